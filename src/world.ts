@@ -46,8 +46,16 @@ export interface World {
   readonly sleep: Sleep;
   /** Uniform in [0, 1). */
   readonly random: () => number;
-  /** Aborted by the first SIGINT, SIGTERM or SIGHUP; the reason is a FilingsError `interrupted`. */
+  /**
+   * Aborted by the first SIGINT, SIGTERM or SIGHUP, whose reason is a FilingsError `interrupted`, and for a command also
+   * by its deadline.
+   */
   readonly interrupt: AbortSignal;
+  /**
+   * Makes `interrupt` abort after so many milliseconds, too. The first deadline of a run counts. Only the world that a
+   * command gets has one.
+   */
+  readonly setDeadline: (ms: number | undefined) => void;
   /** Calls `leave` before Ctrl-Z stops this process, and `back` when it continues; gives what calls that off. */
   readonly onSuspend: (leave: () => void, back: () => void) => () => void;
   /** Filled by whoever reads a secret; what is said to a person or a log passes through its `redact`, data does not. */
@@ -106,6 +114,7 @@ export function systemWorld(root: string): World {
     sleep,
     random: Math.random,
     ...interruptions(),
+    setDeadline() {},
     onSuspend,
     secrets: new Secrets(),
     configFiles: new Map(),

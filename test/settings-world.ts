@@ -25,6 +25,7 @@ export function worldOf(parts: Partial<World> = {}): World {
     sleep,
     random: Math.random,
     interrupt: new AbortController().signal,
+    setDeadline: () => {},
     onSuspend: () => () => {},
     secrets: new Secrets(),
     configFiles: new Map(),

@@ -1,49 +1,45 @@
 import { childOf, createAbortController } from '../abort.ts';
 import { FilingsError } from '../errors.ts';
 import { envLayer, firstOf, flagLayer } from '../settings/layers.ts';
-import type { Resolved } from '../settings/resolve.ts';
 import { TABLE } from '../settings/table.ts';
 import type { Flags } from '../spec/command.ts';
 import { inSeconds } from '../text.ts';
 import { derived, type World } from '../world.ts';
 
 /**
- * Does the work within the deadline that flags or environment set, counted from here on: the config file, a key or a
- * token may come out of a pipe that says nothing. One that the config file sets counts once that is read.
+ * Does the work in a world whose `interrupt` also aborts at the deadline. One that flags or environment set counts from
+ * here on, because the config file, a key or a token may come out of a pipe that says nothing. Where they set none,
+ * `setDeadline` takes the one of the config file, once that is read.
  */
 export async function withinDeadline<T>(flags: Flags, world: World, work: (bounded: World) => Promise<T>): Promise<T> {
+  const { signal, abort, letGo } = childOf(world.interrupt);
+  const ended = createAbortController();
+  let isSet = false;
+  const setDeadline = (ms: number | undefined) => {
+    if (ms === undefined || isSet) return;
+    isSet = true;
+    world.sleep(ms, ended.signal).then(
+      () => abort(deadlinePassed(ms)),
+      () => {},
+    );
+  };
   const given = firstOf([flagLayer(flags), envLayer(world.env)], 'deadline');
-  const deadline = arm(given && TABLE.deadline.kind.parse(String(given.value)), world);
+  setDeadline(given && TABLE.deadline.kind.parse(String(given.value)));
   try {
-    return await work(derived(world, { interrupt: deadline.signal }));
+    return await work(derived(world, { interrupt: signal, setDeadline }));
   } catch (error) {
     // What an interrupted call throws is not what went wrong.
-    throw error instanceof FilingsError || !deadline.signal.aborted ? error : deadline.signal.reason;
+    throw error instanceof FilingsError || !signal.aborted ? error : signal.reason;
   } finally {
-    deadline.stop();
+    ended.abort();
+    letGo();
   }
 }
 
-/** The config file's; any other runs already, and the world's `interrupt` tells of it. */
-export function startDeadline({ settings, given }: Resolved, world: World) {
-  const level = given.get('deadline')?.level;
-  return arm(level === 'profile' || level === 'file' ? settings.deadline : undefined, world);
-}
-
-/** Its signal aborts as `interrupt` does, and when the time has passed. */
-function arm(ms: number | undefined, { interrupt, sleep }: World) {
-  if (ms === undefined) return { signal: interrupt, stop() {} };
-  const { signal, abort, letGo } = childOf(interrupt);
-  const stopped = createAbortController();
-  const hint = 'run it again to resume, or allow more with --deadline';
-  const why = { hint, stopsRun: true, isTimeUp: true };
-  const pass = () => abort(new FilingsError('temporary', `the deadline of ${inSeconds(ms)} has passed`, why));
-  sleep(ms, stopped.signal).then(pass, () => {});
-  return {
-    signal,
-    stop() {
-      stopped.abort();
-      letGo();
-    },
-  };
+function deadlinePassed(ms: number): FilingsError {
+  return new FilingsError('temporary', `the deadline of ${inSeconds(ms)} has passed`, {
+    hint: 'run it again to resume, or allow more with --deadline',
+    stopsRun: true,
+    isTimeUp: true,
+  });
 }

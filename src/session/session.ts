@@ -11,9 +11,8 @@ import type { Flags } from '../spec/command.ts';
 import { requireOneUser } from '../stdio/input.ts';
 import { createProgress, type FileProgress, type Progress } from '../terminal/progress.ts';
 import { retryWait } from '../transfer/outcome.ts';
-import { derived, type World } from '../world.ts';
+import type { World } from '../world.ts';
 import { openAccess } from './access.ts';
-import { startDeadline } from './deadline.ts';
 import { hintOf } from './hints.ts';
 
 export interface Session {
@@ -47,19 +46,14 @@ export async function openSession(
   const { settings, foreign } = known;
   for (const { error } of foreign) throw error;
   requireOneUser('stdin', [stdinUser, ...stdinUsers(known.given)]);
-  const deadline = startDeadline(known, world);
+  world.setDeadline(settings.deadline);
   const { secrets, monotonic, now, random, sleep } = world;
   // No bar is drawn over what a person types, nor between the lines of the data.
   const isShared = Boolean((stdinUser && world.stdin.isTTY) || (writesStdout && world.stdout.isTTY));
   const shown = isShared && settings.progress !== 'none' ? 'plain' : settings.progress;
   const progress = await createProgress({ ...settings, progress: shown, isShared, hintOf }, world);
-  const bounded = derived(world, { interrupt: deadline.signal });
-  const stop = () => {
-    deadline.stop();
+  const access = await openAccess(settings, flags, world, progress.note).catch((error) => {
     progress.stop();
-  };
-  const access = await openAccess(settings, flags, bounded, progress.note).catch((error) => {
-    stop();
     throw error;
   });
   const connections = new Connections(settings, world);
@@ -81,10 +75,10 @@ export async function openSession(
     settings,
     client,
     identity: settings.sandbox ? 'sandbox' : access.baseUrl.href,
-    signal: deadline.signal,
+    signal: world.interrupt,
     progress,
     async close() {
-      stop();
+      progress.stop();
       connections.close();
       await access.close();
     },

@@ -2,7 +2,6 @@ import { LAST_WORDS_MS, takeTurn, within } from '../../abort.ts';
 import { findDirectories, type Roots, rootsOf } from '../../checksums/find.ts';
 import { type OnProgress, verifyDirectory } from '../../checksums/verify.ts';
 import { FilingsError } from '../../errors.ts';
-import { startDeadline } from '../../session/deadline.ts';
 import { hintOf } from '../../session/hints.ts';
 import { resolveSettings } from '../../settings/resolve.ts';
 import type { Invocation } from '../../spec/command.ts';
@@ -16,9 +15,9 @@ import type { OPTIONS } from './spec.ts';
 const SLICE_MS = 10;
 
 export async function run({ args, options, flags }: Invocation<typeof OPTIONS>, world: World): Promise<number> {
-  const { monotonic, sleep } = world;
+  const { monotonic, sleep, interrupt: signal } = world;
   const resolved = await resolveSettings(flags, world);
-  const { signal, stop } = startDeadline(resolved, world);
+  world.setDeadline(resolved.settings.deadline);
   const progress = await createProgress({ ...resolved.settings, hintOf }, world);
   // Unlike a listing, what was not told may be what matters: a reader that goes away ends it with 141.
   const stdout = stdoutWriter(world);
@@ -55,7 +54,6 @@ export async function run({ args, options, flags }: Invocation<typeof OPTIONS>, 
     return 0;
   } finally {
     progress.stop();
-    stop();
   }
 }
 
