@@ -11,11 +11,11 @@ test('an error whose presentation cannot be determined is one line without a sec
   const secrets = new Secrets();
   secrets.add('a-long-secret');
   const world = derived(worldOf({ stderr, secrets }), {
-    get argv(): never {
+    get env(): never {
       throw new Error('too many open files');
     },
   });
   const error = new FilingsError('temporary', 'https://user:a-long-secret@x: no answer', { hint: 'run it again' });
-  expect(await reportError(error, world)).toBe(7);
+  expect(await reportError(error, {}, world)).toBe(7);
   expect(stderr.read().toString()).toBe('filings: https://[redacted]@x: no answer\n');
 });
