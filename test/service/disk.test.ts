@@ -93,6 +93,21 @@ describe('after a failure', () => {
   });
 });
 
+test('a file is closed after the end of its flush', async () => {
+  const order: string[] = [];
+  const close = async (fd: number) => {
+    order.push('closed');
+    await BY_POOL.close(fd);
+  };
+  // A device refuses the flush, so that its end is reported.
+  const written = new WrittenFile(openSync('/dev/null', 'r+'), { ...BY_POOL, close }, 0, () => order.push('flushed'));
+  const flushing = written.flush().catch(() => {});
+  await Promise.resolve();
+  await written.close();
+  await flushing;
+  expect(order).toEqual(['flushed', 'closed']);
+});
+
 test('a dropped file loses its bytes only during a flush', async () => {
   for (const isUnderWay of [true, false]) {
     const path = join(folder, String(isUnderWay));

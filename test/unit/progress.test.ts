@@ -263,3 +263,19 @@ it('on a terminal, progress stays below the messages and contains no secrets', a
   progress.note('after');
   expect(output().slice(end)).toBe('after\n');
 });
+
+it('a terminal and Ctrl-Z are forgotten when nothing moves any more', async () => {
+  const stderr = Object.assign(new PassThrough(), { isTTY: true, columns: 80, rows: 24 });
+  let suspends = 0;
+  const onSuspend = () => {
+    suspends += 1;
+    return () => {
+      suspends -= 1;
+    };
+  };
+  const settings = { progress: 'bar', errorFormat: 'text', quiet: false, verbose: false, color: 'never' } as const;
+  const progress = await createProgress({ ...settings, isShared: false }, worldOf({ stderr, onSuspend }));
+  expect([suspends, stderr.listenerCount('resize')]).toEqual([1, 1]);
+  progress.stop();
+  expect([suspends, stderr.listenerCount('resize')]).toEqual([0, 0]);
+});
