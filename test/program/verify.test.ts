@@ -86,17 +86,24 @@ describe('verify of a tree', () => {
     expect((await verified('link')).lines).toEqual(['missing\tlink/b/one']);
   });
 
-  test('stops at the deadline inside a large file, reports the findings so far and exits with 7', async () => {
-    await listed('a', { one: '1', two: '2', zero: '' });
-    await write('a/two', 'x');
-    // A sparse file of 1 TiB.
-    await truncate(at('a/zero'), 2 ** 40);
-    const { lines, exitCode } = await inJson('a', '--deadline', '300ms');
-    expect([exitCode, lines]).toMatchObject([
-      7,
-      [{ path: 'a/two', result: 'changed' }, { summary: { same: 1, changed: 1, exit_code: 7 } }],
-    ]);
-  });
+  test.each([
+    ['a flag', {}, ['--deadline', '300ms']],
+    ['the config file', { deadline: '300ms' }, []],
+  ])(
+    'stops inside a large file at the deadline of %s, reports the findings so far and exits with 7',
+    async (_, config, args) => {
+      await place.config(config);
+      await listed('a', { one: '1', two: '2', zero: '' });
+      await write('a/two', 'x');
+      // A sparse file of 1 TiB.
+      await truncate(at('a/zero'), 2 ** 40);
+      const { lines, exitCode } = await inJson('a', ...args);
+      expect([exitCode, lines]).toMatchObject([
+        7,
+        [{ path: 'a/two', result: 'changed' }, { summary: { same: 1, changed: 1, exit_code: 7 } }],
+      ]);
+    },
+  );
 });
 
 test('verify yields to signals and deadlines while it checks many missing files', async () => {
