@@ -7,6 +7,7 @@ import type { World } from '../world.ts';
 import type { Files } from './files.ts';
 import type { Line } from './input.ts';
 import type { FileItem, Item } from './item.ts';
+import { JobSlots } from './job-slots.ts';
 import type { Limits } from './limits.ts';
 import type { Recorder } from './recorder.ts';
 import { Selection, type SelectionOptions } from './selection.ts';
@@ -36,6 +37,7 @@ export interface BatchOptions {
 export class Batch {
   readonly #options: BatchOptions;
   readonly #running = new Set<Promise<void>>();
+  readonly #slots: JobSlots;
   readonly #stop = createAbortController();
   readonly #rule: StopRule;
   readonly selection: Selection;
@@ -48,6 +50,7 @@ export class Batch {
   constructor(options: BatchOptions) {
     this.#options = options;
     this.#rule = new StopRule('file', options.again);
+    this.#slots = new JobSlots(options.selection.jobs, () => this.#wake());
     this.selection = new Selection(options.input, { ...options.selection, wake: () => this.#wake() });
     options.recorder.onError = (error) => this.#stopBy(error);
   }
@@ -108,8 +111,7 @@ export class Batch {
   }
 
   #mustWait(plan: FilePlan): boolean {
-    const { selection, limits } = this.#options;
-    return this.#running.size === selection.jobs || (isFetch(plan) && limits.mayStart() === 'wait');
+    return this.#slots.areTaken || (isFetch(plan) && this.#options.limits.mayStart() === 'wait');
   }
 
   #start(file: FileItem, plan: FilePlan): undefined {
@@ -125,8 +127,14 @@ export class Batch {
       return this.#ended(file, files.outcomeOf(file, plan));
     }
     const end = isFetch(plan) ? limits.start() : () => {};
+    const slot = this.#slots.take();
+    const release = (bytes: number) => {
+      // The rule counts responses in their order. Files that are requested later may end before this one.
+      this.#rule.after(undefined);
+      return slot.release(bytes);
+    };
     const running: Promise<void> = files
-      .carryOut(file, this.#stop.signal)
+      .carryOut(file, this.#stop.signal, { ...slot, release })
       .then((outcome) => {
         end(outcome.attempts > 0 && outcome.error === undefined);
         this.#ended(file, outcome);
@@ -134,6 +142,8 @@ export class Batch {
       .catch((error) => this.#stopBy(error))
       .then(() => {
         this.#running.delete(running);
+        slot.end();
+        // A limit may hold back the next file although a slot is free.
         this.#wake();
       });
     this.#running.add(running);
@@ -151,7 +161,7 @@ export class Batch {
     }
     const wasAsked = item.kind === 'unlisted' || (outcome !== undefined && outcome.attempts > 0);
     // A file that was not asked for says nothing of whether the service is there.
-    const stopping = wasAsked || error?.stopsRun ? this.#rule.after(error) : undefined;
+    const stopping = error && (wasAsked || error.stopsRun) ? this.#rule.after(error) : undefined;
     recorder.ended(item, outcome, stopping !== undefined && stopping === error);
     if (stopping) this.#stopBy(stopping);
   }

@@ -12,6 +12,7 @@ import { type DecidedPlan, type Existing, type FilePlan, planFile } from '../tra
 import type { Watcher } from '../transfer/job.ts';
 import { type Outcome, retryWait } from '../transfer/outcome.ts';
 import type { FileItem } from './item.ts';
+import type { JobSlot } from './job-slots.ts';
 import type { Limits, Throttle } from './limits.ts';
 import { outcomeLine } from './outcome-line.ts';
 import type { Counts } from './report.ts';
@@ -71,8 +72,8 @@ export class Files {
     return { ...nothing, bytes: file.size ?? 0 };
   }
 
-  /** A failure is an outcome, not an exception. */
-  async carryOut(file: FileItem, signal: AbortSignal): Promise<Outcome> {
+  /** A failure is an outcome, not an exception. `slot`: released once the file needs only the disk. */
+  async carryOut(file: FileItem, signal: AbortSignal, slot?: JobSlot): Promise<Outcome> {
     const { targetOf, stream, fetching, checksums, limits, throttle, progress, counts } = this.#options;
     const shown = progress.start(file.fileName, file.size);
     const watcher: Watcher = {
@@ -82,6 +83,10 @@ export class Files {
         shown.advance(bytes);
         return throttle?.received(bytes, signal);
       },
+      complete(bytes) {
+        if (slot?.release(bytes)) shown.complete();
+      },
+      fetchAgain: () => slot?.reacquire(),
       warn: progress.note,
       retry(event) {
         counts.retries += 1;

@@ -39,7 +39,8 @@ export function createBars(
     const now = monotonic();
     const most = Math.max(1, (stream.rows || USUAL_ROWS) - 1);
     const reach = running.reach?.();
-    const files = Array.from(running.files, (file) => fileLine(file, clear(file.name), now, width));
+    const active = [...running.files].filter((file) => !reach || !file.isCompleting);
+    const files = active.map((file) => fileLine(file, clear(file.name), now, width));
     return [...(reach ? [overallLine(running, reach, now, width)] : []), ...files].slice(0, most);
   };
 

@@ -20,6 +20,8 @@ export interface RunningFile {
   from: number;
   since: number;
   waiting?: Wait | undefined;
+  /** All bytes are there, and another file has taken its place. */
+  isCompleting?: boolean;
 }
 
 /** How far a run of several files is. */

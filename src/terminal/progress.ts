@@ -27,6 +27,8 @@ export interface FileProgress {
   total(bytes: number | undefined, offset?: number): void;
   /** Counted down; the next byte ends it. */
   wait(wait: Wait): void;
+  /** Another file takes its place: a run of several files does not show it any more, unless it is fetched again. */
+  complete(): void;
   /** The line says how it has ended, where nobody else tells. */
   finish(line?: string): void;
 }
@@ -111,7 +113,11 @@ export async function createProgress(settings: ProgressSettings, around: Around)
           running.bytes += bytes;
         },
         total(total, at = file.bytes ?? 0) {
-          Object.assign(file, { total, bytes: at, from: at, since: monotonic(), waiting: undefined });
+          const since = monotonic();
+          Object.assign(file, { total, bytes: at, from: at, since, waiting: undefined, isCompleting: false });
+        },
+        complete() {
+          file.isCompleting = true;
         },
         wait(wait) {
           const reason = clear(wait.reason);

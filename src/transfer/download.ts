@@ -41,8 +41,11 @@ export function fetchToDisk(
   // If the part was deleted meanwhile, try once more; the file may exist by then.
   const once = () => saveOnce(job, target, fetching);
   return outcomeOf(job, target.displayPath, fetching, async () => {
-    const done = (await once()) ?? (await once());
+    const done = await once();
     if (done) return done;
+    await watcher.fetchAgain?.();
+    const doneAgain = await once();
+    if (doneAgain) return doneAgain;
     throw new FilingsError('local_io', 'its part was removed, twice', {
       subject: { path: target.path },
       hint: 'see what removes files in that directory',

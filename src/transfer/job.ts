@@ -33,6 +33,10 @@ export interface Watcher {
   /** What it waits for holds the transfer back. */
   received(bytes: number): void | Promise<void>;
   retry(event: RetryEvent): void;
+  /** All bytes have arrived and are checked: from now on the file needs only the disk. */
+  complete?(bytes: number): void;
+  /** The file has to be fetched once more after `complete`. A returned promise delays that. */
+  fetchAgain?(): void | Promise<void>;
   warn?(text: string): void;
 }
 

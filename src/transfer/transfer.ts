@@ -62,6 +62,7 @@ class Transfer {
     const sha256 = this.#hashing.isHashed ? await this.#sha256() : undefined;
     if (sha256 !== undefined) this.#requireExpected(sha256);
     const { bytes, validator, total } = this.#held;
+    watcher.complete?.(bytes);
     return {
       bytes,
       resumedBytes: this.#resumedBytes,

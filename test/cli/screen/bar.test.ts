@@ -2,6 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { temporaryFolder } from '../../settings-world.ts';
+import { allow, holdFlushes } from '../held-flushes.ts';
 import { ACCESSION } from '../program.ts';
 import { startPaused } from './held.ts';
 import { type Screen, screen } from './screen.ts';
@@ -75,6 +76,22 @@ test('a total line is above the bars, and together they fit on a low terminal', 
   for (const name of names.slice(0, 3)) service.release(name);
   await at.shows((now) => now.some((line) => /^3 of 11 files +25 MB of 33 MB/.test(line)));
   expect(at.lines().slice(0, 3).sort()).toEqual([0, 1, 2].map((index) => `${ACCESSION}/f${index}.htm: 3.0 MB`));
+});
+
+test('a file that waits for its flush has no bar once another file has its job', async () => {
+  const names = ['a.htm', 'b.htm', 'c.htm'];
+  const service = await startHeld(names);
+  const at = await screen(['download', ACCESSION, ...names, '-j', '2'], {
+    env: { ...service.env, NODE_OPTIONS: '--require ../held-flushes.cjs' },
+    prepare: async (path) => void (await holdFlushes(path)),
+  });
+  await at.shows((lines) => bars(lines) === 2);
+  service.release('a.htm');
+  const lines = await at.shows((now) => now.some((line) => isBar(line) && line.startsWith('c.htm')));
+  expect(lines.slice(1).map((line) => line.slice(0, 5))).toEqual(['b.htm', 'c.htm']);
+  for (const name of names.slice(1)) service.release(name);
+  await allow(at.path, 'go');
+  expect(await at.ended).toBe(0);
 });
 
 const SIX = ['a', 'b', 'c', 'd', 'e', 'f'].map((name) => `${name}.htm`);
