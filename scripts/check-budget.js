@@ -30,7 +30,7 @@ const BUDGET = [
   ['folders of src', new Set(src.map(dirname)).size, 30],
   ['files that a download loads', loadedBy(join(root, 'src/commands/download/run.ts')).size, 110],
   ['lines of bin', lines(files('bin', 'js')), 80],
-  ['code lines of test', codeLines(files('test', '.ts')).length, 20_400],
+  ['code lines of test', codeLines(files('test', '.ts')).length, 20_800],
   ['lines of scripts and bench', lines([...files('scripts', 's'), ...files('bench', 's')]), 4000],
   ['words of README.md', words('README.md'), 1300],
   ['words of ARCHITECTURE.md', words('ARCHITECTURE.md'), 2000],

@@ -42,7 +42,7 @@ async function haveArrived(place: Workplace, count: number): Promise<void> {
   expect(await partsIn(place)).toHaveLength(count);
 }
 
-/** How often each result is in the report. */
+/** Returns the number of report lines with each result. */
 async function results(place: Workplace): Promise<Record<string, number>> {
   const counts: Record<string, number> = {};
   for (const line of `${await place.read('../report')}`.trim().split('\n')) {

@@ -34,7 +34,7 @@ test.each([
   const released = releasedIn(slots, bytes);
   expect(released).toHaveLength(expected);
   for (const slot of released) slot.end();
-  // What has ended makes room again, in number and in bytes.
+  // A completed file makes room for another one, in number and in bytes.
   expect(releasedIn(slots, bytes)).toHaveLength(expected);
 });
 

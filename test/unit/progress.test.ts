@@ -274,7 +274,7 @@ it('a terminal and Ctrl-Z are forgotten when nothing moves any more', async () =
     };
   };
   const settings = { progress: 'bar', errorFormat: 'text', quiet: false, verbose: false, color: 'never' } as const;
-  const progress = await createProgress({ ...settings, isShared: false }, worldOf({ stderr, onSuspend }));
+  const progress = await createProgress({ ...settings, isShared: false, hintOf }, worldOf({ stderr, onSuspend }));
   expect([suspends, stderr.listenerCount('resize')]).toEqual([1, 1]);
   progress.stop();
   expect([suspends, stderr.listenerCount('resize')]).toEqual([0, 0]);

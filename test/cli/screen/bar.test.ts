@@ -80,7 +80,7 @@ test('a total line is above the bars, and together they fit on a low terminal', 
 
 test('a file that waits for its flush has no bar once another file has its job', async () => {
   const names = ['a.htm', 'b.htm', 'c.htm'];
-  const service = await startHeld(names);
+  const service = await startPaused(names);
   const at = await screen(['download', ACCESSION, ...names, '-j', '2'], {
     env: { ...service.env, NODE_OPTIONS: '--require ../held-flushes.cjs' },
     prepare: async (path) => void (await holdFlushes(path)),
