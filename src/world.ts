@@ -1,5 +1,5 @@
-import { createReadStream, fstatSync, readFileSync, type Stats } from 'node:fs';
-import { hostname } from 'node:os';
+import { createReadStream, fstatSync, readFileSync, readlinkSync, type Stats } from 'node:fs';
+import { hostname, uptime } from 'node:os';
 import { join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { createAbortController, type Sleep, sleep } from './abort.ts';
@@ -12,6 +12,18 @@ export type OutputStream = Writable & {
   readonly isTTY?: boolean;
   readonly columns?: number;
 };
+/** What only the system knows, of processes and of itself. Decisions about it are made where it is needed. */
+export interface System {
+  /** Returns the text of a file such as those of `/proc`. Throws the system error. */
+  readonly read: (path: string) => string;
+  /** Returns where a link leads. Throws the system error. */
+  readonly readLink: (path: string) => string;
+  /** Returns what a program of the system prints, run with nothing in its environment but `env`. Throws if it fails. */
+  readonly run: (file: string, args: readonly string[], env: Readonly<Record<string, string>>) => string;
+  /** Returns the time since the system was started, in milliseconds. */
+  readonly uptime: () => number;
+}
+
 export type InputStream = Readable & { readonly fd?: number; readonly isTTY?: boolean };
 
 /** A file that was read whole. The stats are of the open file. */
@@ -34,6 +46,7 @@ export interface World {
   readonly pid: number;
   /** Whether a process of that number is there, in this one's process namespace; true when that can't be told. */
   readonly isRunning: (pid: number) => boolean;
+  readonly system: System;
   /** The effective user, where the platform has one. */
   readonly uid: number | undefined;
   readonly stdin: InputStream;
@@ -47,8 +60,8 @@ export interface World {
   /** Uniform in [0, 1). */
   readonly random: () => number;
   /**
-   * Aborted by the first SIGINT, SIGTERM or SIGHUP, whose reason is a FilingsError `interrupted`, and for a command also
-   * by its deadline.
+   * Aborted by the first SIGINT, SIGTERM, SIGHUP or (on Windows) Ctrl-Break, whose reason is a FilingsError `interrupted`,
+   * and for a command also by its deadline.
    */
   readonly interrupt: AbortSignal;
   /**
@@ -68,7 +81,7 @@ export interface World {
   readonly root: string;
 }
 
-const SIGNALS = { SIGHUP: 1, SIGINT: 2, SIGTERM: 15 } as const;
+const SIGNALS = { SIGHUP: 1, SIGINT: 2, SIGTERM: 15, SIGBREAK: 21 } as const;
 type Signal = keyof typeof SIGNALS;
 
 /** How a run ends that a signal ended: the system's, or a Ctrl-C that went to a program or a prompt of ours. */
@@ -97,6 +110,7 @@ export function systemWorld(root: string): World {
     hostname: hostname(),
     pid: process.pid,
     isRunning,
+    system: SYSTEM,
     uid: process.geteuid?.(),
     // Getters: opening a stream loads modules that `--version` has no use for.
     get stdin() {
@@ -124,6 +138,16 @@ export function systemWorld(root: string): World {
     root,
   };
 }
+
+/** What this system says. */
+export const SYSTEM: System = {
+  read: (path) => readFileSync(path, 'utf8'),
+  readLink: readlinkSync,
+  // The module is loaded only on systems that need it.
+  run: (file, args, env) =>
+    process.getBuiltinModule('node:child_process').execFileSync(file, [...args], { encoding: 'utf8', env }),
+  uptime: () => uptime() * 1000,
+};
 
 function isRunning(pid: number): boolean {
   try {

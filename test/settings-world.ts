@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { sleep } from '../src/abort.ts';
 import { Secrets } from '../src/secrets.ts';
-import type { World } from '../src/world.ts';
+import { SYSTEM, type World } from '../src/world.ts';
 
 /** A World whose missing parts are empty or in memory. */
 export function worldOf(parts: Partial<World> = {}): World {
@@ -16,6 +16,7 @@ export function worldOf(parts: Partial<World> = {}): World {
     hostname: 'test',
     pid: process.pid,
     isRunning: () => true,
+    system: SYSTEM,
     uid: process.geteuid?.(),
     stdin: new PassThrough(),
     stdout: new PassThrough(),

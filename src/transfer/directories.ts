@@ -6,9 +6,9 @@ import { errnoOf } from '../errors.ts';
 import type { World } from '../world.ts';
 import { KeptParts } from './part/kept-parts.ts';
 import { Leftovers, type PartRun } from './part/leftovers.ts';
-import { ownerOf, startsOf, stateOf } from './part/owner.ts';
+import { ownerOf, type ProcessInfo, startsOf, stateOf } from './part/owner.ts';
 
-type ProcessInfo = Pick<World, 'hostname' | 'pid' | 'platform' | 'isRunning' | 'now' | 'random' | 'sleep'>;
+type RunInfo = ProcessInfo & Pick<World, 'cwd' | 'pid' | 'random' | 'sleep'>;
 
 export interface OpenDirectory {
   readonly directory: Directory;
@@ -32,19 +32,19 @@ const MOST_REMEMBERED = 1024;
 export class Directories {
   /** The parts that this run leaves for later runs. */
   readonly kept: KeptParts;
-  readonly #info: Pick<ProcessInfo, 'platform' | 'now'> & { readonly isReadOnly: boolean };
+  readonly #info: Pick<RunInfo, 'cwd' | 'platform' | 'now' | 'sleep'> & { readonly isReadOnly: boolean };
   readonly #run: PartRun;
   /** The directory that the user named is missing, and this run makes nothing. */
   #isNamedMissing = false;
   readonly #known = new Map<string, OpenDirectory | Promise<OpenDirectory>>();
 
   /** `isReadOnly`: nothing is flushed. */
-  constructor(info: ProcessInfo, isReadOnly = false) {
-    const { hostname, pid, platform, isRunning, now, random, sleep } = info;
-    const self = ownerOf(pid, hostname, platform);
-    this.#info = { platform, now, isReadOnly };
+  constructor(info: RunInfo, isReadOnly = false) {
+    const { cwd, pid, platform, now, random, sleep } = info;
+    const self = ownerOf(pid, info);
+    this.#info = { cwd, platform, now, sleep, isReadOnly };
     this.kept = new KeptParts(sleep);
-    const startOf = startsOf(platform, isRunning);
+    const startOf = startsOf(info);
     this.#run = { self, now, random, sleep, kept: this.kept, stateOf: (owner) => stateOf(owner, self, startOf) };
   }
 

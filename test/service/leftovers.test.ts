@@ -10,6 +10,7 @@ import { scripted } from '../servers/scripted.ts';
 import {
   ACCESSION,
   content,
+  processInfo,
   type Run,
   type RunOptions,
   runAgainst,
@@ -23,7 +24,7 @@ const NAME = 'primary.htm';
 const FILE = content(3_000_000);
 const PART_BYTES = 2_000_000;
 const HOUR = 3_600_000;
-const HERE = ownerOf(process.pid, 'test', process.platform) as Owner;
+const HERE = ownerOf(process.pid, processInfo()) as Owner;
 const ELSEWHERE: Owner = { machine: '1111111111111111', pid: 7, started: '1' };
 const DEAD = { ...HERE, pid: 0x7ffffff };
 const good = whole(FILE);

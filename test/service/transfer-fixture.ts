@@ -16,6 +16,7 @@ import type { ByteWriter } from '../../src/stdio/byte-writer.ts';
 import { Directories } from '../../src/transfer/directories.ts';
 import { fetchToDisk, fetchToStream } from '../../src/transfer/download.ts';
 import type { IfExists } from '../../src/transfer/file-plan.ts';
+import { SYSTEM } from '../../src/world.ts';
 import { type Script, scripted } from '../servers/scripted.ts';
 
 export const ACCESSION = parseAccession('0001234567-24-000001');
@@ -118,7 +119,8 @@ export async function startRun(url: string, options: RunOptions = {}) {
 export function processInfo(pid = process.pid) {
   const isHere = (other: number) => livePids.has(other) || isRunning(other);
   const { platform } = process;
-  return { hostname: 'test', pid, platform, isRunning: isHere, now: Date.now, random: Math.random, sleep };
+  const own = { hostname: 'test', cwd: '/', pid, platform, isRunning: isHere, system: SYSTEM };
+  return { ...own, now: Date.now, random: Math.random, sleep };
 }
 
 /** Returns whether a process has this PID, as the program does. */

@@ -7,31 +7,36 @@ import {
   newId,
   type Owner,
   ownerOf,
+  type ProcessInfo,
   parsePartName,
   partName,
   recordName,
+  type Self,
   startsOf,
   stateOf,
   stemOf,
 } from '../../src/transfer/part/owner.ts';
 import { parseRecord, recordText } from '../../src/transfer/part/record.ts';
 import type { Version } from '../../src/transfer/resume.ts';
-import { isRunning } from '../service/transfer-fixture.ts';
+import { SYSTEM } from '../../src/world.ts';
+import { isRunning, processInfo } from '../service/transfer-fixture.ts';
 
-const SELF = ownerOf(process.pid, 'host', process.platform);
-const startOf = startsOf(process.platform, isRunning);
+const SELF = ownerOf(process.pid, processInfo());
+const startOf = startsOf(processInfo());
 const OWNER: Owner = { machine: '0123456789abcdef', pid: 7, started: '1' };
+const HERE: Self = { ...OWNER, aliases: ['89abcdef01234567'] };
 const ELSEWHERE = { ...OWNER, machine: 'fedcba9876543210' };
 
 describe('the state of an owner', () => {
   // The columns are the owner, this run’s own owner and the start time of the process that has the PID now.
-  test.each<[string, Owner | undefined, Owner | undefined, string | undefined, string]>([
-    ['no process with its PID', OWNER, OWNER, undefined, 'ended'],
-    ['its own process', OWNER, OWNER, '1', 'alive'],
-    ['another process with its PID', OWNER, OWNER, '2', 'ended'],
-    ['a process with an unknown start time', OWNER, OWNER, '_', 'alive'],
-    ['another machine, boot or namespace', ELSEWHERE, OWNER, undefined, 'unknown'],
-    ['an unknown owner', undefined, OWNER, undefined, 'unknown'],
+  test.each<[string, Owner | undefined, Self | undefined, string | undefined, string]>([
+    ['no process with its PID', OWNER, HERE, undefined, 'ended'],
+    ['its own process', OWNER, HERE, '1', 'alive'],
+    ['another process with its PID', OWNER, HERE, '2', 'ended'],
+    ['a process with an unknown start time', OWNER, HERE, '_', 'alive'],
+    ['another machine, boot or namespace', ELSEWHERE, HERE, undefined, 'unknown'],
+    ['this machine by another name', { ...OWNER, machine: '89abcdef01234567' }, HERE, undefined, 'ended'],
+    ['an unknown owner', undefined, HERE, undefined, 'unknown'],
     ['an unknown owner of this run', OWNER, undefined, undefined, 'unknown'],
   ])('is derived from the PID, start time and machine: %s', (_, owner, self, started, state) => {
     expect(stateOf(owner, self, () => started)).toBe(state);
@@ -42,13 +47,90 @@ describe('the state of an owner', () => {
     // This process cannot reap the child before it waits for the event loop.
     const child = spawn(process.execPath, ['-e', 'setTimeout(() => {}, 60_000)'], { stdio: 'ignore' });
     const { pid = 0 } = child;
-    const owner = ownerOf(pid, 'host', process.platform);
+    const owner = ownerOf(pid, processInfo());
     expect(stateOf(owner, SELF, startOf)).toBe('alive');
     process.kill(pid, 'SIGKILL');
     for (const until = Date.now() + 60_000; Date.now() < until && stateOf(owner, SELF, startOf) === 'alive'; );
     expect([stateOf(owner, SELF, startOf), isRunning(pid)]).toEqual(['ended', true]);
     await once(child, 'exit');
     expect([stateOf(owner, SELF, startOf), isRunning(pid)]).toEqual(['ended', false]);
+  });
+});
+
+describe('on a Mac the owner of a part', () => {
+  const asked: unknown[][] = [];
+  const mac = (answers: Readonly<Record<string, string>>): ProcessInfo => ({
+    ...processInfo(),
+    platform: 'darwin',
+    hostname: `name-${Math.random()}`,
+    isRunning: () => true,
+    system: {
+      ...SYSTEM,
+      run(file, args, env) {
+        asked.push([file, ...args, env]);
+        const answer = answers[file];
+        if (answer === undefined) throw new Error('no such program');
+        return answer;
+      },
+    },
+  });
+  const STARTED = 'Mon Nov  3 06:15:00 2025\n';
+
+  test('is the same under cron and in a terminal, because programs have full paths, a fixed language and a fixed time zone', () => {
+    asked.length = 0;
+    const info = mac({ '/usr/sbin/sysctl': 'SESSION\n', '/bin/ps': STARTED });
+    const owner = ownerOf(7, info);
+    expect(asked).toEqual([
+      ['/usr/sbin/sysctl', '-n', 'kern.bootsessionuuid', {}],
+      ['/bin/ps', '-o', 'lstart=', '-p', '7', { LC_ALL: 'C', TZ: 'UTC0' }],
+    ]);
+    expect(stateOf(owner, owner, startsOf(info))).toBe('alive');
+  });
+
+  test('does not depend on the name of the machine, which changes with the network', () => {
+    const answers = { '/usr/sbin/sysctl': 'SESSION\n', '/bin/ps': STARTED };
+    expect(ownerOf(7, mac(answers))).toEqual(ownerOf(7, mac(answers)));
+  });
+
+  test.each([
+    ['another start', { '/usr/sbin/sysctl': 'SESSION', '/bin/ps': 'Mon Nov  3 06:15:01 2025\n' }, 'ended'],
+    ['another boot', { '/usr/sbin/sysctl': 'OTHER', '/bin/ps': STARTED }, 'unknown'],
+    ['no sysctl', { '/bin/ps': STARTED }, 'unknown'],
+    ['no ps', { '/usr/sbin/sysctl': 'SESSION' }, 'alive'],
+  ])('has the expected state after %s', (_, answers, state) => {
+    const owner = ownerOf(7, mac({ '/usr/sbin/sysctl': 'SESSION', '/bin/ps': STARTED }));
+    const info = mac(answers);
+    expect(stateOf(owner, ownerOf(8, info), startsOf(info))).toBe(state);
+  });
+});
+
+describe('on Windows the owner of a part', () => {
+  const NOW = Date.UTC(2026, 0, 1);
+  const booted = (ago: number, more: Partial<ProcessInfo> = {}): ProcessInfo => {
+    const system = { ...SYSTEM, uptime: () => ago };
+    return {
+      ...processInfo(),
+      platform: 'win32',
+      hostname: 'pc',
+      now: () => NOW,
+      isRunning: () => false,
+      system,
+      ...more,
+    };
+  };
+
+  test.each<[string, ProcessInfo, string]>([
+    ['the same boot', booted(1000_000), 'ended'],
+    ['the same boot, computed 2 s earlier', booted(1_002_000), 'ended'],
+    ['the same boot, computed 2 s later', booted(998_000), 'ended'],
+    ['a boot 3 s later', booted(997_000), 'unknown'],
+    ['a boot 3 s earlier', booted(1_003_000), 'unknown'],
+    ['another machine', booted(1_000_000, { hostname: 'other' }), 'unknown'],
+    ['a process with its number, which may be another one', booted(1_000_000, { isRunning: () => true }), 'alive'],
+  ])('has the expected state: %s', (_, info, state) => {
+    const owner = ownerOf(7, booted(1_000_000));
+    expect(owner?.started).toBe('_');
+    expect(stateOf(owner, ownerOf(8, info), startsOf(info))).toBe(state);
   });
 });
 

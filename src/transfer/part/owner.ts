@@ -1,16 +1,23 @@
-import { execFileSync } from 'node:child_process';
 import { hash } from 'node:crypto';
-import { readFileSync, readlinkSync } from 'node:fs';
 import { PART_SUFFIX_BYTES } from '../../disk/file-name.ts';
+import type { World } from '../../world.ts';
 
 /** As a part's name says. */
 export interface Owner {
-  /** A digest of host, boot and process namespace. */
+  /** A digest of what identifies the machine, its boot and its process namespace. */
   readonly machine: string;
   readonly pid: number;
   /** In units of the platform's own, since numbers of processes come again; or `UNKNOWN`. */
   readonly started: string;
 }
+
+/** This run as an owner. */
+export interface Self extends Owner {
+  /** What another run of the same boot may have called this machine. */
+  readonly aliases: readonly string[];
+}
+
+export type ProcessInfo = Pick<World, 'hostname' | 'platform' | 'isRunning' | 'now' | 'system'>;
 
 const UNKNOWN = '_';
 
@@ -19,48 +26,61 @@ type StartOf = (pid: number) => string | undefined;
 
 export type OwnerState = 'alive' | 'ended' | 'unknown';
 
+/** On Windows the time of the boot is computed, and may differ by this between two runs. */
+const BOOT_TOLERANCE_SECONDS = [-2, -1, 1, 2];
+/** What `ps` prints depends on both. */
+const PS_ENVIRONMENT = { LC_ALL: 'C', TZ: 'UTC0' };
+
 /**
  * An undefined owner could not be read, and is never taken for the same nor for another. Only another start proves that
  * it is another process.
  */
-export function stateOf(owner: Owner | undefined, self: Owner | undefined, startOf: StartOf): OwnerState {
-  if (owner === undefined || owner.machine !== self?.machine) return 'unknown';
+export function stateOf(owner: Owner | undefined, self: Self | undefined, startOf: StartOf): OwnerState {
+  const isHere = owner !== undefined && self !== undefined && [self.machine, ...self.aliases].includes(owner.machine);
+  if (!isHere) return 'unknown';
   const started = startOf(owner.pid);
   if (started === undefined) return 'ended';
   return started === owner.started || [started, owner.started].includes(UNKNOWN) ? 'alive' : 'ended';
 }
 
-/** Undefined without /proc, or with a part of it. */
-export function ownerOf(pid: number, hostname: string, platform: string): Owner | undefined {
-  const machine = tryRead(() => machineOf(hostname, platform));
-  return machine === undefined ? undefined : { machine, pid, started: statusOf(pid, platform)?.started ?? UNKNOWN };
+/** Returns undefined if the machine, its boot or its process namespace can't be told. */
+export function ownerOf(pid: number, info: ProcessInfo): Self | undefined {
+  const [machine, ...aliases] = tryRead(() => machinesOf(info)) ?? [];
+  return machine === undefined
+    ? undefined
+    : { machine, pid, started: statusOf(pid, info)?.started ?? UNKNOWN, aliases };
 }
 
 /** `isRunning` is true, too, when that can't be told. */
-export function startsOf(platform: string, isRunning: (pid: number) => boolean): StartOf {
+export function startsOf(info: ProcessInfo): StartOf {
   return (pid) => {
-    const { started = UNKNOWN, hasEnded = false } = statusOf(pid, platform) ?? {};
-    return hasEnded || !isRunning(pid) ? undefined : started;
+    const { started = UNKNOWN, hasEnded = false } = statusOf(pid, info) ?? {};
+    return hasEnded || !info.isRunning(pid) ? undefined : started;
   };
 }
 
-function machineOf(hostname: string, platform: string): string | undefined {
-  if (platform === 'darwin') {
-    return digest(`${hostname}\n${execFileSync('sysctl', ['-n', 'kern.bootsessionuuid'], { encoding: 'utf8' })}`);
+/** Returns digests: this machine's own, and those under which it may be known as well. Throws the system error. */
+function machinesOf({ hostname, platform, now, system }: ProcessInfo): readonly string[] {
+  if (platform === 'win32') {
+    const boot = Math.round((now() - system.uptime()) / 1000);
+    return [0, ...BOOT_TOLERANCE_SECONDS].map((seconds) => digest(`${hostname}\n${boot + seconds}`));
   }
+  // The name of a Mac changes with its network. Programs are named by their paths, since cron's PATH has few of them.
+  if (platform === 'darwin') return [digest(system.run('/usr/sbin/sysctl', ['-n', 'kern.bootsessionuuid'], {}))];
   // /proc may be another process namespace's, with other processes under our numbers: it tells one number a namespace.
-  if (!/^NSpid:\s*\d+$/m.test(readFileSync('/proc/self/status', 'utf8'))) return undefined;
-  const boot = readFileSync('/proc/sys/kernel/random/boot_id', 'utf8');
-  return digest(`${hostname}\n${boot}${readlinkSync('/proc/self/ns/pid')}`);
+  if (!/^NSpid:\s*\d+$/m.test(system.read('/proc/self/status'))) return [];
+  const boot = system.read('/proc/sys/kernel/random/boot_id');
+  return [digest(`${hostname}\n${boot}${system.readLink('/proc/self/ns/pid')}`)];
 }
 
-/** A process has ended, too, when it only waits for its parent to look. */
-function statusOf(pid: number, platform: string): { started: string; hasEnded: boolean } | undefined {
+/** A process has ended, too, when it only waits for its parent to look. Undefined where nothing tells. */
+function statusOf(pid: number, { platform, system }: ProcessInfo): { started: string; hasEnded: boolean } | undefined {
+  if (platform === 'win32') return undefined;
   if (platform === 'darwin') {
-    const started = tryRead(() => execFileSync('ps', ['-o', 'lstart=', '-p', `${pid}`], { encoding: 'utf8' }));
+    const started = tryRead(() => system.run('/bin/ps', ['-o', 'lstart=', '-p', `${pid}`], PS_ENVIRONMENT));
     return started?.trim() ? { started: digest(started), hasEnded: false } : undefined;
   }
-  const stat = tryRead(() => readFileSync(`/proc/${pid}/stat`, 'utf8'));
+  const stat = tryRead(() => system.read(`/proc/${pid}/stat`));
   // Behind the command's name, which may hold anything: the state, the threads (field 20), the start (22).
   const fields = stat?.slice(stat.lastIndexOf(')') + 2).split(' ') ?? [];
   const [state = '', threads, start] = [fields[0], fields[17], fields[19]];
