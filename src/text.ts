@@ -5,6 +5,13 @@ export function shellWord(text: string): string {
   return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }
 
+/** Returns the text of bytes in UTF-8 or, if they begin with its mark, in UTF-16, as PowerShell writes a file. */
+export function textOf(bytes: Buffer): string {
+  const mark = bytes.subarray(0, 2).toString('hex');
+  if (mark === 'fffe') return new TextDecoder('utf-16le').decode(bytes);
+  return mark === 'feff' ? new TextDecoder('utf-16be').decode(bytes) : bytes.toString();
+}
+
 /**
  * Returns the text, or its beginning and an ellipsis: at most `length` UTF-16 units, without half a surrogate pair.
  * {@link Secrets.redact} looks for cut secrets before an ellipsis.

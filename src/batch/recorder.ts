@@ -30,7 +30,7 @@ interface RecorderOptions {
   /** Such a run ends with the error itself. */
   readonly alone: 'file' | 'filing' | undefined;
   readonly hintOf: HintOf;
-  readonly world: Pick<World, 'now' | 'sleep' | 'secrets'>;
+  readonly world: Pick<World, 'now' | 'sleep' | 'secrets' | 'platform'>;
 }
 
 /**
@@ -63,12 +63,15 @@ export class Recorder {
 
   /** `isTold`: whatever ends the run tells the error. */
   ended(item: Item, outcome: Outcome | undefined = failureOf(item), isTold = false): void {
-    const shown = { secrets: this.#options.world.secrets, hintOf: this.#options.hintOf };
+    const { secrets, platform } = this.#options.world;
+    const shown = { secrets, hintOf: this.#options.hintOf };
     if (outcome) {
       this.counts.add(outcome);
       if ('size' in item) this.counts.addEnded(item.size, outcome);
       if (outcome.error && this.#options.keepsFailed) this.failed += `${this.#failedLine(item)}\n`;
-      this.write((time) => reportLine(item, outcome, time, (error) => errorObject(error, shown)));
+      this.write((time) =>
+        reportLine(item, outcome, { time, platform, errorOf: (error) => errorObject(error, shown) }),
+      );
     }
     if (item.kind === 'unmatched') this.counts.unmatched += 1;
     this.#tell(item, outcome, isTold);

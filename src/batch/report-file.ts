@@ -1,7 +1,7 @@
-import { resolve } from 'node:path';
 import { LAST_WORDS_MS, within } from '../abort.ts';
 import { AppendFile } from '../disk/append.ts';
 import { FilingsError } from '../errors.ts';
+import { typedPath } from '../paths.ts';
 import { isStreamPath, pathWriter, stdoutWriter } from '../stdio/byte-writer.ts';
 import type { World } from '../world.ts';
 
@@ -13,8 +13,8 @@ export interface Report {
 
 /** A reader that does not read holds nothing beyond the signal, but for a moment that its last lines have. */
 export async function openReport(path: string, world: World, signal: AbortSignal): Promise<Report> {
-  const { cwd, sleep } = world;
-  const at = resolve(cwd, path);
+  const { sleep } = world;
+  const at = typedPath(path, world);
   const openPath = async () => ((await isStreamPath(at)) ? pathWriter(at, sleep, signal) : AppendFile.open(at));
   const writer = path === '-' ? stdoutWriter(world) : await guarded(openPath);
   const write = async (lines: string) => {

@@ -1,4 +1,5 @@
 import type { FilingsError } from '../errors.ts';
+import { withSlashes } from '../paths.ts';
 import { printableJson } from '../terminal/printable.ts';
 import { counted, humanBytes, humanDuration } from '../text.ts';
 import type { Outcome } from '../transfer/outcome.ts';
@@ -52,14 +53,23 @@ export class Counts {
 /** Most names and paths: JSON takes them as they are. */
 const PLAIN = /^[\w ./+-]*$/;
 
-/** Version 1 (interface page). `time` is RFC 3339, UTC; `errorOf` shows an error without a secret. */
+interface LineOptions {
+  /** RFC 3339, UTC. */
+  readonly time: string;
+  /** The path of a file has slashes on every platform. */
+  readonly platform: string;
+  /** Shows an error without a secret. */
+  readonly errorOf: (error: FilingsError) => object;
+}
+
+/** Version 1 (interface page). */
 export function reportLine(
   { accession, fileName, number }: Reported,
   outcome: Outcome,
-  time: string,
-  errorOf: (error: FilingsError) => object,
+  { time, platform, errorOf }: LineOptions,
 ): string {
-  const { path, result, bytes, sha256, etag, verifiedLength, attempts, ms, error } = outcome;
+  const { result, bytes, sha256, etag, verifiedLength, attempts, ms, error } = outcome;
+  const path = outcome.path && withSlashes(outcome.path, platform);
   const rest = [
     number === undefined ? '' : `,"line":${number}`,
     sha256 === undefined ? '' : `,"sha256":"${sha256}"`,

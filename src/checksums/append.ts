@@ -1,13 +1,13 @@
 import { constants, fsync } from 'node:fs';
 import { promisify } from 'node:util';
 import { AppendFile } from '../disk/append.ts';
-import { closeFile } from '../disk/calls.ts';
+import { closeFile, OPEN_TO_FLUSH } from '../disk/calls.ts';
 import { withDiskFailure } from '../disk/failure.ts';
 import { flushDirectory } from '../disk/make-directories.ts';
 import { openPlain } from '../disk/plain-file.ts';
 import { type ByteText, byteText, readSums, SUMS_NAME, sumsLine } from './read.ts';
 
-const { O_NOFOLLOW, O_RDONLY } = constants;
+const { O_NOFOLLOW } = constants;
 const flushFile = promisify(fsync);
 const MOST_DIRECTORIES = 256;
 
@@ -74,7 +74,7 @@ export class ChecksumFiles {
 async function flushSums(directory: string): Promise<void> {
   const path = `${directory}/${SUMS_NAME}`;
   await withDiskFailure(path, async () => {
-    const { fd } = await openPlain(path, O_RDONLY | O_NOFOLLOW);
+    const { fd } = await openPlain(path, OPEN_TO_FLUSH | O_NOFOLLOW);
     await flushFile(fd).finally(() => closeFile(fd));
     await flushDirectory(directory);
   });

@@ -4,7 +4,9 @@ import { resolve } from 'node:path';
 import { systemReason } from '../disk/failure.ts';
 import { isPartLike } from '../disk/file-name.ts';
 import { errnoOf, FilingsError } from '../errors.ts';
-import { type ByteText, bytesOf, byteText, SUMS_NAME } from './read.ts';
+import { withSlashes } from '../paths.ts';
+import type { World } from '../world.ts';
+import { type ByteText, byteText, SUMS_NAME, systemPath } from './read.ts';
 import { type Finding, joined, type OnProgress, type SumsDirectory } from './verify.ts';
 
 const ENTRIES_A_READ = 512;
@@ -13,7 +15,10 @@ const ENTRIES_A_READ = 512;
 export type Roots = ReadonlyMap<ByteText, ByteText>;
 
 /** Returns the named directories, each once. Throws `usage` if one cannot be opened. */
-export async function rootsOf(directories: readonly string[], cwd: string): Promise<Roots> {
+export async function rootsOf(
+  directories: readonly string[],
+  { cwd, platform }: Pick<World, 'cwd' | 'platform'>,
+): Promise<Roots> {
   const roots = new Map<ByteText, ByteText>();
   for (const displayPath of directories) {
     // With the slash at its end, the path of a file is an error.
@@ -24,7 +29,7 @@ export async function rootsOf(directories: readonly string[], cwd: string): Prom
         cause,
       });
     });
-    if (!roots.has(byteText(real))) roots.set(byteText(real), byteText(displayPath));
+    if (!roots.has(byteText(real))) roots.set(byteText(real), byteText(withSlashes(displayPath, platform)));
   }
   return roots;
 }
@@ -33,13 +38,17 @@ export async function rootsOf(directories: readonly string[], cwd: string): Prom
  * Yields each directory that has a SHA256SUMS, once and before the directories below it. Follows no links. Throws what
  * `onProgress` throws.
  */
-export async function* findDirectories(roots: Roots, onProgress: OnProgress): AsyncGenerator<SumsDirectory | Finding> {
+export async function* findDirectories(
+  roots: Roots,
+  platform: string,
+  onProgress: OnProgress,
+): AsyncGenerator<SumsDirectory | Finding> {
   const waiting = [...roots].reverse();
   for (let place = waiting.pop(); place; place = waiting.pop()) {
     const [path, displayPath] = place;
     try {
       const { hasSums, names, below } = await contentsOf(path, onProgress);
-      if (hasSums) yield { path, displayPath, names };
+      if (hasSums) yield { path, displayPath, names, platform };
       for (const name of below.reverse()) {
         const inner = joined(path, name);
         if (!roots.has(inner)) waiting.push([inner, joined(displayPath, name)]);
@@ -53,7 +62,7 @@ export async function* findDirectories(roots: Roots, onProgress: OnProgress): As
 
 async function contentsOf(path: ByteText, onProgress: OnProgress) {
   const contents = { hasSums: false, names: [] as ByteText[], below: [] as ByteText[] };
-  const directory = opendirSync(bytesOf(`${path}/.`), { encoding: 'latin1', bufferSize: ENTRIES_A_READ });
+  const directory = opendirSync(systemPath(`${path}/.`), { encoding: 'latin1', bufferSize: ENTRIES_A_READ });
   try {
     for (let entry = directory.readSync(); entry; entry = directory.readSync()) {
       const { name } = entry;

@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { constants } from 'node:fs';
+import { isOneFile } from '../disk/file-name.ts';
 import { readPlain } from '../disk/plain-file.ts';
 
 /** The name of a directory's checksum file. */
@@ -22,6 +23,15 @@ export function byteText(text: string): ByteText {
 
 export function bytesOf(text: ByteText): Buffer {
   return Buffer.from(text, 'latin1');
+}
+
+/**
+ * Returns a path for system calls: a string if it is UTF-8, because Windows accepts long paths and distinguishes names of
+ * devices only in strings.
+ */
+export function systemPath(path: ByteText): string | Buffer {
+  const bytes = bytesOf(path);
+  return isUtf8(bytes) ? bytes.toString() : bytes;
 }
 
 /** Returns a path for people. In a name that is not UTF-8, each byte beyond ASCII is written as `\xe9`. */
@@ -72,8 +82,8 @@ export function sumsLine({ name, sha256 }: SumsEntry): ByteText {
  * Returns whether an entry is the name of a file in its own directory, which may be opened. Names that `download` refuses
  * are accepted, because `-o` and other programs can create them.
  */
-export function isPlainEntry(name: ByteText): boolean {
-  return name !== '.' && name !== '..' && name !== '' && name.length <= 255 && !/[/\0]/.test(name);
+export function isPlainEntry(name: ByteText, platform: string): boolean {
+  return name.length <= 255 && isOneFile(bytesOf(name).toString(), platform);
 }
 
 /**

@@ -1,7 +1,7 @@
 import { closeSync, constants, fstatSync, openSync } from 'node:fs';
 import { sha256Of } from '../disk/sha256.ts';
 import { errnoOf, FilingsError } from '../errors.ts';
-import { type ByteText, bytesOf, isPlainEntry, readable, readSums, SUMS_NAME } from './read.ts';
+import { type ByteText, bytesOf, byteText, isPlainEntry, readable, readSums, SUMS_NAME, systemPath } from './read.ts';
 
 const { O_NOCTTY, O_NOFOLLOW, O_NONBLOCK, O_RDONLY } = constants;
 /** Opens without following links and without waiting, because a link or a FIFO in place of the file is not the file. */
@@ -29,12 +29,15 @@ export interface SumsDirectory {
   readonly displayPath: ByteText;
   /** The names of the files that its SHA256SUMS should list. */
   readonly names: readonly ByteText[];
+  readonly platform: string;
 }
 
 /** Yields the result of each listed and each unlisted file. Throws what `onProgress` throws. */
 export async function* verifyDirectory(directory: SumsDirectory, onProgress: OnProgress): AsyncGenerator<Finding> {
   const path = joined(directory.displayPath, SUMS_NAME);
-  const sums = await readSums(bytesOf(joined(directory.path, SUMS_NAME)), readable(path)).catch((error) => ({ error }));
+  const sums = await readSums(systemPath(joined(directory.path, SUMS_NAME)), readable(path)).catch((error) => ({
+    error,
+  }));
   if ('error' in sums) return yield { result: 'unreadable', path, error: sums.error };
   const { entries, unreadable, isTorn } = sums;
   if (unreadable.length > 0) {
@@ -47,8 +50,9 @@ export async function* verifyDirectory(directory: SumsDirectory, onProgress: OnP
     yield await findingOf(name, sha256, directory, onProgress);
     await onProgress();
   }
+  const listed = directory.platform === 'darwin' ? new Set([...entries.keys()].map(composed)) : entries;
   for (const name of directory.names) {
-    if (entries.has(name)) continue;
+    if (listed.has(directory.platform === 'darwin' ? composed(name) : name)) continue;
     yield { result: 'unlisted', path: joined(directory.displayPath, name) };
     await onProgress();
   }
@@ -62,11 +66,11 @@ async function findingOf(
   onProgress: OnProgress,
 ): Promise<Finding> {
   const path = joined(directory.displayPath, name);
-  if (!isPlainEntry(name)) {
+  if (!isPlainEntry(name, directory.platform)) {
     return { result: 'missing', path, why: 'not a file name in this directory: not opened' };
   }
   try {
-    return { result: await checkFile(bytesOf(joined(directory.path, name)), sha256, onProgress), path };
+    return { result: await checkFile(systemPath(joined(directory.path, name)), sha256, onProgress), path };
   } catch (error) {
     if (error instanceof FilingsError || errnoOf(error) === undefined) throw error;
     return { result: 'unreadable', path, error };
@@ -74,7 +78,7 @@ async function findingOf(
 }
 
 async function checkFile(
-  path: Buffer,
+  path: string | Buffer,
   sha256: string,
   onProgress: OnProgress,
 ): Promise<'same' | 'missing' | 'changed'> {
@@ -93,6 +97,11 @@ async function checkFile(
   } finally {
     closeSync(fd);
   }
+}
+
+/** Returns a name in the composed form of Unicode. HFS+ returns names in another form than they were given. */
+function composed(name: ByteText): ByteText {
+  return byteText(bytesOf(name).toString().normalize());
 }
 
 /** Joins two parts of a path, without `./` at its start. */

@@ -18,10 +18,15 @@ import {
   unlinkSync,
 } from 'node:fs';
 import { promisify } from 'node:util';
+import { createAbortController, type Sleep } from '../abort.ts';
 import { errnoOf } from '../errors.ts';
+import type { World } from '../world.ts';
 
-const { O_CREAT, O_EXCL, O_NOFOLLOW, O_RDWR } = constants;
+const { O_CREAT, O_DIRECTORY, O_EXCL, O_NOFOLLOW, O_RDONLY, O_RDWR } = constants;
 const NEW = O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW;
+
+/** For a file or directory that is opened only to be flushed. Windows, which has no O_DIRECTORY, flushes what can be written. */
+export const OPEN_TO_FLUSH = O_DIRECTORY === undefined ? O_RDWR : O_RDONLY;
 
 /**
  * File systems on this machine, by Linux's numbers (statfs(2), linux/magic.h). Where one of these hangs, a thread of
@@ -83,10 +88,56 @@ export const BY_POOL: Disk = {
 };
 
 /** Only Linux tells what disk it is. Never throws. */
-export async function diskUnder(directory: string, platform: string): Promise<Disk> {
+export async function diskUnder(
+  directory: string,
+  { platform, sleep }: Pick<World, 'platform' | 'sleep'>,
+): Promise<Disk> {
+  if (platform === 'win32') return patientDisk(sleep);
   const found = platform === 'linux' ? await diskAt(directory).catch(() => undefined) : undefined;
   // Some systems give the type with a sign.
   return found && LOCAL.has(found.type >>> 0) ? AT_ONCE : BY_POOL;
+}
+
+/** What Windows says of a file that another program has open. */
+const HELD: ReadonlySet<string | undefined> = new Set(['EPERM', 'EACCES', 'EBUSY']);
+const HELD_POLL_MS = 50;
+const MAX_HELD_MS = 1000;
+
+/** A disk of Windows, where a virus scanner may have a new file open for a moment, which then can't be renamed. */
+function patientDisk(sleep: Sleep): Disk {
+  return {
+    ...BY_POOL,
+    link: (from, to) => whileHeld(() => BY_POOL.link(from, to), sleep),
+    rename: (from, to) => renameHeld(from, to, sleep),
+    remove: (path) => whileHeld(() => BY_POOL.remove(path), sleep),
+  };
+}
+
+/**
+ * Renames as a disk of Windows does. Throws the system error, whose code is `EINUSE` if another program has the file open
+ * that would be replaced.
+ */
+export async function renameHeld(from: string, to: string, sleep: Sleep): Promise<void> {
+  try {
+    await whileHeld(() => BY_POOL.rename(from, to), sleep);
+  } catch (error) {
+    // Windows says the same of a file that is read-only.
+    const isWritable = HELD.has(errnoOf(error)) && ((await BY_POOL.look(to))?.mode ?? 0) & 0o200;
+    throw isWritable ? Object.assign(new Error('in use', { cause: error }), { code: 'EINUSE' }) : error;
+  }
+}
+
+/** Repeats a call that fails because another program has a file open, for up to one second. */
+export async function whileHeld<T>(call: () => Promise<T>, sleep: Sleep): Promise<T> {
+  const { signal } = createAbortController();
+  for (let waited = 0; ; waited += HELD_POLL_MS) {
+    try {
+      return await call();
+    } catch (error) {
+      if (!HELD.has(errnoOf(error)) || waited >= MAX_HELD_MS) throw error;
+    }
+    await sleep(HELD_POLL_MS, signal);
+  }
 }
 
 /** For `catch`: what does not exist is no failure. */

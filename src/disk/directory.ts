@@ -1,6 +1,6 @@
 import { readdirSync, type Stats, statSync } from 'node:fs';
 import { opendir, stat } from 'node:fs/promises';
-import { dirname, resolve } from 'node:path';
+import { dirname, sep } from 'node:path';
 import { errnoOf, FilingsError } from '../errors.ts';
 import type { World } from '../world.ts';
 import { type Disk, diskUnder } from './calls.ts';
@@ -15,10 +15,13 @@ const SURELY_PAST_MS = 2000;
 const SMALL_BYTES = 64 << 10;
 const ENTRIES_AT_ONCE = 1024;
 
-interface Surroundings extends Pick<World, 'platform' | 'now'> {
+interface Surroundings extends Pick<World, 'cwd' | 'platform' | 'now' | 'sleep'> {
   /** A dry run flushes nothing. */
   readonly isReadOnly?: boolean;
 }
+
+/** Names by what those have in common that a disk may take for one; several of one key with slashes between them. */
+export type Spellings = ReadonlyMap<string, string>;
 
 /** Looked at once, its flushes shared by all who wait. */
 export class Directory {
@@ -27,6 +30,8 @@ export class Directory {
   readonly disk: Disk;
   /** True once its disk was seen to take names that differ only in case for two. */
   isCaseSensitive = false;
+  /** Its entries, once they were read for a disk that folds names. */
+  spellings: Spellings | undefined;
   readonly #surroundings: Surroundings;
   readonly #stats: Stats;
   /** Until its own entry, and those above it that are new, are on disk; undefined since then. */
@@ -50,16 +55,17 @@ export class Directory {
     entryFlush.then(done, () => {});
   }
 
-  /** One that the user named: links on the way are the user's own. Throws `local_io`. */
-  static open(path: string, make: boolean, surroundings: Surroundings): Promise<Directory> {
-    const absolute = resolve(path);
+  /** One that the user named, by an absolute path: links on the way are the user's own. Throws `local_io`. */
+  static open(absolute: string, make: boolean, surroundings: Surroundings): Promise<Directory> {
     return withDiskFailure(absolute, async () => {
       if (make) await makeDirectories(absolute);
       // As a directory, whatever it leads to.
       const stats = await stat(`${absolute}/.`);
-      const disk = await diskUnder(absolute, surroundings.platform);
+      // Windows takes the same path for that of a file.
+      if (!stats.isDirectory()) throw Object.assign(new Error('not a directory'), { code: 'ENOTDIR' });
+      const disk = await diskUnder(absolute, surroundings);
       // The working directory is nobody's to make.
-      const mayBeNew = make && absolute !== resolve('.');
+      const mayBeNew = make && absolute !== surroundings.cwd;
       const entryFlush = mayBeNew ? settleAbove(absolute, stats.ctimeMs, surroundings) : Promise.resolve();
       return new Directory(absolute, stats, disk, entryFlush, surroundings);
     });
@@ -73,14 +79,14 @@ export class Directory {
       const isNew = before === undefined && (await makeDirectory(path));
       const stats = before ?? (await this.disk.look(path));
       if (!stats?.isDirectory()) throw inTheWay(path, stats);
-      const disk = stats.dev === this.#stats.dev ? this.disk : await diskUnder(path, this.#surroundings.platform);
+      const disk = stats.dev === this.#stats.dev ? this.disk : await diskUnder(path, this.#surroundings);
       const entryFlush = isNew ? this.flush().then(() => {}) : this.settle(stats.ctimeMs);
       return new Directory(path, stats, disk, entryFlush, this.#surroundings);
     });
   }
 
   entry(name: string): string {
-    return `${this.path}/${name}`;
+    return `${this.path}${sep}${name}`;
   }
 
   /** Never all of a large directory in memory. Throws what the system says. */
@@ -114,6 +120,8 @@ export class Directory {
   async #flushEntries(): Promise<boolean> {
     try {
       const { dev, ino } = await flushDirectory(this.path);
+      // On Windows these numbers lose digits, and need not be the same by path and by descriptor.
+      if (this.#surroundings.platform === 'win32') return true;
       return dev === this.#stats.dev && ino === this.#stats.ino;
     } catch (error) {
       if (errnoOf(error) === 'ENOENT' || errnoOf(error) === 'ENOTDIR') return false;

@@ -17,6 +17,7 @@ const REASONS: Readonly<Record<string, readonly [why: string, hint: Hint]>> = {
   ENOENT: ['the directory is not there', `make it first (mkdir -p), or ${ELSEWHERE}`],
   EFTYPE: ['it is not a regular file', ELSEWHERE],
   EISDIR: ['it is a directory', 'name a file, or move it away'],
+  EINUSE: ['another program has it open', 'close it there, then run it again'],
   ELOOP: ['a symbolic link already exists there', `remove it, or ${ELSEWHERE}`],
 };
 
@@ -55,13 +56,14 @@ const UNNAMED: Readonly<Record<number, readonly [name: string, words: string]>> 
 };
 
 /**
- * Returns what the file system said about a path as `local_io` that stops the run. Any other error is a defect of the
+ * Returns what the file system said about a path as `local_io` that stops the run, unless one file alone is in use. Any other error is a defect of the
  * program, which is no less one because it occurs next to a file, and is returned as it is.
  */
 export function diskFailure(error: unknown, path: string): unknown {
   if (!isSystemError(error)) return error;
   const [why, hint] = explain(error);
-  const details = { subject: { path }, hint, cause: error, stopsRun: true };
+  const stopsRun = errnoOf(error) !== 'EINUSE';
+  const details = { subject: { path }, hint, cause: error, stopsRun };
   return new FilingsError('local_io', `cannot write: ${why}`, details);
 }
 

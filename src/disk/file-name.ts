@@ -23,7 +23,10 @@ const CHECKSUMS = 'sha256sums';
 /** What nearly all names are like, and no rule is about. */
 const PLAIN = /^(?!con|prn|aux|nul|clock|com|lpt|sha256)[a-z0-9](?:[\w.-]{0,150}[\w-])?$/i;
 
-const RULES: readonly (readonly [broken: (name: string) => boolean, reason: string])[] = [
+/** What Windows allows in no name. */
+const REFUSED_BY_WINDOWS = /[<>"|?*]/;
+
+const RULES: readonly (readonly [broken: (name: string, platform: string) => boolean, reason: string])[] = [
   [(name) => name === '', 'it is empty'],
   [(name) => UNSEEN.test(name), 'it has control or invisible characters in it'],
   [(name) => /[/\\]/.test(name), 'it has a path separator in it'],
@@ -32,6 +35,10 @@ const RULES: readonly (readonly [broken: (name: string) => boolean, reason: stri
   [(name) => /^ |[. ]$/.test(name), 'it begins or ends with a space, or ends with a dot'],
   [(name) => WINDOWS_DEVICE.test(name), 'it is the name of a device on Windows'],
   [(name) => Buffer.byteLength(name) > MOST_BYTES, `it is longer than ${MOST_BYTES} bytes`],
+  [
+    (name, platform) => platform === 'win32' && REFUSED_BY_WINDOWS.test(name),
+    'it has a character in it that Windows does not allow in a name: < > " | ? *',
+  ],
   [(name) => twinKey(name) === CHECKSUMS, 'it is that of the list of checksums'],
 ];
 
@@ -39,17 +46,27 @@ const RULES: readonly (readonly [broken: (name: string) => boolean, reason: stri
  * Why a name from the service, the input or the command line is refused: it could touch
  * something other than one file in the right directory. Undefined: it may be used as it is.
  */
-export function fileNameFault(name: string): FileNameFault | undefined {
+export function fileNameFault(name: string, platform: string): FileNameFault | undefined {
   if (PLAIN.test(name)) return undefined;
   const bare = STYLE_SHEET_FOLDER.exec(name)?.[1];
-  if (bare !== undefined && fileNameFault(bare) === undefined) {
+  if (bare !== undefined && fileNameFault(bare, platform) === undefined) {
     return {
       reason: 'it has a style-sheet folder before the name of the file',
       hint: `to download it under that name, choose the one on the disk: -o ${shellWord(bare)}`,
     };
   }
-  const rule = RULES.find(([broken]) => broken(name));
+  const rule = RULES.find(([broken]) => broken(name, platform));
   return rule && { reason: rule[1], hint: 'choose the name on the disk yourself: -o PATH' };
+}
+
+/**
+ * Whether a name names one file of its directory, and that alone. On Windows another name can lead out of the directory,
+ * to a device, or to a hidden stream of a file.
+ */
+export function isOneFile(name: string, platform: string): boolean {
+  if (name === '' || name === '.' || name === '..' || /[/\0]/.test(name)) return false;
+  if (platform !== 'win32') return true;
+  return !/[\\:\p{Cc}]|[. ]$/u.test(name) && !REFUSED_BY_WINDOWS.test(name) && !WINDOWS_DEVICE.test(name);
 }
 
 /** Ignorable in comparisons; and the dot that a lower-cased capital dotted I leaves behind. */

@@ -2,7 +2,7 @@ import { constants, type Stats } from 'node:fs';
 import { mkdir, open, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { errnoOf } from '../errors.ts';
-import { undefinedIfMissing } from './calls.ts';
+import { OPEN_TO_FLUSH, undefinedIfMissing } from './calls.ts';
 import { diskFailure } from './failure.ts';
 
 /**
@@ -13,7 +13,11 @@ export async function makeDirectories(absolute: string, mode?: number): Promise<
   const missing: string[] = [];
   let path = absolute;
   try {
-    for (; !(await stat(path).catch(undefinedIfMissing)); path = dirname(path)) missing.unshift(path);
+    for (; !(await stat(path).catch(undefinedIfMissing)); path = dirname(path)) {
+      missing.unshift(path);
+      // A drive that is missing cannot be made.
+      if (dirname(path) === path) break;
+    }
     for (path of missing) if (await makeDirectory(path, mode)) await flushDirectory(dirname(path));
   } catch (error) {
     throw diskFailure(error, path);
@@ -33,14 +37,18 @@ export async function makeDirectory(path: string, mode?: number): Promise<boolea
 
 /** Gives what directory that was. Throws what the system says. */
 export async function flushDirectory(path: string): Promise<Stats> {
-  const handle = await open(path, constants.O_RDONLY | constants.O_DIRECTORY);
+  const handle = await open(path, OPEN_TO_FLUSH | constants.O_DIRECTORY).catch(undefinedIfNotFlushed);
+  if (!handle) return stat(path);
   try {
-    // Some file systems know no flush of a directory.
-    await handle.sync().catch((error) => {
-      if (!['EINVAL', 'ENOTSUP', 'EBADF'].includes(errnoOf(error) ?? '')) throw error;
-    });
+    await handle.sync().catch(undefinedIfNotFlushed);
     return await handle.stat();
   } finally {
     await handle.close();
   }
+}
+
+/** Some file systems know no flush of a directory, and Windows allows it only to those who may write to the directory. */
+function undefinedIfNotFlushed(error: unknown): undefined {
+  const refusals = ['EINVAL', 'ENOTSUP', 'EBADF', ...(OPEN_TO_FLUSH === constants.O_RDWR ? ['EPERM', 'EACCES'] : [])];
+  if (!refusals.includes(errnoOf(error) ?? '')) throw error;
 }

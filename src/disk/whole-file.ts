@@ -2,7 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { lstat, open, readlink, realpath, rename, unlink } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { errnoOf, FilingsError } from '../errors.ts';
-import { undefinedIfMissing } from './calls.ts';
+import type { World } from '../world.ts';
+import { renameHeld, undefinedIfMissing } from './calls.ts';
 import { diskFailure, withDiskFailure } from './failure.ts';
 import { flushDirectory, makeDirectories } from './make-directories.ts';
 import { requirePlain } from './plain-file.ts';
@@ -52,6 +53,7 @@ interface ReplaceOptions {
 export function replaceFile(
   path: string,
   text: string,
+  { platform, sleep }: Pick<World, 'platform' | 'sleep'>,
   { mode = 0o600, makesDirectories = false }: ReplaceOptions = {},
 ): Promise<void> {
   return withDiskFailure(path, async () => {
@@ -62,7 +64,8 @@ export function replaceFile(
     if (makesDirectories) await makeDirectories(dirname(target), mode | ((mode & 0o444) >> 2));
     const temporary = `${target}.${randomBytes(6).toString('hex')}.tmp`;
     await create({ path: temporary, bytes: text, mode });
-    await removingOnFailure(temporary, () => rename(temporary, target));
+    const replace = () => (platform === 'win32' ? renameHeld(temporary, target, sleep) : rename(temporary, target));
+    await removingOnFailure(temporary, replace);
     await flushDirectory(dirname(target));
   });
 }

@@ -10,6 +10,7 @@ export const COMMON_VARIABLES: readonly Row[] = [
   ['NO_PROXY', 'hosts to reach without the proxy'],
   ['NODE_EXTRA_CA_CERTS', 'a PEM file of additional certificate authorities'],
   ['XDG_CONFIG_HOME', 'the directory of configuration files [default: ~/.config]'],
+  ['APPDATA', 'the same on Windows, where ~/ is USERPROFILE'],
   ['COLUMNS', 'the width of help and tables, if the terminal does not report it [default: 80]'],
 ];
 
@@ -46,9 +47,9 @@ export function configRows(): readonly Row[] {
 }
 
 export const CONFIG_PARAGRAPHS: readonly string[] = [
-  'The config file is JSON: $XDG_CONFIG_HOME/filings/config.json, else ~/.config/filings/config.json, or the one that --config or FILINGS_CONFIG names.',
+  'The config file is JSON: $XDG_CONFIG_HOME/filings/config.json, else ~/.config/filings/config.json, or the one that --config or FILINGS_CONFIG names. On Windows it is %APPDATA%\\filings\\config.json.',
   `${PRECEDENCE} Relative paths in it start at its directory. Its member profiles holds named sets of overrides, of which --profile chooses one; null in a profile unsets what the file sets. Its member $schema is for editors.`,
-  'Its keys and tokens are sent to the host of the baseUrl beside them and to no other. A file that holds one must be readable by you alone: chmod 600.',
+  'Its keys and tokens are sent to the host of the baseUrl beside them and to no other. A file that holds one must be readable by you alone: chmod 600. On Windows, permissions are not checked.',
 ];
 
 export const TOPICS: Readonly<Record<string, (columns: number) => string>> = {

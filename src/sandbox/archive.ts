@@ -2,6 +2,7 @@ import { constants } from 'node:fs';
 import { type FileHandle, open, readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { systemReason } from '../disk/failure.ts';
+import { isOneFile } from '../disk/file-name.ts';
 import { errnoOf, FilingsError } from '../errors.ts';
 
 export type Archive = Awaited<ReturnType<typeof openArchive>>;
@@ -12,17 +13,20 @@ const MISSING = ['ENOENT', 'ENOTDIR', 'ELOOP', 'ENAMETOOLONG'];
 const CHUNK_BYTES = 256 * 1024;
 
 /** Returns whether a name is a single path segment. */
-export function isFileName(name: string): boolean {
-  return name !== '' && name !== '.' && name !== '..' && !/[/\\\0]/.test(name);
+function isFileName(name: string, platform: string): boolean {
+  return !name.includes('\\') && isOneFile(name, platform);
 }
 
 /**
  * Opens an archive that is laid out as DIRECTORY/ACCESSION/FILE. Hidden files, such as the parts of a download, are not
  * served. Throws `usage` if the path is not a directory, and `local_io` if it cannot be read.
  */
-export async function openArchive(root: string) {
+export async function openArchive(root: string, platform: string) {
+  const isServed = (name: string) => isFileName(name, platform) && !name.startsWith('.');
   await requireDirectory(root);
   return {
+    /** Returns whether a file can have this name. */
+    isFileName: (name: string) => isFileName(name, platform),
     /** Returns the files of a filing, sorted by name, or none without such a filing. Rejects if it cannot be read. */
     async list(accession: string) {
       const filing = join(root, accession);
@@ -56,10 +60,6 @@ async function requireDirectory(directory: string): Promise<void> {
   throw new FilingsError('usage', `cannot serve ${directory}: not a directory`, {
     hint: 'name a folder laid out as DIRECTORY/ACCESSION/FILE, or none for the sample filings',
   });
-}
-
-function isServed(name: string): boolean {
-  return isFileName(name) && !name.startsWith('.');
 }
 
 /** Throws if the handle is not a regular file's. */

@@ -1,5 +1,5 @@
 import { extname } from 'node:path';
-import { type Archive, isFileName } from './archive.ts';
+import type { Archive } from './archive.ts';
 import { fileReply, jsonReply, problem, type Reply } from './reply.ts';
 import type { ParsedRequest } from './request.ts';
 
@@ -47,7 +47,8 @@ async function download(request: ParsedRequest, archive: Archive): Promise<Reply
   const errors: Errors = {};
   const accession = accessionOf(request, errors);
   const name = single(request, 'file_name', errors);
-  if (name !== undefined && !isFileName(name)) errors.file_name = ['The field file_name must be the name of one file.'];
+  if (name !== undefined && !archive.isFileName(name))
+    errors.file_name = ['The field file_name must be the name of one file.'];
   if (accession === undefined || name === undefined || errors.file_name) return invalid(request, errors);
   const file = await archive.open(accession, name);
   if (file) return fileReply(file, mediaType(name), request);

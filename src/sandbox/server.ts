@@ -9,6 +9,7 @@ import { createHandler, type HandlerOptions } from './handler.ts';
 export interface SandboxOptions extends HandlerOptions {
   /** An absolute path. */
   readonly directory: string;
+  readonly platform: string;
   /** 0 means a free port. */
   readonly port: number;
 }
@@ -32,7 +33,7 @@ const NOT_OUR_ADDRESS = ['EADDRNOTAVAIL', 'ENOTFOUND', 'EAI_AGAIN', 'EINVAL'];
 /** Starts the stand-in service. Throws `usage` if directory or address do not exist, and `local_io` if it cannot use them. */
 export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   const closing = createAbortController();
-  const archive = await openArchive(options.directory);
+  const archive = await openArchive(options.directory, options.platform);
   const handle = createHandler(archive, options, closing.signal);
   // The handler refuses a request without Host.
   const server = createServer({ keepAliveTimeout: KEEP_ALIVE_MS, requireHostHeader: false }, handle);

@@ -64,6 +64,7 @@ async function openSandbox(world: World): Promise<Access> {
     port: 0,
     apiKey: key,
     jwtKeys: [],
+    platform: world.platform,
     now: world.now,
     sleep: world.sleep,
   });

@@ -67,7 +67,7 @@ export async function editConfigFile({ path, profile }: ConfigLocation, key: str
   const after = edited(before, profile, key, value);
   // What is taken out can make nothing worse.
   if (value !== undefined) await checkEdited(after, profile, path, world);
-  await replaceFile(path, `${JSON.stringify(after, undefined, 2)}\n`, { makesDirectories: true });
+  await replaceFile(path, `${JSON.stringify(after, undefined, 2)}\n`, world, { makesDirectories: true });
 }
 
 /** With the member set, or as undefined, which JSON leaves out; an emptied profile stays. */
@@ -91,6 +91,6 @@ async function checkEdited(config: JsonObject, profile: string | undefined, path
 
 export function noHome(): FilingsError {
   return new FilingsError('config', 'no place for a config file', {
-    hint: 'name one with --config FILE, or set HOME',
+    hint: 'name one with --config FILE, or set HOME (APPDATA on Windows)',
   });
 }

@@ -1,11 +1,12 @@
 import { stat } from 'node:fs/promises';
-import { isAbsolute, join, resolve } from 'node:path';
 import { checkAccess, readSmallFile } from '../disk/secret-file.ts';
 import { errnoOf, FilingsError, type Subject } from '../errors.ts';
 import { findJsonFault, isJsonObject, type JsonObject } from '../json.ts';
+import { homeIn, isNullDevice, pathsOf, typedPath } from '../paths.ts';
 import type { ListingDescription } from '../service/listing.ts';
 import type { Flags } from '../spec/command.ts';
 import { nearest } from '../spec/nearest.ts';
+import { textOf } from '../text.ts';
 import type { SmallFile, World } from '../world.ts';
 import { envLayer, firstOf, flagLayer } from './layers.ts';
 import { SETTINGS } from './table.ts';
@@ -25,18 +26,24 @@ export interface ConfigFile {
   readonly profiles: Readonly<Record<string, JsonObject>>;
 }
 
-/** Nothing is read. Without a name: where the XDG Base Directory Specification has it. */
+/** Nothing is read. Without a name: where the XDG Base Directory Specification has it, or Windows its settings. */
 export function locateConfig(flags: Flags, world: World): ConfigLocation {
   const layers = [flagLayer(flags), envLayer(world.env)];
   const [named, profile] = [firstOf(layers, 'config'), firstOf(layers, 'profile')].map(
     (given) => given && String(given.value),
   );
-  const { XDG_CONFIG_HOME: xdg, HOME } = world.env;
-  const base = xdg && isAbsolute(xdg) ? xdg : HOME && join(HOME, '.config');
-  const standard = base ? join(base, 'filings', 'config.json') : undefined;
+  const path = named === undefined ? standardPath(world) : typedPath(named, world);
   // As everywhere: a file in which nothing is.
-  const path = named === '/dev/null' ? undefined : named === undefined ? standard : resolve(world.cwd, named);
-  return { path, named: named !== undefined, profile };
+  const isNothing = path !== undefined && isNullDevice(path);
+  return { path: isNothing ? undefined : path, named: named !== undefined, profile };
+}
+
+function standardPath({ env, platform }: Pick<World, 'env' | 'platform'>): string | undefined {
+  const { isAbsolute, join } = pathsOf(platform);
+  const home = homeIn(env, platform);
+  const own = platform === 'win32' ? env.APPDATA : env.XDG_CONFIG_HOME;
+  const base = own && isAbsolute(own) ? own : home && join(home, platform === 'win32' ? 'AppData/Roaming' : '.config');
+  return base && join(base, 'filings', 'config.json');
 }
 
 /**
@@ -92,7 +99,7 @@ export async function readConfig(path: string, world: World, sandbox = false): P
   // What zod can check.
   if (bytes.length > LARGEST_KIB * 1024)
     throw new FilingsError('config', `larger than ${LARGEST_KIB} KiB`, { subject });
-  const text = bytes.toString();
+  const text = textOf(bytes);
   // An empty file says nothing.
   const config = text.trim() === '' ? {} : readConfigJson(text, subject);
   if (!isJsonObject(config)) throw new FilingsError('config', 'must hold a JSON object', { subject });

@@ -1,3 +1,4 @@
+import { segmentsOf } from '../paths.ts';
 import type { World } from '../world.ts';
 import type { Layer } from './layers.ts';
 import { absolute } from './settings.ts';
@@ -15,19 +16,19 @@ export interface CredentialFile {
 /** Returns all that these levels name, also where a higher level names another one. */
 export function credentialFiles(
   levels: readonly Layer[],
-  place: Pick<World, 'cwd' | 'env'>,
+  place: Pick<World, 'cwd' | 'env' | 'platform'>,
 ): readonly CredentialFile[] {
   return levels.flatMap((level) =>
     SETTINGS.flatMap(({ key, group }) => {
       const given = level.get(key);
-      return Object.entries(given ? pathsIn(key, given.value) : {}).flatMap(([member, path]) =>
+      return Object.entries(given ? pathsIn(key, given.value, place.platform) : {}).flatMap(([member, path]) =>
         given && path ? [{ name: `${given.name}${member}`, path: absolute(path, given, place), group }] : [],
       );
     }),
   );
 }
 
-function pathsIn(key: string, value: unknown): Readonly<Record<string, string | undefined>> {
+function pathsIn(key: string, value: unknown, platform: string): Readonly<Record<string, string | undefined>> {
   switch (key) {
     case 'apiKeyFile':
     case 'jwtFile':
@@ -39,7 +40,7 @@ function pathsIn(key: string, value: unknown): Readonly<Record<string, string | 
     }
     case 'apiKeyCommand': {
       const [program] = value as readonly string[];
-      return program?.includes('/') ? { '': program } : {};
+      return program && segmentsOf(program, platform).length > 1 ? { '': program } : {};
     }
     default:
       return {};

@@ -5,7 +5,7 @@ import { systemReason } from '../disk/failure.ts';
 import { readSecretFile } from '../disk/secret-file.ts';
 import { FilingsError } from '../errors.ts';
 import { readStdin } from '../stdio/input.ts';
-import { inSeconds, shortened } from '../text.ts';
+import { inSeconds, shortened, textOf } from '../text.ts';
 import type { World } from '../world.ts';
 
 export type SecretPlace =
@@ -48,13 +48,13 @@ async function textAt(place: SecretPlace, what: string, world: World) {
   }
   if (place.path === '-') return { name: `${what} from stdin`, text: await textFromStdin(what, world) };
   const bytes = await readSecretFile(place.path, `${what} file`, world);
-  return { name: `${what} file ${place.path}`, text: bytes.toString() };
+  return { name: `${what} file ${place.path}`, text: textOf(bytes) };
 }
 
 /** On a terminal it is a line that is not shown. */
 async function textFromStdin(what: string, world: World): Promise<string> {
   if (world.stdin.isTTY) return (await import('../stdio/prompt.ts')).askHidden(what, world);
-  return (await readStdin(world.stdin, what, world.interrupt)).toString();
+  return textOf(await readStdin(world.stdin, what, world.interrupt));
 }
 
 /** Runs a program without a shell, to its end; the first line of its stdout. */
@@ -76,6 +76,12 @@ async function firstLineOf([program = '', ...args]: readonly string[], name: str
     // Before anything is told: a program that fails may repeat on stderr the key that it wrote.
     world.secrets.add(firstLine(stdout).trim());
     if (code === 'ENOENT') throw wrong('no such program', error);
+    if (code === 'EINVAL' && /\.(cmd|bat)$/i.test(program)) {
+      throw wrong(
+        'is a script of cmd.exe, which cannot be run without a shell: name the program that it starts',
+        error,
+      );
+    }
     if (typeof code === 'string') throw wrong(`cannot be run: ${systemReason(error)}`, error);
     const said = shortened(world.secrets.redact(firstLine(stderr.trim())), LONGEST_COMPLAINT);
     const ended = endedBy ? `was ended by ${endedBy}` : `exited with status ${code}`;

@@ -1,7 +1,7 @@
-import { isAbsolute, join, resolve } from 'node:path';
 import { FilingsError } from '../errors.ts';
 import { isLoopback } from '../http/loopback.ts';
 import type { TokenRecipe } from '../jwt/minter.ts';
+import { homeIn, pathsOf, segmentsOf } from '../paths.ts';
 import type { Flags } from '../spec/command.ts';
 import { FILE, WHOLE_SECONDS } from '../spec/kind.ts';
 import { readAs, valueError } from '../spec/option.ts';
@@ -21,7 +21,7 @@ export interface Settings extends Omit<SettingValues, Credential> {
 
 /** `FILINGS_API_KEY`, `--api-key-file`, `/home/me/.config/filings/config.json: apiKey`. */
 type Sourced = { readonly source: string };
-type Place = Pick<World, 'cwd' | 'env'>;
+type Place = Pick<World, 'cwd' | 'env' | 'platform'>;
 
 /** Throws `usage` or `config`, naming the source of what is wrong. */
 export function readSettings(given: Layer, place: Place): Settings {
@@ -67,7 +67,7 @@ function keyOf(given: Layer, place: Place): Settings['key'] {
   if (!command) return placed(given.get('apiKey'), given.get('apiKeyFile'), place);
   const [program = '', ...args] = command.value as readonly string[];
   // A program with a slash in its name is a path like every other; others are looked up in PATH.
-  const found = program.includes('/') ? absolute(program, command, place) : program;
+  const found = segmentsOf(program, place.platform).length > 1 ? absolute(program, command, place) : program;
   return { kind: 'command', argv: [found, ...args], source: command.name };
 }
 
@@ -104,9 +104,10 @@ function recipeOf(given: Given, place: Place): TokenRecipe {
 
 /** A path as its source means it: no shell expands `~/` in a file. */
 export function absolute(path: string, { directory }: Given, place: Place): string {
+  const { isAbsolute, join, resolve } = pathsOf(place.platform);
   if (isAbsolute(path)) return path;
-  const { HOME } = place.env;
-  return directory && HOME && path.startsWith('~/') ? join(HOME, path.slice(2)) : resolve(directory ?? place.cwd, path);
+  const home = homeIn(place.env, place.platform);
+  return directory && home && path.startsWith('~/') ? join(home, path.slice(2)) : resolve(directory ?? place.cwd, path);
 }
 
 /** For commands that resolve no settings: from flags and environment alone. Throws `usage`: two of one secret. */

@@ -10,7 +10,7 @@ import type { Job, Watcher } from './job.ts';
 import type { Outcome, Wanted } from './outcome.ts';
 import { PartFile } from './part/part-file.ts';
 import { Pipe } from './pipe.ts';
-import { Spool } from './spool.ts';
+import { Spool, type SpoolOptions } from './spool.ts';
 import { type Fetched, fetchInto } from './transfer.ts';
 
 export interface Fetching {
@@ -99,7 +99,7 @@ export interface StreamTarget {
   readonly open: (signal: AbortSignal) => Promise<ByteWriter>;
   readonly sha256?: string | undefined;
   /** For a temporary file: all is fetched and checked before the first byte is written. */
-  readonly spoolIn?: string | undefined;
+  readonly spoolIn?: Pick<SpoolOptions, 'folder' | 'platform'> | undefined;
 }
 
 export function fetchToStream(
@@ -114,7 +114,7 @@ export function fetchToStream(
     const sink =
       spoolIn === undefined
         ? new Pipe(await open(signal), signal)
-        : await Spool.open({ folder: spoolIn, openWriter: open, signal });
+        : await Spool.open({ ...spoolIn, openWriter: open, signal });
     const { placement: _, ...fetched } = await fetchInto(job, sink, { expected, isHashed: expected !== undefined });
     return toCompletedOutcome(fetched);
   });

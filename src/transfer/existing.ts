@@ -1,5 +1,5 @@
 import { lstatSync, type Stats } from 'node:fs';
-import type { Directory } from '../disk/directory.ts';
+import type { Directory, Spellings } from '../disk/directory.ts';
 import { twinKey } from '../disk/file-name.ts';
 import { sha256OfFile } from '../disk/sha256.ts';
 import { FilingsError } from '../errors.ts';
@@ -63,23 +63,38 @@ async function otherSpelling(directory: Directory, name: string): Promise<string
   if (directory.isCaseSensitive) return undefined;
   const variants = [name.toUpperCase(), name.toLowerCase()].filter((variant) => variant !== name);
   for (const variant of variants) {
-    if (await directory.disk.look(directory.entry(variant))) return spelledOtherwise(directory.names(), name);
+    if (await directory.disk.look(directory.entry(variant)))
+      return spelledOtherwise(await spellingsIn(directory, name), name);
   }
   // A disk that folds any case folds that of ASCII: the first such name that it tells apart speaks for all.
   directory.isCaseSensitive = variants.length > 0 && /^[\0-\x7f]*$/.test(name);
   return undefined;
 }
 
-/** The entry that a folding disk takes for `name`; undefined when `name` itself is there, or none is. */
-export async function spelledOtherwise(
-  names: Iterable<string> | AsyncIterable<string>,
-  name: string,
-): Promise<string | undefined> {
-  const key = twinKey(name);
-  let other: string | undefined;
-  for await (const entry of names) {
-    if (entry === name) return undefined;
-    if (twinKey(entry) === key) other = entry;
+/** Returns the spellings of a directory, which is read again only if an entry for `name` was made meanwhile. */
+async function spellingsIn(directory: Directory, name: string): Promise<Spellings> {
+  const known = directory.spellings;
+  if (known?.has(twinKey(name))) return known;
+  directory.spellings = await spellingsOf(directory.names());
+  return directory.spellings;
+}
+
+/** Collects the names of a directory by what those have in common that a disk may take for one. */
+export async function spellingsOf(names: Iterable<string> | AsyncIterable<string>): Promise<Spellings> {
+  const spellings = new Map<string, string>();
+  for await (const name of names) {
+    const key = twinKey(name);
+    const others = spellings.get(key);
+    spellings.set(key, others === undefined ? name : `${others}/${name}`);
   }
-  return other;
+  return spellings;
+}
+
+/**
+ * Returns the entry that a folding disk takes for `name`; undefined if there is none, or `name` itself is there. HFS+
+ * takes a name apart into letters and accents (NFD), which is the same name.
+ */
+export function spelledOtherwise(spellings: Spellings, name: string): string | undefined {
+  const entries = spellings.get(twinKey(name))?.split('/') ?? [];
+  return entries.some((entry) => entry.normalize() === name.normalize()) ? undefined : entries.at(-1);
 }

@@ -6,31 +6,38 @@ import { WrittenFile } from '../disk/written-file.ts';
 import type { ByteWriter } from '../stdio/byte-writer.ts';
 import type { Sink } from './job.ts';
 
-interface SpoolOptions {
+export interface SpoolOptions {
   readonly folder: string;
+  /** Windows removes no directory in which a file is open: there the temporary file has a name until it is closed. */
+  readonly platform: string;
   readonly openWriter: (signal: AbortSignal) => Promise<ByteWriter>;
   readonly signal: AbortSignal;
 }
 
-/** A temporary file without a name, so that not even a kill leaves it behind: `--spool`. */
+/** A temporary file without a name, so that not even a kill leaves it behind (except on Windows): `--spool`. */
 export class Spool implements Sink {
   readonly restartable = true;
   readonly #file: WrittenFile;
   readonly #options: SpoolOptions;
+  /** Undefined once it is removed. */
+  readonly #directory: string | undefined;
 
-  private constructor(file: WrittenFile, options: SpoolOptions) {
+  private constructor(file: WrittenFile, options: SpoolOptions, directory: string | undefined) {
     this.#file = file;
     this.#options = options;
+    this.#directory = directory;
   }
 
   /** Throws `local_io`. */
   static async open(options: SpoolOptions): Promise<Spool> {
     return withDiskFailure(options.folder, async () => {
       const own = await mkdtemp(join(options.folder, 'filings-'));
+      const isKept = options.platform === 'win32';
       try {
-        return new Spool(new WrittenFile(await BY_POOL.create(join(own, 'spool'), 0o600), BY_POOL), options);
+        const file = new WrittenFile(await BY_POOL.create(join(own, 'spool'), 0o600), BY_POOL);
+        return new Spool(file, options, isKept ? own : undefined);
       } finally {
-        await rm(own, { recursive: true });
+        if (!isKept) await rm(own, { recursive: true });
       }
     });
   }
@@ -62,5 +69,6 @@ export class Spool implements Sink {
 
   async abandon(): Promise<void> {
     await this.#file.close().catch(() => {});
+    if (this.#directory !== undefined) await rm(this.#directory, { recursive: true }).catch(() => {});
   }
 }

@@ -1,8 +1,10 @@
+import { createHash } from 'node:crypto';
 import { appendFile, mkdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { ChecksumFiles } from '../../src/checksums/append.ts';
-import { readSums, sumsIn } from '../../src/checksums/read.ts';
+import { byteText, readSums, SUMS_NAME, sumsIn, sumsLine } from '../../src/checksums/read.ts';
+import { verifyDirectory } from '../../src/checksums/verify.ts';
 import { temporaryDirectory } from './transfer-fixture.ts';
 
 const HEX = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855';
@@ -116,4 +118,20 @@ test('flush fails if lines that must be flushed cannot be, even lines that anoth
       else await files.flush();
     }
   }
+});
+
+test.each([
+  ['darwin', ['same']],
+  ['linux', ['same', 'unlisted']],
+])('takes a name in another form of Unicode on %s, as HFS+ returns it, for %j', async (platform, results) => {
+  const path = await temporaryDirectory();
+  const name = '\u00fc.htm';
+  await writeFile(join(path, name), '');
+  const sha256 = createHash('sha256').digest('hex');
+  await writeFile(join(path, SUMS_NAME), sumsLine({ name: byteText(name), sha256 }), 'latin1');
+  const found: string[] = [];
+  const names = [byteText(name.normalize('NFD'))];
+  const directory = { path: byteText(path), displayPath: 'd', names, platform };
+  for await (const { result } of verifyDirectory(directory, async () => {})) found.push(result);
+  expect(found).toEqual(results);
 });

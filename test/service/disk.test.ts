@@ -2,8 +2,9 @@ import { openSync } from 'node:fs';
 import { lstat, mkdir, readdir, readFile, rename, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
+import { sleep } from '../../src/abort.ts';
 import { AppendFile } from '../../src/disk/append.ts';
-import { AT_ONCE, BY_POOL, type Disk, diskUnder } from '../../src/disk/calls.ts';
+import { AT_ONCE, BY_POOL, type Disk, diskUnder, whileHeld } from '../../src/disk/calls.ts';
 import { replaceFile } from '../../src/disk/whole-file.ts';
 import { WrittenFile } from '../../src/disk/written-file.ts';
 import { proving } from '../proving.ts';
@@ -16,6 +17,7 @@ beforeEach(async () => {
   file = join(folder, 'file');
 });
 
+const here = { platform: process.platform, sleep };
 const text = (path = file) => readFile(path, 'utf8');
 
 describe.each<[string, Disk]>([
@@ -125,10 +127,43 @@ test('a dropped file loses its bytes only during a flush', async () => {
 });
 
 test('an unknown disk is used through the thread pool', async () => {
-  expect(await diskUnder(folder, 'plan9')).toBe(BY_POOL);
-  expect(await diskUnder('/no/such/directory', 'linux')).toBe(BY_POOL);
-  if (process.platform === 'linux') expect(await diskUnder('/proc', 'linux')).toBe(BY_POOL);
-  if (process.platform === 'linux') expect(await diskUnder('/dev/shm', 'linux')).toBe(AT_ONCE);
+  expect(await diskUnder(folder, { platform: 'plan9', sleep })).toBe(BY_POOL);
+  expect(await diskUnder('/no/such/directory', { platform: 'linux', sleep })).toBe(BY_POOL);
+  if (process.platform === 'linux') expect(await diskUnder('/proc', { platform: 'linux', sleep })).toBe(BY_POOL);
+  if (process.platform === 'linux') expect(await diskUnder('/dev/shm', { platform: 'linux', sleep })).toBe(AT_ONCE);
+});
+
+describe('a call that fails because another program has the file open', () => {
+  const failing = (code: string, times: number) => {
+    let calls = 0;
+    return async () => {
+      calls += 1;
+      if (calls <= times) throw Object.assign(new Error(code), { code });
+      return calls;
+    };
+  };
+  const counted = () => {
+    const waits: number[] = [];
+    return { waits, sleep: async (ms: number) => void waits.push(ms) };
+  };
+
+  test.each(['EPERM', 'EACCES', 'EBUSY'])('is repeated after %s', async (code) => {
+    const { waits, sleep } = counted();
+    expect(await whileHeld(failing(code, 3), sleep)).toBe(4);
+    expect(waits).toEqual([50, 50, 50]);
+  });
+
+  test('fails after one second', async () => {
+    const { waits, sleep } = counted();
+    await expect(whileHeld(failing('EBUSY', 1000), sleep)).rejects.toMatchObject({ code: 'EBUSY' });
+    expect(waits.reduce((sum, ms) => sum + ms)).toBe(1000);
+  });
+
+  test('is not repeated after another error', async () => {
+    const { waits, sleep } = counted();
+    await expect(whileHeld(failing('ENOSPC', 1), sleep)).rejects.toMatchObject({ code: 'ENOSPC' });
+    expect(waits).toEqual([]);
+  });
 });
 
 describe('a file that is replaced', () => {
@@ -136,7 +171,7 @@ describe('a file that is replaced', () => {
     const link = join(folder, 'link');
     await symlink('file', link);
     for (const content of ['made', 'replaced']) {
-      await replaceFile(link, content);
+      await replaceFile(link, content, here);
       expect([await text(), (await lstat(link)).isSymbolicLink()]).toEqual([content, true]);
     }
     expect(await readdir(folder)).toEqual(['file', 'link']);
@@ -149,7 +184,7 @@ describe('a file that is replaced', () => {
   ])('is never %s', async (_, make) => {
     await make(file);
     const before = (await stat(file)).mode;
-    await expect(replaceFile(file, 'new')).rejects.toMatchObject({
+    await expect(replaceFile(file, 'new', here)).rejects.toMatchObject({
       code: 'local_io',
       message: expect.stringMatching(/it is (not a regular file|a directory)$/),
     });
@@ -161,9 +196,9 @@ describe('a file that is replaced', () => {
     [0o644, 0o755],
   ])('with mode %o is put into new directories of mode %o', async (mode, directory) => {
     const path = join(folder, 'new/er/file');
-    await expect(replaceFile(path, 'text', { mode })).rejects.toMatchObject({ code: 'local_io' });
+    await expect(replaceFile(path, 'text', here, { mode })).rejects.toMatchObject({ code: 'local_io' });
     expect(await readdir(folder)).toEqual([]);
-    await replaceFile(path, 'text', { mode, makesDirectories: true });
+    await replaceFile(path, 'text', here, { mode, makesDirectories: true });
     const modes = await Promise.all(['new', 'new/er', 'new/er/file'].map((name) => stat(join(folder, name))));
     const masked = (full: number) => full & ~process.umask();
     expect(modes.map((one) => one.mode & 0o777)).toEqual([masked(directory), masked(directory), masked(mode)]);

@@ -23,7 +23,9 @@ export async function sandbox(
   for (const [path, content] of Object.entries(files)) await put(directory, path, content);
   const lines: string[] = [];
   const log = (line: string) => lines.push(line);
-  const defaults = { directory, host: '127.0.0.1', port: 0, apiKey: KEY, jwtKeys: [], now: Date.now, sleep, log };
+  const { platform } = process;
+  const place = { directory, platform, host: '127.0.0.1', port: 0 };
+  const defaults = { ...place, apiKey: KEY, jwtKeys: [], now: Date.now, sleep, log };
   const running = await startSandbox({ ...defaults, ...options });
   onTestFinished(() => running.close());
   const { port } = running;

@@ -107,8 +107,10 @@ export async function startRun(url: string, options: RunOptions = {}) {
       const target = { ...request, path, where: { directory, below }, isOutput: false, isInOwnDirectory: false };
       return fetchToDisk(fileOf(name), target, fetching, signal, watcher);
     },
-    pipe: (writer: ByteWriter, spoolIn?: string) =>
-      fetchToStream(fileOf('primary.htm'), { open: async () => writer, spoolIn }, fetching, signal, watcher),
+    pipe(writer: ByteWriter, folder?: string) {
+      const spoolIn = folder === undefined ? undefined : { folder, platform: process.platform };
+      return fetchToStream(fileOf('primary.htm'), { open: async () => writer, spoolIn }, fetching, signal, watcher);
+    },
     die: () => void livePids.delete(pid),
     names: () => readdir(directory),
     read: (name = 'primary.htm') => readFile(join(directory, below, name)),

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { isPlainEntry, parseSumsLine, readable, sumsIn, sumsLine } from '../../src/checksums/read.ts';
+import { byteText, isPlainEntry, parseSumsLine, readable, sumsIn, sumsLine } from '../../src/checksums/read.ts';
 
 const HEX = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855';
 
@@ -50,7 +50,28 @@ describe('a line of SHA256SUMS', () => {
 
 test('an entry may be opened only if it is a plain name in the directory', () => {
   const names = ['primary.htm', '..a', '', '.', '..', '../a', '/a', 'a/b', 'a\0b', 'a'.repeat(256)];
-  expect(names.filter(isPlainEntry)).toEqual(['primary.htm', '..a']);
+  expect(names.filter((name) => isPlainEntry(name, 'linux'))).toEqual(['primary.htm', '..a']);
+});
+
+test('on Windows no entry leads out of its directory, to a device or to a hidden stream', () => {
+  const out = [
+    '..\\secret.txt',
+    '\\secret.txt',
+    'a\\b',
+    'C:secret',
+    'C:\\secret',
+    '\\\\host\\share',
+    '\\\\.\\NUL',
+    '\\\\?\\C:\\a',
+  ];
+  const devices = ['NUL', 'nul', 'con.txt', 'aux .x', 'COM1', byteText('LPT\u00b9'), 'CONIN$', 'prn'];
+  const others = ['a:b', 'a.htm::$DATA', '.. ', '...', 'a.', 'a ', 'a?b', 'a*', 'a<b', 'a>b', 'a"b', 'a|b', 'a\nb'];
+  for (const name of [...out, ...devices, ...others]) {
+    expect([name, isPlainEntry(name, 'win32')]).toEqual([name, false]);
+    expect([name, isPlainEntry(name, 'linux')]).toEqual([name, true]);
+  }
+  const plain = ['primary.htm', '..a', byteText('\u00fc b.htm'), 'null.txt', 'a%b'];
+  expect(plain.filter((name) => isPlainEntry(name, 'win32'))).toEqual(plain);
 });
 
 describe('a SHA256SUMS file in pieces of any size', () => {

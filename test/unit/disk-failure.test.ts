@@ -8,6 +8,14 @@ const system = (code: string, errno: number) =>
   Object.assign(new Error(`${code}: words of libuv, open 'x'`), { code, errno, syscall: 'open' });
 const unnamed = (errno: number) => system(`Unknown system error -${errno}`, -errno);
 
+test('a file that another program has open is the failure of that file alone', () => {
+  expect(diskFailure(Object.assign(new Error('x'), { code: 'EINUSE' }), 'a.htm')).toMatchObject({
+    code: 'local_io',
+    message: 'a.htm: cannot write: another program has it open',
+    stopsRun: false,
+  });
+});
+
 test.each<[what: string, error: Error, words: string]>([
   ['a full disk', system('ENOSPC', -28), 'the disk is full'],
   ['a read-only disk', system('EROFS', -30), 'read-only file system (EROFS)'],

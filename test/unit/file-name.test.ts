@@ -20,7 +20,7 @@ it.each([
   '_a',
   '%2e%2e%2fa',
 ])('accepts %j', (name) => {
-  expect(fileNameFault(name)).toBeUndefined();
+  expect(fileNameFault(name, 'linux')).toBeUndefined();
 });
 
 it.each<[reason: RegExp, names: string[]]>([
@@ -37,18 +37,26 @@ it.each<[reason: RegExp, names: string[]]>([
   [/list of checksums/, ['SHA256SUMS', 'sha256sums', '\uff33HA256SUMS']],
 ])('gives a reason that matches %s for each of %j', (reason, names) => {
   for (const name of names) {
-    expect(fileNameFault(name)?.reason, JSON.stringify(name)).toMatch(reason);
-    expect(fileNameFault(name)?.hint).toContain('-o');
+    expect(fileNameFault(name, 'linux')?.reason, JSON.stringify(name)).toMatch(reason);
+    expect(fileNameFault(name, 'linux')?.hint).toContain('-o');
   }
 });
 
+it('refuses names with <>"|?* only on Windows', () => {
+  for (const name of ['a<b', 'a>b', 'a"b', 'a|b', 'a?b', 'a*b']) {
+    expect(fileNameFault(name, 'win32')?.reason, name).toMatch(/Windows does not allow/);
+    expect(fileNameFault(name, 'darwin')).toBeUndefined();
+  }
+  expect(fileNameFault("a b #%&+,;='()[]{}~.htm", 'win32')).toBeUndefined();
+});
+
 it('names a style-sheet folder as the reason and hints at -o', () => {
-  expect(fileNameFault('xslF345X05/form4.xml')).toEqual({
+  expect(fileNameFault('xslF345X05/form4.xml', 'linux')).toEqual({
     reason: expect.stringContaining('style-sheet folder'),
     hint: expect.stringContaining('-o form4.xml'),
   });
   for (const name of ['xslF345X05/../a', 'xslF345X05/..', 'a/xslF345X05/form4.xml', 'xslF345X05/form4.xml/a'])
-    expect(fileNameFault(name)?.reason).toMatch(/separator/);
+    expect(fileNameFault(name, 'linux')?.reason).toMatch(/separator/);
 });
 
 // The names are built from critical pieces, because random characters hardly ever contain a separator, a device name or a
@@ -62,7 +70,7 @@ it('accepts no name that could leave its directory', () => {
   const reasonCounts: Record<string, number> = {};
   fc.assert(
     fc.property(names, (name) => {
-      const reason = fileNameFault(name)?.reason ?? 'none';
+      const reason = fileNameFault(name, 'linux')?.reason ?? 'none';
       reasonCounts[reason] = (reasonCounts[reason] ?? 0) + 1;
       if (reason !== 'none') return;
       expect(posix.resolve('/directory', name)).toBe(`/directory/${name}`);

@@ -10,7 +10,7 @@ const other = parseAccession('0001234567-24-000002');
 
 /** Returns the kinds of the items that the names of one filing become, in their order. */
 function kinds(names: readonly string[]): string[] {
-  const check = new NameCheck(defaultLayout(true));
+  const check = new NameCheck(defaultLayout(true, 'linux'));
   return names.map((fileName) => check.check({ accession: one, fileName, size: undefined, filing: undefined }).kind);
 }
 
@@ -38,7 +38,7 @@ const fileOf = (accession: typeof one, fileName: string) => ({
 });
 
 test('more file names than fit into memory stop the run with an error', () => {
-  const names = new NameCheck(defaultLayout(true), 3);
+  const names = new NameCheck(defaultLayout(true, 'linux'), 3);
   const check = (fileName: string) => names.check(fileOf(one, fileName));
   expect(['a', 'b', '../c'].map((name) => check(name).kind)).toEqual(['file', 'file', 'refused']);
   const error = { code: 'local_io', stopsRun: true, message: expect.stringMatching(/^more than 3 file names/) };
@@ -46,7 +46,7 @@ test('more file names than fit into memory stop the run with an error', () => {
 });
 
 test('the same name in another filing is another file if the layout has the accession number', () => {
-  const names = new NameCheck(parseLayout('{file_name}-{accession_no}'));
+  const names = new NameCheck(parseLayout('{file_name}-{accession_no}', 'linux'));
   const [first, second] = [fileOf(one, 'a.htm'), fileOf(other, 'a.htm')];
   const items = [first, first, second].map((file) => names.check(file));
   expect(items.map(({ kind }) => kind)).toEqual(['file', 'again', 'file']);
@@ -66,7 +66,7 @@ test.each<[first: string, second: string, isTwin: boolean | undefined]>([
   [LONG_NAME, LONG_NAME.toUpperCase(), true],
   ['a.htm', 'b.htm', undefined],
 ])('without the accession number in the layout, %j and %j of two filings give isTwin = %s', (first, second, isTwin) => {
-  const names = new NameCheck(parseLayout('x/{file_name}'));
+  const names = new NameCheck(parseLayout('x/{file_name}', 'linux'));
   const pathOwner = isTwin === undefined ? undefined : { accession: one, isTwin };
   expect(names.check(fileOf(one, first))).toMatchObject({ kind: 'file', pathOwner: undefined });
   expect(names.check(fileOf(other, second))).toMatchObject({ kind: 'file', pathOwner });

@@ -152,14 +152,14 @@ describe('names of parts and records', () => {
           expect(parsePartName(name)).toEqual({ name, kind, stem, id, owner });
         }
         expect(parsePartName(recordName(stem, id))).toMatchObject({ kind: 'resume', stem, id });
-        expect(fileNameFault(partName(stem, owner, id))).toBeDefined();
+        expect(fileNameFault(partName(stem, owner, id), 'linux')).toBeDefined();
         expect(Buffer.byteLength(partName(stem, owner, id))).toBeLessThanOrEqual(255);
       }),
     );
   });
 
   test('contain a final name of up to 191 bytes, and a digest of a longer one', () => {
-    expect(fileNameFault('n'.repeat(191))).toBeUndefined();
+    expect(fileNameFault('n'.repeat(191), 'linux')).toBeUndefined();
     expect(stemOf('n'.repeat(191))).toBe('n'.repeat(191));
     expect(stemOf(`${'x'.repeat(254)}1`)).not.toBe(stemOf(`${'x'.repeat(254)}2`));
   });

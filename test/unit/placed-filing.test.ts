@@ -29,7 +29,7 @@ test.each<[name: string, directory: string, layout: string, file: string, filing
   ["a number that the layout makes of the file's name", '/x', '{file_name}-000001', '0001234567-24', undefined],
   ["another filing's number as the file's name", `/x/${A}`, '{file_name}', B, undefined],
 ])('finds the filing that owns a path: %s', (_, directory, layout, file, filing) => {
-  const { template, place } = parseLayout(layout);
+  const { template, place } = parseLayout(layout, 'linux');
   const { path = '' } = place(A, file);
   const above = placedFilingOf(directory.split('/'));
   expect(placedFilingOf(path.split('/'), template.split('/'), above)).toBe(filing);

@@ -21,6 +21,7 @@ const error = new FilingsError('temporary', 'x: 429', { retryAt: Date.parse('202
 const failed = { retry_at: '2025-04-01T10:00:00.000Z', error: { code: 'temporary', message: 'x: 429' } };
 const file = { v: 1, time: TIME, accession_no: FILE.accession, file_name: FILE.fileName, path: 'out/primary.htm' };
 const how = { result: 'downloaded', bytes: 100, verified_length: true, attempts: 1, ms: 13 };
+const errorOf = ({ code, message }: FilingsError) => ({ code, message });
 const odd = { ...FILE, fileName: 'a\n"b\u2028c' };
 
 test.each<[string, Parameters<typeof reportLine>[0], Partial<Outcome>, object]>([
@@ -28,7 +29,7 @@ test.each<[string, Parameters<typeof reportLine>[0], Partial<Outcome>, object]>(
   ['a failed file', FILE, { result: 'failed', error }, { ...file, ...how, result: 'failed', ...failed }],
   ['an odd name', odd, { path: odd.fileName }, { ...file, ...how, file_name: odd.fileName, path: odd.fileName }],
 ])('the report of %s is one line', (_, of, more, expected) => {
-  const line = reportLine(of, outcome(more), TIME, ({ code, message }) => ({ code, message }));
+  const line = reportLine(of, outcome(more), { time: TIME, platform: 'linux', errorOf });
   expect(line.split(/[\n\u2028]/)).toHaveLength(1);
   expect(JSON.parse(line)).toEqual(expected);
 });

@@ -39,7 +39,7 @@ function select(selected: readonly Line[], list: SelectionOptions['list'], more:
     for (let at = 0; at < selected.length; at += 3) yield selected.slice(at, at + 3);
     await yieldToEventLoop(1);
   }
-  const common = { ...free, layout: defaultLayout(true), jobs: 4, passesOver: () => false, wake: () => {} };
+  const common = { ...free, layout: defaultLayout(true, 'linux'), jobs: 4, passesOver: () => false, wake: () => {} };
   return new Selection(batches(), { ...common, list, chosen: (name) => !name.startsWith('no'), ...more });
 }
 
@@ -100,7 +100,7 @@ describe('the items of a selection', () => {
       yield [file(1, 'a')];
       throw error;
     }
-    const common = { ...free, layout: defaultLayout(true), jobs: 1, passesOver: () => false, wake: () => {} };
+    const common = { ...free, layout: defaultLayout(true, 'linux'), jobs: 1, passesOver: () => false, wake: () => {} };
     const selection = new Selection(broken(), { ...common, list: listingService({}).list, chosen: undefined });
     expect(await collect(selection)).toEqual(['1 a named']);
     expect([selection.isEnded, selection.error]).toEqual([true, error]);

@@ -2,24 +2,25 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { Directory } from '../../src/disk/directory.ts';
-import { existingAt, spelledOtherwise } from '../../src/transfer/existing.ts';
-import { temporaryDirectory } from '../service/transfer-fixture.ts';
+import { existingAt, spelledOtherwise, spellingsOf } from '../../src/transfer/existing.ts';
+import { processInfo, temporaryDirectory } from '../service/transfer-fixture.ts';
 
 test.each<[string, string[], string, string | undefined]>([
   ['the same spelling', ['primary.htm'], 'primary.htm', undefined],
   ['another case', ['a', 'primary.htm'], 'PRIMARY.htm', 'primary.htm'],
   ['both cases exist', ['PRIMARY.htm', 'primary.htm'], 'PRIMARY.htm', undefined],
-  ['another Unicode form', ['e\u0301.htm'], '\u00e9.htm', 'e\u0301.htm'],
+  ['another Unicode form, as HFS+ returns every name', ['e\u0301.htm'], '\u00e9.htm', undefined],
+  ['another Unicode form and another case', ['E\u0301.htm'], '\u00e9.htm', 'E\u0301.htm'],
   ['full case folding', ['strasse.htm'], 'stra\u00dfe.htm', 'strasse.htm'],
   ['another name', ['secondary.htm'], 'primary.htm', undefined],
 ])('finds the existing spelling of the same name: %s', async (_, names, name, spelling) => {
-  expect(await spelledOtherwise(names, name)).toBe(spelling);
+  expect(await spelledOtherwise(await spellingsOf(names), name)).toBe(spelling);
 });
 
 test('learns that the disk distinguishes case, and another case is another file', async () => {
   const path = await temporaryDirectory();
   await writeFile(join(path, 'primary.htm'), '');
-  const directory = await Directory.open(path, false, { platform: process.platform, now: Date.now });
+  const directory = await Directory.open(path, false, processInfo());
   expect(await existingAt(directory, 'PRIMARY.htm')).toEqual({ kind: 'nothing' });
   expect(directory.isCaseSensitive).toBe(false);
   expect(await existingAt(directory, 'primary.htm')).toMatchObject({ kind: 'file', stats: { size: 0 } });
@@ -32,7 +33,7 @@ test.each(['\u00e9.\u00fc', '1234'])(
   async (name) => {
     const path = await temporaryDirectory();
     await writeFile(join(path, name), '');
-    const directory = await Directory.open(path, false, { platform: process.platform, now: Date.now });
+    const directory = await Directory.open(path, false, processInfo());
     expect(await existingAt(directory, name)).toMatchObject({ kind: 'file' });
     expect(directory.isCaseSensitive).toBe(false);
   },

@@ -1,7 +1,8 @@
 import { nameFilter } from '../../batch/glob.ts';
 import { defaultLayout, type Layout, parseLayout } from '../../batch/layout.ts';
-import { twinKey } from '../../disk/file-name.ts';
+import { isOneFile, twinKey } from '../../disk/file-name.ts';
 import { FilingsError } from '../../errors.ts';
+import { isNullDevice, pathsOf, typedPath, withSlashes } from '../../paths.ts';
 import { type AccessionNumber, accessionIn, parseAccession, pasted } from '../../service/accession.ts';
 import type { Parameter } from '../../service/listing-pages.ts';
 import { hintCommand, retyped } from '../../settings/hint-command.ts';
@@ -10,6 +11,7 @@ import type { Values } from '../../spec/option.ts';
 import { descriptorAt } from '../../stdio/byte-writer.ts';
 import { requireOneUser } from '../../stdio/input.ts';
 import { shellWord, shortened } from '../../text.ts';
+import type { World } from '../../world.ts';
 import type { OPTIONS } from './spec.ts';
 
 type Options = Values<typeof OPTIONS>;
@@ -32,7 +34,12 @@ export interface Order {
 }
 
 /** No effect. Throws `usage`. */
-export function readOrder(args: readonly string[], options: Options, flags: Flags, argv: readonly string[]): Order {
+export function readOrder(
+  args: readonly string[],
+  options: Options,
+  flags: Flags,
+  { argv, platform }: Pick<World, 'argv' | 'platform'>,
+): Order {
   const { all, include, exclude, input, output, layout, directory = '.' } = options;
   const choosing = all || include.length > 0 || exclude.length > 0;
   const filter = nameFilter(include, exclude);
@@ -48,13 +55,13 @@ export function readOrder(args: readonly string[], options: Options, flags: Flag
     query: options.query,
     output: asStream(output),
     directory,
-    layout: layoutOf(layout, output, choosing || input !== undefined),
+    layout: layoutOf(layout, output, choosing || input !== undefined, platform),
     report: asStream(options.report),
     single: input === undefined && fileNames.length === 1,
     options,
   };
   requireFiles(order, flags);
-  requireFitting(order);
+  requireFitting(order, platform);
   if (output === undefined) requireSafeNames(order, argv);
   requireOneUser('stdout', [order.output === '-' && '--output -', order.report === '-' && '--report -']);
   return order;
@@ -85,9 +92,9 @@ function readNames(
 }
 
 /** Files of several filings go to a directory for each; with `--output` the name is only sent. */
-function layoutOf(layout: string | undefined, output: string | undefined, several: boolean): Layout {
+function layoutOf(layout: string | undefined, output: string | undefined, several: boolean, platform: string): Layout {
   if (output !== undefined) return { template: '', place: (_, path) => ({ path }) };
-  return layout === undefined ? defaultLayout(several) : parseLayout(layout);
+  return layout === undefined ? defaultLayout(several, platform) : parseLayout(layout, platform);
 }
 
 function asStream(path: string | undefined): string | undefined {
@@ -115,7 +122,7 @@ function requireFiles({ accessions: [accession], fileNames, chosen, input }: Ord
 }
 
 /** What goes with one file alone, and what with an input alone. */
-function requireFitting({ fileNames, input, single, options, output }: Order): void {
+function requireFitting({ fileNames, input, single, options, output }: Order, platform: string): void {
   const { sha256, spool, done } = options;
   const forOne = output !== undefined ? '--output' : sha256 !== undefined ? '--sha256' : undefined;
   if (forOne !== undefined && !single) {
@@ -124,7 +131,12 @@ function requireFitting({ fileNames, input, single, options, output }: Order): v
   }
   if (spool && output !== '-') throw usage('--spool requires --output -');
   if (done !== undefined && input === undefined) throw usage('--done requires --input');
-  if (output?.endsWith('/')) throw outputIsDirectory(output);
+  if (output === undefined || output === '-') return;
+  if (withSlashes(output, platform).endsWith('/')) throw outputIsDirectory(output);
+  const path = typedPath(output, { cwd: '/', platform });
+  const name = pathsOf(platform).basename(path);
+  if (isNullDevice(path) || platform !== 'win32' || isOneFile(name, platform)) return;
+  throw usage(`--output ${output}: Windows does not allow the name '${name}' for a file`);
 }
 
 /**

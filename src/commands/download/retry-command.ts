@@ -1,4 +1,4 @@
-import { defaultLayout } from '../../batch/layout.ts';
+import { DEFAULT_LAYOUT } from '../../batch/layout.ts';
 import type { FilingsError } from '../../errors.ts';
 import type { Flags } from '../../spec/command.ts';
 import { shellWord } from '../../text.ts';
@@ -24,7 +24,7 @@ export function withRetryHint(
 /** Returns the command that downloads the files of the failed list into the same places as this run. */
 function commandFor({ directory, layout, chosen, query, options }: Order, { pageSize }: Flags): string {
   const { failed = '', all, include, exclude, ifExists, checksums, done } = options;
-  const isDefault = layout.template === defaultLayout(true).template;
+  const isDefault = layout.template === DEFAULT_LAYOUT;
   return [
     `filings download -i ${pathWord(failed)}`,
     ...(options.directory === undefined ? [] : [`-d ${pathWord(directory)}`]),

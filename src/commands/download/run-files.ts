@@ -9,6 +9,7 @@ import { statsAt } from '../../batch/files.ts';
 import { SUMS_NAME } from '../../checksums/read.ts';
 import { twinKey } from '../../disk/file-name.ts';
 import { errnoOf, FilingsError } from '../../errors.ts';
+import { typedPath } from '../../paths.ts';
 import type { Resolved } from '../../settings/resolve.ts';
 import type { World } from '../../world.ts';
 import { type Order, outputIsDirectory } from './order.ts';
@@ -18,7 +19,7 @@ export interface RunFiles {
   faultAt(path: string, displayPath: string, stats: Stats | undefined): FilingsError | undefined;
 }
 
-type Deps = Pick<World, 'cwd' | 'env' | 'stdin' | 'stdout'>;
+type Deps = Pick<World, 'cwd' | 'env' | 'platform' | 'stdin' | 'stdout'>;
 
 interface Used {
   /** As a person would name it: `--report`, `the config file`. */
@@ -51,9 +52,10 @@ export async function requireRunFiles(order: Order, resolved: Resolved, deps: De
     for (const identity of await check(used)) seen.set(identity, seen.get(identity) ?? used);
   }
   if (output !== undefined && output !== '-') {
-    const stats = await stat(resolve(deps.cwd, output)).catch(() => undefined);
+    const path = typedPath(output, deps);
+    const stats = await stat(path).catch(() => undefined);
     if (stats?.isDirectory()) throw outputIsDirectory(output);
-    await check({ name: '--output', place: resolve(deps.cwd, output) });
+    await check({ name: '--output', place: path });
   }
   const ownerAt = ownerFinder(seen, directory, realDirectory);
   const sumsOwnerIn = options.checksums ? sumsOwnerFinder(seen) : () => undefined;
@@ -101,7 +103,7 @@ function refuseSums(name: string): never {
 function usedFiles(
   { input, output, report, options: { failed, done } }: Order,
   { configPath, credentialFiles }: Resolved,
-  { cwd, env, stdin, stdout }: Deps,
+  { cwd, env, platform, stdin, stdout }: Deps,
 ): readonly Used[] {
   for (const [name, path] of Object.entries({ failed, done })) {
     if (path === '-') throw notFile(`--${name}`);
@@ -109,7 +111,7 @@ function usedFiles(
   const options = Object.entries({ input, output: output === '-' ? '-' : undefined, report, failed, done });
   const used = options.flatMap(([name, path]): Used[] => {
     if (path === undefined) return [];
-    if (path !== '-') return [{ name: `--${name}`, place: resolve(cwd, path) }];
+    if (path !== '-') return [{ name: `--${name}`, place: typedPath(path, { cwd, platform }) }];
     const { fd } = name === 'input' ? stdin : stdout;
     return fd === undefined ? [] : [{ name: `--${name} -`, place: fd }];
   });
@@ -131,17 +133,20 @@ async function identitiesOf({ name, place }: Used): Promise<readonly string[]> {
   if (stats && !stats.isFile() && !stats.isFIFO()) return [];
   // A link is a file of its own, which a download would replace, and leads to another one.
   const places = isPath ? [join(await realPath(dirname(place)), basename(place)), await realPath(place)] : [];
-  return [...new Set(stats ? [...places, inodeOf(stats)] : places)];
+  return [...new Set([...places, ...inodesOf(stats)])];
 }
 
-function inodeOf({ dev, ino }: Stats): string {
-  return `${dev}:${ino}`;
+/** Returns device and inode as text, or nothing. On Windows inodes beyond 2^53 lose digits, so that two files have one. */
+function inodesOf(stats: Stats | undefined): readonly string[] {
+  return stats && Number.isSafeInteger(stats.ino) ? [`${stats.dev}:${stats.ino}`] : [];
 }
 
 /** Returns a path without links, as far as it exists. */
 async function realPath(path: string): Promise<string> {
   const real = await realpath(path).catch((error) => (errnoOf(error) === 'ENOENT' ? undefined : path));
   if (real !== undefined) return real;
+  // The drive itself may be missing.
+  if (dirname(path) === path) return path;
   const parent = await realPath(dirname(path));
   const target = await readlink(path).catch(() => undefined);
   return target === undefined ? join(parent, basename(path)) : realPath(resolve(parent, target));
@@ -157,7 +162,7 @@ function ownerFinder(seen: Seen, directory: string, realDirectory: string) {
   const inside = [...seen].filter(([identity]) => identity.startsWith(join(realDirectory, sep)));
   const below = new Map(inside.map(([path, { name }]) => [twinKey(path.slice(realDirectory.length)), name]));
   return (path: string, stats: Stats | undefined): string | undefined => {
-    const found = stats && seen.get(inodeOf(stats))?.name;
+    const found = inodesOf(stats).flatMap((inode) => seen.get(inode)?.name ?? [])[0];
     return found ?? (below.size > 0 ? below.get(twinKey(path.slice(directory.length))) : undefined);
   };
 }
@@ -168,7 +173,7 @@ function sumsOwnerFinder(seen: Seen) {
   return (directory: string): string | undefined => {
     if (last?.directory !== directory) {
       const stats = statsAt(join(directory, SUMS_NAME));
-      last = { directory, owner: stats && seen.get(inodeOf(stats))?.name };
+      last = { directory, owner: inodesOf(stats).flatMap((inode) => seen.get(inode)?.name ?? [])[0] };
     }
     return last.owner;
   };

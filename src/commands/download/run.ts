@@ -37,7 +37,7 @@ interface Run {
 }
 
 export async function run({ args, options, flags }: Invocation<typeof OPTIONS>, world: World): Promise<number> {
-  const order = readOrder(args, options, flags, world.argv);
+  const order = readOrder(args, options, flags, world);
   const resolved = await resolveSettings(flags, world);
   const runFiles = await requireRunFiles(order, resolved, world);
   const limits = new Limits(options, world.monotonic);
@@ -82,7 +82,7 @@ async function downloadAll(run: Run): Promise<FilingsError | undefined> {
     await recorder.close();
     if (!keepsFailed) return error;
     // Replaced only at the end, because a pipe may feed the old list to this run.
-    await replaceFile(resolve(world.cwd, failed), recorder.failed, { mode: 0o666 });
+    await replaceFile(resolve(world.cwd, failed), recorder.failed, world, { mode: 0o666 });
     // Invalid lines of the input are comments, which no command can retry.
     if (!error || !/^[^#\n]/m.test(recorder.failed)) return error;
     const { again } = session.client.options;
@@ -147,10 +147,10 @@ async function batchOf(
   const { chosen, layout, query, options } = order;
   const { client, progress, settings, signal } = session;
   const { counts } = recorder;
-  const { monotonic, cwd } = world;
+  const { monotonic } = world;
   const { dryRun } = options;
   const files = new Files({
-    targetOf: targetsOf(order, cwd),
+    targetOf: targetsOf(order, world),
     runFiles,
     stream: await streamOf(order, world),
     fetching: { client, directories, listedSizes, monotonic },

@@ -1,11 +1,12 @@
 import { constants } from 'node:fs';
 import { access } from 'node:fs/promises';
-import { dirname, join, resolve, sep } from 'node:path';
+import { dirname, resolve } from 'node:path';
 import { DoneList, selectionId } from '../../batch/done-list.ts';
 import type { FileItem } from '../../batch/item.ts';
 import { FILE_NAME } from '../../batch/layout.ts';
 import { openReport } from '../../batch/report-file.ts';
 import { diskFailure } from '../../disk/failure.ts';
+import { nativePath, pathsOf, segmentsOf, typedPath } from '../../paths.ts';
 import { type AccessionNumber, accessionIn } from '../../service/accession.ts';
 import type { Session } from '../../session/session.ts';
 import { isStreamPath, pathWriter, stdoutWriter } from '../../stdio/byte-writer.ts';
@@ -16,12 +17,13 @@ import type { Order } from './order.ts';
 /** Returns the target of a file: `--output`, otherwise the directory and the path from the layout. */
 export function targetsOf(
   { output, directory, layout, options }: Order,
-  cwd: string,
+  { cwd, platform }: Pick<World, 'cwd' | 'platform'>,
 ): (file: Pick<FileItem, 'path' | 'accession' | 'size'>) => DiskTarget {
   const { ifExists, sha256, checksums: hasChecksums, dryRun: isDryRun } = options;
+  const paths = pathsOf(platform);
   if (output !== undefined) {
-    const path = resolve(cwd, output);
-    const where = { directory: dirname(path), below: undefined };
+    const path = typedPath(output, { cwd, platform });
+    const where = { directory: paths.dirname(path), below: undefined };
     const target = { path, where, displayPath: output, isOutput: true, isInOwnDirectory: false };
     return ({ accession }) => ({
       ...target,
@@ -33,17 +35,18 @@ export function targetsOf(
       isDryRun,
     });
   }
-  const absolute = resolve(cwd, directory);
-  const inside = join(absolute, '/');
-  const above = placedFilingOf(absolute.split(sep));
+  const absolute = paths.resolve(cwd, directory);
+  const inside = paths.join(absolute, '/');
+  const above = placedFilingOf(segmentsOf(absolute, platform));
   const template = layout.template.split('/');
-  const display = join(directory, '/').replace(/^\.\//, '');
+  const typed = paths.join(directory, '/');
+  const display = typed === paths.join('.', '/') ? '' : typed;
   // Each member by name: V8 takes ten times as long for a spread and more members, and there may be a million files.
   return ({ path, accession, size }) => ({
     accession,
-    path: inside + path,
-    displayPath: display + path,
-    where: { directory: absolute, below: dirname(path) },
+    path: inside + nativePath(path, platform),
+    displayPath: display + nativePath(path, platform),
+    where: { directory: absolute, below: paths.dirname(path) },
     isOutput: false,
     isInOwnDirectory: placedFilingOf(path.split('/'), template, above) === accession,
     listedSize: size,
@@ -75,10 +78,15 @@ export function placedFilingOf(
 export async function streamOf({ output, options }: Order, world: World): Promise<StreamTarget | undefined> {
   if (output === undefined) return undefined;
   const { sha256, spool } = options;
-  const spoolIn = spool ? world.env.TMPDIR || '/tmp' : undefined;
-  const path = resolve(world.cwd, output);
+  const { platform } = world;
+  const spoolIn = spool ? { folder: temporaryFolder(world), platform } : undefined;
+  const path = typedPath(output, world);
   if (output === '-') return { open: async () => stdoutWriter(world), sha256, spoolIn };
   return (await isStreamPath(path)) ? { open: (signal) => pathWriter(path, world.sleep, signal), sha256 } : undefined;
+}
+
+function temporaryFolder({ env, platform }: Pick<World, 'env' | 'platform'>): string {
+  return platform === 'win32' ? env.TEMP || env.TMP || '.' : env.TMPDIR || '/tmp';
 }
 
 /** All that the options name, or none. */

@@ -44,7 +44,7 @@ export async function run(invocation: Invocation<typeof SIGN_OPTIONS>, world: Wo
   const text = options.json ? `{"token":"${token}","header":${header},"claims":${claims}}` : token;
   const line = `${options.header ? 'Authorization: Bearer ' : ''}${text}\n`;
   if (out === undefined) await write(world.stdout, line, world.interrupt);
-  else await replaceFile(out, line);
+  else await replaceFile(out, line, world);
   return 0;
 }
 

@@ -38,8 +38,8 @@ export async function run({ args, options, flags }: Invocation<typeof OPTIONS>, 
     sliceBegan = monotonic();
   };
   try {
-    const roots = await rootsOf(args, world.cwd);
-    const stoppedBy = await verifyAll(roots, findings, onProgress).catch((error: unknown) => {
+    const roots = await rootsOf(args, world);
+    const stoppedBy = await verifyAll(roots, world.platform, findings, onProgress).catch((error: unknown) => {
       if (signal.aborted && signal.reason instanceof FilingsError) return signal.reason;
       throw error;
     });
@@ -57,8 +57,13 @@ export async function run({ args, options, flags }: Invocation<typeof OPTIONS>, 
   }
 }
 
-async function verifyAll(roots: Roots, findings: Findings, onProgress: OnProgress): Promise<undefined> {
-  for await (const found of findDirectories(roots, onProgress)) {
+async function verifyAll(
+  roots: Roots,
+  platform: string,
+  findings: Findings,
+  onProgress: OnProgress,
+): Promise<undefined> {
+  for await (const found of findDirectories(roots, platform, onProgress)) {
     if ('result' in found) findings.add(found);
     else {
       findings.counts.directories += 1;

@@ -6,7 +6,7 @@ import type { PartRun } from './leftovers.ts';
 import { parsePartName, partName, stemOf } from './owner.ts';
 
 /** `link` is not known to FAT and some network disks. */
-const NO_LINKS = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK', 'EXDEV']);
+const NO_LINKS = new Set(['EPERM', 'EISDIR', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK', 'EXDEV']);
 /** A lock is held for a look and a rename. */
 const POLL_MS = 20;
 /** A lock that may still have an owner is abandoned when untouched for so long. Milliseconds. */

@@ -65,14 +65,14 @@ export class Leftovers {
   }
 
   hasNone(final: string): boolean {
-    return this.#found?.has(stemOf(final)) === false;
+    return this.#found?.has(stemOf(final).normalize()) === false;
   }
 
   /** Takes parts over, each by one rename, which one run wins; removes what is abandoned. */
   async #takeEnded(stem: string): Promise<string[]> {
     this.#reading ??= this.#read();
     await this.#reading;
-    const found = this.#found?.get(stem) ?? [];
+    const found = this.#found?.get(stem.normalize()) ?? [];
     const taken: string[] = [];
     for (const { name, kind, id, owner } of found) {
       const state = this.run.stateOf(owner);
@@ -128,7 +128,9 @@ export class Leftovers {
     try {
       for await (const name of this.#directory.names()) {
         const found = name.startsWith('.') ? parsePartName(name) : undefined;
-        if (found) byStem.set(found.stem, [...(byStem.get(found.stem) ?? []), found]);
+        // HFS+ returns names in another form of Unicode than they were given in.
+        const stem = found?.stem.normalize() ?? '';
+        if (found) byStem.set(stem, [...(byStem.get(stem) ?? []), found]);
       }
     } catch {
       // What can't be read holds nothing that could be resumed.

@@ -73,7 +73,11 @@ export async function newHome(more: Readonly<Record<string, string>> = {}) {
 async function startService() {
   const closing = new AbortController();
   const options = { host: 'api.example.com', apiKey: KEY, jwtKeys: [], now: Date.now, sleep };
-  const handle = createHandler(await openArchive(join(BIN, '../../samples')), options, closing.signal);
+  const handle = createHandler(
+    await openArchive(join(BIN, '../../samples'), process.platform),
+    options,
+    closing.signal,
+  );
   const server = createServer(tlsWith('api-example'), (request, response) => void handle(request, response));
   await once(server.listen(0, '127.0.0.1'), 'listening');
   const proxy = await startProxy((server.address() as AddressInfo).port);

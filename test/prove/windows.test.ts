@@ -1,0 +1,377 @@
+import { execFile } from 'node:child_process';
+import { mkdir, readdir, readFile, realpath } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { BIN, until } from '../cli/program.ts';
+import { startPaused } from '../cli/screen/held.ts';
+import { CTRL_C, screen } from '../cli/screen/screen.ts';
+import { emptyPlace } from '../program/place.ts';
+import { head } from '../servers/answers.ts';
+import { accession, startArchive } from '../servers/archive.ts';
+import { content } from '../service/transfer-fixture.ts';
+import { hasWine, KEEP_ALIVE, startWindows, WINE, type Windows, windowsPath } from './wine/wine.ts';
+
+const { WINDOWS_VERSIONS, windowsNodeOf } = (await import(join(import.meta.dirname, '../../scripts/nodes.js'))) as {
+  WINDOWS_VERSIONS: readonly string[];
+  windowsNodeOf(version: string): string;
+};
+
+const A = accession(1);
+const LARGE = content(3_000_000);
+const FILES = { [A]: { 'a.htm': 'one', 'b.htm': content(100_000) } };
+
+test('Wine is installed wherever everything must be proved', () => {
+  expect(hasWine || process.env.CI === undefined).toBe(true);
+});
+
+describe.runIf(hasWine).each([...WINDOWS_VERSIONS])('on Windows, by Wine, with Node %s', (version) => {
+  let node: string;
+  let windows: Windows;
+  beforeAll(async () => {
+    node = windowsNodeOf(version);
+    windows = await startWindows(node);
+  });
+  afterAll(() => windows?.end());
+
+  type Options = Partial<Parameters<Windows['startFilings']>[1]>;
+
+  /** A place in which the program runs, whose home is a Windows user's. */
+  async function workplace(usual: Readonly<Record<string, string>> = {}) {
+    const place = await emptyPlace();
+    const home = { USERPROFILE: windowsPath(place.home), APPDATA: windowsPath(place.at('../settings')) };
+    const start = (args: readonly string[], { env, ...more }: Options = {}) =>
+      windows.startFilings(args, { cwd: place.path, ...more, env: { ...home, ...usual, ...env } });
+    const filings = (args: readonly string[], more?: Options) => start(args, more).ended;
+    return { ...place, start, filings };
+  }
+
+  /** A place beside a service. */
+  async function asking(...args: Parameters<typeof startArchive>) {
+    const archive = await startArchive(...args);
+    return { archive, ...(await workplace(archive.env)) };
+  }
+
+  test('downloads a mirror with checksums, a report and a done list, and skips it in the next run', async () => {
+    const { archive, filings, read, write, names } = await asking(FILES);
+    await write('in.txt', `\ufeff${A}\r\n`);
+    const options = ['--all', '-d', 'mirror', '--checksums', '--done', 'done'];
+    const mirror = ['download', '-i', 'in.txt', ...options, '--report', 'r.jsonl'];
+    const first = await filings(mirror);
+    expect([first.exitCode, first.stderr]).toEqual([0, expect.stringContaining(`mirror\\${A}\\a.htm: 3 B`)]);
+    const asked = archive.asked().length;
+    const again = await filings(['download', A, '--all', '-d', 'mirror', '--checksums', '--if-exists', 'skip']);
+    expect([again.exitCode, again.stderr]).toEqual([0, expect.stringContaining('2 skipped')]);
+    expect(archive.asked().slice(asked)).toEqual([A]);
+    const third = await filings(mirror);
+    expect([third.exitCode, archive.asked().length]).toEqual([0, asked + 1]);
+    const report = (await read('r.jsonl'))
+      .toString()
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    expect(report.map(({ path }) => path).slice(0, 2)).toEqual([`mirror/${A}/a.htm`, `mirror/${A}/b.htm`]);
+    expect(await names()).toEqual(['done', 'in.txt', 'mirror', 'r.jsonl']);
+    expect((await read(`mirror/${A}/b.htm`)).equals(FILES[A]?.['b.htm'] as Buffer)).toBe(true);
+  });
+
+  test('names a mirror by slashes in what verify finds, which repairs it', async () => {
+    const { filings, read, write } = await asking(FILES);
+    await filings(['download', A, '--all', '-d', 'mirror', '--layout', '{accession_no}/{file_name}', '--checksums']);
+    await write(`mirror/${A}/a.htm`, 'changed');
+    await write(`mirror/${A}/c.htm`, 'unlisted');
+    const found = await filings(['verify', '.\\mirror', '--json']);
+    const records = found.stdout
+      .toString()
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    expect([found.exitCode, found.stderr]).toEqual([9, expect.any(String)]);
+    expect(records.slice(0, 2)).toMatchObject([
+      { path: `./mirror/${A}/a.htm`, result: 'changed', accession_no: A, file_name: 'a.htm' },
+      { path: `./mirror/${A}/c.htm`, result: 'unlisted' },
+    ]);
+    const repair = ['download', '-i', '-', '-d', 'mirror', '--checksums', '--if-exists', 'overwrite'];
+    const repaired = await filings(repair, { input: found.stdout });
+    expect([repaired.exitCode, repaired.stderr]).toEqual([0, expect.any(String)]);
+    expect((await read(`mirror/${A}/a.htm`)).toString()).toBe('one');
+  });
+
+  test('opens nothing outside of the directory by an entry of a SHA256SUMS', async () => {
+    const { filings, write } = await workplace();
+    // This is the hash of "secret". If the file were opened, verify would find it as listed.
+    const secret = '2bb80d537b1da3e38bd30361aa855686bde0eacd7162fef6a25fe97bf527a25b';
+    const empty = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855';
+    await write('secret.txt', 'secret');
+    await write('d/own.txt', 'secret');
+    const outside = ['..\\secret.txt', windowsPath(await write('d2/secret', 'secret')), '\\windows\\win.ini'];
+    const others = ['Z:own.txt', 'own.txt::$DATA', 'own.txt.', 'own.txt '];
+    const sums = [
+      ...[...outside, ...others].map((name) => `${secret} *${name}`),
+      ...['NUL', 'nul.txt', 'CON', 'COM1'].map((name) => `${empty} *${name}`),
+      `${secret}  own.txt`,
+    ];
+    await write('d/SHA256SUMS', `${sums.join('\r\n')}\r\n`);
+    const { exitCode, stdout, stderr } = await filings(['verify', 'd']);
+    expect([exitCode, stdout.toString().match(/^missing\t/gm)?.length]).toEqual([9, sums.length - 1]);
+    expect(stderr.match(/not a file name in this directory: not opened/g)).toHaveLength(sums.length - 1);
+    expect(stderr).toContain('1 of 12 files are as listed');
+  });
+
+  test('refuses names that lead out of the directory or that Windows does not allow, each alone', async () => {
+    const names = ['..\\secret.htm', 'C:secret.htm', 'nul.htm', 'a.htm:b', 'a?.htm', 'a|b.htm', 'good.htm'];
+    const {
+      filings,
+      at,
+      names: inPlace,
+    } = await asking({ [A]: Object.fromEntries(names.map((name) => [name, name])) });
+    const { exitCode, stderr } = await filings(['download', A, '--all', '-d', 'd/e']);
+    expect([exitCode, stderr]).toEqual([3, expect.stringContaining('6 failed')]);
+    expect(stderr).toContain('Windows does not allow');
+    expect(await inPlace()).toEqual(['d']);
+    expect(await readFile(at(`d/e/${A}/good.htm`), 'utf8')).toBe('good.htm');
+    const typed = await filings(['download', A, 'a?.htm']);
+    expect([typed.exitCode, typed.stderr]).toEqual([2, expect.stringContaining('Windows does not allow')]);
+  });
+
+  test('resumes a download after a kill', async () => {
+    let sent = 0;
+    const half = LARGE.length / 2;
+    const ETag = '"v1"';
+    const { archive, start, filings, read, names } = await asking(
+      {},
+      {
+        instead(socket, { request }) {
+          const from = Number(/^bytes=(\d+)-$/.exec(request.headers.range ?? '')?.[1] ?? 0);
+          const last = LARGE.length - 1;
+          const range = { 'Content-Range': `bytes ${from}-${last}/${LARGE.length}` };
+          const length = { ETag, 'Content-Length': LARGE.length - from };
+          socket.write(head(from > 0 ? 206 : 200, from > 0 ? { ...length, ...range } : length));
+          const part = LARGE.subarray(from, from > 0 ? undefined : half);
+          socket.write(part, () => {
+            sent += part.length;
+          });
+          return true;
+        },
+      },
+    );
+    const running = start(['download', A, 'l.bin']);
+    await until(async () => sent > 0 && (await sizeOfPart(names, read)) >= half);
+    running.kill();
+    await running.ended;
+    const { exitCode, stderr } = await filings(['download', A, 'l.bin']);
+    expect([exitCode, stderr]).toEqual([0, expect.stringContaining('resumed at')]);
+    expect((await read('l.bin')).equals(LARGE)).toBe(true);
+    expect([await names(), archive.requests.length]).toEqual([['l.bin'], 2]);
+  });
+
+  test('writes to stdout byte by byte, to a pipe that another program closes, and to NUL', async () => {
+    const bytes = Buffer.from(Array.from({ length: 256 }, (_, byte) => byte));
+    const { filings, start, names } = await asking({ [A]: { 'a.bin': bytes, 'l.bin': LARGE } });
+    const whole = await filings(['download', A, 'a.bin', '-o', '-']);
+    expect([whole.exitCode, whole.stdout.equals(bytes)]).toEqual([0, true]);
+    const spooled = await filings(['download', A, 'l.bin', '-o', '-', '--spool'], { env: { TEMP: 'tmp' } });
+    expect([spooled.exitCode, spooled.stderr]).toEqual([8, expect.stringContaining('tmp')]);
+    for (const output of ['NUL', 'nul', '\\\\.\\NUL']) {
+      const nowhere = await filings(['download', A, 'l.bin', '-o', output, '--report', 'NUL']);
+      expect([nowhere.exitCode, nowhere.stderr, nowhere.stdout.length]).toEqual([0, expect.any(String), 0]);
+    }
+    const closed = start(['download', A, 'l.bin', '-o', '-']);
+    closed.closeStdout();
+    expect(await closed.ended).toMatchObject({ exitCode: 141, stderr: '' });
+    expect(await names()).toEqual([]);
+  });
+
+  test('spools in TEMP and leaves nothing there', async () => {
+    const { filings, names, at } = await asking({ [A]: { 'l.bin': LARGE } });
+    await mkdir(at('tmp'));
+    const env = { TEMP: windowsPath(at('tmp')) };
+    const { exitCode, stdout, stderr } = await filings(['download', A, 'l.bin', '-o', '-', '--spool'], { env });
+    expect([exitCode, stdout.equals(LARGE), stderr]).toEqual([0, true, expect.any(String)]);
+    expect(await readdir(at('tmp'))).toEqual([]);
+    expect(await names()).toEqual(['tmp']);
+  });
+
+  test('refuses to replace a file that another program has open, and leaves no part', async () => {
+    const { filings, write, read, names } = await asking({ [A]: { 'a.htm': 'new', 'b.htm': 'b' } });
+    const path = await write('a.htm', 'old');
+    await windows.open(path);
+    const single = await filings(['download', A, 'a.htm', '--if-exists', 'overwrite']);
+    const several = await filings(['download', A, 'a.htm', 'b.htm', '--if-exists', 'overwrite']);
+    await windows.close();
+    expect([single.exitCode, single.stderr]).toEqual([8, expect.stringContaining('another program has it open')]);
+    expect([several.exitCode, several.stderr]).toEqual([3, expect.stringContaining('1 failed')]);
+    expect([await names(), (await read('a.htm')).toString()]).toEqual([['a.htm', 'b.htm'], 'old']);
+    const later = await filings(['download', A, 'a.htm', '--if-exists', 'overwrite']);
+    expect([later.exitCode, (await read('a.htm')).toString()]).toEqual([0, 'new']);
+  });
+
+  test('waits for a program that has a file open for a moment', async () => {
+    const { filings, write, read } = await asking(
+      { [A]: { 'a.htm': 'new' } },
+      {
+        instead() {
+          setTimeout(() => windows.close(), 300);
+          return undefined;
+        },
+      },
+    );
+    await windows.open(await write('a.htm', 'old'));
+    const { exitCode, stderr } = await filings(['download', A, 'a.htm', '--if-exists', 'overwrite']);
+    expect([exitCode, stderr]).toEqual([0, expect.any(String)]);
+    expect((await read('a.htm')).toString()).toBe('new');
+  });
+
+  test('writes to paths of more than 260 characters', async () => {
+    const { filings, read } = await asking(FILES);
+    const [above, ...below] = ['x'.repeat(100), 'y'.repeat(100), 'z'.repeat(100)];
+    const directory = [above, ...below].join('/');
+    const args = ['download', A, '--all', '-d', directory, '--checksums'];
+    expect(await filings(args)).toMatchObject({ exitCode: 0 });
+    expect((await read(`${directory}/${A}/a.htm`)).toString()).toBe('one');
+    // Wine cannot tell the real path of a path that is so long.
+    const verified = await filings(['verify', `${above}`]);
+    expect([verified.exitCode, verified.stderr]).toEqual([0, expect.stringContaining('2 of 2')]);
+  });
+
+  test('reads UTF-16 as PowerShell writes it, and lines that end as on Windows', async () => {
+    const { archive, filings, write } = await asking(FILES);
+    await write('in.txt', Buffer.from(`\ufeff${A} a.htm\r\n${A} b.htm\r\n`, 'utf16le'));
+    await write('key.txt', Buffer.from('\ufeffa-key\r\n', 'utf16le'));
+    const env = { FILINGS_API_KEY: '', FILINGS_API_KEY_FILE: 'key.txt' };
+    const { exitCode, stderr } = await filings(['download', '-i', 'in.txt', '-d', 'd'], { env });
+    expect([exitCode, stderr]).toEqual([0, expect.any(String)]);
+    expect(archive.asked().sort()).toEqual([`${A}/a.htm`, `${A}/b.htm`]);
+    expect(archive.requests[0]?.headers.authorization).toBe('a-key');
+  });
+
+  test('keeps its settings in APPDATA, and takes ~/ for USERPROFILE', async () => {
+    const { archive, filings, at, write } = await asking(FILES);
+    const env = { FILINGS_BASE_URL: '', FILINGS_API_KEY: '' };
+    const config = at('../settings/filings/config.json');
+    expect(await filings(['config', 'set', 'base-url', archive.url], { env })).toMatchObject({ exitCode: 0 });
+    expect(await filings(['config', 'set', 'api-key-file', '~/key'], { env })).toMatchObject({ exitCode: 0 });
+    await write('../key', 'a-key\r\n');
+    expect(JSON.parse(await readFile(config, 'utf8'))).toMatchObject({ baseUrl: archive.url, apiKeyFile: '~/key' });
+    const path = await filings(['config', 'path'], { env });
+    expect(path.stdout.toString().trim()).toBe(windowsPath(config));
+    const listed = await filings(['list', A], { env });
+    expect([listed.exitCode, listed.stdout.toString()]).toEqual([0, 'a.htm\nb.htm\n']);
+    const checked = await filings(['config', 'check', A], { env });
+    expect([checked.exitCode, checked.stderr]).toEqual([0, expect.any(String)]);
+  });
+
+  test('runs apiKeyCommand, and says what to do about a script of cmd.exe', async () => {
+    const { archive, filings, write } = await asking(FILES);
+    const env = { FILINGS_API_KEY: '', FILINGS_BASE_URL: '', FILINGS_CONFIG: 'c.json' };
+    const listWith = async (...apiKeyCommand: string[]) => {
+      await write('c.json', JSON.stringify({ baseUrl: archive.url, apiKeyCommand }));
+      return filings(['list', A], { env });
+    };
+    await write('key.cmd', '@echo a-key\r\n');
+    expect(await listWith('cmd.exe', '/c', 'key.cmd')).toMatchObject({ exitCode: 0 });
+    const { exitCode, stderr } = await listWith('.\\key.cmd');
+    expect([exitCode, stderr]).toEqual([2, expect.stringContaining('a script of cmd.exe')]);
+  });
+
+  test('says that a drive is missing', async () => {
+    const { filings } = await asking(FILES);
+    for (const more of [
+      ['-d', 'Q:\\a\\b'],
+      ['--report', 'Q:\\a\\r.jsonl'],
+      ['-o', 'Q:\\a\\b.htm'],
+    ]) {
+      const { exitCode, stderr } = await filings(['download', A, 'a.htm', ...more]);
+      expect([more, exitCode, stderr]).toEqual([more, 8, expect.stringContaining('Q:\\')]);
+    }
+  });
+
+  test('makes keys, signs and verifies tokens', async () => {
+    const { filings, names } = await workplace();
+    const made = await filings(['token', 'keygen', '--alg', 'ES256', '--out', 'k.pem', '--public', 'p.pem']);
+    expect([made.exitCode, made.stderr]).toEqual([0, expect.any(String)]);
+    expect(await filings(['token', 'sign', '--key', 'k.pem', '--out', 't.jwt'])).toMatchObject({ exitCode: 0 });
+    expect(await filings(['token', 'sign', '--key', 'k.pem', '--out', 't.jwt'])).toMatchObject({ exitCode: 0 });
+    const signed = await filings(['token', 'sign', '--key', 'k.pem']);
+    const verified = await filings(['token', 'verify', '--key', 'p.pem'], { input: signed.stdout });
+    expect([verified.exitCode, verified.stderr]).toEqual([0, expect.any(String)]);
+    expect(await names()).toEqual(['k.pem', 'p.pem', 't.jwt']);
+  });
+
+  test('serves a directory, and nothing beside it', async () => {
+    const { start, filings, write } = await workplace();
+    await write(`served/${A}/a.htm`, 'served');
+    await write('secret.htm', 'secret');
+    const server = start(['serve', 'served', '--port', '8791']);
+    onTestFinished(async () => {
+      server.kill();
+      await server.ended;
+    });
+    const url = 'http://127.0.0.1:8791';
+    await until(() =>
+      fetch(url).then(
+        () => true,
+        () => false,
+      ),
+    );
+    const get = (name: string) =>
+      fetch(`${url}/v1/download?accession_no=${A}&file_name=${encodeURIComponent(name)}`, {
+        headers: { Authorization: 'sandbox-key', 'X-Service-Key': 'sandbox-key' },
+      }).then(async (response) => [response.status, await response.text()] as const);
+    expect(await get('a.htm')).toEqual([200, 'served']);
+    for (const name of ['..\\..\\secret.htm', 'a.htm::$DATA', 'NUL', 'a.htm.']) {
+      expect([name, (await get(name))[0]]).toEqual([name, 400]);
+    }
+    const env = { FILINGS_BASE_URL: url, FILINGS_API_KEY: 'sandbox-key' };
+    expect((await filings(['list', A], { env })).stdout.toString()).toBe('a.htm\n');
+  });
+
+  test('starts by the script that npm makes for cmd.exe', async () => {
+    const { at, path, write } = await workplace();
+    const npm = createRequire(await realpath((await promisify(execFile)('which', ['npm'])).stdout.trim()));
+    await npm('cmd-shim')(BIN, at('bin/filings'));
+    // The cmd.exe of Wine 8 does not know how the script ends itself.
+    const text = await readFile(at('bin/filings.cmd'), 'utf8');
+    await write('bin/filings.cmd', text.replace('endLocal & goto #_undefined_# 2>NUL || title %COMSPEC% & ', ''));
+    const { exitCode, stdout, stderr } = await windows.start(
+      ['/c', 'bin\\filings.cmd list nonsense'],
+      { cwd: path, env: { PATH: `${windowsPath(dirname(node))};C:\\windows\\system32` } },
+      'cmd.exe',
+    ).ended;
+    const ended = [exitCode, stdout.toString(), stderr];
+    expect(ended).toEqual([2, '', expect.stringContaining("'nonsense' is not an accession number")]);
+  });
+
+  test('shows a bar on a console, and keeps what can be resumed after Ctrl-C', async () => {
+    const service = await startPaused();
+    // Node 22 fails on a console of Wine that has no title.
+    const command = `title t & ${windowsPath(node)} --require ${KEEP_ALIVE} ${windowsPath(BIN)} download ${A} a.htm`;
+    const at = await screen([], {
+      env: { ...windows.env, ...service.env },
+      size: { columns: 120, rows: 20 },
+      // Ctrl-C ends cmd.exe at once, and the console ends with the shell that it belongs to.
+      script: `${WINE} cmd.exe /c '${command}'; read`,
+    });
+    await at.shows((lines) => lines.some((line) => line.includes('66%')));
+    at.type(CTRL_C);
+    await at.shows((lines) => lines.includes('filings: interrupted: SIGINT'));
+    expect(at.lines()[0]).toBe('a.htm: stopped at 2.0 MB; run the same command to resume');
+    const kept = (await readdir(at.path)).map((name) => name.split('.').at(-1)).sort();
+    expect(kept).toEqual(['part', 'resume']);
+  });
+
+  test('lists and downloads the samples in the sandbox', async () => {
+    const { filings, names } = await workplace();
+    const sample = '0001234567-24-000001';
+    const listed = await filings(['--sandbox', 'list', sample, '-l']);
+    expect([listed.exitCode, listed.stdout.toString()]).toEqual([0, expect.stringContaining('primary.htm')]);
+    expect(await filings(['--sandbox', 'download', sample, 'primary.htm'])).toMatchObject({ exitCode: 0 });
+    expect(await names()).toEqual(['primary.htm']);
+  });
+});
+
+async function sizeOfPart(names: () => Promise<string[]>, read: (name: string) => Promise<Buffer>): Promise<number> {
+  const part = (await names()).find((name) => name.endsWith('.part'));
+  return part === undefined ? 0 : (await read(part)).length;
+}

@@ -1,0 +1,93 @@
+import { describe, expect, test } from 'vitest';
+import { DEFAULT_LAYOUT, parseLayout } from '../../src/batch/layout.ts';
+import type { Order } from '../../src/commands/download/order.ts';
+import { targetsOf } from '../../src/commands/download/targets.ts';
+import { segmentsOf, typedPath } from '../../src/paths.ts';
+import { parseAccession } from '../../src/service/accession.ts';
+import { locateConfig } from '../../src/settings/config-file.ts';
+import { absolute } from '../../src/settings/settings.ts';
+import { worldOf } from '../settings-world.ts';
+
+const WINDOWS = { platform: 'win32', cwd: 'C:\\work' };
+const UNIX = { platform: 'linux', cwd: '/work' };
+
+test.each([
+  ['a name', 'a.htm', 'C:\\work\\a.htm', '/work/a.htm'],
+  ['a path with slashes', 'b/a.htm', 'C:\\work\\b\\a.htm', '/work/b/a.htm'],
+  ['an absolute path of Windows', 'D:\\a.htm', 'D:\\a.htm', '/work/D:\\a.htm'],
+  ['the null device', 'NUL', '\\\\.\\NUL', '/work/NUL'],
+  ['the null device in lower case', 'nul', '\\\\.\\NUL', '/work/nul'],
+  ['the null device with a colon', 'nul:', '\\\\.\\NUL', '/work/nul:'],
+  ['the null device by its path', '\\\\.\\NUL', '\\\\.\\NUL', '/work/\\\\.\\NUL'],
+  ['a file whose name begins like the null device', 'null', 'C:\\work\\null', '/work/null'],
+])('resolves %s as each platform means it', (_, path, onWindows, onUnix) => {
+  expect([typedPath(path, WINDOWS), typedPath(path, UNIX)]).toEqual([onWindows, onUnix]);
+});
+
+test('splits a path at backslashes on Windows alone', () => {
+  expect(segmentsOf('C:\\a/b\\c', 'win32')).toEqual(['C:', 'a', 'b', 'c']);
+  expect(segmentsOf('/a/b\\c', 'linux')).toEqual(['', 'a', 'b\\c']);
+});
+
+describe('the place of a file', () => {
+  const A = parseAccession('0001234567-24-000001');
+  const options = { ifExists: undefined, sha256: undefined, checksums: false, dryRun: false };
+  const targetOn = (place: typeof WINDOWS, directory: string, output?: string) => {
+    const layout = parseLayout(DEFAULT_LAYOUT, place.platform);
+    const order = { output, directory, layout, options } as unknown as Order;
+    return targetsOf(order, place)({ path: `${A}/a.htm`, accession: A, size: undefined });
+  };
+
+  test.each([
+    ['the working directory', '.', `C:\\work\\${A}\\a.htm`, `${A}\\a.htm`],
+    ['a directory below it', 'x/y', `C:\\work\\x\\y\\${A}\\a.htm`, `x\\y\\${A}\\a.htm`],
+    ['another drive', 'D:\\x', `D:\\x\\${A}\\a.htm`, `D:\\x\\${A}\\a.htm`],
+  ])('is written on Windows with backslashes: %s', (_, directory, path, displayPath) => {
+    expect(targetOn(WINDOWS, directory)).toMatchObject({ path, displayPath, isInOwnDirectory: true });
+  });
+
+  test('is known on Windows to be the directory of a filing', () => {
+    const [own, other] = [`C:\\${A}\\x`, 'C:\\0001234567-24-000002\\x'].map((directory) => {
+      const layout = parseLayout('{file_name}', 'win32');
+      const order = { output: undefined, directory, layout, options } as unknown as Order;
+      return targetsOf(order, WINDOWS)({ path: 'a.htm', accession: A, size: undefined }).isInOwnDirectory;
+    });
+    expect([own, other]).toEqual([true, false]);
+  });
+
+  test('stays the same elsewhere, where a backslash is a letter', () => {
+    const path = `/work/.\\x/${A}/a.htm`;
+    expect(targetOn(UNIX, '.\\x')).toMatchObject({ path, displayPath: `.\\x/${A}/a.htm` });
+  });
+});
+
+describe('the config file', () => {
+  const APPDATA = 'C:\\Users\\me\\AppData\\Roaming';
+  test.each([
+    ['in APPDATA', { APPDATA, HOME: '/home/me', XDG_CONFIG_HOME: 'C:\\xdg' }, `${APPDATA}\\filings\\config.json`],
+    ['below USERPROFILE without it', { USERPROFILE: 'C:\\Users\\me' }, `${APPDATA}\\filings\\config.json`],
+    ['nowhere without both', { HOME: '/home/me' }, undefined],
+  ])('is on Windows %s', (_, env, path) => {
+    expect(locateConfig({}, worldOf({ ...WINDOWS, env })).path).toBe(path);
+  });
+
+  test.each([
+    ['linux', '/dev/null'],
+    ['win32', 'NUL'],
+  ])('is none if the null device is named on %s', (platform, config) => {
+    const world = worldOf({ ...(platform === 'win32' ? WINDOWS : UNIX), env: { HOME: '/home/me', APPDATA } });
+    expect(locateConfig({ config }, world)).toMatchObject({ path: undefined, named: true });
+  });
+
+  test.each([
+    ['win32', '~/keys/a', 'C:\\Users\\me\\keys\\a'],
+    ['win32', 'keys/a', 'C:\\config\\keys\\a'],
+    ['win32', 'D:/keys/a', 'D:/keys/a'],
+    ['linux', '~/keys/a', '/home/me/keys/a'],
+  ])('names on %s by %s the file %s', (platform, path, expected) => {
+    const env = { USERPROFILE: 'C:\\Users\\me', HOME: '/home/me' };
+    const directory = platform === 'win32' ? 'C:\\config' : '/config';
+    const given = { level: 'file', name: 'apiKeyFile', value: path, directory } as const;
+    expect(absolute(path, given, { env, platform, cwd: '/' })).toBe(expected);
+  });
+});
