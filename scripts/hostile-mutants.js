@@ -13,10 +13,10 @@ export const MUTANTS = Object.fromEntries(
     ],
     'a content coding is taken': ['src/service/client.ts', '(identity)?', '(identity|gzip|br|x)?'],
     // These are for --stories.
-    'a part of another start is joined': ['src/transfer/resume.ts', 'start === held.bytes &&', ''],
+    'a part of another start is joined': ['src/transfer/resume.ts', 'start === partial.bytes &&', ''],
     'a part of another file is joined': [
       'src/transfer/resume.ts',
-      'came.headers[validator.kind] === validator.value',
+      'response.headers[validator.kind] === validator.value',
       'true',
     ],
     'a weak validator is strong': ['src/transfer/resume.ts', '/^"[', '/^(?:W\\/)?"['],

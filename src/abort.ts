@@ -5,7 +5,7 @@ import { setImmediate, setTimeout } from 'node:timers/promises';
 // listener when it is done.
 
 /** The longest delay that setTimeout accepts. A longer wait consists of several timers. */
-const LONGEST_TIMER_MS = 2 ** 31 - 1;
+const MAX_TIMER_MS = 2 ** 31 - 1;
 
 /** Calls `act` when the signal aborts, at once if it already has. Returns an unsubscribe function. */
 export function onAbort(signal: AbortSignal, act: (reason: unknown) => void): () => void {
@@ -25,11 +25,11 @@ export function createAbortController(): AbortController {
   return controller;
 }
 
-/** Returns a controller that also aborts when `parent` does, until `letGo` is called. */
+/** Returns a controller that also aborts when `parent` does, until `detach` is called. */
 export function childOf(parent: AbortSignal) {
   const controller = createAbortController();
   const abort = (reason: unknown) => controller.abort(reason);
-  return { signal: controller.signal, abort, letGo: onAbort(parent, abort) };
+  return { signal: controller.signal, abort, detach: onAbort(parent, abort) };
 }
 
 /** Waits for `ms` milliseconds. Throws the signal's reason as soon as it aborts. */
@@ -37,15 +37,15 @@ export type Sleep = (ms: number, signal: AbortSignal) => Promise<void>;
 
 /** The real clock's `Sleep`, for the World alone. All other code gets its `Sleep` from the World. */
 export async function sleep(ms: number, signal: AbortSignal): Promise<void> {
-  for (let left = ms; left > 0; left -= LONGEST_TIMER_MS) {
-    await setTimeout(Math.min(left, LONGEST_TIMER_MS), undefined, { signal }).catch(() => {});
+  for (let left = ms; left > 0; left -= MAX_TIMER_MS) {
+    await setTimeout(Math.min(left, MAX_TIMER_MS), undefined, { signal }).catch(() => {});
     signal.throwIfAborted();
   }
   signal.throwIfAborted();
 }
 
 /** Grace period for final output after a signal or the deadline, in milliseconds. */
-export const LAST_WORDS_MS = 1000;
+export const FINAL_OUTPUT_GRACE_MS = 1000;
 
 /** Runs `work` with a signal that aborts after `ms` milliseconds. */
 export async function within<T>(ms: number, sleep: Sleep, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
@@ -58,7 +58,7 @@ export async function within<T>(ms: number, sleep: Sleep, work: (signal: AbortSi
 }
 
 /** Yields to signals, timers and sockets during long work. Throws the signal's reason if it has aborted. */
-export async function takeTurn(signal: AbortSignal): Promise<void> {
+export async function yieldToEventLoop(signal: AbortSignal): Promise<void> {
   await setImmediate();
   signal.throwIfAborted();
 }

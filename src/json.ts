@@ -11,7 +11,7 @@ interface JsonFault {
 }
 
 /** The most levels of nesting that are read. */
-export const DEEPEST = 100;
+export const MAX_DEPTH = 100;
 
 const TOKEN =
   /"[ !#-[\]-\uffff]*(?:\\(?:["\\/bfnrt]|u[\da-fA-F]{4})[ !#-[\]-\uffff]*)*"|[{}[\],:]|[^ \t\n\r"{}[\],:]+|"|$/g;
@@ -33,7 +33,7 @@ export function isJsonObject(value: unknown): value is JsonObject {
 }
 
 /** Returns whether a value has more levels of nesting than this. Recursion over such a value could overflow the stack. */
-export function isDeeper(value: unknown, levels = DEEPEST): boolean {
+export function isDeeper(value: unknown, levels = MAX_DEPTH): boolean {
   if (typeof value !== 'object' || value === null) return false;
   return levels === 0 || Object.values(value).some((member) => isDeeper(member, levels - 1));
 }
@@ -48,7 +48,7 @@ interface Container {
 }
 
 /**
- * Returns the first fault of a JSON text, or undefined: a syntax error (RFC 8259), more than {@link DEEPEST} levels, or
+ * Returns the first fault of a JSON text, or undefined: a syntax error (RFC 8259), more than {@link MAX_DEPTH} levels, or
  * a duplicate member, of which readers may choose either. Used for tokens, keys, listings and the config file.
  */
 export function findJsonFault(text: string): JsonFault | undefined {
@@ -72,7 +72,7 @@ export function findJsonFault(text: string): JsonFault | undefined {
       expected = 'colon';
     } else if (expected.endsWith('value')) {
       if (word === '{' || word === '[') {
-        if (open.length === DEEPEST) return fault('too deep');
+        if (open.length === MAX_DEPTH) return fault('too deep');
         open.push({ close: word === '{' ? '}' : ']', name: word === '{' ? '' : 0, names: new Set() });
         expected = word === '{' ? 'first name' : 'first value';
       } else if (SCALAR.test(word)) expected = 'comma';

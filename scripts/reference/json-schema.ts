@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import { configSchema } from '../../src/settings/config-check.ts';
-import { type NamedSetting, SETTINGS, wantedInFile } from '../../src/settings/table.ts';
+import { expectedInFile, type NamedSetting, SETTINGS } from '../../src/settings/table.ts';
 
 /** The JSON Schema of the config file, for editors. */
 export function configJsonSchema(): string {
@@ -22,7 +22,7 @@ function isRecipeMember(path: readonly (string | number)[]): boolean {
 }
 
 function descriptionOf(spec: NamedSetting): string {
-  return `${spec.help}: ${wantedInFile(spec.kind)}`;
+  return `${spec.help}: ${expectedInFile(spec.kind)}`;
 }
 
 function defaultOf({ kind, default: text }: NamedSetting): unknown {

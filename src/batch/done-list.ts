@@ -33,7 +33,7 @@ function sorted(globs: readonly string[]): string[] {
 /** `ACCESSION<TAB>SELECTION<TAB>TIME<TAB>FILES`. */
 const LINE = /^([0-9]{10}-[0-9]{2}-[0-9]{6})\t([0-9a-f]{16})\t[0-9T:.Z+-]+\t[0-9]+$/;
 /** A line of ours has 66 bytes. */
-const LONGEST_LINE = 200;
+const MAX_LINE = 200;
 
 export interface DoneListOptions {
   readonly path: string;
@@ -88,7 +88,7 @@ export class DoneList {
 
   async #read(signal: AbortSignal): Promise<void> {
     const { path, selection } = this.#options;
-    for await (const bytes of wholeLines(readPlain(path, path), LONGEST_LINE)) {
+    for await (const bytes of wholeLines(readPlain(path, path), MAX_LINE)) {
       signal.throwIfAborted();
       for (const line of bytes.toString('latin1').split('\n')) {
         const [, accession, of] = LINE.exec(line) ?? [];

@@ -15,14 +15,14 @@ export function nameFilter(include: readonly string[], exclude: readonly string[
 /** One character of a name; `*` is any number of any. */
 type Token = '*' | ((character: string) => boolean);
 
-const LONGEST = 1000;
-const MOST_CHOICES = 1000;
+const MAX_LENGTH = 1000;
+const MAX_CHOICES = 1000;
 const WORDS = /\\.|\[[!^]?\]?(?:\\.|[^\]\\])*\]|./gsu;
 
 function matcher(flag: string, glob: string): (name: string) => boolean {
   try {
     if (glob === '') throw new SyntaxError('it is empty');
-    if (glob.length > LONGEST) throw new SyntaxError(`it is longer than ${LONGEST} characters`);
+    if (glob.length > MAX_LENGTH) throw new SyntaxError(`it is longer than ${MAX_LENGTH} characters`);
     const choices = withoutBraces(glob.match(WORDS) ?? []).map((words) => words.map(tokenOf));
     // A name matches itself, whatever its brackets would mean.
     return (name) => name === glob || choices.some((tokens) => matchesAll(tokens, [...name]));
@@ -48,7 +48,7 @@ function withoutBraces(words: readonly string[]): (readonly string[])[] {
   const all = choices.flatMap((choice) =>
     withoutBraces([...words.slice(0, start), ...choice, ...words.slice(end + 1)]),
   );
-  if (all.length > MOST_CHOICES) throw new SyntaxError(`its braces make more than ${MOST_CHOICES} patterns`);
+  if (all.length > MAX_CHOICES) throw new SyntaxError(`its braces make more than ${MAX_CHOICES} patterns`);
   return all;
 }
 

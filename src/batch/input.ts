@@ -39,7 +39,7 @@ const LINE_FEED = 0x0a;
 /** So few lines are garbage before V8 takes them for old: a million lines take 50 MB less. */
 const BYTES_AT_ONCE = 16_384;
 /** A longer line is bad, and passed over without being kept. */
-const LONGEST_LINE = 65_536;
+const MAX_LINE = 65_536;
 const IS_DIRECTORY = 'it is a directory';
 /** Results of `verify` for what is not missing. */
 const NOT_TO_FETCH = ['unlisted', 'damaged', 'torn'];
@@ -95,7 +95,7 @@ export async function* readLines(
   let number = 0;
   let isEmpty = true;
   try {
-    for await (const bytes of wholeLines(asUtf8(stream), LONGEST_LINE)) {
+    for await (const bytes of wholeLines(asUtf8(stream), MAX_LINE)) {
       const lines: Line[] = [];
       for (const text of textsOf(bytes)) {
         number += 1;
@@ -147,8 +147,8 @@ function textsOf(bytes: Buffer): readonly (string | Buffer)[] {
 function parseLine(text: string | Buffer, number: number): Line | Ignored | undefined {
   try {
     // A UTF-16 unit takes at most three bytes.
-    if (text.length * 3 > LONGEST_LINE && Buffer.byteLength(text) > LONGEST_LINE) {
-      throw invalid(`longer than ${LONGEST_LINE} bytes`);
+    if (text.length * 3 > MAX_LINE && Buffer.byteLength(text) > MAX_LINE) {
+      throw invalid(`longer than ${MAX_LINE} bytes`);
     }
     if (typeof text !== 'string') throw invalid('not valid UTF-8 or UTF-16');
     const line = text.replace(/\r$/, '').trimStart();

@@ -34,7 +34,7 @@ export interface FileItem extends NamedFile {
 export type Item =
   | FileItem
   /** Not reported a second time. */
-  | (NamedFile & { readonly kind: 'again' })
+  | (NamedFile & { readonly kind: 'duplicate' })
   /** The name may not touch the disk, or is another one's twin. */
   | (NamedFile & { readonly kind: 'refused'; readonly error: FilingsError })
   | { readonly kind: 'unmatched'; readonly accession: AccessionNumber; readonly files: number }

@@ -50,20 +50,20 @@ export class NameCheck {
     const first = this.#names.get(key);
     const spelling = folded === fileName ? 0 : spellingOf(fileName);
     const entry = this.#isShared ? sharedEntry(accession, spelling) : spelling;
-    if (first === entry) return { ...file, kind: 'again' };
+    if (first === entry) return { ...file, kind: 'duplicate' };
     if (first === undefined) {
       this.#names.set(key, entry);
       return fileItem(file, path, undefined);
     }
     const owner = this.#isShared ? ownerOf(first) : accession;
     if (owner === accession) return this.#refuse(file, TWIN, TWIN_HINT);
-    if (this.#isReported(file)) return { ...file, kind: 'again' };
+    if (this.#isReported(file)) return { ...file, kind: 'duplicate' };
     return fileItem(file, path, { accession: owner, isTwin: sharedEntry(owner, spelling) !== first });
   }
 
   #refuse(file: NamedFile, reason: string, hint: string | undefined): Item {
     const { accession, fileName } = file;
-    if (this.#isReported(file)) return { ...file, kind: 'again' };
+    if (this.#isReported(file)) return { ...file, kind: 'duplicate' };
     const error = new FilingsError('integrity', reason, {
       subject: { name: `file name '${fileName}' of ${accession}` },
       hint,

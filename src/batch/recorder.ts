@@ -17,7 +17,7 @@ import type { Report } from './report-file.ts';
 /** From a file's end to its line in the report. */
 const APPENDED_WITHIN_MS = 100;
 /** So many characters wait before the run waits for its report. */
-const MOST_WAITING = 1 << 16;
+const MAX_WAITING = 1 << 16;
 
 interface RecorderOptions {
   readonly report: Report | undefined;
@@ -79,7 +79,7 @@ export class Recorder {
   }
 
   get isBehind(): boolean {
-    return this.#lines.length > MOST_WAITING;
+    return this.#lines.length > MAX_WAITING;
   }
 
   /** Throws what keeps lines from being written, then and ever after. */
@@ -138,10 +138,10 @@ export class Recorder {
   #note(item: Item, exists: boolean): void {
     if (!('fileName' in item)) return;
     const { accession, fileName, filing, kind } = item;
-    if (filing && kind !== 'again') {
+    if (filing && kind !== 'duplicate') {
       if (exists) this.#exists(filing);
     } else if (filing) this.#again.push([fileKey(accession, fileName), filing]);
-    else if (kind !== 'again' && !exists) this.#failedNames.set(fileKey(accession, fileName), true);
+    else if (kind !== 'duplicate' && !exists) this.#failedNames.set(fileKey(accession, fileName), true);
   }
 
   /** Those that are complete meanwhile are remembered together. */

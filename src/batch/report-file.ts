@@ -1,4 +1,4 @@
-import { LAST_WORDS_MS, within } from '../abort.ts';
+import { FINAL_OUTPUT_GRACE_MS, within } from '../abort.ts';
 import { AppendFile } from '../disk/append.ts';
 import { FilingsError } from '../errors.ts';
 import { typedPath } from '../paths.ts';
@@ -20,7 +20,7 @@ export async function openReport(path: string, world: World, signal: AbortSignal
   const write = async (lines: string) => {
     const chunks = [Buffer.from(lines)];
     if (!signal.aborted) return writer.write(chunks, signal);
-    await within(LAST_WORDS_MS, sleep, (until) =>
+    await within(FINAL_OUTPUT_GRACE_MS, sleep, (until) =>
       writer.write(chunks, until).catch((error) => {
         if (!until.aborted) throw error;
       }),

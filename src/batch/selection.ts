@@ -1,4 +1,4 @@
-import { createAbortController, takeTurn } from '../abort.ts';
+import { createAbortController, yieldToEventLoop } from '../abort.ts';
 import { FilingsError } from '../errors.ts';
 import { LargeMap } from '../large-map.ts';
 import type { AccessionNumber } from '../service/accession.ts';
@@ -17,7 +17,7 @@ export interface SelectionOptions {
   /** Whether a listing may start. If nothing may start any more, `list` says why. */
   readonly mayStart: () => Start;
   /** Whether a filing is passed over, because the done list has it. True at most once for each filing. */
-  readonly passesOver: (accession: AccessionNumber) => boolean;
+  readonly isAlreadyDone: (accession: AccessionNumber) => boolean;
   /** So many listings are asked for at the same time, and none while so many files wait. */
   readonly jobs: number;
   /** Called when `next` may have something to give, or the end is known. */
@@ -91,8 +91,8 @@ export class Selection {
     if (item && 'size' in item) {
       const isListed = item.filing !== undefined;
       // The size of a listed file was added with its listing.
-      if (item.kind === 'again' && isListed) this.#addSize(item, -1);
-      else if (item.kind !== 'again' && !isListed) this.#addSize(item, 1);
+      if (item.kind === 'duplicate' && isListed) this.#addSize(item, -1);
+      else if (item.kind !== 'duplicate' && !isListed) this.#addSize(item, 1);
     }
     return item;
   }
@@ -122,11 +122,11 @@ export class Selection {
 
   /** Asks for the listings of the next filings, and reads on. */
   #readAhead(): void {
-    const { jobs, passesOver } = this.#options;
+    const { jobs, isAlreadyDone } = this.#options;
     for (let line = this.#nextLine(); line && this.#isFiling(line); line = this.#nextLine()) {
       if (this.#listings.size >= jobs || this.#waiting >= jobs) break;
       const { accession } = line;
-      const isNew = !this.#known.has(accession) && !passesOver(accession);
+      const isNew = !this.#known.has(accession) && !isAlreadyDone(accession);
       if (isNew && !this.#mayAsk()) break;
       this.#taken += 1;
       this.#known.set(accession, true);
@@ -202,7 +202,7 @@ export class Selection {
   async #chosenOf(files: readonly ListedFile[]): Promise<readonly ListedFile[]> {
     const kept: ListedFile[] = [];
     for (const [index, file] of files.entries()) {
-      if (index % NAMES_A_TURN === NAMES_A_TURN - 1) await takeTurn(this.#stop.signal);
+      if (index % NAMES_A_TURN === NAMES_A_TURN - 1) await yieldToEventLoop(this.#stop.signal);
       if (this.#options.chosen?.(file.file_name)) kept.push(file);
     }
     return kept;

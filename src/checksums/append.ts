@@ -9,7 +9,7 @@ import { type ByteText, byteText, readSums, SUMS_NAME, sumsLine } from './read.t
 
 const { O_NOFOLLOW } = constants;
 const flushFile = promisify(fsync);
-const MOST_DIRECTORIES = 256;
+const MAX_DIRECTORIES = 256;
 
 /** Appends to the SHA256SUMS of directories. Directories are absolute paths. */
 export class ChecksumFiles {
@@ -62,7 +62,7 @@ export class ChecksumFiles {
     const known = this.#listed.get(directory);
     if (known) return known;
     const [oldest = ''] = this.#listed.keys();
-    if (this.#listed.size >= MOST_DIRECTORIES) this.#listed.delete(oldest);
+    if (this.#listed.size >= MAX_DIRECTORIES) this.#listed.delete(oldest);
     const path = `${directory}/${SUMS_NAME}`;
     // A torn last line is no entry, so its file is listed again.
     const names = readSums(path, path).then(({ entries }) => new Set(entries.keys()));

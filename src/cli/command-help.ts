@@ -18,7 +18,7 @@ export function commandHelp(command: Command, place: CommandPlace, brief: boolea
     // The forms of its usage say enough for one screen.
     visibleArguments: ({ registeredArguments }: Command) => (brief && spec.forms ? [] : registeredArguments),
     visibleOptions: () =>
-      shownOptions(place, brief).map((option) =>
+      optionsInHelp(place, brief).map((option) =>
         Object.assign(new Option(`--${option.flag}`, say(option)), { flags: optionTerm(option) }),
       ),
     subcommandTerm: (child: Command) => child.name(),
@@ -33,9 +33,9 @@ export function commandHelp(command: Command, place: CommandPlace, brief: boolea
   ]);
 }
 
-function shownOptions({ path, spec }: CommandPlace, brief: boolean): readonly NamedOption[] {
+function optionsInHelp({ path, spec }: CommandPlace, brief: boolean): readonly NamedOption[] {
   if (path.length === 0) return [...(brief ? [] : SHARED_OPTIONS), HELP_OPTION, VERSION_OPTION];
-  return named(spec.options).filter(({ rare }) => !(brief && rare));
+  return named(spec.options).filter(({ isHiddenInShortHelp }) => !(brief && isHiddenInShortHelp));
 }
 
 function examplesSection({ examples = [], asksService }: CommandSpec, help: Help): string {

@@ -60,28 +60,28 @@ export interface Disk {
   create(path: string, mode: number): Promise<number>;
   close(fd: number): Promise<void>;
   /** No link is followed. */
-  look(path: string): Promise<Stats | undefined>;
+  lstat(path: string): Promise<Stats | undefined>;
   link(from: string, to: string): Promise<void>;
   rename(from: string, to: string): Promise<void>;
   remove(path: string): Promise<void>;
 }
 
 /** To hand a call to the pool costs ten times the call itself, so on a local disk it is made at once. */
-export const AT_ONCE: Disk = {
+export const SYNC_FS: Disk = {
   isLocal: true,
   create: async (path, mode) => openSync(path, NEW, mode),
   close: async (fd) => closeSync(fd),
-  look: async (path) => lstatSync(path, { throwIfNoEntry: false }),
+  lstat: async (path) => lstatSync(path, { throwIfNoEntry: false }),
   link: async (from, to) => linkSync(from, to),
   rename: async (from, to) => renameSync(from, to),
   remove: (path) => (async () => unlinkSync(path))().catch(undefinedIfMissing),
 };
 
-export const BY_POOL: Disk = {
+export const ASYNC_FS: Disk = {
   isLocal: false,
   create: (path, mode) => openFile(path, NEW, mode),
   close: closeFile,
-  look: (path) => lookAt(path).catch(undefinedIfMissing),
+  lstat: (path) => lookAt(path).catch(undefinedIfMissing),
   link: promisify(link),
   rename: promisify(rename),
   remove: (path) => removeAt(path).catch(undefinedIfMissing),
@@ -95,7 +95,7 @@ export async function diskUnder(
   if (platform === 'win32') return patientDisk(sleep);
   const found = platform === 'linux' ? await diskAt(directory).catch(() => undefined) : undefined;
   // Some systems give the type with a sign.
-  return found && LOCAL.has(found.type >>> 0) ? AT_ONCE : BY_POOL;
+  return found && LOCAL.has(found.type >>> 0) ? SYNC_FS : ASYNC_FS;
 }
 
 /** What Windows says of a file that another program has open. */
@@ -106,10 +106,10 @@ const MAX_HELD_MS = 1000;
 /** A disk of Windows, where a virus scanner may have a new file open for a moment, which then can't be renamed. */
 function patientDisk(sleep: Sleep): Disk {
   return {
-    ...BY_POOL,
-    link: (from, to) => whileHeld(() => BY_POOL.link(from, to), sleep),
+    ...ASYNC_FS,
+    link: (from, to) => whileHeld(() => ASYNC_FS.link(from, to), sleep),
     rename: (from, to) => renameHeld(from, to, sleep),
-    remove: (path) => whileHeld(() => BY_POOL.remove(path), sleep),
+    remove: (path) => whileHeld(() => ASYNC_FS.remove(path), sleep),
   };
 }
 
@@ -119,10 +119,10 @@ function patientDisk(sleep: Sleep): Disk {
  */
 export async function renameHeld(from: string, to: string, sleep: Sleep): Promise<void> {
   try {
-    await whileHeld(() => BY_POOL.rename(from, to), sleep);
+    await whileHeld(() => ASYNC_FS.rename(from, to), sleep);
   } catch (error) {
     // Windows says the same of a file that is read-only.
-    const isWritable = HELD.has(errnoOf(error)) && ((await BY_POOL.look(to))?.mode ?? 0) & 0o200;
+    const isWritable = HELD.has(errnoOf(error)) && ((await ASYNC_FS.lstat(to))?.mode ?? 0) & 0o200;
     throw isWritable ? Object.assign(new Error('in use', { cause: error }), { code: 'EINUSE' }) : error;
   }
 }

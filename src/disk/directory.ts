@@ -15,7 +15,7 @@ const SURELY_PAST_MS = 2000;
 const SMALL_BYTES = 64 << 10;
 const ENTRIES_AT_ONCE = 1024;
 
-interface Surroundings extends Pick<World, 'cwd' | 'platform' | 'now' | 'sleep'> {
+interface DirectoryDeps extends Pick<World, 'cwd' | 'platform' | 'now' | 'sleep'> {
   /** A dry run flushes nothing. */
   readonly isReadOnly?: boolean;
 }
@@ -32,7 +32,7 @@ export class Directory {
   isCaseSensitive = false;
   /** Its entries, once they were read for a disk that folds names. */
   spellings: Spellings | undefined;
-  readonly #surroundings: Surroundings;
+  readonly #surroundings: DirectoryDeps;
   readonly #stats: Stats;
   /** Until its own entry, and those above it that are new, are on disk; undefined since then. */
   #entryFlush: Promise<void> | undefined;
@@ -42,7 +42,7 @@ export class Directory {
   /** By the file system's clock. */
   #settledBefore = 0;
 
-  private constructor(path: string, stats: Stats, disk: Disk, entryFlush: Promise<void>, surroundings: Surroundings) {
+  private constructor(path: string, stats: Stats, disk: Disk, entryFlush: Promise<void>, surroundings: DirectoryDeps) {
     this.path = path;
     this.#stats = stats;
     this.disk = disk;
@@ -56,7 +56,7 @@ export class Directory {
   }
 
   /** One that the user named, by an absolute path: links on the way are the user's own. Throws `local_io`. */
-  static open(absolute: string, make: boolean, surroundings: Surroundings): Promise<Directory> {
+  static open(absolute: string, make: boolean, surroundings: DirectoryDeps): Promise<Directory> {
     return withDiskFailure(absolute, async () => {
       if (make) await makeDirectories(absolute);
       // As a directory, whatever it leads to.
@@ -75,9 +75,9 @@ export class Directory {
   child(name: string): Promise<Directory> {
     const path = this.entry(name);
     return withDiskFailure(path, async () => {
-      const before = await this.disk.look(path);
+      const before = await this.disk.lstat(path);
       const isNew = before === undefined && (await makeDirectory(path));
-      const stats = before ?? (await this.disk.look(path));
+      const stats = before ?? (await this.disk.lstat(path));
       if (!stats?.isDirectory()) throw inTheWay(path, stats);
       const disk = stats.dev === this.#stats.dev ? this.disk : await diskUnder(path, this.#surroundings);
       const entryFlush = isNew ? this.flush().then(() => {}) : this.settle(stats.ctimeMs);
@@ -141,7 +141,7 @@ export class Directory {
     if (this.#surroundings.isReadOnly) return;
     if (changed >= this.#settledBefore) {
       const now = this.#surroundings.now();
-      const look = () => this.disk.look(this.entry('.'));
+      const look = () => this.disk.lstat(this.entry('.'));
       const { mtimeMs = now } = (await withDiskFailure(this.path, look)) ?? {};
       if (now - mtimeMs < WRITTEN_AFTER_MS) await this.#flush();
       this.#settledBefore = Math.max(this.#settledBefore, mtimeMs, now - SURELY_PAST_MS);
@@ -151,7 +151,7 @@ export class Directory {
 }
 
 /** As `settle`, of its own entry; what may not be read is not ours to flush. Throws `local_io`. */
-async function settleAbove(path: string, changed: number, surroundings: Surroundings): Promise<void> {
+async function settleAbove(path: string, changed: number, surroundings: DirectoryDeps): Promise<void> {
   const above = await Directory.open(dirname(path), false, surroundings);
   await above.settle(changed).catch((error) => {
     if (errnoOf((error as Error).cause) !== 'EACCES') throw error;

@@ -9,7 +9,7 @@ export interface FileNameFault {
 /** What a part file's name adds to the final one: a dot, its owner and `.part`. */
 export const PART_SUFFIX_BYTES = 64;
 /** The limit of a name on ext4, XFS, APFS and NTFS is 255; the part's name has to fit too. */
-const MOST_BYTES = 255 - PART_SUFFIX_BYTES;
+const MAX_BYTES = 255 - PART_SUFFIX_BYTES;
 
 /** A folder name such as `xslF345X05` before a primary document: a rendering of it, not a place. */
 const STYLE_SHEET_FOLDER = /^xsl[\w.-]*\/([^/\\]+)$/i;
@@ -34,7 +34,7 @@ const RULES: readonly (readonly [broken: (name: string, platform: string) => boo
   [(name) => /^[.-]/.test(name), 'it begins with a dot or a dash'],
   [(name) => /^ |[. ]$/.test(name), 'it begins or ends with a space, or ends with a dot'],
   [(name) => WINDOWS_DEVICE.test(name), 'it is the name of a device on Windows'],
-  [(name) => Buffer.byteLength(name) > MOST_BYTES, `it is longer than ${MOST_BYTES} bytes`],
+  [(name) => Buffer.byteLength(name) > MAX_BYTES, `it is longer than ${MAX_BYTES} bytes`],
   [
     (name, platform) => platform === 'win32' && REFUSED_BY_WINDOWS.test(name),
     'it has a character in it that Windows does not allow in a name: < > " | ? *',

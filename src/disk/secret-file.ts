@@ -7,16 +7,16 @@ import type { SmallFile, World } from '../world.ts';
 import { systemReason } from './failure.ts';
 
 /** Bytes. */
-const LARGEST = 1024 * 1024;
+const MAX_BYTES = 1024 * 1024;
 const WRITTEN_BY_OTHERS = 0o022;
 
-type FileWorld = Pick<World, 'uid' | 'env' | 'interrupt'>;
+type SecretFileDeps = Pick<World, 'uid' | 'env' | 'interrupt'>;
 
 /** `trusted`: nobody else may change a file; `private`: nor read it. */
 type Protection = 'private' | 'trusted';
 
 /** As `readSmallFile`. */
-export async function readSecretFile(path: string, what: string, world: FileWorld): Promise<Buffer> {
+export async function readSecretFile(path: string, what: string, world: SecretFileDeps): Promise<Buffer> {
   return (await readSmallFile(path, what, world, 'private')).bytes;
 }
 
@@ -28,7 +28,7 @@ export async function readSecretFile(path: string, what: string, world: FileWorl
 export async function readSmallFile(
   path: string,
   what: string,
-  world: FileWorld,
+  world: SecretFileDeps,
   protection?: Protection,
 ): Promise<SmallFile> {
   const subject = { name: what, path };
@@ -42,7 +42,7 @@ export async function readSmallFile(
     try {
       if (!pipe && !stats.isFile()) throw new FilingsError('config', 'not a regular file', { subject });
       if (protection) checkAccess(stats, protection, what, path, world);
-      if (stats.size > LARGEST) throw tooLarge(subject);
+      if (stats.size > MAX_BYTES) throw tooLarge(subject);
       return { bytes: pipe ? await readPipe(pipe, subject) : readFileSync(fd), stats };
     } finally {
       if (pipe) pipe.destroy();
@@ -61,7 +61,7 @@ async function readPipe(pipe: Socket, subject: Subject): Promise<Buffer> {
   for await (const chunk of pipe as AsyncIterable<Buffer>) {
     chunks.push(chunk);
     length += chunk.length;
-    if (length > LARGEST) throw tooLarge(subject);
+    if (length > MAX_BYTES) throw tooLarge(subject);
   }
   return Buffer.concat(chunks);
 }

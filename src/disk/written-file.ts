@@ -18,7 +18,7 @@ const changeMode = promisify(fchmod);
  * A file that one writer writes front to back, and closes. Errors are the system's own. After a failed write or flush
  * each later one fails with the same error: the kernel reports lost bytes only once, so another flush would succeed.
  */
-export class WrittenFile {
+export class OutputFile {
   readonly #fd: number;
   readonly #disk: Disk;
   #size: number;

@@ -36,17 +36,17 @@ export function helpLine({ help, kind: { choices }, repeatable }: OptionSpec): s
 
 /** Returns the text of an option with its environment variable and its default in brackets. */
 export function optionText(spec: OptionSpec & Pick<SettingSpec, 'env'>): string {
-  const { value, default: text, otherwise = text, env } = spec;
+  const { value, default: text, defaultText = text, env } = spec;
   const notes = [
     ...(env === undefined ? [] : [`[env:${env}]`]),
-    ...(value === undefined || otherwise === undefined ? [] : [`[default: ${otherwise}]`]),
+    ...(value === undefined || defaultText === undefined ? [] : [`[default: ${defaultText}]`]),
   ];
   return [helpLine(spec), ...notes].join(' ');
 }
 
 /** Returns the text of an option with the sentences for `--help`. */
 export function fullText(option: OptionSpec): string {
-  return [optionText(option), option.more].filter(Boolean).join('\n');
+  return [optionText(option), option.longHelp].filter(Boolean).join('\n');
 }
 
 export function sharedRows(): readonly Row[] {

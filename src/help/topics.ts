@@ -1,4 +1,4 @@
-import { type NamedSetting, SETTINGS, wantedInFile } from '../settings/table.ts';
+import { expectedInFile, type NamedSetting, SETTINGS } from '../settings/table.ts';
 import { paragraph, type Row, section, stacked } from './layout.ts';
 import { EVERY_EXIT, helpLine, sharedRows } from './rows.ts';
 
@@ -43,7 +43,7 @@ export function environmentRows(settings: readonly NamedSetting[] = SETTINGS): r
 export const BEFORE_VARIABLES = `${PRECEDENCE} A variable set to the empty string counts as unset; a switch takes 1 or true, 0 or false.`;
 
 export function configRows(): readonly Row[] {
-  return SETTINGS.filter((spec) => spec.inFile).map((spec) => [spec.key, `${spec.help}: ${wantedInFile(spec.kind)}`]);
+  return SETTINGS.filter((spec) => spec.inFile).map((spec) => [spec.key, `${spec.help}: ${expectedInFile(spec.kind)}`]);
 }
 
 export const CONFIG_PARAGRAPHS: readonly string[] = [

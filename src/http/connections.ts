@@ -17,7 +17,7 @@ const ADDRESS_SHARE = 4;
 /** Before common servers drop theirs. */
 const KEEP_IDLE_MS = 4000;
 /** Bytes of header fields. */
-const LONGEST_HEAD = 16_384;
+const MAX_HEAD = 16_384;
 
 /** Milliseconds. */
 interface Timeouts {
@@ -101,7 +101,7 @@ export class Connections {
       throw error instanceof FilingsError ? error : connectFailure(bounded.signal.reason ?? error, url, proxy);
     } finally {
       watched.end();
-      bounded.letGo();
+      bounded.detach();
     }
   }
 
@@ -169,7 +169,7 @@ function clientOver(socket: PausableSocket, origin: string): Client {
   const closed = Object.assign(new Error('the connection was closed'), { code: 'ECONNRESET' });
   return new Client(origin, {
     pipelining: 1,
-    maxHeaderSize: LONGEST_HEAD,
+    maxHeaderSize: MAX_HEAD,
     headersTimeout: 0,
     bodyTimeout: 0,
     keepAliveTimeout: KEEP_IDLE_MS,

@@ -30,7 +30,7 @@ export function framingOf(headers: HeaderFields): Framing {
 const START_BYTES = 12;
 const NO_HTTP = 'it does not begin with HTTP/1.0 or HTTP/1.1 and a status';
 /** A longer status line has no end. */
-const LONGEST_START = 65_536;
+const MAX_START = 65_536;
 /** All but the tab. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for.
 const CONTROL = /[\0-\x08\x0a-\x1f\x7f]/;
@@ -55,7 +55,7 @@ export function readStart(text: string): { readonly fault?: string; readonly fin
     rest = rest.slice(end + 4);
   }
   if (!'HTTP/1.'.startsWith(rest.slice(0, 7))) return { fault: NO_HTTP, rest };
-  return rest.length > LONGEST_START ? { fault: 'its status line does not end', rest } : { rest };
+  return rest.length > MAX_START ? { fault: 'its status line does not end', rest } : { rest };
 }
 
 /**

@@ -5,9 +5,9 @@ import type { RateLimiter } from './rate-limiter.ts';
 
 /** The first wait; doubled for each further one. Milliseconds. */
 const FIRST_WAIT_MS = 1000;
-const LONGEST_BACKOFF_MS = 60_000;
+const MAX_BACKOFF_MS = 60_000;
 /** A century: whatever is asked for, the time it leads to must be a date. */
-const LONGEST_ASKED_MS = 100 * 365 * 86_400_000;
+const MAX_ASKED_MS = 100 * 365 * 86_400_000;
 /** A try that brought this much starts the count anew: the service works, the line is bad. */
 const FRESH_START_BYTES = 1 << 20;
 /** Statuses worth another try; every other one is final (docs/using.md, "Download"). */
@@ -101,7 +101,7 @@ export interface FailedTry extends Pick<RetryPolicy, 'retries' | 'maxRetryAfterM
 export function waitBeforeRetry({ failures, retries, retryable, askedMs, ...failed }: FailedTry): number | undefined {
   if (!retryable || (failures > retries && (askedMs ?? 0) <= failed.maxRetryAfterMs)) return undefined;
   // With up to half as much again at random, so that many clients don't come back together.
-  const backoff = Math.min(FIRST_WAIT_MS * 2 ** (failures - 1), LONGEST_BACKOFF_MS) * (1 + failed.random / 2);
+  const backoff = Math.min(FIRST_WAIT_MS * 2 ** (failures - 1), MAX_BACKOFF_MS) * (1 + failed.random / 2);
   return askedMs ?? Math.round(backoff);
 }
 
@@ -112,7 +112,7 @@ export function waitBeforeRetry({ failures, retries, retryable, askedMs, ...fail
 export function retryAfterMs(value: string | string[] | undefined, now: number): number | undefined {
   if (typeof value !== 'string') return undefined;
   const text = value.trim();
-  if (/^\d+$/.test(text)) return Math.min(Number(text) * 1000, LONGEST_ASKED_MS);
+  if (/^\d+$/.test(text)) return Math.min(Number(text) * 1000, MAX_ASKED_MS);
   const date = httpDate(text);
-  return date === undefined ? undefined : Math.min(Math.max(0, date - now), LONGEST_ASKED_MS);
+  return date === undefined ? undefined : Math.min(Math.max(0, date - now), MAX_ASKED_MS);
 }

@@ -1,10 +1,10 @@
-import { createAbortController, takeTurn } from '../abort.ts';
+import { createAbortController, yieldToEventLoop } from '../abort.ts';
 import type { World } from '../world.ts';
 
 type Clock = Pick<World, 'monotonic' | 'sleep'>;
 
 /** Fewer new bytes within the time are a drip, and count as none. */
-const LEAST_BYTES = 1000;
+const MIN_BYTES = 1000;
 /** A wait that ends so late: the process was stopped, or the machine slept. */
 const STOPPED_MS = 1000;
 
@@ -42,12 +42,12 @@ export class Watchdog {
       const due = Math.min(now, ...[...this.#watched].map(({ since }) => since)) + this.#ms;
       await sleep(due - now, this.#closed.signal);
       // What had come by then is read first: after a stop timers have their turn before sockets.
-      await takeTurn(this.#closed.signal);
+      await yieldToEventLoop(this.#closed.signal);
       const at = monotonic();
       // A timer that fires late proves nothing: nobody was awake to wait.
       const isLate = at - due >= STOPPED_MS;
       for (const watched of [...this.#watched]) {
-        if (isLate) watched.fed(LEAST_BYTES);
+        if (isLate) watched.fed(MIN_BYTES);
         else if (at - watched.since >= this.#ms) watched.onIdle();
       }
     }
@@ -71,7 +71,7 @@ export class Watched {
 
   fed(bytes: number): void {
     this.#fresh += bytes;
-    if (this.#fresh >= LEAST_BYTES && this.since < Number.POSITIVE_INFINITY) this.restart();
+    if (this.#fresh >= MIN_BYTES && this.since < Number.POSITIVE_INFINITY) this.restart();
   }
 
   restart(): void {

@@ -31,7 +31,7 @@ export interface JwtKey {
 }
 
 /** The largest file of a key. A key with a prime of 30 kB takes 28 s. */
-const LARGEST_KIB = 16;
+const MAX_KIB = 16;
 /** The members of a JWK that hold base64url (RFC 7518, section 6; RFC 8037, section 2). */
 const BINARY_MEMBERS = ['n', 'e', 'd', 'p', 'q', 'dp', 'dq', 'qi', 'x', 'y', 'k'];
 const PROBE = Buffer.from('probe');
@@ -53,7 +53,7 @@ export function loadSecret(bytes: Buffer, what: string): JwtKey {
 
 function requireSize({ length }: Buffer, what: string): void {
   if (length === 0) throw unfit(what, 'it is empty');
-  if (length > LARGEST_KIB * 1024) throw unfit(what, `larger than ${LARGEST_KIB} KiB`);
+  if (length > MAX_KIB * 1024) throw unfit(what, `larger than ${MAX_KIB} KiB`);
 }
 
 /** Returns the key for a purpose: a private key verifies with its public half. Throws `config`. */

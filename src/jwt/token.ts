@@ -1,4 +1,4 @@
-import { DEEPEST, findJsonFault, isDeeper, isJsonObject, type JsonObject, parseJson } from '../json.ts';
+import { findJsonFault, isDeeper, isJsonObject, type JsonObject, MAX_DEPTH, parseJson } from '../json.ts';
 import { quoted } from '../text.ts';
 import { ALGORITHM, type Algorithm } from './algorithms.ts';
 
@@ -12,7 +12,7 @@ export interface Refusal {
 }
 
 /** The length of the longest token, in characters. */
-export const LONGEST_TOKEN = 64 * 1024;
+export const MAX_TOKEN = 64 * 1024;
 
 /** The reason for padding, unused bits that are not zero, or other characters. */
 export const NOT_CANONICAL = 'is not canonical base64url';
@@ -50,7 +50,7 @@ export function readToken(token: string): { header: JsonObject; algorithm: Algor
 /** Returns the three parts of a token without decoding them. */
 export function splitToken(token: string): readonly [string, string, string] | Refusal {
   if (token === '') return refuse('format', 'the token is empty');
-  if (token.length > LONGEST_TOKEN) return refuse('format', `the token is over ${LONGEST_TOKEN / 1024} KiB long`);
+  if (token.length > MAX_TOKEN) return refuse('format', `the token is over ${MAX_TOKEN / 1024} KiB long`);
   const parts = token.split('.');
   if (parts.length !== 3) return refuse('format', `a token has three parts, this has ${parts.length}`);
   return parts as [string, string, string];
@@ -88,7 +88,7 @@ export function readJsonObject(bytes: Uint8Array, { lenient = false } = {}): Jso
   const value = parseJson(text.replace(/^\ufeff/, ''));
   if (value === undefined) return 'is not JSON';
   if (!isJsonObject(value)) return 'is not a JSON object';
-  return isDeeper(value) ? `is nested more than ${DEEPEST} levels deep` : value;
+  return isDeeper(value) ? `is nested more than ${MAX_DEPTH} levels deep` : value;
 }
 
 function decodeUtf8(bytes: Uint8Array): string | undefined {

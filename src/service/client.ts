@@ -13,7 +13,7 @@ import { CHECK_NUMBER_AND_URL, errorFromAnswer } from './refusal.ts';
 import { Requests, type ServiceAnswer } from './requests.ts';
 
 /** More than metadata needs. Bytes. */
-const LARGEST_LISTING = 16 << 20;
+const MAX_LISTING = 16 << 20;
 
 export interface Meter {
   /** Sent: listings, files, further tries, redirects. */
@@ -119,7 +119,7 @@ export class ServiceClient {
           answer.discard();
           throw errorAbout(resource, 'integrity', 'invalid response: 200 with Content-Range');
         }
-        const body = await readAtMost(answer, LARGEST_LISTING, resource, (bytes) => {
+        const body = await readAtMost(answer, MAX_LISTING, resource, (bytes) => {
           if (this.options.meter) this.options.meter.bytes += bytes;
         });
         return { body, link: headers.link, hosts };

@@ -14,7 +14,7 @@ export interface Credentials {
   readonly token: (() => Promise<string>) | undefined;
 }
 
-export interface Carriers {
+export interface AuthorizedRequest {
   readonly url: URL;
   readonly headers: Readonly<Record<string, string>>;
 }
@@ -22,11 +22,11 @@ export interface Carriers {
 const QUERY_PARAMETER = 'apikey';
 const PATH_PREFIX = 'APIKEY-';
 
-export async function carry(url: URL, credentials: Credentials): Promise<Carriers> {
+export async function carry(url: URL, credentials: Credentials): Promise<AuthorizedRequest> {
   const { key, keyIn, keyHeader, basicUser } = credentials;
   const carried = new URL(url);
   const token = await credentials.token?.();
-  const bearer: Carriers['headers'] = token === undefined ? {} : { authorization: `Bearer ${token}` };
+  const bearer: AuthorizedRequest['headers'] = token === undefined ? {} : { authorization: `Bearer ${token}` };
   switch (keyIn) {
     case 'authorization':
       return { url, headers: { authorization: key } };

@@ -13,11 +13,11 @@ interface ErrorBody {
 
 // Too little to flood a log or a report; in UTF-16 units.
 const LOOKED_AT = 16_384;
-const LONGEST_MEMBER = 2000;
-const LONGEST_SAYING = 300;
-const LONGEST_NAME = 200;
+const MAX_MEMBER = 2000;
+const MAX_SAYING = 300;
+const MAX_NAME = 200;
 /** Members, properties, messages of one. */
-const MOST_ENTRIES = 25;
+const MAX_ENTRIES = 25;
 
 const STRING_MEMBERS = ['type', 'title', 'detail', 'instance'];
 /** A status alone is in the errors of many web servers. */
@@ -31,7 +31,7 @@ export function readErrorBody(text: string, secrets: Secrets): ErrorBody {
   // Redacted before tags are taken out of it, too; the ellipsis tells where half a secret may stand.
   const said = object ? summaryFromJson(object) : summaryFromText(secrets.redact(shortened(text, LOOKED_AT)));
   return {
-    said: said && brief(said.trim().replace(/\s+/g, ' '), LONGEST_SAYING, secrets),
+    said: said && brief(said.trim().replace(/\s+/g, ' '), MAX_SAYING, secrets),
     problem: object ? readProblem(object, secrets) : {},
     foreign: !object || !TELLTALE.some((name) => Object.hasOwn(object, name)),
   };
@@ -71,17 +71,15 @@ export function summaryFromText(text: string): string | undefined {
  */
 function readProblem(body: JsonObject, secrets: Secrets): ErrorBody['problem'] {
   const members = Object.entries(body)
-    .slice(0, MOST_ENTRIES)
+    .slice(0, MAX_ENTRIES)
     .flatMap(([name, value]) => {
       const isMissing =
         value === null || (STRING_MEMBERS.includes(name) && (typeof value !== 'string' || value === ''));
       if (isMissing || name === 'status') return [];
       if (name === 'errors') return [[name, readErrors(value, secrets)]];
       const text = textOf(value);
-      const isWhole = typeof value !== 'string' && text.length <= LONGEST_MEMBER;
-      return [
-        [brief(name, LONGEST_NAME, secrets), isWhole ? redacted(value, secrets) : brief(text, LONGEST_MEMBER, secrets)],
-      ];
+      const isWhole = typeof value !== 'string' && text.length <= MAX_MEMBER;
+      return [[brief(name, MAX_NAME, secrets), isWhole ? redacted(value, secrets) : brief(text, MAX_MEMBER, secrets)]];
     });
   // A member called `__proto__` stays data.
   return Object.fromEntries(members);
@@ -90,11 +88,11 @@ function readProblem(body: JsonObject, secrets: Secrets): ErrorBody['problem'] {
 /** One message, or a list of them; what is no text is shown as JSON. */
 function readErrors(errors: unknown, secrets: Secrets): NonNullable<Problem['errors']> {
   const byProperty = isJsonObject(errors) ? Object.entries(errors) : [['', errors] as const];
-  const told = byProperty.slice(0, MOST_ENTRIES).map(([property, value]) => {
-    const messages = (Array.isArray(value) ? value : [value]).filter((each) => each !== null).slice(0, MOST_ENTRIES);
+  const told = byProperty.slice(0, MAX_ENTRIES).map(([property, value]) => {
+    const messages = (Array.isArray(value) ? value : [value]).filter((each) => each !== null).slice(0, MAX_ENTRIES);
     return [
-      brief(property, LONGEST_NAME, secrets),
-      messages.map((each) => brief(textOf(each), LONGEST_SAYING, secrets)),
+      brief(property, MAX_NAME, secrets),
+      messages.map((each) => brief(textOf(each), MAX_SAYING, secrets)),
     ] as const;
   });
   return Object.fromEntries(told.filter(([, messages]) => messages.length > 0));

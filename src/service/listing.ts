@@ -3,7 +3,7 @@
 import { isUtf8 } from 'node:buffer';
 import { hash } from 'node:crypto';
 import { errorAbout, type FilingsError } from '../errors.ts';
-import { DEEPEST, findJsonFault, isJsonObject, parseJson } from '../json.ts';
+import { findJsonFault, isJsonObject, MAX_DEPTH, parseJson } from '../json.ts';
 import { counted, shortened } from '../text.ts';
 import type { AccessionNumber } from './accession.ts';
 import { summaryFromJson, summaryFromText } from './error-body.ts';
@@ -86,7 +86,7 @@ export function jsonOf({ body }: ListingResponse, accession: AccessionNumber): u
   if (json === undefined) throw unreadable(accession, seenInText(text), 'foreign');
   if (!isUtf8(body)) throw uncertain(accession, 'it is not valid UTF-8');
   const fault = findJsonFault(text);
-  if (fault?.kind === 'too deep') throw unreadable(accession, `JSON nested more than ${DEEPEST} levels deep`);
+  if (fault?.kind === 'too deep') throw unreadable(accession, `JSON nested more than ${MAX_DEPTH} levels deep`);
   if (fault !== undefined) throw uncertain(accession, `it has the member '${fault.path.join('.')}' twice`);
   return json;
 }

@@ -5,7 +5,7 @@ import type { Answer } from '../http/request.ts';
 
 /** An error body may drip for ever. */
 const ERROR_BODY_MS = 5000;
-const LARGEST_ERROR = 1 << 20;
+const MAX_ERROR = 1 << 20;
 
 /** Calls `received` with the size of each piece, also of a body that is cut. Throws `integrity` for a larger body. */
 export async function readAtMost(
@@ -25,11 +25,11 @@ export async function readErrorBytes(answer: Answer, sleep: Sleep, signal: Abort
   const pieces: Buffer[] = [];
   const enough = createAbortController();
   sleep(ERROR_BODY_MS, enough.signal).then(answer.discard, () => {});
-  const whole = await gather(answer, LARGEST_ERROR, pieces).catch(() => false);
+  const whole = await gather(answer, MAX_ERROR, pieces).catch(() => false);
   enough.abort();
   answer.discard();
   signal.throwIfAborted();
-  return { body: Buffer.concat(pieces).subarray(0, LARGEST_ERROR), truncated: !whole };
+  return { body: Buffer.concat(pieces).subarray(0, MAX_ERROR), truncated: !whole };
 }
 
 /** False as soon as it is over the limit. The memory of what is taken is used again. */

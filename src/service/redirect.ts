@@ -1,6 +1,6 @@
 import { type ErrorCode, FilingsError } from '../errors.ts';
 
-const MOST_REDIRECTS = 5;
+const MAX_REDIRECTS = 5;
 
 /**
  * RFC 9110 section 15.4; `hop` counts from 1. Throws `integrity` for no or a broken Location, a sixth hop, and a step
@@ -12,7 +12,7 @@ export function nextHop(from: URL, location: string | string[] | undefined, hop:
       subject: { host: from.host },
       hint: 'check the base URL',
     });
-  if (hop > MOST_REDIRECTS) throw refused(`more than ${MOST_REDIRECTS} redirects`);
+  if (hop > MAX_REDIRECTS) throw refused(`more than ${MAX_REDIRECTS} redirects`);
   // An empty one leads back over and over.
   if (typeof location !== 'string' || location === '' || !URL.canParse(location, from.href))
     throw refused('a redirect that leads nowhere');

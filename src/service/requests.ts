@@ -6,7 +6,7 @@ import { isRetriedStatus, retryAfterMs } from '../http/retry.ts';
 import { REDACTED } from '../secrets.ts';
 import type { ClientOptions } from './client.ts';
 import { clockAhead, serviceTime } from './clock-skew.ts';
-import { type Carriers, carry, holdsKeyInPlace, withoutCredentials } from './credentials.ts';
+import { type AuthorizedRequest, carry, holdsKeyInPlace, withoutCredentials } from './credentials.ts';
 import { type Hosts, namingHosts, nextHop } from './redirect.ts';
 
 const REDIRECTS = new Set([301, 302, 303, 307, 308]);
@@ -69,7 +69,7 @@ export class Requests {
     signal: AbortSignal,
   ): Promise<Omit<ServiceAnswer, 'address' | 'hosts'>> {
     const { connections, credentials, retry, meter, userAgent, trace } = this.#options;
-    let carried: Carriers = { url, headers: {} };
+    let carried: AuthorizedRequest = { url, headers: {} };
     // A service may send back what it was sent.
     const isSecret = (field: string, text: unknown) =>
       SECRET_FIELDS.includes(field) ||

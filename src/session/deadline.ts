@@ -12,7 +12,7 @@ import { derived, type World } from '../world.ts';
  * `setDeadline` takes the one of the config file, once that is read.
  */
 export async function withinDeadline<T>(flags: Flags, world: World, work: (bounded: World) => Promise<T>): Promise<T> {
-  const { signal, abort, letGo } = childOf(world.interrupt);
+  const { signal, abort, detach } = childOf(world.interrupt);
   const ended = createAbortController();
   let isSet = false;
   const setDeadline = (ms: number | undefined) => {
@@ -32,7 +32,7 @@ export async function withinDeadline<T>(flags: Flags, world: World, work: (bound
     throw error instanceof FilingsError || !signal.aborted ? error : signal.reason;
   } finally {
     ended.abort();
-    letGo();
+    detach();
   }
 }
 

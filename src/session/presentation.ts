@@ -5,7 +5,7 @@ import { readLevels } from '../settings/resolve.ts';
 import { type SettingValues, TABLE } from '../settings/table.ts';
 import type { Flags } from '../spec/command.ts';
 import { write } from '../stdio/output.ts';
-import { colors, createTeller, usesColor } from '../terminal/messages.ts';
+import { colors, createLogger, usesColor } from '../terminal/messages.ts';
 import type { World } from '../world.ts';
 
 const SHOWING = ['errorFormat', 'color', 'verbose', 'quiet'] as const;
@@ -43,7 +43,7 @@ export async function tell(
 ): Promise<void> {
   if (text === undefined) return;
   const presentation = await presentationOf(flags, world);
-  createTeller(presentation, world.secrets, (line) => world.stderr.write(line))(kind, text);
+  createLogger(presentation, world.secrets, (line) => world.stderr.write(line))(kind, text);
 }
 
 /** On a terminal aligned below headings, with nothing cut; otherwise a line each, TAB between. */

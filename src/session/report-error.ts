@@ -1,4 +1,4 @@
-import { LAST_WORDS_MS, within } from '../abort.ts';
+import { FINAL_OUTPUT_GRACE_MS, within } from '../abort.ts';
 import { errnoOf, FilingsError } from '../errors.ts';
 import type { Flags } from '../spec/command.ts';
 import { guardStream, write } from '../stdio/output.ts';
@@ -20,7 +20,7 @@ export async function reportError(thrown: unknown, flags: Flags, world: World): 
     // What shows errors is loaded only now, and may be what cannot be.
     const text = await rendered(error, flags, world).catch(() => `filings: ${world.secrets.redact(error.message)}\n`);
     const tell = (signal?: AbortSignal) => write(world.stderr, text, signal);
-    await (error.isTimeUp ? within(LAST_WORDS_MS, world.sleep, tell) : tell());
+    await (error.isTimeUp ? within(FINAL_OUTPUT_GRACE_MS, world.sleep, tell) : tell());
   } catch {
     // stderr was the last place to say it.
   }

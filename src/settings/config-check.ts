@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import { type Kind, TEXT } from '../spec/kind.ts';
 import { didYouMean } from '../spec/nearest.ts';
-import { SETTINGS, wantedInFile } from './table.ts';
+import { expectedInFile, SETTINGS } from './table.ts';
 
 const inFile = SETTINGS.filter((spec) => spec.inFile);
 
@@ -21,7 +21,7 @@ export function configSchema() {
 }
 
 function memberSchema(kind: Kind<unknown>, mayBeNull = false): z.ZodMiniType {
-  const value = valueSchema(kind, `must be ${wantedInFile(kind)}`);
+  const value = valueSchema(kind, `must be ${expectedInFile(kind)}`);
   return z.optional(mayBeNull ? z.nullable(value) : value);
 }
 

@@ -8,7 +8,7 @@ import { readAs, valueError } from '../spec/option.ts';
 import { orList } from '../text.ts';
 import type { World } from '../world.ts';
 import { type ConfigLocation, checkConfig, readConfig } from './config-file.ts';
-import { defaultLayer, fileLayers, winners } from './layers.ts';
+import { defaultLayer, fileLayers, resolvePrecedence } from './layers.ts';
 import { faultOf } from './read-secret.ts';
 import { readSettings } from './settings.ts';
 import { type NamedSetting, SETTINGS } from './table.ts';
@@ -41,7 +41,7 @@ export function settingForFile(text: string): NamedSetting {
 export function valueForFile({ key, kind, secret }: NamedSetting, text: string, cwd: string): unknown {
   const path = (written: string) => (written === '-' || written.startsWith('~/') ? written : resolve(cwd, written));
   if (kind.json === 'words' || kind.json === 'object') {
-    if (findJsonFault(text) !== undefined) throw valueError(key, `must be ${kind.wanted}`);
+    if (findJsonFault(text) !== undefined) throw valueError(key, `must be ${kind.expected}`);
     return JSON.parse(text, (name, member) =>
       name.endsWith('File') && typeof member === 'string' ? path(member) : member,
     );
@@ -86,7 +86,7 @@ function levelOf({ profiles }: JsonObject, profile: string): JsonObject | undefi
 async function checkEdited(config: JsonObject, profile: string | undefined, path: string, world: World) {
   await checkConfig(config, path);
   const chosen = profile === undefined ? undefined : { name: profile, values: levelOf(config, profile) ?? {} };
-  readSettings(winners([...fileLayers(path, config, chosen), defaultLayer()]), world);
+  readSettings(resolvePrecedence([...fileLayers(path, config, chosen), defaultLayer()]), world);
 }
 
 export function noHome(): FilingsError {

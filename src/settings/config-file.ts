@@ -11,7 +11,7 @@ import type { SmallFile, World } from '../world.ts';
 import { envLayer, firstOf, flagLayer } from './layers.ts';
 import { SETTINGS } from './table.ts';
 
-const LARGEST_KIB = 128;
+const MAX_KIB = 128;
 
 export interface ConfigLocation {
   /** Absolute; undefined where there is no place for one. */
@@ -97,8 +97,7 @@ export async function readConfig(path: string, world: World, sandbox = false): P
   const subject = { name: 'config file', path };
   const { bytes, stats } = await readOnce(path, world);
   // What zod can check.
-  if (bytes.length > LARGEST_KIB * 1024)
-    throw new FilingsError('config', `larger than ${LARGEST_KIB} KiB`, { subject });
+  if (bytes.length > MAX_KIB * 1024) throw new FilingsError('config', `larger than ${MAX_KIB} KiB`, { subject });
   const text = textOf(bytes);
   // An empty file says nothing.
   const config = text.trim() === '' ? {} : readConfigJson(text, subject);

@@ -101,7 +101,7 @@ export function firstOf(layers: readonly Layer[], key: SettingKey): Given | unde
  * For each setting the first layer that has it; the first that has any of a group decides for all of it, and an error
  * when it has two.
  */
-export function winners(layers: readonly Layer[]): Layer {
+export function resolvePrecedence(layers: readonly Layer[]): Layer {
   const won = new Map<string, Given>();
   for (const { key, group } of SETTINGS) {
     const rivals = SETTINGS.filter((other) => other.key === key || (group && other.group === group));

@@ -15,11 +15,11 @@ export type SecretPlace =
 
 /** A program that asks a person for a password may take this long. */
 const PATIENCE_MS = 30_000;
-const LARGEST_KIB = 64;
+const MAX_KIB = 64;
 /** Bytes. */
-const LARGEST_OUTPUT = 1024 * 1024;
+const MAX_OUTPUT = 1024 * 1024;
 /** Of stderr, after it was redacted. UTF-16 units. */
-const LONGEST_COMPLAINT = 500;
+const MAX_COMPLAINT = 500;
 
 /**
  * Less one line break at its end; it is remembered as a secret.
@@ -29,8 +29,8 @@ export async function readSecret(place: SecretPlace, what: 'API key' | 'JWT', wo
   const { name, text } = await textAt(place, what, world);
   const secret = text.replace(/\r?\n$/, '');
   // Every form of a secret is looked for in whatever is said.
-  if (secret.length > LARGEST_KIB * 1024)
-    throw new FilingsError('config', `larger than ${LARGEST_KIB} KiB`, { subject: { name } });
+  if (secret.length > MAX_KIB * 1024)
+    throw new FilingsError('config', `larger than ${MAX_KIB} KiB`, { subject: { name } });
   world.secrets.add(secret);
   const fault = faultOf(secret);
   if (fault === undefined) return secret;
@@ -61,13 +61,13 @@ async function textFromStdin(what: string, world: World): Promise<string> {
 async function firstLineOf([program = '', ...args]: readonly string[], name: string, world: World): Promise<string> {
   const { execFile } = await import('node:child_process');
   const wrong = (why: string, cause?: unknown) => new FilingsError('config', why, { subject: { name }, cause });
-  const { signal, abort, letGo } = childOf(world.interrupt);
+  const { signal, abort, detach } = childOf(world.interrupt);
   const late = () => abort(wrong(`wrote no key within ${inSeconds(PATIENCE_MS)}`));
   world.sleep(PATIENCE_MS, signal).then(late, () => {});
   try {
     signal.throwIfAborted();
     const { cwd, env } = world;
-    const running = promisify(execFile)(program, args, { cwd, env: { ...env }, signal, maxBuffer: LARGEST_OUTPUT });
+    const running = promisify(execFile)(program, args, { cwd, env: { ...env }, signal, maxBuffer: MAX_OUTPUT });
     running.child.stdin?.end();
     return firstLine((await running).stdout);
   } catch (error) {
@@ -83,12 +83,12 @@ async function firstLineOf([program = '', ...args]: readonly string[], name: str
       );
     }
     if (typeof code === 'string') throw wrong(`cannot be run: ${systemReason(error)}`, error);
-    const said = shortened(world.secrets.redact(firstLine(stderr.trim())), LONGEST_COMPLAINT);
+    const said = shortened(world.secrets.redact(firstLine(stderr.trim())), MAX_COMPLAINT);
     const ended = endedBy ? `was ended by ${endedBy}` : `exited with status ${code}`;
     throw wrong(said === '' ? ended : `${ended}: ${said}`);
   } finally {
     abort(undefined);
-    letGo();
+    detach();
   }
 }
 

@@ -10,7 +10,7 @@ import { type CredentialFile, credentialFiles } from './credential-files.ts';
 import { type ForeignCredential, foreignCredentials } from './foreign-credentials.ts';
 import { configCommand } from './hint-command.ts';
 import { rememberSettings } from './known-secrets.ts';
-import { defaultLayer, envLayer, fileLayers, firstOf, flagLayer, type Layer, winners } from './layers.ts';
+import { defaultLayer, envLayer, fileLayers, firstOf, flagLayer, type Layer, resolvePrecedence } from './layers.ts';
 import { readSettings, type Settings, stdinUsers } from './settings.ts';
 import { SETTINGS } from './table.ts';
 
@@ -29,7 +29,7 @@ export interface Resolved {
  */
 export async function resolveSettings(flags: Flags, world: World, repairing = false): Promise<Resolved> {
   const { ofThisRun, inFile, configPath } = await readLevels(flags, world, repairing);
-  const given = winners([...ofThisRun, ...inFile, defaultLayer()]);
+  const given = resolvePrecedence([...ofThisRun, ...inFile, defaultLayer()]);
   const settings = readSettings(given, world);
   requireOneUser('stdin', stdinUsers(given));
   const foreign = settings.baseUrl ? foreignCredentials(given, inFile, settings.baseUrl.origin, flags) : [];

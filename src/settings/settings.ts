@@ -6,7 +6,7 @@ import type { Flags } from '../spec/command.ts';
 import { FILE, WHOLE_SECONDS } from '../spec/kind.ts';
 import { readAs, valueError } from '../spec/option.ts';
 import type { World } from '../world.ts';
-import { envLayer, flagLayer, type Given, type Layer, sourceOf, winners } from './layers.ts';
+import { envLayer, flagLayer, type Given, type Layer, resolvePrecedence, sourceOf } from './layers.ts';
 import type { SecretPlace } from './read-secret.ts';
 import { KEY_WAYS, type NamedSetting, SETTINGS, type SettingValues } from './table.ts';
 
@@ -112,7 +112,7 @@ export function absolute(path: string, { directory }: Given, place: Place): stri
 
 /** For commands that resolve no settings: from flags and environment alone. Throws `usage`: two of one secret. */
 export function stdinUsersGiven(flags: Flags, env: World['env']): readonly string[] {
-  return stdinUsers(winners([flagLayer(flags), envLayer(env)]));
+  return stdinUsers(resolvePrecedence([flagLayer(flags), envLayer(env)]));
 }
 
 /** Who among what was given reads stdin, as a person would write it. */

@@ -45,7 +45,7 @@ export const BASE_URL: Kind<URL> = {
     url.pathname = `${url.pathname.replace(/\/+(?:v1\/*)?$/, '')}/`;
     return url;
   },
-  wanted: 'an http or https URL without user, query and fragment, such as https://api.example.com',
+  expected: 'an http or https URL without user, query and fragment, such as https://api.example.com',
   hidden: true,
 };
 
@@ -70,7 +70,7 @@ export const RECIPE_MEMBERS = {
 
 const WORDS: Kind<readonly string[]> = {
   parse: () => undefined,
-  wanted: 'an array of a program and its arguments, such as ["pass", "filings"]',
+  expected: 'an array of a program and its arguments, such as ["pass", "filings"]',
   json: 'words',
 };
 
@@ -87,18 +87,23 @@ export const LISTING_MEMBERS = {
 
 /** A value of the config file that is an object. It has no form on the command line. */
 function object<T>(members: Readonly<Record<keyof T, Kind<unknown>>>): Kind<T> {
-  return { parse: () => undefined, wanted: `an object of ${Object.keys(members).join(', ')}`, json: 'object', members };
+  return {
+    parse: () => undefined,
+    expected: `an object of ${Object.keys(members).join(', ')}`,
+    json: 'object',
+    members,
+  };
 }
 
 const FREE_HEADER: Kind<string> = {
   parse: (text) => (HEADER_NAME.test(text) && !TAKEN_HEADERS.test(text) ? text : undefined),
-  wanted: 'the name of a header that may carry a key, such as X-Service-Key',
+  expected: 'the name of a header that may carry a key, such as X-Service-Key',
 };
 
 /** RFC 7617 section 2: no colon in it. */
 const USER_NAME: Kind<string> = {
   parse: (text) => (/^[ -9;-~]+$/.test(text) ? text : undefined),
-  wanted: 'a user name of plain letters without a colon, such as service',
+  expected: 'a user name of plain letters without a colon, such as service',
 };
 
 /** Every setting, once, in the order in which help shows them. */
@@ -107,7 +112,7 @@ export const TABLE = {
     noFile: true,
     kind: FILE,
     value: 'FILE',
-    otherwise: '~/.config/filings/config.json',
+    defaultText: '~/.config/filings/config.json',
     help: 'use this config file',
   },
   profile: { kind: PROFILE, value: 'NAME', help: 'use this profile of the config file' },
@@ -144,7 +149,7 @@ export const TABLE = {
     kind: choice(...KEY_WAYS),
     value: 'WAY',
     service: true,
-    otherwise: 'authorization; header when a JWT is sent',
+    defaultText: 'authorization; header when a JWT is sent',
     help: 'send the key this way',
   },
   keyHeader: {
@@ -205,7 +210,7 @@ export const TABLE = {
     value: 'N',
     default: '5',
     help: 'retry a failed request up to N times',
-    more: 'The count is reset after 1 MiB of progress.',
+    longHelp: 'The count is reset after 1 MiB of progress.',
   },
   maxRetryAfter: {
     kind: DURATION,
@@ -276,7 +281,7 @@ export const SHARED_OPTIONS: readonly (NamedSetting & NamedOption)[] = SETTINGS.
   spec.noFlag ? [] : [{ ...spec, name: spec.key, flag: flagOf(spec.key) }],
 );
 
-export function wantedInFile(kind: Kind<unknown>): string {
+export function expectedInFile(kind: Kind<unknown>): string {
   if (kind.completes === 'file') return 'a path in quotes';
-  return kind.json === 'boolean' ? 'true or false' : kind.wanted;
+  return kind.json === 'boolean' ? 'true or false' : kind.expected;
 }

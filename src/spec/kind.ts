@@ -11,7 +11,7 @@ export interface Kind<T> {
   /** Returns the value, or undefined if the text is invalid. */
   readonly parse: (text: string) => T | undefined;
   /** The end of the error message after `must be`, with an example. */
-  readonly wanted: string;
+  readonly expected: string;
   readonly choices?: readonly string[];
   readonly completes?: Completes;
   /** Values that the completions offer. Others are accepted, too. */
@@ -27,14 +27,14 @@ export interface Kind<T> {
   readonly hidden?: true;
 }
 
-export const TEXT: Kind<string> = { parse: (text) => text, wanted: 'a text in quotes' };
+export const TEXT: Kind<string> = { parse: (text) => text, expected: 'a text in quotes' };
 
 export const PROFILE: Kind<string> = { ...TEXT, completes: 'profile' };
 
 /** Refuses an empty path, which would be the working directory. */
 const parsePath = (text: string) => text || undefined;
-export const FILE: Kind<string> = { parse: parsePath, wanted: 'a file', completes: 'file' };
-export const DIRECTORY: Kind<string> = { parse: parsePath, wanted: 'a directory', completes: 'directory' };
+export const FILE: Kind<string> = { parse: parsePath, expected: 'a file', completes: 'file' };
+export const DIRECTORY: Kind<string> = { parse: parsePath, expected: 'a directory', completes: 'directory' };
 
 const MILLISECONDS = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
 /** The largest time that a Date can hold, in milliseconds since the epoch. */
@@ -48,18 +48,18 @@ export const DURATION: Kind<number> = {
     const milliseconds = Number(amount) * MILLISECONDS[unit as keyof typeof MILLISECONDS];
     return milliseconds <= LAST_TIME ? Math.round(milliseconds) : undefined;
   },
-  wanted: 'a duration, such as 500ms, 30s, 5m, 2h or 1d',
+  expected: 'a duration, such as 500ms, 30s, 5m, 2h or 1d',
   form: DURATION_FORM,
 };
 
 /** The longest delay of a timer, in milliseconds. A longer time-out has no effect. */
-const LONGEST_TIMER = 2 ** 31 - 1;
+const MAX_TIMER = 2 ** 31 - 1;
 
 /** A duration in milliseconds, above zero. */
 export const TIMEOUT: Kind<number> = {
   ...DURATION,
-  parse: (text) => Math.min(DURATION.parse(text) ?? 0, LONGEST_TIMER) || undefined,
-  wanted: 'a duration above zero, such as 500ms, 30s, 5m, 2h or 1d',
+  parse: (text) => Math.min(DURATION.parse(text) ?? 0, MAX_TIMER) || undefined,
+  expected: 'a duration above zero, such as 500ms, 30s, 5m, 2h or 1d',
 };
 
 /** A duration in whole seconds, at least one. */
@@ -69,7 +69,7 @@ export const WHOLE_SECONDS: Kind<number> = {
     const seconds = (DURATION.parse(text) ?? 0) / 1_000;
     return seconds >= 1 && Number.isInteger(seconds) ? seconds : undefined;
   },
-  wanted: 'a duration of whole seconds, such as 90s, 5m or 1h',
+  expected: 'a duration of whole seconds, such as 90s, 5m or 1h',
 };
 
 const RATE_FORM = /^(\d{1,15}(?:\.\d{1,9})?)\/([sm])$/;
@@ -80,7 +80,7 @@ export const RATE: Kind<number> = {
     const [, amount, unit] = RATE_FORM.exec(text) ?? [];
     return Number(amount) / (unit === 's' ? 1 : 60) || undefined;
   },
-  wanted: 'a number a second or a minute, such as 10/s or 90/m',
+  expected: 'a number a second or a minute, such as 10/s or 90/m',
   form: RATE_FORM,
 };
 
@@ -95,13 +95,13 @@ export const SIZE: Kind<number> = {
     const bytes = Number(amount) * base ** (unit === '' ? 0 : PREFIXES.indexOf(unit.charAt(0).toLowerCase()) + 1);
     return bytes <= Number.MAX_SAFE_INTEGER ? Math.round(bytes) : undefined;
   },
-  wanted: 'a size, such as 500000, 200kB, 1.5MB or 1GiB',
+  expected: 'a size, such as 500000, 200kB, 1.5MB or 1GiB',
 };
 
 /** A bandwidth in bytes per second, above zero. */
 export const BANDWIDTH: Kind<number> = {
   parse: (text) => SIZE.parse(text.replace(/\/s$/, '')) || undefined,
-  wanted: 'a size a second, such as 500kB/s or 2MB',
+  expected: 'a size a second, such as 500kB/s or 2MB',
 };
 
 /** A timestamp of RFC 3339, section 5.6, without leap seconds. The offset is required. */
@@ -117,13 +117,13 @@ export const TIME: Kind<number> = {
     const isDay = new Date(`${month}-${day}T00:00:00Z`).getUTCDate() === Number(day);
     return isDay ? Date.parse(`${month}-${day}T${clock}${zone.toUpperCase()}`) : undefined;
   },
-  wanted: 'a time as RFC 3339 has it, such as 2025-01-31T12:00:00Z, or seconds since the epoch',
+  expected: 'a time as RFC 3339 has it, such as 2025-01-31T12:00:00Z, or seconds since the epoch',
 };
 
 /** A switch. It has no value on the command line, but has one in an environment variable. */
 export const SWITCH: Kind<boolean> = {
   parse: (text) => (/^(1|true)$/.test(text) ? true : /^(0|false)$/.test(text) ? false : undefined),
-  wanted: '1 or true, 0 or false',
+  expected: '1 or true, 0 or false',
   json: 'boolean',
 };
 
@@ -134,7 +134,7 @@ export function count(least: number, most: number, example: number): Kind<number
       const number = /^\d{1,16}$/.test(text) ? Number(text) : Number.NaN;
       return number >= least && number <= most ? number : undefined;
     },
-    wanted: `a whole number from ${least} to ${grouped(most)}, such as ${example}`,
+    expected: `a whole number from ${least} to ${grouped(most)}, such as ${example}`,
     json: 'integer',
     range: [least, most],
   };
@@ -142,7 +142,7 @@ export function count(least: number, most: number, example: number): Kind<number
 
 /** One of several words. */
 export function choice<const T extends string>(...choices: readonly T[]): Kind<T> {
-  return { parse: (text) => choices.find((one) => one === text), wanted: orList(choices), choices };
+  return { parse: (text) => choices.find((one) => one === text), expected: orList(choices), choices };
 }
 
 /** A parameter of the listing's query. */
@@ -151,6 +151,7 @@ export const QUERY: Kind<readonly [name: string, value: string]> = {
     const [, name = '', value = ''] = /^([^=]+)=(.*)$/s.exec(text) ?? [];
     return name === '' || /^(accession_no|page_size|page_number)$/i.test(name) ? undefined : [name, value];
   },
-  wanted: 'NAME=VALUE, such as form=10-K; accession_no is always sent, and page_size and page_number by --page-size N',
+  expected:
+    'NAME=VALUE, such as form=10-K; accession_no is always sent, and page_size and page_number by --page-size N',
   hidden: true,
 };

@@ -14,15 +14,15 @@ export interface OptionSpec<T = unknown> {
   /** The default value, as it would be written on the command line. */
   readonly default?: string;
   /** The text of help about a default that depends on something else. */
-  readonly otherwise?: string;
+  readonly defaultText?: string;
   readonly repeatable?: true;
   /** The names of options that cannot be used with it. */
   readonly excludes?: readonly string[];
   readonly help: string;
   /** Sentences that follow in `--help` and the manual. */
-  readonly more?: string;
+  readonly longHelp?: string;
   /** Set if `-h` names the option without its text. */
-  readonly rare?: true;
+  readonly isHiddenInShortHelp?: true;
 }
 
 export type Options = Readonly<Record<string, OptionSpec>>;
@@ -63,7 +63,7 @@ export function flagOf(name: string): string {
  */
 export function readAs<T>(kind: Kind<T>, text: string, source: string | ValueSource): T {
   const value = kind.parse(text);
-  if (value === undefined) throw valueError(source, `must be ${kind.wanted}`, kind.hidden ? undefined : text);
+  if (value === undefined) throw valueError(source, `must be ${kind.expected}`, kind.hidden ? undefined : text);
   return value;
 }
 

@@ -5,7 +5,7 @@ import type { InputStream, OutputStream } from '../world.ts';
 import { write } from './output.ts';
 
 /** Nothing that is read whole is larger. Bytes. */
-const LARGEST = 1024 * 1024;
+const MAX_BYTES = 1024 * 1024;
 const LINE_BREAK = 0x0a;
 
 /**
@@ -18,7 +18,7 @@ export async function readStdin(
   stdin: InputStream,
   what: string,
   signal: AbortSignal,
-  { enough = LARGEST, isLine = false }: { readonly enough?: number; readonly isLine?: boolean } = {},
+  { enough = MAX_BYTES, isLine = false }: { readonly enough?: number; readonly isLine?: boolean } = {},
 ): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let length = 0;
@@ -42,13 +42,13 @@ export async function readStdin(
     forget();
   }
   const read = Buffer.concat(chunks).subarray(0, enough + 1);
-  if (read.length > LARGEST)
+  if (read.length > MAX_BYTES)
     throw new FilingsError('config', 'larger than 1 MiB', { subject: { name: `${what} from stdin` } });
   return read;
 }
 
 /** Says to whoever sits at the terminal what is read from it. */
-export async function invited(
+export async function withPrompt(
   { stdin, stderr }: { readonly stdin: InputStream; readonly stderr: OutputStream },
   text: string,
   read: () => Promise<Buffer>,

@@ -13,7 +13,7 @@ export async function askHidden(
   what: string,
   { stdin, stderr, interrupt }: Pick<World, 'stdin' | 'stderr' | 'interrupt'>,
 ): Promise<string> {
-  const { signal, abort, letGo } = childOf(interrupt);
+  const { signal, abort, detach } = childOf(interrupt);
   const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() });
   const terminal = createInterface({ input: stdin, output: nowhere, terminal: true, historySize: 0 });
   // The terminal gives Ctrl-C and Ctrl-D to us.
@@ -31,7 +31,7 @@ export async function askHidden(
     throw signal.aborted ? signal.reason : error;
   } finally {
     terminal.close();
-    letGo();
+    detach();
     stdin.destroy();
     await write(stderr, '\n');
   }

@@ -84,7 +84,7 @@ export function createBars(
     },
 
     /** Nothing is in the way of what is written to this terminal before the next frame. */
-    makeWay() {
+    clearForOutput() {
       redraw();
       if (drawn) stream.write(CLEAR_BELOW);
     },

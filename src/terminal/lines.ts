@@ -25,7 +25,7 @@ export interface RunningFile {
 }
 
 /** How far a run of several files is. */
-export interface Reach {
+export interface BatchProgress {
   /** Files that have ended, and all files; undefined while these are not known. */
   readonly files: number;
   readonly of: number | undefined;
@@ -43,14 +43,14 @@ export interface Running {
   bytes: number;
   readonly since: number;
   /** Undefined, or giving undefined: it is no run of several files. */
-  reach: (() => Reach | undefined) | undefined;
+  reach: (() => BatchProgress | undefined) | undefined;
 }
 
 const GAP = '  ';
 /** Columns of the fields, also while they are empty: nothing moves aside when one is known. */
 const [PERCENT, AMOUNT, SPEED, LEFT] = [4, 16, 8, 12];
 const FIRST_DROPPED = ['amount', 'bar', 'left', 'speed', 'percent'] as const;
-const [LEAST_NAME, LONGEST_NAME] = [11, 40];
+const [MIN_NAME, MAX_NAME] = [11, 40];
 /** Before that it is too early to tell a speed. */
 const FIRST_MS = 250;
 
@@ -60,7 +60,7 @@ export function fileLine(file: RunningFile, name: string, now: number, width: nu
   const { bytes, total, waiting } = file;
   if (waiting) {
     const next = waiting.next(waiting.ms - (now - file.since));
-    const short = elided(name, Math.max(LEAST_NAME, Math.floor(room / 3)));
+    const short = elided(name, Math.max(MIN_NAME, Math.floor(room / 3)));
     return clipped(`${short}${GAP}${next}: ${waiting.reason}`, room);
   }
   if (bytes === undefined) return `${elided(name, Math.max(1, room - 3))}${GAP}…`.slice(0, room);
@@ -76,7 +76,7 @@ export function fileLine(file: RunningFile, name: string, now: number, width: nu
     ['left', timeLeft(total - bytes, rate).padEnd(LEFT)],
   ]);
   for (const field of FIRST_DROPPED) {
-    if (LEAST_NAME + widthOf([...fields.values()]) > room) fields.delete(field);
+    if (MIN_NAME + widthOf([...fields.values()]) > room) fields.delete(field);
   }
   return lineOf(name, [...fields.values()], room);
 }
@@ -97,7 +97,7 @@ function widthOf(fields: readonly string[]): number {
 }
 
 function lineOf(name: string, fields: readonly string[], room: number): string {
-  const columns = Math.max(1, Math.min(LONGEST_NAME, room - widthOf(fields)));
+  const columns = Math.max(1, Math.min(MAX_NAME, room - widthOf(fields)));
   const shown = elided(name, columns);
   const blanks = ' '.repeat(Math.max(0, columns - displayWidth(shown)));
   return [shown + blanks, ...fields].join(GAP).trimEnd();
@@ -117,7 +117,7 @@ function timeLeft(bytes: number, rate: number | undefined): string {
 }
 
 /** Returns the line of a whole run, narrower than `width` columns: the speed is dropped first, then the time left. */
-export function overallLine(running: Running, reach: Reach, now: number, width: number): string {
+export function overallLine(running: Running, reach: BatchProgress, now: number, width: number): string {
   const { amount, speed, left } = overallFields(running, reach, now);
   const room = Math.max(1, width - 1);
   const files = clipped(filesText({ ...reach, skipped: 0 }), room);
@@ -134,7 +134,7 @@ export function overallLine(running: Running, reach: Reach, now: number, width: 
 }
 
 /** Returns what {@link overallLine} shows as a line of text, without a limit of its width. */
-export function overallText(running: Running, reach: Reach, now: number): string {
+export function overallText(running: Running, reach: BatchProgress, now: number): string {
   const { amount, speed, left } = overallFields(running, reach, now);
   return [filesText(reach), amount, speed, left]
     .map((text) => text.trim())
@@ -142,7 +142,7 @@ export function overallText(running: Running, reach: Reach, now: number): string
     .join(', ');
 }
 
-function filesText({ files, of, skipped, failed }: Reach): string {
+function filesText({ files, of, skipped, failed }: BatchProgress): string {
   const soFar = `${grouped(files)} ${files === 1 ? 'file' : 'files'} so far`;
   const all = of === undefined ? soFar : `${grouped(files)} of ${grouped(of)} files`;
   const ended = [skipped > 0 && `${grouped(skipped)} skipped`, failed > 0 && `${grouped(failed)} failed`];
@@ -150,7 +150,7 @@ function filesText({ files, of, skipped, failed }: Reach): string {
 }
 
 /** The bytes are those of all files where their sizes are known, otherwise those that this run has received. */
-function overallFields(running: Running, reach: Reach, now: number) {
+function overallFields(running: Running, reach: BatchProgress, now: number) {
   const rate = rateOf(running.bytes, running.since, now);
   const speed = speedOf(rate);
   const all = allBytes(running, reach);
@@ -165,7 +165,7 @@ function overallFields(running: Running, reach: Reach, now: number) {
 }
 
 /** Returns the bytes of all files; the response tells the size of a running file that no listing has. */
-function allBytes({ files }: Running, { sizes }: Reach): number | undefined {
+function allBytes({ files }: Running, { sizes }: BatchProgress): number | undefined {
   const totals = Array.from(files).flatMap(({ size, total }) => (size === undefined ? [total] : []));
   if (!sizes || totals.length !== sizes.unsized) return undefined;
   return totals.reduce(

@@ -32,18 +32,18 @@ export function colors(on: boolean) {
 }
 
 /** Where lines are JSON objects, the member's name is the kind; a warning is a note. */
-export type Teller = (kind: 'note' | 'warning' | 'trace' | 'log', text: string) => void;
+export type Logger = (kind: 'note' | 'warning' | 'trace' | 'log', text: string) => void;
 
 export interface TellerSettings {
   readonly errorFormat: 'text' | 'json';
   readonly quiet: boolean;
 }
 
-export function createTeller(
+export function createLogger(
   { errorFormat, quiet }: TellerSettings,
   secrets: Secrets,
   put: (line: string) => void,
-): Teller {
+): Logger {
   return (kind, text) => {
     if (quiet) return;
     const line = `${kind === 'warning' ? 'warning: ' : ''}${secrets.redact(text)}`;
@@ -75,11 +75,11 @@ export function errorObject(
   };
 }
 
-const LONGEST_MESSAGE = 500;
-const LONGEST_DETAIL = 1000;
-const LONGEST_MEMBER = 200;
-const MOST_ENTRIES = 50;
-const MOST_CAUSES = 8;
+const MAX_MESSAGE = 500;
+const MAX_DETAIL = 1000;
+const MAX_MEMBER = 200;
+const MAX_ENTRIES = 50;
+const MAX_CAUSES = 8;
 
 export function renderError(error: FilingsError, options: MessageOptions): string {
   const { errorFormat, color, verbose, secrets } = options;
@@ -90,12 +90,12 @@ export function renderError(error: FilingsError, options: MessageOptions): strin
   const paint = colors(color);
   const hint = options.hintOf(error);
   // Redacted before it is cut: half a secret is one too.
-  const show = (text: string, length = LONGEST_DETAIL) => printable(secrets.redact(text), length);
+  const show = (text: string, length = MAX_DETAIL) => printable(secrets.redact(text), length);
   const told = error.problem === undefined ? [] : problemLines(error.problem, error);
   const lines = [
-    `${paint.bad('filings:')} ${show(error.message, LONGEST_MESSAGE)}`,
-    ...told.slice(0, MOST_ENTRIES).map(([indent, text, length]) => indent + show(text, length)),
-    ...(told.length > MOST_ENTRIES ? ['  …'] : []),
+    `${paint.bad('filings:')} ${show(error.message, MAX_MESSAGE)}`,
+    ...told.slice(0, MAX_ENTRIES).map(([indent, text, length]) => indent + show(text, length)),
+    ...(told.length > MAX_ENTRIES ? ['  …'] : []),
     ...(retryAt === undefined ? [] : [`  retry at: ${retryAt}`]),
     ...(hint === undefined ? [] : [`  ${paint.hint('hint:')} ${show(hint)}`]),
     ...(verbose ? causesOf(error).map((line) => paint.faint(`  ${show(line)}`)) : []),
@@ -114,12 +114,12 @@ function problemLines(problem: Problem, { reason, quote }: FilingsError): Proble
   return [
     ...(isNew(detail) ? [['  ', detail] as const] : []),
     ...Object.entries(errors).flatMap(([property, entries]): ProblemLine[] => [
-      ['  ', `${property || '(the request)'}:`, LONGEST_MEMBER],
+      ['  ', `${property || '(the request)'}:`, MAX_MEMBER],
       ...entries.map((entry) => ['    ', entry] as const),
     ]),
     ...Object.entries({ type: tells ? type : '', instance, ...extensions }).flatMap(([name, value]): ProblemLine[] => {
       const text = memberText(value);
-      return isNew(text) ? [['  ', `${name}: ${text}`, LONGEST_MEMBER]] : [];
+      return isNew(text) ? [['  ', `${name}: ${text}`, MAX_MEMBER]] : [];
     }),
   ];
 }
@@ -134,7 +134,7 @@ function memberText(value: unknown): string {
 function causesOf({ code, cause, stack = '' }: FilingsError): readonly string[] {
   if (code === 'internal') return stackOfSource(cause instanceof Error ? (cause.stack ?? '') : stack).split('\n');
   const causes: string[] = [];
-  for (let each = cause; each instanceof Error && causes.length < MOST_CAUSES; each = each.cause) {
+  for (let each = cause; each instanceof Error && causes.length < MAX_CAUSES; each = each.cause) {
     const errno = errnoOf(each);
     causes.push(`caused by: ${each.name}: ${each.message}${errno === undefined ? '' : ` (${errno})`}`);
   }

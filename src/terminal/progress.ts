@@ -2,8 +2,8 @@ import { createAbortController, onAbort } from '../abort.ts';
 import { FilingsError } from '../errors.ts';
 import { guardStream } from '../stdio/output.ts';
 import type { World } from '../world.ts';
-import { fileText, overallText, type Reach, type Running, type RunningFile, type Wait } from './lines.ts';
-import { createTeller, type HintOf, renderError, type TellerSettings, usesColor } from './messages.ts';
+import { type BatchProgress, fileText, overallText, type Running, type RunningFile, type Wait } from './lines.ts';
+import { createLogger, type HintOf, renderError, type TellerSettings, usesColor } from './messages.ts';
 import { printable } from './printable.ts';
 
 const CTRL_C_STATUS = 130;
@@ -19,7 +19,7 @@ export interface ProgressSettings extends TellerSettings {
   readonly hintOf: HintOf;
 }
 
-type Around = Pick<World, 'stderr' | 'env' | 'secrets' | 'monotonic' | 'sleep' | 'interrupt' | 'onSuspend'>;
+type ProgressDeps = Pick<World, 'stderr' | 'env' | 'secrets' | 'monotonic' | 'sleep' | 'interrupt' | 'onSuspend'>;
 
 export interface FileProgress {
   advance(bytes: number): void;
@@ -37,9 +37,9 @@ export interface FileProgress {
 export interface Progress {
   /** `size`: bytes, as listed. */
   start(name: string, size?: number): FileProgress;
-  overall(reach: () => Reach | undefined): void;
+  overall(reach: () => BatchProgress | undefined): void;
   /** Whole lines are about to be written to this terminal. */
-  makeWay(): void;
+  clearForOutput(): void;
   note(text: string): void;
   trace(text: string): void;
   failure(error: FilingsError): void;
@@ -51,7 +51,7 @@ export interface Progress {
  * Returns bars on a terminal, otherwise a line for each finished file and each wait, and a line of progress every 30
  * seconds. With `errorFormat` `json` there are no bars. A broken stderr is no failure.
  */
-export async function createProgress(settings: ProgressSettings, around: Around): Promise<Progress> {
+export async function createProgress(settings: ProgressSettings, around: ProgressDeps): Promise<Progress> {
   const { stderr, env, secrets, monotonic, sleep, interrupt } = around;
   const messages = { ...settings, secrets, color: usesColor(settings.color, stderr, env.TERM) };
   const shown = shownAs(settings, around);
@@ -67,7 +67,7 @@ export async function createProgress(settings: ProgressSettings, around: Around)
     else if (stderr.isTTY && isFromKeys) stderr.write('\n');
   });
   const say = (lines: string) => void (bars === undefined ? stderr.write(lines) : bars.log(lines));
-  const tell = createTeller(messages, secrets, say);
+  const tell = createLogger(messages, secrets, say);
   const note = (text: string) => tell('note', text);
   const over = createAbortController();
   let isTicking = shown !== 'plain' || settings.isShared === true;
@@ -91,7 +91,7 @@ export async function createProgress(settings: ProgressSettings, around: Around)
     note,
     trace: (text) => tell('trace', text),
     failure: (error) => say(renderError(error, messages)),
-    makeWay: () => bars?.makeWay(),
+    clearForOutput: () => bars?.clearForOutput(),
     overall(reach) {
       running.reach = reach;
       show();
@@ -134,7 +134,7 @@ export async function createProgress(settings: ProgressSettings, around: Around)
   };
 }
 
-function shownAs({ progress, quiet, errorFormat }: ProgressSettings, { stderr, env }: Around) {
+function shownAs({ progress, quiet, errorFormat }: ProgressSettings, { stderr, env }: ProgressDeps) {
   if (quiet || progress === 'none') return 'none';
   const canMove = stderr.isTTY === true && env.TERM !== 'dumb' && errorFormat === 'text';
   return canMove && progress !== 'plain' ? 'bar' : 'plain';

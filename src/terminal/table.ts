@@ -1,4 +1,4 @@
-import { takeTurn } from '../abort.ts';
+import { yieldToEventLoop } from '../abort.ts';
 import { clipped, displayWidth, elided, measurable } from './width.ts';
 
 export interface Column {
@@ -20,7 +20,7 @@ interface TableOptions {
 }
 
 const GAP = '  ';
-const MOST_ALIGNED = 30;
+const MAX_ALIGNED = 30;
 /** A name is shortened to this width, in columns of the terminal, before a kept column is dropped. */
 const READABLE_NAME = 24;
 
@@ -59,7 +59,7 @@ export async function table(
 export function aligned(rows: readonly (readonly string[])[]): string[] {
   const wide = (cells: readonly string[], index: number) =>
     cells.slice(index + 1).some(Boolean) ? displayWidth(cells[index] ?? '') : 0;
-  const widths = rows[0]?.map((_, index) => Math.min(MOST_ALIGNED, Math.max(...rows.map((row) => wide(row, index)))));
+  const widths = rows[0]?.map((_, index) => Math.min(MAX_ALIGNED, Math.max(...rows.map((row) => wide(row, index)))));
   const line = (cells: readonly string[]) =>
     cells.map((cell, index) => cell + ' '.repeat(Math.max(0, (widths?.[index] ?? 0) - displayWidth(cell)))).join(GAP);
   return rows.map((cells) => line(cells).trimEnd());
@@ -69,7 +69,7 @@ async function inTurns<From, To>(all: readonly From[], make: (one: From) => To, 
   const made: To[] = [];
   for (const [index, one] of all.entries()) {
     made.push(make(one));
-    if (index % ROWS_A_TURN === ROWS_A_TURN - 1) await takeTurn(signal);
+    if (index % ROWS_A_TURN === ROWS_A_TURN - 1) await yieldToEventLoop(signal);
   }
   return made;
 }

@@ -26,7 +26,7 @@ export interface Where {
 }
 
 /** A forgotten directory is looked at again. */
-const MOST_REMEMBERED = 1024;
+const MAX_REMEMBERED = 1024;
 
 /** The directories of a run: each is made and looked at once, and its flushes are shared. */
 export class Directories {
@@ -56,7 +56,7 @@ export class Directories {
     const opening = this.#open(where);
     this.#known.set(key, opening);
     const [oldest = ''] = this.#known.keys();
-    if (this.#known.size > MOST_REMEMBERED) this.#known.delete(oldest);
+    if (this.#known.size > MAX_REMEMBERED) this.#known.delete(oldest);
     try {
       const opened = await opening;
       if (this.#known.get(key) === opening) this.#known.set(key, opened);
@@ -73,7 +73,7 @@ export class Directories {
     if (below === undefined || this.#known.has(keyOf(where))) return this.at(where);
     const above = below === '.' ? undefined : await this.find({ directory, below: dirname(below) });
     if (above === undefined && below !== '.') return undefined;
-    const looking = above?.directory.disk.look(above.directory.entry(basename(below))) ?? lstat(directory);
+    const looking = above?.directory.disk.lstat(above.directory.entry(basename(below))) ?? lstat(directory);
     // Any other error is thrown by `at`, with its reason.
     const isThere = await looking.then(Boolean, (error) => errnoOf(error) !== 'ENOENT');
     if (below === '.') this.#isNamedMissing = this.#info.isReadOnly && !isThere;

@@ -86,7 +86,7 @@ async function saveOnce(job: Job, target: DiskTarget, fetching: Fetching): Promi
     watcher.warn?.(placement === 'same' ? ignored : why);
   }
   if (placement === 'committed') return toCompletedOutcome(fetched);
-  const stats = await directory.disk.look(path);
+  const stats = await directory.disk.lstat(path);
   // The other run may have been killed before it flushed the directory.
   await directory.settle(stats?.ctimeMs ?? Number.POSITIVE_INFINITY);
   // Hash and ETag are those of what was fetched, which need not be the existing file's.

@@ -11,7 +11,7 @@ export const NOTHING: Existing = { kind: 'nothing' };
 
 /** Returns what has a final name. Throws the system error. */
 export async function existingAt(directory: Directory, final: string): Promise<Existing> {
-  const stats = await directory.disk.look(directory.entry(final));
+  const stats = await directory.disk.lstat(directory.entry(final));
   const name = stats && (await otherSpelling(directory, final));
   return name === undefined ? existingOf(stats) : { kind: 'other-spelling', name };
 }
@@ -63,7 +63,7 @@ async function otherSpelling(directory: Directory, name: string): Promise<string
   if (directory.isCaseSensitive) return undefined;
   const variants = [name.toUpperCase(), name.toLowerCase()].filter((variant) => variant !== name);
   for (const variant of variants) {
-    if (await directory.disk.look(directory.entry(variant)))
+    if (await directory.disk.lstat(directory.entry(variant)))
       return spelledOtherwise(await spellingsIn(directory, name), name);
   }
   // A disk that folds any case folds that of ASCII: the first such name that it tells apart speaks for all.

@@ -1,7 +1,7 @@
 import type { RetryEvent } from '../http/retry.ts';
 import type { ServiceClient } from '../service/client.ts';
 import type { Wanted } from './outcome.ts';
-import type { Version } from './resume.ts';
+import type { RemoteVersion } from './resume.ts';
 
 /**
  * What became of a file's bytes. `committed`: they have the final name. `same`: an existing file has the same bytes.
@@ -14,11 +14,11 @@ export interface Sink {
   /** Those of an earlier run among them. */
   readonly bytes: number;
   /** Of the bytes of an earlier run. */
-  readonly version?: Version | undefined;
+  readonly version?: RemoteVersion | undefined;
   /** Whether it can begin again from byte 0: a pipe can't once a byte is out. */
   readonly restartable: boolean;
   /** Before the whole body of this version comes. */
-  begin(version: Version): Promise<void>;
+  begin(version: RemoteVersion): Promise<void>;
   write(chunks: readonly Buffer[]): Promise<void>;
   /** Needed where an earlier run has left some of the bytes: a hash can't be saved. */
   sha256?(): Promise<string>;

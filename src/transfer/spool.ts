@@ -1,8 +1,8 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { BY_POOL } from '../disk/calls.ts';
+import { ASYNC_FS } from '../disk/calls.ts';
 import { withDiskFailure } from '../disk/failure.ts';
-import { WrittenFile } from '../disk/written-file.ts';
+import { OutputFile } from '../disk/written-file.ts';
 import type { ByteWriter } from '../stdio/byte-writer.ts';
 import type { Sink } from './job.ts';
 
@@ -17,12 +17,12 @@ export interface SpoolOptions {
 /** A temporary file without a name, so that not even a kill leaves it behind (except on Windows): `--spool`. */
 export class Spool implements Sink {
   readonly restartable = true;
-  readonly #file: WrittenFile;
+  readonly #file: OutputFile;
   readonly #options: SpoolOptions;
   /** Undefined once it is removed. */
   readonly #directory: string | undefined;
 
-  private constructor(file: WrittenFile, options: SpoolOptions, directory: string | undefined) {
+  private constructor(file: OutputFile, options: SpoolOptions, directory: string | undefined) {
     this.#file = file;
     this.#options = options;
     this.#directory = directory;
@@ -34,7 +34,7 @@ export class Spool implements Sink {
       const own = await mkdtemp(join(options.folder, 'filings-'));
       const isKept = options.platform === 'win32';
       try {
-        const file = new WrittenFile(await BY_POOL.create(join(own, 'spool'), 0o600), BY_POOL);
+        const file = new OutputFile(await ASYNC_FS.create(join(own, 'spool'), 0o600), ASYNC_FS);
         return new Spool(file, options, isKept ? own : undefined);
       } finally {
         if (!isKept) await rm(own, { recursive: true });

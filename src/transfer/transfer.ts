@@ -5,7 +5,15 @@ import { type Hosts, namingHosts } from '../service/redirect.ts';
 import type { ServiceAnswer } from '../service/requests.ts';
 import { requireHash } from './existing.ts';
 import type { Hashing, Job, Placement, Sink } from './job.ts';
-import { decide, type Held, knownTotal, rangeRequest, single, strongValidator, type Version } from './resume.ts';
+import {
+  decide,
+  knownTotal,
+  type PartialFile,
+  type RemoteVersion,
+  rangeRequest,
+  single,
+  strongValidator,
+} from './resume.ts';
 
 export interface Fetched {
   readonly bytes: number;
@@ -37,7 +45,7 @@ class Transfer {
   readonly #job: Job;
   readonly #sink: Sink;
   readonly #hashing: Hashing;
-  #version: Version;
+  #version: RemoteVersion;
   /** Of all bytes; undefined where nobody asks for it, or an earlier run has written some. */
   #hash: Hash | undefined;
   #farthest = 0;
@@ -73,7 +81,7 @@ class Transfer {
     };
   }
 
-  get #held(): Held {
+  get #held(): PartialFile {
     return { bytes: this.#sink.bytes, ...this.#version };
   }
 

@@ -12,7 +12,7 @@ const namesOf = (count: number) => Array.from({ length: count }, (_, at) => `f${
 const NAMES = namesOf(20);
 /** With two jobs: four files that wait for their flush without a job, and two with one. */
 const TWO_JOBS = ['-j', '2'];
-const MOST_WAITING = 6;
+const MAX_WAITING = 6;
 
 /** Starts a download on a disk whose flushes are held, from a service that takes its time. */
 async function start(args: readonly string[], names = NAMES, isRefused = (_path: string) => false) {
@@ -54,8 +54,8 @@ async function results(place: Workplace): Promise<Record<string, number>> {
 
 test('while files wait for their flush others arrive, so many and no more, and none has its name', async () => {
   const { place, server, running, mostOpen } = await start(TWO_JOBS);
-  await haveArrived(place, MOST_WAITING);
-  expect(server.requests).toHaveLength(MOST_WAITING);
+  await haveArrived(place, MAX_WAITING);
+  expect(server.requests).toHaveLength(MAX_WAITING);
   expect([await place.names(), running.stderr()]).toEqual([await partsIn(place), '']);
   await allow(place.path, 'go');
   const { exitCode, stderr } = await running.ended;
@@ -74,30 +74,30 @@ test('with one job, each file gets its name before the next one is requested', a
 
 test('after SIGTERM files that wait for their flush get their names and lines, and no other starts', async () => {
   const { place, server, running } = await start(TWO_JOBS);
-  await haveArrived(place, MOST_WAITING);
+  await haveArrived(place, MAX_WAITING);
   running.kill('SIGTERM');
   await sleep(100);
   await allow(place.path, 'go');
   const { exitCode, stderr } = await running.ended;
   expect(exitCode, stderr).toBe(143);
   expect(stderr).toContain('6 downloaded (36 B), 14 not started');
-  expect(server.requests).toHaveLength(MOST_WAITING);
-  expect((await place.names()).sort()).toEqual(NAMES.slice(0, MOST_WAITING).sort());
-  expect(await results(place)).toEqual({ downloaded: MOST_WAITING });
+  expect(server.requests).toHaveLength(MAX_WAITING);
+  expect((await place.names()).sort()).toEqual(NAMES.slice(0, MAX_WAITING).sort());
+  expect(await results(place)).toEqual({ downloaded: MAX_WAITING });
 });
 
 test('a failed flush stops the run, and only files whose own flush succeeds get their names', async () => {
   const { place, server, running } = await start(TWO_JOBS);
-  await haveArrived(place, MOST_WAITING);
+  await haveArrived(place, MAX_WAITING);
   await allow(place.path, 'fail');
-  await until(async () => (await partsIn(place)).length === MOST_WAITING - 1);
+  await until(async () => (await partsIn(place)).length === MAX_WAITING - 1);
   await allow(place.path, 'go');
   const { exitCode, stderr } = await running.ended;
   expect(exitCode, stderr).toBe(8);
-  expect(server.requests).toHaveLength(MOST_WAITING);
-  expect(await place.names()).toHaveLength(MOST_WAITING - 1);
+  expect(server.requests).toHaveLength(MAX_WAITING);
+  expect(await place.names()).toHaveLength(MAX_WAITING - 1);
   expect(await partsIn(place)).toEqual([]);
-  expect(await results(place)).toEqual({ downloaded: MOST_WAITING - 1, failed: 1 });
+  expect(await results(place)).toEqual({ downloaded: MAX_WAITING - 1, failed: 1 });
 });
 
 test.each([
@@ -125,7 +125,7 @@ test('a file that arrives between many of 403 ends their row although it waits f
 
 test('files whose parts are removed before their flush are fetched once more, with a job each', async () => {
   const { place, server, running, mostOpen } = await start(TWO_JOBS);
-  await haveArrived(place, MOST_WAITING);
+  await haveArrived(place, MAX_WAITING);
   for (const name of await partsIn(place)) await rm(place.at(name));
   await allow(place.path, 'go');
   const { exitCode, stderr } = await running.ended;

@@ -39,10 +39,10 @@ test.each(PLACES)('$name -h fits on a screen and has examples; --help has all op
   expect(command).toContain(full);
   expect(full).toMatch(new RegExp(`^Usage: filings ${name}( |$)`, 'm'));
   expect(full).toContain('filings help options');
-  for (const { flag, rare, value, default: standard } of named(spec.options)) {
+  for (const { flag, isHiddenInShortHelp, value, default: standard } of named(spec.options)) {
     const row = new RegExp(`^ +(-\\S, )?--${flag}\\b${value === undefined ? '' : ' \\S+'}`, 'm');
     expect(full).toMatch(row);
-    if (rare) expect(brief).toContain(`More: filings ${name} --help\n`);
+    if (isHiddenInShortHelp) expect(brief).toContain(`More: filings ${name} --help\n`);
     else expect(brief).toMatch(row);
     if (standard !== undefined) expect(unwrapped(full ?? '')).toContain(`[default: ${standard}]`);
   }

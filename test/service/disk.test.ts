@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { sleep } from '../../src/abort.ts';
 import { AppendFile } from '../../src/disk/append.ts';
-import { AT_ONCE, BY_POOL, type Disk, diskUnder, whileHeld } from '../../src/disk/calls.ts';
+import { ASYNC_FS, type Disk, diskUnder, SYNC_FS, whileHeld } from '../../src/disk/calls.ts';
 import { replaceFile } from '../../src/disk/whole-file.ts';
-import { WrittenFile } from '../../src/disk/written-file.ts';
+import { OutputFile } from '../../src/disk/written-file.ts';
 import { proving } from '../proving.ts';
 import { socketAt, temporaryDirectory } from './transfer-fixture.ts';
 
@@ -21,13 +21,13 @@ const here = { platform: process.platform, sleep };
 const text = (path = file) => readFile(path, 'utf8');
 
 describe.each<[string, Disk]>([
-  ['synchronous calls', AT_ONCE],
-  ['the thread pool', BY_POOL],
+  ['synchronous calls', SYNC_FS],
+  ['the thread pool', ASYNC_FS],
 ])('a disk with %s', (_, disk) => {
   test('creates, writes, flushes, closes, links, renames and removes files', async () => {
     const [part, final, other] = [join(folder, 'part'), join(folder, 'final'), join(folder, 'other')];
-    expect(await disk.look(part)).toBeUndefined();
-    const written = new WrittenFile(await disk.create(part, 0o600), disk);
+    expect(await disk.lstat(part)).toBeUndefined();
+    const written = new OutputFile(await disk.create(part, 0o600), disk);
     await written.write([Buffer.from('gone')]);
     await written.restart();
     await written.write([Buffer.from('one, '), Buffer.from('two')]);
@@ -49,7 +49,7 @@ describe.each<[string, Disk]>([
 describe('after a failure', () => {
   /** Opens a device that accepts each write and refuses each flush. */
   const onDevice = (noteFailure?: (error: unknown) => void) =>
-    new WrittenFile(openSync('/dev/null', 'r+'), BY_POOL, 0, noteFailure);
+    new OutputFile(openSync('/dev/null', 'r+'), ASYNC_FS, 0, noteFailure);
 
   test('a file that could not be flushed refuses flushes and writes', async () => {
     const failures: unknown[] = [];
@@ -65,7 +65,7 @@ describe('after a failure', () => {
 
   test('a file that could not be written refuses a flush that the system would accept', async () => {
     await writeFile(file, '');
-    const written = new WrittenFile(openSync(file, 'r'), BY_POOL);
+    const written = new OutputFile(openSync(file, 'r'), ASYNC_FS);
     const failure = await written.write([Buffer.from('x')]).catch((error) => error);
     expect(failure).toMatchObject({ syscall: 'write' });
     await expect(written.flush()).rejects.toBe(failure);
@@ -89,7 +89,7 @@ describe('after a failure', () => {
     const failure = Object.assign(new Error('EIO'), { syscall: 'close' });
     const failures: unknown[] = [];
     const close = () => Promise.reject(failure);
-    const written = new WrittenFile(-1, { ...BY_POOL, close }, 0, (error) => failures.push(error));
+    const written = new OutputFile(-1, { ...ASYNC_FS, close }, 0, (error) => failures.push(error));
     await expect(written.close()).rejects.toBe(failure);
     expect(failures).toEqual([failure]);
   });
@@ -99,10 +99,10 @@ test('a file is closed after the end of its flush', async () => {
   const order: string[] = [];
   const close = async (fd: number) => {
     order.push('closed');
-    await BY_POOL.close(fd);
+    await ASYNC_FS.close(fd);
   };
   // A device refuses the flush, so that its end is reported.
-  const written = new WrittenFile(openSync('/dev/null', 'r+'), { ...BY_POOL, close }, 0, () => order.push('flushed'));
+  const written = new OutputFile(openSync('/dev/null', 'r+'), { ...ASYNC_FS, close }, 0, () => order.push('flushed'));
   const flushing = written.flush().catch(() => {});
   await Promise.resolve();
   await written.close();
@@ -113,7 +113,7 @@ test('a file is closed after the end of its flush', async () => {
 test('a dropped file loses its bytes only during a flush', async () => {
   for (const isUnderWay of [true, false]) {
     const path = join(folder, String(isUnderWay));
-    const written = new WrittenFile(await BY_POOL.create(path, 0o600), BY_POOL);
+    const written = new OutputFile(await ASYNC_FS.create(path, 0o600), ASYNC_FS);
     await written.write([Buffer.from('some text')]);
     const flushing = written.flush();
     // The flush has begun. It ends in a later turn of the event loop.
@@ -127,10 +127,10 @@ test('a dropped file loses its bytes only during a flush', async () => {
 });
 
 test('an unknown disk is used through the thread pool', async () => {
-  expect(await diskUnder(folder, { platform: 'plan9', sleep })).toBe(BY_POOL);
-  expect(await diskUnder('/no/such/directory', { platform: 'linux', sleep })).toBe(BY_POOL);
-  if (process.platform === 'linux') expect(await diskUnder('/proc', { platform: 'linux', sleep })).toBe(BY_POOL);
-  if (process.platform === 'linux') expect(await diskUnder('/dev/shm', { platform: 'linux', sleep })).toBe(AT_ONCE);
+  expect(await diskUnder(folder, { platform: 'plan9', sleep })).toBe(ASYNC_FS);
+  expect(await diskUnder('/no/such/directory', { platform: 'linux', sleep })).toBe(ASYNC_FS);
+  if (process.platform === 'linux') expect(await diskUnder('/proc', { platform: 'linux', sleep })).toBe(ASYNC_FS);
+  if (process.platform === 'linux') expect(await diskUnder('/dev/shm', { platform: 'linux', sleep })).toBe(SYNC_FS);
 });
 
 describe('a call that fails because another program has the file open', () => {

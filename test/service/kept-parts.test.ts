@@ -3,9 +3,9 @@ import { readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { Sleep } from '../../src/abort.ts';
-import { AT_ONCE, BY_POOL } from '../../src/disk/calls.ts';
+import { ASYNC_FS, SYNC_FS } from '../../src/disk/calls.ts';
 import { diskFailure, isWriteFailure } from '../../src/disk/failure.ts';
-import { WrittenFile } from '../../src/disk/written-file.ts';
+import { OutputFile } from '../../src/disk/written-file.ts';
 import { FilingsError } from '../../src/errors.ts';
 import { KeptParts } from '../../src/transfer/part/kept-parts.ts';
 import { heldClock } from '../held-clock.ts';
@@ -14,8 +14,8 @@ import { temporaryDirectory } from './transfer-fixture.ts';
 /** A sleep that ends only when its signal aborts. */
 const forever: Sleep = (_, signal) => new Promise((_resolve, reject) => signal.addEventListener('abort', reject));
 
-const fileAt = async (path: string) => new WrittenFile(await BY_POOL.create(path, 0o600), BY_POOL);
-const onDevice = (parts: KeptParts) => new WrittenFile(openSync('/dev/null', 'r+'), BY_POOL, 0, parts.noteFailure);
+const fileAt = async (path: string) => new OutputFile(await ASYNC_FS.create(path, 0o600), ASYNC_FS);
+const onDevice = (parts: KeptParts) => new OutputFile(openSync('/dev/null', 'r+'), ASYNC_FS, 0, parts.noteFailure);
 const flushFailure = Object.assign(new Error('EIO'), { code: 'EIO', syscall: 'fsync' });
 
 /** Keeps a part of ten bytes and its record. */
@@ -23,7 +23,7 @@ async function keepOne(parts: KeptParts) {
   const directory = await temporaryDirectory();
   const paths = ['record', 'part'].map((name) => join(directory, name));
   for (const path of paths) await writeFile(path, '');
-  parts.add({ bytes: 10, disk: AT_ONCE, paths });
+  parts.add({ bytes: 10, disk: SYNC_FS, paths });
   return { names: () => readdir(directory) };
 }
 
@@ -70,7 +70,7 @@ test('a part is removed even if its record cannot be removed', async () => {
   const directory = await temporaryDirectory();
   await writeFile(join(directory, 'part'), '');
   // A directory takes the place of the record.
-  parts.add({ bytes: 10, disk: AT_ONCE, paths: [await temporaryDirectory(), join(directory, 'part')] });
+  parts.add({ bytes: 10, disk: SYNC_FS, paths: [await temporaryDirectory(), join(directory, 'part')] });
   parts.noteFailure(flushFailure);
   expect([await parts.settle(), await readdir(directory)]).toEqual([0, []]);
 });

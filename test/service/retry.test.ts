@@ -8,7 +8,7 @@ import { listens, type Script } from '../servers/scripted.ts';
 import { content, memoryWriter, type RunOptions, runAgainst } from './transfer-fixture.ts';
 
 const FILE = content(5000);
-const AT_ONCE = { 'Retry-After': 0 };
+const SYNC_FS = { 'Retry-After': 0 };
 
 const emptyResponse = (status: number, fields: Fields = {}) => head(status, { 'Content-Length': 0, ...fields });
 const responseWith = (body: string, fields: Fields) => head(200, { 'Content-Length': body.length, ...fields }) + body;
@@ -17,7 +17,7 @@ const against = (script: Script, options: RunOptions = {}) => runAgainst(script,
 
 test.each([408, 425, 429, 500, 502, 503, 504])('retries a %i until the request succeeds', async (status) => {
   const { server, run } = await against((socket, request) => {
-    if (request.index < 5) socket.write(emptyResponse(status, AT_ONCE));
+    if (request.index < 5) socket.write(emptyResponse(status, SYNC_FS));
     else sendFile(socket, request, FILE, '"v1"');
   });
   expect(await run.save()).toMatchObject({ result: 'downloaded', attempts: 6 });
@@ -25,7 +25,7 @@ test.each([408, 425, 429, 500, 502, 503, 504])('retries a %i until the request s
 });
 
 test.each([0, 3])('with %i retries, reports the 503 after the last one', async (retries) => {
-  const { server, run } = await against((socket) => void socket.write(emptyResponse(503, AT_ONCE)), { retries });
+  const { server, run } = await against((socket) => void socket.write(emptyResponse(503, SYNC_FS)), { retries });
   const error = { exitStatus: 7, problem: { status: 503 } };
   expect(await run.save()).toMatchObject({ result: 'failed', attempts: retries + 1, error });
   expect(server.requests).toHaveLength(retries + 1);
@@ -36,7 +36,7 @@ const FINAL = { 401: 4, 404: 5, 416: 6, 501: 7, 204: 9, 206: 9, 304: 9, 599: 7 }
 
 test.each<[exit: number, what: string, bytes: string]>([
   ...Object.entries(FINAL).map(([status, exit]): [number, string, string] => {
-    return [exit, status, emptyResponse(Number(status), { ...AT_ONCE, Connection: 'close' })];
+    return [exit, status, emptyResponse(Number(status), { ...SYNC_FS, Connection: 'close' })];
   }),
   [9, 'an empty chunked body', `${head(200, { 'Transfer-Encoding': 'chunked' })}0\r\n\r\n`],
   [9, 'problem details under 200', responseWith('{"title":"x"}', { 'Content-Type': 'application/problem+json' })],

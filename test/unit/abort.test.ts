@@ -9,7 +9,7 @@ test('a child aborts with the reason of its parent, even of one already aborted,
   const parent = new AbortController();
   const [child, abortedFirst, detached] = [childOf(parent.signal), childOf(parent.signal), childOf(parent.signal)];
   abortedFirst.abort('own');
-  detached.letGo();
+  detached.detach();
   expect([parent.signal.aborted, child.signal.aborted, listeners(parent)]).toEqual([false, false, 2]);
   parent.abort(REASON);
   const reasons = [child, abortedFirst, childOf(parent.signal)].map(({ signal }) => signal.reason);

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { DEEPEST, findJsonFault, parseJson } from '../../src/json.ts';
+import { findJsonFault, MAX_DEPTH, parseJson } from '../../src/json.ts';
 
 const nested = (levels: number) => '['.repeat(levels) + ']'.repeat(levels);
 
@@ -38,8 +38,8 @@ it.each<[text: string, path: string[]]>([
 });
 
 it('refuses nesting beyond the maximum depth and never overflows the stack', () => {
-  expect(findJsonFault(nested(DEEPEST))).toBeUndefined();
-  expect(findJsonFault(nested(DEEPEST + 1))).toMatchObject({ kind: 'too deep', at: DEEPEST });
+  expect(findJsonFault(nested(MAX_DEPTH))).toBeUndefined();
+  expect(findJsonFault(nested(MAX_DEPTH + 1))).toMatchObject({ kind: 'too deep', at: MAX_DEPTH });
   expect(findJsonFault(nested(200_000))).toMatchObject({ kind: 'too deep' });
   expect(findJsonFault(JSON.stringify('\\"x'.repeat(1_000_000)))).toBeUndefined();
 });

@@ -18,13 +18,13 @@ const LONG = 'a'.repeat(40);
 test.each<[names: string[], last: string]>([
   [['ü.htm', 'u\u0308.htm'], 'refused'],
   [['ﬁ.htm', 'FI.htm'], 'refused'],
-  [['A.HTM', 'A.HTM'], 'again'],
-  [['a', 'A', 'A'], 'again'],
-  [['a', 'A', 'a'], 'again'],
-  [[`${LONG}B`, `${LONG}B`], 'again'],
+  [['A.HTM', 'A.HTM'], 'duplicate'],
+  [['a', 'A', 'A'], 'duplicate'],
+  [['a', 'A', 'a'], 'duplicate'],
+  [[`${LONG}B`, `${LONG}B`], 'duplicate'],
   [[`${LONG}B`, `${LONG}b`], 'refused'],
   [[`A${LONG.slice(0, 32)}`, `${LONG.slice(0, 32)}A`], 'refused'],
-  [['../a', '../a'], 'again'],
+  [['../a', '../a'], 'duplicate'],
   [['b\u200b', 'b'], 'file'],
 ])('of the names %j the last one has the kind %s', (names, last) => {
   expect(kinds(names).at(-1)).toBe(last);
@@ -49,7 +49,7 @@ test('the same name in another filing is another file if the layout has the acce
   const names = new NameCheck(parseLayout('{file_name}-{accession_no}', 'linux'));
   const [first, second] = [fileOf(one, 'a.htm'), fileOf(other, 'a.htm')];
   const items = [first, first, second].map((file) => names.check(file));
-  expect(items.map(({ kind }) => kind)).toEqual(['file', 'again', 'file']);
+  expect(items.map(({ kind }) => kind)).toEqual(['file', 'duplicate', 'file']);
   expect(items[2]).toMatchObject({ pathOwner: undefined });
   const hint = expect.stringContaining('-o PATH');
   expect(names.check(fileOf(one, 'A.HTM'))).toMatchObject({ kind: 'refused', error: { hint } });
@@ -71,18 +71,21 @@ test.each<[first: string, second: string, isTwin: boolean | undefined]>([
   expect(names.check(fileOf(one, first))).toMatchObject({ kind: 'file', pathOwner: undefined });
   expect(names.check(fileOf(other, second))).toMatchObject({ kind: 'file', pathOwner });
   // Each file is reported once, and the first filing keeps the path.
-  expect([fileOf(other, second), fileOf(one, first)].map((file) => names.check(file).kind)).toEqual(['again', 'again']);
+  expect([fileOf(other, second), fileOf(one, first)].map((file) => names.check(file).kind)).toEqual([
+    'duplicate',
+    'duplicate',
+  ]);
 });
 
 test('gives the same result as a comparison by twinKey', () => {
-  const counts: Record<string, number> = { file: 0, again: 0, refused: 0 };
+  const counts: Record<string, number> = { file: 0, duplicate: 0, refused: 0 };
   const letters = ['a', 'A', 'ß', 's', 'S', 'ı', 'İ', 'i', '\u0301', 'é', 'e', 'K', 'k'];
   const name = fc.string({ unit: fc.constantFrom(...letters), minLength: 1, maxLength: 2 });
   fc.assert(
     fc.property(fc.array(name, { maxLength: 40, size: 'max' }), (names) => {
       const [exact, folded] = [new Set<string>(), new Set<string>()];
       const expected = names.map((text) => {
-        const kind = exact.has(text) ? 'again' : folded.has(twinKey(text)) ? 'refused' : 'file';
+        const kind = exact.has(text) ? 'duplicate' : folded.has(twinKey(text)) ? 'refused' : 'file';
         counts[kind] = (counts[kind] ?? 0) + 1;
         exact.add(text);
         folded.add(twinKey(text));

@@ -17,7 +17,7 @@ import {
   stemOf,
 } from '../../src/transfer/part/owner.ts';
 import { parseRecord, recordText } from '../../src/transfer/part/record.ts';
-import type { Version } from '../../src/transfer/resume.ts';
+import type { RemoteVersion } from '../../src/transfer/resume.ts';
 import { SYSTEM } from '../../src/world.ts';
 import { isRunning, processInfo } from '../service/transfer-fixture.ts';
 
@@ -174,11 +174,11 @@ describe('names of parts and records', () => {
 describe('a resume record', () => {
   const request = 'https://h.example/ 0001234567-24-000001 primary.htm';
   const etag = (value: string) => ({ kind: 'etag', value }) as const;
-  const version: Version = { address: 'https://h.example/f', validator: etag('"v1"'), total: 2_000_000 };
+  const version: RemoteVersion = { address: 'https://h.example/f', validator: etag('"v1"'), total: 2_000_000 };
   const text = recordText(request, version);
   const json = (changes: object) => `${JSON.stringify({ ...JSON.parse(text), ...changes })}\n`;
 
-  test.each<[string, Partial<Version>]>([
+  test.each<[string, Partial<RemoteVersion>]>([
     ['an ETag', {}],
     ['a date', { validator: { kind: 'last-modified', value: 'Tue, 01 Apr 2025 10:00:00 GMT' } }],
     ['an unknown length', { total: undefined }],
@@ -199,7 +199,7 @@ describe('a resume record', () => {
     ['another request', json({ request: `${request}l` })],
     ['a validator of another kind', json({ validator: { kind: 'md5', value: '"v1"' } })],
   ])('is refused: %s', (_, other) => {
-    let read: Version | undefined;
+    let read: RemoteVersion | undefined;
     try {
       read = parseRecord(other, request);
     } catch {}

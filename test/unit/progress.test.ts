@@ -4,11 +4,11 @@ import { FilingsError } from '../../src/errors.ts';
 import { Secrets } from '../../src/secrets.ts';
 import { hintOf } from '../../src/session/hints.ts';
 import {
+  type BatchProgress,
   fileLine,
   fileText,
   overallLine,
   overallText,
-  type Reach,
   type Running,
   type RunningFile,
 } from '../../src/terminal/lines.ts';
@@ -66,14 +66,15 @@ describe('the line of a file', () => {
 });
 
 describe('the line above the running files', () => {
-  const reach: Reach = { files: 3, of: 11, skipped: 0, failed: 0, endedBytes: 15e6, sizes: undefined };
+  const reach: BatchProgress = { files: 3, of: 11, skipped: 0, failed: 0, endedBytes: 15e6, sizes: undefined };
   const file: RunningFile = { name: 'a', size: 6e6, bytes: 5e6, from: 0, since: 0 };
   /** A run that has received 12 MB in 2.4 s, with 5 MB of an unfinished file. */
   const running: Running = { files: new Set([file]), bytes: 12e6, since: 0, reach: undefined };
-  const lineOf = (more: Partial<Reach>, width: number) => overallLine(running, { ...reach, ...more }, 2400, width);
+  const lineOf = (more: Partial<BatchProgress>, width: number) =>
+    overallLine(running, { ...reach, ...more }, 2400, width);
   const SIZES = { sizes: { bytes: 80e6, unsized: 0 } };
 
-  it.each<[more: Partial<Reach>, width: number, expected: string]>([
+  it.each<[more: Partial<BatchProgress>, width: number, expected: string]>([
     [{}, 120, '3 of 11 files   12 MB  5.0 MB/s'],
     [{ skipped: 2 }, 120, '3 of 11 files   12 MB  5.0 MB/s'],
     [SIZES, 200, '3 of 11 files   20 MB of 80 MB  5.0 MB/s  12 s left'],
@@ -102,7 +103,7 @@ describe('the line above the running files', () => {
     expect(overallLine({ ...running, files }, { ...reach, sizes }, 2400, 120)).toBe(expected);
   });
 
-  it.each<[more: Partial<Reach>, text: string]>([
+  it.each<[more: Partial<BatchProgress>, text: string]>([
     [{}, '3 of 11 files, 12 MB, 5.0 MB/s'],
     [{ ...SIZES, skipped: 1, failed: 2 }, '3 of 11 files, 1 skipped, 2 failed, 20 MB of 80 MB, 5.0 MB/s, 12 s left'],
     [{ of: undefined }, '3 files so far, 12 MB, 5.0 MB/s'],

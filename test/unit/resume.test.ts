@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import {
-  type CameBack,
   type Decision,
   decide,
-  type Held,
+  type PartialFile,
+  type ResumeResponse,
   rangeRequest,
   strongValidator,
   type Validator,
@@ -16,15 +16,21 @@ const ETAG = { kind: 'etag', value: '"v1"' } as const;
 const DATED = { kind: 'last-modified', value: MODIFIED } as const;
 const HERE = 'https://api.example/v1/download';
 
-type Headers = CameBack['headers'];
-const part = (more: Partial<Held> = {}): Held => ({ bytes: 40, validator: ETAG, total: 100, address: HERE, ...more });
-const whole = (headers: Headers): CameBack => ({ status: 200, address: HERE, headers });
-const rest = (headers: Headers = {}): CameBack => ({
+type Headers = ResumeResponse['headers'];
+const part = (more: Partial<PartialFile> = {}): PartialFile => ({
+  bytes: 40,
+  validator: ETAG,
+  total: 100,
+  address: HERE,
+  ...more,
+});
+const whole = (headers: Headers): ResumeResponse => ({ status: 200, address: HERE, headers });
+const rest = (headers: Headers = {}): ResumeResponse => ({
   status: 206,
   address: HERE,
   headers: { etag: '"v1"', 'content-range': 'bytes 40-99/100', 'content-length': '60', ...headers },
 });
-const unsatisfied = (headers: Headers = {}): CameBack => ({
+const unsatisfied = (headers: Headers = {}): ResumeResponse => ({
   status: 416,
   address: HERE,
   headers: { etag: '"v1"', 'content-range': 'bytes */100', ...headers },
@@ -54,7 +60,7 @@ test.each<[string, Headers, ReturnType<typeof strongValidator>]>([
   expect(strongValidator(headers)).toEqual(expected);
 });
 
-test.each<[string, Held, Record<string, string>]>([
+test.each<[string, PartialFile, Record<string, string>]>([
   ['an empty part', part({ bytes: 0 }), {}],
   ['a part without a validator', part({ validator: undefined }), {}],
   ['a part with an ETag', part(), { range: 'bytes=40-', 'if-range': '"v1"' }],
@@ -68,7 +74,7 @@ const BY_DATE = part({ validator: DATED });
 const ALL = part({ bytes: 100 });
 const SHORTER = { etag: '"v1"', 'content-length': '90' };
 
-test.each<[string, Held, CameBack, Decision['kind']]>([
+test.each<[string, PartialFile, ResumeResponse, Decision['kind']]>([
   ['a 200 without a part', part({ bytes: 0 }), whole({}), 'restart'],
   ['a 200 instead of the range, same ETag', part(), whole({ etag: '"v1"' }), 'restart'],
   ['a 200, other ETag', part(), whole({ etag: '"v2"' }), 'restart'],

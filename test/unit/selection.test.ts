@@ -39,7 +39,7 @@ function select(selected: readonly Line[], list: SelectionOptions['list'], more:
     for (let at = 0; at < selected.length; at += 3) yield selected.slice(at, at + 3);
     await yieldToEventLoop(1);
   }
-  const common = { ...free, layout: defaultLayout(true, 'linux'), jobs: 4, passesOver: () => false, wake: () => {} };
+  const common = { ...free, layout: defaultLayout(true, 'linux'), jobs: 4, isAlreadyDone: () => false, wake: () => {} };
   return new Selection(batches(), { ...common, list, chosen: (name) => !name.startsWith('no'), ...more });
 }
 
@@ -72,7 +72,7 @@ describe('the items of a selection', () => {
   test('contain each filing and each file once, and mark repeated files', async () => {
     const { list, calls } = listingService({ 1: ['a', 'b'] });
     const items = await collect(select([file(1, 'a'), whole(1), file(1, 'a'), whole(1), file(1, 'c')], list));
-    expect(items.sort()).toEqual(['1 a again', '1 a again', '1 a named', '1 b', '1 c named']);
+    expect(items.sort()).toEqual(['1 a duplicate', '1 a duplicate', '1 a named', '1 b', '1 c named']);
     expect(calls).toEqual([1]);
   });
 
@@ -80,7 +80,7 @@ describe('the items of a selection', () => {
     const error = new FilingsError('usage', 'what?');
     const { list, calls } = listingService({ 1: ['no'], 2: new FilingsError('auth', 'no'), 3: ['a'] });
     const lines: Line[] = [whole(1), whole(2), whole(3), { kind: 'bad', error, number: 9 }];
-    const items = await collect(select(lines, list, { passesOver: (accession) => accession === filing(3) }));
+    const items = await collect(select(lines, list, { isAlreadyDone: (accession) => accession === filing(3) }));
     expect(items.sort()).toEqual(['1 unmatched', '2 unlisted', 'bad 9: what?']);
     expect(calls).toEqual([1, 2]);
     const unchosen = select([{ ...whole(1), number: 3 }], list, { chosen: undefined });
@@ -100,7 +100,13 @@ describe('the items of a selection', () => {
       yield [file(1, 'a')];
       throw error;
     }
-    const common = { ...free, layout: defaultLayout(true, 'linux'), jobs: 1, passesOver: () => false, wake: () => {} };
+    const common = {
+      ...free,
+      layout: defaultLayout(true, 'linux'),
+      jobs: 1,
+      isAlreadyDone: () => false,
+      wake: () => {},
+    };
     const selection = new Selection(broken(), { ...common, list: listingService({}).list, chosen: undefined });
     expect(await collect(selection)).toEqual(['1 a named']);
     expect([selection.isEnded, selection.error]).toEqual([true, error]);
@@ -183,9 +189,9 @@ describe('a selection', () => {
 
   test('skips a filing of the done list even beyond a limit, and reports it once', async () => {
     const skipped: string[] = [];
-    const passesOver = (accession: string) => accession === filing(1) && skipped.push(accession) > 0;
+    const isAlreadyDone = (accession: string) => accession === filing(1) && skipped.push(accession) > 0;
     const { list } = listingService({});
-    const selection = select([whole(1), whole(1), whole(2)], list, { mayStart: () => 'wait', passesOver });
+    const selection = select([whole(1), whole(1), whole(2)], list, { mayStart: () => 'wait', isAlreadyDone });
     expect([await collect(selection), skipped, selection.left]).toEqual([[], [filing(1)], 1]);
   });
 

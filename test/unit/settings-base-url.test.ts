@@ -13,6 +13,6 @@ test.each([
 
 const BAD = ['', 'api.example.com', 'ftp://x', 'https://', 'https:\\\\x', 'https://x\n'];
 test.each([...BAD, 'https://me:hidden@x', 'https://x?hidden', 'https://x#'])('refuses and hides %j', (text) => {
-  const refused = expect.objectContaining({ code: 'usage', message: `--base-url: must be ${BASE_URL.wanted}` });
+  const refused = expect.objectContaining({ code: 'usage', message: `--base-url: must be ${BASE_URL.expected}` });
   expect(() => readAs(BASE_URL, text, '--base-url')).toThrow(refused);
 });

@@ -5,8 +5,8 @@ import {
   fileLayers,
   firstOf,
   flagLayer,
+  resolvePrecedence,
   unknownVariables,
-  winners,
 } from '../../src/settings/layers.ts';
 
 function merge(sources: {
@@ -15,7 +15,7 @@ function merge(sources: {
   profile?: Record<string, unknown>;
   file?: Record<string, unknown>;
 }) {
-  return winners([
+  return resolvePrecedence([
     flagLayer(sources.flags ?? {}),
     envLayer(sources.env ?? {}),
     ...fileLayers('c.json', sources.file ?? {}, { name: 'p', values: sources.profile ?? {} }),

@@ -178,7 +178,7 @@ async function batchOf(
       }
       return listing.files;
     },
-    passesOver(accession) {
+    isAlreadyDone(accession) {
       if (!done?.has(accession)) return false;
       counts.done += 1;
       return true;

@@ -16,7 +16,7 @@ import { options } from '../../spec/option.ts';
 
 const SHA256: Kind<string> = {
   parse: (text) => /^[0-9a-f]{64}$/.exec(text.trim().toLowerCase())?.[0],
-  wanted: '64 hexadecimal digits, as sha256sum prints them',
+  expected: '64 hexadecimal digits, as sha256sum prints them',
 };
 
 /** They may choose several files. */
@@ -29,34 +29,34 @@ export const OPTIONS = options({
     value: 'PATH',
     excludes: [...FOR_ONE, 'layout', 'checksums'],
     help: 'write the one file to PATH; - is stdout',
-    more: 'An existing file is overwritten, whole or not at all. A device or a pipe is written to like stdout.',
+    longHelp: 'An existing file is overwritten, whole or not at all. A device or a pipe is written to like stdout.',
   },
   directory: {
     kind: DIRECTORY,
     short: 'd',
     value: 'DIR',
-    otherwise: '.',
+    defaultText: '.',
     excludes: ['output'],
     help: 'write files below DIR, made if missing',
   },
   layout: {
     kind: TEXT,
     value: 'TEMPLATE',
-    otherwise: '{file_name} for named files, else {accession_no}/{file_name}',
-    rare: true,
+    defaultText: '{file_name} for named files, else {accession_no}/{file_name}',
+    isHiddenInShortHelp: true,
     help: 'set the path below DIR of each file',
   },
   all: {
     kind: SWITCH,
     help: 'download all files of each filing',
-    more: 'Not with --include; --exclude leaves files out.',
+    longHelp: 'Not with --include; --exclude leaves files out.',
   },
   include: {
     kind: TEXT,
     value: 'GLOB',
     repeatable: true,
     help: 'download the files that match',
-    more: 'Quote it. It may hold *, ?, [a-z], [!a], {a,b} and \\.',
+    longHelp: 'Quote it. It may hold *, ?, [a-z], [!a], {a,b} and \\.',
   },
   exclude: { kind: TEXT, value: 'GLOB', repeatable: true, help: 'skip the files that match' },
   input: {
@@ -64,65 +64,83 @@ export const OPTIONS = options({
     short: 'i',
     value: 'FILE',
     help: 'read filings or files from FILE, one a line; - is stdin',
-    more: "A line is ACCESSION, ACCESSION FILE, or an object as 'filings list --json' prints it; empty lines and lines that begin with # are ignored. An invalid line counts as a failed file.",
+    longHelp:
+      "A line is ACCESSION, ACCESSION FILE, or an object as 'filings list --json' prints it; empty lines and lines that begin with # are ignored. An invalid line counts as a failed file.",
   },
   query: {
     kind: QUERY,
     value: 'NAME=VALUE',
     repeatable: true,
-    rare: true,
+    isHiddenInShortHelp: true,
     help: "add a parameter to the listing's request",
   },
   ifExists: {
     kind: choice('skip', 'compare', 'overwrite', 'error'),
     value: 'WHAT',
-    otherwise: 'skip or compare',
+    defaultText: 'skip or compare',
     help: 'do this when a file already exists',
-    more: "The default is skip if the last accession number among the folders of the path is this filing's, else compare. compare downloads the file: the same bytes count as skipped, other bytes are a failure, and the existing file stays. With --sha256 an existing file is hashed before it is skipped. With -o the default is overwrite.",
+    longHelp:
+      "The default is skip if the last accession number among the folders of the path is this filing's, else compare. compare downloads the file: the same bytes count as skipped, other bytes are a failure, and the existing file stays. With --sha256 an existing file is hashed before it is skipped. With -o the default is overwrite.",
   },
   dryRun: { kind: SWITCH, short: 'n', help: 'print what would be downloaded, and download nothing' },
   sha256: {
     kind: SHA256,
     value: 'HEX',
-    rare: true,
+    isHiddenInShortHelp: true,
     excludes: FOR_ONE,
     help: 'check that the one file has this SHA-256',
   },
   spool: {
     kind: SWITCH,
-    rare: true,
+    isHiddenInShortHelp: true,
     excludes: FOR_ONE,
     help: 'write to stdout only after the whole file has arrived',
   },
   checksums: {
     kind: SWITCH,
     help: 'keep SHA256SUMS in each directory',
-    more: "For 'filings verify' and 'sha256sum --check'. An existing file that is not in it is hashed and added.",
+    longHelp: "For 'filings verify' and 'sha256sum --check'. An existing file that is not in it is hashed and added.",
   },
   report: {
     kind: FILE,
     value: 'FILE',
-    rare: true,
+    isHiddenInShortHelp: true,
     help: 'append a JSON line for each file to FILE; - is stdout',
-    more: 'The last line of a batch is its summary.',
+    longHelp: 'The last line of a batch is its summary.',
   },
   failed: { kind: FILE, value: 'FILE', help: 'write failed files to FILE, as lines for --input' },
   done: {
     kind: FILE,
     value: 'FILE',
     help: 'remember complete filings in FILE, to skip them later',
-    more: 'For filings chosen by --all or --include, with the same selection, directory and layout.',
+    longHelp: 'For filings chosen by --all or --include, with the same selection, directory and layout.',
   },
   maxBytes: {
     kind: SIZE,
     value: 'SIZE',
-    rare: true,
+    isHiddenInShortHelp: true,
     help: 'start no new downloads after SIZE received',
-    more: 'Such as 500MB or 2GiB; listings and retries count, too. Downloads in progress finish; the next run continues. Before one download is complete, files start one at a time, up to twice the limit.',
+    longHelp:
+      'Such as 500MB or 2GiB; listings and retries count, too. Downloads in progress finish; the next run continues. Before one download is complete, files start one at a time, up to twice the limit.',
   },
-  maxRequests: { kind: count(1, 1e12, 5000), value: 'N', rare: true, help: 'start no new downloads after N requests' },
-  stopAfter: { kind: DURATION, value: 'DURATION', rare: true, help: 'start no new downloads after this time' },
-  limitRate: { kind: BANDWIDTH, value: 'SIZE/s', rare: true, help: 'limit the bandwidth of all jobs together' },
+  maxRequests: {
+    kind: count(1, 1e12, 5000),
+    value: 'N',
+    isHiddenInShortHelp: true,
+    help: 'start no new downloads after N requests',
+  },
+  stopAfter: {
+    kind: DURATION,
+    value: 'DURATION',
+    isHiddenInShortHelp: true,
+    help: 'start no new downloads after this time',
+  },
+  limitRate: {
+    kind: BANDWIDTH,
+    value: 'SIZE/s',
+    isHiddenInShortHelp: true,
+    help: 'limit the bandwidth of all jobs together',
+  },
 });
 
 export const DOWNLOAD = command({

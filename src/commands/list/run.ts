@@ -127,7 +127,7 @@ async function* endingsOf(
     }
   } finally {
     stop.abort(undefined);
-    stop.letGo();
+    stop.detach();
   }
 }
 

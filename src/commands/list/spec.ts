@@ -9,7 +9,7 @@ export const OPTIONS = options({
     value: 'GLOB',
     repeatable: true,
     help: 'list only names that match',
-    more: 'Quote it. It may hold *, ?, [a-z], [!a], {a,b} and \\.',
+    longHelp: 'Quote it. It may hold *, ?, [a-z], [!a], {a,b} and \\.',
   },
   exclude: { kind: TEXT, value: 'GLOB', repeatable: true, help: 'list no names that match' },
   long: {
@@ -23,7 +23,7 @@ export const OPTIONS = options({
     kind: SWITCH,
     short: '0',
     help: 'end each record with NUL instead of a line break',
-    more: 'Names are exact, for xargs -0; without it, control characters are printed as \\x1b or \\n.',
+    longHelp: 'Names are exact, for xargs -0; without it, control characters are printed as \\x1b or \\n.',
   },
   query: { kind: QUERY, value: 'NAME=VALUE', repeatable: true, help: 'add a parameter to the request' },
 });

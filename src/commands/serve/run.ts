@@ -15,7 +15,7 @@ import type { Settings } from '../../settings/settings.ts';
 import type { Invocation } from '../../spec/command.ts';
 import { type Values, valueError } from '../../spec/option.ts';
 import { guardStream, write } from '../../stdio/output.ts';
-import { createTeller, type Teller } from '../../terminal/messages.ts';
+import { createLogger, type Logger } from '../../terminal/messages.ts';
 import type { World } from '../../world.ts';
 import type { OPTIONS } from './spec.ts';
 
@@ -27,7 +27,7 @@ export async function run({ args, options, flags }: Invocation<typeof OPTIONS>, 
   // It is a stand-in itself: `--sandbox` would only hide the key that the settings name.
   const { settings, given } = await resolveSettings({ ...flags, sandbox: false }, world);
   guardStream(world.stderr);
-  const tell = createTeller(settings, world.secrets, (line) => world.stderr.write(line));
+  const tell = createLogger(settings, world.secrets, (line) => world.stderr.write(line));
   const { host } = options;
   if (args[0] === '')
     throw new FilingsError('usage', 'must be a folder, and is empty', { subject: { name: 'DIRECTORY' } });
@@ -82,7 +82,7 @@ async function anyFiling(directory: string): Promise<string | undefined> {
   return undefined;
 }
 
-function introduce(url: string, host: string, key: Given | undefined, example: string | undefined, tell: Teller): void {
+function introduce(url: string, host: string, key: Given | undefined, example: string | undefined, tell: Logger): void {
   if (!isLoopback(host)) tell('warning', `${host} may be reached by other machines, and keys travel readable`);
   tell('note', key === undefined ? `the key is ${DEFAULT_KEY}` : `the key is the one of ${key.name}`);
   const allow = isLoopback(host) ? '' : ' --allow-http';

@@ -9,7 +9,7 @@ const RATE_LIMIT: Kind<{ readonly requests: number; readonly perMs: number }> = 
     const perSecond = RATE.parse(text);
     return perSecond === undefined ? undefined : { requests: Number.parseFloat(text), perMs };
   },
-  wanted: RATE.wanted,
+  expected: RATE.expected,
 };
 
 /** The most records of a page, and the number of the first page. */
@@ -18,7 +18,7 @@ const PAGES: Kind<{ readonly size: number; readonly first: number }> = {
     const [, size, first = '1'] = /^([1-9]\d{0,4})(?:,([01]))?$/.exec(text) ?? [];
     return size === undefined ? undefined : { size: Number(size), first: Number(first) };
   },
-  wanted: 'a number of records, and 0 or 1 for the number of the first page, such as 5 or 5,0',
+  expected: 'a number of records, and 0 or 1 for the number of the first page, such as 5 or 5,0',
 };
 
 export const OPTIONS = options({

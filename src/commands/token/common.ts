@@ -1,11 +1,11 @@
 import { stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type { KeyFiles } from '../../jwt/key-file.ts';
-import { LONGEST_TOKEN } from '../../jwt/token.ts';
+import { MAX_TOKEN } from '../../jwt/token.ts';
 import { retyped } from '../../settings/hint-command.ts';
 import { stdinUsersGiven } from '../../settings/settings.ts';
 import type { Invocation } from '../../spec/command.ts';
-import { invited, readStdin, requireOneUser } from '../../stdio/input.ts';
+import { readStdin, requireOneUser, withPrompt } from '../../stdio/input.ts';
 import { printableJsonText } from '../../terminal/printable.ts';
 import { shellWord } from '../../text.ts';
 import type { World } from '../../world.ts';
@@ -21,7 +21,7 @@ export async function keyFilesOf(
   const user = key === '-' ? '--key -' : secretFile === '-' && '--secret-file -';
   requireOneUser('stdin', [user, tokenUser, ...stdinUsersGiven(flags, world.env)]);
   const read = () => readStdin(world.stdin, String(user), world.interrupt);
-  const stdin = user ? await invited(world, `paste what ${user} takes, then press Ctrl-D:`, read) : undefined;
+  const stdin = user ? await withPrompt(world, `paste what ${user} takes, then press Ctrl-D:`, read) : undefined;
   const at = (path: string | undefined) => path && resolve(world.cwd, path);
   return { keyFile: at(key), secretFile: at(secretFile), passphraseFile: at(passphraseFile), stdin };
 }
@@ -34,8 +34,8 @@ export function tokenUserOf(argument: string | undefined): string | false {
 /** An argument as it is; otherwise stdin, less one line break at its end. */
 export async function readTokenInput(argument: string | undefined, world: World): Promise<string> {
   if (argument !== undefined && argument !== '-') return argument;
-  const read = () => readStdin(world.stdin, 'token', world.interrupt, { enough: LONGEST_TOKEN + 2, isLine: true });
-  const bytes = await invited(world, 'paste the token, then press Enter:', read);
+  const read = () => readStdin(world.stdin, 'token', world.interrupt, { enough: MAX_TOKEN + 2, isLine: true });
+  const bytes = await withPrompt(world, 'paste the token, then press Enter:', read);
   // Latin-1 keeps every byte that is no base64url visible to the strict reader.
   return bytes.toString('latin1').replace(/\r?\n$/, '');
 }

@@ -8,7 +8,7 @@ import { options } from '../../spec/option.ts';
 const NEW_FILE: Kind<string> = {
   ...FILE,
   parse: (text) => (text === '-' ? undefined : FILE.parse(text)),
-  wanted: 'a file, not stdout',
+  expected: 'a file, not stdout',
 };
 
 /** Takes the time when the token is issued to the time it is meant; both in seconds since the epoch. */
@@ -18,16 +18,16 @@ const WHEN: Kind<(issuedAt: number) => number> = {
     if (duration !== undefined) return (issuedAt) => issuedAt + Math.floor(duration / 1000);
     return time === undefined || time < 0 ? undefined : () => Math.floor(time / 1000);
   },
-  wanted: 'a duration, such as 30s, or a time, such as 2025-01-31T12:00:00Z',
+  expected: 'a duration, such as 30s, or a time, such as 2025-01-31T12:00:00Z',
 };
 
-function claim(wanted: string, toJson: (value: string) => string | undefined): Kind<Claim> {
+function claim(expected: string, toJson: (value: string) => string | undefined): Kind<Claim> {
   const parse = (text: string): Claim | undefined => {
     const [, name, value = ''] = /^([^=]+)=(.*)$/s.exec(text) ?? [];
     const json = toJson(value);
     return name === undefined || json === undefined ? undefined : [name, json];
   };
-  return { parse, wanted };
+  return { parse, expected };
 }
 const TEXT_CLAIM = claim('NAME=VALUE, such as role=reader', JSON.stringify);
 const JSON_CLAIM = claim('NAME=JSON without a member twice, such as \'roles=["reader"]\'', (json) =>
@@ -43,27 +43,43 @@ export const KEY_OPTIONS = options({
     value: 'FILE',
     excludes: ['passphraseFile'],
     help: 'read an HMAC secret, raw bytes, from FILE; - is stdin',
-    more: 'Nothing is trimmed. HS256 takes at least 32 bytes, HS384 48, HS512 64.',
+    longHelp: 'Nothing is trimmed. HS256 takes at least 32 bytes, HS384 48, HS512 64.',
   },
-  passphraseFile: { kind: FILE, value: 'FILE', rare: true, help: 'read the passphrase of an encrypted key' },
+  passphraseFile: {
+    kind: FILE,
+    value: 'FILE',
+    isHiddenInShortHelp: true,
+    help: 'read the passphrase of an encrypted key',
+  },
 });
 
 export const SIGN_OPTIONS = options({
-  alg: { kind: ALGORITHM, value: 'ALG', otherwise: 'follows the key', help: 'sign with this algorithm, such as RS256' },
+  alg: {
+    kind: ALGORITHM,
+    value: 'ALG',
+    defaultText: 'follows the key',
+    help: 'sign with this algorithm, such as RS256',
+  },
   ...KEY_OPTIONS,
   kid: { kind: TEXT, value: 'ID', help: 'name the key in the header' },
   sub: { kind: TEXT, value: 'TEXT', help: 'set the subject claim' },
   name: { kind: TEXT, value: 'TEXT', help: 'set the name claim' },
-  lifetime: { kind: WHOLE_SECONDS, value: 'DURATION', otherwise: '5m', help: 'make it valid for this time' },
+  lifetime: { kind: WHOLE_SECONDS, value: 'DURATION', defaultText: '5m', help: 'make it valid for this time' },
   notBefore: {
     kind: WHEN,
     value: 'WHEN',
-    otherwise: 'now',
+    defaultText: 'now',
     help: 'make it valid from this time on',
-    more: 'A time, such as 2026-01-31T12:00:00Z, or a duration from now, such as 1h.',
+    longHelp: 'A time, such as 2026-01-31T12:00:00Z, or a duration from now, such as 1h.',
   },
   claim: { kind: TEXT_CLAIM, value: 'NAME=VALUE', repeatable: true, help: 'add a claim, a string' },
-  claimJson: { kind: JSON_CLAIM, value: 'NAME=JSON', repeatable: true, rare: true, help: 'add a claim, JSON' },
+  claimJson: {
+    kind: JSON_CLAIM,
+    value: 'NAME=JSON',
+    repeatable: true,
+    isHiddenInShortHelp: true,
+    help: 'add a claim, JSON',
+  },
   header: { kind: SWITCH, excludes: ['json', 'out'], help: 'print an Authorization header' },
   ...JSON_OUTPUT,
   out: {
@@ -71,7 +87,7 @@ export const SIGN_OPTIONS = options({
     value: 'FILE',
     excludes: ['json'],
     help: 'write the token to FILE (mode 0600), for --jwt-file',
-    more: 'FILE is replaced as a whole; its directory must exist.',
+    longHelp: 'FILE is replaced as a whole; its directory must exist.',
   },
 });
 
@@ -83,11 +99,11 @@ export const VERIFY_OPTIONS = options({
     kind: ALGORITHM,
     value: 'ALG',
     repeatable: true,
-    otherwise: 'those that fit the key',
+    defaultText: 'those that fit the key',
     help: 'allow this algorithm',
   },
   leeway: { kind: DURATION, value: 'DURATION', default: '0s', help: 'let clocks differ by this time' },
-  at: { kind: TIME, value: 'TIME', otherwise: 'now', help: 'check as of this time' },
+  at: { kind: TIME, value: 'TIME', defaultText: 'now', help: 'check as of this time' },
   ...JSON_OUTPUT,
 });
 

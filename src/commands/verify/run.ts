@@ -1,4 +1,4 @@
-import { LAST_WORDS_MS, takeTurn, within } from '../../abort.ts';
+import { FINAL_OUTPUT_GRACE_MS, within, yieldToEventLoop } from '../../abort.ts';
 import { findDirectories, type Roots, rootsOf } from '../../checksums/find.ts';
 import { type OnProgress, verifyDirectory } from '../../checksums/verify.ts';
 import { FilingsError } from '../../errors.ts';
@@ -23,7 +23,7 @@ export async function run({ args, options, flags }: Invocation<typeof OPTIONS>, 
   const stdout = stdoutWriter(world);
   const tell = async (text: string, until: AbortSignal) => {
     if (text === '') return;
-    if (world.stdout.isTTY) progress.makeWay();
+    if (world.stdout.isTTY) progress.clearForOutput();
     await stdout.write([Buffer.from(text)], until);
   };
   const findings = collectFindings(progress, options.json, args);
@@ -34,7 +34,7 @@ export async function run({ args, options, flags }: Invocation<typeof OPTIONS>, 
     if (monotonic() - sliceBegan < SLICE_MS) return;
     signal.throwIfAborted();
     await tell(findings.take(), signal);
-    await takeTurn(signal);
+    await yieldToEventLoop(signal);
     sliceBegan = monotonic();
   };
   try {
@@ -47,7 +47,7 @@ export async function run({ args, options, flags }: Invocation<typeof OPTIONS>, 
     const wrong = stoppedBy ? undefined : verifyError(findings, args);
     const error = stoppedBy ?? wrong;
     const last = findings.finish(monotonic() - began, error);
-    await (stoppedBy ? within(LAST_WORDS_MS, sleep, (until) => tell(last, until)) : tell(last, signal));
+    await (stoppedBy ? within(FINAL_OUTPUT_GRACE_MS, sleep, (until) => tell(last, until)) : tell(last, signal));
     // The error about it sums it up, too.
     if (!wrong) progress.note(summaryText(findings.counts));
     if (error) throw error;

@@ -69,7 +69,7 @@ async function placeUnderLock(part: OwnPart, signal: AbortSignal): Promise<boole
     await disk.rename(pathOf(part), lock);
     try {
       if (!(await hasRival(part))) {
-        if (await disk.look(final)) return false;
+        if (await disk.lstat(final)) return false;
         await disk.rename(lock, final);
         return true;
       }
@@ -88,7 +88,7 @@ async function hasRival({ directory, run, final, id }: OwnPart): Promise<boolean
     const found = name.endsWith('.lock') ? parsePartName(name) : undefined;
     if (!found || found.id === id || twinKey(found.stem) !== key) continue;
     if (run.stateOf(found.owner) === 'ended') continue;
-    const stats = await directory.disk.look(directory.entry(name));
+    const stats = await directory.disk.lstat(directory.entry(name));
     if (stats && run.now() - stats.mtimeMs < LOCK_ABANDONED_MS) return true;
   }
   return false;

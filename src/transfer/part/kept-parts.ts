@@ -1,7 +1,7 @@
 import { createAbortController, type Sleep } from '../../abort.ts';
 import type { Disk } from '../../disk/calls.ts';
 import { isWriteFailure } from '../../disk/failure.ts';
-import type { WrittenFile } from '../../disk/written-file.ts';
+import type { OutputFile } from '../../disk/written-file.ts';
 
 /** Limits the flush of a part that is to be kept: a signal or the deadline may have ended the run. Milliseconds. */
 export const MAX_FLUSH_MS = 2000;
@@ -34,7 +34,7 @@ export class KeptParts {
   };
 
   /** Flushes a part. Returns whether it may be kept. Never throws. */
-  async isSafe(file: WrittenFile): Promise<boolean> {
+  async isSafe(file: OutputFile): Promise<boolean> {
     if (this.#hasFailed) return false;
     const flushed = createAbortController();
     const late = this.#sleep(MAX_FLUSH_MS, flushed.signal).then(() => false);

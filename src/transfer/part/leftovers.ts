@@ -2,8 +2,8 @@ import { constants } from 'node:fs';
 import type { Sleep } from '../../abort.ts';
 import type { Directory } from '../../disk/directory.ts';
 import { openPlain } from '../../disk/plain-file.ts';
-import { WrittenFile } from '../../disk/written-file.ts';
-import type { Version } from '../resume.ts';
+import { OutputFile } from '../../disk/written-file.ts';
+import type { RemoteVersion } from '../resume.ts';
 import type { KeptParts } from './kept-parts.ts';
 import { type Owner, type OwnerState, type PartName, parsePartName, partName, recordName, stemOf } from './owner.ts';
 import { readRecord } from './record.ts';
@@ -26,8 +26,8 @@ export interface PartRun {
 /** `version`: of one that an earlier run has begun. */
 export interface Part {
   readonly id: string;
-  readonly file: WrittenFile;
-  readonly version?: Version;
+  readonly file: OutputFile;
+  readonly version?: RemoteVersion;
 }
 
 /** The parts that other runs have in one directory; read before its first file is dealt with. */
@@ -93,7 +93,7 @@ export class Leftovers {
     const opened = version && (await openPlain(path, O_RDWR | O_NOFOLLOW).catch(() => undefined));
     if (!opened) return undefined;
     const { size } = opened.stats;
-    const file = new WrittenFile(opened.fd, this.#directory.disk, size, this.run.kept.noteFailure);
+    const file = new OutputFile(opened.fd, this.#directory.disk, size, this.run.kept.noteFailure);
     if (size > 0 && size <= (version.total ?? size)) return { id, file, version };
     await file.close();
     return undefined;
@@ -106,7 +106,7 @@ export class Leftovers {
   }
 
   async #isOld(name: string): Promise<boolean> {
-    const stats = await this.#directory.disk.look(this.#directory.entry(name)).catch(() => undefined);
+    const stats = await this.#directory.disk.lstat(this.#directory.entry(name)).catch(() => undefined);
     return stats !== undefined && this.run.now() - stats.mtimeMs >= ABANDONED_MS;
   }
 
@@ -140,7 +140,7 @@ export class Leftovers {
 }
 
 /** Closes the file if the flush fails. */
-async function isFlushed(file: WrittenFile): Promise<boolean> {
+async function isFlushed(file: OutputFile): Promise<boolean> {
   try {
     await file.flush();
     return true;

@@ -111,14 +111,14 @@ export interface PartName {
   readonly owner: Owner | undefined;
 }
 
-const LONGEST_NAME_BYTES = 255;
+const MAX_NAME_BYTES = 255;
 /** `MACHINE-PID-STARTED`: 16 hexadecimal digits, two numbers in base 36; an underscore is unknown. */
 const OWNED = /^\.(.+)\.(?:([0-9a-f]{16})-([0-9a-z]{1,7})-([0-9a-z]{1,16}|_)|_)\.([0-9a-z]{8})\.(part|lock)$/s;
 const RECORD = /^\.(.+)\.([0-9a-z]{8})\.resume$/s;
 
 /** The name itself in its parts' names, or a digest where `-o` chose a very long one. */
 export function stemOf(final: string): string {
-  const fits = Buffer.byteLength(final) + PART_SUFFIX_BYTES <= LONGEST_NAME_BYTES;
+  const fits = Buffer.byteLength(final) + PART_SUFFIX_BYTES <= MAX_NAME_BYTES;
   return fits ? final : `long-${digest(final)}`;
 }
 

@@ -3,12 +3,12 @@ import { writeFile } from 'node:fs/promises';
 import type { Directory } from '../../disk/directory.ts';
 import { diskFailure, withDiskFailure } from '../../disk/failure.ts';
 import { sha256OfFile } from '../../disk/sha256.ts';
-import { WrittenFile } from '../../disk/written-file.ts';
+import { OutputFile } from '../../disk/written-file.ts';
 import { FilingsError } from '../../errors.ts';
 import { checkExisting, existingAt } from '../existing.ts';
 import { differs, type Existing, type FilePlan } from '../file-plan.ts';
 import type { Placement, Sink } from '../job.ts';
-import type { Version } from '../resume.ts';
+import type { RemoteVersion } from '../resume.ts';
 import { commitPart, type OwnPart, pathOf } from './commit.ts';
 import type { Leftovers, Part } from './leftovers.ts';
 import { newId, recordName, stemOf } from './owner.ts';
@@ -37,12 +37,12 @@ interface PartTarget {
  */
 export class PartFile implements Sink {
   readonly restartable = true;
-  readonly version: Version | undefined;
+  readonly version: RemoteVersion | undefined;
   readonly #target: PartTarget;
   readonly #part: OwnPart;
-  readonly #file: WrittenFile;
+  readonly #file: OutputFile;
   /** What the record beside the part says; undefined if there is none. */
-  #recorded: Version | undefined;
+  #recorded: RemoteVersion | undefined;
 
   private constructor(target: PartTarget, { id, file, version }: Part) {
     const { directory, final, leftovers } = target;
@@ -62,14 +62,14 @@ export class PartFile implements Sink {
     const id = newId(run.random());
     const path = pathOf({ directory, final, id, run });
     const fd = await withDiskFailure(directory.entry(final), () => directory.disk.create(path, 0o666));
-    return new PartFile(target, { id, file: new WrittenFile(fd, directory.disk, 0, run.kept.noteFailure) });
+    return new PartFile(target, { id, file: new OutputFile(fd, directory.disk, 0, run.kept.noteFailure) });
   }
 
   get bytes(): number {
     return this.#file.size;
   }
 
-  begin(version: Version): Promise<void> {
+  begin(version: RemoteVersion): Promise<void> {
     const { validator, total } = version;
     return withDiskFailure(this.#final, async () => {
       // A file of another size need not be fetched to be compared.
@@ -81,7 +81,7 @@ export class PartFile implements Sink {
     });
   }
 
-  async #writeRecord(version: Version): Promise<void> {
+  async #writeRecord(version: RemoteVersion): Promise<void> {
     // Set first, so that the rest of a record that a full disk tore is removed, too.
     this.#recorded = version;
     // It need not be flushed: after a power cut no part is resumed.

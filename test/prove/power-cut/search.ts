@@ -38,7 +38,7 @@ export interface State {
 }
 
 /** Limits of a search. */
-export interface Reach {
+export interface BatchProgress {
   /** Number of random fates of each kind that are tried at each moment. */
   readonly each: number;
   /** Number of states on which the program runs rerunStates, and as many more with a part. */
@@ -46,7 +46,7 @@ export interface Reach {
 }
 
 /** Runs a scenario. Checks each possible state after a power cut at each of its moments once. */
-export async function search(scenario: Scenario, stage: Stage, roll: Dice, reach: Reach) {
+export async function search(scenario: Scenario, stage: Stage, roll: Dice, reach: BatchProgress) {
   const { place, service } = stage;
   const old = new Map([...(scenario.old ?? []), ['in', Buffer.from(service.numbers.join('\n'))]]);
   await rebuild(place.path, old);
