@@ -1,6 +1,8 @@
 import { execFile } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdir, readdir, readFile, realpath } from 'node:fs/promises';
 import { createRequire } from 'node:module';
+import { type AddressInfo, createServer } from 'node:net';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
@@ -71,7 +73,12 @@ describe.runIf(hasWine).each([...WINDOWS_VERSIONS])('on Windows, by Wine, with N
       .trim()
       .split('\n')
       .map((line) => JSON.parse(line));
-    expect(report.map(({ path }) => path).slice(0, 2)).toEqual([`mirror/${A}/a.htm`, `mirror/${A}/b.htm`]);
+    expect(
+      report
+        .slice(0, 2)
+        .map(({ path }) => path)
+        .sort(),
+    ).toEqual([`mirror/${A}/a.htm`, `mirror/${A}/b.htm`]);
     expect(await names()).toEqual(['done', 'in.txt', 'mirror', 'r.jsonl']);
     expect((await read(`mirror/${A}/b.htm`)).equals(FILES[A]?.['b.htm'] as Buffer)).toBe(true);
   });
@@ -164,6 +171,27 @@ describe.runIf(hasWine).each([...WINDOWS_VERSIONS])('on Windows, by Wine, with N
     expect([exitCode, stderr]).toEqual([0, expect.stringContaining('resumed at')]);
     expect((await read('l.bin')).equals(LARGE)).toBe(true);
     expect([await names(), archive.requests.length]).toEqual([['l.bin'], 2]);
+  });
+
+  test('leaves the part of a run that is alive', async () => {
+    const { archive, start, filings, names, read } = await asking(
+      {},
+      {
+        instead(socket) {
+          socket.write(head(200, { ETag: '"v1"', 'Content-Length': LARGE.length }));
+          // The first run waits for the rest.
+          socket.write(archive.requests.length === 1 ? LARGE.subarray(0, LARGE.length / 2) : LARGE);
+          return true;
+        },
+      },
+    );
+    const running = start(['download', A, 'l.bin']);
+    await until(async () => (await sizeOfPart(names, read)) >= LARGE.length / 2);
+    const { exitCode, stderr } = await filings(['download', A, 'l.bin']);
+    expect([exitCode, stderr]).toEqual([0, 'l.bin: 3.0 MB\n']);
+    expect((await names()).map((name) => name.split('.').at(-1)).sort()).toEqual(['bin', 'part', 'resume']);
+    running.kill();
+    await running.ended;
   });
 
   test('writes to stdout byte by byte, to a pipe that another program closes, and to NUL', async () => {
@@ -303,12 +331,13 @@ describe.runIf(hasWine).each([...WINDOWS_VERSIONS])('on Windows, by Wine, with N
     const { start, filings, write } = await workplace();
     await write(`served/${A}/a.htm`, 'served');
     await write('secret.htm', 'secret');
-    const server = start(['serve', 'served', '--port', '8791']);
+    const port = await freePort();
+    const server = start(['serve', 'served', '--port', `${port}`]);
     onTestFinished(async () => {
       server.kill();
       await server.ended;
     });
-    const url = 'http://127.0.0.1:8791';
+    const url = `http://127.0.0.1:${port}`;
     await until(() =>
       fetch(url).then(
         () => true,
@@ -374,4 +403,13 @@ describe.runIf(hasWine).each([...WINDOWS_VERSIONS])('on Windows, by Wine, with N
 async function sizeOfPart(names: () => Promise<string[]>, read: (name: string) => Promise<Buffer>): Promise<number> {
   const part = (await names()).find((name) => name.endsWith('.part'));
   return part === undefined ? 0 : (await read(part)).length;
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
 }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { DEFAULT_LAYOUT, parseLayout } from '../../src/batch/layout.ts';
-import type { Order } from '../../src/commands/download/order.ts';
+import { type Order, readOrder } from '../../src/commands/download/order.ts';
 import { targetsOf } from '../../src/commands/download/targets.ts';
 import { segmentsOf, typedPath } from '../../src/paths.ts';
 import { parseAccession } from '../../src/service/accession.ts';
@@ -58,6 +58,30 @@ describe('the place of a file', () => {
   test('stays the same elsewhere, where a backslash is a letter', () => {
     const path = `/work/.\\x/${A}/a.htm`;
     expect(targetOn(UNIX, '.\\x')).toMatchObject({ path, displayPath: `.\\x/${A}/a.htm` });
+  });
+});
+
+describe('--output', () => {
+  const options = { all: false, include: [], exclude: [], query: [] };
+  const orderOf = (output: string, platform: string) =>
+    readOrder(['0001234567-24-000001', 'a.htm'], { ...options, output } as never, {}, { argv: [], platform });
+
+  test.each(['a?.htm', 'C:\\x\\a|b', 'a.htm:stream', 'a.htm::$DATA', 'con', 'x\\aux.htm', 'a.'])(
+    'cannot be on Windows %j, which is no name of a file there',
+    (output) => {
+      const refused = expect.objectContaining({ code: 'usage', message: expect.stringContaining('Windows does not') });
+      expect(() => orderOf(output, 'win32')).toThrow(refused);
+      expect(orderOf(output, 'linux').output).toBe(output);
+    },
+  );
+
+  test.each(['-', 'NUL', 'a.htm', '..\\a.htm', 'D:\\x\\a.htm', 'x/a.htm'])('can be on Windows %j', (output) => {
+    expect(orderOf(output, 'win32').output).toBe(output);
+  });
+
+  test('is a directory on Windows if it ends in a backslash', () => {
+    expect(() => orderOf('x\\', 'win32')).toThrow('--output must be a file');
+    expect(orderOf('x\\', 'linux').output).toBe('x\\');
   });
 });
 

@@ -136,6 +136,12 @@ async function identitiesOf({ name, place }: Used): Promise<readonly string[]> {
   return [...new Set([...places, ...inodesOf(stats)])];
 }
 
+/** Returns the name of the run's file that is also the file with these stats. */
+function aliasOf(stats: Stats | undefined, seen: Seen): string | undefined {
+  const [inode = ''] = inodesOf(stats);
+  return seen.get(inode)?.name;
+}
+
 /** Returns device and inode as text, or nothing. On Windows inodes beyond 2^53 lose digits, so that two files have one. */
 function inodesOf(stats: Stats | undefined): readonly string[] {
   return stats && Number.isSafeInteger(stats.ino) ? [`${stats.dev}:${stats.ino}`] : [];
@@ -162,7 +168,7 @@ function ownerFinder(seen: Seen, directory: string, realDirectory: string) {
   const inside = [...seen].filter(([identity]) => identity.startsWith(join(realDirectory, sep)));
   const below = new Map(inside.map(([path, { name }]) => [twinKey(path.slice(realDirectory.length)), name]));
   return (path: string, stats: Stats | undefined): string | undefined => {
-    const found = inodesOf(stats).flatMap((inode) => seen.get(inode)?.name ?? [])[0];
+    const found = aliasOf(stats, seen);
     return found ?? (below.size > 0 ? below.get(twinKey(path.slice(directory.length))) : undefined);
   };
 }
@@ -173,7 +179,7 @@ function sumsOwnerFinder(seen: Seen) {
   return (directory: string): string | undefined => {
     if (last?.directory !== directory) {
       const stats = statsAt(join(directory, SUMS_NAME));
-      last = { directory, owner: inodesOf(stats).flatMap((inode) => seen.get(inode)?.name ?? [])[0] };
+      last = { directory, owner: aliasOf(stats, seen) };
     }
     return last.owner;
   };
