@@ -107,9 +107,11 @@ describe('options', () => {
   });
 
   test('before the cursor are known by their names, with their values', () => {
-    const { args, given } = at('--sandbox download -nqj3 --base-url=u --api-key -k X --include a a.htm -- --json ');
+    const { args, optionValues } = at(
+      '--sandbox download -nqj3 --base-url=u --api-key -k X --include a a.htm -- --json ',
+    );
     expect(args).toEqual(['X', 'a.htm', '--json']);
-    expect(given).toEqual({
+    expect(optionValues).toEqual({
       ...{ sandbox: true, dryRun: true, quiet: true, jobs: '3' },
       ...{ baseUrl: 'u', apiKey: '-k', include: 'a' },
     });
@@ -120,7 +122,7 @@ describe('options', () => {
 const BREAKS = ' \t\n"\'@><=;|&(:';
 
 describe('a line is split as the shell does', () => {
-  test.each<[string, readonly string[], kept?: string, quote?: string]>([
+  test.each<[string, readonly string[], keptPrefix?: string, quote?: string]>([
     ['filings ', ['']],
     ['filings  a\tb', ['a', 'b']],
     ['/bin/filings a ', ['a', '']],
@@ -137,8 +139,8 @@ describe('a line is split as the shell does', () => {
     ["filings x:y'z w", ['x:yz w'], 'x:y', "'"],
     ['filings ~/a ~/b', ['/home/a', '~/b']],
     ['filings "~/a" x~/b \\~/c d', ['~/a', 'x~/b', '~/c', 'd']],
-  ])('%j', (line, words, kept = '', quote = '') => {
-    expect(splitLine(line, { home: '/home', breaks: BREAKS })).toEqual({ words, kept, quote, isExpanded: false });
+  ])('%j', (line, words, keptPrefix = '', quote = '') => {
+    expect(splitLine(line, { home: '/home', breaks: BREAKS })).toEqual({ words, keptPrefix, quote, isExpanded: false });
   });
 
   test.each([

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { parseLayout } from '../../src/batch/layout.ts';
-import { placedFilingOf } from '../../src/commands/download/targets.ts';
+import { filingOfPath } from '../../src/commands/download/targets.ts';
 import { parseAccession } from '../../src/service/accession.ts';
 
 const [A, B] = ['0001234567-24-000001', '0001234567-24-000002'].map(parseAccession) as [never, never];
@@ -31,6 +31,6 @@ test.each<[name: string, directory: string, layout: string, file: string, filing
 ])('finds the filing that owns a path: %s', (_, directory, layout, file, filing) => {
   const { template, place } = parseLayout(layout, 'linux');
   const { path = '' } = place(A, file);
-  const above = placedFilingOf(directory.split('/'));
-  expect(placedFilingOf(path.split('/'), template.split('/'), above)).toBe(filing);
+  const above = filingOfPath(directory.split('/'));
+  expect(filingOfPath(path.split('/'), template.split('/'), above)).toBe(filing);
 });

@@ -8,42 +8,42 @@ import { type Completions, completionsFor } from './completions.ts';
 import { SHELLS } from './shells.ts';
 
 /**
- * Answers a TAB: `filings __complete SHELL LINE`. Returns 0. Whatever fails, nothing is said, because a person is typing
- * on the terminal.
+ * Answers a TAB: `filings __complete SHELL LINE`. Returns 0. Errors print nothing, because a person is typing on the
+ * terminal.
  */
 export async function complete(argv: readonly string[], commands: readonly CommandSpec[], world: World) {
-  const answer = await answerTo(argv, commands, world).catch(() => '');
+  const answer = await createAnswer(argv, commands, world).catch(() => '');
   await write(world.stdout, answer).catch(() => {});
   return 0;
 }
 
-async function answerTo([name = '', ...args]: readonly string[], commands: readonly CommandSpec[], world: World) {
+async function createAnswer([name = '', ...args]: readonly string[], commands: readonly CommandSpec[], world: World) {
   const shell = Object.hasOwn(SHELLS, name) ? SHELLS[name] : undefined;
   if (shell === undefined) return '';
   const line = shell.read(args, world.env);
-  // The answer is lines of text.
+  // The answer consists of lines, so that a word with a line break or a control character cannot be completed.
   if (line.words.some((word) => printable(word) !== word)) return '';
-  const found = completionsFor(line.words, commands);
-  const { prefix, lookUp } = found;
+  const completions = completionsFor(line.words, commands);
+  const { prefix, lookUp } = completions;
   const isPath = lookUp === 'file' || lookUp === 'directory';
-  const names = isPath || line.isExpanded ? [] : await lookedUp(found, world).catch(() => []);
-  const candidates = [...found.candidates, ...names.map((text) => ({ text, help: '' }))];
-  const whole = candidates.map(({ text, help }) => ({ text: prefix + text, help }));
-  return shell.print({ kind: isPath ? lookUp : 'words', candidates: whole, prefix }, line);
+  const names = isPath || line.isExpanded ? [] : await lookUpNames(completions, world).catch(() => []);
+  const candidates = [...completions.candidates, ...names.map((text) => ({ text, help: '' }))];
+  const wholeWords = candidates.map(({ text, help }) => ({ text: prefix + text, help }));
+  return shell.print({ kind: isPath ? lookUp : 'words', candidates: wholeWords, prefix }, line);
 }
 
-/** Returns the names that the config file or the service knows, without those that a terminal would act on. */
-async function lookedUp({ lookUp, args, given }: Completions, world: World): Promise<readonly string[]> {
-  const [accession, ...typed] = args;
-  const flags = { ...given, retries: '0', progress: 'none', deadline: '2s' };
-  // Nobody is asked, and nothing is printed.
+/** Returns the names in the config file or at the service, except names with control characters. */
+async function lookUpNames({ lookUp, args, optionValues }: Completions, world: World): Promise<readonly string[]> {
+  const [accession, ...otherArgs] = args;
+  const flags = { ...optionValues, retries: '0', progress: 'none', deadline: '2s' };
+  // An empty stdin and a silent stderr: a TAB must not ask for a key, and not print.
   const stdin = new PassThrough().end();
   const stderr = new Writable({ write: (_chunk, _encoding, done) => done() });
   const names = await withinDeadline(flags, derived(world, { stdin, stderr }), async (bounded) => {
     if (lookUp === 'profile') return (await import('../../settings/config-file.ts')).profileNames(flags, bounded);
     if (lookUp !== 'name' || accession === undefined) return [];
-    const found = await (await import('./file-names.ts')).fileNames(flags, bounded, accession);
-    return found.filter((name) => !typed.includes(name));
+    const names = await (await import('./file-names.ts')).fileNames(flags, bounded, accession);
+    return names.filter((name) => !otherArgs.includes(name));
   });
   // A name that begins with a dash would be an option.
   return [...new Set(names)].filter((name) => /^[^-]/.test(name) && printable(name) === name);

@@ -4,12 +4,12 @@ import type { ArgumentSpec, CommandSpec } from '../../spec/command.ts';
 import type { Kind } from '../../spec/kind.ts';
 import { flagOf, type NamedOption, named } from '../../spec/option.ts';
 
-// Decides what TAB offers, as a pure function of the words before the cursor and the specs of the commands. It only names
-// what the shell, the config file or the service must be asked for.
+// Decides which words TAB suggests, as a pure function of the words before the cursor and the specs of the commands. Names
+// that only the shell, the config file or the service knows are not in the result: its `lookUp` says where to find them.
 
 export interface Candidate {
   readonly text: string;
-  /** One line about it; empty if there is nothing to say. */
+  /** One line that describes the word; may be empty. */
   readonly help: string;
 }
 
@@ -17,41 +17,41 @@ export interface Completions {
   /** The start of the current word that stays before every candidate: `--color=`, `-j`, or nothing. */
   readonly prefix: string;
   readonly candidates: readonly Candidate[];
-  /** What must be looked up in addition: paths, the files of the filing `args[0]`, or the profiles of the config file. */
+  /** Additional words to look up: paths, the files of the filing `args[0]`, or the profiles of the config file. */
   readonly lookUp?: 'file' | 'directory' | 'name' | 'profile' | undefined;
   /** The arguments of the command before the cursor. */
   readonly args: readonly string[];
   /** The options before the cursor by their names, such as `baseUrl`; true for a switch. */
-  readonly given: Readonly<Record<string, string | true>>;
+  readonly optionValues: Readonly<Record<string, string | true>>;
 }
 
-/** The words before the current one. A word that does not fit is passed over, because the line is still being typed. */
+/** The words before the current one. Words that do not fit are ignored, because the line is still being typed. */
 interface Line {
   readonly spec: CommandSpec;
   readonly args: readonly string[];
-  readonly given: Readonly<Record<string, string | true>>;
+  readonly optionValues: Readonly<Record<string, string | true>>;
   /** The last word is this option, and the current word is its value. */
   readonly pending: NamedOption | undefined;
   /** `--` has ended the options. */
   readonly isEnded: boolean;
 }
 
-type Offered = Pick<Completions, 'candidates' | 'lookUp'>;
+type Suggestions = Pick<Completions, 'candidates' | 'lookUp'>;
 
-const NOTHING: Offered = { candidates: [] };
+const NO_SUGGESTIONS: Suggestions = { candidates: [] };
 
-/** Returns what may stand in place of the last of `words`, the words after the program's name. */
+/** Returns the completions of the last of `words`, which are the words after the program's name. */
 export function completionsFor(words: readonly string[], commands: readonly CommandSpec[]): Completions {
   const line = readLine(words.slice(0, -1), commands);
-  const { args, given } = line;
+  const { args, optionValues } = line;
   const current = words.at(-1) ?? '';
-  if (line.pending) return { ...valuesOf(line.pending.kind, line, commands), prefix: '', args, given };
+  if (line.pending) return { ...valuesOf(line.pending.kind, line, commands), prefix: '', args, optionValues };
   const isOption = !line.isEnded && current.startsWith('-');
-  if (!isOption) return { ...argumentsAt(line, commands), prefix: '', args, given };
+  if (!isOption) return { ...argumentsAt(line, commands), prefix: '', args, optionValues };
   const { options, prefix, value } = readOption(current, optionsOf(line.spec));
-  if (value === undefined) return { ...optionsAt(line), prefix: '', args, given };
+  if (value === undefined) return { ...optionsAt(line), prefix: '', args, optionValues };
   const [option] = options.filter(takesValue);
-  return { ...(option ? valuesOf(option.kind, line, commands) : NOTHING), prefix, args, given };
+  return { ...(option ? valuesOf(option.kind, line, commands) : NO_SUGGESTIONS), prefix, args, optionValues };
 }
 
 function readLine(words: readonly string[], commands: readonly CommandSpec[]): Line {
@@ -59,21 +59,21 @@ function readLine(words: readonly string[], commands: readonly CommandSpec[]): L
   let pending: NamedOption | undefined;
   let isEnded = false;
   const args: string[] = [];
-  const given: Record<string, string | true> = {};
+  const optionValues: Record<string, string | true> = {};
   for (const word of words) {
     const isOption = !isEnded && /^-./.test(word);
     const child = isEnded ? undefined : spec.children?.find(({ name }) => name === word);
     if (pending) {
-      given[pending.name] = word;
+      optionValues[pending.name] = word;
       pending = undefined;
     } else if (word === '--' && !isEnded) {
       isEnded = true;
     } else if (isOption) {
       const { options, value } = readOption(word, optionsOf(spec));
       for (const option of options) {
-        if (!takesValue(option)) given[option.name] = true;
+        if (!takesValue(option)) optionValues[option.name] = true;
         else if (value === undefined) pending = option;
-        else given[option.name] = value;
+        else optionValues[option.name] = value;
       }
     } else if (child) {
       spec = child;
@@ -81,7 +81,7 @@ function readLine(words: readonly string[], commands: readonly CommandSpec[]): L
       args.push(word);
     }
   }
-  return { spec, args, given, pending, isEnded };
+  return { spec, args, optionValues, pending, isEnded };
 }
 
 /** A word of options. `-qj3` names `quiet` and `jobs`; its prefix is `-qj` and its value `3`. */
@@ -111,7 +111,7 @@ function takesValue(option: NamedOption | undefined): boolean {
   return option?.value !== undefined;
 }
 
-/** A group takes the options of the command that runs when none is named. */
+/** Returns the options of a command. A group also has the options of its default command. */
 function optionsOf({ options, children, defaultChild }: CommandSpec): readonly NamedOption[] {
   const child = children?.find(({ name }) => name === defaultChild);
   return [...named(options), ...named(child?.options), ...SHARED_OPTIONS, HELP_OPTION];
@@ -121,33 +121,33 @@ function flagsOf({ short, flag }: NamedOption): readonly string[] {
   return short === undefined ? [`--${flag}`] : [`-${short}`, `--${flag}`];
 }
 
-/** The options that the line does not have yet, and those that may be repeated. */
-function optionsAt({ spec, given }: Line): Offered {
-  const options = optionsOf(spec).filter(({ name, repeatable }) => repeatable || given[name] === undefined);
+/** Returns the options that the line does not have yet, and the repeatable ones. */
+function optionsAt({ spec, optionValues }: Line): Suggestions {
+  const options = optionsOf(spec).filter(({ name, repeatable }) => repeatable || optionValues[name] === undefined);
   return {
     candidates: options.flatMap((option) => flagsOf(option).map((text) => ({ text, help: helpLine(option) }))),
   };
 }
 
-function argumentsAt(line: Line, commands: readonly CommandSpec[]): Offered {
+function argumentsAt(line: Line, commands: readonly CommandSpec[]): Suggestions {
   const { spec, args } = line;
-  if (spec.children) return args.length === 0 ? { candidates: commandsOf(spec.children) } : NOTHING;
+  if (spec.children) return args.length === 0 ? { candidates: commandsOf(spec.children) } : NO_SUGGESTIONS;
   const last = spec.arguments?.at(-1);
   const argument = spec.arguments?.[args.length] ?? (last?.variadic ? last : undefined);
-  return argument ? valuesOf(argument, line, commands) : NOTHING;
+  return argument ? valuesOf(argument, line, commands) : NO_SUGGESTIONS;
 }
 
 function commandsOf(specs: readonly CommandSpec[]): readonly Candidate[] {
   return specs.map(({ name, summary }) => ({ text: name, help: summary }));
 }
 
-type Valued = Pick<ArgumentSpec & Kind<unknown>, 'choices' | 'suggests' | 'completes' | 'json'>;
+type ValueSpec = Pick<ArgumentSpec & Kind<unknown>, 'choices' | 'suggests' | 'completes' | 'json'>;
 
 function valuesOf(
-  { choices, suggests, completes, json }: Valued,
+  { choices, suggests, completes, json }: ValueSpec,
   line: Line,
   commands: readonly CommandSpec[],
-): Offered {
+): Suggestions {
   const switchValues = json === 'boolean' ? ['true', 'false'] : [];
   const words = (choices ?? suggests ?? switchValues).map((text) => ({ text, help: '' }));
   switch (completes) {
@@ -160,14 +160,14 @@ function valuesOf(
   }
 }
 
-/** The values of the setting that the argument before names. */
-function valuesOfSetting(line: Line, commands: readonly CommandSpec[]): Offered {
+/** Returns the values of the setting that the previous argument names. */
+function valuesOfSetting(line: Line, commands: readonly CommandSpec[]): Suggestions {
   const name = line.args.at(-1) ?? '';
   const setting = SETTINGS.find(({ key, inFile }) => inFile && [key, flagOf(key)].includes(name));
-  return setting ? valuesOf(setting.kind, line, commands) : NOTHING;
+  return setting ? valuesOf(setting.kind, line, commands) : NO_SUGGESTIONS;
 }
 
-/** The commands below the one that the arguments name, and at the top the other topics. */
+/** Returns the subcommands of the command in the arguments; without arguments, all commands and topics. */
 function topicsAt(args: readonly string[], commands: readonly CommandSpec[], topics: readonly Candidate[]) {
   let specs = commands;
   for (const arg of args) specs = specs.find(({ name }) => name === arg)?.children ?? [];

@@ -5,14 +5,13 @@ import type { Flags } from '../../spec/command.ts';
 import type { World } from '../../world.ts';
 
 /**
- * Returns the names of a filing's files after one request. Returns none if a program, a person or stdin would be asked for
- * a secret.
+ * Returns the names of a filing's files, by one request. Returns none if a secret would come from a program or from stdin.
  */
 export async function fileNames(flags: Flags, world: World, accession: string): Promise<readonly string[]> {
   const resolved = await resolveSettings(flags, world);
   const { key, token } = resolved.settings;
-  const isAsked = [key, token].some((source) => source?.kind === 'file' && source.path === '-');
-  if (isAsked || key?.kind === 'command') return [];
+  const readsStdin = [key, token].some((source) => source?.kind === 'file' && source.path === '-');
+  if (readsStdin || key?.kind === 'command') return [];
   const session = await openSession(flags, world, { resolved });
   try {
     const { files } = await session.client.listPage(parseAccession(accession), [], session.signal);

@@ -1,3 +1,5 @@
+// Runs `config check`: takes the settings, requests one listing, and prints what the answer proves of the address, the
+// certificate, the key, the token and the clock. A 404 proves nothing, because any web server answers so.
 import { FilingsError, type Hint, withoutResource } from '../../errors.ts';
 import { type AccessionNumber, parseAccession } from '../../service/accession.ts';
 import { noFiles } from '../../service/client.ts';
@@ -23,35 +25,38 @@ type Findings = Readonly<Record<'address' | 'certificate' | 'key' | 'token' | 'c
   readonly filing?: Finding;
 };
 
-/** The listing that was requested, or the error in its place. */
-type Answer = { readonly page: Page; readonly error?: never } | { readonly page?: never; readonly error: FilingsError };
+/** The listing, or the error of its request. */
+type ListingResult =
+  | { readonly page: Page; readonly error?: never }
+  | { readonly page?: never; readonly error: FilingsError };
 
-/** Checks the settings by one request for a listing. Throws the error of the request, or `auth` for an expired token. */
+/** Checks the settings. Returns 0. Throws the error of the request, or `auth` for an expired token. */
 export async function run({ args, options, flags }: Invocation<typeof CHECK_OPTIONS>, world: World): Promise<number> {
-  const [named] = args;
-  const accession = parseAccession(named ?? NO_FILING);
-  const tell = (findings: Findings) => writeFindings(findings, options.json, flags, world);
-  const once = { ...flags, retries: '0' };
-  const resolved = await resolveSettings(once, world);
+  const [accessionText] = args;
+  const hasAccession = accessionText !== undefined;
+  const accession = parseAccession(accessionText ?? NO_FILING);
+  const print = (findings: Findings) => writeFindings(findings, options.json, flags, world);
+  const flagsWithoutRetry = { ...flags, retries: '0' };
+  const resolved = await resolveSettings(flagsWithoutRetry, world);
   // A credential of another host is not sent: opening the session throws the error about it.
-  if (resolved.foreign.length > 0) await tell(notRequested(resolved.foreign));
-  const session = await openSession(once, world, { resolved });
+  if (resolved.foreign.length > 0) await print(notRequested(resolved.foreign));
+  const session = await openSession(flagsWithoutRetry, world, { resolved });
   try {
-    const answer = await request(session, accession);
-    const found = await findings(session, answer, named !== undefined, world);
-    await tell(found);
-    const error = failureOf(answer, accession, named !== undefined, session);
+    const result = await requestListing(session, accession);
+    const findings = await findingsOf(session, result, hasAccession, world);
+    await print(findings);
+    const error = errorOf(result, accession, hasAccession, session);
     if (error !== undefined) throw error;
-    const [token, why] = found.token;
-    if (token === 'wrong') throw new FilingsError('auth', `the JWT: ${why}`, { subject: { name: 'config check' } });
-    if (answer.error) session.progress.note(`hint: ${withExisting(session)}`);
+    const [token, reason] = findings.token;
+    if (token === 'wrong') throw new FilingsError('auth', `the JWT: ${reason}`, { subject: { name: 'config check' } });
+    if (result.error) session.progress.note(`hint: ${existingAccessionHint(session)}`);
     return 0;
   } finally {
     await session.close();
   }
 }
 
-async function request({ client, signal }: Session, accession: AccessionNumber): Promise<Answer> {
+async function requestListing({ client, signal }: Session, accession: AccessionNumber): Promise<ListingResult> {
   try {
     return { page: await client.listPage(accession, [], signal) };
   } catch (error) {
@@ -61,29 +66,29 @@ async function request({ client, signal }: Session, accession: AccessionNumber):
 }
 
 /**
- * Returns the error that the check ends with. Without ACCESSION a 404 is none, nor is another 4xx in the form of the
- * service, which may reject a number that no filing has.
+ * Returns the error of the check, or undefined if it succeeded. Without ACCESSION it also succeeds with a 404 and with
+ * another 4xx in the form of the service, because the service may reject a number that no filing has.
  */
-function failureOf(
-  { page, error }: Answer,
+function errorOf(
+  { page, error }: ListingResult,
   accession: AccessionNumber,
-  isNamed: boolean,
+  hasAccession: boolean,
   session: Session,
 ): FilingsError | undefined {
   const failure = error ?? (page.files.length === 0 ? noFiles(accession) : undefined);
   if (failure === undefined) return undefined;
   const isRejected = failure.code === 'rejected';
-  if (!isNamed && (failure.code === 'not_found' || (isRejected && failure.fault !== 'foreign'))) return undefined;
-  const hint = isRejected && !isNamed ? withExisting(session) : withoutCommand(failure.hint);
+  if (!hasAccession && (failure.code === 'not_found' || (isRejected && failure.fault !== 'foreign'))) return undefined;
+  const hint = isRejected && !hasAccession ? existingAccessionHint(session) : withoutCommand(failure.hint);
   return failure.with({ subject: { name: 'config check', resource: undefined }, hint });
 }
 
-/** This command needs no hint to run it. */
+/** Removes the command from a hint, because it would be `filings config check` itself. */
 function withoutCommand(hint: Hint | undefined): Hint | undefined {
   return typeof hint === 'object' && 'command' in hint ? { ...hint, command: undefined } : hint;
 }
 
-function withExisting({ client }: Session): string {
+function existingAccessionHint({ client }: Session): string {
   return `to check more, give an accession number that exists: ${client.options.again('filings config check ACCESSION')}`;
 }
 
@@ -94,58 +99,65 @@ async function writeFindings(findings: Findings, json: boolean, flags: Flags, wo
   return writeRecords(['CHECKED', 'VERDICT', 'DETAIL'], cells, flags, world);
 }
 
-/** The findings without a request, because a credential belongs to another host. */
+/** Returns the findings if no request is sent, because a credential belongs to another host. */
 function notRequested(foreign: readonly ForeignCredential[]): Findings {
   const unknown: Finding = ['unknown', 'not requested'];
-  const about = (group: ForeignCredential['what']): Finding => {
+  const findingOf = (group: ForeignCredential['what']): Finding => {
     const error = foreign.find(({ what }) => what === group)?.error;
     return error ? ['wrong', printable(error.message)] : unknown;
   };
-  return { address: unknown, certificate: unknown, key: about('key'), token: about('token'), clock: unknown };
+  return {
+    address: unknown,
+    certificate: unknown,
+    key: findingOf('key'),
+    token: findingOf('token'),
+    clock: unknown,
+  };
 }
 
-async function findings(
+/** Returns what the result of the request proves of each setting. */
+async function findingsOf(
   { settings, client }: Session,
-  { page, error }: Answer,
-  isNamed: boolean,
+  { page, error }: ListingResult,
+  hasAccession: boolean,
   world: World,
 ): Promise<Findings> {
-  // The program's own words are not redacted, whatever the key is.
-  const show = (text: string) => printable(world.secrets.redact(text));
+  // Only texts from outside are redacted: a key such as `key` must not change the program's own words.
+  const sanitize = (text: string) => printable(world.secrets.redact(text));
   const { baseUrl: url, credentials } = client.options;
-  const why = error && show(withoutResource(error).message);
-  const status = error && show(withoutResource(error).with({ quote: undefined }).message);
+  const reason = error && sanitize(withoutResource(error).message);
+  const status = error && sanitize(withoutResource(error).with({ quote: undefined }).message);
   const token = await credentials.token?.();
-  const expired = token && (await expiry(token, serviceTime(world.now(), client.clockAhead) / 1000));
+  const expiry = token && (await readExpiry(token, serviceTime(world.now(), client.clockAhead) / 1000));
   const skew = clockSkew(client.clockAhead, token !== undefined);
   const isRefused = error?.code === 'auth' && !isUnreached(error);
   const credential: Finding = [
     page ? 'ok' : isRefused ? 'wrong' : 'unknown',
-    isRefused ? `${token ? 'the key or the token: ' : ''}${why}` : undefined,
+    isRefused ? `${token ? 'the key or the token: ' : ''}${reason}` : undefined,
   ];
   return {
-    address: addressFinding(error, settings.sandbox ? 'the sandbox' : show(url.href), { why, status }),
-    certificate: certificateFinding(error, url, why),
+    address: addressFinding(error, settings.sandbox ? 'the sandbox' : sanitize(url.href), { reason, status }),
+    certificate: certificateFinding(error, url, reason),
     // The answer to an expired token says nothing about the key.
-    key: expired ? ['unknown', 'the token has expired'] : credential,
-    token: expired ? ['wrong', expired] : token === undefined ? ['not used'] : credential,
+    key: expiry ? ['unknown', 'the token has expired'] : credential,
+    token: expiry ? ['wrong', expiry] : token === undefined ? ['not used'] : credential,
     clock: clockFinding(client.clockAhead, skew),
-    ...(isNamed && { filing: filingFinding(page, error, why) }),
+    ...(hasAccession && { filing: filingFinding(page, error, reason) }),
   };
 }
 
-/** Whether the request did not get to the service: no connection, or a proxy that wants a password. */
+/** Whether the request did not reach the service: there was no connection, or the proxy requires a password. */
 function isUnreached(error: FilingsError | undefined): boolean {
   return error?.connected === false || error?.problem?.status === 407;
 }
 
-/** Any web server answers 404 or another 4xx to a path that it does not know: that proves nothing. */
+/** Any web server answers 404 or another 4xx to an unknown path, so that such an answer does not prove the address. */
 function addressFinding(
   error: FilingsError | undefined,
   baseUrl: string,
-  { why, status }: { readonly why: string | undefined; readonly status: string | undefined },
+  { reason, status }: { readonly reason: string | undefined; readonly status: string | undefined },
 ): Finding {
-  if (isUnreached(error) && error?.fault !== 'certificate') return ['wrong', `${baseUrl}: ${why}`];
+  if (isUnreached(error) && error?.fault !== 'certificate') return ['wrong', `${baseUrl}: ${reason}`];
   if (error?.code === 'integrity' && error.fault === 'foreign') {
     return ['wrong', `${baseUrl}, where something else answers`];
   }
@@ -155,8 +167,8 @@ function addressFinding(
   return ['ok', baseUrl];
 }
 
-function certificateFinding(error: FilingsError | undefined, { protocol }: URL, why?: string): Finding {
-  if (error?.fault === 'certificate') return ['wrong', why];
+function certificateFinding(error: FilingsError | undefined, { protocol }: URL, reason?: string): Finding {
+  if (error?.fault === 'certificate') return ['wrong', reason];
   if (protocol === 'http:') return ['not used'];
   return [isUnreached(error) ? 'unknown' : 'ok'];
 }
@@ -166,15 +178,16 @@ function clockFinding(clockAhead: number | undefined, skew: string | undefined):
   return skew ? ['wrong', skew] : ['ok'];
 }
 
-function filingFinding(page: Page | undefined, error: FilingsError | undefined, why?: string): Finding {
-  if (!page) return [error?.code === 'not_found' ? 'wrong' : 'unknown', why];
+function filingFinding(page: Page | undefined, error: FilingsError | undefined, reason?: string): Finding {
+  if (!page) return [error?.code === 'not_found' ? 'wrong' : 'unknown', reason];
   if (page.files.length === 0) return ['wrong', 'the service lists no files'];
   return ['ok', `${counted(page.records, 'record')}, ${counted(page.files.length, 'file')}`];
 }
 
 /** Returns how long ago the token expired, or undefined if it is valid or has no readable `exp`. */
-async function expiry(token: string, atSeconds: number): Promise<string | undefined> {
+async function readExpiry(token: string, atSeconds: number): Promise<string | undefined> {
   const { inspectToken } = await import('../../jwt/inspect.ts');
-  const seen = inspectToken(token, { atSeconds });
-  return 'failedCheck' in seen || !(Number(seen.claims.exp) <= atSeconds) ? undefined : seen.times.exp?.relative;
+  const inspection = inspectToken(token, { atSeconds });
+  if ('failedCheck' in inspection || !(Number(inspection.claims.exp) <= atSeconds)) return undefined;
+  return inspection.times.exp?.relative;
 }

@@ -8,21 +8,24 @@ import { write } from '../../stdio/output.ts';
 import { printable } from '../../terminal/printable.ts';
 import type { World } from '../../world.ts';
 
+/** Runs `config set`. Returns 0. Throws `usage` for an unknown key or an invalid value, and `local_io`. */
 export async function set({ args, flags }: Invocation, world: World): Promise<number> {
-  const [name = '', given] = args;
+  const [name = '', value] = args;
   const spec = settingForFile(name);
-  const text = given ?? (await askedFor(spec, world));
+  const text = value ?? (await readSecretValue(spec, world));
   if (spec.secret) world.secrets.add(text);
   await editConfigFile(locateConfig(flags, world), spec.key, valueForFile(spec, text, world.cwd), world);
   return 0;
 }
 
+/** Runs `config unset`. Returns 0. Throws `usage` for an unknown key, and `local_io`. */
 export async function unset({ args, flags }: Invocation, world: World): Promise<number> {
   const { key } = settingNamed(args[0] ?? '', true);
   await editConfigFile(locateConfig(flags, world), key, undefined, world);
   return 0;
 }
 
+/** Runs `config path`. Returns 0. Throws `config` if neither `--config` nor a home directory says where. */
 export async function path({ flags }: Invocation, world: World): Promise<number> {
   const { path: file } = locateConfig(flags, world);
   if (file === undefined) throw noHome();
@@ -30,8 +33,8 @@ export async function path({ flags }: Invocation, world: World): Promise<number>
   return 0;
 }
 
-/** Reads the value of a secret that is not on the command line, from a hidden prompt or stdin. */
-async function askedFor({ key, secret }: NamedSetting, world: World): Promise<string> {
+/** Returns the value of a secret from a hidden prompt or stdin. Throws `usage` if the setting is no secret. */
+async function readSecretValue({ key, secret }: NamedSetting, world: World): Promise<string> {
   if (!secret) {
     throw new FilingsError('usage', 'VALUE is missing', {
       subject: { name: `config set ${key}` },

@@ -11,14 +11,15 @@ import { printable, printableJson } from '../../terminal/printable.ts';
 import type { World } from '../../world.ts';
 import type { LIST_OPTIONS } from './spec.ts';
 
+/** Runs `config list`. Returns 0. */
 export async function showAll({ options, flags }: Invocation<typeof LIST_OPTIONS>, world: World): Promise<number> {
   const { given, settings } = await resolveSettings(flags, world, true);
-  // With --sandbox those of the service say nothing.
+  // With --sandbox the settings of the service have no effect.
   const rows = SETTINGS.filter(({ key, service }) => given.has(key) || !(service && settings.sandbox)).map((spec) => {
     const { value, level = null, name = null } = given.get(spec.key) ?? {};
     return {
       key: spec.key,
-      value: value === undefined ? null : shown(spec, value, world.secrets),
+      value: value === undefined ? null : displayValue(spec, value, world.secrets),
       level,
       origin: name,
     };
@@ -28,28 +29,29 @@ export async function showAll({ options, flags }: Invocation<typeof LIST_OPTIONS
     return 0;
   }
   const cells = rows.map(({ key, value, origin }) =>
-    [key, asText(value ?? ''), origin ?? 'not set'].map((text) => printable(text)),
+    [key, toText(value ?? ''), origin ?? 'not set'].map((text) => printable(text)),
   );
   await writeRecords(['KEY', 'VALUE', 'ORIGIN'], cells, flags, world);
   return 0;
 }
 
 /**
- * A secret is never shown, nor the arguments of a program that gives one; any other text that a user writes may hold one
- * by mistake. In JSON's own types.
+ * Returns a value for display, in the types of JSON. Secrets and the arguments of `apiKeyCommand` are never displayed. All
+ * other texts are redacted, because a user may have put a secret into one of them by mistake.
  */
-function shown({ secret, kind }: NamedSetting, value: unknown, secrets: Secrets): unknown {
+function displayValue({ secret, kind }: NamedSetting, value: unknown, secrets: Secrets): unknown {
   if (secret) return REDACTED;
   if (Array.isArray(value)) return value.length > 1 ? [value[0], '…'] : value;
   if (kind.json === 'boolean' || kind.json === 'integer') return kind.parse(String(value));
   return kind.choices ? value : redacted(value, secrets);
 }
 
-function asText(value: unknown): string {
+function toText(value: unknown): string {
   if (Array.isArray(value)) return value.join(' ');
   return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
+/** Runs `config get`. Returns 0. Throws `not_found` if the setting is not set. */
 export async function showOne({ args, flags }: Invocation, world: World): Promise<number> {
   const { key, secret } = settingNamed(args[0] ?? '');
   const value = (await resolveSettings(flags, world, true)).given.get(key)?.value;

@@ -6,13 +6,13 @@ import { flagOf, options } from '../../spec/option.ts';
 export const LIST_OPTIONS = options({ json: { kind: SWITCH, help: 'print JSON Lines, one object a setting' } });
 export const CHECK_OPTIONS = options({ json: { kind: SWITCH, help: 'print JSON Lines, one object a check' } });
 
-/** What the file may hold, as flags are spelled. */
-const NAMES = SETTINGS.filter((spec) => spec.inFile).map(({ key }) => flagOf(key));
+/** The settings that the file may have, spelled as flags. */
+const SETTING_NAMES = SETTINGS.filter((spec) => spec.inFile).map(({ key }) => flagOf(key));
 
 const SETTING: ArgumentSpec = {
   name: 'KEY',
   required: true,
-  suggests: NAMES,
+  suggests: SETTING_NAMES,
   help: "the name of a setting: see 'filings help config'",
 };
 

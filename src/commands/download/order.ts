@@ -1,3 +1,5 @@
+// Reads the arguments and options of `download` into an order before anything is opened. Takes them as they were parsed,
+// returns the order, and throws `usage`, where possible with the command that was probably meant.
 import { nameFilter } from '../../batch/glob.ts';
 import { defaultLayout, type Layout, parseLayout } from '../../batch/layout.ts';
 import { isOneFile, twinKey } from '../../disk/file-name.ts';
@@ -17,23 +19,23 @@ import type { OPTIONS } from './spec.ts';
 type Options = Values<typeof OPTIONS>;
 
 export interface Order {
-  /** Each once. One where files are named; none where the input names them all. */
+  /** Distinct accession numbers: one if files are named, none with `--input`. */
   readonly accessions: readonly AccessionNumber[];
   readonly fileNames: readonly string[];
-  /** What of a listing is chosen; undefined where nothing says so. */
-  readonly chosen: ((name: string) => boolean) | undefined;
+  /** Whether a listed file is selected. Undefined without `--all`, `--include` and `--exclude`. */
+  readonly isChosen: ((name: string) => boolean) | undefined;
   readonly query: readonly Parameter[];
   readonly input: string | undefined;
   readonly output: string | undefined;
   readonly directory: string;
   readonly layout: Layout;
   readonly report: string | undefined;
-  /** Exactly one named file: its own error is the error of the run. */
-  readonly single: boolean;
+  /** Exactly one file is named: its error is the error of the run. */
+  readonly isSingleFile: boolean;
   readonly options: Options;
 }
 
-/** No effect. Throws `usage`. */
+/** Returns the order. Throws `usage`. Has no effect, because an invalid command line must change nothing. */
 export function readOrder(
   args: readonly string[],
   options: Options,
@@ -41,68 +43,69 @@ export function readOrder(
   { argv, platform }: Pick<World, 'argv' | 'platform'>,
 ): Order {
   const { all, include, exclude, input, output, layout, directory = '.' } = options;
-  const choosing = all || include.length > 0 || exclude.length > 0;
+  const hasSelection = all || include.length > 0 || exclude.length > 0;
   const filter = nameFilter(include, exclude);
   if (all && include.length > 0) {
     throw usage('--all cannot be used with --include', 'omit --all to download only the files that match');
   }
-  const { accessions, fileNames } = readNames(args, choosing, argv);
+  const { accessions, fileNames } = readNames(args, hasSelection, argv);
   const order: Order = {
     accessions,
     fileNames,
-    chosen: choosing ? filter : undefined,
+    isChosen: hasSelection ? filter : undefined,
     input,
     query: options.query,
     output: asStream(output),
     directory,
-    layout: layoutOf(layout, output, choosing || input !== undefined, platform),
+    layout: layoutOf(layout, output, hasSelection || input !== undefined, platform),
     report: asStream(options.report),
-    single: input === undefined && fileNames.length === 1,
+    isSingleFile: input === undefined && fileNames.length === 1,
     options,
   };
   requireFiles(order, flags);
-  requireFitting(order, platform);
+  requireCompatibleOptions(order, platform);
   if (output === undefined) requireSafeNames(order, argv);
   requireOneUser('stdout', [order.output === '-' && '--output -', order.report === '-' && '--report -']);
   return order;
 }
 
 /**
- * Filings alone where their files are chosen from the listings, otherwise a filing and its files. For an archive's URL
- * and for `ACCESSION/FILE` the error has the command that was meant.
+ * Returns the filings if their files are selected from the listings, otherwise a filing and its files. Throws `usage` for
+ * a URL of an archive or `ACCESSION/FILE`, with the command that was probably meant.
  */
 function readNames(
   [first, ...names]: readonly string[],
-  choosing: boolean,
+  hasSelection: boolean,
   argv: readonly string[],
 ): Pick<Order, 'accessions' | 'fileNames'> {
   if (first === undefined) return { accessions: [], fileNames: [] };
   const words = [first, ...names];
-  const typed = words.find((word) => pasted(word) !== undefined);
-  if (typed !== undefined) {
-    const wanted = typed === first || choosing ? 'an accession number' : 'a file name';
-    throw usage(`'${shortened(typed, 60)}' is not ${wanted}`, commandForPasted(words, choosing, argv));
+  const wrongWord = words.find((word) => pasted(word) !== undefined);
+  if (wrongWord !== undefined) {
+    const expected = wrongWord === first || hasSelection ? 'an accession number' : 'a file name';
+    throw usage(`'${shortened(wrongWord, 60)}' is not ${expected}`, commandForPasted(words, hasSelection, argv));
   }
   const accession = parseAccession(first);
   const others = names.flatMap((name) => accessionIn(name) ?? []);
-  if (choosing && others.length === names.length) {
+  if (hasSelection && others.length === names.length) {
     return { accessions: [...new Set([accession, ...others])], fileNames: [] };
   }
   return { accessions: [accession], fileNames: [...new Set(names)] };
 }
 
-/** Files of several filings go to a directory for each; with `--output` the name is only sent. */
-function layoutOf(layout: string | undefined, output: string | undefined, several: boolean, platform: string): Layout {
+/** Returns the layout. By default each of several filings has its own directory. With `--output` no name becomes a path. */
+function layoutOf(layout: string | undefined, output: string | undefined, isBatch: boolean, platform: string): Layout {
   if (output !== undefined) return { template: '', place: (_, path) => ({ path }) };
-  return layout === undefined ? defaultLayout(several, platform) : parseLayout(layout, platform);
+  return layout === undefined ? defaultLayout(isBatch, platform) : parseLayout(layout, platform);
 }
 
+/** Returns `-` if the path is that of stdout, such as `/dev/stdout`. */
 function asStream(path: string | undefined): string | undefined {
   return path !== undefined && descriptorAt(path) === 1 ? '-' : path;
 }
 
-/** There is something to download, and what is named is not chosen as well. */
-function requireFiles({ accessions: [accession], fileNames, chosen, input }: Order, flags: Flags): void {
+/** Throws `usage` unless the order has files, either by name or by selection. */
+function requireFiles({ accessions: [accession], fileNames, isChosen, input }: Order, flags: Flags): void {
   if (input !== undefined && accession !== undefined) {
     throw usage('--input cannot be used with ACCESSION');
   }
@@ -110,10 +113,10 @@ function requireFiles({ accessions: [accession], fileNames, chosen, input }: Ord
   if (accession === undefined) {
     throw usage('download: ACCESSION is missing', 'name a filing and its files, or use --input FILE; see --help');
   }
-  if (fileNames.length > 0 && chosen) {
+  if (fileNames.length > 0 && isChosen) {
     throw usage('FILE cannot be used with --all, --include or --exclude');
   }
-  if (fileNames.length > 0 || chosen) return;
+  if (fileNames.length > 0 || isChosen) return;
   const list = hintCommand(`filings list ${accession}`, flags);
   throw usage(
     `${accession}: no files selected`,
@@ -121,11 +124,11 @@ function requireFiles({ accessions: [accession], fileNames, chosen, input }: Ord
   );
 }
 
-/** What goes with one file alone, and what with an input alone. */
-function requireFitting({ fileNames, input, single, options, output }: Order, platform: string): void {
+/** Throws `usage` if an option requires exactly one file or `--input`, or if `--output` cannot be a file. */
+function requireCompatibleOptions({ fileNames, input, isSingleFile, options, output }: Order, platform: string): void {
   const { sha256, spool, done } = options;
   const forOne = output !== undefined ? '--output' : sha256 !== undefined ? '--sha256' : undefined;
-  if (forOne !== undefined && !single) {
+  if (forOne !== undefined && !isSingleFile) {
     const message = `${forOne} takes exactly one file: ${fileNames.length} are named`;
     throw usage(message, 'download them one by one, or several into a directory: --directory DIR');
   }
@@ -140,65 +143,60 @@ function requireFitting({ fileNames, input, single, options, output }: Order, pl
 }
 
 /**
- * Throws `usage` if a name is an accession number, if a name may not touch the disk where the layout puts it, or if two
- * names may be one file.
+ * Throws `usage` if a name is an accession number, if the layout makes an invalid path of it, or if two names may be the
+ * same file on some disks.
  */
 function requireSafeNames({ accessions, fileNames, layout }: Order, argv: readonly string[]): void {
-  const spelled = new Map<string, string>();
+  const namesByKey = new Map<string, string>();
   const filing = fileNames.find(accessionIn);
   if (filing !== undefined) {
-    const message = `FILE: ${filing} is an accession number`;
-    throw usage(
-      message,
-      commandForFilings(
-        fileNames.filter((name) => !accessionIn(name)),
-        argv,
-      ),
-    );
+    const files = fileNames.filter((name) => !accessionIn(name));
+    throw usage(`FILE: ${filing} is an accession number`, commandForFilings(files, argv));
   }
   for (const name of fileNames) {
     const { fault } = layout.place(accessions.join(), name);
     if (fault) throw usage(`file name '${name}': ${fault.reason}`, fault.hint);
-    const twin = spelled.get(twinKey(name)) ?? name;
+    const twin = namesByKey.get(twinKey(name)) ?? name;
     if (twin !== name) {
       const message = `file names '${twin}' and '${name}': they may be one file on some disks`;
       throw usage(message, 'download one of them under another name: -o PATH');
     }
-    spelled.set(twinKey(name), name);
+    namesByKey.set(twinKey(name), name);
   }
 }
 
 const SEVERAL_FILINGS = 'for several filings, omit FILE and add --all or --include GLOB';
 
-/** The hint for URLs and `ACCESSION/FILE`: the command with accession numbers and file names in their place. */
-function commandForPasted(words: readonly string[], choosing: boolean, argv: readonly string[]): string {
-  const found = words.map((word) => pasted(word));
-  const filings = new Set(words.flatMap((word, index) => found[index]?.accession ?? accessionIn(word) ?? []));
-  if (filings.size > 1 && !choosing) return SEVERAL_FILINGS;
-  const isAll = found.every((one) => one?.fileName !== undefined);
-  const replaced = words.flatMap((word, index): [string, string[]][] => {
-    const { accession = '', fileName } = found[index] ?? {};
+/** Returns the hint for URLs and `ACCESSION/FILE`: the command with accession numbers and file names in their place. */
+function commandForPasted(words: readonly string[], hasSelection: boolean, argv: readonly string[]): string {
+  const parsedWords = words.map((word) => pasted(word));
+  const filings = new Set(words.flatMap((word, index) => parsedWords[index]?.accession ?? accessionIn(word) ?? []));
+  if (filings.size > 1 && !hasSelection) return SEVERAL_FILINGS;
+  const isAll = parsedWords.every((parsed) => parsed?.fileName !== undefined);
+  const replacements = words.flatMap((word, index): [string, string[]][] => {
+    const { accession = '', fileName } = parsedWords[index] ?? {};
     if (accession === '') return [];
-    if (choosing) return [[word, [accession]]];
+    if (hasSelection) return [[word, [accession]]];
     if (index > 0) return [[word, [fileName ?? '--all']]];
-    // The page of one file beside names of others stands for the filing alone.
+    // With names of other files beside it, the URL of a file means only its filing.
     return [[word, words.length === 1 || isAll ? [accession, fileName ?? '--all'] : [accession]]];
   });
-  return `did you mean: ${retyped(argv, new Map(replaced))}`;
+  return `did you mean: ${retyped(argv, new Map(replacements))}`;
 }
 
-/** The hint for several filings in the place of one: with all their files, or with the files that are named. */
+/** Returns the hint for several filings with FILE: the command for all their files, or for the named files of each. */
 function commandForFilings(files: readonly string[], argv: readonly string[]): string {
-  // An option after `--` is an argument, and a word that stands twice may also be the value of an option.
+  // An option added after `--` would be an argument. A word that occurs twice may also be the value of an option.
   const isAmbiguous = files.some((name) => argv.indexOf(name) !== argv.lastIndexOf(name));
   if (isAmbiguous || argv.includes('--')) return SEVERAL_FILINGS;
   if (files.length === 0) return `to download all files of these filings: ${retyped([...argv, '--all'], new Map())}`;
   // A backslash makes a glob take the next character literally.
   const globs = files.flatMap((name) => ['--include', name.replace(/[\\*?[{]/g, '\\$&')]);
-  const meant = retyped(argv, new Map(files.map((name) => [name, []])), globs);
-  return `to download these files of each filing: ${meant}`;
+  const command = retyped(argv, new Map(files.map((name) => [name, []])), globs);
+  return `to download these files of each filing: ${command}`;
 }
 
+/** Returns the error for an `--output` that is a directory. */
 export function outputIsDirectory(output: string): FilingsError {
   return usage('--output must be a file', `to write into this directory: --directory ${shellWord(output)}`);
 }

@@ -5,8 +5,8 @@ import { shellWord } from '../../text.ts';
 import type { Order } from './order.ts';
 
 /**
- * Returns the error that a run with `--failed` ends with, its hint completed by the command that retries the failed files.
- * @param isOwn whether it is the error of one file or listing, which has a hint of its own
+ * Returns the final error of a run with `--failed`, with the command that retries the failed files.
+ * @param isOwn whether the error belongs to one file or listing and therefore keeps its own hint
  * @param again completes a command so that it asks the same service
  */
 export function withRetryHint(
@@ -14,35 +14,35 @@ export function withRetryHint(
   { isOwn, order, flags, again }: { isOwn: boolean; order: Order; flags: Flags; again: (command: string) => string },
 ): FilingsError {
   const { output, options } = order;
-  // Only the same command again has the one path or hash.
+  // The failed list has no place for the path or the hash of the one file: only the same command can retry it.
   if (output !== undefined || options.sha256 !== undefined) return error;
   const hasOwnHint = error.hint !== undefined && (isOwn || error.stopsRun);
   const command = again(commandFor(order, flags));
   return error.with({ hint: hasOwnHint ? error.hint : undefined, retryCommand: command });
 }
 
-/** Returns the command that downloads the files of the failed list into the same places as this run. */
-function commandFor({ directory, layout, chosen, query, options }: Order, { pageSize }: Flags): string {
+/** Returns the command that downloads the files of the failed list to the same paths as this run. */
+function commandFor({ directory, layout, isChosen, query, options }: Order, { pageSize }: Flags): string {
   const { failed = '', all, include, exclude, ifExists, checksums, done } = options;
   const isDefault = layout.template === DEFAULT_LAYOUT;
   return [
     `filings download -i ${pathWord(failed)}`,
     ...(options.directory === undefined ? [] : [`-d ${pathWord(directory)}`]),
     ...(isDefault ? [] : [option('layout', layout.template)]),
-    // A listing that failed is a line without a file name.
+    // A failed listing is a line without a file name, so that the retry selects its files again.
     ...(all ? ['--all'] : []),
     ...include.map((glob) => option('include', glob)),
     ...exclude.map((glob) => option('exclude', glob)),
-    ...(chosen ? query.filter(isNoKey).map(([name, value]) => option('query', `${name}=${value}`)) : []),
-    ...(chosen && typeof pageSize === 'string' ? [option('page-size', pageSize)] : []),
+    ...(isChosen ? query.filter(isNotKey).map(([name, value]) => option('query', `${name}=${value}`)) : []),
+    ...(isChosen && typeof pageSize === 'string' ? [option('page-size', pageSize)] : []),
     ...(ifExists === undefined ? [] : [option('if-exists', ifExists)]),
     ...(checksums ? ['--checksums'] : []),
     ...(done === undefined ? [] : [option('done', done)]),
   ].join(' ');
 }
 
-/** A key that was typed is left out. */
-const isNoKey = ([name]: readonly [name: string, value: string]) => name.toLowerCase() !== 'apikey';
+/** A key in `--query` is a secret, which a hint must not print. */
+const isNotKey = ([name]: readonly [name: string, value: string]) => name.toLowerCase() !== 'apikey';
 
 function option(flag: string, value: string): string {
   return `--${flag}${value.startsWith('-') ? '=' : ' '}${shellWord(value)}`;

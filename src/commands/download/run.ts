@@ -1,3 +1,5 @@
+// Runs `download`: takes the parsed command line, connects the session, the outputs and the batch, and returns the exit
+// status or throws the error of the run. The decisions are in batch/ and transfer/.
 import { resolve } from 'node:path';
 import { Batch, type BatchOptions } from '../../batch/batch.ts';
 import type { DoneList } from '../../batch/done-list.ts';
@@ -30,12 +32,13 @@ interface Run {
   readonly limits: Limits;
   readonly runFiles: RunFiles;
   readonly checksums: ChecksumFiles | undefined;
-  /** Whether sizes in listings are known to be those of other things. */
+  /** `ignored` becomes true when a listing's size turns out not to be the size of the file. */
   readonly listedSizes: { ignored: boolean };
   readonly directories: Directories;
   readonly world: World;
 }
 
+/** Downloads the files. Returns 0, or throws the error of the run. */
 export async function run({ args, options, flags }: Invocation<typeof OPTIONS>, world: World): Promise<number> {
   const order = readOrder(args, options, flags, world);
   const resolved = await resolveSettings(flags, world);
@@ -57,7 +60,7 @@ export async function run({ args, options, flags }: Invocation<typeof OPTIONS>, 
   }
 }
 
-/** Gives what the run ends with. */
+/** Returns the error of the run, after all files and the lists are written. Throws errors of the program itself. */
 async function downloadAll(run: Run): Promise<FilingsError | undefined> {
   const { order, flags, session, checksums, directories, world } = run;
   const { failed, dryRun } = order.options;
@@ -69,56 +72,56 @@ async function downloadAll(run: Run): Promise<FilingsError | undefined> {
     keepsFailed,
     beforeDone: async () => checksums?.flush(),
     progress: session.progress,
-    tellsSkipped: order.single || session.settings.verbose,
-    alone: order.single ? 'file' : order.accessions.length === 1 ? 'filing' : undefined,
+    tellsSkipped: order.isSingleFile || session.settings.verbose,
+    alone: order.isSingleFile ? 'file' : order.accessions.length === 1 ? 'filing' : undefined,
     hintOf,
     world,
   });
-  const error = await work(run, recorder, done).catch(async (thrown) => {
+  const error = await runBatch(run, recorder, done).catch(async (failure) => {
     await recorder.close().catch(() => {});
-    throw thrown;
+    throw failure;
   });
   try {
     await recorder.close();
     if (!keepsFailed) return error;
-    // Replaced only at the end, because a pipe may feed the old list to this run.
+    // The list is replaced only at the end, because a pipe may feed the old list to this run.
     await replaceFile(resolve(world.cwd, failed), recorder.failed, world, { mode: 0o666 });
     // Invalid lines of the input are comments, which no command can retry.
     if (!error || !/^[^#\n]/m.test(recorder.failed)) return error;
     const { again } = session.client.options;
     return withRetryHint(error, { isOwn: error === recorder.alone, order, flags, again });
-  } catch (thrown) {
-    directories.kept.noteFailure(thrown);
+  } catch (failure) {
+    directories.kept.noteFailure(failure);
     await directories.kept.settle();
-    // What can't be written at the end does not hide what the run ended with, which may have been that already.
-    if (error === undefined || !(thrown instanceof FilingsError)) throw thrown;
-    return error.code === thrown.code ? error : error.with({ followedBy: thrown });
+    // An error at the end must not hide the error of the run, which may be the same full disk.
+    if (error === undefined || !(failure instanceof FilingsError)) throw failure;
+    return error.code === failure.code ? error : error.with({ followedBy: failure });
   }
 }
 
-/** Works through the lines, and sums up. */
-async function work(run: Run, recorder: Recorder, done: DoneList | undefined): Promise<FilingsError | undefined> {
+/** Runs the batch and prints its summary. Returns the error of the run. */
+async function runBatch(run: Run, recorder: Recorder, done: DoneList | undefined): Promise<FilingsError | undefined> {
   const { order, limits, directories, world } = run;
   const { progress } = run.session;
   const { counts } = recorder;
-  const began = world.monotonic();
-  const { lines, close } = linesOf(order, world, progress.note);
+  const startedAt = world.monotonic();
+  const { lines, close } = openLines(order, world, progress.note);
   let end: BatchEnd;
   try {
-    const batch = await batchOf(run, lines, recorder, done);
-    if (!order.single) showReach(batch, counts, run);
+    const batch = await createBatch(run, lines, recorder, done);
+    if (!order.isSingleFile) showBatchProgress(batch, counts, run);
     end = await batch.run();
   } finally {
     close();
     counts.resumableBytes = await directories.kept.settle();
   }
-  const error = verdict(end, recorder);
-  if (order.single && !order.options.dryRun) {
+  const error = errorOf(end, recorder);
+  if (order.isSingleFile && !order.options.dryRun) {
     if (counts.resumableBytes > 0) progress.note(`${order.fileNames[0]}: ${resumableLine(counts.resumableBytes)}`);
     return error;
   }
   const { bytes, requests } = limits;
-  const summary = { ...end, exitCode: error?.exitStatus ?? 0, ms: world.monotonic() - began, bytes, requests };
+  const summary = { ...end, exitCode: error?.exitStatus ?? 0, ms: world.monotonic() - startedAt, bytes, requests };
   if (end.stoppedBy?.code === 'limit' && limits.isRepeated) {
     progress.note('warning: the next run begins again at the first file: existing files are compared or overwritten');
   }
@@ -127,24 +130,29 @@ async function work(run: Run, recorder: Recorder, done: DoneList | undefined): P
   return error;
 }
 
-/** The arguments, or the input, a few lines at a time. */
-function linesOf({ input, accessions, fileNames, chosen }: Order, world: World, note: (text: string) => void) {
-  async function* named(): AsyncGenerator<readonly Line[]> {
-    const files = chosen ? [undefined] : fileNames;
+/** Returns the lines of the arguments or of the input in small groups, and a function that closes the input. */
+function openLines({ input, accessions, fileNames, isChosen }: Order, world: World, note: (text: string) => void) {
+  async function* argumentLines(): AsyncGenerator<readonly Line[]> {
+    const files = isChosen ? [undefined] : fileNames;
     yield accessions.flatMap((accession) => files.map((file) => ({ kind: 'entry', accession, file })));
   }
-  if (input === undefined) return { lines: named(), close() {} };
+  if (input === undefined) return { lines: argumentLines(), close() {} };
   const stream = openInput(input, world, note);
-  return { lines: readLines(stream, note), close: () => void stream.destroy() };
+  return {
+    lines: readLines(stream, note),
+    close() {
+      stream.destroy();
+    },
+  };
 }
 
-async function batchOf(
+async function createBatch(
   { order, session, limits, runFiles, checksums, listedSizes, directories, world }: Run,
   input: AsyncIterable<readonly Line[]>,
   recorder: Recorder,
   done: DoneList | undefined,
 ): Promise<Batch> {
-  const { chosen, layout, query, options } = order;
+  const { isChosen, layout, query, options } = order;
   const { client, progress, settings, signal } = session;
   const { counts } = recorder;
   const { monotonic } = world;
@@ -165,7 +173,7 @@ async function batchOf(
     counts.retries += 1;
   };
   const selection: BatchOptions['selection'] = {
-    chosen,
+    chosen: isChosen,
     layout,
     jobs: settings.jobs,
     mayStart: () => limits.mayStart(),
@@ -189,11 +197,11 @@ async function batchOf(
   return new Batch({ input, selection, files, recorder, limits, again, noteFailure, signal, world });
 }
 
-/** Lets the progress show how far the whole batch is. */
-function showReach({ selection }: Batch, counts: Counts, { session: { progress }, listedSizes }: Run): void {
+/** Adds the line of the whole batch to the progress. */
+function showBatchProgress({ selection }: Batch, counts: Counts, { session: { progress }, listedSizes }: Run): void {
   progress.overall(() => {
     const { files: of, sizes } = selection;
-    // A batch that turns out to be of one file has no line of its own.
+    // A batch of one file shows only the bar of the file.
     if (of === 1) return undefined;
     const { ended } = counts;
     const { skipped, failed } = counts.files;
@@ -206,8 +214,8 @@ function showReach({ selection }: Batch, counts: Counts, { session: { progress }
   });
 }
 
-/** The one file's own error, unless a signal or the deadline came first. */
-function verdict(end: BatchEnd, { alone, counts }: Recorder): FilingsError | undefined {
+/** Returns the error of the run: the single file's own error, unless a signal or the deadline stopped the batch. */
+function errorOf(end: BatchEnd, { alone, counts }: Recorder): FilingsError | undefined {
   if (alone && end.stoppedBy?.isTimeUp !== true) return alone;
   const failures = new Set(counts.failures.keys());
   return batchError({ ...end, files: counts.total, failed: counts.files.failed, failures });

@@ -14,12 +14,13 @@ import {
 } from '../../spec/kind.ts';
 import { options } from '../../spec/option.ts';
 
+/** Accepts also upper case, as some tools print it. */
 const SHA256: Kind<string> = {
   parse: (text) => /^[0-9a-f]{64}$/.exec(text.trim().toLowerCase())?.[0],
   expected: '64 hexadecimal digits, as sha256sum prints them',
 };
 
-/** They may choose several files. */
+/** Options that may select several files. */
 const FOR_ONE = ['all', 'include', 'exclude', 'input'] as const;
 
 export const OPTIONS = options({

@@ -1,3 +1,5 @@
+// Finds where a run writes: the target of each file, the stream of `--output`, and the report and the done list. Takes the
+// order, and returns what the batch writes to. Only opening the report and the done list has an effect.
 import { constants } from 'node:fs';
 import { access } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
@@ -37,18 +39,18 @@ export function targetsOf(
   }
   const absolute = paths.resolve(cwd, directory);
   const inside = paths.join(absolute, '/');
-  const above = placedFilingOf(segmentsOf(absolute, platform));
+  const filingOfDirectory = filingOfPath(segmentsOf(absolute, platform));
   const template = layout.template.split('/');
-  const typed = paths.join(directory, '/');
-  const display = typed === paths.join('.', '/') ? '' : typed;
-  // Each member by name: V8 takes ten times as long for a spread and more members, and there may be a million files.
+  const displayDirectory = paths.join(directory, '/');
+  const displayPrefix = displayDirectory === paths.join('.', '/') ? '' : displayDirectory;
+  // Without a spread: V8 takes ten times as long for a spread and further members, and there may be a million files.
   return ({ path, accession, size }) => ({
     accession,
     path: inside + nativePath(path, platform),
-    displayPath: display + nativePath(path, platform),
+    displayPath: displayPrefix + nativePath(path, platform),
     where: { directory: absolute, below: paths.dirname(path) },
     isOutput: false,
-    isInOwnDirectory: placedFilingOf(path.split('/'), template, above) === accession,
+    isInOwnDirectory: filingOfPath(path.split('/'), template, filingOfDirectory) === accession,
     listedSize: size,
     ifExists,
     sha256,
@@ -58,11 +60,11 @@ export function targetsOf(
 }
 
 /**
- * Returns the filing whose files alone are placed at a path: the last segment that is an accession number. Returns
- * undefined if the layout's template makes that segment of the file's name, because another filing may have a file of
- * that name; and `otherwise` if no segment is an accession number.
+ * Returns the only filing whose files can have a path: the last segment that is an accession number. Returns undefined if
+ * the layout builds that segment from the file's name, because a file of another filing may have the same name. Returns
+ * `otherwise` if no segment is an accession number.
  */
-export function placedFilingOf(
+export function filingOfPath(
   segments: readonly string[],
   template: readonly string[] = [],
   otherwise?: AccessionNumber,
@@ -74,7 +76,7 @@ export function placedFilingOf(
   return otherwise;
 }
 
-/** Stdout, a device, a FIFO; undefined for a plain file. */
+/** Returns the stream if `--output` is stdout, a device or a FIFO, and undefined if it is a plain file. */
 export async function streamOf({ output, options }: Order, world: World): Promise<StreamTarget | undefined> {
   if (output === undefined) return undefined;
   const { sha256, spool } = options;
@@ -89,7 +91,7 @@ function temporaryFolder({ env, platform }: Pick<World, 'env' | 'platform'>): st
   return platform === 'win32' ? env.TEMP || env.TMP || '.' : env.TMPDIR || '/tmp';
 }
 
-/** All that the options name, or none. */
+/** Opens the report and the done list, both or neither. Throws `local_io` if one of these or `--failed` cannot be written. */
 export async function openOutputs(order: Order, session: Session, world: World) {
   const { failed, dryRun } = order.options;
   if (failed !== undefined && !dryRun) {

@@ -1,3 +1,4 @@
+// Describes `help`: takes the specs of the other commands, and gives the text of a command or of a topic.
 import { FilingsError } from '../../errors.ts';
 import { helpColumns, stacked } from '../../help/layout.ts';
 import { commandPlaces } from '../../help/program.ts';
@@ -7,7 +8,7 @@ import { write } from '../../stdio/output.ts';
 
 const TOPIC_NAMES = ['options', 'exit-codes', 'environment', 'config'];
 
-/** It tells about `others` and itself. */
+/** Returns the spec of `help`, which knows `others` and itself. `parse` makes the help text of a command. */
 export function helpSpec(others: readonly CommandSpec[], parse: ParseLine): CommandSpec {
   const spec: CommandSpec = command({
     name: 'help',
@@ -38,16 +39,16 @@ export function helpSpec(others: readonly CommandSpec[], parse: ParseLine): Comm
 
   async function helpText(args: readonly string[], columns: number): Promise<string> {
     const { TOPICS } = await import('../../help/topics.ts');
-    const known = commandPlaces([...others, spec]).map(({ path }) => path.join(' '));
+    const commandNames = commandPlaces([...others, spec]).map(({ path }) => path.join(' '));
     const name = args.join(' ');
     const topic = Object.hasOwn(TOPICS, name) ? TOPICS[name] : undefined;
-    const isCommand = args.length === 0 || known.includes(name);
+    const isCommand = args.length === 0 || commandNames.includes(name);
     if (topic === undefined && !isCommand) {
-      const hint = didYouMean(name, [...known, ...Object.keys(TOPICS)]) ?? 'see filings --help';
+      const hint = didYouMean(name, [...commandNames, ...Object.keys(TOPICS)]) ?? 'see filings --help';
       throw new FilingsError('usage', 'no such command or topic', { subject: { name: `help ${name || "''"}` }, hint });
     }
     const line = isCommand ? parse([...args, '--help']) : undefined;
-    // The command of that name comes below its topic.
+    // `config` is a topic and a command: the text of the command follows.
     return stacked([topic?.(columns) ?? '', line?.kind === 'help' ? line.text(columns) : '']);
   }
 

@@ -1,3 +1,5 @@
+// Prints the files of listings: names, JSON Lines or a table. Takes the files filing by filing, and writes them at once
+// except in a table, whose columns depend on all rows. Listings are data: they are printed exactly, and never redacted.
 import { noMatch } from '../../batch/glob.ts';
 import type { FilingsError } from '../../errors.ts';
 import { type ListedFile, listedSize } from '../../service/listing.ts';
@@ -9,15 +11,17 @@ import { type Column, table } from '../../terminal/table.ts';
 import { humanBytes } from '../../text.ts';
 import type { World } from '../../world.ts';
 
-interface Look {
-  /** More than one filing may be asked for: each line names its own, and one without a match is no failure. */
-  readonly several: boolean;
-  readonly chosen: (name: string) => boolean;
+export interface ListOptions {
+  /** With several filings each line begins with its accession number, and a filing without a match is no failure. */
+  readonly hasSeveralFilings: boolean;
+  readonly isChosen: (name: string) => boolean;
   readonly json: boolean;
   readonly long: boolean;
+  /** Whether records end with NUL. */
   readonly nul: boolean;
 }
 
+/** Members in which services state the type of a file, in order of preference. */
 const TYPES = ['type', 'document_type', 'documentType', 'form', 'form_type', 'content_type', 'mime_type'];
 const DESCRIPTIONS = ['description', 'document_description', 'primary_doc_description', 'title'];
 
@@ -33,43 +37,44 @@ const COLUMNS: readonly FileColumn[] = [
   { heading: 'DESCRIPTION', cell: (file) => textCell(file, DESCRIPTIONS, 300), least: 12 },
 ];
 
-/** What a service lists is data, and exact: no secret is looked for in it. */
-export function listOutput({ several, chosen, json, long, nul }: Look, session: Session, world: World) {
+/** Returns the output of the command. Call `print` for each filing, then `end`. */
+export function createListOutput(options: ListOptions, session: Session, world: World) {
+  const { hasSeveralFilings, isChosen, json, long, nul } = options;
   const { stdout, env } = world;
   const { settings, signal, progress } = session;
-  const inTable = long || (stdout.isTTY && !json && !nul);
-  // The columns depend on all rows.
-  const listed: ListedFile[] = [];
+  const isTable = long || (stdout.isTTY && !json && !nul);
+  const tableFiles: ListedFile[] = [];
 
-  const record = (file: ListedFile): string => {
+  const recordOf = (file: ListedFile): string => {
     const end = nul ? '\0' : '\n';
     if (json) return printableJson(file) + end;
-    // Of a name with a NUL inside, a program that splits at NUL would make two.
+    // A program that splits at NUL would split a name that contains NUL.
     const isExact = nul && !stdout.isTTY && !file.file_name.includes('\0');
     const name = isExact ? file.file_name : printable(file.file_name);
-    return `${several ? `${file.accession_no}\t` : ''}${name}${end}`;
+    return `${hasSeveralFilings ? `${file.accession_no}\t` : ''}${name}${end}`;
   };
 
   return {
-    /** Gives back what is wrong with the files of a filing. */
-    async show(accession: string, files: readonly ListedFile[]): Promise<FilingsError | undefined> {
-      const shown = files.filter((file) => chosen(file.file_name));
-      if (shown.length === 0) {
+    /** Prints the matching files of a filing. Returns the error of the filing if there are none. */
+    async print(accession: string, files: readonly ListedFile[]): Promise<FilingsError | undefined> {
+      const matches = files.filter((file) => isChosen(file.file_name));
+      if (matches.length === 0) {
         const error = noMatch(accession, files.length);
-        if (!several) return error;
+        if (!hasSeveralFilings) return error;
         progress.note(error.message);
       }
-      if (inTable) for (const file of shown) listed.push(file);
-      else await write(stdout, shown.map(record).join(''), signal);
+      if (isTable) for (const file of matches) tableFiles.push(file);
+      else await write(stdout, matches.map(recordOf).join(''), signal);
       return undefined;
     },
 
+    /** Prints the table. */
     async end(): Promise<void> {
-      if (listed.length === 0) return;
-      const columns = [...(several ? [ACCESSION] : []), ...COLUMNS].filter(
-        ({ name, cell }) => name || listed.some((file) => cell(file) !== ''),
+      if (tableFiles.length === 0) return;
+      const columns = [...(hasSeveralFilings ? [ACCESSION] : []), ...COLUMNS].filter(
+        ({ name, cell }) => name || tableFiles.some((file) => cell(file) !== ''),
       );
-      const rows = listed.map((file) => columns.map(({ cell }) => cell(file)));
+      const rows = tableFiles.map((file) => columns.map(({ cell }) => cell(file)));
       const paintHeading = colors(usesColor(settings.color, stdout, env.TERM)).faint;
       const width = stdout.isTTY ? columnsOf(stdout, env) : undefined;
       const lines = await table(columns, rows, { width, paintHeading }, signal);

@@ -1,3 +1,5 @@
+// Runs `list`: takes accession numbers from the arguments or an input, requests a few listings at a time, and prints them
+// in their order. A failed filing does not stop the others, unless its error would fail all of them.
 import type { Readable } from 'node:stream';
 import { childOf, onAbort } from '../../abort.ts';
 import { nameFilter } from '../../batch/glob.ts';
@@ -12,9 +14,10 @@ import { retyped } from '../../settings/hint-command.ts';
 import type { Invocation } from '../../spec/command.ts';
 import { shortened } from '../../text.ts';
 import type { World } from '../../world.ts';
-import { listOutput } from './output.ts';
+import { createListOutput } from './output.ts';
 import type { OPTIONS } from './spec.ts';
 
+/** Lists the files. Returns 0, or throws the error of the run. */
 export async function run({ args, options, flags }: Invocation<typeof OPTIONS>, world: World): Promise<number> {
   const { input, json, long, null: nul } = options;
   if (args.length === 0 && input === undefined) {
@@ -24,72 +27,75 @@ export async function run({ args, options, flags }: Invocation<typeof OPTIONS>, 
     });
   }
   const accessions = args.map((text) => accessionOf(text, world.argv));
-  const several = args.length > 1 || input !== undefined;
-  const look = { several, chosen: nameFilter(options.include, options.exclude), json, long, nul };
+  const hasSeveralFilings = args.length > 1 || input !== undefined;
+  const isChosen = nameFilter(options.include, options.exclude);
   const stdinUser = input === '-' ? '--input -' : undefined;
   const session = await openSession(flags, world, { stdinUser, writesStdout: true });
   try {
-    const opened = input === undefined ? undefined : openInput(input, world, session.progress.note);
-    const endings = endingsOf(linesOf(accessions, opened, session.progress.note), options.query, session);
-    const output = listOutput(look, session, world);
-    const count = opened ? undefined : accessions.length;
-    await showAll(endings, output, session, count, () => opened?.destroy());
+    const inputStream = input === undefined ? undefined : openInput(input, world, session.progress.note);
+    const lines = linesOf(accessions, inputStream, session.progress.note);
+    const results = listFilings(lines, options.query, session);
+    const output = createListOutput({ hasSeveralFilings, isChosen, json, long, nul }, session, world);
+    const count = inputStream ? undefined : accessions.length;
+    await printAll(results, output, session, count, () => inputStream?.destroy());
     return 0;
   } finally {
     await session.close();
   }
 }
 
-/** The error about a pasted URL has the command that was meant. */
+/** Returns the accession number of an argument. Throws `usage`; for a pasted URL its hint is the command with the number. */
 function accessionOf(text: string, argv: readonly string[]): AccessionNumber {
-  const meant = pasted(text);
-  if (meant === undefined) return parseAccession(text);
+  const reference = pasted(text);
+  if (reference === undefined) return parseAccession(text);
   throw new FilingsError('usage', `'${shortened(text, 60)}' is not an accession number`, {
-    hint: `did you mean: ${retyped(argv, new Map([[text, [meant.accession]]]))}`,
+    hint: `did you mean: ${retyped(argv, new Map([[text, [reference.accession]]]))}`,
   });
 }
 
-interface Ending {
+interface FilingResult {
   readonly accession: string;
-  readonly found: readonly ListedFile[] | FilingsError;
+  readonly result: readonly ListedFile[] | FilingsError;
 }
 
 /**
- * Continues after a failed filing, but not after what would fail all the rest.
- * @param count of the filings; undefined where they are read
+ * Prints the results in order. Throws the error of the run at the end, because a failed filing does not stop the others.
+ * @param count the number of filings; undefined if they come from an input
  */
-async function showAll(
-  endings: AsyncIterable<Ending>,
-  output: ReturnType<typeof listOutput>,
+async function printAll(
+  results: AsyncIterable<FilingResult>,
+  output: ReturnType<typeof createListOutput>,
   { client, progress, signal }: Session,
   count: number | undefined,
   close: () => void,
 ): Promise<void> {
   const rule = new StopRule('filing', client.options.again);
-  const forget = onAbort(signal, close);
+  const unsubscribe = onAbort(signal, close);
   let [files, failed] = [0, 0];
   const failures = new Set<FailureKind>();
   let stoppedBy: FilingsError | undefined;
   try {
-    for await (const { accession, found } of endings) {
-      const error = found instanceof FilingsError ? found : await output.show(accession, found);
+    for await (const { accession, result } of results) {
+      const error = result instanceof FilingsError ? result : await output.print(accession, result);
       signal.throwIfAborted();
       if (error && count === 1) throw error;
       files += 1;
-      if (error) failed += 1;
-      if (error) failures.add(failureKind(error));
+      if (error) {
+        failed += 1;
+        failures.add(failureKind(error));
+      }
       stoppedBy = rule.after(error);
-      // What stops the run is told at its end.
+      // An error that stops the run is printed at its end.
       if (error && error !== stoppedBy) progress.failure(error);
       if (stoppedBy) break;
     }
     await output.end();
   } catch (error) {
-    // Closing the input fails whoever reads it.
+    // On abort the input is closed, which fails the read of the next line.
     if (!signal.aborted) throw error;
     stoppedBy = signal.reason;
   } finally {
-    forget();
+    unsubscribe();
     close();
   }
   const notStarted = count && count - files;
@@ -97,33 +103,33 @@ async function showAll(
   if (error) throw error;
 }
 
-/** The listings of a few lines are asked for at the same time, and given in their order. */
-async function* endingsOf(
+/** Requests up to `--jobs` listings at a time. Yields their results in the order of the lines. */
+async function* listFilings(
   lines: AsyncIterable<readonly Line[]>,
   query: readonly Parameter[],
   session: Session,
-): AsyncGenerator<Ending> {
+): AsyncGenerator<FilingResult> {
   const stop = childOf(session.signal);
-  const find = async (line: Line): Promise<Ending> => {
-    if (line.kind === 'bad') return { accession: '', found: line.error };
+  const list = async (line: Line): Promise<FilingResult> => {
+    if (line.kind === 'bad') return { accession: '', result: line.error };
     const { accession } = line;
     const listing = await listFiles(session, accession, query, stop.signal).catch((error) => {
       if (error instanceof FilingsError) return error;
       throw error;
     });
-    return { accession, found: listing instanceof FilingsError ? listing : listing.files };
+    return { accession, result: listing instanceof FilingsError ? listing : listing.files };
   };
-  const finding: Promise<Ending>[] = [];
+  const pending: Promise<FilingResult>[] = [];
   try {
     for await (const batch of lines) {
       for (const line of batch) {
-        const ending = find(line);
-        // Its failure is thrown where it is awaited.
-        ending.catch(() => {});
-        finding.push(ending);
-        if (finding.length === session.settings.jobs) yield (await finding.shift()) as Ending;
+        const result = list(line);
+        // An error is thrown where the result is awaited. Until then it must not count as unhandled.
+        result.catch(() => {});
+        pending.push(result);
+        if (pending.length === session.settings.jobs) yield (await pending.shift()) as FilingResult;
       }
-      while (finding.length > 0) yield (await finding.shift()) as Ending;
+      while (pending.length > 0) yield (await pending.shift()) as FilingResult;
     }
   } finally {
     stop.abort(undefined);
@@ -131,7 +137,7 @@ async function* endingsOf(
   }
 }
 
-/** The arguments, then the input; a filing that several lines in a row name is asked for once. */
+/** Yields the arguments, then the input. Consecutive lines of one filing are one line. */
 async function* linesOf(
   accessions: readonly AccessionNumber[],
   input: Readable | undefined,
@@ -142,9 +148,9 @@ async function* linesOf(
   let last: string | undefined;
   for await (const batch of readLines(input, note)) {
     yield batch.filter((line) => {
-      const before = last;
+      const previous = last;
       last = line.kind === 'entry' ? line.accession : undefined;
-      return last === undefined || last !== before;
+      return last === undefined || last !== previous;
     });
   }
 }

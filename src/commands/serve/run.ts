@@ -1,3 +1,4 @@
+// Runs `serve`: takes a folder of filings, starts the sandbox on a port, prints its URL on stdout, and serves until a signal.
 import { opendir, readdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { onAbort } from '../../abort.ts';
@@ -22,38 +23,40 @@ import type { OPTIONS } from './spec.ts';
 const DEFAULT_KEY = 'sandbox-key';
 const SAMPLE = '0001234567-24-000001';
 
-/** Serves until the first signal, which is how it is meant to end: exit 0. */
+/** Serves until the first signal. Returns 0, because a signal is its normal end. Throws `usage` and errors of listening. */
 export async function run({ args, options, flags }: Invocation<typeof OPTIONS>, world: World): Promise<number> {
-  // It is a stand-in itself: `--sandbox` would only hide the key that the settings name.
+  // With `--sandbox` in force, the settings would ignore the key.
   const { settings, given } = await resolveSettings({ ...flags, sandbox: false }, world);
   guardStream(world.stderr);
-  const tell = createLogger(settings, world.secrets, (line) => world.stderr.write(line));
+  const log = createLogger(settings, world.secrets, (line) => world.stderr.write(line));
   const { host } = options;
   if (args[0] === '')
     throw new FilingsError('usage', 'must be a folder, and is empty', { subject: { name: 'DIRECTORY' } });
-  // An empty one would listen on every address.
+  // An empty host would listen on every address.
   if (!/^[\w.:%-]+$/.test(host)) throw valueError('--host', 'must be an address or a name of this machine', host);
-  // The config file's key is for the real service.
-  const keyFrom = [given.get('apiKey'), given.get('apiKeyFile')].find((one) => one && /^(flag|env)$/.test(one.level));
+  // A key of the config file belongs to the real service.
+  const keySetting = [given.get('apiKey'), given.get('apiKeyFile')].find(
+    (setting) => setting && /^(flag|env)$/.test(setting.level),
+  );
   const directory = args[0] === undefined ? join(world.root, 'samples') : resolve(world.cwd, args[0]);
   const sandbox = await startSandbox({
     directory,
     host,
     port: options.port,
-    apiKey: await keyFor(host, keyFrom && settings.key, world),
-    jwtKeys: await jwtKeysOf(options, world),
+    apiKey: await readKey(host, keySetting && settings.key, world),
+    jwtKeys: await readJwtKeys(options, world),
     latencyMs: options.latency,
     pages: options.pages,
     rateLimit: options.rateLimit,
     platform: world.platform,
     now: world.now,
     sleep: world.sleep,
-    log: (line) => tell('log', line),
+    log: (line) => log('log', line),
   });
   try {
-    const example = args[0] === undefined ? SAMPLE : await anyFiling(directory).catch(() => undefined);
-    // A program that waits for the URL on stdout then finds all of this on stderr, before the request log.
-    introduce(sandbox.url, host, keyFrom, example, tell);
+    const example = args[0] === undefined ? SAMPLE : await findFiling(directory).catch(() => undefined);
+    // A program that waits for the URL on stdout can then read these messages on stderr, before the request log.
+    introduce(sandbox.url, host, keySetting, example, log);
     await write(world.stdout, `${sandbox.url}\n`);
     await new Promise((resolve) => onAbort(world.interrupt, resolve));
   } finally {
@@ -62,8 +65,8 @@ export async function run({ args, options, flags }: Invocation<typeof OPTIONS>, 
   return 0;
 }
 
-/** Beyond loopback the default key, which every copy of the program knows, would let in whoever comes. */
-async function keyFor(host: string, source: Settings['key'], world: World): Promise<string> {
+/** Returns the key. Throws `usage` if other machines could use the default key, which is public. */
+async function readKey(host: string, source: Settings['key'], world: World): Promise<string> {
   const key = source ? await readSecret(source, 'API key', world) : DEFAULT_KEY;
   if (isLoopback(host) || key !== DEFAULT_KEY) return key;
   throw new FilingsError('usage', 'other machines may reach it, and the default key is public', {
@@ -72,8 +75,8 @@ async function keyFor(host: string, source: Settings['key'], world: World): Prom
   });
 }
 
-/** Returns the accession number of a filing with files in `directory`; undefined if there is none. */
-async function anyFiling(directory: string): Promise<string | undefined> {
+/** Returns the accession number of a filing with files in `directory`, or undefined if there is none. */
+async function findFiling(directory: string): Promise<string | undefined> {
   for await (const { name } of await opendir(directory)) {
     if (accessionIn(name) !== name) continue;
     const files = await readdir(join(directory, name)).catch(() => []);
@@ -82,16 +85,17 @@ async function anyFiling(directory: string): Promise<string | undefined> {
   return undefined;
 }
 
-function introduce(url: string, host: string, key: Given | undefined, example: string | undefined, tell: Logger): void {
-  if (!isLoopback(host)) tell('warning', `${host} may be reached by other machines, and keys travel readable`);
-  tell('note', key === undefined ? `the key is ${DEFAULT_KEY}` : `the key is the one of ${key.name}`);
+/** Prints the key and a command to try. */
+function introduce(url: string, host: string, key: Given | undefined, example: string | undefined, log: Logger): void {
+  if (!isLoopback(host)) log('warning', `${host} may be reached by other machines, and keys travel readable`);
+  log('note', key === undefined ? `the key is ${DEFAULT_KEY}` : `the key is the one of ${key.name}`);
   const allow = isLoopback(host) ? '' : ' --allow-http';
   const withKey = key?.level === 'env' ? '' : ` --api-key ${key === undefined ? DEFAULT_KEY : 'KEY'}`;
-  if (example === undefined) tell('warning', 'no filings found: files must be laid out as DIRECTORY/ACCESSION/FILE');
-  else tell('note', `try it: filings list ${example} --base-url ${url}${allow}${withKey}`);
+  if (example === undefined) log('warning', 'no filings found: files must be laid out as DIRECTORY/ACCESSION/FILE');
+  else log('note', `try it: filings list ${example} --base-url ${url}${allow}${withKey}`);
 }
 
-async function jwtKeysOf({ jwtKey, jwtSecret }: Values<typeof OPTIONS>, world: World): Promise<JwtKey[]> {
+async function readJwtKeys({ jwtKey, jwtSecret }: Values<typeof OPTIONS>, world: World): Promise<JwtKey[]> {
   const files: KeyFiles[] = jwtKey.map((path) => ({ keyFile: resolve(world.cwd, path) }));
   if (jwtSecret !== undefined) files.push({ secretFile: resolve(world.cwd, jwtSecret) });
   return Promise.all(

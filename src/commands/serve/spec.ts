@@ -2,7 +2,7 @@ import { command } from '../../spec/command.ts';
 import { count, DURATION, FILE, type Kind, RATE, TEXT } from '../../spec/kind.ts';
 import { options } from '../../spec/option.ts';
 
-/** Requests in a span of milliseconds: 90/m lets ninety come at once. */
+/** A number of requests in a time: 90/m allows ninety at once. */
 const RATE_LIMIT: Kind<{ readonly requests: number; readonly perMs: number }> = {
   parse(text) {
     const perMs = text.endsWith('/m') ? 60_000 : 1000;
@@ -12,7 +12,7 @@ const RATE_LIMIT: Kind<{ readonly requests: number; readonly perMs: number }> = 
   expected: RATE.expected,
 };
 
-/** The most records of a page, and the number of the first page. */
+/** The maximum number of records of a page, and the number of the first page. */
 const PAGES: Kind<{ readonly size: number; readonly first: number }> = {
   parse(text) {
     const [, size, first = '1'] = /^([1-9]\d{0,4})(?:,([01]))?$/.exec(text) ?? [];

@@ -11,7 +11,7 @@ import { shellWord } from '../../text.ts';
 import type { World } from '../../world.ts';
 import type { KEY_OPTIONS } from './spec.ts';
 
-/** Stdin is read where one is `-`. Throws `usage`: `tokenUser` or a setting reads it, too. */
+/** Returns the key's files, and the bytes of stdin if one of them is `-`. Throws `usage` if something else reads stdin, too. */
 export async function keyFilesOf(
   { options, flags }: Pick<Invocation<typeof KEY_OPTIONS>, 'options' | 'flags'>,
   world: World,
@@ -22,21 +22,21 @@ export async function keyFilesOf(
   requireOneUser('stdin', [user, tokenUser, ...stdinUsersGiven(flags, world.env)]);
   const read = () => readStdin(world.stdin, String(user), world.interrupt);
   const stdin = user ? await withPrompt(world, `paste what ${user} takes, then press Ctrl-D:`, read) : undefined;
-  const at = (path: string | undefined) => path && resolve(world.cwd, path);
-  return { keyFile: at(key), secretFile: at(secretFile), passphraseFile: at(passphraseFile), stdin };
+  const absolute = (path: string | undefined) => path && resolve(world.cwd, path);
+  return { keyFile: absolute(key), secretFile: absolute(secretFile), passphraseFile: absolute(passphraseFile), stdin };
 }
 
-/** Who reads stdin when the TOKEN argument is absent or `-`. */
+/** Returns the name of the argument if it reads stdin: TOKEN is absent or `-`. */
 export function tokenUserOf(argument: string | undefined): string | false {
   return (argument === undefined || argument === '-') && 'TOKEN';
 }
 
-/** An argument as it is; otherwise stdin, less one line break at its end. */
+/** Returns the argument unchanged, or stdin without the line break at its end. */
 export async function readTokenInput(argument: string | undefined, world: World): Promise<string> {
   if (argument !== undefined && argument !== '-') return argument;
   const read = () => readStdin(world.stdin, 'token', world.interrupt, { enough: MAX_TOKEN + 2, isLine: true });
   const bytes = await withPrompt(world, 'paste the token, then press Enter:', read);
-  // Latin-1 keeps every byte that is no base64url visible to the strict reader.
+  // Latin-1 keeps each byte as one character, so that the token reader finds bytes that are not base64url.
   return bytes.toString('latin1').replace(/\r?\n$/, '');
 }
 
@@ -48,7 +48,7 @@ export async function fileHint(argument: string | undefined, { argv, cwd }: Worl
   return `TOKEN is a file; to read it: ${retyped(argv, new Map([[argument, ['-']]]))} < ${shellWord(argument)}`;
 }
 
-/** Header and claims of a sound token as JSON texts, exactly as they are signed. */
+/** Returns header and claims of a valid token as JSON texts, exactly as they are signed. */
 export function signedTexts(token: string): { readonly header: string; readonly claims: string } {
   const [header = '', claims = ''] = token.split('.').map((part) => Buffer.from(part, 'base64url').toString());
   return { header: printableJsonText(header), claims: printableJsonText(claims) };

@@ -13,6 +13,7 @@ import type { INSPECT_OPTIONS } from './spec.ts';
 
 const HEADINGS = ['PART', 'NAME', 'VALUE', 'MEANING'];
 
+/** Prints header and claims of a token. Returns 0. Throws `auth` if the token cannot be read. */
 export async function run({ args, options, flags }: Invocation<typeof INSPECT_OPTIONS>, world: World): Promise<number> {
   requireOneUser('stdin', [tokenUserOf(args[0]), ...stdinUsersGiven(flags, world.env)]);
   const token = await readTokenInput(args[0], world);
@@ -41,7 +42,7 @@ function rowsOf({ header, claims, times, objections }: Inspection): string[][] {
   ];
 }
 
-/** A member a row, its value as JSON, so that none can pass for another row. */
+/** Returns a row for each member. The value is JSON, so that a line break in it cannot imitate another row. */
 function memberRows(part: string, members: JsonObject, times: Inspection['times']): string[][] {
   return Object.entries(members).map(([name, value]) => {
     const time = Object.hasOwn(times, name) ? times[name] : undefined;

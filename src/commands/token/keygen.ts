@@ -8,6 +8,7 @@ import { write } from '../../stdio/output.ts';
 import type { World } from '../../world.ts';
 import type { KEYGEN_OPTIONS } from './spec.ts';
 
+/** Generates a key and writes it to new files. Returns 0. Throws `usage`, and `local_io` if a file exists. */
 export async function run({ options, flags }: Invocation<typeof KEYGEN_OPTIONS>, world: World): Promise<number> {
   const { alg, out, public: publicFile, format, kid } = options;
   if (alg === undefined || out === undefined)

@@ -15,13 +15,16 @@ import type { World } from '../../world.ts';
 import { keyFilesOf, signedTexts } from './common.ts';
 import type { SIGN_OPTIONS } from './spec.ts';
 
-/** The flags say more than the config file's `jwt`, which is used where no key is named. */
+/**
+ * Mints a token. Returns 0. The recipe `jwt` of the config file is used only without a key on the command line, and options
+ * override it. Throws `usage` if there is no key, or if `--out` would replace it.
+ */
 export async function run(invocation: Invocation<typeof SIGN_OPTIONS>, world: World): Promise<number> {
   const { options, flags } = invocation;
-  const named = await keyFilesOf(invocation, world);
-  const hasKey = named.keyFile !== undefined || named.secretFile !== undefined;
+  const argumentFiles = await keyFilesOf(invocation, world);
+  const hasKey = argumentFiles.keyFile !== undefined || argumentFiles.secretFile !== undefined;
   const recipe = hasKey ? {} : await configuredRecipe(flags, world);
-  const files = hasKey ? named : { ...recipe, passphraseFile: named.passphraseFile };
+  const files = hasKey ? argumentFiles : { ...recipe, passphraseFile: argumentFiles.passphraseFile };
   const out = options.out === undefined ? undefined : resolve(world.cwd, options.out);
   if (out !== undefined && [files.keyFile, files.secretFile, files.passphraseFile].includes(out)) {
     throw new FilingsError('usage', `${out} is the file that the key is read from`, { subject: { name: '--out' } });
@@ -51,10 +54,10 @@ export async function run(invocation: Invocation<typeof SIGN_OPTIONS>, world: Wo
 async function configuredRecipe(flags: Flags, world: World): Promise<TokenRecipe> {
   const { token } = (await resolveSettings(flags, world)).settings;
   if (token?.kind === 'recipe') return token.recipe;
-  const instead = token === undefined ? '' : ': the settings name a token that is ready, not a key';
-  const set = configCommand(`filings config set jwt '{"keyFile":"FILE"}'`, flags);
-  throw new FilingsError('usage', `no key to sign with${instead}`, {
+  const otherToken = token === undefined ? '' : ': the settings name a token that is ready, not a key';
+  const setCommand = configCommand(`filings config set jwt '{"keyFile":"FILE"}'`, flags);
+  throw new FilingsError('usage', `no key to sign with${otherToken}`, {
     subject: { name: 'token sign' },
-    hint: `give --key FILE or --secret-file FILE, or set 'jwt' in the config file: ${set}`,
+    hint: `give --key FILE or --secret-file FILE, or set 'jwt' in the config file: ${setCommand}`,
   });
 }

@@ -11,7 +11,7 @@ const NEW_FILE: Kind<string> = {
   expected: 'a file, not stdout',
 };
 
-/** Takes the time when the token is issued to the time it is meant; both in seconds since the epoch. */
+/** A function from the time when the token is issued to the time that was typed, both in seconds since 1970. */
 const WHEN: Kind<(issuedAt: number) => number> = {
   parse(text) {
     const [duration, time] = [DURATION.parse(text), TIME.parse(text)];

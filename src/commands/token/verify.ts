@@ -10,6 +10,7 @@ import type { World } from '../../world.ts';
 import { fileHint, keyFilesOf, readTokenInput, signedTexts, tokenUserOf } from './common.ts';
 import type { VERIFY_OPTIONS } from './spec.ts';
 
+/** Verifies a token and prints its claims. Returns 0. Throws `auth` if the token is not valid. */
 export async function run(invocation: Invocation<typeof VERIFY_OPTIONS>, world: World): Promise<number> {
   const { args, options } = invocation;
   const { alg: algorithms, leeway, at, json } = options;
@@ -20,7 +21,7 @@ export async function run(invocation: Invocation<typeof VERIFY_OPTIONS>, world: 
   }
   const key = await readJwtKey(await keyFilesOf(invocation, world, tokenUserOf(args[0])), 'verify', world);
   const token = await readTokenInput(args[0], world);
-  // Now is when the token has come: a pipe may have taken its time.
+  // The clock is read after the token, because a pipe may deliver the token late.
   const clock = { atSeconds: (at ?? world.now()) / 1000, leewaySeconds: leeway / 1000 };
   const verdict = await verifyToken(token, [key], { algorithms, ...clock });
   await tell('warning', lineBreakWarning(key), invocation.flags, world);

@@ -1,3 +1,5 @@
+// Runs `verify`: takes directories, hashes what their SHA256SUMS list, prints each difference as soon as it is found, and
+// throws the error that sums them up. The file system calls are synchronous, because thousands of small files are faster so.
 import { FINAL_OUTPUT_GRACE_MS, within, yieldToEventLoop } from '../../abort.ts';
 import { findDirectories, type Roots, rootsOf } from '../../checksums/find.ts';
 import { type OnProgress, verifyDirectory } from '../../checksums/verify.ts';
@@ -11,31 +13,32 @@ import type { World } from '../../world.ts';
 import { collectFindings, type Findings, summaryText, verifyError } from './findings.ts';
 import type { OPTIONS } from './spec.ts';
 
-/** So long the synchronous work goes on before signals, timers and progress have their turn. */
+/** Maximum time between yields to signals, timers and progress, in milliseconds. */
 const SLICE_MS = 10;
 
+/** Verifies the directories. Returns 0, or throws the error of the run. */
 export async function run({ args, options, flags }: Invocation<typeof OPTIONS>, world: World): Promise<number> {
   const { monotonic, sleep, interrupt: signal } = world;
   const resolved = await resolveSettings(flags, world);
   world.setDeadline(resolved.settings.deadline);
   const progress = await createProgress({ ...resolved.settings, hintOf }, world);
-  // Unlike a listing, what was not told may be what matters: a reader that goes away ends it with 141.
+  // A reader that closes the pipe fails the run, unlike that of a listing: the lines that are lost may be the important ones.
   const stdout = stdoutWriter(world);
-  const tell = async (text: string, until: AbortSignal) => {
+  const print = async (text: string, until: AbortSignal) => {
     if (text === '') return;
     if (world.stdout.isTTY) progress.clearForOutput();
     await stdout.write([Buffer.from(text)], until);
   };
   const findings = collectFindings(progress, options.json, args);
-  const began = monotonic();
-  let sliceBegan = began;
+  const startedAt = monotonic();
+  let sliceStartedAt = startedAt;
   const onProgress = async (hashed = 0) => {
     if (hashed > 0) findings.hashed(hashed);
-    if (monotonic() - sliceBegan < SLICE_MS) return;
+    if (monotonic() - sliceStartedAt < SLICE_MS) return;
     signal.throwIfAborted();
-    await tell(findings.take(), signal);
+    await print(findings.takeLines(), signal);
     await yieldToEventLoop(signal);
-    sliceBegan = monotonic();
+    sliceStartedAt = monotonic();
   };
   try {
     const roots = await rootsOf(args, world);
@@ -43,13 +46,14 @@ export async function run({ args, options, flags }: Invocation<typeof OPTIONS>, 
       if (signal.aborted && signal.reason instanceof FilingsError) return signal.reason;
       throw error;
     });
-    // What was found is told, also when something stops it.
-    const wrong = stoppedBy ? undefined : verifyError(findings, args);
-    const error = stoppedBy ?? wrong;
-    const last = findings.finish(monotonic() - began, error);
-    await (stoppedBy ? within(FINAL_OUTPUT_GRACE_MS, sleep, (until) => tell(last, until)) : tell(last, signal));
-    // The error about it sums it up, too.
-    if (!wrong) progress.note(summaryText(findings.counts));
+    // The findings so far are printed even if a signal or the deadline stops the run.
+    const failure = stoppedBy ? undefined : verifyError(findings, args);
+    const error = stoppedBy ?? failure;
+    const lines = findings.finish(monotonic() - startedAt, error);
+    if (stoppedBy) await within(FINAL_OUTPUT_GRACE_MS, sleep, (until) => print(lines, until));
+    else await print(lines, signal);
+    // The message of a failure is the same summary.
+    if (!failure) progress.note(summaryText(findings.counts));
     if (error) throw error;
     return 0;
   } finally {
@@ -57,17 +61,18 @@ export async function run({ args, options, flags }: Invocation<typeof OPTIONS>, 
   }
 }
 
+/** Adds the findings of all directories to `findings`. Throws the signal's reason. */
 async function verifyAll(
   roots: Roots,
   platform: string,
   findings: Findings,
   onProgress: OnProgress,
 ): Promise<undefined> {
-  for await (const found of findDirectories(roots, platform, onProgress)) {
-    if ('result' in found) findings.add(found);
+  for await (const entry of findDirectories(roots, platform, onProgress)) {
+    if ('result' in entry) findings.add(entry);
     else {
       findings.counts.directories += 1;
-      for await (const finding of verifyDirectory(found, onProgress)) findings.add(finding);
+      for await (const finding of verifyDirectory(entry, onProgress)) findings.add(finding);
     }
   }
 }
