@@ -106,13 +106,7 @@ function notRequested(foreign: readonly ForeignCredential[]): Findings {
     const error = foreign.find(({ what }) => what === group)?.error;
     return error ? ['wrong', printable(error.message)] : unknown;
   };
-  return {
-    address: unknown,
-    certificate: unknown,
-    key: findingOf('key'),
-    token: findingOf('token'),
-    clock: unknown,
-  };
+  return { address: unknown, certificate: unknown, key: findingOf('key'), token: findingOf('token'), clock: unknown };
 }
 
 /** Returns what the result of the request proves of each setting. */
