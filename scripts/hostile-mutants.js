@@ -20,7 +20,7 @@ export const MUTANTS = Object.fromEntries(
       'true',
     ],
     'a weak validator is strong': ['src/transfer/resume.ts', '/^"[', '/^(?:W\\/)?"['],
-    'a date just now is strong': ['src/transfer/resume.ts', 'age >= STRONG_AFTER_MS', 'age >= 0'],
+    'a date just now is strong': ['src/transfer/resume.ts', 'age >= MIN_STRONG_AGE_MS', 'age >= 0'],
     // This one is for both searches.
     'an error is a file': [
       'src/service/client.ts',

@@ -6,8 +6,14 @@ import { sha256OfFile } from '../disk/sha256.ts';
 import { FilingsError } from '../errors.ts';
 import type { Progress } from '../terminal/progress.ts';
 import type { OpenDirectory } from '../transfer/directories.ts';
-import { type DiskTarget, type Fetching, fetchToDisk, fetchToStream, type StreamTarget } from '../transfer/download.ts';
-import { existingAt, existingNow, NOTHING } from '../transfer/existing.ts';
+import {
+  type DiskTarget,
+  type FetchContext,
+  fetchToDisk,
+  fetchToStream,
+  type StreamTarget,
+} from '../transfer/download.ts';
+import { findExisting, findExistingSync, NOTHING } from '../transfer/existing.ts';
 import { type DecidedPlan, type Existing, type FilePlan, planFile } from '../transfer/file-plan.ts';
 import type { Watcher } from '../transfer/job.ts';
 import { type Outcome, retryWait } from '../transfer/outcome.ts';
@@ -25,7 +31,7 @@ interface FilesOptions {
   };
   /** For the one file that is written to no disk. */
   readonly stream: StreamTarget | undefined;
-  readonly fetching: Fetching;
+  readonly fetching: FetchContext;
   readonly checksums: ChecksumFiles | undefined;
   readonly limits: Limits;
   readonly throttle: Throttle | undefined;
@@ -48,9 +54,9 @@ export class Files {
     if (stream) return { kind: isDryRun ? 'planned' : 'download', isRepeated: false };
     const target = targetOf(file);
     const { directories } = fetching;
-    const opened = directories.opened(target.where);
-    if (!opened && directories.isMissing(target.where)) return this.#planFor(file, target, NOTHING, undefined);
-    const existing = opened && existingNow(opened.directory, basename(target.path));
+    const opened = directories.getIfOpen(target.location);
+    if (!opened && directories.isMissing(target.location)) return this.#planFor(file, target, NOTHING, undefined);
+    const existing = opened && findExistingSync(opened.directory, basename(target.path));
     return existing ? this.#planFor(file, target, existing, opened) : this.#look(file, target);
   }
 
@@ -86,7 +92,7 @@ export class Files {
       complete(bytes) {
         if (slot?.release(bytes)) shown.complete();
       },
-      fetchAgain: () => slot?.reacquire(),
+      beforeRefetch: () => slot?.reacquire(),
       warn: progress.note,
       retry(event) {
         counts.retries += 1;
@@ -105,11 +111,11 @@ export class Files {
   }
 
   async #look(file: FileItem, target: DiskTarget): Promise<FilePlan> {
-    const { path, where } = target;
+    const { path, location } = target;
     try {
-      const opened = await this.#options.fetching.directories.find(where);
+      const opened = await this.#options.fetching.directories.find(location);
       if (!opened) return this.#planFor(file, target, NOTHING, undefined);
-      const existing = await withDiskFailure(path, () => existingAt(opened.directory, basename(path)));
+      const existing = await withDiskFailure(path, () => findExisting(opened.directory, basename(path)));
       return this.#planFor(file, target, existing, opened);
     } catch (error) {
       if (!(error instanceof FilingsError)) throw error;

@@ -1,3 +1,5 @@
+// Appends lines to a file that other processes may append to at the same time: a report, a done list, SHA256SUMS.
+// Handles the torn line that a kill, a full disk or a power cut leaves at the end.
 import { closeSync, constants, fstatSync, ftruncateSync, openSync, readSync, write } from 'node:fs';
 import { promisify } from 'node:util';
 import { closeFile, readAt, statOf } from './calls.ts';
@@ -6,16 +8,16 @@ import { openPlain } from './plain-file.ts';
 
 const { O_APPEND, O_CREAT, O_RDWR } = constants;
 const LINE_FEED = 0x0a;
-/** The end of a file in which a torn line is looked for: longer than a line of ours. Bytes. */
+/** The size of the end of a file that is searched for a torn line. No line of this program is longer. Bytes. */
 const TAIL_BYTES = 4096;
 const writeTo = promisify(write);
 
 interface AppendOptions {
-  /** Further flags of open(2). */
+  /** More flags for open(2). */
   readonly flags?: number;
   /**
-   * `end`: a line break is appended to a torn line, whose reader tells it from a whole one. `remove`: it is cut off,
-   * since it could be taken for a whole line.
+   * `end` adds a line break to a torn line, which a reader recognizes as torn. `remove` deletes a torn line, because a
+   * reader could take it for a whole one.
    */
   readonly tornLine?: 'end' | 'remove';
 }
@@ -26,7 +28,7 @@ export class AppendFile {
   readonly #fd: number;
   readonly #flags: number;
   readonly #removesTornLine: boolean;
-  #before: Promise<unknown> = Promise.resolve();
+  #lastWrite: Promise<unknown> = Promise.resolve();
 
   private constructor(path: string, fd: number, { flags = 0, tornLine }: AppendOptions) {
     this.#path = path;
@@ -35,7 +37,7 @@ export class AppendFile {
     this.#removesTornLine = tornLine === 'remove';
   }
 
-  /** Opens a plain file, which is made when it is missing. Throws `local_io`. */
+  /** Opens a regular file, which is created if it is missing. Throws `local_io`. */
   static async open(path: string, options: AppendOptions = {}): Promise<AppendFile> {
     const flags = O_RDWR | O_APPEND | O_CREAT | (options.flags ?? 0);
     const { fd } = await withDiskFailure(path, () => openPlain(path, flags));
@@ -43,19 +45,19 @@ export class AppendFile {
   }
 
   /**
-   * Appends lines by one write, each with its line feed. Throws `local_io`: some of them may be there then, the last one
-   * torn.
+   * Appends lines by one write, each with its line feed. Throws `local_io`; then some of the lines may be in the file,
+   * and the last of these may be torn. /
    */
   write(lines: readonly Buffer[]): Promise<void> {
     // One after the other, because the next write must see a line that this one has torn.
-    const appending = this.#before.then(() => withDiskFailure(this.#path, () => this.#append(Buffer.concat(lines))));
-    this.#before = appending.catch(() => {});
+    const appending = this.#lastWrite.then(() => withDiskFailure(this.#path, () => this.#append(Buffer.concat(lines))));
+    this.#lastWrite = appending.catch(() => {});
     return appending;
   }
 
-  /** Throws `local_io`. */
+  /** Closes the file after the last write. Throws `local_io`. */
   async end(): Promise<void> {
-    await this.#before;
+    await this.#lastWrite;
     await withDiskFailure(this.#path, () => closeFile(this.#fd));
   }
 
@@ -78,9 +80,9 @@ export class AppendFile {
   /** Writes the rest of a line. Removes the line if that fails, as on a full disk. */
   async #complete(rest: Buffer): Promise<void> {
     try {
-      for (let left = rest; left.length > 0; ) {
-        const { bytesWritten } = await writeTo(this.#fd, left, 0, left.length, null);
-        left = left.subarray(bytesWritten);
+      for (let unwritten = rest; unwritten.length > 0; ) {
+        const { bytesWritten } = await writeTo(this.#fd, unwritten, 0, unwritten.length, null);
+        unwritten = unwritten.subarray(bytesWritten);
       }
     } catch (error) {
       this.#removeTornLine((await statOf(this.#fd)).size);
@@ -96,12 +98,13 @@ export class AppendFile {
   }
 
   /**
-   * Cuts the file behind its last whole line, or a piece off a longer line, if the file still has `size` bytes: otherwise
-   * another process is at work. All calls are synchronous, so that this process appends nothing meanwhile, and another one
-   * hardly can. Its line would go as a whole, because the cut is behind a line feed that was there before.
+   * Truncates the file after its last whole line, or removes a piece of a very long line. Does nothing if the file does
+   * not have `size` bytes any more, because another process has appended a line. All calls are synchronous, so that
+   * this process appends nothing meanwhile and another process hardly can. A line that another process does append
+   * meanwhile is removed as a whole, because the file is cut at a line feed that was there before. /
    */
   #removeTornLine(size: number): void {
-    // On Windows a descriptor for appending cannot cut the file.
+    // On Windows a descriptor for appending cannot truncate the file.
     const fd = openSync(this.#path, O_RDWR | this.#flags);
     try {
       const stats = fstatSync(fd);
@@ -117,8 +120,8 @@ export class AppendFile {
 }
 
 /**
- * Returns the offset behind the last whole line. A line with a NUL is not whole: a power cut leaves zeros where bytes
- * had not reached the disk, also before a line feed that had.
+ * Returns the offset of the end of the last whole line. A line with a NUL is not whole: after a power cut, bytes that
+ * had not reached the disk are zeros, also before a line feed that had reached it. /
  */
 function endOfWholeLines(text: Buffer): number {
   const end = text.lastIndexOf(LINE_FEED) + 1;

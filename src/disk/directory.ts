@@ -1,111 +1,125 @@
+// An open directory of a run: finds out its disk once, creates directories in it, and shares its flushes. A file is
+// durable only if its own bytes, its entry and the entries of all new directories above it are flushed.
 import { readdirSync, type Stats, statSync } from 'node:fs';
 import { opendir, stat } from 'node:fs/promises';
 import { dirname, sep } from 'node:path';
 import { errnoOf, FilingsError } from '../errors.ts';
 import type { World } from '../world.ts';
-import { type Disk, diskUnder } from './calls.ts';
+import { type Disk, selectDisk } from './calls.ts';
 import { diskFailure, withDiskFailure } from './failure.ts';
 import { flushDirectory, makeDirectories, makeDirectory } from './make-directories.ts';
 
-/** File systems have long written what was changed before that. Milliseconds. */
-const WRITTEN_AFTER_MS = 600_000;
-/** File systems' clocks tick coarsely: what changed this long ago changed before now. Milliseconds. */
-const SURELY_PAST_MS = 2000;
-/** Some thousand entries on most file systems; of a larger directory so many are read at once. */
-const SMALL_BYTES = 64 << 10;
-const ENTRIES_AT_ONCE = 1024;
+/** The age at which a file system has surely written a change, even without a flush. Milliseconds. */
+const MIN_WRITTEN_AGE_MS = 600_000;
+/** The clock of a file system is coarse: only a change that is older than this is surely in the past. Milliseconds. */
+const CLOCK_GRANULARITY_MS = 2000;
+/** The largest directory that is read by one call, in bytes. This is some thousand entries on most file systems. */
+const MAX_SYNC_READ_BYTES = 64 << 10;
+/** The number of entries of a larger directory that are read by one call. */
+const ENTRIES_PER_READ = 1024;
 
 interface DirectoryDeps extends Pick<World, 'cwd' | 'platform' | 'now' | 'sleep'> {
   /** A dry run flushes nothing. */
   readonly isReadOnly?: boolean;
 }
 
-/** Names by what those have in common that a disk may take for one; several of one key with slashes between them. */
+/**
+ * Names by the key that names share if some disk takes them for one. Several names of one key are joined by slashes.
+ */
 export type Spellings = ReadonlyMap<string, string>;
 
-/** Looked at once, its flushes shared by all who wait. */
+/** An open directory, whose flushes are shared by all callers. */
 export class Directory {
-  /** Absolute. */
+  /** The absolute path. */
   readonly path: string;
   readonly disk: Disk;
-  /** True once its disk was seen to take names that differ only in case for two. */
+  /** True once the disk has distinguished two names that differ only in case. */
   isCaseSensitive = false;
-  /** Its entries, once they were read for a disk that folds names. */
+  /** The names of the entries, once they have been read for a disk without case. */
   spellings: Spellings | undefined;
-  readonly #surroundings: DirectoryDeps;
+  readonly #deps: DirectoryDeps;
   readonly #stats: Stats;
-  /** Until its own entry, and those above it that are new, are on disk; undefined since then. */
+  /** The pending flush of this directory's own entry, and of new entries above it; undefined when done. */
   #entryFlush: Promise<void> | undefined;
-  /** Rejected for good after one failure: the kernel reports it once, so another flush would succeed. */
+  /** Stays rejected after one failure: the kernel reports a failure only once, so another flush would succeed. */
   #lastFlush: Promise<unknown> = Promise.resolve();
   #nextFlush: Promise<boolean> | undefined;
-  /** By the file system's clock. */
+  /** The time before which all entries are durable, by the clock of the file system. Milliseconds. */
   #settledBefore = 0;
 
-  private constructor(path: string, stats: Stats, disk: Disk, entryFlush: Promise<void>, surroundings: DirectoryDeps) {
+  private constructor(path: string, stats: Stats, disk: Disk, entryFlush: Promise<void>, deps: DirectoryDeps) {
     this.path = path;
     this.#stats = stats;
     this.disk = disk;
-    this.#surroundings = surroundings;
+    this.#deps = deps;
     this.#entryFlush = entryFlush;
-    // Whoever reports a file in it waits for that, and hears of a failure.
-    const done = () => {
+    const clear = () => {
       this.#entryFlush = undefined;
     };
-    entryFlush.then(done, () => {});
+    // A failure is thrown by the `flush` or `settle` of each file in this directory.
+    entryFlush.then(clear, () => {});
   }
 
-  /** One that the user named, by an absolute path: links on the way are the user's own. Throws `local_io`. */
-  static open(absolute: string, make: boolean, surroundings: DirectoryDeps): Promise<Directory> {
+  /**
+   * Opens the directory that the user named by an absolute path, in which symbolic links are followed. Creates it if
+   * `canCreate`. Throws `local_io`.
+   */
+  static open(absolute: string, canCreate: boolean, deps: DirectoryDeps): Promise<Directory> {
     return withDiskFailure(absolute, async () => {
-      if (make) await makeDirectories(absolute);
-      // As a directory, whatever it leads to.
+      if (canCreate) await makeDirectories(absolute);
+      // The final `/.` makes the call fail for anything but a directory.
       const stats = await stat(`${absolute}/.`);
-      // Windows takes the same path for that of a file.
+      // On Windows that path can also be the path of a file.
       if (!stats.isDirectory()) throw Object.assign(new Error('not a directory'), { code: 'ENOTDIR' });
-      const disk = await diskUnder(absolute, surroundings);
-      // The working directory is nobody's to make.
-      const mayBeNew = make && absolute !== surroundings.cwd;
-      const entryFlush = mayBeNew ? settleAbove(absolute, stats.ctimeMs, surroundings) : Promise.resolve();
-      return new Directory(absolute, stats, disk, entryFlush, surroundings);
+      const disk = await selectDisk(absolute, deps);
+      // The working directory exists, so its entry needs no flush.
+      const canBeNew = canCreate && absolute !== deps.cwd;
+      const entryFlush = canBeNew ? settleParent(absolute, stats.ctimeMs, deps) : Promise.resolve();
+      return new Directory(absolute, stats, disk, entryFlush, deps);
     });
   }
 
-  /** Made when missing; no link is followed. Throws `local_io`: for it alone when something else has its name. */
-  child(name: string): Promise<Directory> {
-    const path = this.entry(name);
+  /**
+   * Opens a directory in this one, and creates it if it is missing. No symbolic link is followed. Throws `local_io`;
+   * the error ends this file alone if something else has the directory's name. /
+   */
+  openChild(name: string): Promise<Directory> {
+    const path = this.pathFor(name);
     return withDiskFailure(path, async () => {
       const before = await this.disk.lstat(path);
       const isNew = before === undefined && (await makeDirectory(path));
       const stats = before ?? (await this.disk.lstat(path));
-      if (!stats?.isDirectory()) throw inTheWay(path, stats);
-      const disk = stats.dev === this.#stats.dev ? this.disk : await diskUnder(path, this.#surroundings);
+      if (!stats?.isDirectory()) throw notADirectory(path, stats);
+      const disk = stats.dev === this.#stats.dev ? this.disk : await selectDisk(path, this.#deps);
       const entryFlush = isNew ? this.flush().then(() => {}) : this.settle(stats.ctimeMs);
-      return new Directory(path, stats, disk, entryFlush, this.#surroundings);
+      return new Directory(path, stats, disk, entryFlush, this.#deps);
     });
   }
 
-  entry(name: string): string {
+  /** Returns the absolute path of an entry. */
+  pathFor(name: string): string {
     return `${this.path}${sep}${name}`;
   }
 
-  /** Never all of a large directory in memory. Throws what the system says. */
+  /**
+   * Yields the names of all entries, and never has all names of a large directory in memory. Throws the system error.
+   */
   async *names(): AsyncGenerator<string> {
-    if (this.disk.isLocal && statSync(this.path).size <= SMALL_BYTES) yield* readdirSync(this.path);
-    else for await (const { name } of await opendir(this.path, { bufferSize: ENTRIES_AT_ONCE })) yield name;
+    if (this.disk.isLocal && statSync(this.path).size <= MAX_SYNC_READ_BYTES) yield* readdirSync(this.path);
+    else for await (const { name } of await opendir(this.path, { bufferSize: ENTRIES_PER_READ })) yield name;
   }
 
   /**
-   * Until its entries are on disk, and its own. False when its path leads to another directory by now, or to none.
-   * Throws `local_io`.
+   * Flushes the entries of this directory and its own entry. Returns false if its path is missing or another directory
+   * by now. Throws `local_io`. /
    */
   async flush(): Promise<boolean> {
-    const isThere = await this.#flush();
+    const exists = await this.#flush();
     await this.#entryFlush;
-    return isThere;
+    return exists;
   }
 
-  /** Waits for a flush that begins after this call; callers share it. */
+  /** Waits for a flush that starts after this call; callers share it. */
   #flush(): Promise<boolean> {
     if (!this.#nextFlush) {
       this.#nextFlush = this.#lastFlush.then(() => {
@@ -120,8 +134,8 @@ export class Directory {
   async #flushEntries(): Promise<boolean> {
     try {
       const { dev, ino } = await flushDirectory(this.path);
-      // On Windows these numbers lose digits, and need not be the same by path and by descriptor.
-      if (this.#surroundings.platform === 'win32') return true;
+      // On Windows these numbers lose digits, and may differ between a path and a descriptor.
+      if (this.#deps.platform === 'win32') return true;
       return dev === this.#stats.dev && ino === this.#stats.ino;
     } catch (error) {
       if (errnoOf(error) === 'ENOENT' || errnoOf(error) === 'ENOTDIR') return false;
@@ -129,38 +143,40 @@ export class Directory {
     }
   }
 
-  isSettled(changed: number): boolean {
-    return this.#entryFlush === undefined && changed < this.#settledBefore;
+  /** Returns whether `settle` has nothing to do. `ctimeMs` is in milliseconds. */
+  isSettled(ctimeMs: number): boolean {
+    return this.#entryFlush === undefined && ctimeMs < this.#settledBefore;
   }
 
   /**
-   * Until an entry that another run may have made is on disk, and the directory's own. Old ones are taken for written,
-   * so passing over a million files costs next to nothing. `changed` is a ctime in milliseconds. Throws `local_io`.
+   * Makes an existing entry durable, which another run may have created, and the directory's own entry. Old entries
+   * count as written, so that skipping a million files costs very little. `ctimeMs` is in milliseconds. Throws
+   * `local_io`. /
    */
-  async settle(changed: number): Promise<void> {
-    if (this.#surroundings.isReadOnly) return;
-    if (changed >= this.#settledBefore) {
-      const now = this.#surroundings.now();
-      const look = () => this.disk.lstat(this.entry('.'));
-      const { mtimeMs = now } = (await withDiskFailure(this.path, look)) ?? {};
-      if (now - mtimeMs < WRITTEN_AFTER_MS) await this.#flush();
-      this.#settledBefore = Math.max(this.#settledBefore, mtimeMs, now - SURELY_PAST_MS);
+  async settle(ctimeMs: number): Promise<void> {
+    if (this.#deps.isReadOnly) return;
+    if (ctimeMs >= this.#settledBefore) {
+      const now = this.#deps.now();
+      const lstatSelf = () => this.disk.lstat(this.pathFor('.'));
+      const { mtimeMs = now } = (await withDiskFailure(this.path, lstatSelf)) ?? {};
+      if (now - mtimeMs < MIN_WRITTEN_AGE_MS) await this.#flush();
+      this.#settledBefore = Math.max(this.#settledBefore, mtimeMs, now - CLOCK_GRANULARITY_MS);
     }
     await this.#entryFlush;
   }
 }
 
-/** As `settle`, of its own entry; what may not be read is not ours to flush. Throws `local_io`. */
-async function settleAbove(path: string, changed: number, surroundings: DirectoryDeps): Promise<void> {
-  const above = await Directory.open(dirname(path), false, surroundings);
-  await above.settle(changed).catch((error) => {
+/** Settles a directory's own entry. A parent that this user may not read cannot be flushed. Throws `local_io`. */
+async function settleParent(path: string, ctimeMs: number, deps: DirectoryDeps): Promise<void> {
+  const parent = await Directory.open(dirname(path), false, deps);
+  await parent.settle(ctimeMs).catch((error) => {
     if (errnoOf((error as Error).cause) !== 'EACCES') throw error;
   });
 }
 
-function inTheWay(path: string, stats: Stats | undefined): FilingsError {
-  const what = stats?.isSymbolicLink() ? 'a link' : 'no directory';
-  return new FilingsError('local_io', `cannot write there: it is ${what}`, {
+function notADirectory(path: string, stats: Stats | undefined): FilingsError {
+  const kind = stats?.isSymbolicLink() ? 'a link' : 'no directory';
+  return new FilingsError('local_io', `cannot write there: it is ${kind}`, {
     subject: { path },
     hint: { advice: 'other-directory' },
   });

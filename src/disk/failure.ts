@@ -1,3 +1,4 @@
+// Turns errors of the file system into errors of the program, with a reason in words and a hint.
 import { constants } from 'node:os';
 import { getSystemErrorMap } from 'node:util';
 import { errnoOf, FilingsError, type Hint } from '../errors.ts';
@@ -23,20 +24,22 @@ const REASONS: Readonly<Record<string, readonly [why: string, hint: Hint]>> = {
 
 /** The calls that write. Network disks report lost writes at `close`. */
 const WRITES: ReadonlySet<unknown> = new Set(['write', 'fsync', 'fdatasync', 'ftruncate', 'close']);
-/** What a full or failing disk says, whatever the call. */
+/** The errors of a full or failing disk, in any call. */
 const DISK_FAILURES: ReadonlySet<unknown> = new Set(['EIO', 'EROFS', 'ENOSPC', 'EDQUOT']);
 
-/** Returns whether a write or a flush failed, according to the error or its causes: the disk may have lost bytes. */
+/**
+ * Returns whether an error or one of its causes is a failed write or flush, after which the disk may have lost bytes.
+ */
 export function isWriteFailure(error: unknown): boolean {
-  // A failed socket names `write`, too.
+  // An error of a socket may have `write` as its call too.
   if (!(error instanceof Error) || (error instanceof FilingsError && error.code !== 'local_io')) return false;
   const { syscall, code, cause } = error as NodeJS.ErrnoException;
   return WRITES.has(syscall) || DISK_FAILURES.has(code) || isWriteFailure(cause);
 }
 
 /**
- * Errors of Linux that libuv has no name for, by number: what file systems answer, in the words of glibc. Where another
- * system has such an error, `os.constants` knows its number.
+ * Errors of Linux file systems without a name in libuv, by number, in the words of glibc. The numbers that other
+ * systems have too come from `os.constants`. /
  */
 const UNNAMED: Readonly<Record<number, readonly [name: string, words: string]>> = {
   [errno.EDEADLK]: ['EDEADLK', 'Resource deadlock avoided'],
@@ -56,8 +59,8 @@ const UNNAMED: Readonly<Record<number, readonly [name: string, words: string]>> 
 };
 
 /**
- * Returns what the file system said about a path as `local_io` that stops the run, unless one file alone is in use. Any other error is a defect of the
- * program, which is no less one because it occurs next to a file, and is returned as it is.
+ * Returns a `local_io` for a failed write to a path. It stops the run, unless the cause is only that another program
+ * has the file open. Returns any error that is not of the system as it is, because such an error is a defect. /
  */
 export function diskFailure(error: unknown, path: string): unknown {
   if (!isSystemError(error)) return error;
@@ -67,7 +70,7 @@ export function diskFailure(error: unknown, path: string): unknown {
   return new FilingsError('local_io', `cannot write: ${why}`, details);
 }
 
-/** What the file system says meanwhile is thrown as `diskFailure`. */
+/** Returns the result of `work`. Throws its system errors as `diskFailure` returns them. */
 export async function withDiskFailure<T>(path: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
@@ -76,14 +79,14 @@ export async function withDiskFailure<T>(path: string, work: () => Promise<T>): 
   }
 }
 
-/** As `diskFailure`, but the run goes on. */
+/** Returns a `local_io` for a failed read of a path, which does not stop the run. Returns other errors as they are. */
 export function readFailure(error: unknown, path: string): unknown {
   if (!isSystemError(error)) return error;
   const hint = 'check its permissions, and the disk';
   return new FilingsError('local_io', `cannot read: ${explain(error)[0]}`, { subject: { path }, hint, cause: error });
 }
 
-/** Whether an error is one of a system call, or of a stream that was closed, and not a defect. */
+/** Returns whether an error is one of a system call or of a closed stream, and not a defect. */
 export function isSystemError(error: unknown): boolean {
   const { errno: number } = (error ?? {}) as { errno?: unknown };
   return typeof number === 'number' || /^(E[A-Z0-9]+|ERR_STREAM_.+)$/.test(errnoOf(error) ?? '');
@@ -102,7 +105,7 @@ function unnamed(error: unknown) {
   return typeof number === 'number' ? UNNAMED[-number] : undefined;
 }
 
-/** In words and with its name: `permission denied (EACCES)`. */
+/** Returns a system error in words and with its name: `permission denied (EACCES)`. */
 export function systemReason(error: unknown): string {
   const code = errnoOf(error);
   if (code === undefined) return error instanceof Error ? error.message : String(error);

@@ -1,34 +1,36 @@
+// Decides which names from the service, the input and the command line may become names on a disk, and which names some
+// disk takes for one.
 import { shellWord } from '../text.ts';
 
-/** Why a name may not touch the disk: a sentence about "it", and what to do. */
+/** The fault of a name that is refused. The reason is a sentence whose subject is "it", the name. */
 export interface FileNameFault {
   readonly reason: string;
   readonly hint?: string;
 }
 
-/** What a part file's name adds to the final one: a dot, its owner and `.part`. */
+/** The bytes that the name of a part adds to the final name: a dot, the owner, the id and `.part`. */
 export const PART_SUFFIX_BYTES = 64;
-/** The limit of a name on ext4, XFS, APFS and NTFS is 255; the part's name has to fit too. */
+/** A name on ext4, XFS, APFS and NTFS has at most 255 bytes, and the name of the part must fit too. */
 const MAX_BYTES = 255 - PART_SUFFIX_BYTES;
 
-/** A folder name such as `xslF345X05` before a primary document: a rendering of it, not a place. */
+/** A folder such as `xslF345X05` before a primary document names a rendering of the document, not a directory. */
 const STYLE_SHEET_FOLDER = /^xsl[\w.-]*\/([^/\\]+)$/i;
-/** Devices whatever follows the first dot; the superscript digits count as digits. */
+/** A device keeps its meaning with any text after the first dot. Superscript digits count as digits. */
 const WINDOWS_DEVICE = /^(con|prn|aux|nul|clock\$|conin\$|conout\$|(com|lpt)[0-9\u00b9\u00b2\u00b3]) *(\.|$)/i;
-/** Controls, format characters (bidirectional ones too), halves of characters, separators, fillers: they hide or reorder. */
-const UNSEEN = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\u115f\u1160\u3164\uffa0]|\u034f/u;
-/** What `--checksums` keeps beside the files, in any spelling that a disk may take for it. */
+/** Characters that hide or reorder text: controls, format characters, lone surrogates, separators and fillers. */
+const INVISIBLE = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\u115f\u1160\u3164\uffa0]|\u034f/u;
+/** The key of the file that `--checksums` writes beside the others, in any spelling that a disk takes for its name. */
 const CHECKSUMS = 'sha256sums';
 
-/** What nearly all names are like, and no rule is about. */
+/** Matches nearly all names, and none that breaks a rule. */
 const PLAIN = /^(?!con|prn|aux|nul|clock|com|lpt|sha256)[a-z0-9](?:[\w.-]{0,150}[\w-])?$/i;
 
-/** What Windows allows in no name. */
+/** Characters that Windows allows in no name. */
 const REFUSED_BY_WINDOWS = /[<>"|?*]/;
 
-const RULES: readonly (readonly [broken: (name: string, platform: string) => boolean, reason: string])[] = [
+const RULES: readonly (readonly [isBroken: (name: string, platform: string) => boolean, reason: string])[] = [
   [(name) => name === '', 'it is empty'],
-  [(name) => UNSEEN.test(name), 'it has control or invisible characters in it'],
+  [(name) => INVISIBLE.test(name), 'it has control or invisible characters in it'],
   [(name) => /[/\\]/.test(name), 'it has a path separator in it'],
   [(name) => name.includes(':'), 'it has a colon in it, which is a drive or a hidden stream on Windows'],
   [(name) => /^[.-]/.test(name), 'it begins with a dot or a dash'],
@@ -43,8 +45,8 @@ const RULES: readonly (readonly [broken: (name: string, platform: string) => boo
 ];
 
 /**
- * Why a name from the service, the input or the command line is refused: it could touch
- * something other than one file in the right directory. Undefined: it may be used as it is.
+ * Returns the fault of a name from the service, the input or the command line that could be something else than one
+ * file in the right directory. Returns undefined if the name may be used as it is. /
  */
 export function fileNameFault(name: string, platform: string): FileNameFault | undefined {
   if (PLAIN.test(name)) return undefined;
@@ -55,13 +57,13 @@ export function fileNameFault(name: string, platform: string): FileNameFault | u
       hint: `to download it under that name, choose the one on the disk: -o ${shellWord(bare)}`,
     };
   }
-  const rule = RULES.find(([broken]) => broken(name, platform));
+  const rule = RULES.find(([isBroken]) => isBroken(name, platform));
   return rule && { reason: rule[1], hint: 'choose the name on the disk yourself: -o PATH' };
 }
 
 /**
- * Whether a name names one file of its directory, and that alone. On Windows another name can lead out of the directory,
- * to a device, or to a hidden stream of a file.
+ * Returns whether a name can only be the name of one entry of its directory. On Windows other names can lead out of the
+ * directory, to a device, or to a hidden stream of a file.
  */
 export function isOneFile(name: string, platform: string): boolean {
   if (name === '' || name === '.' || name === '..' || /[/\0]/.test(name)) return false;
@@ -69,12 +71,12 @@ export function isOneFile(name: string, platform: string): boolean {
   return !/[\\:\p{Cc}]|[. ]$/u.test(name) && !REFUSED_BY_WINDOWS.test(name) && !WINDOWS_DEVICE.test(name);
 }
 
-/** Ignorable in comparisons; and the dot that a lower-cased capital dotted I leaves behind. */
+/** Characters that comparisons ignore, and the dot that remains of a capital dotted I in lower case. */
 const IGNORED = /\p{Default_Ignorable_Code_Point}|(?<=i)\u0307/gu;
 
 /**
- * Two names with the same key may be one file on some disk: case-insensitive, or folding
- * Unicode (APFS, HFS+, NTFS, ext4 and ZFS with case folding). It errs on the side of "the same".
+ * Returns a key that two names share if they may be one file on some disk: one that ignores case, or one that
+ * normalizes Unicode (APFS, HFS+, NTFS, ext4 and ZFS with case folding). In doubt, two names share a key. /
  */
 export function twinKey(name: string): string {
   let folded = name;
@@ -85,7 +87,7 @@ export function twinKey(name: string): string {
   return folded;
 }
 
-/** Whether a name is of the kind that parts and what is beside them have: no file's final name begins with a dot. */
+/** Returns whether a name looks like one of a part, a lock or a record. No final name begins with a dot. */
 export function isPartLike(name: string): boolean {
   return /^\..+\.(?:part|resume|lock)$/s.test(name);
 }

@@ -6,8 +6,8 @@ import { OPEN_TO_FLUSH, undefinedIfMissing } from './calls.ts';
 import { diskFailure } from './failure.ts';
 
 /**
- * Each new entry is flushed. Step by step: Node's recursive mkdir never returns on a path such as /proc/nope. Throws
- * `local_io`.
+ * Creates a directory and those above it, and flushes each new entry. Does not use Node's recursive mkdir, which never
+ * returns on a path such as /proc/nope. Throws `local_io`.
  */
 export async function makeDirectories(absolute: string, mode?: number): Promise<void> {
   const missing: string[] = [];
@@ -15,7 +15,7 @@ export async function makeDirectories(absolute: string, mode?: number): Promise<
   try {
     for (; !(await stat(path).catch(undefinedIfMissing)); path = dirname(path)) {
       missing.unshift(path);
-      // A drive that is missing cannot be made.
+      // A missing drive of Windows cannot be created, and has no directory above.
       if (dirname(path) === path) break;
     }
     for (path of missing) if (await makeDirectory(path, mode)) await flushDirectory(dirname(path));
@@ -24,7 +24,7 @@ export async function makeDirectories(absolute: string, mode?: number): Promise<
   }
 }
 
-/** Its entry is not flushed. False when something has its name already. Throws what the system says. */
+/** Creates a directory without a flush. Returns false if an entry has its name already. Throws the system error. */
 export async function makeDirectory(path: string, mode?: number): Promise<boolean> {
   try {
     await mkdir(path, mode);
@@ -35,7 +35,7 @@ export async function makeDirectory(path: string, mode?: number): Promise<boolea
   }
 }
 
-/** Gives what directory that was. Throws what the system says. */
+/** Flushes the entries of a directory. Returns the stats of the flushed directory. Throws the system error. */
 export async function flushDirectory(path: string): Promise<Stats> {
   const handle = await open(path, OPEN_TO_FLUSH | constants.O_DIRECTORY).catch(undefinedIfNotFlushed);
   if (!handle) return stat(path);
@@ -47,7 +47,10 @@ export async function flushDirectory(path: string): Promise<Stats> {
   }
 }
 
-/** Some file systems know no flush of a directory, and Windows allows it only to those who may write to the directory. */
+/**
+ * Some file systems cannot flush a directory, and Windows refuses the flush to users who may not write to the
+ * directory.
+ */
 function undefinedIfNotFlushed(error: unknown): undefined {
   const refusals = ['EINVAL', 'ENOTSUP', 'EBADF', ...(OPEN_TO_FLUSH === constants.O_RDWR ? ['EPERM', 'EACCES'] : [])];
   if (!refusals.includes(errnoOf(error) ?? '')) throw error;

@@ -1,3 +1,4 @@
+// Opens regular files only. A FIFO or a device in place of a file would block the program or give bytes without end.
 import { constants, createReadStream, type Stats } from 'node:fs';
 import { closeFile, openFile, statOf, undefinedIfMissing } from './calls.ts';
 import { readFailure } from './failure.ts';
@@ -5,8 +6,8 @@ import { readFailure } from './failure.ts';
 const { O_NOCTTY, O_NONBLOCK, O_RDONLY } = constants;
 
 /**
- * A FIFO holds nobody, and a link is followed unless `flags` say otherwise. The stats are of the open file. Throws what
- * the system says.
+ * Opens a regular file, without blocking on a FIFO. Follows a symbolic link unless `flags` forbid it. Returns the
+ * descriptor and the stats of the open file. Throws the system error.
  */
 export async function openPlain(path: string | Buffer, flags: number) {
   const fd = await openFile(path, flags | O_NONBLOCK | O_NOCTTY);
@@ -20,18 +21,18 @@ export async function openPlain(path: string | Buffer, flags: number) {
   }
 }
 
-/** Throws as some systems do for what is no regular file. */
+/** Throws `EISDIR` or `EFTYPE`, as some systems do, if the file is not a regular one. */
 export function requirePlain(stats: Stats): void {
   if (stats.isFile()) return;
   throw Object.assign(new Error('not a regular file'), { code: stats.isDirectory() ? 'EISDIR' : 'EFTYPE' });
 }
 
-/** Nothing of a file that does not exist. `shown` is its path for people. Throws `local_io`. */
-export async function* readPlain(path: string | Buffer, shown: string, flags = 0): AsyncGenerator<Buffer> {
+/** Yields the bytes of a regular file, or none if the file does not exist. Throws `local_io`. */
+export async function* readPlain(path: string | Buffer, displayPath: string, flags = 0): AsyncGenerator<Buffer> {
   try {
     const file = await openPlain(path, O_RDONLY | flags).catch(undefinedIfMissing);
     if (file) yield* createReadStream('', { fd: file.fd });
   } catch (error) {
-    throw readFailure(error, shown);
+    throw readFailure(error, displayPath);
   }
 }

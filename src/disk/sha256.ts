@@ -4,37 +4,37 @@ import { closeFile, readAt } from './calls.ts';
 import { readFailure } from './failure.ts';
 import { openPlain } from './plain-file.ts';
 
-/** A smaller file is read by one synchronous call: in a third of the time. */
+/** A smaller file is read by one synchronous call, which takes a third of the time. */
 const BLOCK_BYTES = 1 << 20;
 
-/** In lower-case hexadecimal digits; `shown` is the path for people. Throws `local_io`, the signal's reason. */
-export async function sha256OfFile(path: string, shown: string, signal: AbortSignal): Promise<string> {
+/** Returns the SHA-256 of a file in lower-case hexadecimal digits. Throws `local_io`, the signal's reason. */
+export async function sha256OfFile(path: string, displayPath: string, signal: AbortSignal): Promise<string> {
   try {
     const { fd, stats } = await openPlain(path, constants.O_RDONLY | constants.O_NOFOLLOW);
     return await sha256Of(fd, stats.size, () => signal.throwIfAborted()).finally(() => closeFile(fd));
   } catch (error) {
-    throw signal.aborted ? signal.reason : readFailure(error, shown);
+    throw signal.aborted ? signal.reason : readFailure(error, displayPath);
   }
 }
 
 /**
- * A file that grows meanwhile is hashed with what came. `hashed` may wait, or throw to end it. Throws what the system
- * says.
+ * Returns the SHA-256 of an open file, including bytes that are appended meanwhile. Calls `onHashed` with the number of
+ * bytes after each block; it may delay the next block, or throw. Throws the system error, the error of `onHashed`.
  */
 export async function sha256Of(
   fd: number,
   size: number,
-  hashed: (bytes: number) => Promise<void> | void,
+  onHashed: (bytes: number) => Promise<void> | void,
 ): Promise<string> {
   if (size < BLOCK_BYTES) {
     const bytes = readSmall(fd, size);
-    await hashed(bytes.length);
+    await onHashed(bytes.length);
     return hash('sha256', bytes);
   }
   const sum = createHash('sha256');
   for await (const block of blocksOf(fd)) {
     sum.update(block);
-    await hashed(block.length);
+    await onHashed(block.length);
   }
   return sum.digest('hex');
 }
@@ -48,7 +48,9 @@ function readSmall(fd: number, size: number): Buffer {
   return buffer.subarray(0, length);
 }
 
-/** Each block is good until the next is asked for, which is read meanwhile. */
+/**
+ * Yields the blocks of a file, and reads the next block ahead. A block is valid only until the next one is requested.
+ */
 export async function* blocksOf(fd: number): AsyncGenerator<Buffer> {
   let [block, next] = [Buffer.allocUnsafe(BLOCK_BYTES), Buffer.allocUnsafe(BLOCK_BYTES)];
   let position = 0;
@@ -63,7 +65,7 @@ export async function* blocksOf(fd: number): AsyncGenerator<Buffer> {
       [block, next] = [next, block];
     }
   } finally {
-    // The descriptor is closed next, and its number may be another file's then.
+    // Waits for the read ahead, because the caller closes the descriptor, whose number may then be another file's.
     await reading.catch(() => {});
   }
 }

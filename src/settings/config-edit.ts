@@ -1,6 +1,6 @@
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { replaceFile } from '../disk/whole-file.ts';
+import { replaceFile } from '../disk/atomic-write.ts';
 import { errnoOf, FilingsError } from '../errors.ts';
 import { findJsonFault, isJsonObject, type JsonObject } from '../json.ts';
 import { didYouMean } from '../spec/nearest.ts';

@@ -2,7 +2,7 @@ import { fstatSync, writev } from 'node:fs';
 import type { Writable } from 'node:stream';
 import { promisify } from 'node:util';
 import { createAbortController, onAbort } from '../abort.ts';
-import { behind } from '../disk/calls.ts';
+import { unwrittenAfter } from '../disk/calls.ts';
 import { diskFailure } from '../disk/failure.ts';
 import { errnoOf, FilingsError } from '../errors.ts';
 import type { OutputStream } from '../world.ts';
@@ -50,7 +50,7 @@ export async function writeChunks(stream: OutputStream, chunks: readonly Buffer[
 export async function writeToDescriptor(fd: number, chunks: readonly Buffer[], signal: AbortSignal): Promise<void> {
   for (let rest = chunks; rest.length > 0; ) {
     signal.throwIfAborted();
-    rest = behind(rest, (await writevTo(fd, rest)).bytesWritten);
+    rest = unwrittenAfter(rest, (await writevTo(fd, rest)).bytesWritten);
   }
 }
 

@@ -1,3 +1,6 @@
+// Opens each directory that a run writes to once, so that its flushes and its search for parts are shared by all of its
+// files. Takes the directory that the user named and a path below it; gives an open `Directory` and the parts that
+// other runs left there.
 import { lstatSync } from 'node:fs';
 import { lstat } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
@@ -6,7 +9,7 @@ import { errnoOf } from '../errors.ts';
 import type { World } from '../world.ts';
 import { KeptParts } from './part/kept-parts.ts';
 import { Leftovers, type PartRun } from './part/leftovers.ts';
-import { ownerOf, type ProcessInfo, startsOf, stateOf } from './part/owner.ts';
+import { identifySelf, type ProcessInfo, startReader, stateOf } from './part/owner.ts';
 
 type RunInfo = ProcessInfo & Pick<World, 'cwd' | 'pid' | 'random' | 'sleep'>;
 
@@ -15,109 +18,118 @@ export interface OpenDirectory {
   readonly leftovers: Leftovers;
 }
 
-export interface Where {
-  /** Absolute. Links on the way to it, or in its place, are the user's own. */
+export interface DirectoryLocation {
+  /** The absolute path that the user named. Symbolic links in it are followed. */
   readonly directory: string;
   /**
-   * A relative path, each segment a safe name; no link on it is followed, and what is missing is made. Undefined: the
-   * directory itself, whose absence is an error, as for the shell's `>`.
+   * A relative path of safe names below `directory`. No symbolic link in it is followed, and missing directories are
+   * created. Undefined: `directory` itself, which must exist, as for the shell's `>`.
    */
   readonly below: string | undefined;
 }
 
-/** A forgotten directory is looked at again. */
-const MAX_REMEMBERED = 1024;
+/** Bounds the memory of a run with many directories. A directory that was dropped is opened again when it is needed. */
+const MAX_CACHED = 1024;
 
-/** The directories of a run: each is made and looked at once, and its flushes are shared. */
+/** The directories of a run. */
 export class Directories {
   /** The parts that this run leaves for later runs. */
-  readonly kept: KeptParts;
+  readonly keptParts: KeptParts;
   readonly #info: Pick<RunInfo, 'cwd' | 'platform' | 'now' | 'sleep'> & { readonly isReadOnly: boolean };
   readonly #run: PartRun;
-  /** The directory that the user named is missing, and this run makes nothing. */
-  #isNamedMissing = false;
-  readonly #known = new Map<string, OpenDirectory | Promise<OpenDirectory>>();
+  /** True if the directory that the user named is missing in a dry run, which creates none. */
+  #isRootMissing = false;
+  readonly #cache = new Map<string, OpenDirectory | Promise<OpenDirectory>>();
 
-  /** `isReadOnly`: nothing is flushed. */
+  /** `isReadOnly` is for a dry run, which flushes nothing. */
   constructor(info: RunInfo, isReadOnly = false) {
     const { cwd, pid, platform, now, random, sleep } = info;
-    const self = ownerOf(pid, info);
+    const self = identifySelf(pid, info);
     this.#info = { cwd, platform, now, sleep, isReadOnly };
-    this.kept = new KeptParts(sleep);
-    const startOf = startsOf(info);
-    this.#run = { self, now, random, sleep, kept: this.kept, stateOf: (owner) => stateOf(owner, self, startOf) };
+    this.keptParts = new KeptParts(sleep);
+    const readStart = startReader(info);
+    const keptParts = this.keptParts;
+    this.#run = { self, now, random, sleep, keptParts, stateOf: (owner) => stateOf(owner, self, readStart) };
   }
 
-  /** Throws `local_io` when there is none, for this one alone when something else has its name. */
-  async at(where: Where): Promise<OpenDirectory> {
-    const key = keyOf(where);
-    const known = this.#known.get(key);
-    if (known) return known;
-    const opening = this.#open(where);
-    this.#known.set(key, opening);
-    const [oldest = ''] = this.#known.keys();
-    if (this.#known.size > MAX_REMEMBERED) this.#known.delete(oldest);
+  /**
+   * Opens a directory, and creates it if its location allows that. Throws `local_io` if it cannot be opened; the error
+   * ends this file alone if something else has the directory's name.
+   */
+  async open(location: DirectoryLocation): Promise<OpenDirectory> {
+    const key = keyOf(location);
+    const cached = this.#cache.get(key);
+    if (cached) return cached;
+    const opening = this.#open(location);
+    this.#cache.set(key, opening);
+    const [oldest = ''] = this.#cache.keys();
+    if (this.#cache.size > MAX_CACHED) this.#cache.delete(oldest);
     try {
       const opened = await opening;
-      if (this.#known.get(key) === opening) this.#known.set(key, opened);
+      if (this.#cache.get(key) === opening) this.#cache.set(key, opened);
       return opened;
     } catch (error) {
-      this.#known.delete(key);
+      this.#cache.delete(key);
       throw error;
     }
   }
 
-  /** As `at`, but makes nothing: returns undefined if the directory is missing and `at` would make it. */
-  async find(where: Where): Promise<OpenDirectory | undefined> {
-    const { directory, below } = where;
-    if (below === undefined || this.#known.has(keyOf(where))) return this.at(where);
-    const above = below === '.' ? undefined : await this.find({ directory, below: dirname(below) });
-    if (above === undefined && below !== '.') return undefined;
-    const looking = above?.directory.disk.lstat(above.directory.entry(basename(below))) ?? lstat(directory);
-    // Any other error is thrown by `at`, with its reason.
-    const isThere = await looking.then(Boolean, (error) => errnoOf(error) !== 'ENOENT');
-    if (below === '.') this.#isNamedMissing = this.#info.isReadOnly && !isThere;
-    return isThere ? this.at(where) : undefined;
+  /**
+   * Opens a directory if it exists, and creates none. Returns undefined if the directory is missing and `open` would
+   * create it. Throws as `open` does.
+   */
+  async find(location: DirectoryLocation): Promise<OpenDirectory | undefined> {
+    const { directory, below } = location;
+    if (below === undefined || this.#cache.has(keyOf(location))) return this.open(location);
+    const parent = below === '.' ? undefined : await this.find({ directory, below: dirname(below) });
+    if (parent === undefined && below !== '.') return undefined;
+    const checking = parent?.directory.disk.lstat(parent.directory.pathFor(basename(below))) ?? lstat(directory);
+    // After any other error than ENOENT, `open` fails too, and its error has the reason.
+    const exists = await checking.then(Boolean, (error) => errnoOf(error) !== 'ENOENT');
+    if (below === '.') this.#isRootMissing = this.#info.isReadOnly && !exists;
+    return exists ? this.open(location) : undefined;
   }
 
-  /** Whether a directory is missing; false also if that takes a promise: on a network disk, or before `find`. */
-  isMissing({ directory, below }: Where): boolean {
-    if (this.#isNamedMissing || below === undefined || below === '.') return this.#isNamedMissing;
-    const parent = { directory, below: dirname(below) };
-    const above = this.opened(parent)?.directory;
-    if (above?.disk.isLocal !== true) return this.isMissing(parent);
+  /**
+   * Returns whether a directory is missing. Returns false also if the answer would need a promise: on a network disk,
+   * or before `find` opened the directory above. /
+   */
+  isMissing({ directory, below }: DirectoryLocation): boolean {
+    if (this.#isRootMissing || below === undefined || below === '.') return this.#isRootMissing;
+    const parentLocation = { directory, below: dirname(below) };
+    const parent = this.getIfOpen(parentLocation)?.directory;
+    if (parent?.disk.isLocal !== true) return this.isMissing(parentLocation);
     try {
-      return lstatSync(above.entry(basename(below)), { throwIfNoEntry: false }) === undefined;
+      return lstatSync(parent.pathFor(basename(below)), { throwIfNoEntry: false }) === undefined;
     } catch {
       return false;
     }
   }
 
   /** Returns undefined if the directory is not open yet. */
-  opened(where: Where): OpenDirectory | undefined {
-    const known = this.#known.get(keyOf(where));
-    return known instanceof Promise ? undefined : known;
+  getIfOpen(location: DirectoryLocation): OpenDirectory | undefined {
+    const cached = this.#cache.get(keyOf(location));
+    return cached instanceof Promise ? undefined : cached;
   }
 
-  /** One of them was moved away or removed. */
-  forget(): void {
-    this.#known.clear();
+  /** Makes the next `open` of each directory start from its path, because one of them was moved or removed. */
+  clear(): void {
+    this.#cache.clear();
   }
 
-  async #open(where: Where): Promise<OpenDirectory> {
-    const directory = await this.#directory(where);
+  async #open(location: DirectoryLocation): Promise<OpenDirectory> {
+    const directory = await this.#openDirectory(location);
     return { directory, leftovers: new Leftovers(directory, this.#run) };
   }
 
-  /** No link below the named one is followed. */
-  async #directory({ directory: path, below }: Where): Promise<Directory> {
+  async #openDirectory({ directory: path, below }: DirectoryLocation): Promise<Directory> {
     if (below === undefined || below === '.') return Directory.open(path, below !== undefined, this.#info);
-    const above = await this.at({ directory: path, below: dirname(below) });
-    return above.directory.child(basename(below));
+    const parent = await this.open({ directory: path, below: dirname(below) });
+    return parent.directory.openChild(basename(below));
   }
 }
 
-/** No path has a NUL in it. */
-function keyOf({ directory, below = '' }: Where): string {
+/** Joins both paths with a NUL, which no path contains. */
+function keyOf({ directory, below = '' }: DirectoryLocation): string {
   return `${directory}\0${below}`;
 }

@@ -1,51 +1,59 @@
+// Downloads one file to the disk or to a stream. Takes the file of the service and its target; gives an outcome, also
+// for a failure, so that one failed file does not end the others.
 import { basename } from 'node:path';
 import { withDiskFailure } from '../disk/failure.ts';
 import { FilingsError } from '../errors.ts';
 import type { ServiceClient } from '../service/client.ts';
 import type { ByteWriter } from '../stdio/byte-writer.ts';
-import type { Directories, Where } from './directories.ts';
-import { checkExisting, existingAt } from './existing.ts';
+import type { Directories, DirectoryLocation } from './directories.ts';
+import { checkExisting, findExisting } from './existing.ts';
 import { type Existing, type FileRequest, isFetch, isListedSize, planFile } from './file-plan.ts';
 import type { Job, Watcher } from './job.ts';
-import type { Outcome, Wanted } from './outcome.ts';
+import type { Outcome, RemoteFile } from './outcome.ts';
 import { PartFile } from './part/part-file.ts';
 import { Pipe } from './pipe.ts';
 import { Spool, type SpoolOptions } from './spool.ts';
 import { type Fetched, fetchInto } from './transfer.ts';
 
-export interface Fetching {
+/** The parts of a run that all its downloads share. */
+export interface FetchContext {
   readonly client: ServiceClient;
   readonly directories: Directories;
-  /** Some services list the filing's size with each file: once that is seen, the sizes of listings are ignored. */
+  /**
+   * Some services list the size of the filing with each file. The sizes of all listings are ignored once one of them
+   * contradicts an existing file whose bytes are the same as the service's.
+   */
   readonly listedSizes: { ignored: boolean };
   readonly monotonic: () => number;
 }
 
 export interface DiskTarget extends FileRequest {
-  /** Absolute. */
+  /** An absolute path. */
   readonly path: string;
-  readonly where: Where;
+  readonly location: DirectoryLocation;
 }
 
-type Done = Partial<Outcome> & Pick<Outcome, 'result' | 'bytes'>;
+type CompletedOutcome = Partial<Outcome> & Pick<Outcome, 'result' | 'bytes'>;
 
-/** A failure is an outcome, not an exception; the part then stays only if it can be resumed. */
+/**
+ * Downloads a file to the disk. Returns its outcome. A `FilingsError` is an outcome too, and the part stays only if a
+ * later run can resume it. Throws any other error, which is a defect.
+ */
 export function fetchToDisk(
-  wanted: Wanted,
+  remoteFile: RemoteFile,
   target: DiskTarget,
-  fetching: Fetching,
+  context: FetchContext,
   signal: AbortSignal,
   watcher: Watcher,
 ): Promise<Outcome> {
-  const job = { client: fetching.client, wanted, signal, watcher, attempts: 0 };
-  // If the part was deleted meanwhile, try once more; the file may exist by then.
-  const once = () => saveOnce(job, target, fetching);
-  return outcomeOf(job, target.displayPath, fetching, async () => {
-    const done = await once();
-    if (done) return done;
-    await watcher.fetchAgain?.();
-    const doneAgain = await once();
-    if (doneAgain) return doneAgain;
+  const job = { client: context.client, remoteFile, signal, watcher, attempts: 0 };
+  return toOutcome(job, target.displayPath, context, async () => {
+    const first = await tryToSave(job, target, context);
+    if (first) return first;
+    // If the part was deleted meanwhile, try once more; the file may exist by then.
+    await watcher.beforeRefetch?.();
+    const second = await tryToSave(job, target, context);
+    if (second) return second;
     throw new FilingsError('local_io', 'its part was removed, twice', {
       subject: { path: target.path },
       hint: 'see what removes files in that directory',
@@ -54,13 +62,13 @@ export function fetchToDisk(
 }
 
 /** Returns undefined if the part or its directory was removed during the download. */
-async function saveOnce(job: Job, target: DiskTarget, fetching: Fetching): Promise<Done | undefined> {
-  const { client, wanted, signal, watcher } = job;
+async function tryToSave(job: Job, target: DiskTarget, context: FetchContext): Promise<CompletedOutcome | undefined> {
+  const { client, remoteFile, signal, watcher } = job;
   const { path, displayPath, listedSize } = target;
   const final = basename(path);
-  const { directory, leftovers } = await fetching.directories.at(target.where);
-  const facts = () => ({ areSizesIgnored: fetching.listedSizes.ignored });
-  const existing = await withDiskFailure(path, () => existingAt(directory, final));
+  const { directory, leftovers } = await context.directories.open(target.location);
+  const facts = () => ({ areSizesIgnored: context.listedSizes.ignored });
+  const existing = await withDiskFailure(path, () => findExisting(directory, final));
   const plan = planFile(existing, target, facts());
   if (plan.kind === 'fail') throw plan.error;
   if (plan.kind === 'planned') return { result: 'planned', bytes: listedSize ?? 0 };
@@ -70,18 +78,18 @@ async function saveOnce(job: Job, target: DiskTarget, fetching: Fetching): Promi
     await directory.settle(existing.stats.ctimeMs);
     return { result: 'skipped', bytes: existing.stats.size, sha256 };
   }
-  const request = `${client.options.baseUrl.href} ${wanted.accession} ${wanted.fileName}`;
+  const request = `${client.options.baseUrl.href} ${remoteFile.accession} ${remoteFile.fileName}`;
   const planAgain = (now: Existing, fetchedBytes: number) => planFile(now, target, { ...facts(), fetchedBytes });
   const part = { directory, leftovers, final, displayPath, request, plan, planAgain, signal };
   const hashing = { expected: target.sha256, isHashed: target.sha256 !== undefined || target.hasChecksums };
   const { placement, ...fetched } = await fetchInto(job, await PartFile.open(part), hashing);
   if (placement === 'partMissing') {
-    fetching.directories.forget();
+    context.directories.clear();
     return undefined;
   }
   if (!isListedSize(fetched.bytes, target, facts())) {
     const why = `${final}: the listing says ${listedSize} bytes, the file has ${fetched.bytes}`;
-    fetching.listedSizes.ignored = placement === 'same';
+    context.listedSizes.ignored = placement === 'same';
     const ignored = `${why}, as the one that exists: the sizes of listings are now ignored`;
     watcher.warn?.(placement === 'same' ? ignored : why);
   }
@@ -89,28 +97,32 @@ async function saveOnce(job: Job, target: DiskTarget, fetching: Fetching): Promi
   const stats = await directory.disk.lstat(path);
   // The other run may have been killed before it flushed the directory.
   await directory.settle(stats?.ctimeMs ?? Number.POSITIVE_INFINITY);
-  // Hash and ETag are those of what was fetched, which need not be the existing file's.
-  const own = placement === 'same' ? fetched : { resumedBytes: fetched.resumedBytes };
-  return { ...own, result: 'skipped', bytes: stats?.size ?? fetched.bytes };
+  // An existing file that was not compared may have another hash and another ETag than the fetched bytes.
+  const known = placement === 'same' ? fetched : { resumedBytes: fetched.resumedBytes };
+  return { ...known, result: 'skipped', bytes: stats?.size ?? fetched.bytes };
 }
 
-/** A place that takes bytes for good: a pipe, a device, standard output. */
+/** A pipe, a device or standard output: bytes that were written cannot be replaced. */
 export interface StreamTarget {
   readonly open: (signal: AbortSignal) => Promise<ByteWriter>;
   readonly sha256?: string | undefined;
-  /** For a temporary file: all is fetched and checked before the first byte is written. */
+  /** Set if the whole file goes to a temporary file and is checked before the first byte is written. */
   readonly spoolIn?: Pick<SpoolOptions, 'folder' | 'platform'> | undefined;
 }
 
+/**
+ * Downloads a file to a stream. Returns its outcome. A `FilingsError` is an outcome too. Throws any other error, which
+ * is a defect. /
+ */
 export function fetchToStream(
-  wanted: Wanted,
+  remoteFile: RemoteFile,
   { open, sha256: expected, spoolIn }: StreamTarget,
-  fetching: Fetching,
+  context: FetchContext,
   signal: AbortSignal,
   watcher: Watcher,
 ): Promise<Outcome> {
-  const job = { client: fetching.client, wanted, signal, watcher, attempts: 0 };
-  return outcomeOf(job, null, fetching, async () => {
+  const job = { client: context.client, remoteFile, signal, watcher, attempts: 0 };
+  return toOutcome(job, null, context, async () => {
     const sink =
       spoolIn === undefined
         ? new Pipe(await open(signal), signal)
@@ -120,21 +132,21 @@ export function fetchToStream(
   });
 }
 
-function toCompletedOutcome(fetched: Omit<Fetched, 'placement'>): Done {
+function toCompletedOutcome(fetched: Omit<Fetched, 'placement'>): CompletedOutcome {
   return { ...fetched, result: fetched.resumedBytes > 0 ? 'resumed' : 'downloaded' };
 }
 
-async function outcomeOf(
+async function toOutcome(
   job: Job,
   path: string | null,
-  { monotonic }: Fetching,
-  work: () => Promise<Done>,
+  { monotonic }: FetchContext,
+  work: () => Promise<CompletedOutcome>,
 ): Promise<Outcome> {
   const started = monotonic();
   const base = { path, resumedBytes: 0, verifiedLength: true };
   try {
-    const done = await work();
-    return { ...base, ...done, attempts: job.attempts, ms: monotonic() - started };
+    const completed = await work();
+    return { ...base, ...completed, attempts: job.attempts, ms: monotonic() - started };
   } catch (error) {
     if (!(error instanceof FilingsError)) throw error;
     const failed = { result: 'failed', bytes: 0, verifiedLength: false, error } as const;

@@ -1,20 +1,19 @@
+// Makes the one decision about a final name. Takes the existing entry, the options and the facts that the run knows;
+// gives the plan for the file. The decision is made again whenever the facts are collected again: when a file is
+// chosen, when its directory is open, and before its part gets the final name.
 import type { Stats } from 'node:fs';
 import { FilingsError } from '../errors.ts';
 
-// The one decision about a final name: from what exists there, what was asked for and what the run knows, to what is
-// done. It is made again whenever the facts are collected again: when a file is chosen, when its directory is open, and
-// when its part is to get the name.
-
 export type IfExists = 'skip' | 'compare' | 'overwrite' | 'error';
 
-/** What has the final name, without following a link. */
+/** The entry with the final name. A symbolic link is not followed. */
 export type Existing =
   | { readonly kind: 'nothing' }
   | { readonly kind: 'file' | 'link' | 'directory' | 'special'; readonly stats: Stats }
   /** The disk takes the final name and the name of this entry for one. */
   | { readonly kind: 'other-spelling'; readonly name: string };
 
-/** What was asked for. */
+/** One file that was requested, with the options that decide about an existing entry. */
 export interface FileRequest {
   readonly accession: string;
   /** The path as the user would write it. */
@@ -35,23 +34,25 @@ export interface FileRequest {
   readonly isDryRun: boolean;
 }
 
-/** What the run knows beside it. */
+/** Facts that the run knows about a file beside its request. */
 export interface FileFacts {
-  /** Listed sizes were seen to be wrong. */
+  /** True once a listed size was proved wrong. */
   readonly areSizesIgnored?: boolean;
-  /** Why the path is that of one of the run's own files, such as its report. */
+  /** Set if the path is that of one of the run's own files, such as its report. */
   readonly runFileFault?: FilingsError | undefined;
-  /** Another filing of the run that has a file with this path; a twin has it on disks that ignore case or accents. */
+  /**
+   * Another filing of the run with a file at this path. A twin's path is the same on disks that ignore case or accents.
+   */
   readonly pathOwner?: { readonly accession: string; readonly isTwin: boolean } | undefined;
-  /** The existing file is known to be on disk, with no part of it left beside it. */
+  /** True if the existing file is flushed and no other run left a part of it. */
   readonly isSettled?: boolean | undefined;
-  /** The size in bytes of what the service sends. */
+  /** The size in bytes of the file that the service sends. */
   readonly fetchedBytes?: number | undefined;
 }
 
 /**
- * `download`: nothing may have the name in the end. `replace`: whatever has the name is replaced. `compare`: the
- * existing file stays, and must have the same bytes. `planned`: a dry run does none of these.
+ * `download`: fails if an entry has the name by the end. `replace`: replaces any entry with the name. `compare`: keeps
+ * the existing file, which must have the same bytes. `planned`: a dry run does none of these. /
  */
 export interface FetchPlan<Kind = 'download' | 'replace' | 'compare' | 'planned'> {
   readonly kind: Kind;
@@ -77,22 +78,23 @@ export type FilePlan =
    */
   | { readonly kind: 'list' | 'settle' };
 
+/** Returns whether a plan fetches the file, or would do so without `--dry-run`. */
 export function isFetch(plan: FilePlan): plan is FetchPlan {
   return 'isRepeated' in plan;
 }
 
-/** Returns the plan for one file. */
-export function planFile(existing: Existing, asked: FileRequest, known: FileFacts): FilePlan {
-  const { displayPath, isDryRun } = asked;
-  const ifExists = asked.ifExists ?? defaultIfExists(asked);
+/** Returns the plan for one file. Does not throw: a plan may be an error. */
+export function planFile(existing: Existing, request: FileRequest, facts: FileFacts): FilePlan {
+  const { displayPath, isDryRun } = request;
+  const ifExists = request.ifExists ?? defaultIfExists(request);
   const fetch = (kind: 'download' | 'replace' | 'compare'): FilePlan => {
     const isRepeated = kind !== 'download' || ifExists === 'compare';
     return { kind: isDryRun ? 'planned' : kind, isRepeated };
   };
-  if (known.runFileFault !== undefined) return { kind: 'fail', error: known.runFileFault };
-  if (known.pathOwner) {
-    const where = known.pathOwner.isTwin ? ', on disks that ignore case or accents' : '';
-    const why = `${known.pathOwner.accession} and ${asked.accession} both have a file with this path${where}`;
+  if (facts.runFileFault !== undefined) return { kind: 'fail', error: facts.runFileFault };
+  if (facts.pathOwner) {
+    const disks = facts.pathOwner.isTwin ? ', on disks that ignore case or accents' : '';
+    const why = `${facts.pathOwner.accession} and ${request.accession} both have a file with this path${disks}`;
     return fail(displayPath, why, 'layout-by-filing');
   }
   if (existing.kind === 'nothing') return fetch(ifExists === 'overwrite' ? 'replace' : 'download');
@@ -105,21 +107,21 @@ export function planFile(existing: Existing, asked: FileRequest, known: FileFact
   }
   const isReplaceable = existing.kind === 'file' || (existing.kind === 'link' && ifExists === 'overwrite');
   if (!isReplaceable) {
-    return fail(displayPath, `cannot write: ${NAMES[existing.kind]} already exists there`, 'other-place');
+    return fail(displayPath, `cannot write: ${KIND_NAMES[existing.kind]} already exists there`, 'other-place');
   }
   if (ifExists === 'overwrite') return fetch('replace');
   // The right hash proves the file as well as a comparison does.
-  if (asked.sha256 !== undefined) return { kind: 'check', sha256: asked.sha256 };
+  if (request.sha256 !== undefined) return { kind: 'check', sha256: request.sha256 };
   const bytes = existing.stats.size;
-  if (ifExists === 'compare' || !isListedSize(bytes, asked, known)) {
-    const { fetchedBytes = bytes } = known;
+  if (ifExists === 'compare' || !isListedSize(bytes, request, facts)) {
+    const { fetchedBytes = bytes } = facts;
     return fetchedBytes === bytes
       ? fetch('compare')
-      : { kind: 'fail', error: differs(displayPath, bytes, fetchedBytes) };
+      : { kind: 'fail', error: differentFileError(displayPath, bytes, fetchedBytes) };
   }
   if (isDryRun) return { kind: 'keep', bytes };
-  if (asked.hasChecksums) return { kind: 'list' };
-  return known.isSettled ? { kind: 'keep', bytes } : { kind: 'settle' };
+  if (request.hasChecksums) return { kind: 'list' };
+  return facts.isSettled ? { kind: 'keep', bytes } : { kind: 'settle' };
 }
 
 /** The default of `--if-exists`. */
@@ -129,7 +131,7 @@ function defaultIfExists({ isOutput, isInOwnDirectory }: FileRequest): IfExists 
   return isInOwnDirectory ? 'skip' : 'compare';
 }
 
-/** Whether a file has its listed size, as far as listings are believed. */
+/** Returns whether a file has its listed size. Returns true if there is none, or if listed sizes are ignored. */
 export function isListedSize(
   bytes: number,
   { listedSize }: Pick<FileRequest, 'listedSize'>,
@@ -138,8 +140,8 @@ export function isListedSize(
   return listedSize === undefined || areSizesIgnored === true || listedSize === bytes;
 }
 
-/** Returns the error for a file that stays because its bytes are others than those of the service. Sizes in bytes. */
-export function differs(displayPath: string, existing: number, fetched: number): FilingsError {
+/** Returns the error for an existing file that is kept although it differs from the fetched one. Sizes are in bytes. */
+export function differentFileError(displayPath: string, existing: number, fetched: number): FilingsError {
   const sizes = existing === fetched ? `both have ${existing} bytes` : `it has ${existing} bytes, this one ${fetched}`;
   return new FilingsError('local_io', `a different file already exists: ${sizes}`, {
     subject: { path: displayPath },
@@ -147,7 +149,7 @@ export function differs(displayPath: string, existing: number, fetched: number):
   });
 }
 
-const NAMES = {
+const KIND_NAMES = {
   file: 'a file',
   link: 'a symbolic link',
   directory: 'a directory',

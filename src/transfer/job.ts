@@ -1,57 +1,61 @@
 import type { RetryEvent } from '../http/retry.ts';
 import type { ServiceClient } from '../service/client.ts';
-import type { Wanted } from './outcome.ts';
+import type { RemoteFile } from './outcome.ts';
 import type { RemoteVersion } from './resume.ts';
 
 /**
- * What became of a file's bytes. `committed`: they have the final name. `same`: an existing file has the same bytes.
+ * The end of a file's bytes. `committed`: they have the final name. `same`: an existing file has the same bytes.
  * `exists`: an existing file was kept without a comparison. `partMissing`: the part or its directory was removed.
  */
 export type Placement = 'committed' | 'same' | 'exists' | 'partMissing';
 
-/** Where the bytes of one file go. It ends itself: by `finish` when all have come, or else by `abandon`. */
+/** The destination of one file's bytes. Call `finish` on success, otherwise `abandon`. */
 export interface Sink {
-  /** Those of an earlier run among them. */
+  /** The number of bytes written so far, including those of an earlier run. */
   readonly bytes: number;
-  /** Of the bytes of an earlier run. */
+  /** The version of the bytes that an earlier run wrote. */
   readonly version?: RemoteVersion | undefined;
-  /** Whether it can begin again from byte 0: a pipe can't once a byte is out. */
-  readonly restartable: boolean;
-  /** Before the whole body of this version comes. */
+  /** Whether `begin` can start again from byte 0. A pipe cannot once it has written a byte. */
+  readonly isRestartable: boolean;
+  /** Prepares for the whole body of this version, from byte 0. Throws `local_io`. */
   begin(version: RemoteVersion): Promise<void>;
+  /** Appends bytes. Throws `local_io`, `interrupted`, the signal's reason. */
   write(chunks: readonly Buffer[]): Promise<void>;
-  /** Needed where an earlier run has left some of the bytes: a hash can't be saved. */
+  /**
+   * Returns the SHA-256 of all bytes. Needed if an earlier run wrote some of them, because a hash state is not stored.
+   */
   sha256?(): Promise<string>;
-  /** Throws `local_io`, `interrupted`, the signal's reason: `abandon` comes then all the same. */
+  /** Returns the end of the bytes. Throws `local_io`, `interrupted`, the signal's reason; then call `abandon`. */
   finish(): Promise<Placement>;
-  /** Leaves only what a later run can resume. Never throws. */
+  /** Keeps the bytes only if a later run can resume them. Never throws. */
   abandon(error: unknown): Promise<void>;
 }
 
+/** Observes one transfer, for the progress display and the limits of the run. */
 export interface Watcher {
   total(bytes: number | undefined, offset: number): void;
-  /** What it waits for holds the transfer back. */
+  /** A returned promise delays the transfer. */
   received(bytes: number): void | Promise<void>;
   retry(event: RetryEvent): void;
-  /** All bytes have arrived and are checked: from now on the file needs only the disk. */
+  /** Called when all bytes have arrived and are checked. From then on, the file needs only the disk. */
   complete?(bytes: number): void;
-  /** The file has to be fetched once more after `complete`. A returned promise delays that. */
-  fetchAgain?(): void | Promise<void>;
+  /** Called if the file must be fetched a second time after `complete`. A returned promise delays that. */
+  beforeRefetch?(): void | Promise<void>;
   warn?(text: string): void;
 }
 
 export interface Job {
   readonly client: ServiceClient;
-  readonly wanted: Wanted;
+  readonly remoteFile: RemoteFile;
   readonly signal: AbortSignal;
   readonly watcher: Watcher;
-  /** Requests so far. */
+  /** The number of requests so far. */
   attempts: number;
 }
 
-/** A SHA-256 is in lower-case hexadecimal digits. */
+/** Whether and how a transfer is hashed. */
 export interface Hashing {
-  /** What the file must hash to. */
+  /** The SHA-256 that the file must have, in lower-case hexadecimal digits. */
   readonly expected: string | undefined;
   readonly isHashed: boolean;
 }

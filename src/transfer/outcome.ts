@@ -3,29 +3,33 @@ import type { RetryEvent } from '../http/retry.ts';
 import type { AccessionNumber } from '../service/accession.ts';
 import type { Wait } from '../terminal/lines.ts';
 
-export interface Wanted {
+/** A file of the service. */
+export interface RemoteFile {
   readonly accession: AccessionNumber;
   readonly fileName: string;
 }
 
+/** The result of one file, from which its report line is made. */
 export interface Outcome {
   readonly result: 'downloaded' | 'resumed' | 'skipped' | 'planned' | 'failed' | 'unfinished';
-  /** As the user would name it; null for a stream. */
+  /** The path as the user would write it; null for a stream. */
   readonly path: string | null;
-  /** The whole file's size; for a failure, 0. */
+  /** The size of the whole file; 0 after a failure. */
   readonly bytes: number;
-  /** Bytes, of this run or an earlier one, that were there when the last request was made. */
+  /** The number of bytes, of this run or an earlier one, that existed before the last request. */
   readonly resumedBytes: number;
   readonly sha256?: string | undefined;
   readonly etag?: string | undefined;
-  /** False when only the connection's end ended the body, and nothing told the file's length. */
+  /** False if the body ended with the connection, and neither a header nor a range gave the length. */
   readonly verifiedLength: boolean;
+  /** The number of requests. */
   readonly attempts: number;
-  /** Milliseconds. */
+  /** The duration in milliseconds. */
   readonly ms: number;
   readonly error?: FilingsError | undefined;
 }
 
+/** Returns the wait before a retry, for the progress display. */
 export function retryWait({ error, waitMs, asked, retry, retries }: RetryEvent): Wait {
   const next = (ms: number) => `retry ${retry} of ${retries} in ${Math.max(1, Math.ceil(ms / 1000))} s`;
   const { message } = withoutResource(error);

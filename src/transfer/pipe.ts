@@ -1,7 +1,7 @@
 import type { ByteWriter } from '../stdio/byte-writer.ts';
 import type { Sink } from './job.ts';
 
-/** A byte once written is never written again. */
+/** Writes a file to a pipe, a device or standard output, where no byte can be replaced. */
 export class Pipe implements Sink {
   readonly #writer: ByteWriter;
   readonly #signal: AbortSignal;
@@ -16,7 +16,7 @@ export class Pipe implements Sink {
     return this.#bytes;
   }
 
-  get restartable(): boolean {
+  get isRestartable(): boolean {
     return this.#bytes === 0;
   }
 
@@ -32,6 +32,6 @@ export class Pipe implements Sink {
     return 'committed';
   }
 
-  /** The writer is not ended: a reader that never reads would hold the program at it. */
+  /** Does not end the writer, because a reader that never reads would block the program. */
   async abandon(): Promise<void> {}
 }

@@ -1,22 +1,25 @@
+// Decides whether the bytes of an earlier response and those of a new one belong to the same file (RFC 9110, sections
+// 13.1.5, 14.4 and 15.3.7). Takes a partial file and the header of a response; gives the one decision about resuming.
 import { httpDate } from '../http/head.ts';
 import type { ServiceAnswer } from '../service/requests.ts';
 
-/** A strong validator: two answers that carry it hold the same bytes (RFC 9110 section 8.8). */
+/** A strong validator: two responses with the same one have the same bytes (RFC 9110, section 8.8). */
 export interface Validator {
   readonly kind: 'etag' | 'last-modified';
-  /** As the header field carries it. */
+  /** The value of the header field, unchanged. */
   readonly value: string;
 }
 
-/** Which bytes an answer brings, as far as it says. */
+/** Identifies the bytes of a response, as far as its header does. */
 export interface RemoteVersion {
   readonly validator?: Validator | undefined;
-  /** The whole length, where an answer has told it. */
+  /** The length of the whole file in bytes, if a response gave it. */
   readonly total?: number | undefined;
-  /** Where it response from in the end, redirects followed, without the query: signed addresses change theirs. */
+  /** The address after all redirects, without its query, which differs between signed addresses of one file. */
   readonly address?: string;
 }
 
+/** The bytes of a file that have been written so far. */
 export interface PartialFile extends RemoteVersion {
   readonly bytes: number;
 }
@@ -30,15 +33,15 @@ export type Decision =
   | { readonly kind: 'restart' }
   /** The partial file is the whole file. */
   | { readonly kind: 'complete' }
-  /** The range can't be used: ask again, without one. */
-  | { readonly kind: 'ask-anew' }
-  /** Not a file at all. */
+  /** The response cannot be used. Request the whole file, without a range. */
+  | { readonly kind: 'retry-whole' }
+  /** The response is invalid. */
   | { readonly kind: 'refuse'; readonly why: string };
 
-/** `Last-Modified` is strong when the answer was dated at least a second later (RFC 9110 section 8.8.2.2). */
-const STRONG_AFTER_MS = 1000;
+/** `Last-Modified` is strong if `Date` is at least one second later (RFC 9110, section 8.8.2.2). */
+const MIN_STRONG_AGE_MS = 1000;
 
-/** A strong ETag, else a Last-Modified that counts as strong. */
+/** Returns a strong ETag, or without any ETag a Last-Modified that counts as strong, otherwise undefined. */
 export function strongValidator(headers: ResumeResponse['headers']): Validator | undefined {
   const etag = headers.etag;
   if (etag !== undefined) {
@@ -50,7 +53,7 @@ export function strongValidator(headers: ResumeResponse['headers']): Validator |
   const date = headers.date;
   if (typeof modified !== 'string' || typeof date !== 'string') return undefined;
   const age = (httpDate(date) ?? 0) - (httpDate(modified) ?? Number.POSITIVE_INFINITY);
-  return age >= STRONG_AFTER_MS ? { kind: 'last-modified', value: modified } : undefined;
+  return age >= MIN_STRONG_AGE_MS ? { kind: 'last-modified', value: modified } : undefined;
 }
 
 /** Returns the header fields that request the rest of a partial file, or none if it cannot be resumed. */
@@ -60,57 +63,58 @@ export function rangeRequest(partial: PartialFile): Record<string, string> {
 }
 
 /**
- * What to do with an answer that is welcome (200; to a range also 206 and 416), given what is partial: the one table of
- * resuming. Bytes of two answers are joined only from the same address under the same strong validator, at exactly the
- * offset, up to exactly the total (RFC 9110 sections 13.1.5, 14.4, 15.3.7).
+ * Returns the decision about a response with status 200, or 206 or 416 to a range. Bytes of two responses are joined
+ * only if both have the same address and the same strong validator, and the second one begins exactly at the end of the
+ * first and ends exactly at the total (RFC 9110, sections 13.1.5, 14.4 and 15.3.7). /
  */
 export function decide(partial: PartialFile, response: ResumeResponse): Decision {
   if (response.status === 206) return decidePartial(partial, response);
   if (response.status === 416) return decideUnsatisfied(partial, response);
-  // A 200 may lie: one that names a range is a part, and so is one of another length under the same strong ETag.
+  // A 200 with a range is only a part of the file. So is one of another length under the same strong ETag.
   if (response.headers['content-range'] !== undefined)
     return { kind: 'refuse', why: 'invalid response: 200 with Content-Range' };
   const total = knownTotal(partial, response);
-  const length = single(response.headers['content-length']);
+  const length = singleValue(response.headers['content-length']);
   if (total !== undefined && length !== undefined && Number(length) !== total)
     return { kind: 'refuse', why: `${length} bytes response under the same ETag as ${total} before` };
   return { kind: 'restart' };
 }
 
-/** How long a whole answer must be: the same strong ETag from the same address means the same bytes. */
+/** Returns the length in bytes that a whole body must have: the same strong ETag and address mean the same bytes. */
 export function knownTotal(partial: PartialFile, response: ResumeResponse): number | undefined {
-  return partial.validator?.kind === 'etag' && isSame(partial, response) ? partial.total : undefined;
+  return partial.validator?.kind === 'etag' && isSameVersion(partial, response) ? partial.total : undefined;
 }
 
 function decidePartial(partial: PartialFile, response: ResumeResponse): Decision {
-  const range = /^bytes (\d{1,15})-(\d{1,15})\/(\d{1,15})$/.exec(single(response.headers['content-range']) ?? '');
+  const range = /^bytes (\d{1,15})-(\d{1,15})\/(\d{1,15})$/.exec(singleValue(response.headers['content-range']) ?? '');
   const [start, last, total] = (range ?? []).slice(1).map(Number) as [number, number, number];
-  const length = single(response.headers['content-length']);
+  const length = singleValue(response.headers['content-length']);
   const isExact =
-    isSame(partial, response) &&
+    isSameVersion(partial, response) &&
     start === partial.bytes &&
     last === total - 1 &&
-    // No range is empty (RFC 9110 section 14.4).
+    // A range is never empty (RFC 9110, section 14.4).
     start < total &&
     (partial.total === undefined || total === partial.total) &&
     (length === undefined || Number(length) === total - start);
-  return isExact ? { kind: 'append', total } : { kind: 'ask-anew' };
+  return isExact ? { kind: 'append', total } : { kind: 'retry-whole' };
 }
 
-/** 416 means "you have it all" only when the total is known, equals the partial file's size, and the file is the same. */
+/** A 416 proves a complete file only if its total is the size of the partial file, and the version is the same. */
 function decideUnsatisfied(partial: PartialFile, response: ResumeResponse): Decision {
-  const total = /^bytes \*\/(\d{1,15})$/.exec(single(response.headers['content-range']) ?? '')?.[1];
+  const total = /^bytes \*\/(\d{1,15})$/.exec(singleValue(response.headers['content-range']) ?? '')?.[1];
   const isWhole = Number(total) === partial.bytes && (partial.total ?? partial.bytes) === partial.bytes;
-  return { kind: isWhole && isSame(partial, response) ? 'complete' : 'ask-anew' };
+  return { kind: isWhole && isSameVersion(partial, response) ? 'complete' : 'retry-whole' };
 }
 
-/** A validator belongs to one resource: from another address the same one is another file's. */
-function isSame({ validator, address }: PartialFile, response: ResumeResponse): boolean {
+/** A validator belongs to one address: from another address the same one may belong to another file. */
+function isSameVersion({ validator, address }: PartialFile, response: ResumeResponse): boolean {
   return (
     validator !== undefined && address === response.address && response.headers[validator.kind] === validator.value
   );
 }
 
-export function single(value: string | string[] | undefined): string | undefined {
+/** Returns the value of a header field that the response has exactly once, otherwise undefined. */
+export function singleValue(value: string | string[] | undefined): string | undefined {
   return typeof value === 'string' ? value : undefined;
 }

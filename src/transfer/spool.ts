@@ -1,25 +1,29 @@
+// Writes a file to a temporary file first, so that a pipe gets no byte of a file that is incomplete or wrong
+// (`--spool`).
 import { mkdtemp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ASYNC_FS } from '../disk/calls.ts';
 import { withDiskFailure } from '../disk/failure.ts';
-import { OutputFile } from '../disk/written-file.ts';
+import { OutputFile } from '../disk/output-file.ts';
 import type { ByteWriter } from '../stdio/byte-writer.ts';
 import type { Sink } from './job.ts';
 
 export interface SpoolOptions {
   readonly folder: string;
-  /** Windows removes no directory in which a file is open: there the temporary file has a name until it is closed. */
+  /**
+   * Windows cannot remove a directory with an open file, so on Windows the temporary file has a name until the close.
+   */
   readonly platform: string;
   readonly openWriter: (signal: AbortSignal) => Promise<ByteWriter>;
   readonly signal: AbortSignal;
 }
 
-/** A temporary file without a name, so that not even a kill leaves it behind (except on Windows): `--spool`. */
+/** A temporary file without a name, so that even a kill leaves no file (except on Windows). */
 export class Spool implements Sink {
-  readonly restartable = true;
+  readonly isRestartable = true;
   readonly #file: OutputFile;
   readonly #options: SpoolOptions;
-  /** Undefined once it is removed. */
+  /** The directory to remove at the end, on Windows alone. */
   readonly #directory: string | undefined;
 
   private constructor(file: OutputFile, options: SpoolOptions, directory: string | undefined) {
@@ -28,16 +32,16 @@ export class Spool implements Sink {
     this.#directory = directory;
   }
 
-  /** Throws `local_io`. */
+  /** Creates the temporary file. Throws `local_io`. */
   static async open(options: SpoolOptions): Promise<Spool> {
     return withDiskFailure(options.folder, async () => {
-      const own = await mkdtemp(join(options.folder, 'filings-'));
+      const temporary = await mkdtemp(join(options.folder, 'filings-'));
       const isKept = options.platform === 'win32';
       try {
-        const file = new OutputFile(await ASYNC_FS.create(join(own, 'spool'), 0o600), ASYNC_FS);
-        return new Spool(file, options, isKept ? own : undefined);
+        const file = new OutputFile(await ASYNC_FS.create(join(temporary, 'spool'), 0o600), ASYNC_FS);
+        return new Spool(file, options, isKept ? temporary : undefined);
       } finally {
-        if (!isKept) await rm(own, { recursive: true });
+        if (!isKept) await rm(temporary, { recursive: true });
       }
     });
   }
@@ -54,7 +58,7 @@ export class Spool implements Sink {
     return withDiskFailure(this.#options.folder, () => this.#file.write(chunks));
   }
 
-  /** Writes the first byte only when the disk has all bytes: what it has lost would be read back wrong. */
+  /** Flushes before it writes the first byte, because bytes that the disk lost would be read back as other bytes. */
   async finish(): Promise<'committed'> {
     const { folder, openWriter, signal } = this.#options;
     await withDiskFailure(folder, () => this.#file.flush());

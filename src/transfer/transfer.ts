@@ -1,3 +1,6 @@
+// Fetches one file into a sink, with retries. Each attempt resumes at the end of the last one if both responses
+// provably belong to the same file. Takes the sink and the expected hash; gives the size, the hash and the end of the
+// bytes.
 import { createHash, type Hash } from 'node:crypto';
 import { about, FilingsError } from '../errors.ts';
 import { retry } from '../http/retry.ts';
@@ -11,10 +14,11 @@ import {
   type PartialFile,
   type RemoteVersion,
   rangeRequest,
-  single,
+  singleValue,
   strongValidator,
 } from './resume.ts';
 
+/** A complete and checked transfer. */
 export interface Fetched {
   readonly bytes: number;
   readonly resumedBytes: number;
@@ -25,32 +29,33 @@ export interface Fetched {
 }
 
 /**
- * The sink is finished then or, when this throws, abandoned. Throws the last failure, what the sink throws, the
- * signal's reason.
+ * Returns the checked transfer, after it finished the sink. Throws the error of the last attempt, an error of the sink,
+ * the signal's reason; the sink is abandoned before.
  */
 export async function fetchInto(job: Job, sink: Sink, hashing: Hashing): Promise<Fetched> {
-  const { wanted, signal } = job;
+  const { remoteFile, signal } = job;
   try {
     return await new Transfer(job, sink, hashing).run();
   } catch (error) {
     await sink.abandon(error);
     if (signal.aborted) throw error;
-    const told = about(wanted, error);
-    throw sink.restartable ? told : cutShort(told);
+    const failure = about(remoteFile, error);
+    throw sink.isRestartable ? failure : toTruncationError(failure);
   }
 }
 
-/** Each attempt continues where the last one stopped when that is provably the same file. */
+/** The state of one call of `fetchInto`, which all attempts share. */
 class Transfer {
   readonly #job: Job;
   readonly #sink: Sink;
   readonly #hashing: Hashing;
   #version: RemoteVersion;
-  /** Of all bytes; undefined where nobody asks for it, or an earlier run has written some. */
+  /** The hash of all bytes so far. Undefined if no hash is needed, or if an earlier run wrote some of the bytes. */
   #hash: Hash | undefined;
+  /** The most bytes that the sink had before an attempt. */
   #farthest = 0;
   #resumedBytes = 0;
-  /** Of the attempt's last answer; undefined before it. */
+  /** The hosts of the last response of this attempt; undefined before it. */
   #hosts: Hosts | undefined;
 
   constructor(job: Job, sink: Sink, hashing: Hashing) {
@@ -62,26 +67,26 @@ class Transfer {
 
   async run(): Promise<Fetched> {
     const { client, signal, watcher } = this.#job;
-    const last = await retry(() => this.#attempt(), client.options.retry, signal, {
-      // A file that always breaks at the same byte must come to an end.
+    const lastResponse = await retry(() => this.#attempt(), client.options.retry, signal, {
+      // Only new bytes are progress, so that the retries of a file that always stops at the same byte end.
       progress: () => this.#sink.bytes - this.#farthest,
       onRetry: (event) => watcher.retry(event),
     });
     const sha256 = this.#hashing.isHashed ? await this.#sha256() : undefined;
     if (sha256 !== undefined) this.#requireExpected(sha256);
-    const { bytes, validator, total } = this.#held;
+    const { bytes, validator, total } = this.#partial;
     watcher.complete?.(bytes);
     return {
       bytes,
       resumedBytes: this.#resumedBytes,
-      etag: single(last?.headers.etag) ?? (validator?.kind === 'etag' ? validator.value : undefined),
-      verifiedLength: !last?.untilClose || total !== undefined,
+      etag: singleValue(lastResponse?.headers.etag) ?? (validator?.kind === 'etag' ? validator.value : undefined),
+      verifiedLength: !lastResponse?.untilClose || total !== undefined,
       sha256,
       placement: await this.#sink.finish(),
     };
   }
 
-  get #held(): PartialFile {
+  get #partial(): PartialFile {
     return { bytes: this.#sink.bytes, ...this.#version };
   }
 
@@ -89,12 +94,12 @@ class Transfer {
     try {
       requireHash(sha256, this.#hashing.expected);
     } catch (error) {
-      throw this.#named(error);
+      throw this.#withHosts(error);
     }
   }
 
-  /** An error about an answer behind a redirect names both hosts. */
-  #named(error: unknown): unknown {
+  /** Adds both hosts to an error about a redirected response. */
+  #withHosts(error: unknown): unknown {
     return this.#hosts ? namingHosts(this.#hosts, error) : error;
   }
 
@@ -103,96 +108,97 @@ class Transfer {
     this.#farthest = Math.max(this.#farthest, sink.bytes);
     this.#hosts = undefined;
     try {
-      const answer = await this.#open();
+      const response = await this.#open();
       this.#resumedBytes = sink.bytes;
       this.#job.watcher.total(this.#version.total, sink.bytes);
-      if (answer) await this.#receive(answer);
-      return answer;
+      if (response) await this.#receive(response);
+      return response;
     } catch (thrown) {
-      const error = this.#named(thrown);
-      // A pipe that can't be resumed has failed for good, whatever the reason.
-      const isStuck = !sink.restartable && this.#version.validator === undefined;
+      const error = this.#withHosts(thrown);
+      // Without a validator a pipe can neither be resumed nor restarted, so a retry is useless after any error.
+      const isStuck = !sink.isRestartable && this.#version.validator === undefined;
       throw isStuck && error instanceof FilingsError ? error.with({ retryable: false }) : error;
     }
   }
 
-  /** Prepares the sink; undefined when nothing is missing. Throws what stands in the way. */
+  /** Returns the response whose body comes next, or undefined if the sink has all bytes. Prepares the sink for it. */
   async #open(): Promise<ServiceAnswer | undefined> {
-    const { client, wanted, signal } = this.#job;
-    for (let held = this.#held; ; held = { ...held, bytes: 0 }) {
+    const { client, remoteFile, signal } = this.#job;
+    for (let partial = this.#partial; ; partial = { ...partial, bytes: 0 }) {
       this.#job.attempts += 1;
-      const answer = await client.openFile(wanted.accession, wanted.fileName, rangeRequest(held), signal);
-      this.#hosts = answer.hosts;
-      const decision = decide(held, answer);
-      if (decision.kind === 'restart') await this.#restart(answer);
+      const { accession, fileName } = remoteFile;
+      const response = await client.openFile(accession, fileName, rangeRequest(partial), signal);
+      this.#hosts = response.hosts;
+      const decision = decide(partial, response);
+      if (decision.kind === 'restart') await this.#restart(response);
       if (decision.kind === 'append') this.#version = { ...this.#version, total: decision.total };
-      if (decision.kind === 'restart' || decision.kind === 'append') return answer;
-      answer.discard();
+      if (decision.kind === 'restart' || decision.kind === 'append') return response;
+      response.discard();
       if (decision.kind === 'complete') return undefined;
       if (decision.kind === 'refuse') throw new FilingsError('integrity', decision.why);
       this.#requireRestartable();
     }
   }
 
-  async #restart(answer: ServiceAnswer): Promise<void> {
-    const total = answer.length ?? knownTotal(this.#held, answer);
+  async #restart(response: ServiceAnswer): Promise<void> {
+    const total = response.length ?? knownTotal(this.#partial, response);
     try {
       this.#requireRestartable();
-      this.#version = { validator: strongValidator(answer.headers), total, address: answer.address };
+      this.#version = { validator: strongValidator(response.headers), total, address: response.address };
       await this.#sink.begin(this.#version);
       if (this.#hashing.isHashed) this.#hash = createHash('sha256');
     } catch (error) {
-      answer.discard();
+      response.discard();
       throw error;
     }
   }
 
   #requireRestartable(): void {
-    if (this.#sink.restartable) return;
+    if (this.#sink.isRestartable) return;
     throw new FilingsError('integrity', 'cannot be resumed: it has changed, or the service sends no ranges');
   }
 
-  /** The end must be where the framing and the range said, or the hash of what came is the file's. */
-  async #receive(answer: ServiceAnswer): Promise<void> {
+  /** Writes a body to the sink. Fails unless framing and range fit, or the expected hash matches. */
+  async #receive(response: ServiceAnswer): Promise<void> {
     try {
-      for (let chunks = await answer.body.take(); chunks; chunks = await answer.body.take()) {
+      for (let chunks = await response.body.take(); chunks; chunks = await response.body.take()) {
         const size = chunks.reduce((sum, chunk) => sum + chunk.length, 0);
         this.#requireRoom(size);
         await this.#sink.write(chunks);
         if (this.#hash) for (const chunk of chunks) this.#hash.update(chunk);
         await this.#job.watcher.received(size);
       }
-      this.#requireWhole(answer);
+      this.#requireWhole(response);
     } catch (error) {
-      answer.discard();
-      if (!(await this.#isWholeAllTheSame(error))) throw error;
+      response.discard();
+      if (!(await this.#isProvedOtherwise(error))) throw error;
     }
   }
 
-  /** A chunked 206 may bring more than its range says. */
+  /** Throws `integrity` for bytes after the total: a chunked 206 may have more bytes than its range. */
   #requireRoom(size: number): void {
-    const { bytes, total } = this.#held;
+    const { bytes, total } = this.#partial;
     if (total === undefined || bytes + size <= total) return;
     throw new FilingsError('integrity', `more bytes came than the file has (${total})`);
   }
 
   #requireWhole({ length, untilClose }: ServiceAnswer): void {
-    const { bytes, total } = this.#held;
+    const { bytes, total } = this.#partial;
     if (total !== undefined && bytes !== total) {
       throw new FilingsError('integrity', `truncated: ${bytes} bytes came of ${total}`, { retryable: true });
     }
     if (bytes > 0 || length === 0) return;
-    // Without a length, nothing at all can't be told from a connection that was cut.
+    // Without a length, an empty file looks the same as a connection that broke before the first byte.
     throw new FilingsError('integrity', 'empty response without a length', {
       retryable: untilClose,
       fault: 'unproved-end',
     });
   }
 
-  /** A body whose end is in doubt is whole with the length that a range told, or the expected hash. */
-  async #isWholeAllTheSame(error: unknown): Promise<boolean> {
+  /** Returns whether a body with an unconfirmed end is whole: it has the total of the range, or the expected hash. */
+  async #isProvedOtherwise(error: unknown): Promise<boolean> {
     if (!(error instanceof FilingsError && error.fault === 'unproved-end')) return false;
-    const { bytes, total } = this.#held;
+    const { bytes, total } = this.#partial;
     const { expected } = this.#hashing;
     return bytes === total || (expected !== undefined && (await this.#sha256()) === expected);
   }
@@ -202,8 +208,8 @@ class Transfer {
   }
 }
 
-/** The reader has got a part of the file. */
-function cutShort(error: unknown): unknown {
+/** Rewords an error after bytes were already piped out. */
+function toTruncationError(error: unknown): unknown {
   if (!(error instanceof FilingsError) || error.code === 'interrupted' || error.code === 'local_io') return error;
   return error.with({
     code: 'integrity',

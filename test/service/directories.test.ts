@@ -11,11 +11,11 @@ const directoriesHere = () => new Directories(processInfo());
 test('a directory that could not be opened is tried again', async () => {
   const directory = await temporaryDirectory();
   const directories = directoriesHere();
-  const where = { directory, below: 'a/b' };
+  const location = { directory, below: 'a/b' };
   await writeFile(join(directory, 'a'), '');
-  await expect(directories.at(where)).rejects.toMatchObject({ code: 'local_io' });
+  await expect(directories.open(location)).rejects.toMatchObject({ code: 'local_io' });
   await rm(join(directory, 'a'));
-  expect((await directories.at(where)).directory.path).toBe(join(directory, 'a/b'));
+  expect((await directories.open(location)).directory.path).toBe(join(directory, 'a/b'));
 });
 
 test.each<[string, string, (path: string, elsewhere: string) => Promise<unknown>]>([
@@ -27,11 +27,11 @@ test.each<[string, string, (path: string, elsewhere: string) => Promise<unknown>
   const [directory, elsewhere] = [await temporaryDirectory(), await temporaryDirectory()];
   await plant(join(directory, 'acc'), elsewhere);
   const directories = directoriesHere();
-  const failure = await directories.at({ directory, below }).catch((error) => error);
+  const failure = await directories.open({ directory, below }).catch((error) => error);
   expect(failure).toMatchObject({ code: 'local_io', stopsRun: false });
   expect(failure.message).toMatch(/^\/.*\/acc: cannot write there: it is (a link|no directory)$/);
   expect(readdirSync(elsewhere)).toEqual([]);
-  await directories.at({ directory, below: 'other' });
+  await directories.open({ directory, below: 'other' });
 });
 
 test('of several runs at once, one makes each directory and all can use it', async () => {
@@ -39,7 +39,7 @@ test('of several runs at once, one makes each directory and all can use it', asy
   const several = Array.from({ length: 4 }, directoriesHere);
   for (let index = 0; index < 20; index += 1) {
     const below = `a${index}/b`;
-    const opened = await Promise.all(several.map((directories) => directories.at({ directory, below })));
+    const opened = await Promise.all(several.map((directories) => directories.open({ directory, below })));
     expect(new Set(opened.map((one) => one.directory.path))).toEqual(new Set([join(directory, below)]));
     expect(await Promise.all(opened.map((one) => one.directory.flush()))).toEqual([true, true, true, true]);
   }
@@ -47,7 +47,7 @@ test('of several runs at once, one makes each directory and all can use it', asy
 
 test('flush reports that a directory was moved away, even if another one has its name', async () => {
   const directory = await temporaryDirectory();
-  const { directory: target } = await directoriesHere().at({ directory, below: 'a' });
+  const { directory: target } = await directoriesHere().open({ directory, below: 'a' });
   const flushes = [target.flush()];
   await rename(join(directory, 'a'), join(directory, 'b'));
   flushes.push(target.flush());
@@ -59,7 +59,7 @@ test('flush reports that a directory was moved away, even if another one has its
 
 test('a directory whose flush has failed is not flushed again in the same run', async () => {
   const directory = await temporaryDirectory();
-  const { directory: target } = await directoriesHere().at({ directory, below: 'a' });
+  const { directory: target } = await directoriesHere().open({ directory, below: 'a' });
   const [path, moved] = [join(directory, 'a'), join(directory, 'b')];
   await rename(path, moved);
   // The link leads to itself, so it cannot be opened.
@@ -71,6 +71,6 @@ test('a directory whose flush has failed is not flushed again in the same run', 
   await expect(target.flush()).rejects.toBe(failure);
   await expect(target.settle(Date.now())).rejects.toBe(failure);
   // A new run flushes the directory.
-  const { directory: reopened } = await directoriesHere().at({ directory, below: 'a' });
+  const { directory: reopened } = await directoriesHere().open({ directory, below: 'a' });
   expect(await reopened.flush()).toBe(true);
 });

@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { sleep } from '../../src/abort.ts';
 import { AppendFile } from '../../src/disk/append.ts';
-import { ASYNC_FS, type Disk, diskUnder, SYNC_FS, whileHeld } from '../../src/disk/calls.ts';
-import { replaceFile } from '../../src/disk/whole-file.ts';
-import { OutputFile } from '../../src/disk/written-file.ts';
+import { replaceFile } from '../../src/disk/atomic-write.ts';
+import { ASYNC_FS, type Disk, retryWhileInUse, SYNC_FS, selectDisk } from '../../src/disk/calls.ts';
+import { OutputFile } from '../../src/disk/output-file.ts';
 import { proving } from '../proving.ts';
 import { socketAt, temporaryDirectory } from './transfer-fixture.ts';
 
@@ -110,7 +110,7 @@ test('a file is closed after the end of its flush', async () => {
   expect(order).toEqual(['flushed', 'closed']);
 });
 
-test('a dropped file loses its bytes only during a flush', async () => {
+test('a discarded file loses its bytes only during a flush', async () => {
   for (const isUnderWay of [true, false]) {
     const path = join(folder, String(isUnderWay));
     const written = new OutputFile(await ASYNC_FS.create(path, 0o600), ASYNC_FS);
@@ -119,18 +119,18 @@ test('a dropped file loses its bytes only during a flush', async () => {
     // The flush has begun. It ends in a later turn of the event loop.
     if (isUnderWay) await Promise.resolve();
     else await flushing;
-    await written.drop();
+    await written.discard();
     await flushing;
-    await written.drop();
+    await written.discard();
     expect(await text(path)).toBe(isUnderWay ? '' : 'some text');
   }
 });
 
 test('an unknown disk is used through the thread pool', async () => {
-  expect(await diskUnder(folder, { platform: 'plan9', sleep })).toBe(ASYNC_FS);
-  expect(await diskUnder('/no/such/directory', { platform: 'linux', sleep })).toBe(ASYNC_FS);
-  if (process.platform === 'linux') expect(await diskUnder('/proc', { platform: 'linux', sleep })).toBe(ASYNC_FS);
-  if (process.platform === 'linux') expect(await diskUnder('/dev/shm', { platform: 'linux', sleep })).toBe(SYNC_FS);
+  expect(await selectDisk(folder, { platform: 'plan9', sleep })).toBe(ASYNC_FS);
+  expect(await selectDisk('/no/such/directory', { platform: 'linux', sleep })).toBe(ASYNC_FS);
+  if (process.platform === 'linux') expect(await selectDisk('/proc', { platform: 'linux', sleep })).toBe(ASYNC_FS);
+  if (process.platform === 'linux') expect(await selectDisk('/dev/shm', { platform: 'linux', sleep })).toBe(SYNC_FS);
 });
 
 describe('a call that fails because another program has the file open', () => {
@@ -149,19 +149,19 @@ describe('a call that fails because another program has the file open', () => {
 
   test.each(['EPERM', 'EACCES', 'EBUSY'])('is repeated after %s', async (code) => {
     const { waits, sleep } = counted();
-    expect(await whileHeld(failing(code, 3), sleep)).toBe(4);
+    expect(await retryWhileInUse(failing(code, 3), sleep)).toBe(4);
     expect(waits).toEqual([50, 50, 50]);
   });
 
   test('fails after one second', async () => {
     const { waits, sleep } = counted();
-    await expect(whileHeld(failing('EBUSY', 1000), sleep)).rejects.toMatchObject({ code: 'EBUSY' });
+    await expect(retryWhileInUse(failing('EBUSY', 1000), sleep)).rejects.toMatchObject({ code: 'EBUSY' });
     expect(waits.reduce((sum, ms) => sum + ms)).toBe(1000);
   });
 
   test('is not repeated after another error', async () => {
     const { waits, sleep } = counted();
-    await expect(whileHeld(failing('ENOSPC', 1), sleep)).rejects.toMatchObject({ code: 'ENOSPC' });
+    await expect(retryWhileInUse(failing('ENOSPC', 1), sleep)).rejects.toMatchObject({ code: 'ENOSPC' });
     expect(waits).toEqual([]);
   });
 });

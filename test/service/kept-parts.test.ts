@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import type { Sleep } from '../../src/abort.ts';
 import { ASYNC_FS, SYNC_FS } from '../../src/disk/calls.ts';
 import { diskFailure, isWriteFailure } from '../../src/disk/failure.ts';
-import { OutputFile } from '../../src/disk/written-file.ts';
+import { OutputFile } from '../../src/disk/output-file.ts';
 import { FilingsError } from '../../src/errors.ts';
 import { KeptParts } from '../../src/transfer/part/kept-parts.ts';
 import { heldClock } from '../held-clock.ts';
@@ -29,19 +29,19 @@ async function keepOne(parts: KeptParts) {
 
 test('a part is safe after it has been flushed', async () => {
   const file = await fileAt(join(await temporaryDirectory(), 'part'));
-  expect(await new KeptParts(forever).isSafe(file)).toBe(true);
+  expect(await new KeptParts(forever).tryFlush(file)).toBe(true);
   await file.close();
 });
 
 test.each([
   [1999, true],
   [2000, false],
-])('after %i ms without an end of the flush, isSafe is %s', async (ms, expected) => {
+])('after %i ms without an end of the flush, tryFlush returns %s', async (ms, expected) => {
   const { pass, sleep } = heldClock();
   const file = await fileAt(join(await temporaryDirectory(), 'part'));
-  const isSafe = new KeptParts(sleep).isSafe(file);
+  const flushing = new KeptParts(sleep).tryFlush(file);
   await pass(ms);
-  expect(await isSafe).toBe(expected);
+  expect(await flushing).toBe(expected);
   await file.close();
 });
 
@@ -49,7 +49,7 @@ test('after a failed flush no part is safe, and the kept ones are removed', asyn
   const parts = new KeptParts(forever);
   const { names } = await keepOne(parts);
   const [bad, good] = [onDevice(parts), await fileAt(join(await temporaryDirectory(), 'part'))];
-  expect([await parts.isSafe(bad), await parts.isSafe(good)]).toEqual([false, false]);
+  expect([await parts.tryFlush(bad), await parts.tryFlush(good)]).toEqual([false, false]);
   expect([await parts.settle(), await names()]).toEqual([0, []]);
   await Promise.all([bad.close(), good.close()]);
 });

@@ -104,7 +104,7 @@ export async function startRun(url: string, options: RunOptions = {}) {
         hasChecksums,
         isDryRun: false,
       };
-      const target = { ...request, path, where: { directory, below }, isOutput: false, isInOwnDirectory: false };
+      const target = { ...request, path, location: { directory, below }, isOutput: false, isInOwnDirectory: false };
       return fetchToDisk(fileOf(name), target, fetching, signal, watcher);
     },
     pipe(writer: ByteWriter, folder?: string) {

@@ -4,15 +4,15 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { fileNameFault } from '../../src/disk/file-name.ts';
 import {
+  identifySelf,
   newId,
   type Owner,
-  ownerOf,
   type ProcessInfo,
   parsePartName,
   partName,
   recordName,
   type Self,
-  startsOf,
+  startReader,
   stateOf,
   stemOf,
 } from '../../src/transfer/part/owner.ts';
@@ -21,8 +21,8 @@ import type { RemoteVersion } from '../../src/transfer/resume.ts';
 import { SYSTEM } from '../../src/world.ts';
 import { isRunning, processInfo } from '../service/transfer-fixture.ts';
 
-const SELF = ownerOf(process.pid, processInfo());
-const startOf = startsOf(processInfo());
+const SELF = identifySelf(process.pid, processInfo());
+const startOf = startReader(processInfo());
 const OWNER: Owner = { machine: '0123456789abcdef', pid: 7, started: '1' };
 const HERE: Self = { ...OWNER, aliases: ['89abcdef01234567'] };
 const ELSEWHERE = { ...OWNER, machine: 'fedcba9876543210' };
@@ -47,7 +47,7 @@ describe('the state of an owner', () => {
     // This process cannot reap the child before it waits for the event loop.
     const child = spawn(process.execPath, ['-e', 'setTimeout(() => {}, 60_000)'], { stdio: 'ignore' });
     const { pid = 0 } = child;
-    const owner = ownerOf(pid, processInfo());
+    const owner = identifySelf(pid, processInfo());
     expect(stateOf(owner, SELF, startOf)).toBe('alive');
     process.kill(pid, 'SIGKILL');
     for (const until = Date.now() + 60_000; Date.now() < until && stateOf(owner, SELF, startOf) === 'alive'; );
@@ -79,17 +79,17 @@ describe('on a Mac the owner of a part', () => {
   test('is the same under cron and in a terminal, because programs have full paths, a fixed language and a fixed time zone', () => {
     asked.length = 0;
     const info = mac({ '/usr/sbin/sysctl': 'SESSION\n', '/bin/ps': STARTED });
-    const owner = ownerOf(7, info);
+    const owner = identifySelf(7, info);
     expect(asked).toEqual([
       ['/usr/sbin/sysctl', '-n', 'kern.bootsessionuuid', {}],
       ['/bin/ps', '-o', 'lstart=', '-p', '7', { LC_ALL: 'C', TZ: 'UTC0' }],
     ]);
-    expect(stateOf(owner, owner, startsOf(info))).toBe('alive');
+    expect(stateOf(owner, owner, startReader(info))).toBe('alive');
   });
 
   test('does not depend on the name of the machine, which changes with the network', () => {
     const answers = { '/usr/sbin/sysctl': 'SESSION\n', '/bin/ps': STARTED };
-    expect(ownerOf(7, mac(answers))).toEqual(ownerOf(7, mac(answers)));
+    expect(identifySelf(7, mac(answers))).toEqual(identifySelf(7, mac(answers)));
   });
 
   test.each([
@@ -98,9 +98,9 @@ describe('on a Mac the owner of a part', () => {
     ['no sysctl', { '/bin/ps': STARTED }, 'unknown'],
     ['no ps', { '/usr/sbin/sysctl': 'SESSION' }, 'alive'],
   ])('has the expected state after %s', (_, answers, state) => {
-    const owner = ownerOf(7, mac({ '/usr/sbin/sysctl': 'SESSION', '/bin/ps': STARTED }));
+    const owner = identifySelf(7, mac({ '/usr/sbin/sysctl': 'SESSION', '/bin/ps': STARTED }));
     const info = mac(answers);
-    expect(stateOf(owner, ownerOf(8, info), startsOf(info))).toBe(state);
+    expect(stateOf(owner, identifySelf(8, info), startReader(info))).toBe(state);
   });
 });
 
@@ -128,9 +128,9 @@ describe('on Windows the owner of a part', () => {
     ['another machine', booted(1_000_000, { hostname: 'other' }), 'unknown'],
     ['a process with its number, which may be another one', booted(1_000_000, { isRunning: () => true }), 'alive'],
   ])('has the expected state: %s', (_, info, state) => {
-    const owner = ownerOf(7, booted(1_000_000));
+    const owner = identifySelf(7, booted(1_000_000));
     expect(owner?.started).toBe('_');
-    expect(stateOf(owner, ownerOf(8, info), startsOf(info))).toBe(state);
+    expect(stateOf(owner, identifySelf(8, info), startReader(info))).toBe(state);
   });
 });
 

@@ -92,26 +92,31 @@ test.each<[string, PartialFile, ResumeResponse, Decision['kind']]>([
   ['an exact 206', part(), rest(), 'append'],
   ['an exact 206 for a part of unknown total', part({ total: undefined }), rest(), 'append'],
   ['a chunked 206', part(), rest({ 'content-length': undefined }), 'append'],
-  ['a 206 from another address', part(), { ...rest(), address: `${HERE}/v2` }, 'ask-anew'],
+  ['a 206 from another address', part(), { ...rest(), address: `${HERE}/v2` }, 'retry-whole'],
   ['a 206, same date', BY_DATE, rest({ etag: undefined, 'last-modified': MODIFIED }), 'append'],
-  ['a 206, other date', BY_DATE, rest({ etag: undefined, 'last-modified': LATER }), 'ask-anew'],
-  ['a 206 for a date, no date', BY_DATE, rest({ etag: undefined }), 'ask-anew'],
-  ['a 206 for a part without a validator', part({ validator: undefined }), rest(), 'ask-anew'],
-  ['a 206, no ETag', part(), rest({ etag: undefined }), 'ask-anew'],
-  ['a 206, weak ETag', part(), rest({ etag: 'W/"v1"' }), 'ask-anew'],
-  ['a 206, other ETag', part(), rest({ etag: '"v2"' }), 'ask-anew'],
-  ['a 206, two ETags', part(), rest({ etag: ['"v1"', '"v1"'] }), 'ask-anew'],
-  ['a 206 from the start', part(), rest({ 'content-range': 'bytes 0-99/100', 'content-length': '100' }), 'ask-anew'],
-  ['a 206 beyond its total', part(), rest({ 'content-range': 'bytes 40-100/100', 'content-length': '61' }), 'ask-anew'],
-  ['a 206 of an empty range', ALL, rest({ 'content-range': 'bytes 100-99/100', 'content-length': '0' }), 'ask-anew'],
+  ['a 206, other date', BY_DATE, rest({ etag: undefined, 'last-modified': LATER }), 'retry-whole'],
+  ['a 206 for a date, no date', BY_DATE, rest({ etag: undefined }), 'retry-whole'],
+  ['a 206 for a part without a validator', part({ validator: undefined }), rest(), 'retry-whole'],
+  ['a 206, no ETag', part(), rest({ etag: undefined }), 'retry-whole'],
+  ['a 206, weak ETag', part(), rest({ etag: 'W/"v1"' }), 'retry-whole'],
+  ['a 206, other ETag', part(), rest({ etag: '"v2"' }), 'retry-whole'],
+  ['a 206, two ETags', part(), rest({ etag: ['"v1"', '"v1"'] }), 'retry-whole'],
+  ['a 206 from the start', part(), rest({ 'content-range': 'bytes 0-99/100', 'content-length': '100' }), 'retry-whole'],
+  [
+    'a 206 beyond its total',
+    part(),
+    rest({ 'content-range': 'bytes 40-100/100', 'content-length': '61' }),
+    'retry-whole',
+  ],
+  ['a 206 of an empty range', ALL, rest({ 'content-range': 'bytes 100-99/100', 'content-length': '0' }), 'retry-whole'],
   ['a 416 for a complete part, same ETag', ALL, unsatisfied(), 'complete'],
   ['a 416 for a complete part of unknown total', part({ bytes: 100, total: undefined }), unsatisfied(), 'complete'],
-  ['a 416 for a complete part, no validator', ALL, unsatisfied({ etag: undefined }), 'ask-anew'],
-  ['a 416 for a complete part, other ETag', ALL, unsatisfied({ etag: '"v2"' }), 'ask-anew'],
-  ['a 416 with another total', ALL, unsatisfied({ 'content-range': 'bytes */99' }), 'ask-anew'],
-  ['a 416 for an incomplete part', part(), unsatisfied(), 'ask-anew'],
-  ['a 416 with a smaller total', part({ total: 120 }), unsatisfied({ 'content-range': 'bytes */40' }), 'ask-anew'],
-  ['a 416 without a range', ALL, unsatisfied({ 'content-range': undefined }), 'ask-anew'],
+  ['a 416 for a complete part, no validator', ALL, unsatisfied({ etag: undefined }), 'retry-whole'],
+  ['a 416 for a complete part, other ETag', ALL, unsatisfied({ etag: '"v2"' }), 'retry-whole'],
+  ['a 416 with another total', ALL, unsatisfied({ 'content-range': 'bytes */99' }), 'retry-whole'],
+  ['a 416 for an incomplete part', part(), unsatisfied(), 'retry-whole'],
+  ['a 416 with a smaller total', part({ total: 120 }), unsatisfied({ 'content-range': 'bytes */40' }), 'retry-whole'],
+  ['a 416 without a range', ALL, unsatisfied({ 'content-range': undefined }), 'retry-whole'],
 ])('decides the next step from the response: %s', (_, file, response, kind) => {
   expect(decide(file, response).kind).toBe(kind);
 });
@@ -133,14 +138,14 @@ test.each<[number, string | string[] | undefined]>([
   [416, 'bytes 0-39/40'],
 ])('requests the file again after a %i with Content-Range %j, which is not exact', (status, range) => {
   const headers = { etag: '"v1"', 'content-range': range };
-  expect(decide(part({ total: undefined }), { status, headers, address: HERE })).toEqual({ kind: 'ask-anew' });
+  expect(decide(part({ total: undefined }), { status, headers, address: HERE })).toEqual({ kind: 'retry-whole' });
 });
 
 test.each<[string, Decision]>([
   ['60', { kind: 'append', total: 100 }],
-  ['61', { kind: 'ask-anew' }],
-  ['', { kind: 'ask-anew' }],
-  ['sixty', { kind: 'ask-anew' }],
+  ['61', { kind: 'retry-whole' }],
+  ['', { kind: 'retry-whole' }],
+  ['sixty', { kind: 'retry-whole' }],
 ])('a 206 with Content-Length %j gives %j', (length, decision) => {
   expect(decide(part(), rest({ 'content-length': length }))).toEqual(decision);
 });
@@ -157,7 +162,7 @@ test('a part is extended only from its offset to the total, with the same valida
     miss: fc.oneof(fc.constant([] as string[]), fc.subarray(misses, { maxLength: 2 })),
     unknown: fc.subarray(['known', 'length']),
   });
-  const decisions = { append: 0, 'ask-anew': 0 };
+  const decisions = { append: 0, 'retry-whole': 0 };
   const property = fc.property(cases, ({ bytes, rest, validator, by, miss, unknown }) => {
     const missed = (what: string) => miss.includes(what);
     const start = near(missed('start'), bytes, by);
@@ -178,7 +183,7 @@ test('a part is extended only from its offset to the total, with the same valida
       last === total - 1 &&
       (known ?? total) === total &&
       (length ?? total - start) === total - start;
-    const decision = exact ? ({ kind: 'append', total } as const) : ({ kind: 'ask-anew' } as const);
+    const decision = exact ? ({ kind: 'append', total } as const) : ({ kind: 'retry-whole' } as const);
     expect(decide({ bytes, validator, total: known, address: HERE }, response)).toEqual(decision);
     decisions[decision.kind] += 1;
   });

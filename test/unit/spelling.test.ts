@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { Directory } from '../../src/disk/directory.ts';
-import { existingAt, spelledOtherwise, spellingsOf } from '../../src/transfer/existing.ts';
+import { collectSpellings, findExisting, findOtherSpelling } from '../../src/transfer/existing.ts';
 import { processInfo, temporaryDirectory } from '../service/transfer-fixture.ts';
 
 test.each<[string, string[], string, string | undefined]>([
@@ -14,16 +14,16 @@ test.each<[string, string[], string, string | undefined]>([
   ['full case folding', ['strasse.htm'], 'stra\u00dfe.htm', 'strasse.htm'],
   ['another name', ['secondary.htm'], 'primary.htm', undefined],
 ])('finds the existing spelling of the same name: %s', async (_, names, name, spelling) => {
-  expect(await spelledOtherwise(await spellingsOf(names), name)).toBe(spelling);
+  expect(await findOtherSpelling(await collectSpellings(names), name)).toBe(spelling);
 });
 
 test('learns that the disk distinguishes case, and another case is another file', async () => {
   const path = await temporaryDirectory();
   await writeFile(join(path, 'primary.htm'), '');
   const directory = await Directory.open(path, false, processInfo());
-  expect(await existingAt(directory, 'PRIMARY.htm')).toEqual({ kind: 'nothing' });
+  expect(await findExisting(directory, 'PRIMARY.htm')).toEqual({ kind: 'nothing' });
   expect(directory.isCaseSensitive).toBe(false);
-  expect(await existingAt(directory, 'primary.htm')).toMatchObject({ kind: 'file', stats: { size: 0 } });
+  expect(await findExisting(directory, 'primary.htm')).toMatchObject({ kind: 'file', stats: { size: 0 } });
   expect(directory.isCaseSensitive).toBe(true);
 });
 
@@ -34,7 +34,7 @@ test.each(['\u00e9.\u00fc', '1234'])(
     const path = await temporaryDirectory();
     await writeFile(join(path, name), '');
     const directory = await Directory.open(path, false, processInfo());
-    expect(await existingAt(directory, name)).toMatchObject({ kind: 'file' });
+    expect(await findExisting(directory, name)).toMatchObject({ kind: 'file' });
     expect(directory.isCaseSensitive).toBe(false);
   },
 );

@@ -10,7 +10,8 @@ const ROOT = join(import.meta.dirname, '../..');
 const COMMENTED =
   'bin scripts bench test .ci/run vitest.config.ts src/large-map.ts src/abort.ts src/json.ts src/text.ts src/secrets.ts ' +
   'src/decoding src/jwt src/sandbox src/spec src/checksums src/help ' +
-  'src/commands';
+  'src/commands ' +
+  'src/transfer src/disk';
 /** Add a folder here when its titles are sentences. */
 const TITLED = 'test scripts/picture';
 

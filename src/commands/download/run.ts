@@ -11,7 +11,7 @@ import { Recorder } from '../../batch/recorder.ts';
 import { batchSummary, batchSummaryLine, type Counts } from '../../batch/report.ts';
 import { type BatchEnd, batchError } from '../../batch/verdict.ts';
 import { ChecksumFiles } from '../../checksums/append.ts';
-import { replaceFile } from '../../disk/whole-file.ts';
+import { replaceFile } from '../../disk/atomic-write.ts';
 import { FilingsError } from '../../errors.ts';
 import { hintOf } from '../../session/hints.ts';
 import { listFiles, openSession, type Session } from '../../session/session.ts';
@@ -91,8 +91,8 @@ async function downloadAll(run: Run): Promise<FilingsError | undefined> {
     const { again } = session.client.options;
     return withRetryHint(error, { isOwn: error === recorder.alone, order, flags, again });
   } catch (failure) {
-    directories.kept.noteFailure(failure);
-    await directories.kept.settle();
+    directories.keptParts.noteFailure(failure);
+    await directories.keptParts.settle();
     // An error at the end must not hide the error of the run, which may be the same full disk.
     if (error === undefined || !(failure instanceof FilingsError)) throw failure;
     return error.code === failure.code ? error : error.with({ followedBy: failure });
@@ -113,7 +113,7 @@ async function runBatch(run: Run, recorder: Recorder, done: DoneList | undefined
     end = await batch.run();
   } finally {
     close();
-    counts.resumableBytes = await directories.kept.settle();
+    counts.resumableBytes = await directories.keptParts.settle();
   }
   const error = errorOf(end, recorder);
   if (order.isSingleFile && !order.options.dryRun) {
@@ -192,7 +192,7 @@ async function createBatch(
       return true;
     },
   };
-  const { noteFailure } = directories.kept;
+  const { noteFailure } = directories.keptParts;
   const { again } = client.options;
   return new Batch({ input, selection, files, recorder, limits, again, noteFailure, signal, world });
 }

@@ -25,8 +25,8 @@ export function targetsOf(
   const paths = pathsOf(platform);
   if (output !== undefined) {
     const path = typedPath(output, { cwd, platform });
-    const where = { directory: paths.dirname(path), below: undefined };
-    const target = { path, where, displayPath: output, isOutput: true, isInOwnDirectory: false };
+    const location = { directory: paths.dirname(path), below: undefined };
+    const target = { path, location, displayPath: output, isOutput: true, isInOwnDirectory: false };
     return ({ accession }) => ({
       ...target,
       accession,
@@ -48,7 +48,7 @@ export function targetsOf(
     accession,
     path: inside + nativePath(path, platform),
     displayPath: displayPrefix + nativePath(path, platform),
-    where: { directory: absolute, below: paths.dirname(path) },
+    location: { directory: absolute, below: paths.dirname(path) },
     isOutput: false,
     isInOwnDirectory: filingOfPath(path.split('/'), template, filingOfDirectory) === accession,
     listedSize: size,

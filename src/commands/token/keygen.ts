@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { createNewFiles, type NewFile } from '../../disk/whole-file.ts';
+import { createNewFiles, type NewFile } from '../../disk/atomic-write.ts';
 import { FilingsError } from '../../errors.ts';
 import { generateKey } from '../../jwt/keygen.ts';
 import { tell } from '../../session/presentation.ts';

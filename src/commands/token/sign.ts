@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { replaceFile } from '../../disk/whole-file.ts';
+import { replaceFile } from '../../disk/atomic-write.ts';
 import { FilingsError } from '../../errors.ts';
 import { readJwtKey } from '../../jwt/key-file.ts';
 import { requireFit } from '../../jwt/key-fit.ts';

@@ -1,3 +1,6 @@
+// Gives a complete part its final name, by `link` if the name must be new and by `rename` if an entry is replaced.
+// Disks without hard links need a lock, because `rename` would silently replace a file that another run wrote
+// meanwhile.
 import type { Directory } from '../../disk/directory.ts';
 import { twinKey } from '../../disk/file-name.ts';
 import { errnoOf } from '../../errors.ts';
@@ -5,13 +8,14 @@ import type { Placement } from '../job.ts';
 import type { PartRun } from './leftovers.ts';
 import { parsePartName, partName, stemOf } from './owner.ts';
 
-/** `link` is not known to FAT and some network disks. */
+/** The errors of `link` on FAT and on some network disks, which have no hard links. */
 const NO_LINKS = new Set(['EPERM', 'EISDIR', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK', 'EXDEV']);
-/** A lock is held for a look and a rename. */
+/** The interval between two attempts to lock. A lock exists only for one lstat and one rename. Milliseconds. */
 const POLL_MS = 20;
-/** A lock that may still have an owner is abandoned when untouched for so long. Milliseconds. */
-const LOCK_ABANDONED_MS = 600_000;
+/** The age after which a lock is ignored although its run may still be alive. Milliseconds. */
+const MIN_ABANDONED_LOCK_AGE_MS = 600_000;
 
+/** A part of this run. */
 export interface OwnPart {
   readonly directory: Directory;
   readonly run: PartRun;
@@ -20,18 +24,18 @@ export interface OwnPart {
 }
 
 /**
- * `exclusive`: nothing may have the name yet. Throws what the system says,
- * `local_io`, the signal's reason.
+ * Gives a part its final name and flushes the directory. With `isExclusive`, an existing entry is not replaced. Returns
+ * the end of the part's bytes. Throws the system error, `local_io`, the signal's reason.
  */
 export async function commitPart(
   part: OwnPart,
-  exclusive: boolean,
+  isExclusive: boolean,
   signal: AbortSignal,
 ): Promise<Exclude<Placement, 'same'>> {
   const { directory, final } = part;
   try {
-    if (!exclusive) await directory.disk.rename(pathOf(part), directory.entry(final));
-    else if (!(await placeNew(part, signal))) return 'exists';
+    if (!isExclusive) await directory.disk.rename(pathOf(part), directory.pathFor(final));
+    else if (!(await linkPart(part, signal))) return 'exists';
   } catch (error) {
     if (errnoOf(error) === 'ENOENT') return 'partMissing';
     throw error;
@@ -39,18 +43,20 @@ export async function commitPart(
   return (await directory.flush()) ? 'committed' : 'partMissing';
 }
 
+/** Returns the path of a part, or of the lock that it becomes. */
 export function pathOf({ directory, run, final, id }: OwnPart, kind?: 'lock'): string {
-  return directory.entry(partName(stemOf(final), run.self, id, kind));
+  return directory.pathFor(partName(stemOf(final), run.self, id, kind));
 }
 
-async function placeNew(part: OwnPart, signal: AbortSignal): Promise<boolean> {
+/** Returns false if an entry has the final name already. */
+async function linkPart(part: OwnPart, signal: AbortSignal): Promise<boolean> {
   const { directory, final } = part;
   try {
-    await directory.disk.link(pathOf(part), directory.entry(final));
+    await directory.disk.link(pathOf(part), directory.pathFor(final));
   } catch (error) {
     const errno = errnoOf(error) ?? '';
     if (errno === 'EEXIST') return false;
-    if (NO_LINKS.has(errno)) return placeUnderLock(part, signal);
+    if (NO_LINKS.has(errno)) return renameUnderLock(part, signal);
     throw error;
   }
   await directory.disk.remove(pathOf(part));
@@ -58,13 +64,14 @@ async function placeNew(part: OwnPart, signal: AbortSignal): Promise<boolean> {
 }
 
 /**
- * Where the disk has no hard links: the part's own name becomes a lock, under which it looks and renames. Of two that
- * lock at once one at least sees the other, and withdraws.
+ * Renames a part to its final name on a disk without hard links. The part's own name becomes a lock first. If two runs
+ * lock at the same time, at least one of them sees the other's lock and tries later. Returns false if an entry has the
+ * final name already.
  */
-async function placeUnderLock(part: OwnPart, signal: AbortSignal): Promise<boolean> {
+async function renameUnderLock(part: OwnPart, signal: AbortSignal): Promise<boolean> {
   const { directory, run } = part;
   const { disk } = directory;
-  const [lock, final] = [pathOf(part, 'lock'), directory.entry(part.final)];
+  const [lock, final] = [pathOf(part, 'lock'), directory.pathFor(part.final)];
   for (;;) {
     await disk.rename(pathOf(part), lock);
     try {
@@ -74,7 +81,7 @@ async function placeUnderLock(part: OwnPart, signal: AbortSignal): Promise<boole
         return true;
       }
     } finally {
-      // Not there any more when it has got its name.
+      // Fails if the part got its final name, and the lock is gone.
       await disk.rename(lock, pathOf(part)).catch(() => {});
     }
     await run.sleep(POLL_MS * (1 + run.random()), signal);
@@ -82,14 +89,14 @@ async function placeUnderLock(part: OwnPart, signal: AbortSignal): Promise<boole
 }
 
 async function hasRival({ directory, run, final, id }: OwnPart): Promise<boolean> {
-  // The name of another file may be this one's in another spelling.
+  // A rival may spell the same name differently, which some disks take for one name.
   const key = twinKey(stemOf(final));
   for await (const name of directory.names()) {
     const found = name.endsWith('.lock') ? parsePartName(name) : undefined;
     if (!found || found.id === id || twinKey(found.stem) !== key) continue;
     if (run.stateOf(found.owner) === 'ended') continue;
-    const stats = await directory.disk.lstat(directory.entry(name));
-    if (stats && run.now() - stats.mtimeMs < LOCK_ABANDONED_MS) return true;
+    const stats = await directory.disk.lstat(directory.pathFor(name));
+    if (stats && run.now() - stats.mtimeMs < MIN_ABANDONED_LOCK_AGE_MS) return true;
   }
   return false;
 }

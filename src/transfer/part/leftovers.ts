@@ -1,18 +1,21 @@
+// Finds the parts that ended runs left in a directory, so that a download can resume one of them and remove the others.
+// docs/guarantees.md, section "Names on the disk", lists the names and the states after a crash.
 import { constants } from 'node:fs';
 import type { Sleep } from '../../abort.ts';
 import type { Directory } from '../../disk/directory.ts';
+import { OutputFile } from '../../disk/output-file.ts';
 import { openPlain } from '../../disk/plain-file.ts';
-import { OutputFile } from '../../disk/written-file.ts';
 import type { RemoteVersion } from '../resume.ts';
 import type { KeptParts } from './kept-parts.ts';
 import { type Owner, type OwnerState, type PartName, parsePartName, partName, recordName, stemOf } from './owner.ts';
 import { readRecord } from './record.ts';
 
-/** What may still have an owner is removed when untouched for so long. Milliseconds. */
-const ABANDONED_MS = 86_400_000;
+/** The age after which a part is removed although its run may still be alive. Milliseconds. */
+const MIN_ABANDONED_AGE_MS = 86_400_000;
 
+/** The facts about this run that the handling of parts needs. */
 export interface PartRun {
-  /** Undefined: unknown to other runs, and they to this one. */
+  /** Undefined if the machine cannot be identified. Then the owners of all parts are unknown. */
   readonly self: Owner | undefined;
   readonly stateOf: (owner: Owner | undefined) => OwnerState;
   /** Milliseconds since the epoch. */
@@ -20,22 +23,23 @@ export interface PartRun {
   /** Uniform in [0, 1). */
   readonly random: () => number;
   readonly sleep: Sleep;
-  readonly kept: KeptParts;
+  readonly keptParts: KeptParts;
 }
 
-/** `version`: of one that an earlier run has begun. */
+/** An open part of this run. `version` is set if an earlier run wrote its bytes. */
 export interface Part {
   readonly id: string;
   readonly file: OutputFile;
   readonly version?: RemoteVersion;
 }
 
-/** The parts that other runs have in one directory; read before its first file is dealt with. */
+/** The parts of other runs in one directory, whose names are read before its first file is handled. */
 export class Leftovers {
   readonly run: PartRun;
   readonly #directory: Directory;
   #reading: Promise<void> | undefined;
-  #found: ReadonlyMap<string, readonly PartName[]> | undefined;
+  /** The names of parts by their stems; undefined until they have been read. */
+  #partsByStem: ReadonlyMap<string, readonly PartName[]> | undefined;
 
   constructor(directory: Directory, run: PartRun) {
     this.#directory = directory;
@@ -43,76 +47,77 @@ export class Leftovers {
   }
 
   /**
-   * Returns the part with most bytes that can be resumed, flushed; removes the others of runs that have ended. Never
-   * throws.
+   * Returns the largest part of an ended run that can be resumed, flushed, or undefined. Removes the other parts of
+   * ended runs. Never throws. /
    */
   async claim(final: string, request: string): Promise<Part | undefined> {
     const stem = stemOf(final);
-    const ids = await this.#takeEnded(stem);
+    const ids = await this.#claimEnded(stem);
     const opened = await Promise.all(ids.map((id) => this.#open(stem, id, request)));
     const [best, ...others] = opened.flatMap((part) => part ?? []).sort((a, b) => b.file.size - a.file.size);
     for (const { file } of others) await file.close();
-    // Its run may have been killed before it heard that the disk had lost some of the bytes.
+    // The run of the part may have been killed before the disk reported lost bytes. This flush reports them.
     const claimed = best && (await isFlushed(best.file)) ? best : undefined;
-    for (const id of ids) if (id !== claimed?.id) await this.#drop(stem, id);
+    for (const id of ids) if (id !== claimed?.id) await this.#discard(stem, id);
     return claimed;
   }
 
-  /** Removes parts of runs that have ended: the file is there. Never throws. */
+  /** Removes the parts of ended runs, because the file is complete. Never throws. */
   async sweep(final: string): Promise<void> {
     const stem = stemOf(final);
-    for (const id of await this.#takeEnded(stem)) await this.#drop(stem, id);
+    for (const id of await this.#claimEnded(stem)) await this.#discard(stem, id);
   }
 
+  /** Returns whether no other run has a part of the file. Returns false if the names have not been read yet. */
   hasNone(final: string): boolean {
-    return this.#found?.has(stemOf(final).normalize()) === false;
+    return this.#partsByStem?.has(stemOf(final).normalize()) === false;
   }
 
-  /** Takes parts over, each by one rename, which one run wins; removes what is abandoned. */
-  async #takeEnded(stem: string): Promise<string[]> {
+  /** Claims parts of ended runs by rename, which only one run wins, and returns their ids. Deletes abandoned parts. */
+  async #claimEnded(stem: string): Promise<string[]> {
     this.#reading ??= this.#read();
     await this.#reading;
-    const found = this.#found?.get(stem.normalize()) ?? [];
-    const taken: string[] = [];
-    for (const { name, kind, id, owner } of found) {
+    const parts = this.#partsByStem?.get(stem.normalize()) ?? [];
+    const claimedIds: string[] = [];
+    for (const { name, kind, id, owner } of parts) {
       const state = this.run.stateOf(owner);
-      if (state === 'ended' && (await this.#rename(name, partName(stem, this.run.self, id)))) taken.push(id);
-      const isBesidePart = kind === 'resume' && found.some((other) => other.id === id && other.kind !== 'resume');
+      if (state === 'ended' && (await this.#rename(name, partName(stem, this.run.self, id)))) claimedIds.push(id);
+      const isBesidePart = kind === 'resume' && parts.some((other) => other.id === id && other.kind !== 'resume');
       if (state !== 'unknown' || isBesidePart || !(await this.#isOld(name))) continue;
       await this.#remove(recordName(stem, id));
       await this.#remove(name);
     }
-    return taken;
+    return claimedIds;
   }
 
-  /** Undefined: without a record, empty, or larger than its file. */
+  /** Returns undefined for a part without a record, an empty one, and one that is larger than its file. */
   async #open(stem: string, id: string, request: string): Promise<Part | undefined> {
-    const version = await readRecord(this.#directory.entry(recordName(stem, id)), request);
-    const path = this.#directory.entry(partName(stem, this.run.self, id));
+    const version = await readRecord(this.#directory.pathFor(recordName(stem, id)), request);
+    const path = this.#directory.pathFor(partName(stem, this.run.self, id));
     const { O_RDWR, O_NOFOLLOW } = constants;
     const opened = version && (await openPlain(path, O_RDWR | O_NOFOLLOW).catch(() => undefined));
     if (!opened) return undefined;
     const { size } = opened.stats;
-    const file = new OutputFile(opened.fd, this.#directory.disk, size, this.run.kept.noteFailure);
+    const file = new OutputFile(opened.fd, this.#directory.disk, size, this.run.keptParts.noteFailure);
     if (size > 0 && size <= (version.total ?? size)) return { id, file, version };
     await file.close();
     return undefined;
   }
 
-  /** The part last: while it is there, the next run removes the record, too. */
-  async #drop(stem: string, id: string): Promise<void> {
+  /** Deletes the record first: after a crash the part still leads to cleanup. */
+  async #discard(stem: string, id: string): Promise<void> {
     await this.#remove(recordName(stem, id));
     await this.#remove(partName(stem, this.run.self, id));
   }
 
   async #isOld(name: string): Promise<boolean> {
-    const stats = await this.#directory.disk.lstat(this.#directory.entry(name)).catch(() => undefined);
-    return stats !== undefined && this.run.now() - stats.mtimeMs >= ABANDONED_MS;
+    const stats = await this.#directory.disk.lstat(this.#directory.pathFor(name)).catch(() => undefined);
+    return stats !== undefined && this.run.now() - stats.mtimeMs >= MIN_ABANDONED_AGE_MS;
   }
 
-  /** False when another run was first, or it is not ours to rename. */
+  /** Returns false if another run was first, or if this run may not rename the file. */
   #rename(name: string, to: string): Promise<boolean> {
-    const renamed = this.#directory.disk.rename(this.#directory.entry(name), this.#directory.entry(to));
+    const renamed = this.#directory.disk.rename(this.#directory.pathFor(name), this.#directory.pathFor(to));
     return renamed.then(
       () => true,
       () => false,
@@ -120,22 +125,22 @@ export class Leftovers {
   }
 
   async #remove(name: string): Promise<void> {
-    await this.#directory.disk.remove(this.#directory.entry(name)).catch(() => {});
+    await this.#directory.disk.remove(this.#directory.pathFor(name)).catch(() => {});
   }
 
   async #read(): Promise<void> {
     const byStem = new Map<string, PartName[]>();
     try {
       for await (const name of this.#directory.names()) {
-        const found = name.startsWith('.') ? parsePartName(name) : undefined;
-        // HFS+ returns names in another form of Unicode than they were given in.
-        const stem = found?.stem.normalize() ?? '';
-        if (found) byStem.set(stem, [...(byStem.get(stem) ?? []), found]);
+        const part = name.startsWith('.') ? parsePartName(name) : undefined;
+        // HFS+ returns names in another form of Unicode (NFD) than that in which they were created.
+        const stem = part?.stem.normalize() ?? '';
+        if (part) byStem.set(stem, [...(byStem.get(stem) ?? []), part]);
       }
     } catch {
-      // What can't be read holds nothing that could be resumed.
+      // A directory that cannot be read has no part that could be resumed.
     }
-    this.#found = byStem;
+    this.#partsByStem = byStem;
   }
 }
 

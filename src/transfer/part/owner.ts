@@ -1,19 +1,21 @@
+// Names the parts of a run so that other runs can see whether the run that owns a part has ended. Takes the machine and
+// the process; gives the names, and the state of the owner of another part.
 import { hash } from 'node:crypto';
 import { PART_SUFFIX_BYTES } from '../../disk/file-name.ts';
 import type { World } from '../../world.ts';
 
-/** As a part's name says. */
+/** The process that owns a part, from the name of the part. */
 export interface Owner {
-  /** A digest of what identifies the machine, its boot and its process namespace. */
+  /** A digest that identifies the machine, its boot and its process namespace. */
   readonly machine: string;
   readonly pid: number;
-  /** In units of the platform's own, since numbers of processes come again; or `UNKNOWN`. */
+  /** The start time of the process in units of the platform, because PIDs are reused; or `UNKNOWN`. */
   readonly started: string;
 }
 
 /** This run as an owner. */
 export interface Self extends Owner {
-  /** What another run of the same boot may have called this machine. */
+  /** Other digests under which runs of the same boot may have named this machine. */
   readonly aliases: readonly string[];
 }
 
@@ -21,59 +23,61 @@ export type ProcessInfo = Pick<World, 'hostname' | 'platform' | 'isRunning' | 'n
 
 const UNKNOWN = '_';
 
-/** When a process of this run's own namespace started, or `UNKNOWN`; undefined: there is none. */
-type StartOf = (pid: number) => string | undefined;
+/** Returns the start time of a process, or `UNKNOWN`. Returns undefined if no such process exists. */
+type ReadStart = (pid: number) => string | undefined;
 
 export type OwnerState = 'alive' | 'ended' | 'unknown';
 
-/** On Windows the time of the boot is computed, and may differ by this between two runs. */
+/** On Windows the boot time is computed, so it may differ by these seconds between two runs. */
 const BOOT_TOLERANCE_SECONDS = [-2, -1, 1, 2];
-/** What `ps` prints depends on both. */
+/** The output of `ps` depends on both. */
 const PS_ENVIRONMENT = { LC_ALL: 'C', TZ: 'UTC0' };
 
 /**
- * An undefined owner could not be read, and is never taken for the same nor for another. Only another start proves that
- * it is another process.
+ * Returns the state of the run that owns a part. An owner that is undefined or of another machine is unknown. A
+ * different start time means that the PID was reused, so the run has ended. /
  */
-export function stateOf(owner: Owner | undefined, self: Self | undefined, startOf: StartOf): OwnerState {
+export function stateOf(owner: Owner | undefined, self: Self | undefined, readStart: ReadStart): OwnerState {
   const isHere = owner !== undefined && self !== undefined && [self.machine, ...self.aliases].includes(owner.machine);
   if (!isHere) return 'unknown';
-  const started = startOf(owner.pid);
+  const started = readStart(owner.pid);
   if (started === undefined) return 'ended';
   return started === owner.started || [started, owner.started].includes(UNKNOWN) ? 'alive' : 'ended';
 }
 
-/** Returns undefined if the machine, its boot or its process namespace can't be told. */
-export function ownerOf(pid: number, info: ProcessInfo): Self | undefined {
-  const [machine, ...aliases] = tryRead(() => machinesOf(info)) ?? [];
+/**
+ * Returns this run as an owner, or undefined if the machine, its boot or its process namespace cannot be identified.
+ */
+export function identifySelf(pid: number, info: ProcessInfo): Self | undefined {
+  const [machine, ...aliases] = tryRead(() => identifyMachine(info)) ?? [];
   return machine === undefined
     ? undefined
     : { machine, pid, started: statusOf(pid, info)?.started ?? UNKNOWN, aliases };
 }
 
-/** `isRunning` is true, too, when that can't be told. */
-export function startsOf(info: ProcessInfo): StartOf {
+/** Returns a function that reads start times. A process whose state cannot be read counts as running. */
+export function startReader(info: ProcessInfo): ReadStart {
   return (pid) => {
     const { started = UNKNOWN, hasEnded = false } = statusOf(pid, info) ?? {};
     return hasEnded || !info.isRunning(pid) ? undefined : started;
   };
 }
 
-/** Returns digests: this machine's own, and those under which it may be known as well. Throws the system error. */
-function machinesOf({ hostname, platform, now, system }: ProcessInfo): readonly string[] {
+/** Returns the digest of this machine, followed by its aliases. Throws the system error. */
+function identifyMachine({ hostname, platform, now, system }: ProcessInfo): readonly string[] {
   if (platform === 'win32') {
     const boot = Math.round((now() - system.uptime()) / 1000);
     return [0, ...BOOT_TOLERANCE_SECONDS].map((seconds) => digest(`${hostname}\n${boot + seconds}`));
   }
-  // The name of a Mac changes with its network. Programs are named by their paths, since cron's PATH has few of them.
+  // The host name of a Mac changes with its network. The commands have full paths, because cron's PATH is short.
   if (platform === 'darwin') return [digest(system.run('/usr/sbin/sysctl', ['-n', 'kern.bootsessionuuid'], {}))];
-  // /proc may be another process namespace's, with other processes under our numbers: it tells one number a namespace.
+  // NSpid must list one PID. Otherwise /proc belongs to another namespace, in which our PIDs are other processes.
   if (!/^NSpid:\s*\d+$/m.test(system.read('/proc/self/status'))) return [];
   const boot = system.read('/proc/sys/kernel/random/boot_id');
   return [digest(`${hostname}\n${boot}${system.readLink('/proc/self/ns/pid')}`)];
 }
 
-/** A process has ended, too, when it only waits for its parent to look. Undefined where nothing tells. */
+/** Returns undefined if the state of the process cannot be read. A zombie counts as ended. */
 function statusOf(pid: number, { platform, system }: ProcessInfo): { started: string; hasEnded: boolean } | undefined {
   if (platform === 'win32') return undefined;
   if (platform === 'darwin') {
@@ -81,11 +85,11 @@ function statusOf(pid: number, { platform, system }: ProcessInfo): { started: st
     return started?.trim() ? { started: digest(started), hasEnded: false } : undefined;
   }
   const stat = tryRead(() => system.read(`/proc/${pid}/stat`));
-  // Behind the command's name, which may hold anything: the state, the threads (field 20), the start (22).
+  // The fields after the command's name, which may contain any text: state, number of threads (20), start time (22).
   const fields = stat?.slice(stat.lastIndexOf(')') + 2).split(' ') ?? [];
   const [state = '', threads, start] = [fields[0], fields[17], fields[19]];
   if (start === undefined) return undefined;
-  // A thread of a killed process may still be in a write when the first one has ended.
+  // Another thread of a killed process may still be in a write after the first thread has ended.
   return { started: Number(start).toString(36), hasEnded: /^[ZX]/.test(state) && Number(threads) <= 1 };
 }
 
@@ -101,42 +105,44 @@ function tryRead<T>(read: () => T): T | undefined {
   }
 }
 
-/** `part`: the bytes; `lock`: a part that is about to get its final name; `resume`: the record beside a part. */
+/** The parsed name of a part (`part`), of a part during its commit (`lock`) or of a record (`resume`). */
 export interface PartName {
   readonly name: string;
   readonly kind: 'part' | 'lock' | 'resume';
   readonly stem: string;
   readonly id: string;
-  /** Of a record nobody, so that it stays whoever takes the part over. */
+  /** Undefined for a record, whose name stays the same when another run claims the part. */
   readonly owner: Owner | undefined;
 }
 
 const MAX_NAME_BYTES = 255;
-/** `MACHINE-PID-STARTED`: 16 hexadecimal digits, two numbers in base 36; an underscore is unknown. */
+/** The owner is `MACHINE-PID-STARTED`: 16 hexadecimal digits and two numbers in base 36. An underscore is unknown. */
 const OWNED = /^\.(.+)\.(?:([0-9a-f]{16})-([0-9a-z]{1,7})-([0-9a-z]{1,16}|_)|_)\.([0-9a-z]{8})\.(part|lock)$/s;
 const RECORD = /^\.(.+)\.([0-9a-z]{8})\.resume$/s;
 
-/** The name itself in its parts' names, or a digest where `-o` chose a very long one. */
+/** Returns the final name as it is in the names of its parts: the name itself, or a digest of a very long `-o` name. */
 export function stemOf(final: string): string {
   const fits = Buffer.byteLength(final) + PART_SUFFIX_BYTES <= MAX_NAME_BYTES;
   return fits ? final : `long-${digest(final)}`;
 }
 
-/** To take a part over is one rename to another owner's name. */
+/** Returns the name of a part. A run claims a part by one rename to its own name for it. */
 export function partName(stem: string, owner: Owner | undefined, id: string, kind: 'part' | 'lock' = 'part'): string {
   const text = owner ? `${owner.machine}-${owner.pid.toString(36)}-${owner.started}` : UNKNOWN;
   return `.${stem}.${text}.${id}.${kind}`;
 }
 
+/** Returns the name of the record of a part. */
 export function recordName(stem: string, id: string): string {
   return `.${stem}.${id}.resume`;
 }
 
-/** `random` is in [0, 1). */
+/** Returns the id of a new part. `random` is in [0, 1). */
 export function newId(random: number): string {
   return random.toString(36).slice(2, 10).padEnd(8, '0');
 }
 
+/** Returns undefined if the name is not one of a part or record. */
 export function parsePartName(name: string): PartName | undefined {
   const [, stem, machine, pid = '', started = '', id, kind] = OWNED.exec(name) ?? [];
   if (stem !== undefined && id !== undefined) {

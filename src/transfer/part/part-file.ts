@@ -1,12 +1,14 @@
+// Writes one file to a part beside its final name, so that the final name only ever has complete and checked bytes. The
+// order on disk is: part, record, bytes, flush, final name, flush of the directory.
 import type { Stats } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import type { Directory } from '../../disk/directory.ts';
 import { diskFailure, withDiskFailure } from '../../disk/failure.ts';
+import { OutputFile } from '../../disk/output-file.ts';
 import { sha256OfFile } from '../../disk/sha256.ts';
-import { OutputFile } from '../../disk/written-file.ts';
 import { FilingsError } from '../../errors.ts';
-import { checkExisting, existingAt } from '../existing.ts';
-import { differs, type Existing, type FilePlan } from '../file-plan.ts';
+import { checkExisting, findExisting } from '../existing.ts';
+import { differentFileError, type Existing, type FilePlan } from '../file-plan.ts';
 import type { Placement, Sink } from '../job.ts';
 import type { RemoteVersion } from '../resume.ts';
 import { commitPart, type OwnPart, pathOf } from './commit.ts';
@@ -14,8 +16,8 @@ import type { Leftovers, Part } from './leftovers.ts';
 import { newId, recordName, stemOf } from './owner.ts';
 import { recordText } from './record.ts';
 
-/** Smaller bodies are fetched anew in the time that a record costs. */
-const RECORDED_FROM_BYTES = 1 << 20;
+/** A smaller body gets no record: fetching the body again takes no longer than writing the record. Bytes. */
+const MIN_RECORDED_BYTES = 1 << 20;
 
 interface PartTarget {
   readonly directory: Directory;
@@ -26,22 +28,22 @@ interface PartTarget {
   readonly displayPath: string;
   /** The plan by which the file is fetched. */
   readonly plan: FilePlan;
-  /** Plans again with what exists by now. `fetchedBytes` is the size of what the service sends. */
+  /** Plans again with the entry that exists by now. `fetchedBytes` is the size of the file that the service sends. */
   readonly planAgain: (existing: Existing, fetchedBytes: number) => FilePlan;
   readonly signal: AbortSignal;
 }
 
 /**
- * A part beside the final name, exclusive, with a record for large bodies. Complete and proved, it is flushed, named,
- * and the directory flushed.
+ * A part beside the final name, which only this run writes, with a record for a large body. `finish` flushes the part,
+ * gives it the final name and flushes the directory.
  */
 export class PartFile implements Sink {
-  readonly restartable = true;
+  readonly isRestartable = true;
   readonly version: RemoteVersion | undefined;
   readonly #target: PartTarget;
   readonly #part: OwnPart;
   readonly #file: OutputFile;
-  /** What the record beside the part says; undefined if there is none. */
+  /** The version in the record beside the part; undefined if there is no record. */
   #recorded: RemoteVersion | undefined;
 
   private constructor(target: PartTarget, { id, file, version }: Part) {
@@ -53,7 +55,7 @@ export class PartFile implements Sink {
     this.#recorded = version;
   }
 
-  /** Resumes a part of an earlier run, if there is one. Throws `local_io`. */
+  /** Claims a part of an earlier run, or creates one. Throws `local_io`. */
   static async open(target: PartTarget): Promise<PartFile> {
     const { directory, leftovers, final, request } = target;
     const claimed = await leftovers.claim(final, request);
@@ -61,8 +63,8 @@ export class PartFile implements Sink {
     const { run } = leftovers;
     const id = newId(run.random());
     const path = pathOf({ directory, final, id, run });
-    const fd = await withDiskFailure(directory.entry(final), () => directory.disk.create(path, 0o666));
-    return new PartFile(target, { id, file: new OutputFile(fd, directory.disk, 0, run.kept.noteFailure) });
+    const fd = await withDiskFailure(directory.pathFor(final), () => directory.disk.create(path, 0o666));
+    return new PartFile(target, { id, file: new OutputFile(fd, directory.disk, 0, run.keptParts.noteFailure) });
   }
 
   get bytes(): number {
@@ -71,50 +73,50 @@ export class PartFile implements Sink {
 
   begin(version: RemoteVersion): Promise<void> {
     const { validator, total } = version;
-    return withDiskFailure(this.#final, async () => {
-      // A file of another size need not be fetched to be compared.
+    return withDiskFailure(this.#finalPath, async () => {
+      // An existing file of another size differs, so there is no need to fetch this one.
       if (this.#target.plan.kind === 'compare' && total !== undefined) await this.#planAgain(total);
-      await this.#forget();
+      await this.#removeRecord();
       if (this.bytes > 0) await this.#file.restart();
-      if (!validator || (total !== undefined && total <= RECORDED_FROM_BYTES)) return;
+      if (!validator || (total !== undefined && total <= MIN_RECORDED_BYTES)) return;
       await this.#writeRecord(version);
     });
   }
 
   async #writeRecord(version: RemoteVersion): Promise<void> {
-    // Set first, so that the rest of a record that a full disk tore is removed, too.
+    // Set before the write, so that a record that a full disk cut short is removed too.
     this.#recorded = version;
-    // It need not be flushed: after a power cut no part is resumed.
-    await writeFile(this.#record, recordText(this.#target.request, version), { flag: 'wx', mode: 0o600 });
+    // The record is not flushed, because no part is resumed after a power cut.
+    await writeFile(this.#recordPath, recordText(this.#target.request, version), { flag: 'wx', mode: 0o600 });
   }
 
   async write(chunks: readonly Buffer[]): Promise<void> {
     await this.#file.write(chunks).catch((error) => {
-      throw diskFailure(error, this.#final);
+      throw diskFailure(error, this.#finalPath);
     });
   }
 
   sha256(): Promise<string> {
-    return withDiskFailure(this.#final, () => this.#file.sha256(this.#target.signal));
+    return withDiskFailure(this.#finalPath, () => this.#file.sha256(this.#target.signal));
   }
 
   finish(): Promise<Placement> {
-    return withDiskFailure(this.#final, () => this.#commit());
+    return withDiskFailure(this.#finalPath, () => this.#commit());
   }
 
   /** Consumes the part, whatever the result. */
   async #commit(): Promise<Placement> {
     const { plan, signal } = this.#target;
-    // A new file needs no second look: its commit fails if the name exists by then.
+    // A new file needs no second check: its commit fails if the name exists by then.
     let now: Replanned = plan.kind === 'download' ? { plan } : await this.#planAgain(this.bytes);
     for (;;) {
       const isCommitted = now.plan.kind === 'download' || now.plan.kind === 'replace';
-      // Before the flush: most often an existing file is the same, and the part is discarded.
+      // Compares before flushing: the existing file is usually equal, and an equal part is discarded.
       if (!isCommitted) return await this.#keepExisting(now.plan);
       if (now.existing?.kind === 'file') await this.#keepMode(now.existing.stats);
       await this.#file.flush();
-      // Before the part gets its name, so that a crash leaves no record behind. One that stays costs nothing.
-      await this.#forget().catch(() => {});
+      // Deletes the record before naming the file, so that a crash leaves no record without a part. Errors do no harm.
+      await this.#removeRecord().catch(() => {});
       const placement = await commitPart(this.#part, now.plan.kind === 'download', signal);
       if (placement !== 'exists') {
         await this.#file.close();
@@ -124,10 +126,10 @@ export class PartFile implements Sink {
     }
   }
 
-  /** Throws the error of the plan, `local_io`. */
+  /** Returns the plan for the entry that exists by now. Throws the error of the plan, `local_io`. */
   async #planAgain(fetchedBytes: number): Promise<Replanned> {
     const { directory, final, planAgain } = this.#target;
-    const existing = await existingAt(directory, final);
+    const existing = await findExisting(directory, final);
     const plan = planAgain(existing, fetchedBytes);
     if (plan.kind === 'fail') throw plan.error;
     return { plan, existing };
@@ -136,16 +138,16 @@ export class PartFile implements Sink {
   /** Removes the part. Throws `local_io` or `integrity` if the existing file is not what the plan requires. */
   async #keepExisting(plan: FilePlan): Promise<'same' | 'exists'> {
     const { displayPath, signal } = this.#target;
-    if (plan.kind === 'check') await checkExisting(this.#final, displayPath, plan.sha256, signal);
+    if (plan.kind === 'check') await checkExisting(this.#finalPath, displayPath, plan.sha256, signal);
     if (plan.kind === 'compare') {
-      const isSame = (await sha256OfFile(this.#final, displayPath, signal)) === (await this.sha256());
-      if (!isSame) throw differs(displayPath, this.bytes, this.bytes);
+      const isSame = (await sha256OfFile(this.#finalPath, displayPath, signal)) === (await this.sha256());
+      if (!isSame) throw differentFileError(displayPath, this.bytes, this.bytes);
     }
     await this.#discard();
     return plan.kind === 'compare' ? 'same' : 'exists';
   }
 
-  /** The permissions of one's own file that is replaced stay, as with the shell's `>`. */
+  /** Keeps the permissions of the replaced file if it has the same owner and group, as the shell's `>` does. */
   async #keepMode(old: Stats): Promise<void> {
     const { uid, gid } = await this.#file.stat();
     if (old.uid === uid && old.gid === gid) await this.#file.setMode(old.mode & 0o777);
@@ -155,26 +157,28 @@ export class PartFile implements Sink {
     try {
       if ((this.#target.signal.aborted || isWorthKeeping(error)) && (await this.#keep())) return;
     } catch (failure) {
-      this.#part.run.kept.noteFailure(failure);
+      this.#part.run.keptParts.noteFailure(failure);
     }
-    // Does not wait for the close: a disk may take long to end a flush.
-    this.#file.drop().catch(() => {});
+    // Does not wait for the close, because a slow disk may take long to end a flush.
+    this.#file.discard().catch(() => {});
     await this.#remove().catch(() => {});
   }
 
   /**
-   * Leaves the part for a later run, if that can resume it. Meanwhile there is no record: the failure of a flush whose
-   * process is killed is lost, and nothing may be resumed then. Throws what the system says.
+   * Leaves the part for a later run. Returns false if a later run cannot resume the part. The record is removed during
+   * the flush: if the process is killed meanwhile, the error of the flush is lost, and the part must not be resumed.
+   * Throws the system error.
    */
   async #keep(): Promise<boolean> {
     const { directory, run } = this.#part;
     const version = this.#recorded;
     if (!version || this.bytes === 0) return false;
-    await this.#forget();
-    if (!(await run.kept.isSafe(this.#file))) return false;
+    await this.#removeRecord();
+    if (!(await run.keptParts.tryFlush(this.#file))) return false;
     await this.#file.close();
     await this.#writeRecord(version);
-    run.kept.add({ bytes: this.bytes, disk: directory.disk, paths: [this.#record, pathOf(this.#part)] });
+    const paths = [this.#recordPath, pathOf(this.#part)];
+    run.keptParts.add({ bytes: this.bytes, disk: directory.disk, paths });
     return true;
   }
 
@@ -186,34 +190,34 @@ export class PartFile implements Sink {
   /** Removes the record first: a part without a record is never resumed. */
   async #remove(): Promise<void> {
     try {
-      await this.#forget();
+      await this.#removeRecord();
     } finally {
       await this.#target.directory.disk.remove(pathOf(this.#part));
     }
   }
 
-  async #forget(): Promise<void> {
+  async #removeRecord(): Promise<void> {
     if (!this.#recorded) return;
     this.#recorded = undefined;
-    await this.#target.directory.disk.remove(this.#record);
+    await this.#target.directory.disk.remove(this.#recordPath);
   }
 
-  get #final(): string {
-    return this.#target.directory.entry(this.#target.final);
+  get #finalPath(): string {
+    return this.#target.directory.pathFor(this.#target.final);
   }
 
-  get #record(): string {
-    return this.#target.directory.entry(recordName(stemOf(this.#target.final), this.#part.id));
+  get #recordPath(): string {
+    return this.#target.directory.pathFor(recordName(stemOf(this.#target.final), this.#part.id));
   }
 }
 
-/** `existing` is undefined if nothing was looked at. */
+/** A plan, and the entry for which it was made. `existing` is undefined if no entry was checked. */
 interface Replanned {
   readonly plan: FilePlan;
   readonly existing?: Existing;
 }
 
-/** Another run can resume after a temporary failure or a truncation alone. */
+/** Returns whether another run may resume the part: only after a temporary failure or a truncation. */
 function isWorthKeeping(error: unknown): boolean {
   if (!(error instanceof FilingsError)) return false;
   const { code, retryable } = error;

@@ -1,19 +1,24 @@
+// The format of a record, the file beside a part that says which bytes of which version the part has. A later run
+// resumes a part only if its record is exactly as this program writes it, for the same request.
 import { constants, readFile } from 'node:fs';
 import { promisify } from 'node:util';
 import { closeFile } from '../../disk/calls.ts';
 import { openPlain } from '../../disk/plain-file.ts';
 import type { RemoteVersion } from '../resume.ts';
 
-/** Nothing larger is a record. Bytes. */
+/** The largest size of a record, in bytes. */
 const MAX_BYTES = 1 << 16;
 const readAll = promisify(readFile) as (fd: number) => Promise<Buffer>;
 
-/** Enough for another run to resume the part beside it. */
+/** Returns the text of the record that lets another run resume a part. */
 export function recordText(request: string, { address, validator, total }: RemoteVersion): string {
   return `${JSON.stringify({ v: 1, request, address, validator, total })}\n`;
 }
 
-/** Strict: anything but what is written for this request is none. Throws what JSON does. */
+/**
+ * Returns the version in a record. Returns undefined unless the text is exactly the record of such a version for this
+ * request. Throws an error if the text is not JSON.
+ */
 export function parseRecord(text: string, request: string): RemoteVersion | undefined {
   const { address, validator, total } = JSON.parse(text);
   const isValidator = /^(etag|last-modified)$/.test(validator.kind) && typeof validator.value === 'string';
@@ -23,7 +28,9 @@ export function parseRecord(text: string, request: string): RemoteVersion | unde
   return recordText(request, version) === text ? version : undefined;
 }
 
-/** Undefined when there is none, or of another request. Never throws. */
+/**
+ * Returns the version in a record, or undefined if the record is missing, invalid or of another request. Never throws.
+ */
 export async function readRecord(path: string, request: string): Promise<RemoteVersion | undefined> {
   try {
     const { fd, stats } = await openPlain(path, constants.O_RDONLY | constants.O_NOFOLLOW);

@@ -13,7 +13,7 @@ const { changed } = (await import(join(ROOT, 'scripts/changed-sources.js'))) as 
 export type Edit = readonly [file: string, from: string, to: string];
 
 /** Starts a background flush after 256 kB instead of 128 MiB, so that a file of 1.4 MB is enough to see one. */
-export const OFTEN: Edit = ['src/disk/written-file.ts', '128 << 20', '256 << 10'];
+export const OFTEN: Edit = ['src/disk/output-file.ts', '128 << 20', '256 << 10'];
 
 /** Builds with an intended defect. The search must find a fault in each of them. */
 export const MUTANTS: Readonly<Record<string, Edit>> = {
@@ -31,7 +31,7 @@ export const MUTANTS: Readonly<Record<string, Edit>> = {
   'the done line before the files': ['src/batch/recorder.ts', 'if (filing.missing > 0) return;', ''],
   'what a killed run left is not flushed': [
     'src/disk/directory.ts',
-    'if (now - mtimeMs < WRITTEN_AFTER_MS) await this.#flush();',
+    'if (now - mtimeMs < MIN_WRITTEN_AGE_MS) await this.#flush();',
     '',
   ],
   'checksums are not flushed before the done line': ['src/batch/recorder.ts', 'await this.#options.beforeDone();', ''],

@@ -1,12 +1,13 @@
+// Writes the bytes of one file, and remembers the first failed write or flush.
 import { fchmod, fdatasync, fsync, ftruncate, type Stats, writev, writevSync } from 'node:fs';
 import { promisify } from 'node:util';
-import { behind, type Disk, statOf } from './calls.ts';
+import { type Disk, statOf, unwrittenAfter } from './calls.ts';
 import { blocksOf, sha256Of } from './sha256.ts';
 
-/** A flush starts in the background: the disk works while the network does. */
+/** The number of bytes after which a flush starts in the background, so that the disk works while the network does. */
 const FLUSH_EVERY_BYTES = 128 << 20;
-/** A larger copy may have to wait until the disk has room for it. */
-const SMALL_BYTES = 64 << 10;
+/** The largest write that is made synchronously. A larger one may have to wait for the disk. Bytes. */
+const MAX_SYNC_WRITE_BYTES = 64 << 10;
 
 const writeChunks = promisify(writev);
 const flushAll = promisify(fsync);
@@ -28,7 +29,7 @@ export class OutputFile {
   #closed = false;
   readonly #onFailure: (error: unknown) => void;
 
-  /** `size` is in bytes, which an earlier run wrote. `onFailure` hears of each failed write, flush and close. */
+  /** `size` is the number of bytes that an earlier run wrote. `onFailure` gets each failed write, flush and close. */
   constructor(fd: number, disk: Disk, size = 0, onFailure: (error: unknown) => void = () => {}) {
     this.#fd = fd;
     this.#disk = disk;
@@ -37,35 +38,38 @@ export class OutputFile {
     this.#onFailure = onFailure;
   }
 
+  /** The number of bytes. */
   get size(): number {
     return this.#size;
   }
 
+  /** Appends bytes. */
   async write(chunks: readonly Buffer[]): Promise<void> {
     if (this.#failure) throw this.#failure;
     try {
       for (let rest = chunks; rest.length > 0; ) {
         const written = await this.#write(rest);
         this.#size += written;
-        rest = behind(rest, written);
+        rest = unwrittenAfter(rest, written);
       }
     } catch (error) {
       throw this.#fail(error);
     }
-    if (this.#size - this.#flushed >= FLUSH_EVERY_BYTES && !this.#flushing) this.#flushBy(flushData);
+    if (this.#size - this.#flushed >= FLUSH_EVERY_BYTES && !this.#flushing) this.#startFlush(flushData);
   }
 
   async #write(chunks: readonly Buffer[]): Promise<number> {
     const bytes = chunks.reduce((sum, { length }) => sum + length, 0);
-    if (this.#disk.isLocal && bytes <= SMALL_BYTES) return writevSync(this.#fd, chunks, this.#size);
+    if (this.#disk.isLocal && bytes <= MAX_SYNC_WRITE_BYTES) return writevSync(this.#fd, chunks, this.#size);
     return (await writeChunks(this.#fd, chunks, this.#size)).bytesWritten;
   }
 
+  /** Yields the bytes from the start. A block is valid only until the next one is requested. */
   read(): AsyncGenerator<Buffer> {
     return blocksOf(this.#fd);
   }
 
-  /** Throws the signal's reason, too. */
+  /** Returns the SHA-256 in lower-case hexadecimal digits. Also throws the signal's reason. */
   sha256(signal: AbortSignal): Promise<string> {
     return sha256Of(this.#fd, this.#size, () => signal.throwIfAborted());
   }
@@ -74,6 +78,7 @@ export class OutputFile {
     return statOf(this.#fd);
   }
 
+  /** Removes all bytes. */
   async restart(): Promise<void> {
     await this.#flushing;
     this.#size = 0;
@@ -85,14 +90,14 @@ export class OutputFile {
     return changeMode(this.#fd, mode);
   }
 
-  /** Also throws the failure of an earlier write, or of a flush in the background. */
+  /** Flushes all bytes. Also throws the error of an earlier write, or of a flush in the background. */
   async flush(): Promise<void> {
     await this.#flushing;
-    if (!this.#failure) await this.#flushBy(flushAll);
+    if (!this.#failure) await this.#startFlush(flushAll);
     if (this.#failure) throw this.#failure;
   }
 
-  /** Waits for a flush that is under way: after the close, the descriptor's number may be another file's. */
+  /** Closes the file. Waits for a running flush, because after the close the descriptor may be another file's. */
   async close(): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;
@@ -103,18 +108,19 @@ export class OutputFile {
   }
 
   /**
-   * Closes a file whose bytes nobody needs. If a flush is under way, the bytes are cut off first, so that a slow disk
-   * has nothing left to write. A file that has its final name is never cut: it gets that name after its last flush.
+   * Closes a file whose bytes are not needed. During a flush the file is truncated first, so that a slow disk has
+   * nothing left to write. A file with its final name is never truncated, because its last flush was before it got the
+   * name. /
    */
-  drop(): Promise<void> {
+  discard(): Promise<void> {
     if (this.#flushing && !this.#closed) {
       this.#flushing = Promise.all([this.#flushing, truncateTo(this.#fd, 0).catch(() => {})]);
     }
     return this.close();
   }
 
-  /** Never rejects: its failure is that of the next write, flush or close. */
-  #flushBy(flush: (fd: number) => Promise<void>): Promise<unknown> {
+  /** Never rejects. The next write or flush throws its error. */
+  #startFlush(flush: (fd: number) => Promise<void>): Promise<unknown> {
     const size = this.#size;
     this.#flushing = flush(this.#fd)
       .then(

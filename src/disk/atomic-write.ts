@@ -1,17 +1,19 @@
+// Writes whole small files: a reader sees either the old file or the complete new one, also after a crash.
 import { randomBytes } from 'node:crypto';
 import { lstat, open, readlink, realpath, rename, unlink } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { errnoOf, FilingsError } from '../errors.ts';
 import type { World } from '../world.ts';
-import { renameHeld, undefinedIfMissing } from './calls.ts';
+import { renameOnWindows, undefinedIfMissing } from './calls.ts';
 import { diskFailure, withDiskFailure } from './failure.ts';
 import { flushDirectory, makeDirectories } from './make-directories.ts';
 import { requirePlain } from './plain-file.ts';
 
+/** A file to create. */
 export interface NewFile {
   readonly path: string;
   readonly bytes: Uint8Array | string;
-  /** It has these permissions from before its first byte. */
+  /** The permissions, which the file has before its first byte. */
   readonly mode: number;
 }
 
@@ -40,15 +42,15 @@ export async function createNewFiles(files: readonly NewFile[]): Promise<void> {
 }
 
 interface ReplaceOptions {
-  /** The permissions of the file from its first byte. The default lets only its owner read it. */
+  /** The permissions, which the file has before its first byte. By default only the owner may read the file. */
   readonly mode?: number;
-  /** Whether missing directories are made, for those who may read the file. */
+  /** Whether missing directories are created. Users who may read the file may enter them. */
   readonly makesDirectories?: boolean;
 }
 
 /**
- * Replaces or creates a file, whole or not at all. Follows a symbolic link, and replaces or creates its target. Throws
- * `local_io`.
+ * Replaces or creates a file completely or not at all. Follows a symbolic link, and replaces or creates its target.
+ * Throws `local_io`.
  */
 export function replaceFile(
   path: string,
@@ -59,13 +61,14 @@ export function replaceFile(
   return withDiskFailure(path, async () => {
     const target = await targetOf(path);
     const stats = await lstat(target).catch(undefinedIfMissing);
-    // A rename would take a device or a FIFO away from everybody.
+    // The file is written by rename, which would replace a device or FIFO.
     if (stats) requirePlain(stats);
     if (makesDirectories) await makeDirectories(dirname(target), mode | ((mode & 0o444) >> 2));
     const temporary = `${target}.${randomBytes(6).toString('hex')}.tmp`;
     await create({ path: temporary, bytes: text, mode });
-    const replace = () => (platform === 'win32' ? renameHeld(temporary, target, sleep) : rename(temporary, target));
-    await removingOnFailure(temporary, replace);
+    const replace = () =>
+      platform === 'win32' ? renameOnWindows(temporary, target, sleep) : rename(temporary, target);
+    await removeOnFailure(temporary, replace);
     await flushDirectory(dirname(target));
   });
 }
@@ -77,16 +80,16 @@ async function targetOf(path: string): Promise<string> {
   return link === undefined ? path : targetOf(resolve(await realpath(dirname(path)), link));
 }
 
-/** On disk when this returns; nothing stays when it fails. Throws what the system says. */
+/** Creates a file and flushes its bytes. Removes the file after a failure. Throws the system error. */
 async function create({ path, bytes, mode }: NewFile): Promise<void> {
   const handle = await open(path, 'wx', mode);
-  await removingOnFailure(path, async () => {
+  await removeOnFailure(path, async () => {
     await handle.writeFile(bytes);
     await handle.sync();
   }).finally(() => handle.close());
 }
 
-async function removingOnFailure(path: string, work: () => Promise<void>): Promise<void> {
+async function removeOnFailure(path: string, work: () => Promise<void>): Promise<void> {
   await work().catch(async (error) => {
     await unlink(path).catch(() => {});
     throw error;
