@@ -46,7 +46,7 @@ export class AppendFile {
 
   /**
    * Appends lines by one write, each with its line feed. Throws `local_io`; then some of the lines may be in the file,
-   * and the last of these may be torn. /
+   * and the last of these may be torn.
    */
   write(lines: readonly Buffer[]): Promise<void> {
     // One after the other, because the next write must see a line that this one has torn.
@@ -101,7 +101,7 @@ export class AppendFile {
    * Truncates the file after its last whole line, or removes a piece of a very long line. Does nothing if the file does
    * not have `size` bytes any more, because another process has appended a line. All calls are synchronous, so that
    * this process appends nothing meanwhile and another process hardly can. A line that another process does append
-   * meanwhile is removed as a whole, because the file is cut at a line feed that was there before. /
+   * meanwhile is removed as a whole, because the file is cut at a line feed that was there before.
    */
   #removeTornLine(size: number): void {
     // On Windows a descriptor for appending cannot truncate the file.
@@ -121,7 +121,7 @@ export class AppendFile {
 
 /**
  * Returns the offset of the end of the last whole line. A line with a NUL is not whole: after a power cut, bytes that
- * had not reached the disk are zeros, also before a line feed that had reached it. /
+ * had not reached the disk are zeros, also before a line feed that had reached it.
  */
 function endOfWholeLines(text: Buffer): number {
   const end = text.lastIndexOf(LINE_FEED) + 1;

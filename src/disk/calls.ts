@@ -34,7 +34,7 @@ export const OPEN_TO_FLUSH = O_DIRECTORY === undefined ? O_RDWR : O_RDONLY;
 
 /**
  * File systems on this machine, by Linux's numbers (statfs(2), linux/magic.h). If one of these hangs, asynchronous
- * calls do not help, because a thread of the pool hangs in the kernel too. /
+ * calls do not help, because a thread of the pool hangs in the kernel too.
  */
 const LOCAL_TYPES: ReadonlySet<number> = new Set([
   0xef53, // ext2, ext3, ext4
@@ -79,7 +79,13 @@ export const SYNC_FS: Disk = {
   lstat: async (path) => lstatSync(path, { throwIfNoEntry: false }),
   link: async (from, to) => linkSync(from, to),
   rename: async (from, to) => renameSync(from, to),
-  remove: (path) => (async () => unlinkSync(path))().catch(undefinedIfMissing),
+  remove: async (path) => {
+    try {
+      unlinkSync(path);
+    } catch (error) {
+      undefinedIfMissing(error);
+    }
+  },
 };
 
 /** Calls in the thread pool, for network disks, which may hang. */
@@ -127,8 +133,10 @@ export async function renameOnWindows(from: string, to: string, sleep: Sleep): P
   try {
     await retryWhileInUse(() => ASYNC_FS.rename(from, to), sleep);
   } catch (error) {
+    if (!IN_USE_ERRORS.has(errnoOf(error))) throw error;
+    const { mode = 0 } = (await ASYNC_FS.lstat(to)) ?? {};
     // Windows has the same errors for a read-only file.
-    const isWritable = IN_USE_ERRORS.has(errnoOf(error)) && ((await ASYNC_FS.lstat(to))?.mode ?? 0) & 0o200;
+    const isWritable = (mode & 0o200) !== 0;
     throw isWritable ? Object.assign(new Error('in use', { cause: error }), { code: 'EINUSE' }) : error;
   }
 }
@@ -152,7 +160,7 @@ export function undefinedIfMissing(error: unknown): undefined {
 }
 
 /**
- * Returns the bytes that a write has not written. A write may write only some of its bytes before a later one fails.
+ * Returns the bytes that a write has not written. A write may write only some of its bytes before the next one fails.
  */
 export function unwrittenAfter(chunks: readonly Buffer[], written: number): readonly Buffer[] {
   let skipped = 0;

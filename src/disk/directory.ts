@@ -1,4 +1,4 @@
-// An open directory of a run: finds out its disk once, creates directories in it, and shares its flushes. A file is
+// Represents an open directory of a run. The type of its disk is read once, and its flushes are shared. A file is
 // durable only if its own bytes, its entry and the entries of all new directories above it are flushed.
 import { readdirSync, type Stats, statSync } from 'node:fs';
 import { opendir, stat } from 'node:fs/promises';
@@ -81,7 +81,7 @@ export class Directory {
 
   /**
    * Opens a directory in this one, and creates it if it is missing. No symbolic link is followed. Throws `local_io`;
-   * the error ends this file alone if something else has the directory's name. /
+   * the error ends this file alone if something else has the directory's name.
    */
   openChild(name: string): Promise<Directory> {
     const path = this.pathFor(name);
@@ -105,13 +105,16 @@ export class Directory {
    * Yields the names of all entries, and never has all names of a large directory in memory. Throws the system error.
    */
   async *names(): AsyncGenerator<string> {
-    if (this.disk.isLocal && statSync(this.path).size <= MAX_SYNC_READ_BYTES) yield* readdirSync(this.path);
-    else for await (const { name } of await opendir(this.path, { bufferSize: ENTRIES_PER_READ })) yield name;
+    if (this.disk.isLocal && statSync(this.path).size <= MAX_SYNC_READ_BYTES) {
+      yield* readdirSync(this.path);
+      return;
+    }
+    for await (const { name } of await opendir(this.path, { bufferSize: ENTRIES_PER_READ })) yield name;
   }
 
   /**
    * Flushes the entries of this directory and its own entry. Returns false if its path is missing or another directory
-   * by now. Throws `local_io`. /
+   * by now. Throws `local_io`.
    */
   async flush(): Promise<boolean> {
     const exists = await this.#flush();
@@ -151,7 +154,7 @@ export class Directory {
   /**
    * Makes an existing entry durable, which another run may have created, and the directory's own entry. Old entries
    * count as written, so that skipping a million files costs very little. `ctimeMs` is in milliseconds. Throws
-   * `local_io`. /
+   * `local_io`.
    */
   async settle(ctimeMs: number): Promise<void> {
     if (this.#deps.isReadOnly) return;
@@ -166,7 +169,10 @@ export class Directory {
   }
 }
 
-/** Settles a directory's own entry. A parent that this user may not read cannot be flushed. Throws `local_io`. */
+/**
+ * Settles a directory's own entry. A parent that this user may not read cannot be flushed, which is not an error.
+ * Throws `local_io`.
+ */
 async function settleParent(path: string, ctimeMs: number, deps: DirectoryDeps): Promise<void> {
   const parent = await Directory.open(dirname(path), false, deps);
   await parent.settle(ctimeMs).catch((error) => {

@@ -39,7 +39,7 @@ export function isWriteFailure(error: unknown): boolean {
 
 /**
  * Errors of Linux file systems without a name in libuv, by number, in the words of glibc. The numbers that other
- * systems have too come from `os.constants`. /
+ * systems have too come from `os.constants`.
  */
 const UNNAMED: Readonly<Record<number, readonly [name: string, words: string]>> = {
   [errno.EDEADLK]: ['EDEADLK', 'Resource deadlock avoided'],
@@ -60,7 +60,7 @@ const UNNAMED: Readonly<Record<number, readonly [name: string, words: string]>> 
 
 /**
  * Returns a `local_io` for a failed write to a path. It stops the run, unless the cause is only that another program
- * has the file open. Returns any error that is not of the system as it is, because such an error is a defect. /
+ * has the file open. Returns any error that is not of the system as it is, because such an error is a defect.
  */
 export function diskFailure(error: unknown, path: string): unknown {
   if (!isSystemError(error)) return error;

@@ -46,7 +46,7 @@ const RULES: readonly (readonly [isBroken: (name: string, platform: string) => b
 
 /**
  * Returns the fault of a name from the service, the input or the command line that could be something else than one
- * file in the right directory. Returns undefined if the name may be used as it is. /
+ * file in the right directory. Returns undefined if the name may be used as it is.
  */
 export function fileNameFault(name: string, platform: string): FileNameFault | undefined {
   if (PLAIN.test(name)) return undefined;
@@ -76,7 +76,7 @@ const IGNORED = /\p{Default_Ignorable_Code_Point}|(?<=i)\u0307/gu;
 
 /**
  * Returns a key that two names share if they may be one file on some disk: one that ignores case, or one that
- * normalizes Unicode (APFS, HFS+, NTFS, ext4 and ZFS with case folding). In doubt, two names share a key. /
+ * normalizes Unicode (APFS, HFS+, NTFS, ext4 and ZFS with case folding). In doubt, two names share a key.
  */
 export function twinKey(name: string): string {
   let folded = name;

@@ -110,7 +110,7 @@ export class OutputFile {
   /**
    * Closes a file whose bytes are not needed. During a flush the file is truncated first, so that a slow disk has
    * nothing left to write. A file with its final name is never truncated, because its last flush was before it got the
-   * name. /
+   * name.
    */
   discard(): Promise<void> {
     if (this.#flushing && !this.#closed) {

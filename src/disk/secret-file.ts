@@ -101,7 +101,7 @@ export function checkAccess(
 
 /**
  * Returns whether a file is a credential of systemd (`LoadCredential=`). It belongs to root and has an access list for
- * the service's user. The mask of the list appears as the group's permission, so the mode is 0440. /
+ * the service's user. The mask of the list appears as the group's permission, so the mode is 0440.
  */
 function isCredential(path: string, uid: number, { env }: Pick<World, 'env'>): boolean {
   return uid === 0 && env.CREDENTIALS_DIRECTORY !== undefined && dirname(path) === env.CREDENTIALS_DIRECTORY;

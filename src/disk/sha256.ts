@@ -7,7 +7,7 @@ import { openPlain } from './plain-file.ts';
 /** A smaller file is read by one synchronous call, which takes a third of the time. */
 const BLOCK_BYTES = 1 << 20;
 
-/** Returns the SHA-256 of a file in lower-case hexadecimal digits. Throws `local_io`, the signal's reason. */
+/** Returns the SHA-256 of a file in lower-case hexadecimal digits. Throws `local_io` or the signal's reason. */
 export async function sha256OfFile(path: string, displayPath: string, signal: AbortSignal): Promise<string> {
   try {
     const { fd, stats } = await openPlain(path, constants.O_RDONLY | constants.O_NOFOLLOW);
@@ -42,8 +42,10 @@ export async function sha256Of(
 function readSmall(fd: number, size: number): Buffer {
   const buffer = Buffer.allocUnsafe(size + 1);
   let length = 0;
-  for (let bytes = -1; bytes !== 0 && length < buffer.length; length += bytes) {
-    bytes = readSync(fd, buffer, length, buffer.length - length, length);
+  while (length < buffer.length) {
+    const bytes = readSync(fd, buffer, length, buffer.length - length, length);
+    if (bytes === 0) break;
+    length += bytes;
   }
   return buffer.subarray(0, length);
 }

@@ -92,7 +92,7 @@ export class Directories {
 
   /**
    * Returns whether a directory is missing. Returns false also if the answer would need a promise: on a network disk,
-   * or before `find` opened the directory above. /
+   * or before `find` opened the directory above.
    */
   isMissing({ directory, below }: DirectoryLocation): boolean {
     if (this.#isRootMissing || below === undefined || below === '.') return this.#isRootMissing;

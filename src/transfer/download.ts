@@ -13,7 +13,7 @@ import type { Outcome, RemoteFile } from './outcome.ts';
 import { PartFile } from './part/part-file.ts';
 import { Pipe } from './pipe.ts';
 import { Spool, type SpoolOptions } from './spool.ts';
-import { type Fetched, fetchInto } from './transfer.ts';
+import { type FetchResult, fetchInto } from './transfer.ts';
 
 /** The parts of a run that all its downloads share. */
 export interface FetchContext {
@@ -65,22 +65,22 @@ export function fetchToDisk(
 async function tryToSave(job: Job, target: DiskTarget, context: FetchContext): Promise<CompletedOutcome | undefined> {
   const { client, remoteFile, signal, watcher } = job;
   const { path, displayPath, listedSize } = target;
-  const final = basename(path);
+  const finalName = basename(path);
   const { directory, leftovers } = await context.directories.open(target.location);
   const facts = () => ({ areSizesIgnored: context.listedSizes.ignored });
-  const existing = await withDiskFailure(path, () => findExisting(directory, final));
+  const existing = await withDiskFailure(path, () => findExisting(directory, finalName));
   const plan = planFile(existing, target, facts());
   if (plan.kind === 'fail') throw plan.error;
   if (plan.kind === 'planned') return { result: 'planned', bytes: listedSize ?? 0 };
   if (existing.kind === 'file' && !isFetch(plan)) {
     const sha256 = plan.kind === 'check' ? await checkExisting(path, displayPath, plan.sha256, signal) : undefined;
-    if (!target.isDryRun) await leftovers.sweep(final);
+    if (!target.isDryRun) await leftovers.sweep(finalName);
     await directory.settle(existing.stats.ctimeMs);
     return { result: 'skipped', bytes: existing.stats.size, sha256 };
   }
   const request = `${client.options.baseUrl.href} ${remoteFile.accession} ${remoteFile.fileName}`;
   const planAgain = (now: Existing, fetchedBytes: number) => planFile(now, target, { ...facts(), fetchedBytes });
-  const part = { directory, leftovers, final, displayPath, request, plan, planAgain, signal };
+  const part = { directory, leftovers, finalName, displayPath, request, plan, planAgain, signal };
   const hashing = { expected: target.sha256, isHashed: target.sha256 !== undefined || target.hasChecksums };
   const { placement, ...fetched } = await fetchInto(job, await PartFile.open(part), hashing);
   if (placement === 'partMissing') {
@@ -88,7 +88,7 @@ async function tryToSave(job: Job, target: DiskTarget, context: FetchContext): P
     return undefined;
   }
   if (!isListedSize(fetched.bytes, target, facts())) {
-    const why = `${final}: the listing says ${listedSize} bytes, the file has ${fetched.bytes}`;
+    const why = `${finalName}: the listing says ${listedSize} bytes, the file has ${fetched.bytes}`;
     context.listedSizes.ignored = placement === 'same';
     const ignored = `${why}, as the one that exists: the sizes of listings are now ignored`;
     watcher.warn?.(placement === 'same' ? ignored : why);
@@ -112,7 +112,7 @@ export interface StreamTarget {
 
 /**
  * Downloads a file to a stream. Returns its outcome. A `FilingsError` is an outcome too. Throws any other error, which
- * is a defect. /
+ * is a defect.
  */
 export function fetchToStream(
   remoteFile: RemoteFile,
@@ -132,7 +132,7 @@ export function fetchToStream(
   });
 }
 
-function toCompletedOutcome(fetched: Omit<Fetched, 'placement'>): CompletedOutcome {
+function toCompletedOutcome(fetched: Omit<FetchResult, 'placement'>): CompletedOutcome {
   return { ...fetched, result: fetched.resumedBytes > 0 ? 'resumed' : 'downloaded' };
 }
 
@@ -142,14 +142,14 @@ async function toOutcome(
   { monotonic }: FetchContext,
   work: () => Promise<CompletedOutcome>,
 ): Promise<Outcome> {
-  const started = monotonic();
+  const startMs = monotonic();
   const base = { path, resumedBytes: 0, verifiedLength: true };
   try {
     const completed = await work();
-    return { ...base, ...completed, attempts: job.attempts, ms: monotonic() - started };
+    return { ...base, ...completed, attempts: job.attempts, ms: monotonic() - startMs };
   } catch (error) {
     if (!(error instanceof FilingsError)) throw error;
     const failed = { result: 'failed', bytes: 0, verifiedLength: false, error } as const;
-    return { ...base, ...failed, attempts: job.attempts, ms: monotonic() - started };
+    return { ...base, ...failed, attempts: job.attempts, ms: monotonic() - startMs };
   }
 }

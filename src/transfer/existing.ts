@@ -10,9 +10,9 @@ import type { Existing } from './file-plan.ts';
 export const NOTHING: Existing = { kind: 'nothing' };
 
 /** Returns the entry that has a final name. Throws the system error. */
-export async function findExisting(directory: Directory, final: string): Promise<Existing> {
-  const stats = await directory.disk.lstat(directory.pathFor(final));
-  const name = stats && (await findOtherSpellingOnDisk(directory, final));
+export async function findExisting(directory: Directory, finalName: string): Promise<Existing> {
+  const stats = await directory.disk.lstat(directory.pathFor(finalName));
+  const name = stats && (await findOtherSpellingOnDisk(directory, finalName));
   return name === undefined ? toExisting(stats) : { kind: 'other-spelling', name };
 }
 
@@ -21,10 +21,10 @@ export async function findExisting(directory: Directory, final: string): Promise
  * Returns undefined if that is not possible: on a network disk, before the disk is known to distinguish case, and after
  * an error.
  */
-export function findExistingSync(directory: Directory, final: string): Existing | undefined {
+export function findExistingSync(directory: Directory, finalName: string): Existing | undefined {
   if (!directory.disk.isLocal) return undefined;
   try {
-    const stats = lstatSync(directory.pathFor(final), { throwIfNoEntry: false });
+    const stats = lstatSync(directory.pathFor(finalName), { throwIfNoEntry: false });
     return stats === undefined || directory.isCaseSensitive ? toExisting(stats) : undefined;
   } catch {
     return undefined;
@@ -39,7 +39,7 @@ function toExisting(stats: Stats | undefined): Existing {
 }
 
 /**
- * Returns the SHA-256 of an existing file. Throws `integrity` if the hash is not the expected one, `local_io`, the
+ * Returns the SHA-256 of an existing file. Throws `integrity` if the hash is not the expected one, `local_io` or the
  * signal's reason.
  */
 export async function checkExisting(
@@ -66,7 +66,7 @@ export function requireHash(actual: string, expected: string = actual, path?: st
 
 /**
  * Returns the name of the entry that a disk without case takes for `name`, or undefined if the disk distinguishes case
- * or the entry is called `name`. Throws the system error. /
+ * or the entry is called `name`. Throws the system error.
  */
 async function findOtherSpellingOnDisk(directory: Directory, name: string): Promise<string | undefined> {
   if (directory.isCaseSensitive) return undefined;

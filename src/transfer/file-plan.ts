@@ -52,7 +52,7 @@ export interface FileFacts {
 
 /**
  * `download`: fails if an entry has the name by the end. `replace`: replaces any entry with the name. `compare`: keeps
- * the existing file, which must have the same bytes. `planned`: a dry run does none of these. /
+ * the existing file, which must have the same bytes. `planned`: a dry run does none of these.
  */
 export interface FetchPlan<Kind = 'download' | 'replace' | 'compare' | 'planned'> {
   readonly kind: Kind;

@@ -4,7 +4,7 @@ import type { RemoteFile } from './outcome.ts';
 import type { RemoteVersion } from './resume.ts';
 
 /**
- * The end of a file's bytes. `committed`: they have the final name. `same`: an existing file has the same bytes.
+ * The result of `finish`. `committed`: the bytes have the final name. `same`: an existing file has the same bytes.
  * `exists`: an existing file was kept without a comparison. `partMissing`: the part or its directory was removed.
  */
 export type Placement = 'committed' | 'same' | 'exists' | 'partMissing';
@@ -19,13 +19,13 @@ export interface Sink {
   readonly isRestartable: boolean;
   /** Prepares for the whole body of this version, from byte 0. Throws `local_io`. */
   begin(version: RemoteVersion): Promise<void>;
-  /** Appends bytes. Throws `local_io`, `interrupted`, the signal's reason. */
+  /** Appends bytes. Throws `local_io`, `interrupted` or the signal's reason. */
   write(chunks: readonly Buffer[]): Promise<void>;
   /**
    * Returns the SHA-256 of all bytes. Needed if an earlier run wrote some of them, because a hash state is not stored.
    */
   sha256?(): Promise<string>;
-  /** Returns the end of the bytes. Throws `local_io`, `interrupted`, the signal's reason; then call `abandon`. */
+  /** Commits the bytes. Throws `local_io`, `interrupted` or the signal's reason; then call `abandon`. */
   finish(): Promise<Placement>;
   /** Keeps the bytes only if a later run can resume them. Never throws. */
   abandon(error: unknown): Promise<void>;

@@ -65,7 +65,7 @@ export function rangeRequest(partial: PartialFile): Record<string, string> {
 /**
  * Returns the decision about a response with status 200, or 206 or 416 to a range. Bytes of two responses are joined
  * only if both have the same address and the same strong validator, and the second one begins exactly at the end of the
- * first and ends exactly at the total (RFC 9110, sections 13.1.5, 14.4 and 15.3.7). /
+ * first and ends exactly at the total (RFC 9110, sections 13.1.5, 14.4 and 15.3.7).
  */
 export function decide(partial: PartialFile, response: ResumeResponse): Decision {
   if (response.status === 206) return decidePartial(partial, response);

@@ -1,6 +1,5 @@
 // Fetches one file into a sink, with retries. Each attempt resumes at the end of the last one if both responses
-// provably belong to the same file. Takes the sink and the expected hash; gives the size, the hash and the end of the
-// bytes.
+// provably belong to the same file. Takes the sink and the expected hash; gives the size, the hash and the placement.
 import { createHash, type Hash } from 'node:crypto';
 import { about, FilingsError } from '../errors.ts';
 import { retry } from '../http/retry.ts';
@@ -19,7 +18,7 @@ import {
 } from './resume.ts';
 
 /** A complete and checked transfer. */
-export interface Fetched {
+export interface FetchResult {
   readonly bytes: number;
   readonly resumedBytes: number;
   readonly etag: string | undefined;
@@ -30,9 +29,9 @@ export interface Fetched {
 
 /**
  * Returns the checked transfer, after it finished the sink. Throws the error of the last attempt, an error of the sink,
- * the signal's reason; the sink is abandoned before.
+ * or the signal's reason; the sink is abandoned before.
  */
-export async function fetchInto(job: Job, sink: Sink, hashing: Hashing): Promise<Fetched> {
+export async function fetchInto(job: Job, sink: Sink, hashing: Hashing): Promise<FetchResult> {
   const { remoteFile, signal } = job;
   try {
     return await new Transfer(job, sink, hashing).run();
@@ -65,7 +64,7 @@ class Transfer {
     this.#version = sink.version ?? {};
   }
 
-  async run(): Promise<Fetched> {
+  async run(): Promise<FetchResult> {
     const { client, signal, watcher } = this.#job;
     const lastResponse = await retry(() => this.#attempt(), client.options.retry, signal, {
       // Only new bytes are progress, so that the retries of a file that always stops at the same byte end.
@@ -208,11 +207,11 @@ class Transfer {
   }
 }
 
-/** Rewords an error after bytes were already piped out. */
+/**
+ * Returns `integrity` with a hint to `--spool` for an error after a pipe got some bytes, because these cannot be
+ * undone.
+ */
 function toTruncationError(error: unknown): unknown {
   if (!(error instanceof FilingsError) || error.code === 'interrupted' || error.code === 'local_io') return error;
-  return error.with({
-    code: 'integrity',
-    hint: { advice: 'spool' },
-  });
+  return error.with({ code: 'integrity', hint: { advice: 'spool' } });
 }

@@ -25,7 +25,7 @@ const FILE = content(3_000_000);
 const PART_BYTES = 2_000_000;
 const HOUR = 3_600_000;
 const HERE = identifySelf(process.pid, processInfo()) as Owner;
-const ELSEWHERE: Owner = { machine: '1111111111111111', pid: 7, started: '1' };
+const ELSEWHERE: Owner = { machine: '1111111111111111', pid: 7, startTime: '1' };
 const DEAD = { ...HERE, pid: 0x7ffffff };
 const good = whole(FILE);
 

@@ -23,7 +23,7 @@ import { isRunning, processInfo } from '../service/transfer-fixture.ts';
 
 const SELF = identifySelf(process.pid, processInfo());
 const startOf = startReader(processInfo());
-const OWNER: Owner = { machine: '0123456789abcdef', pid: 7, started: '1' };
+const OWNER: Owner = { machine: '0123456789abcdef', pid: 7, startTime: '1' };
 const HERE: Self = { ...OWNER, aliases: ['89abcdef01234567'] };
 const ELSEWHERE = { ...OWNER, machine: 'fedcba9876543210' };
 
@@ -129,7 +129,7 @@ describe('on Windows the owner of a part', () => {
     ['a process with its number, which may be another one', booted(1_000_000, { isRunning: () => true }), 'alive'],
   ])('has the expected state: %s', (_, info, state) => {
     const owner = identifySelf(7, booted(1_000_000));
-    expect(owner?.started).toBe('_');
+    expect(owner?.startTime).toBe('_');
     expect(stateOf(owner, identifySelf(8, info), startReader(info))).toBe(state);
   });
 });
@@ -142,7 +142,7 @@ describe('names of parts and records', () => {
 
   test('can be parsed, fit into 255 bytes and are refused in listings, for any final name', () => {
     const finals = fc.string({ minLength: 1, maxLength: 190, unit: 'grapheme' }).filter((name) => !/[/\0]/.test(name));
-    const owners = fc.constantFrom({ ...OWNER, pid: 36 ** 6 - 1, started: 'z'.repeat(13) }, undefined);
+    const owners = fc.constantFrom({ ...OWNER, pid: 36 ** 6 - 1, startTime: 'z'.repeat(13) }, undefined);
     const randoms = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true });
     fc.assert(
       fc.property(finals, owners, randoms, (final, owner, random) => {

@@ -19,22 +19,22 @@ const MIN_ABANDONED_LOCK_AGE_MS = 600_000;
 export interface OwnPart {
   readonly directory: Directory;
   readonly run: PartRun;
-  readonly final: string;
+  readonly finalName: string;
   readonly id: string;
 }
 
 /**
  * Gives a part its final name and flushes the directory. With `isExclusive`, an existing entry is not replaced. Returns
- * the end of the part's bytes. Throws the system error, `local_io`, the signal's reason.
+ * the placement. Throws the system error, `local_io` or the signal's reason.
  */
 export async function commitPart(
   part: OwnPart,
   isExclusive: boolean,
   signal: AbortSignal,
 ): Promise<Exclude<Placement, 'same'>> {
-  const { directory, final } = part;
+  const { directory, finalName } = part;
   try {
-    if (!isExclusive) await directory.disk.rename(pathOf(part), directory.pathFor(final));
+    if (!isExclusive) await directory.disk.rename(pathOf(part), directory.pathFor(finalName));
     else if (!(await linkPart(part, signal))) return 'exists';
   } catch (error) {
     if (errnoOf(error) === 'ENOENT') return 'partMissing';
@@ -44,15 +44,15 @@ export async function commitPart(
 }
 
 /** Returns the path of a part, or of the lock that it becomes. */
-export function pathOf({ directory, run, final, id }: OwnPart, kind?: 'lock'): string {
-  return directory.pathFor(partName(stemOf(final), run.self, id, kind));
+export function pathOf({ directory, run, finalName, id }: OwnPart, kind?: 'lock'): string {
+  return directory.pathFor(partName(stemOf(finalName), run.self, id, kind));
 }
 
 /** Returns false if an entry has the final name already. */
 async function linkPart(part: OwnPart, signal: AbortSignal): Promise<boolean> {
-  const { directory, final } = part;
+  const { directory, finalName } = part;
   try {
-    await directory.disk.link(pathOf(part), directory.pathFor(final));
+    await directory.disk.link(pathOf(part), directory.pathFor(finalName));
   } catch (error) {
     const errno = errnoOf(error) ?? '';
     if (errno === 'EEXIST') return false;
@@ -71,30 +71,31 @@ async function linkPart(part: OwnPart, signal: AbortSignal): Promise<boolean> {
 async function renameUnderLock(part: OwnPart, signal: AbortSignal): Promise<boolean> {
   const { directory, run } = part;
   const { disk } = directory;
-  const [lock, final] = [pathOf(part, 'lock'), directory.pathFor(part.final)];
+  const [lockPath, finalPath] = [pathOf(part, 'lock'), directory.pathFor(part.finalName)];
   for (;;) {
-    await disk.rename(pathOf(part), lock);
+    await disk.rename(pathOf(part), lockPath);
     try {
       if (!(await hasRival(part))) {
-        if (await disk.lstat(final)) return false;
-        await disk.rename(lock, final);
+        if (await disk.lstat(finalPath)) return false;
+        await disk.rename(lockPath, finalPath);
         return true;
       }
     } finally {
       // Fails if the part got its final name, and the lock is gone.
-      await disk.rename(lock, pathOf(part)).catch(() => {});
+      await disk.rename(lockPath, pathOf(part)).catch(() => {});
     }
     await run.sleep(POLL_MS * (1 + run.random()), signal);
   }
 }
 
-async function hasRival({ directory, run, final, id }: OwnPart): Promise<boolean> {
+/** Returns whether another run has a lock for the same name. */
+async function hasRival({ directory, run, finalName, id }: OwnPart): Promise<boolean> {
   // A rival may spell the same name differently, which some disks take for one name.
-  const key = twinKey(stemOf(final));
+  const key = twinKey(stemOf(finalName));
   for await (const name of directory.names()) {
-    const found = name.endsWith('.lock') ? parsePartName(name) : undefined;
-    if (!found || found.id === id || twinKey(found.stem) !== key) continue;
-    if (run.stateOf(found.owner) === 'ended') continue;
+    const lock = name.endsWith('.lock') ? parsePartName(name) : undefined;
+    if (!lock || lock.id === id || twinKey(lock.stem) !== key) continue;
+    if (run.stateOf(lock.owner) === 'ended') continue;
     const stats = await directory.disk.lstat(directory.pathFor(name));
     if (stats && run.now() - stats.mtimeMs < MIN_ABANDONED_LOCK_AGE_MS) return true;
   }

@@ -54,8 +54,10 @@ export class KeptParts {
 
   /** Removes the parts if a write failed. Returns how many bytes the run leaves for later runs. Never throws. */
   async settle(): Promise<number> {
-    for (const { disk, paths } of this.#hasFailed ? this.#parts.splice(0) : []) {
-      for (const path of paths) await disk.remove(path).catch(() => {});
+    if (this.#hasFailed) {
+      for (const { disk, paths } of this.#parts.splice(0)) {
+        for (const path of paths) await disk.remove(path).catch(() => {});
+      }
     }
     return this.#parts.reduce((sum, { bytes }) => sum + bytes, 0);
   }

@@ -10,7 +10,7 @@ import type { KeptParts } from './kept-parts.ts';
 import { type Owner, type OwnerState, type PartName, parsePartName, partName, recordName, stemOf } from './owner.ts';
 import { readRecord } from './record.ts';
 
-/** The age after which a part is removed although its run may still be alive. Milliseconds. */
+/** The age after which a part of an unknown owner is removed, although its run may still be alive. Milliseconds. */
 const MIN_ABANDONED_AGE_MS = 86_400_000;
 
 /** The facts about this run that the handling of parts needs. */
@@ -48,29 +48,29 @@ export class Leftovers {
 
   /**
    * Returns the largest part of an ended run that can be resumed, flushed, or undefined. Removes the other parts of
-   * ended runs. Never throws. /
+   * ended runs. Never throws.
    */
-  async claim(final: string, request: string): Promise<Part | undefined> {
-    const stem = stemOf(final);
+  async claim(finalName: string, request: string): Promise<Part | undefined> {
+    const stem = stemOf(finalName);
     const ids = await this.#claimEnded(stem);
-    const opened = await Promise.all(ids.map((id) => this.#open(stem, id, request)));
-    const [best, ...others] = opened.flatMap((part) => part ?? []).sort((a, b) => b.file.size - a.file.size);
+    const candidates = await Promise.all(ids.map((id) => this.#open(stem, id, request)));
+    const [best, ...others] = candidates.flatMap((part) => part ?? []).sort((a, b) => b.file.size - a.file.size);
     for (const { file } of others) await file.close();
     // The run of the part may have been killed before the disk reported lost bytes. This flush reports them.
-    const claimed = best && (await isFlushed(best.file)) ? best : undefined;
+    const claimed = best && (await flushOrClose(best.file)) ? best : undefined;
     for (const id of ids) if (id !== claimed?.id) await this.#discard(stem, id);
     return claimed;
   }
 
   /** Removes the parts of ended runs, because the file is complete. Never throws. */
-  async sweep(final: string): Promise<void> {
-    const stem = stemOf(final);
+  async sweep(finalName: string): Promise<void> {
+    const stem = stemOf(finalName);
     for (const id of await this.#claimEnded(stem)) await this.#discard(stem, id);
   }
 
   /** Returns whether no other run has a part of the file. Returns false if the names have not been read yet. */
-  hasNone(final: string): boolean {
-    return this.#partsByStem?.has(stemOf(final).normalize()) === false;
+  hasNone(finalName: string): boolean {
+    return this.#partsByStem?.has(stemOf(finalName).normalize()) === false;
   }
 
   /** Claims parts of ended runs by rename, which only one run wins, and returns their ids. Deletes abandoned parts. */
@@ -110,6 +110,7 @@ export class Leftovers {
     await this.#remove(partName(stem, this.run.self, id));
   }
 
+  /** Returns false if the age cannot be read. */
   async #isOld(name: string): Promise<boolean> {
     const stats = await this.#directory.disk.lstat(this.#directory.pathFor(name)).catch(() => undefined);
     return stats !== undefined && this.run.now() - stats.mtimeMs >= MIN_ABANDONED_AGE_MS;
@@ -144,8 +145,8 @@ export class Leftovers {
   }
 }
 
-/** Closes the file if the flush fails. */
-async function isFlushed(file: OutputFile): Promise<boolean> {
+/** Flushes a file. Closes the file and returns false if the flush fails. */
+async function flushOrClose(file: OutputFile): Promise<boolean> {
   try {
     await file.flush();
     return true;

@@ -10,7 +10,7 @@ export interface Owner {
   readonly machine: string;
   readonly pid: number;
   /** The start time of the process in units of the platform, because PIDs are reused; or `UNKNOWN`. */
-  readonly started: string;
+  readonly startTime: string;
 }
 
 /** This run as an owner. */
@@ -35,14 +35,14 @@ const PS_ENVIRONMENT = { LC_ALL: 'C', TZ: 'UTC0' };
 
 /**
  * Returns the state of the run that owns a part. An owner that is undefined or of another machine is unknown. A
- * different start time means that the PID was reused, so the run has ended. /
+ * different start time means that the PID was reused, so the run has ended.
  */
 export function stateOf(owner: Owner | undefined, self: Self | undefined, readStart: ReadStart): OwnerState {
   const isHere = owner !== undefined && self !== undefined && [self.machine, ...self.aliases].includes(owner.machine);
   if (!isHere) return 'unknown';
-  const started = readStart(owner.pid);
-  if (started === undefined) return 'ended';
-  return started === owner.started || [started, owner.started].includes(UNKNOWN) ? 'alive' : 'ended';
+  const startTime = readStart(owner.pid);
+  if (startTime === undefined) return 'ended';
+  return startTime === owner.startTime || [startTime, owner.startTime].includes(UNKNOWN) ? 'alive' : 'ended';
 }
 
 /**
@@ -52,14 +52,14 @@ export function identifySelf(pid: number, info: ProcessInfo): Self | undefined {
   const [machine, ...aliases] = tryRead(() => identifyMachine(info)) ?? [];
   return machine === undefined
     ? undefined
-    : { machine, pid, started: statusOf(pid, info)?.started ?? UNKNOWN, aliases };
+    : { machine, pid, startTime: statusOf(pid, info)?.startTime ?? UNKNOWN, aliases };
 }
 
 /** Returns a function that reads start times. A process whose state cannot be read counts as running. */
 export function startReader(info: ProcessInfo): ReadStart {
   return (pid) => {
-    const { started = UNKNOWN, hasEnded = false } = statusOf(pid, info) ?? {};
-    return hasEnded || !info.isRunning(pid) ? undefined : started;
+    const { startTime = UNKNOWN, hasEnded = false } = statusOf(pid, info) ?? {};
+    return hasEnded || !info.isRunning(pid) ? undefined : startTime;
   };
 }
 
@@ -78,11 +78,14 @@ function identifyMachine({ hostname, platform, now, system }: ProcessInfo): read
 }
 
 /** Returns undefined if the state of the process cannot be read. A zombie counts as ended. */
-function statusOf(pid: number, { platform, system }: ProcessInfo): { started: string; hasEnded: boolean } | undefined {
+function statusOf(
+  pid: number,
+  { platform, system }: ProcessInfo,
+): { startTime: string; hasEnded: boolean } | undefined {
   if (platform === 'win32') return undefined;
   if (platform === 'darwin') {
-    const started = tryRead(() => system.run('/bin/ps', ['-o', 'lstart=', '-p', `${pid}`], PS_ENVIRONMENT));
-    return started?.trim() ? { started: digest(started), hasEnded: false } : undefined;
+    const startTime = tryRead(() => system.run('/bin/ps', ['-o', 'lstart=', '-p', `${pid}`], PS_ENVIRONMENT));
+    return startTime?.trim() ? { startTime: digest(startTime), hasEnded: false } : undefined;
   }
   const stat = tryRead(() => system.read(`/proc/${pid}/stat`));
   // The fields after the command's name, which may contain any text: state, number of threads (20), start time (22).
@@ -90,7 +93,7 @@ function statusOf(pid: number, { platform, system }: ProcessInfo): { started: st
   const [state = '', threads, start] = [fields[0], fields[17], fields[19]];
   if (start === undefined) return undefined;
   // Another thread of a killed process may still be in a write after the first thread has ended.
-  return { started: Number(start).toString(36), hasEnded: /^[ZX]/.test(state) && Number(threads) <= 1 };
+  return { startTime: Number(start).toString(36), hasEnded: /^[ZX]/.test(state) && Number(threads) <= 1 };
 }
 
 function digest(text: string): string {
@@ -121,14 +124,14 @@ const OWNED = /^\.(.+)\.(?:([0-9a-f]{16})-([0-9a-z]{1,7})-([0-9a-z]{1,16}|_)|_)\
 const RECORD = /^\.(.+)\.([0-9a-z]{8})\.resume$/s;
 
 /** Returns the final name as it is in the names of its parts: the name itself, or a digest of a very long `-o` name. */
-export function stemOf(final: string): string {
-  const fits = Buffer.byteLength(final) + PART_SUFFIX_BYTES <= MAX_NAME_BYTES;
-  return fits ? final : `long-${digest(final)}`;
+export function stemOf(finalName: string): string {
+  const fits = Buffer.byteLength(finalName) + PART_SUFFIX_BYTES <= MAX_NAME_BYTES;
+  return fits ? finalName : `long-${digest(finalName)}`;
 }
 
 /** Returns the name of a part. A run claims a part by one rename to its own name for it. */
 export function partName(stem: string, owner: Owner | undefined, id: string, kind: 'part' | 'lock' = 'part'): string {
-  const text = owner ? `${owner.machine}-${owner.pid.toString(36)}-${owner.started}` : UNKNOWN;
+  const text = owner ? `${owner.machine}-${owner.pid.toString(36)}-${owner.startTime}` : UNKNOWN;
   return `.${stem}.${text}.${id}.${kind}`;
 }
 
@@ -144,9 +147,9 @@ export function newId(random: number): string {
 
 /** Returns undefined if the name is not one of a part or record. */
 export function parsePartName(name: string): PartName | undefined {
-  const [, stem, machine, pid = '', started = '', id, kind] = OWNED.exec(name) ?? [];
+  const [, stem, machine, pid = '', startTime = '', id, kind] = OWNED.exec(name) ?? [];
   if (stem !== undefined && id !== undefined) {
-    const owner = machine === undefined ? undefined : { machine, pid: Number.parseInt(pid, 36), started };
+    const owner = machine === undefined ? undefined : { machine, pid: Number.parseInt(pid, 36), startTime };
     return { name, kind: kind === 'lock' ? 'lock' : 'part', stem, id, owner };
   }
   const [, ofStem, ofId] = RECORD.exec(name) ?? [];

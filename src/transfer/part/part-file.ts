@@ -16,13 +16,13 @@ import type { Leftovers, Part } from './leftovers.ts';
 import { newId, recordName, stemOf } from './owner.ts';
 import { recordText } from './record.ts';
 
-/** A smaller body gets no record: fetching the body again takes no longer than writing the record. Bytes. */
-const MIN_RECORDED_BYTES = 1 << 20;
+/** A body up to this size gets no record: fetching the body again takes no longer than writing the record. Bytes. */
+const MAX_UNRECORDED_BYTES = 1 << 20;
 
 interface PartTarget {
   readonly directory: Directory;
   readonly leftovers: Leftovers;
-  readonly final: string;
+  readonly finalName: string;
   readonly request: string;
   /** The path as the user would write it. */
   readonly displayPath: string;
@@ -44,26 +44,26 @@ export class PartFile implements Sink {
   readonly #part: OwnPart;
   readonly #file: OutputFile;
   /** The version in the record beside the part; undefined if there is no record. */
-  #recorded: RemoteVersion | undefined;
+  #recordedVersion: RemoteVersion | undefined;
 
   private constructor(target: PartTarget, { id, file, version }: Part) {
-    const { directory, final, leftovers } = target;
+    const { directory, finalName, leftovers } = target;
     this.#target = target;
-    this.#part = { directory, final, id, run: leftovers.run };
+    this.#part = { directory, finalName, id, run: leftovers.run };
     this.#file = file;
     this.version = version;
-    this.#recorded = version;
+    this.#recordedVersion = version;
   }
 
   /** Claims a part of an earlier run, or creates one. Throws `local_io`. */
   static async open(target: PartTarget): Promise<PartFile> {
-    const { directory, leftovers, final, request } = target;
-    const claimed = await leftovers.claim(final, request);
+    const { directory, leftovers, finalName, request } = target;
+    const claimed = await leftovers.claim(finalName, request);
     if (claimed) return new PartFile(target, claimed);
     const { run } = leftovers;
     const id = newId(run.random());
-    const path = pathOf({ directory, final, id, run });
-    const fd = await withDiskFailure(directory.pathFor(final), () => directory.disk.create(path, 0o666));
+    const path = pathOf({ directory, finalName, id, run });
+    const fd = await withDiskFailure(directory.pathFor(finalName), () => directory.disk.create(path, 0o666));
     return new PartFile(target, { id, file: new OutputFile(fd, directory.disk, 0, run.keptParts.noteFailure) });
   }
 
@@ -78,14 +78,14 @@ export class PartFile implements Sink {
       if (this.#target.plan.kind === 'compare' && total !== undefined) await this.#planAgain(total);
       await this.#removeRecord();
       if (this.bytes > 0) await this.#file.restart();
-      if (!validator || (total !== undefined && total <= MIN_RECORDED_BYTES)) return;
+      if (!validator || (total !== undefined && total <= MAX_UNRECORDED_BYTES)) return;
       await this.#writeRecord(version);
     });
   }
 
   async #writeRecord(version: RemoteVersion): Promise<void> {
     // Set before the write, so that a record that a full disk cut short is removed too.
-    this.#recorded = version;
+    this.#recordedVersion = version;
     // The record is not flushed, because no part is resumed after a power cut.
     await writeFile(this.#recordPath, recordText(this.#target.request, version), { flag: 'wx', mode: 0o600 });
   }
@@ -108,28 +108,28 @@ export class PartFile implements Sink {
   async #commit(): Promise<Placement> {
     const { plan, signal } = this.#target;
     // A new file needs no second check: its commit fails if the name exists by then.
-    let now: Replanned = plan.kind === 'download' ? { plan } : await this.#planAgain(this.bytes);
+    let current: CurrentPlan = plan.kind === 'download' ? { plan } : await this.#planAgain(this.bytes);
     for (;;) {
-      const isCommitted = now.plan.kind === 'download' || now.plan.kind === 'replace';
+      const isCommitted = current.plan.kind === 'download' || current.plan.kind === 'replace';
       // Compares before flushing: the existing file is usually equal, and an equal part is discarded.
-      if (!isCommitted) return await this.#keepExisting(now.plan);
-      if (now.existing?.kind === 'file') await this.#keepMode(now.existing.stats);
+      if (!isCommitted) return await this.#keepExisting(current.plan);
+      if (current.existing?.kind === 'file') await this.#keepMode(current.existing.stats);
       await this.#file.flush();
       // Deletes the record before naming the file, so that a crash leaves no record without a part. Errors do no harm.
       await this.#removeRecord().catch(() => {});
-      const placement = await commitPart(this.#part, now.plan.kind === 'download', signal);
+      const placement = await commitPart(this.#part, current.plan.kind === 'download', signal);
       if (placement !== 'exists') {
         await this.#file.close();
         return placement;
       }
-      now = await this.#planAgain(this.bytes);
+      current = await this.#planAgain(this.bytes);
     }
   }
 
   /** Returns the plan for the entry that exists by now. Throws the error of the plan, `local_io`. */
-  async #planAgain(fetchedBytes: number): Promise<Replanned> {
-    const { directory, final, planAgain } = this.#target;
-    const existing = await findExisting(directory, final);
+  async #planAgain(fetchedBytes: number): Promise<CurrentPlan> {
+    const { directory, finalName, planAgain } = this.#target;
+    const existing = await findExisting(directory, finalName);
     const plan = planAgain(existing, fetchedBytes);
     if (plan.kind === 'fail') throw plan.error;
     return { plan, existing };
@@ -171,7 +171,7 @@ export class PartFile implements Sink {
    */
   async #keep(): Promise<boolean> {
     const { directory, run } = this.#part;
-    const version = this.#recorded;
+    const version = this.#recordedVersion;
     if (!version || this.bytes === 0) return false;
     await this.#removeRecord();
     if (!(await run.keptParts.tryFlush(this.#file))) return false;
@@ -197,22 +197,22 @@ export class PartFile implements Sink {
   }
 
   async #removeRecord(): Promise<void> {
-    if (!this.#recorded) return;
-    this.#recorded = undefined;
+    if (!this.#recordedVersion) return;
+    this.#recordedVersion = undefined;
     await this.#target.directory.disk.remove(this.#recordPath);
   }
 
   get #finalPath(): string {
-    return this.#target.directory.pathFor(this.#target.final);
+    return this.#target.directory.pathFor(this.#target.finalName);
   }
 
   get #recordPath(): string {
-    return this.#target.directory.pathFor(recordName(stemOf(this.#target.final), this.#part.id));
+    return this.#target.directory.pathFor(recordName(stemOf(this.#target.finalName), this.#part.id));
   }
 }
 
 /** A plan, and the entry for which it was made. `existing` is undefined if no entry was checked. */
-interface Replanned {
+interface CurrentPlan {
   readonly plan: FilePlan;
   readonly existing?: Existing;
 }
