@@ -105,9 +105,9 @@ export async function selectDisk(
   { platform, sleep }: Pick<World, 'platform' | 'sleep'>,
 ): Promise<Disk> {
   if (platform === 'win32') return windowsDisk(sleep);
-  const found = platform === 'linux' ? await statFileSystem(directory).catch(() => undefined) : undefined;
+  const stats = platform === 'linux' ? await statFileSystem(directory).catch(() => undefined) : undefined;
   // Some systems return the type as a signed number.
-  return found && LOCAL_TYPES.has(found.type >>> 0) ? SYNC_FS : ASYNC_FS;
+  return stats && LOCAL_TYPES.has(stats.type >>> 0) ? SYNC_FS : ASYNC_FS;
 }
 
 /** The errors of Windows for a file that another program has open. */

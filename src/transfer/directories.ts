@@ -13,11 +13,13 @@ import { identifySelf, type ProcessInfo, startReader, stateOf } from './part/own
 
 type RunInfo = ProcessInfo & Pick<World, 'cwd' | 'pid' | 'random' | 'sleep'>;
 
+/** An open directory, and the parts that other runs left in it. */
 export interface OpenDirectory {
   readonly directory: Directory;
   readonly leftovers: Leftovers;
 }
 
+/** The path of a directory, in two parts with different rules. */
 export interface DirectoryLocation {
   /** The absolute path that the user named. Symbolic links in it are followed. */
   readonly directory: string;

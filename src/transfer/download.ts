@@ -27,6 +27,7 @@ export interface FetchContext {
   readonly monotonic: () => number;
 }
 
+/** A file of the service and its path on the disk. */
 export interface DiskTarget extends FileRequest {
   /** An absolute path. */
   readonly path: string;
@@ -98,8 +99,8 @@ async function tryToSave(job: Job, target: DiskTarget, context: FetchContext): P
   // The other run may have been killed before it flushed the directory.
   await directory.settle(stats?.ctimeMs ?? Number.POSITIVE_INFINITY);
   // An existing file that was not compared may have another hash and another ETag than the fetched bytes.
-  const known = placement === 'same' ? fetched : { resumedBytes: fetched.resumedBytes };
-  return { ...known, result: 'skipped', bytes: stats?.size ?? fetched.bytes };
+  const details = placement === 'same' ? fetched : { resumedBytes: fetched.resumedBytes };
+  return { ...details, result: 'skipped', bytes: stats?.size ?? fetched.bytes };
 }
 
 /** A pipe, a device or standard output: bytes that were written cannot be replaced. */

@@ -4,6 +4,7 @@
 import type { Stats } from 'node:fs';
 import { FilingsError } from '../errors.ts';
 
+/** The values of `--if-exists`. */
 export type IfExists = 'skip' | 'compare' | 'overwrite' | 'error';
 
 /** The entry with the final name. A symbolic link is not followed. */
@@ -67,6 +68,7 @@ export type DecidedPlan =
   | { readonly kind: 'keep'; readonly bytes: number }
   | { readonly kind: 'fail'; readonly error: FilingsError };
 
+/** The plan for one file. */
 export type FilePlan =
   | DecidedPlan
   | FetchPlan<'download' | 'replace' | 'compare'>

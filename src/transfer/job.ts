@@ -44,6 +44,7 @@ export interface Watcher {
   warn?(text: string): void;
 }
 
+/** One file to fetch, with the state that its attempts share. */
 export interface Job {
   readonly client: ServiceClient;
   readonly remoteFile: RemoteFile;

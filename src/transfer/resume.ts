@@ -26,6 +26,7 @@ export interface PartialFile extends RemoteVersion {
 
 export type ResumeResponse = Pick<ServiceAnswer, 'status' | 'headers' | 'address'>;
 
+/** The use of a response for a partial file. */
 export type Decision =
   /** The body continues the partial file. */
   | { readonly kind: 'append'; readonly total: number }

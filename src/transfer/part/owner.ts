@@ -26,6 +26,7 @@ const UNKNOWN = '_';
 /** Returns the start time of a process, or `UNKNOWN`. Returns undefined if no such process exists. */
 type ReadStart = (pid: number) => string | undefined;
 
+/** The state of the run that owns a part. A part of an unknown owner is removed only when it is old. */
 export type OwnerState = 'alive' | 'ended' | 'unknown';
 
 /** On Windows the boot time is computed, so it may differ by these seconds between two runs. */
