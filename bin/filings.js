@@ -27,7 +27,7 @@ setFlagsFromString('--semi-space-growth-factor=1');
 
 const run = require(program).start(root);
 for (const event of ['uncaughtException', 'unhandledRejection']) {
-  process.on(event, (error) => run.crashed(error).then((status) => process.exit(status)));
+  process.on(event, (error) => run.reportCrash(error).then((status) => process.exit(status)));
 }
 // If the event loop becomes empty before the run has ended, the exit status must not be 0.
 process.exitCode = 1;

@@ -1,4 +1,7 @@
-/** The one table of exit statuses; `interrupted` adds the number of the signal to its own. */
+// The error class of the program with its codes and exit statuses. An error is data, from which `messageOf` makes the
+// message.
+
+/** The table of exit statuses. `interrupted` adds the number of the signal to 128. */
 const EXITS = [
   [1, ['internal'], 'a defect in the program'],
   [2, ['usage', 'config'], 'the command line or the configuration is wrong'],
@@ -13,10 +16,10 @@ const EXITS = [
   [128, ['interrupted'], 'ended by signal n; 141: the reader of `download -o -` went away'],
 ] as const;
 
-/** What can go wrong, as the words a script may match on. */
+/** The kinds of errors. Scripts may match on these words. */
 export type ErrorCode = (typeof EXITS)[number][1][number];
 
-/** What `filings help exit-codes` prints: exit status, codes, meaning. */
+/** The rows that `filings help exit-codes` prints. */
 export const EXIT_CODE_ROWS: readonly (readonly [exit: string, codes: string, meaning: string])[] = [
   ['0', '', 'done, also when all was skipped'],
   ...EXITS.map(
@@ -28,18 +31,18 @@ export const EXIT_CODE_ROWS: readonly (readonly [exit: string, codes: string, me
 export interface Problem {
   readonly type?: string;
   readonly title?: string;
-  /** The HTTP status of the answer, never the body's own claim. */
+  /** The HTTP status of the response, never the `status` member of its body. */
   readonly status: number;
   readonly detail?: string;
   readonly instance?: string;
   readonly errors?: Readonly<Record<string, readonly string[]>>;
-  /** Further members, as they came. */
+  /** Other members, unchanged. */
   readonly [extension: string]: unknown;
 }
 
 /**
  * Tells errors of one code apart. `unproved-end`: the body looks complete, but its end is unconfirmed, and a hash may
- * still prove it. `foreign`: the answer is neither JSON nor problem details, so that it is probably not the service's.
+ * still prove it. `foreign`: the response is neither JSON nor problem details, so it is probably not from the service.
  */
 export type Fault = 'certificate' | 'unresolved-name' | 'unproved-end' | 'foreign';
 
@@ -49,42 +52,40 @@ export interface Resource {
   readonly fileName?: string;
 }
 
-/** What an error is about: any of these, as a person would write them. `messageOf` puts them in front of the reason. */
+/** The subject of an error, in the user's words. `messageOf` puts its parts before the reason. */
 export interface Subject {
   /** The number of a line of the input. */
   readonly line?: number | undefined;
-  /** An option, a setting, a command or another thing with a name. With a path, the name of what is there. */
+  /** An option, a setting, a command or another thing with a name. If there is a path, a word for the file. */
   readonly name?: string | undefined;
   readonly path?: string | undefined;
   readonly resource?: Resource | undefined;
-  /** The host that was asked, with its port. */
+  /** The host of the request, with its port. */
   readonly host?: string | undefined;
-  /** The proxy that was to lead to the host. */
+  /** The proxy of the request. */
   readonly proxy?: string | undefined;
-  /** The host whose redirect led to `host`. */
+  /** The host that redirected to `host`. */
   readonly redirectedFrom?: string | undefined;
 }
 
 /** The parts of an error that its message is made of. */
 export interface MessageParts {
   readonly subject?: Subject | undefined;
-  /** Why it failed. */
+  /** The cause, as the end of a sentence. */
   readonly reason: string;
-  /** The service's own words about it. */
+  /** The service's own words about the error. */
   readonly quote?: string | undefined;
-  /** How many tries there were, if there was more than one. */
+  /** The number of tries, if there was more than one. */
   readonly tries?: number | undefined;
-  /** The wait that the service asks for and that is too long, in milliseconds. */
+  /** A wait that the service asks for and that is too long, in milliseconds. */
   readonly askedWaitMs?: number | undefined;
-  /** What else a person has to know of the run. */
+  /** Other facts about the run. */
   readonly remarks?: readonly string[] | undefined;
   /** The error that followed, at the end of a run. */
   readonly followedBy?: MessageParts | undefined;
 }
 
-/**
- * Advice that names options. A floor that knows no options gives only its key, and `session/hints.ts` has the words.
- */
+/** Advice that names options. Floors that know no options give only its key, and `session/hints.ts` has the text. */
 export type Advice =
   | {
       readonly advice:
@@ -114,7 +115,7 @@ export type Advice =
   /** The service asks for a longer wait than the user allows. */
   | { readonly advice: 'wait'; readonly longestMs: number; readonly isRateLimited: boolean };
 
-/** What to do next, in one sentence. */
+/** The next step for the user, in one sentence. */
 export type Hint = string | Advice;
 
 export interface FilingsErrorDetails extends Omit<MessageParts, 'reason'> {
@@ -122,27 +123,27 @@ export interface FilingsErrorDetails extends Omit<MessageParts, 'reason'> {
   /** The command that retries the failed files of the run. */
   readonly retryCommand?: string | undefined;
   readonly problem?: Problem | undefined;
-  /** When it may be tried again, in milliseconds since the epoch. */
+  /** The earliest time for a retry, in milliseconds since the epoch. */
   readonly retryAt?: number | undefined;
-  /** The same by a clock that never steps: milliseconds, of which only differences mean something. */
+  /** `retryAt` on the monotonic clock, in milliseconds. */
   readonly retryDue?: number | undefined;
   /** The signal's number, for `interrupted`. */
   readonly signal?: number | undefined;
-  /** Whether another try may go better. */
+  /** Whether a retry may succeed. */
   readonly retryable?: boolean;
-  /** False when not even a connection could be made. */
+  /** False if no connection could be made. */
   readonly connected?: boolean;
   readonly fault?: Fault | undefined;
   readonly cause?: unknown;
-  /** It would fail every other file of a batch too; a wrong configuration does, unless this says otherwise. */
+  /** Whether the error would fail every other file of a batch, too. Default: true for the code `config`. */
   readonly stopsRun?: boolean;
-  /** The deadline or a signal has ended the run: nothing is waited for any more. */
+  /** Whether the deadline or a signal has ended the run, so that only a short final output is allowed. */
   readonly isTimeUp?: boolean;
 }
 
 /**
- * Returns the sentence for a person that the parts of an error make: `WHAT: WHY`, without the program's name. This is the
- * only place where it is worded.
+ * Returns the message of an error as `SUBJECT: REASON`, without the program's name. All messages are made here, so that
+ * no code has to search or edit a message.
  */
 export function messageOf({
   subject,
@@ -153,18 +154,18 @@ export function messageOf({
   remarks = [],
   followedBy,
 }: MessageParts): string {
-  const what = subject ? namesOf(subject) : [];
+  const names = subject ? namesOf(subject) : [];
   const wait = askedWaitMs === undefined ? [] : [`the service asks to wait ${Math.ceil(askedWaitMs / 1000)} s`];
-  const why = [...what, reason, ...(quote === undefined ? [] : [quote]), ...wait].join(': ');
+  const sentence = [...names, reason, ...(quote === undefined ? [] : [quote]), ...wait].join(': ');
   const more = [
     ...(tries === undefined ? [] : [`${tries} tries`]),
     ...remarks,
     ...(followedBy === undefined ? [] : [`then ${messageOf(followedBy)}`]),
   ];
-  return [why, ...more].join('; ');
+  return [sentence, ...more].join('; ');
 }
 
-/** Names the parts of a subject, from the outermost to the one nearest to the reason. */
+/** Returns the parts of a subject from the outermost to the innermost, which is closest to the reason. */
 function namesOf({ line, name, path, resource, host, proxy, redirectedFrom }: Subject): readonly string[] {
   const redirect = redirectedFrom === undefined ? '' : `${redirectedFrom} redirects to `;
   const through = proxy === undefined ? '' : ` through the proxy ${proxy}`;
@@ -181,12 +182,12 @@ function wordsOf({ accession, fileName }: Resource): string {
   return fileName === undefined ? `the listing of ${accession}` : `${fileName} of ${accession}`;
 }
 
-/** What a copy of an error has differently. Parts of the subject that are not named stay. */
+/** The changes of a copy. Parts of the subject that are not named stay. */
 type FilingsErrorChanges = FilingsErrorDetails & { readonly code?: ErrorCode };
 
 /**
- * The one error class. An error is data: its code, its subject, its reason and more. `message` is the sentence that
- * `messageOf` makes of them whenever it is read; the renderer makes foreign text in it printable.
+ * An error of any kind, as data. `messageOf` makes `message` whenever it is read. Text from elsewhere in the message
+ * may be unprintable until the renderer escapes it.
  */
 export class FilingsError extends Error implements FilingsErrorDetails, MessageParts {
   override readonly name = 'FilingsError';
@@ -237,12 +238,13 @@ export class FilingsError extends Error implements FilingsErrorDetails, MessageP
     return messageOf(this);
   }
 
+  /** The exit status of a run that ends with this error. */
   get exitStatus(): number {
     const [status] = EXITS.find(([, codes]) => (codes as readonly ErrorCode[]).includes(this.code)) ?? EXITS[0];
     return status + (this.signal ?? 0);
   }
 
-  /** Returns a copy with some changes. It has the same cause. */
+  /** Returns a changed copy with the same cause. */
   with(changes: FilingsErrorChanges): FilingsError {
     const { code = this.code, subject } = changes;
     const details = { ...this, cause: this.cause, ...changes, subject: { ...this.subject, ...subject } };
@@ -250,7 +252,7 @@ export class FilingsError extends Error implements FilingsErrorDetails, MessageP
   }
 }
 
-/** An error about a resource of the service. */
+/** Returns an error whose subject is a resource of the service. */
 export function errorAbout(
   resource: Resource,
   code: ErrorCode,
@@ -260,19 +262,19 @@ export function errorAbout(
   return new FilingsError(code, reason, { ...details, subject: { resource } });
 }
 
-/** Returns an error of the network or of an answer with what was asked for; any other as it is. */
-export function about(resource: Resource, error: unknown): unknown {
+/** Returns an error of the network or of a response with the resource added, and any other error unchanged. */
+export function withResource(resource: Resource, error: unknown): unknown {
   if (!(error instanceof FilingsError) || error.subject?.resource) return error;
   if (error.code !== 'temporary' && error.code !== 'integrity') return error;
   return error.with({ subject: { resource } });
 }
 
-/** Returns the error as output shows it that shows the resource already. */
+/** Returns the error without its resource, for output that already shows the resource. */
 export function withoutResource(error: FilingsError): FilingsError {
   return error.with({ subject: { resource: undefined } });
 }
 
-/** The errno name of a system error (`ENOSPC`), or undefined. */
+/** Returns the errno name of a system error, such as `ENOSPC`, or undefined. */
 export function errnoOf(error: unknown): string | undefined {
   const code = (error as { code?: unknown } | null | undefined)?.code;
   return typeof code === 'string' ? code : undefined;

@@ -1,4 +1,6 @@
-import { COMMANDS, commandLineOf } from './cli/catalogue.ts';
+// The whole program: from a world with a command line to an exit status. All errors end here.
+import { COMMANDS } from './cli/catalogue.ts';
+import { readCommandLine } from './cli/program.ts';
 import { FilingsError } from './errors.ts';
 import { helpColumns } from './help/layout.ts';
 import { withinDeadline } from './session/deadline.ts';
@@ -9,20 +11,21 @@ import type { Flags, ParsedLine } from './spec/command.ts';
 import { guardStream, isBrokenPipe, write } from './stdio/output.ts';
 import { systemWorld, type World } from './world.ts';
 
-export interface Started {
-  /** The exit status; never rejects. */
+/** A run of the program. */
+export interface ProgramRun {
+  /** The exit status. Never rejects. */
   readonly done: Promise<number>;
-  /** Tells about an error that nobody caught; gives the exit status. */
-  readonly crashed: (error: unknown) => Promise<number>;
+  /** Reports an error that no code caught. Returns the exit status. */
+  readonly reportCrash: (error: unknown) => Promise<number>;
 }
 
-/** Runs the program, whose folder is `root`, in the real world; the caller owns the process. */
-export function start(root: string): Started {
-  return begin(systemWorld(root));
+/** Runs the program, whose folder is `root`, in the real world. Does not end the process: `bin` does that. */
+export function start(root: string): ProgramRun {
+  return runIn(systemWorld(root));
 }
 
-/** What moves on a terminal is cleared, and its cursor is back; also what is drawn while the error is told. */
-async function crashed(error: unknown, flags: Flags, world: World): Promise<number> {
+/** Erases the bars and shows the cursor, before and after printing the error. Returns the exit status. */
+async function reportCrash(error: unknown, flags: Flags, world: World): Promise<number> {
   const clear = () => world.stderr.isTTY && world.stderr.write('\x1b[?25h\r\x1b[J');
   clear();
   const status = await reportError(error, flags, world);
@@ -30,29 +33,28 @@ async function crashed(error: unknown, flags: Flags, world: World): Promise<numb
   return status;
 }
 
-/** The whole program: a command line and a world to an exit status. */
+/** Runs the program in a world. Returns the exit status. Never rejects. */
 export function main(world: World): Promise<number> {
-  return begin(world).done;
+  return runIn(world).done;
 }
 
-/** Reads the command line and runs it. All errors end here. */
-function begin(world: World): Started {
-  // A command line that is still being typed cannot be parsed.
+function runIn(world: World): ProgramRun {
+  // The arguments of `__complete` are an incomplete command line, which the parser would reject.
   if (world.argv[0] === '__complete') {
-    return { done: completeLine(world), crashed: (error) => crashed(error, {}, world) };
+    return { done: completeLine(world), reportCrash: (error) => reportCrash(error, {}, world) };
   }
-  const { line, error: fault, flags } = commandLineOf(world.argv);
+  const { line, error: fault, flags } = readCommandLine(world.argv, COMMANDS);
   const work = async () => {
     try {
       rememberEnvironment(world);
       if (line === undefined) throw fault;
-      return await answer(line, flags, world);
+      return await execute(line, flags, world);
     } catch (error) {
-      // The reader of stdout has seen enough.
+      // A reader of stdout that closes the pipe early needs no more output.
       return isBrokenPipe(error) ? 0 : reportError(error, flags, world);
     }
   };
-  return { done: work(), crashed: (error) => crashed(error, flags, world) };
+  return { done: work(), reportCrash: (error) => reportCrash(error, flags, world) };
 }
 
 async function completeLine(world: World): Promise<number> {
@@ -61,7 +63,7 @@ async function completeLine(world: World): Promise<number> {
   return complete(world.argv.slice(1), COMMANDS, world);
 }
 
-async function answer(request: ParsedLine, flags: Flags, world: World): Promise<number> {
+async function execute(request: ParsedLine, flags: Flags, world: World): Promise<number> {
   switch (request.kind) {
     case 'version':
       await write(world.stdout, `filings ${world.version}\n`);
@@ -73,21 +75,24 @@ async function answer(request: ParsedLine, flags: Flags, world: World): Promise<
       const { run } = await request.load();
       guardStream(world.stdout);
       guardStream(world.stderr);
-      for (const text of unknownVariables(world.env))
-        await (await import('./session/presentation.ts')).tell('warning', text, flags, world);
-      return withinDeadline(flags, world, (bounded) => run(request.invocation, bounded));
+      for (const text of unknownVariables(world.env)) {
+        const { printMessage } = await import('./session/presentation.ts');
+        await printMessage('warning', text, flags, world);
+      }
+      return withinDeadline(flags, world, (limited) => run(request.invocation, limited));
     }
   }
 }
 
+/** Prints the help. If a command is missing, prints the help to stderr, or throws `usage` for `--error-format json`. */
 async function showHelp(
   { about, missing, text }: Extract<ParsedLine, { kind: 'help' }>,
   flags: Flags,
   world: World,
 ): Promise<number> {
   if (missing) {
-    const { presentationOf } = await import('./session/presentation.ts');
-    const { errorFormat } = await presentationOf(flags, world);
+    const { readPresentation } = await import('./session/presentation.ts');
+    const { errorFormat } = await readPresentation(flags, world);
     const hint = `see ${about} --help`;
     if (errorFormat === 'json')
       throw new FilingsError('usage', 'a command is missing', { subject: { name: about }, hint });

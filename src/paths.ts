@@ -1,5 +1,5 @@
-// Paths as the platform writes them. Every decision about separators, the home directory and the null device is made here,
-// by the name of the platform, so that the tables of Windows are tested everywhere.
+// Paths of the platform. All decisions about separators, the home directory and the null device are made here. They
+// take the name of the platform as an argument, so that tests cover Windows on every system.
 import { posix, win32 } from 'node:path';
 
 const NULL_DEVICE = '\\\\.\\NUL';
@@ -9,22 +9,22 @@ export function pathsOf(platform: string): typeof posix {
   return platform === 'win32' ? win32 : posix;
 }
 
-/** Returns the names of a path; a drive and a root count as one. */
+/** Returns the segments of a path. A drive or a root counts as one. */
 export function segmentsOf(path: string, platform: string): readonly string[] {
   return withSlashes(path, platform).split('/');
 }
 
-/** Returns a path with slashes, as reports and findings have it. */
+/** Returns a path with slashes, the form of reports and findings. */
 export function withSlashes(path: string, platform: string): string {
   return platform === 'win32' ? path.replaceAll('\\', '/') : path;
 }
 
-/** Returns a relative path with slashes, such as a layout makes, as the platform writes it. */
+/** Returns a relative path with the separators of the platform. The argument has slashes, as a layout has. */
 export function nativePath(path: string, platform: string): string {
   return platform === 'win32' ? path.replaceAll('/', '\\') : path;
 }
 
-/** Returns the absolute path that a person means, who may name the null device of Windows. */
+/** Returns the absolute path of a path that a user typed. On Windows, `nul` in any spelling is the null device. */
 export function typedPath(
   path: string,
   { cwd, platform }: { readonly cwd: string; readonly platform: string },
@@ -33,12 +33,12 @@ export function typedPath(
   return isNullDevice ? NULL_DEVICE : pathsOf(platform).resolve(cwd, path);
 }
 
-/** Whether an absolute path names the null device. */
+/** Returns whether an absolute path is the null device. */
 export function isNullDevice(path: string): boolean {
   return path === '/dev/null' || path === NULL_DEVICE;
 }
 
-/** Returns the path that `~/` stands for, if there is one. */
+/** Returns the home directory, which `~/` means, or undefined. */
 export function homeIn(env: Readonly<Record<string, string | undefined>>, platform: string): string | undefined {
   return (platform === 'win32' ? env.USERPROFILE : env.HOME) || undefined;
 }

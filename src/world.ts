@@ -1,3 +1,5 @@
+// The only place, with `bin`, that names `process`. Gives the program everything from outside, so that a test can
+// replace each part.
 import { createReadStream, fstatSync, readFileSync, readlinkSync, type Stats } from 'node:fs';
 import { hostname, uptime } from 'node:os';
 import { join } from 'node:path';
@@ -6,86 +8,85 @@ import { createAbortController, type Sleep, sleep } from './abort.ts';
 import { errnoOf, FilingsError } from './errors.ts';
 import { Secrets } from './secrets.ts';
 
-/** A standard output stream; `columns` is there on a terminal only. */
+/** A standard output stream. Only a terminal has `columns`. */
 export type OutputStream = Writable & {
   readonly fd?: number;
   readonly isTTY?: boolean;
   readonly columns?: number;
 };
-/** What only the system knows, of processes and of itself. Decisions about it are made where it is needed. */
+
+/** Facts that only the operating system knows. They are returned unchanged: the callers interpret them. */
 export interface System {
   /** Returns the text of a file such as those of `/proc`. Throws the system error. */
   readonly read: (path: string) => string;
-  /** Returns where a link leads. Throws the system error. */
+  /** Returns the target of a symbolic link. Throws the system error. */
   readonly readLink: (path: string) => string;
-  /** Returns what a program of the system prints, run with nothing in its environment but `env`. Throws if it fails. */
+  /** Runs a program with `env` as its whole environment. Returns its stdout. Throws if the program fails. */
   readonly run: (file: string, args: readonly string[], env: Readonly<Record<string, string>>) => string;
-  /** Returns the time since the system was started, in milliseconds. */
+  /** Returns the time since the system started, in milliseconds. */
   readonly uptime: () => number;
 }
 
 export type InputStream = Readable & { readonly fd?: number; readonly isTTY?: boolean };
 
-/** A file that was read whole. The stats are of the open file. */
+/** A complete file. The stats are of the open file. */
 export interface SmallFile {
   readonly bytes: Buffer;
   readonly stats: Stats;
 }
 
-/**
- * Everything the program takes from outside, passed explicitly. Only `bin` and
- * `systemWorld()` name `process`.
- */
+/** Everything that the program takes from outside. It is passed explicitly. */
 export interface World {
   readonly argv: readonly string[];
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Absolute. Throws `local_io` when it was removed. */
+  /** The working directory, absolute. Throws `local_io` if it was removed. */
   readonly cwd: string;
   readonly platform: string;
   readonly hostname: string;
   readonly pid: number;
-  /** Whether a process of that number is there, in this one's process namespace; true when that can't be told. */
+  /** Returns whether a process with this PID exists in this PID namespace. Unknown counts as true. */
   readonly isRunning: (pid: number) => boolean;
   readonly system: System;
-  /** The effective user, where the platform has one. */
+  /** The effective user, if the platform has one. */
   readonly uid: number | undefined;
   readonly stdin: InputStream;
   readonly stdout: OutputStream;
   readonly stderr: OutputStream;
-  /** Milliseconds since the epoch. */
+  /** Returns the time in milliseconds since the epoch. */
   readonly now: () => number;
-  /** Milliseconds of a clock that never steps. */
+  /** Returns the milliseconds of a clock that is never set. */
   readonly monotonic: () => number;
   readonly sleep: Sleep;
-  /** Uniform in [0, 1). */
+  /** Returns a random number, uniform in [0, 1). */
   readonly random: () => number;
   /**
-   * Aborted by the first SIGINT, SIGTERM, SIGHUP or (on Windows) Ctrl-Break, whose reason is a FilingsError `interrupted`,
-   * and for a command also by its deadline.
+   * Aborts on the first SIGINT, SIGTERM, SIGHUP or (on Windows) Ctrl-Break, with a FilingsError `interrupted` as the
+   * reason. In the world of a command it also aborts at the deadline.
    */
   readonly interrupt: AbortSignal;
   /**
-   * Makes `interrupt` abort after so many milliseconds, too. The first deadline of a run counts. Only the world that a
-   * command gets has one.
+   * Makes `interrupt` also abort after `ms` milliseconds. Only the first deadline of a run counts. Has no effect
+   * outside the world of a command.
    */
   readonly setDeadline: (ms: number | undefined) => void;
-  /** Calls `leave` before Ctrl-Z stops this process, and `back` when it continues; gives what calls that off. */
+  /** Runs `leave` on SIGTSTP, before the process stops, and `back` on SIGCONT. Returns an unsubscribe function. */
   readonly onSuspend: (leave: () => void, back: () => void) => () => void;
-  /** Filled by whoever reads a secret; what is said to a person or a log passes through its `redact`, data does not. */
+  /** All secrets read so far. Diagnostics are redacted with it, data never is. */
   readonly secrets: Secrets;
-  /** What this run has read of config files, by path, or why it cannot: a pipe can be read only once. */
+  /** The config files of this run, or the errors of reading them, by path. A pipe can be read only once. */
   readonly configFiles: Map<string, SmallFile | FilingsError>;
-  /** Of the package. Throws where that can't be read. */
+  /** The version of the package. Throws if package.json cannot be read. */
   readonly version: string;
-  /** The folder of the program's own package, absolute: its version, samples and completions are there. */
+  /** The folder of the program's package with its version, samples and completions, absolute. */
   readonly root: string;
 }
 
+/** The signals that end a run, by their numbers. */
 const SIGNALS = { SIGHUP: 1, SIGINT: 2, SIGTERM: 15, SIGBREAK: 21 } as const;
 type Signal = keyof typeof SIGNALS;
 
-/** How a run ends that a signal ended: the system's, or a Ctrl-C that went to a program or a prompt of ours. */
-export function interruptedBy(name: Signal): FilingsError {
+/** Returns the error of a run that a signal ends. The signal may also be a Ctrl-C that a prompt has read. */
+export function interruptionError(name: Signal): FilingsError {
   return new FilingsError('interrupted', `interrupted: ${name}`, {
     signal: SIGNALS[name],
     stopsRun: true,
@@ -93,12 +94,12 @@ export function interruptedBy(name: Signal): FilingsError {
   });
 }
 
-/** A world that differs in some parts. */
-export function derived(world: World, parts: Partial<World>): World {
+/** Returns a copy of a world with some parts replaced. Getters stay getters. */
+export function deriveWorld(world: World, parts: Partial<World>): World {
   return Object.create(world, Object.getOwnPropertyDescriptors(parts));
 }
 
-/** The real world. Installs the signal handlers: the first signal aborts, a second one quits at once. */
+/** Returns the real world and installs the signal handlers: the first signal aborts, a second signal exits at once. */
 export function systemWorld(root: string): World {
   return {
     argv: process.argv.slice(2),
@@ -112,9 +113,9 @@ export function systemWorld(root: string): World {
     isRunning,
     system: SYSTEM,
     uid: process.geteuid?.(),
-    // Getters: opening a stream loads modules that `--version` has no use for.
+    // Getters, because opening a stream loads modules that `--version` does not need.
     get stdin() {
-      // Node takes a directory for an empty stdin; read, it is an error.
+      // Node treats a directory as an empty stdin. Reading the descriptor reports the error.
       return fstatSync(0).isDirectory() ? createReadStream('', { fd: 0 }) : process.stdin;
     },
     get stdout() {
@@ -127,7 +128,7 @@ export function systemWorld(root: string): World {
     monotonic,
     sleep,
     random: Math.random,
-    ...interruptions(),
+    interrupt: installSignalHandlers(),
     setDeadline() {},
     onSuspend,
     secrets: new Secrets(),
@@ -139,7 +140,7 @@ export function systemWorld(root: string): World {
   };
 }
 
-/** What this system says. */
+/** The operating system of this process. */
 export const SYSTEM: System = {
   read: (path) => readFileSync(path, 'utf8'),
   readLink: readlinkSync,
@@ -168,20 +169,20 @@ function workingDirectory(): string {
   }
 }
 
-/** Node loads `performance` when it is first named, and has this already. Milliseconds. */
+/** Returns milliseconds. Uses the uptime, which Node has loaded already, instead of `performance`, which it has not. */
 function monotonic(): number {
   return process.uptime() * 1000;
 }
 
-function interruptions(): Pick<World, 'interrupt'> {
+function installSignalHandlers(): AbortSignal {
   const controller = createAbortController();
   for (const name of Object.keys(SIGNALS) as Signal[]) {
     process.on(name, () => {
       if (controller.signal.aborted) process.exit(128 + SIGNALS[name]);
-      controller.abort(interruptedBy(name));
+      controller.abort(interruptionError(name));
     });
   }
-  return { interrupt: controller.signal };
+  return controller.signal;
 }
 
 function onSuspend(leave: () => void, back: () => void): () => void {

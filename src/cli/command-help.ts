@@ -1,3 +1,4 @@
+// Makes the help of a command with commander's Help class. Takes the command and its spec, and gives the text.
 import { type Command, type Help, Option } from 'commander';
 import { layoutOf, paragraph, section, stacked } from '../help/layout.ts';
 import { type CommandPlace, PURPOSE, sentence, usagesOf } from '../help/program.ts';
@@ -6,20 +7,20 @@ import { SHARED_OPTIONS } from '../settings/table.ts';
 import type { CommandSpec } from '../spec/command.ts';
 import { type NamedOption, named } from '../spec/option.ts';
 
-/** What `-h` (brief: one screen) or `--help` prints about a command, by commander's own Help. */
+/** Returns the text that `-h` (brief, one screen) or `--help` prints about a command. */
 export function commandHelp(command: Command, place: CommandPlace, brief: boolean, columns: number): string {
   const { path, spec } = place;
   const isProgram = path.length === 0;
-  const say = brief ? optionText : fullText;
+  const describe = brief ? optionText : fullText;
   const summary = isProgram ? PURPOSE : sentence(spec.summary);
   const help = Object.assign(layoutOf(columns), {
     commandUsage: () => usagesOf(place).join('\n       '),
     commandDescription: () => [summary, ...(brief ? [] : (spec.description ?? []))].join('\n\n'),
-    // The forms of its usage say enough for one screen.
+    // The usage with its forms already names the arguments.
     visibleArguments: ({ registeredArguments }: Command) => (brief && spec.forms ? [] : registeredArguments),
     visibleOptions: () =>
       optionsInHelp(place, brief).map((option) =>
-        Object.assign(new Option(`--${option.flag}`, say(option)), { flags: optionTerm(option) }),
+        Object.assign(new Option(`--${option.flag}`, describe(option)), { flags: optionTerm(option) }),
       ),
     subcommandTerm: (child: Command) => child.name(),
     subcommandDescription: (child: Command) =>
@@ -29,7 +30,7 @@ export function commandHelp(command: Command, place: CommandPlace, brief: boolea
     help.formatHelp(command, help),
     brief ? '' : section('Exit status', isProgram ? EVERY_EXIT : exitRows(spec), columns),
     examplesSection(spec, help),
-    paragraph(whereMoreIs(place, brief), columns),
+    paragraph(moreHelpText(place, brief), columns),
   ]);
 }
 
@@ -41,11 +42,11 @@ function optionsInHelp({ path, spec }: CommandPlace, brief: boolean): readonly N
 function examplesSection({ examples = [], asksService }: CommandSpec, help: Help): string {
   if (examples.length === 0) return '';
   const heading = asksService ? 'Examples (with FILINGS_SANDBOX=1 they need no account):' : 'Examples:';
-  const meant = (what: string) => help.boxWrap(what, (help.helpWidth ?? 80) - 6).replace(/^/gm, '      ');
-  return [heading, ...examples.flatMap(([line, what]) => [`  ${line}`, meant(what)]), ''].join('\n');
+  const indented = (text: string) => help.boxWrap(text, (help.helpWidth ?? 80) - 6).replace(/^/gm, '      ');
+  return [heading, ...examples.flatMap(([line, explanation]) => [`  ${line}`, indented(explanation)]), ''].join('\n');
 }
 
-function whereMoreIs({ path }: CommandPlace, brief: boolean): string {
+function moreHelpText({ path }: CommandPlace, brief: boolean): string {
   if (path.length === 0) {
     return `More: ${brief ? 'filings --help, ' : ''}filings COMMAND -h, filings help options | exit-codes | environment | config`;
   }

@@ -1,3 +1,5 @@
+// Turns errors of commander into errors of this program. Takes commander's error and the position in the tree of
+// commands, and gives an error with a hint, also for names that users know from other programs.
 import type { Command, CommanderError } from 'commander';
 import { FilingsError } from '../errors.ts';
 import type { CommandPlace } from '../help/program.ts';
@@ -6,7 +8,7 @@ import { nearest } from '../spec/nearest.ts';
 import type { NamedOption } from '../spec/option.ts';
 import { counted } from '../text.ts';
 
-/** An option or a command, and the names that other programs give to it. */
+/** Rows of an own option or command, followed by its names in other programs. */
 type OtherNames = readonly (readonly [own: string, ...others: string[]])[];
 
 const OTHER_OPTIONS: OtherNames = [
@@ -30,7 +32,7 @@ const OTHER_COMMANDS: OtherNames = [
   ['filings --version', 'version'],
 ];
 
-/** Hints about options of other programs that this one does not need or does not have. */
+/** Rows of a hint, followed by options of other programs that this program does not have. */
 const NO_EQUIVALENT: OtherNames = [
   ['omit it: interrupted downloads are resumed without an option', 'c', 'C', 'continue', 'continue-at', 'resume'],
   [
@@ -39,18 +41,22 @@ const NO_EQUIVALENT: OtherNames = [
   ],
 ];
 
-function ownOf(names: OtherNames, word: string): string | undefined {
+function findOwnName(names: OtherNames, word: string): string | undefined {
   return names.find(([, ...others]) => others.includes(word))?.[0];
 }
 
+/** The command at which parsing failed. */
 interface Position extends CommandPlace {
   readonly command: Command;
   readonly options: readonly NamedOption[];
-  /** For a command that runs when none is named: those that could have been. */
+  /** The commands beside a default command. One of them may have been meant. */
   readonly siblings: readonly CommandSpec[] | undefined;
 }
 
-/** Commander's error in the words of this program. It echoes nothing that may be a value, because that may be a key. */
+/**
+ * Returns commander's error in the words of this program. The message echoes no word that may be a value, because the
+ * value may be a key.
+ */
 export function usageError(error: CommanderError, position: Position): FilingsError {
   const { path, spec, command, options, siblings } = position;
   const [word = ''] = command.args;
@@ -87,19 +93,20 @@ function unknownOption(message: string, path: readonly string[], options: readon
   if (flag.startsWith('--') && known.includes(word)) {
     return new FilingsError('usage', 'takes no value', { subject: { name: flag }, hint: helpHint(path) });
   }
-  const usual = ownOf(OTHER_OPTIONS, word);
-  const meant = usual && known.includes(usual.split(' ', 1).join()) ? usual : nearest(word, known);
-  const hint = ownOf(NO_EQUIVALENT, word) ?? (meant === undefined ? helpHint(path) : `did you mean --${meant}?`);
+  const ownName = findOwnName(OTHER_OPTIONS, word);
+  const suggestion = ownName && known.includes(ownName.split(' ', 1).join()) ? ownName : nearest(word, known);
+  const otherHint = suggestion === undefined ? helpHint(path) : `did you mean --${suggestion}?`;
+  const hint = findOwnName(NO_EQUIVALENT, word) ?? otherHint;
   return new FilingsError('usage', 'no such option', { subject: { name: flag }, hint });
 }
 
-/** The error does not echo a text that does not look like a word, because it may be a token or a key. */
+/** Returns the error for an unknown command. A text that does not look like a word is not echoed: it may be a key. */
 export function unknownCommand(path: readonly string[], word: string, known: readonly CommandSpec[]): FilingsError {
-  const written = [...path, ...(/^[a-z-]{1,24}$/i.test(word) ? [word] : [])].join(' ');
-  const names = known.map(({ name }) => name);
-  const meant = (path.length === 0 ? ownOf(OTHER_COMMANDS, word) : undefined) ?? nearest(word, names);
-  const hint = meant === undefined ? helpHint(path) : `did you mean ${meant}?`;
-  return new FilingsError('usage', 'no such command', { subject: { name: written || 'the first argument' }, hint });
+  const name = [...path, ...(/^[a-z-]{1,24}$/i.test(word) ? [word] : [])].join(' ');
+  const names = known.map((spec) => spec.name);
+  const suggestion = (path.length === 0 ? findOwnName(OTHER_COMMANDS, word) : undefined) ?? nearest(word, names);
+  const hint = suggestion === undefined ? helpHint(path) : `did you mean ${suggestion}?`;
+  return new FilingsError('usage', 'no such command', { subject: { name: name || 'the first argument' }, hint });
 }
 
 function helpHint(path: readonly string[]): string {

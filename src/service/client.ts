@@ -1,4 +1,4 @@
-import { about, errorAbout, type FilingsError, type Hint, type Resource } from '../errors.ts';
+import { errorAbout, type FilingsError, type Hint, type Resource, withResource } from '../errors.ts';
 import type { Connections } from '../http/connections.ts';
 import { type RetryPolicy, type RetryWatcher, retry } from '../http/retry.ts';
 import type { Secrets } from '../secrets.ts';
@@ -127,7 +127,7 @@ export class ServiceClient {
         throw namingHosts(hosts, error);
       }
     };
-    const telling = (error: unknown) => Promise.reject(about(resource, error));
+    const telling = (error: unknown) => Promise.reject(withResource(resource, error));
     const response = await retry(() => attempt().catch(telling), this.options.retry, signal, { onRetry });
     const { listing } = this.options;
     try {

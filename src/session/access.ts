@@ -1,3 +1,4 @@
+// Opens the service of a run, or the sandbox. Takes the settings, and gives the base URL and the credentials.
 import { join } from 'node:path';
 import { FilingsError } from '../errors.ts';
 import type { Credentials } from '../service/credentials.ts';
@@ -7,13 +8,14 @@ import type { Settings } from '../settings/settings.ts';
 import type { Flags } from '../spec/command.ts';
 import type { World } from '../world.ts';
 
+/** The service and the credentials for it. */
 interface Access {
   readonly baseUrl: URL;
   readonly credentials: Credentials;
   close(): Promise<void>;
 }
 
-/** With `sandbox` to the stand-in. Throws `config`, `auth`. */
+/** Returns the service of the settings, or starts the sandbox. Throws `config`, `auth` or `local_io`. */
 export async function openAccess(
   settings: Settings,
   flags: Flags,
@@ -35,7 +37,7 @@ export async function openAccess(
     });
   }
   const key = await readSecret(keySource, 'API key', world);
-  const token = tokenSource && (await tokenOf(tokenSource, world, warn));
+  const token = tokenSource && (await openTokenSource(tokenSource, world, warn));
   // A JWT needs the Authorization header for itself (service.md, section 5).
   const keyIn = settings.keyIn ?? (token ? 'header' : 'authorization');
   const source = [keySource.source, ...(tokenSource ? [tokenSource.source] : [])].join(' and ');
@@ -43,10 +45,11 @@ export async function openAccess(
   return { baseUrl, credentials, async close() {} };
 }
 
-async function tokenOf(source: NonNullable<Settings['token']>, world: World, warn: (text: string) => void) {
+/** Returns a function that gives a valid token and mints it if necessary. Throws `config`. */
+async function openTokenSource(source: NonNullable<Settings['token']>, world: World, warn: (text: string) => void) {
   if (source.kind !== 'recipe') {
-    const given = await readSecret(source, 'JWT', world);
-    return async () => given;
+    const token = await readSecret(source, 'JWT', world);
+    return async () => token;
   }
   const { createMinter } = await import('../jwt/minter.ts');
   const minter = await createMinter(source.recipe, world);
@@ -68,6 +71,6 @@ async function openSandbox(world: World): Promise<Access> {
     now: world.now,
     sleep: world.sleep,
   });
-  const carried = { keyIn: 'authorization', keyHeader: '', basicUser: '', token: undefined } as const;
-  return { baseUrl: new URL(url), credentials: { source: 'the sandbox', key, ...carried }, close };
+  const options = { keyIn: 'authorization', keyHeader: '', basicUser: '', token: undefined } as const;
+  return { baseUrl: new URL(url), credentials: { source: 'the sandbox', key, ...options }, close };
 }

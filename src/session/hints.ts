@@ -1,10 +1,13 @@
+// Turns the advice of errors into hints that name options. The floors below know no options, so they give only the key
+// of an advice.
 import type { Advice, FilingsError, Hint } from '../errors.ts';
 import { inSeconds } from '../text.ts';
 
-type Simple = Exclude<Advice, { readonly advice: 'check-key' | 'wait' }>['advice'];
+/** Advice without data. */
+type PlainAdvice = Exclude<Advice, { readonly advice: 'check-key' | 'wait' }>['advice'];
 
-/** The one place that turns the advice of the floors below into hints that name options. */
-export const HINTS: Readonly<Record<Simple, string>> = {
+/** The hint of each advice. */
+export const HINTS: Readonly<Record<PlainAdvice, string>> = {
   'allow-connecting': 'check the network, or allow more with --connect-timeout',
   'allow-idling': 'run it again later, or allow more with --idle-timeout',
   'check-hash': 'it is not the file that --sha256 means: check both',
@@ -27,15 +30,15 @@ export const HINTS: Readonly<Record<Simple, string>> = {
   spool: 'part of it was written already; --spool writes all or nothing',
 };
 
-/** Returns what to do about an error, for a person, or undefined if there is nothing to say. */
+/** Returns the hint of an error and its retry command as one text, or undefined if the error has neither. */
 export function hintOf({ hint, retryCommand }: Pick<FilingsError, 'hint' | 'retryCommand'>): string | undefined {
-  const own = hint === undefined ? [] : [wordsOf(hint)];
+  const advice = hint === undefined ? [] : [textOfHint(hint)];
   const retry = retryCommand === undefined ? [] : [`to retry the failed files: ${retryCommand}`];
-  const sentences = [...own, ...retry];
+  const sentences = [...advice, ...retry];
   return sentences.length === 0 ? undefined : sentences.join('; ');
 }
 
-function wordsOf(hint: Hint): string {
+function textOfHint(hint: Hint): string {
   if (typeof hint === 'string') return hint;
   switch (hint.advice) {
     case 'check-key': {

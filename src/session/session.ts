@@ -1,3 +1,5 @@
+// Opens what every command that talks to the service needs: settings, connections, rate limit, client and progress.
+// Takes the flags, and gives a session that the command closes.
 import { Connections } from '../http/connections.ts';
 import { RateLimiter } from '../http/rate-limiter.ts';
 import type { RetryEvent } from '../http/retry.ts';
@@ -5,7 +7,7 @@ import type { AccessionNumber } from '../service/accession.ts';
 import { type Meter, ServiceClient } from '../service/client.ts';
 import type { Listing, Parameter } from '../service/listing-pages.ts';
 import { hintCommand } from '../settings/hint-command.ts';
-import { type Resolved, resolveSettings } from '../settings/resolve.ts';
+import { type ResolvedSettings, resolveSettings } from '../settings/resolve.ts';
 import { type Settings, stdinUsers } from '../settings/settings.ts';
 import type { Flags } from '../spec/command.ts';
 import { requireOneUser } from '../stdio/input.ts';
@@ -15,43 +17,43 @@ import type { World } from '../world.ts';
 import { openAccess } from './access.ts';
 import { hintOf } from './hints.ts';
 
+/** The service of one run and its progress. */
 export interface Session {
   readonly settings: Settings;
   readonly client: ServiceClient;
-  /** What files that outlive this run know the service by; the sandbox has another port in every run. */
+  /** Identifies the service in files that outlive the run. The URL of the sandbox is no identity: its port changes. */
   readonly identity: string;
-  /** Aborted by a signal of the system or by the deadline. */
+  /** Aborts on a signal of the system or at the deadline. */
   readonly signal: AbortSignal;
   readonly progress: Progress;
   close(): Promise<void>;
 }
 
 interface SessionOptions {
-  /** Who reads stdin, as a person would write it. */
+  /** The option or argument of the command that reads stdin, as a user writes it. */
   readonly stdinUser?: string | undefined;
-  /** Data goes to stdout, which may be the terminal that shows the progress. */
+  /** Whether data goes to stdout, which may be the terminal that shows the progress. */
   readonly writesStdout?: boolean;
   readonly meter?: Meter;
-  /** What the flags come to, where that is known: a config file that is a pipe is read once. */
-  readonly resolved?: Resolved;
+  /** The settings, if the command has resolved them already. */
+  readonly resolved?: ResolvedSettings;
 }
 
-/** Throws `usage`, `config`, `auth`, `local_io`. */
+/** Returns an open session, and starts the deadline of the settings. Throws `usage`, `config`, `auth` or `local_io`. */
 export async function openSession(
   flags: Flags,
   world: World,
   { stdinUser, writesStdout, meter, resolved }: SessionOptions = {},
 ): Promise<Session> {
-  const known = resolved ?? (await resolveSettings(flags, world));
-  const { settings, foreign } = known;
+  const { settings, rawSettings, foreign } = resolved ?? (await resolveSettings(flags, world));
   for (const { error } of foreign) throw error;
-  requireOneUser('stdin', [stdinUser, ...stdinUsers(known.given)]);
+  requireOneUser('stdin', [stdinUser, ...stdinUsers(rawSettings)]);
   world.setDeadline(settings.deadline);
   const { secrets, monotonic, now, random, sleep } = world;
-  // No bar is drawn over what a person types, nor between the lines of the data.
+  // A bar would overwrite a prompt or the data on the same terminal.
   const isShared = Boolean((stdinUser && world.stdin.isTTY) || (writesStdout && world.stdout.isTTY));
-  const shown = isShared && settings.progress !== 'none' ? 'plain' : settings.progress;
-  const progress = await createProgress({ ...settings, progress: shown, isShared, hintOf }, world);
+  const progressMode = isShared && settings.progress !== 'none' ? 'plain' : settings.progress;
+  const progress = await createProgress({ ...settings, progress: progressMode, isShared, hintOf }, world);
   const access = await openAccess(settings, flags, world, progress.note).catch((error) => {
     progress.stop();
     throw error;
@@ -85,7 +87,7 @@ export async function openSession(
   };
 }
 
-/** All files of a filing; each wait for them is shown. */
+/** Returns the listing of a filing. Shows each wait before a retry. Throws as the client does. */
 export async function listFiles(
   { client, progress, settings }: Pick<Session, 'client' | 'progress' | 'settings'>,
   accession: AccessionNumber,
@@ -93,15 +95,15 @@ export async function listFiles(
   signal: AbortSignal,
   onRetry?: () => void,
 ): Promise<Listing> {
-  let shown: FileProgress | undefined;
-  const wait = (event: RetryEvent) => {
+  let progressRow: FileProgress | undefined;
+  const showWait = (event: RetryEvent) => {
     onRetry?.();
-    shown ??= progress.start(accession);
-    shown.wait(retryWait(event));
+    progressRow ??= progress.start(accession);
+    progressRow.wait(retryWait(event));
   };
   try {
-    return await client.listFiles(accession, { query, pageSize: settings.pageSize }, signal, wait);
+    return await client.listFiles(accession, { query, pageSize: settings.pageSize }, signal, showWait);
   } finally {
-    shown?.finish();
+    progressRow?.finish();
   }
 }

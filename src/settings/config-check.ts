@@ -1,3 +1,5 @@
+// Checks the members of a config file with a zod schema that is made from the table of settings. The published JSON
+// Schema is made from the same schema. Takes the parsed JSON, and gives the first fault.
 import * as z from 'zod/mini';
 import { type Kind, TEXT } from '../spec/kind.ts';
 import { didYouMean } from '../spec/nearest.ts';
@@ -5,10 +7,10 @@ import { expectedInFile, SETTINGS } from './table.ts';
 
 const inFile = SETTINGS.filter((spec) => spec.inFile);
 
-/** JSON Schema is made from it, too. */
+/** Returns the schema of a config file. */
 export function configSchema() {
   const members = inFile.map(({ key, kind }) => [key, memberSchema(kind)] as const);
-  // `null` unsets what the top level sets.
+  // In a profile, `null` unsets a setting of the top level.
   const overrides = inFile
     .filter(({ key }) => key !== 'profile')
     .map(({ key, kind }) => [key, memberSchema(kind, true)]);
@@ -43,19 +45,22 @@ function valueSchema({ json, range, form, choices, members = {} }: Kind<unknown>
   }
 }
 
-/** The first fault: the key's path, `profiles.work.jobs`, and why, in words that never quote a value. */
+/**
+ * Returns the first fault, or undefined: the path of the key, such as `profiles.work.jobs`, and the reason. The message
+ * never quotes a value, because the value may be a secret.
+ */
 export function findConfigFault(config: unknown) {
   const issue = configSchema().safeParse(config).error?.issues[0];
   if (issue === undefined) return undefined;
   const path = issue.path.map(String);
   if (issue.code !== 'unrecognized_keys') return { message: `${path.join('.')}: ${issue.message}` };
   const [unknown = ''] = issue.keys;
-  return { message: `${[...path, unknown].join('.')}: no such setting`, hint: didYouMean(unknown, knownAt(path)) };
+  return { message: `${[...path, unknown].join('.')}: no such setting`, hint: didYouMean(unknown, knownKeysAt(path)) };
 }
 
-function knownAt(path: readonly string[]): readonly string[] {
-  const around = inFile.find(({ key }) => key === path.at(-1));
-  if (around?.kind.members) return Object.keys(around.kind.members);
+function knownKeysAt(path: readonly string[]): readonly string[] {
+  const parent = inFile.find(({ key }) => key === path.at(-1));
+  if (parent?.kind.members) return Object.keys(parent.kind.members);
   const keys = inFile.map(({ key }) => key);
   return path.length === 0 ? [...keys, '$schema', 'profiles'] : keys.filter((key) => key !== 'profile');
 }

@@ -1,3 +1,5 @@
+// Finds and reads the config file. Takes flags and environment, and gives the checked members of the file. Each file is
+// read at most once in a run, because it may be a pipe.
 import { stat } from 'node:fs/promises';
 import { checkAccess, readSmallFile } from '../disk/secret-file.ts';
 import { errnoOf, FilingsError, type Subject } from '../errors.ts';
@@ -8,15 +10,18 @@ import type { Flags } from '../spec/command.ts';
 import { nearest } from '../spec/nearest.ts';
 import { textOf } from '../text.ts';
 import type { SmallFile, World } from '../world.ts';
-import { envLayer, firstOf, flagLayer } from './layers.ts';
+import { envLayer, findInLayers, flagLayer } from './layers.ts';
 import { SETTINGS } from './table.ts';
 
+/** The maximum size of a config file, in KiB. It bounds the work of the schema check. */
 const MAX_KIB = 128;
 
 export interface ConfigLocation {
-  /** Absolute; undefined where there is no place for one. */
+  /** Absolute. Undefined if a run has no config file: without a home directory, and for the null device. */
   readonly path: string | undefined;
-  readonly named: boolean;
+  /** False for the standard path, where the file may be missing. */
+  readonly isNamed: boolean;
+  /** The profile that a flag or the environment names. */
   readonly profile: string | undefined;
 }
 
@@ -26,39 +31,51 @@ export interface ConfigFile {
   readonly profiles: Readonly<Record<string, JsonObject>>;
 }
 
-/** Nothing is read. Without a name: where the XDG Base Directory Specification has it, or Windows its settings. */
+/**
+ * Returns the path of the config file without reading it. The default follows the XDG Base Directory Specification, on
+ * Windows it is below APPDATA.
+ */
 export function locateConfig(flags: Flags, world: World): ConfigLocation {
   const layers = [flagLayer(flags), envLayer(world.env)];
-  const [named, profile] = [firstOf(layers, 'config'), firstOf(layers, 'profile')].map(
-    (given) => given && String(given.value),
+  const [name, profile] = [findInLayers(layers, 'config'), findInLayers(layers, 'profile')].map(
+    (setting) => setting && String(setting.value),
   );
-  const path = named === undefined ? standardPath(world) : typedPath(named, world);
-  // As everywhere: a file in which nothing is.
-  const isNothing = path !== undefined && isNullDevice(path);
-  return { path: isNothing ? undefined : path, named: named !== undefined, profile };
+  const path = name === undefined ? standardPath(world) : typedPath(name, world);
+  // The null device is a usual name for an empty file.
+  const isEmpty = path !== undefined && isNullDevice(path);
+  return { path: isEmpty ? undefined : path, isNamed: name !== undefined, profile };
 }
 
 function standardPath({ env, platform }: Pick<World, 'env' | 'platform'>): string | undefined {
   const { isAbsolute, join } = pathsOf(platform);
   const home = homeIn(env, platform);
-  const own = platform === 'win32' ? env.APPDATA : env.XDG_CONFIG_HOME;
-  const base = own && isAbsolute(own) ? own : home && join(home, platform === 'win32' ? 'AppData/Roaming' : '.config');
+  const isWindows = platform === 'win32';
+  const variable = isWindows ? env.APPDATA : env.XDG_CONFIG_HOME;
+  const fallback = home && join(home, isWindows ? 'AppData/Roaming' : '.config');
+  const base = variable && isAbsolute(variable) ? variable : fallback;
   return base && join(base, 'filings', 'config.json');
 }
 
+/** Returns the error for a run that has no standard place for a config file. */
+export function noConfigPathError(): FilingsError {
+  return new FilingsError('config', 'no place for a config file', {
+    hint: 'name one with --config FILE, or set HOME (APPDATA on Windows)',
+  });
+}
+
 /**
- * Returns undefined if no file was named and there is none that can be reached. Errors quote nothing of the file but names
- * of keys.
- * @param sandbox what is of the service is left out, and not checked
+ * Returns the members of the config file, checked. Returns undefined if no file was named and the standard file cannot
+ * be reached. Throws `config`; the messages quote names of keys and nothing else from the file.
+ * @param sandbox ignores the settings of the service, and does not check them
  */
 export async function readConfigFile(
-  { path, named }: ConfigLocation,
+  { path, isNamed }: ConfigLocation,
   world: World,
   sandbox: boolean,
 ): Promise<ConfigFile | undefined> {
   if (path === undefined) return undefined;
   const config = await readConfig(path, world, sandbox).catch(async (error: FilingsError) => {
-    if (!named && (await isOutOfReach(path, errnoOf(error.cause)))) return undefined;
+    if (!isNamed && (await isUnreachable(path, errnoOf(error.cause)))) return undefined;
     throw error;
   });
   if (config === undefined) return undefined;
@@ -67,18 +84,21 @@ export async function readConfigFile(
   return { path, values, profiles: profiles as ConfigFile['profiles'] };
 }
 
-/** Whether `path` leads to no file. HOME may be another user's, as under `su -m`, so that its directories are closed. */
-async function isOutOfReach(path: string, code: string | undefined): Promise<boolean> {
+/**
+ * Returns whether `path` leads to no file, after reading failed with `code`. HOME may belong to another user, as under
+ * `su -m`, whose directories cannot be searched.
+ */
+async function isUnreachable(path: string, code: string | undefined): Promise<boolean> {
   if (code === 'ENOENT' || code === 'ENOTDIR') return true;
   if (code !== 'EACCES') return false;
-  // A file that is there, but cannot be read, is not.
+  // A file that exists and cannot be read must be reported.
   return stat(path).then(
     () => false,
     (error) => errnoOf(error) === 'EACCES',
   );
 }
 
-/** Reads a config file, or returns or throws what an earlier call in this run came to. */
+/** Reads a config file once in a run. Later calls return the same file or throw the same error. */
 async function readOnce(path: string, world: World): Promise<SmallFile> {
   let file = world.configFiles.get(path);
   if (file === undefined) {
@@ -90,44 +110,47 @@ async function readOnce(path: string, world: World): Promise<SmallFile> {
 }
 
 /**
- * What a config file holds: a JSON object that nobody else has a hand in, its members not yet checked.
- * What says where a key goes is as trusted as the key, whether it holds one or not.
+ * Returns the JSON object of a config file, with members that are not checked yet. Throws `config`. Other users must
+ * not be able to change the file, even if it has no secret, because it says where the key is sent. With a secret in it,
+ * they must not be able to read it either.
  */
 export async function readConfig(path: string, world: World, sandbox = false): Promise<JsonObject> {
   const subject = { name: 'config file', path };
   const { bytes, stats } = await readOnce(path, world);
-  // What zod can check.
   if (bytes.length > MAX_KIB * 1024) throw new FilingsError('config', `larger than ${MAX_KIB} KiB`, { subject });
   const text = textOf(bytes);
-  // An empty file says nothing.
+  // An empty file counts as an empty object.
   const config = text.trim() === '' ? {} : readConfigJson(text, subject);
   if (!isJsonObject(config)) throw new FilingsError('config', 'must hold a JSON object', { subject });
   const profiles = isJsonObject(config.profiles) ? Object.values(config.profiles) : [];
   const levels = [config, ...profiles.filter(isJsonObject)];
-  if (sandbox) levels.forEach(dropService);
-  const holds = (level: JsonObject, key: string) => Object.hasOwn(level, key) && level[key] !== null;
-  const holdsSecret = SETTINGS.some(({ key, secret }) => secret && levels.some((level) => holds(level, key)));
-  if (holdsSecret) checkAccess(stats, 'private', 'config file', path, world);
+  if (sandbox) levels.forEach(deleteServiceSettings);
+  const has = (level: JsonObject, key: string) => Object.hasOwn(level, key) && level[key] !== null;
+  const hasSecret = SETTINGS.some(({ key, secret }) => secret && levels.some((level) => has(level, key)));
+  if (hasSecret) checkAccess(stats, 'private', 'config file', path, world);
   return config;
 }
 
-/** Returns the names of the profiles. What else the file holds is not checked. */
+/** Returns the names of the profiles, without checking other members. Throws `config`. */
 export async function profileNames(flags: Flags, world: World): Promise<readonly string[]> {
   const { path } = locateConfig(flags, world);
   const { profiles } = path === undefined ? {} : await readConfig(path, world);
   return isJsonObject(profiles) ? Object.keys(profiles) : [];
 }
 
-/** Takes out the settings of the service, even misspelt. */
-function dropService(level: JsonObject): void {
+/**
+ * Deletes the settings of the service, which `--sandbox` does not use. A misspelt key is deleted as well if it is
+ * closest to one of them. Other misspelt keys stay, so that they are reported.
+ */
+function deleteServiceSettings(level: JsonObject): void {
   const keys = SETTINGS.map(({ key }) => key);
-  const ofService = SETTINGS.filter(({ service }) => service).map(({ key }): string => key);
   for (const key of Object.keys(level)) {
-    if (ofService.includes(nearest(key, keys) ?? '')) Reflect.deleteProperty(level, key);
+    const meantKey = nearest(key, keys);
+    if (SETTINGS.some((spec) => spec.key === meantKey && spec.service)) Reflect.deleteProperty(level, key);
   }
 }
 
-/** A duplicate member is an error, since only one of them would count. */
+/** Parses the text. Throws `config` with line and column, also for a duplicate member: only one would count. */
 function readConfigJson(text: string, subject: Subject): unknown {
   const fault = findJsonFault(text);
   if (fault === undefined) return JSON.parse(text);
@@ -139,8 +162,9 @@ function readConfigJson(text: string, subject: Subject): unknown {
   throw new FilingsError('config', `not valid JSON ${where}`, { subject });
 }
 
+/** Throws `config` if a member is unknown or invalid, or if an expression of `listing` cannot be compiled. */
 export async function checkConfig(config: JsonObject, path: string): Promise<void> {
-  // zod is loaded only where there is a file to check.
+  // Loading zod takes time, so it is loaded only if there is a file to check.
   const { findConfigFault } = await import('./config-check.ts');
   const fault = findConfigFault(config);
   if (fault)

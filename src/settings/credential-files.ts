@@ -1,33 +1,34 @@
 import { segmentsOf } from '../paths.ts';
 import type { World } from '../world.ts';
 import type { Layer } from './layers.ts';
-import { absolute } from './settings.ts';
+import { toAbsolute } from './settings.ts';
 import { type NamedSetting, SETTINGS } from './table.ts';
 
 /** A file that holds a key or a token, or the program that writes the key. */
 export interface CredentialFile {
-  /** Where it is named: `--api-key-file`, `/home/me/c.json: jwt.keyFile`. */
+  /** The setting that names the file: `--api-key-file`, `/home/me/c.json: jwt.keyFile`. */
   readonly name: string;
   /** Absolute. */
   readonly path: string;
   readonly group: NamedSetting['group'];
 }
 
-/** Returns all that these levels name, also where a higher level names another one. */
+/** Returns the credential files that these layers name, including those that a higher layer replaces. */
 export function credentialFiles(
-  levels: readonly Layer[],
-  place: Pick<World, 'cwd' | 'env' | 'platform'>,
+  layers: readonly Layer[],
+  deps: Pick<World, 'cwd' | 'env' | 'platform'>,
 ): readonly CredentialFile[] {
-  return levels.flatMap((level) =>
+  return layers.flatMap((layer) =>
     SETTINGS.flatMap(({ key, group }) => {
-      const given = level.get(key);
-      return Object.entries(given ? pathsIn(key, given.value, place.platform) : {}).flatMap(([member, path]) =>
-        given && path ? [{ name: `${given.name}${member}`, path: absolute(path, given, place), group }] : [],
+      const setting = layer.get(key);
+      return Object.entries(setting ? pathsIn(key, setting.value, deps.platform) : {}).flatMap(([member, path]) =>
+        setting && path ? [{ name: `${setting.name}${member}`, path: toAbsolute(path, setting, deps), group }] : [],
       );
     }),
   );
 }
 
+/** Returns the paths in the value of a setting, by the suffix of the setting's name. */
 function pathsIn(key: string, value: unknown, platform: string): Readonly<Record<string, string | undefined>> {
   switch (key) {
     case 'apiKeyFile':

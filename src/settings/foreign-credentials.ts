@@ -1,11 +1,12 @@
 import { FilingsError } from '../errors.ts';
 import type { Flags } from '../spec/command.ts';
 import { configCommand } from './hint-command.ts';
-import { firstOf, type Layer } from './layers.ts';
+import { findInLayers, type Layer } from './layers.ts';
 import { SETTINGS } from './table.ts';
 
+/** A key or token of the config file that must not be sent to this run's service. */
 export interface ForeignCredential {
-  readonly what: 'key' | 'token';
+  readonly group: 'key' | 'token';
   readonly error: FilingsError;
 }
 
@@ -15,33 +16,31 @@ const WORDS = {
 } as const;
 
 /**
- * Those that won and are not to be sent. What the config file holds or names belongs to the origin of its level's base
- * URL, a profile inheriting the one at the top; what flags and environment give, goes where the run goes.
- * @param inFile the config file's layers, a profile's first
+ * Returns the credentials that belong to another origin and are not sent. A credential of the config file belongs to
+ * the origin of the base URL in the same level; a profile inherits the base URL of the top level. A credential from
+ * flags or environment is sent to any origin.
+ * @param inFile the layers of the config file, the profile's first
+ * @param origin the origin that this run sends requests to
  */
 export function foreignCredentials(
-  given: Layer,
+  rawSettings: Layer,
   inFile: readonly Layer[],
-  asked: string,
+  origin: string,
   { config }: Flags,
 ): readonly ForeignCredential[] {
   return SETTINGS.flatMap(({ key, group }) => {
-    const credential = group && given.get(key);
-    // What has no directory is not from a file.
+    const credential = group && rawSettings.get(key);
+    // Only values from the config file have a directory.
     if (!group || !credential?.directory) return [];
     const { profile, name: source } = credential;
-    const own = String(firstOf(profile === undefined ? inFile.slice(-1) : inFile, 'baseUrl')?.value);
-    const origin = URL.canParse(own) ? new URL(own).origin : undefined;
-    if (origin === asked) return [];
+    const baseUrl = String(findInLayers(profile === undefined ? inFile.slice(-1) : inFile, 'baseUrl')?.value);
+    const owner = URL.canParse(baseUrl) ? new URL(baseUrl).origin : undefined;
+    if (owner === origin) return [];
     const { name, forRun } = WORDS[group];
-    const why = origin === undefined ? 'no baseUrl is set beside it' : `the ${name} is for ${origin}`;
-    const setUrl = configCommand(`filings config set base-url ${asked}`, { config, profile });
-    const hint = origin === undefined ? `if it is for this host: ${setUrl}` : `for this host use ${forRun}`;
-    return [
-      {
-        what: group,
-        error: new FilingsError('config', `${why}; not sent to ${asked}`, { subject: { name: source }, hint }),
-      },
-    ];
+    const reason = owner === undefined ? 'no baseUrl is set beside it' : `the ${name} is for ${owner}`;
+    const setUrl = configCommand(`filings config set base-url ${origin}`, { config, profile });
+    const hint = owner === undefined ? `if it is for this host: ${setUrl}` : `for this host use ${forRun}`;
+    const subject = { name: source };
+    return [{ group, error: new FilingsError('config', `${reason}; not sent to ${origin}`, { subject, hint }) }];
   });
 }

@@ -1,40 +1,43 @@
+// Makes commands for hints. Takes the flags or the command line of this run, and gives a line that can be pasted into a
+// shell. A typed key never appears in it.
 import type { Flags } from '../spec/command.ts';
 import { shellWord } from '../text.ts';
 import { SHARED_OPTIONS } from './table.ts';
 
-/** They choose the service and its credentials, beside the settings that say so themselves. */
-const CHOOSING = ['config', 'profile', 'sandbox'];
+/** Settings that choose the service and its credentials, in addition to those that the table marks with `service`. */
+const SERVICE_SELECTORS = ['config', 'profile', 'sandbox'];
 
 /**
- * With the flags that choose the service, so that it works when it is pasted. No secret is among
- * them, nor what was read from stdin.
+ * Returns the command with the flags that choose the service, so that the command works when it is pasted. Flags with a
+ * secret and flags that read stdin are omitted.
  */
 export function hintCommand(command: string, flags: Flags): string {
   const words = SHARED_OPTIONS.flatMap(({ key, flag, service, secret }) => {
     const value = flags[key];
-    if (secret || !(service || CHOOSING.includes(key)) || value === '-') return [];
+    if (secret || !(service || SERVICE_SELECTORS.includes(key)) || value === '-') return [];
     if (value === true) return [`--${flag}`];
     return typeof value === 'string' ? [`--${flag}${value.startsWith('-') ? '=' : ' '}${shellWord(value)}`] : [];
   });
   return [command, ...words].join(' ');
 }
 
-/** As {@link hintCommand}, for a command that changes the config file: where it is, and which profile of it. */
+/** Returns a command that changes the config file, with `--config` and `--profile` of this run. */
 export function configCommand(command: string, { config, profile }: Flags): string {
   return hintCommand(command, { config, profile });
 }
 
 /**
- * Returns this run's own command line with some of its words replaced, as it can be pasted, without a typed key.
- * @param replaced for a word, the words that replace it; there may be none
- * @param added words that follow at the end
+ * Returns the command line of this run with some words replaced and without a typed key, quoted for a shell.
+ * @param replacements the words that replace a word; an empty list removes it
+ * @param addedWords words that are appended
  */
-export function retyped(
+export function rewriteCommand(
   argv: readonly string[],
-  replaced: ReadonlyMap<string, readonly string[]>,
-  added: readonly string[] = [],
+  replacements: ReadonlyMap<string, readonly string[]>,
+  addedWords: readonly string[] = [],
 ): string {
   const isSecret = (word = '') => SHARED_OPTIONS.some(({ flag, secret }) => secret && word === `--${flag}`);
   const words = argv.filter((word, index) => !isSecret(word.split('=', 1)[0]) && !isSecret(argv[index - 1]));
-  return ['filings', ...words.flatMap((word) => replaced.get(word) ?? [word]), ...added].map(shellWord).join(' ');
+  const rewritten = words.flatMap((word) => replacements.get(word) ?? [word]);
+  return ['filings', ...rewritten, ...addedWords].map(shellWord).join(' ');
 }

@@ -1,3 +1,5 @@
+// The sources of settings as layers: flags, environment, profile, config file and defaults. Each layer has the raw
+// settings of one source. `resolvePrecedence` takes the layers, highest first, and gives the raw settings that count.
 import { dirname } from 'node:path';
 import { FilingsError } from '../errors.ts';
 import type { JsonObject } from '../json.ts';
@@ -8,27 +10,28 @@ import { type NamedSetting, SETTINGS, type SettingKey } from './table.ts';
 
 type Level = 'flag' | 'env' | 'profile' | 'file' | 'default';
 
-/** A value as it was given: text, `true` for a switch's flag, JSON from the config file. */
-export interface Given {
+/** A value before it is parsed: text, `true` for the flag of a switch, JSON from the config file. */
+export interface RawSetting {
   readonly value: unknown;
   readonly level: Level;
-  /** Where it came from: `--jobs`, `FILINGS_JOBS`, `/home/me/c.json: profiles.work.jobs`, `default`. */
+  /** The source: `--jobs`, `FILINGS_JOBS`, `/home/me/c.json: profiles.work.jobs`, `default`. */
   readonly name: string;
-  /** Of the config file: its relative paths begin there. */
+  /** The directory of the config file, against which relative paths are resolved. Other sources have none. */
   readonly directory?: string;
   readonly profile?: string | undefined;
 }
 
-/** By the keys of settings. */
-export type Layer = ReadonlyMap<string, Given>;
+/** Raw settings by their keys. */
+export type Layer = ReadonlyMap<string, RawSetting>;
 
+/** Returns the layer of the flags. */
 export function flagLayer(flags: JsonObject): Layer {
-  return layer(({ key, option }) => option && { level: 'flag', name: option, value: flags[key] });
+  return createLayer(({ key, option }) => option && { level: 'flag', name: option, value: flags[key] });
 }
 
-/** A variable set to the empty string counts as unset. */
+/** Returns the layer of the environment. A variable with an empty value counts as unset. */
 export function envLayer(env: World['env']): Layer {
-  return layer(({ key, env: name }) => {
+  return createLayer(({ key, env: name }) => {
     if (name && env[name]) return { level: 'env', name, value: env[name] };
     return key === 'color' && colorFromEnvironment(env);
   });
@@ -39,53 +42,55 @@ interface Profile {
   readonly values: JsonObject;
 }
 
-/** The layers of the config file, the profile's first. `null` in the profile unsets what the top level sets. */
+/** Returns the layers of the config file, the profile's first. `null` in a profile unsets the top level's value. */
 export function fileLayers(path: string, values: JsonObject, profile?: Profile): readonly Layer[] {
   const top = fileLayer(path, values);
   if (profile === undefined) return [top];
   const isNull = ([key]: readonly [string, unknown]) =>
     Object.hasOwn(profile.values, key) && profile.values[key] === null;
   const layers = [fileLayer(path, profile.values, profile.name), top];
-  return layers.map((one) => new Map([...one].filter((entry) => !isNull(entry))));
+  return layers.map((layer) => new Map([...layer].filter((entry) => !isNull(entry))));
 }
 
 function fileLayer(path: string, values: JsonObject, profile?: string): Layer {
   const prefix = profile === undefined ? '' : `profiles.${profile}.`;
   const level = profile === undefined ? 'file' : 'profile';
   const value = (key: string) => (Object.hasOwn(values, key) ? values[key] : undefined);
-  return layer(
+  return createLayer(
     ({ key, inFile }) =>
       inFile && { level, name: `${path}: ${prefix}${key}`, value: value(key), directory: dirname(path), profile },
   );
 }
 
+/** Returns the layer of the defaults. */
 export function defaultLayer(): Layer {
-  return layer(({ default: value }) => ({ level: 'default', name: 'default', value }));
+  return createLayer(({ default: value }) => ({ level: 'default', name: 'default', value }));
 }
 
-/** What to say of variables that nothing reads: a misspelt one would silently not count. */
+/** Returns a warning for each FILINGS_ variable that is not a setting, because a misspelt one would have no effect. */
 export function unknownVariables(env: World['env']): readonly string[] {
   const prefix = 'FILINGS_';
   const known = SETTINGS.flatMap((spec) => spec.env?.slice(prefix.length) ?? []);
   return Object.keys(env).flatMap((variable) => {
     const name = variable.slice(prefix.length);
     if (!variable.startsWith(prefix) || !env[variable] || known.includes(name)) return [];
-    const meant = nearest(name, known);
-    return `${variable} is not used: ${meant ? `did you mean ${prefix}${meant}?` : "see 'filings help environment'"}`;
+    const suggestion = nearest(name, known);
+    const hint = suggestion ? `did you mean ${prefix}${suggestion}?` : "see 'filings help environment'";
+    return `${variable} is not used: ${hint}`;
   });
 }
 
-function layer(give: (spec: NamedSetting) => Given | undefined | '' | false): Layer {
+function createLayer(read: (spec: NamedSetting) => RawSetting | undefined | '' | false): Layer {
   return new Map(
     SETTINGS.flatMap((spec) => {
-      const given = give(spec);
-      return given && given.value !== undefined ? [[spec.key, given] as const] : [];
+      const setting = read(spec);
+      return setting && setting.value !== undefined ? [[spec.key, setting] as const] : [];
     }),
   );
 }
 
-/** The conventions of no-color.org and of bixense.com/clicolors, strongest first. */
-function colorFromEnvironment({ NO_COLOR, FORCE_COLOR, CLICOLOR_FORCE }: World['env']): Given | undefined {
+/** Follows no-color.org, then bixense.com/clicolors. */
+function colorFromEnvironment({ NO_COLOR, FORCE_COLOR, CLICOLOR_FORCE }: World['env']): RawSetting | undefined {
   const level = 'env';
   if (NO_COLOR) return { level, name: 'NO_COLOR', value: 'never' };
   if (FORCE_COLOR)
@@ -93,33 +98,35 @@ function colorFromEnvironment({ NO_COLOR, FORCE_COLOR, CLICOLOR_FORCE }: World['
   return CLICOLOR_FORCE && CLICOLOR_FORCE !== '0' ? { level, name: 'CLICOLOR_FORCE', value: 'always' } : undefined;
 }
 
-export function firstOf(layers: readonly Layer[], key: SettingKey): Given | undefined {
-  return layers.find((one) => one.has(key))?.get(key);
+/** Returns the raw setting from the highest layer that has it. */
+export function findInLayers(layers: readonly Layer[], key: SettingKey): RawSetting | undefined {
+  return layers.find((layer) => layer.has(key))?.get(key);
 }
 
 /**
- * For each setting the first layer that has it; the first that has any of a group decides for all of it, and an error
- * when it has two.
+ * Returns each setting from the highest layer that has it. Members of a group are alternatives: the highest layer that
+ * has one of them decides. Throws `usage` or `config` if this layer has two.
  */
 export function resolvePrecedence(layers: readonly Layer[]): Layer {
-  const won = new Map<string, Given>();
+  const rawSettings = new Map<string, RawSetting>();
   for (const { key, group } of SETTINGS) {
-    const rivals = SETTINGS.filter((other) => other.key === key || (group && other.group === group));
-    const deciding = layers.find((one) => rivals.some((rival) => one.has(rival.key)));
-    const [first, second] = rivals.flatMap((rival) => deciding?.get(rival.key) ?? []);
+    const alternatives = SETTINGS.filter((other) => other.key === key || (group && other.group === group));
+    const highest = layers.find((layer) => alternatives.some((spec) => layer.has(spec.key)));
+    const [first, second] = alternatives.flatMap((spec) => highest?.get(spec.key) ?? []);
     if (first && second) {
-      const what = group === 'key' ? 'the API key' : 'the JWT';
+      const credential = group === 'key' ? 'the API key' : 'the JWT';
       const subject = { name: `${first.name} and ${second.name}` };
       const { code } = sourceOf(first);
       const hint = code === 'config' ? 'remove one of them from the config file' : 'use only one of them';
-      throw new FilingsError(code, `two sources of ${what}`, { subject, hint });
+      throw new FilingsError(code, `two sources of ${credential}`, { subject, hint });
     }
-    const given = deciding?.get(key);
-    if (given) won.set(key, given);
+    const setting = highest?.get(key);
+    if (setting) rawSettings.set(key, setting);
   }
-  return won;
+  return rawSettings;
 }
 
-export function sourceOf({ name, level }: Given): ValueSource {
+/** Returns the source for error messages, with the code `usage` for flags and environment, otherwise `config`. */
+export function sourceOf({ name, level }: RawSetting): ValueSource {
   return { name, code: level === 'flag' || level === 'env' ? 'usage' : 'config' };
 }

@@ -1,3 +1,5 @@
+// Reads a key or a token from its source: a value, a file, stdin or the output of a program. Gives the bare secret,
+// which is registered for redaction first.
 import type { ExecFileException } from 'node:child_process';
 import { promisify } from 'node:util';
 import { childOf } from '../abort.ts';
@@ -8,84 +10,85 @@ import { readStdin } from '../stdio/input.ts';
 import { inSeconds, shortened, textOf } from '../text.ts';
 import type { World } from '../world.ts';
 
-export type SecretPlace =
+/** The source of a key or a token. A path is absolute, or `-` for stdin. */
+export type SecretSource =
   | { readonly kind: 'value'; readonly value: string }
   | { readonly kind: 'file'; readonly path: string }
   | { readonly kind: 'command'; readonly argv: readonly string[] };
 
-/** A program that asks a person for a password may take this long. */
-const PATIENCE_MS = 30_000;
+/** The time limit for `apiKeyCommand`, in milliseconds. The program may have to ask a person for a password. */
+const COMMAND_TIMEOUT_MS = 30_000;
+/** The maximum size of a secret, in KiB. It bounds the work of redaction. */
 const MAX_KIB = 64;
-/** Bytes. */
-const MAX_OUTPUT = 1024 * 1024;
-/** Of stderr, after it was redacted. UTF-16 units. */
-const MAX_COMPLAINT = 500;
+const MAX_OUTPUT_BYTES = 1024 * 1024;
+/** The part of stderr in an error message, in UTF-16 units after redaction. */
+const MAX_STDERR_LENGTH = 500;
 
 /**
- * Less one line break at its end; it is remembered as a secret.
- * @throws FilingsError `config` without a byte of the secret; the signal's reason
+ * Returns the secret without one line break at its end, and registers it for redaction. Throws `config`, whose message
+ * has no byte of the secret, and the signal's reason.
  */
-export async function readSecret(place: SecretPlace, what: 'API key' | 'JWT', world: World): Promise<string> {
-  const { name, text } = await textAt(place, what, world);
+export async function readSecret(source: SecretSource, label: 'API key' | 'JWT', world: World): Promise<string> {
+  const { name, text } = await readText(source, label, world);
   const secret = text.replace(/\r?\n$/, '');
-  // Every form of a secret is looked for in whatever is said.
   if (secret.length > MAX_KIB * 1024)
     throw new FilingsError('config', `larger than ${MAX_KIB} KiB`, { subject: { name } });
   world.secrets.add(secret);
-  const fault = faultOf(secret);
+  const fault = findCredentialFault(secret);
   if (fault === undefined) return secret;
   throw new FilingsError('config', fault, {
     subject: { name },
-    hint: `it must be one line, and nothing but the ${what} itself`,
+    hint: `it must be one line, and nothing but the ${label} itself`,
   });
 }
 
-async function textAt(place: SecretPlace, what: string, world: World) {
-  if (place.kind === 'value') return { name: what, text: place.value };
-  if (place.kind === 'command') {
-    const name = `${what} of apiKeyCommand: ${place.argv[0]}`;
-    return { name, text: await firstLineOf(place.argv, name, world) };
+async function readText(source: SecretSource, label: string, world: World) {
+  if (source.kind === 'value') return { name: label, text: source.value };
+  if (source.kind === 'command') {
+    const name = `${label} of apiKeyCommand: ${source.argv[0]}`;
+    return { name, text: await runCommand(source.argv, name, world) };
   }
-  if (place.path === '-') return { name: `${what} from stdin`, text: await textFromStdin(what, world) };
-  const bytes = await readSecretFile(place.path, `${what} file`, world);
-  return { name: `${what} file ${place.path}`, text: textOf(bytes) };
+  if (source.path === '-') return { name: `${label} from stdin`, text: await readFromStdin(label, world) };
+  const bytes = await readSecretFile(source.path, `${label} file`, world);
+  return { name: `${label} file ${source.path}`, text: textOf(bytes) };
 }
 
-/** On a terminal it is a line that is not shown. */
-async function textFromStdin(what: string, world: World): Promise<string> {
-  if (world.stdin.isTTY) return (await import('../stdio/prompt.ts')).askHidden(what, world);
-  return textOf(await readStdin(world.stdin, what, world.interrupt));
+/** Returns all of stdin. On a terminal, prompts for one line that is not echoed. */
+async function readFromStdin(label: string, world: World): Promise<string> {
+  if (world.stdin.isTTY) return (await import('../stdio/prompt.ts')).askHidden(label, world);
+  return textOf(await readStdin(world.stdin, label, world.interrupt));
 }
 
-/** Runs a program without a shell, to its end; the first line of its stdout. */
-async function firstLineOf([program = '', ...args]: readonly string[], name: string, world: World): Promise<string> {
+/** Runs a program without a shell and waits for its end. Returns the first line of its stdout. */
+async function runCommand([program = '', ...args]: readonly string[], name: string, world: World): Promise<string> {
   const { execFile } = await import('node:child_process');
-  const wrong = (why: string, cause?: unknown) => new FilingsError('config', why, { subject: { name }, cause });
+  const commandError = (reason: string, cause?: unknown) =>
+    new FilingsError('config', reason, { subject: { name }, cause });
   const { signal, abort, detach } = childOf(world.interrupt);
-  const late = () => abort(wrong(`wrote no key within ${inSeconds(PATIENCE_MS)}`));
-  world.sleep(PATIENCE_MS, signal).then(late, () => {});
+  const onTimeout = () => abort(commandError(`wrote no key within ${inSeconds(COMMAND_TIMEOUT_MS)}`));
+  world.sleep(COMMAND_TIMEOUT_MS, signal).then(onTimeout, () => {});
   try {
     signal.throwIfAborted();
     const { cwd, env } = world;
-    const running = promisify(execFile)(program, args, { cwd, env: { ...env }, signal, maxBuffer: MAX_OUTPUT });
-    running.child.stdin?.end();
-    return firstLine((await running).stdout);
+    const execution = promisify(execFile)(program, args, { cwd, env: { ...env }, signal, maxBuffer: MAX_OUTPUT_BYTES });
+    execution.child.stdin?.end();
+    return firstLine((await execution).stdout);
   } catch (error) {
     signal.throwIfAborted();
     const { stdout = '', stderr = '', code, signal: endedBy } = error as Partial<ExecFileException>;
-    // Before anything is told: a program that fails may repeat on stderr the key that it wrote.
+    // Registered before stderr is used: a program that fails may repeat there the key that it wrote.
     world.secrets.add(firstLine(stdout).trim());
-    if (code === 'ENOENT') throw wrong('no such program', error);
+    if (code === 'ENOENT') throw commandError('no such program', error);
     if (code === 'EINVAL' && /\.(cmd|bat)$/i.test(program)) {
-      throw wrong(
+      throw commandError(
         'is a script of cmd.exe, which cannot be run without a shell: name the program that it starts',
         error,
       );
     }
-    if (typeof code === 'string') throw wrong(`cannot be run: ${systemReason(error)}`, error);
-    const said = shortened(world.secrets.redact(firstLine(stderr.trim())), MAX_COMPLAINT);
-    const ended = endedBy ? `was ended by ${endedBy}` : `exited with status ${code}`;
-    throw wrong(said === '' ? ended : `${ended}: ${said}`);
+    if (typeof code === 'string') throw commandError(`cannot be run: ${systemReason(error)}`, error);
+    const stderrText = shortened(world.secrets.redact(firstLine(stderr.trim())), MAX_STDERR_LENGTH);
+    const reason = endedBy ? `was ended by ${endedBy}` : `exited with status ${code}`;
+    throw commandError(stderrText === '' ? reason : `${reason}: ${stderrText}`);
   } finally {
     abort(undefined);
     detach();
@@ -96,8 +99,8 @@ function firstLine(text: string): string {
   return (text.split('\n', 1)[0] ?? '').replace(/\r$/, '');
 }
 
-/** Why a text can't be a credential in a header (RFC 9110 section 5.5). */
-export function faultOf(secret: string): string | undefined {
+/** Returns why a text cannot be sent as a credential in a header (RFC 9110, section 5.5), or undefined. */
+export function findCredentialFault(secret: string): string | undefined {
   if (secret === '') return 'is empty';
   if (/[\r\n]/.test(secret)) return 'has a line break inside';
   if (!/^[\t\x20-\x7e]*$/.test(secret)) return 'has a character that no header may hold';

@@ -1,3 +1,5 @@
+// Parses the raw settings. Takes the layer that `resolvePrecedence` gives, and gives typed values with one source each
+// for the key and the JWT. No secret is read here.
 import { FilingsError } from '../errors.ts';
 import { isLoopback } from '../http/loopback.ts';
 import type { TokenRecipe } from '../jwt/minter.ts';
@@ -6,54 +8,56 @@ import type { Flags } from '../spec/command.ts';
 import { FILE, WHOLE_SECONDS } from '../spec/kind.ts';
 import { readAs, valueError } from '../spec/option.ts';
 import type { World } from '../world.ts';
-import { envLayer, flagLayer, type Given, type Layer, resolvePrecedence, sourceOf } from './layers.ts';
-import type { SecretPlace } from './read-secret.ts';
+import { envLayer, flagLayer, type Layer, type RawSetting, resolvePrecedence, sourceOf } from './layers.ts';
+import type { SecretSource } from './read-secret.ts';
 import { KEY_WAYS, type NamedSetting, SETTINGS, type SettingValues } from './table.ts';
 
-/** They become one setting each for the key and for the JWT. */
+/** The settings that are joined into `key` and `token`. */
 type Credential = 'apiKey' | 'apiKeyFile' | 'apiKeyCommand' | 'jwtFile' | 'jwtToken' | 'jwt';
 
-/** Durations in milliseconds. `keyIn` undefined: not given, so the default that suits the credentials. */
+/** The parsed settings. Durations are in milliseconds. Without `keyIn` the default depends on the credentials. */
 export interface Settings extends Omit<SettingValues, Credential> {
-  readonly key: (SecretPlace & Sourced) | undefined;
-  readonly token: ((SecretPlace | { readonly kind: 'recipe'; readonly recipe: TokenRecipe }) & Sourced) | undefined;
+  readonly key: (SecretSource & WithSource) | undefined;
+  readonly token: ((SecretSource | { readonly kind: 'recipe'; readonly recipe: TokenRecipe }) & WithSource) | undefined;
 }
 
-/** `FILINGS_API_KEY`, `--api-key-file`, `/home/me/.config/filings/config.json: apiKey`. */
-type Sourced = { readonly source: string };
-type Place = Pick<World, 'cwd' | 'env' | 'platform'>;
+/** Names the source: `FILINGS_API_KEY`, `--api-key-file`, `/home/me/.config/filings/config.json: apiKey`. */
+type WithSource = { readonly source: string };
+type PathDeps = Pick<World, 'cwd' | 'env' | 'platform'>;
 
-/** Throws `usage` or `config`, naming the source of what is wrong. */
-export function readSettings(given: Layer, place: Place): Settings {
-  const alone = SETTINGS.filter(({ group }) => group === undefined);
-  const values = Object.fromEntries(alone.map((spec) => [spec.key, readGiven(spec, given.get(spec.key))]));
-  const settings = { ...values, key: keyOf(given, place), token: tokenOf(given, place) } as unknown as Settings;
-  checkTogether(settings, given);
+/** Returns the parsed settings. Throws `usage` or `config`, which name the source of the invalid value. */
+export function readSettings(rawSettings: Layer, deps: PathDeps): Settings {
+  const ungrouped = SETTINGS.filter(({ group }) => group === undefined);
+  const values = Object.fromEntries(ungrouped.map((spec) => [spec.key, parseValue(spec, rawSettings.get(spec.key))]));
+  const sources = { key: keySource(rawSettings, deps), token: tokenSource(rawSettings, deps) };
+  const settings = { ...values, ...sources } as unknown as Settings;
+  checkCombination(settings, rawSettings);
   return settings;
 }
 
-function readGiven({ kind }: NamedSetting, given: Given | undefined): unknown {
-  if (given === undefined) return kind.json === 'boolean' ? false : undefined;
-  // The config file's schema has checked its members.
-  if (kind.json === 'object') return given.value;
-  return readAs(kind, String(given.value), sourceOf(given));
+function parseValue({ kind }: NamedSetting, setting: RawSetting | undefined): unknown {
+  if (setting === undefined) return kind.json === 'boolean' ? false : undefined;
+  // The schema of the config file has checked the members.
+  if (kind.json === 'object') return setting.value;
+  return readAs(kind, String(setting.value), sourceOf(setting));
 }
 
-function checkTogether({ quiet, verbose, baseUrl, allowHttp, keyIn, token }: Settings, given: Layer): void {
+/** Throws `usage` or `config` if settings contradict each other. */
+function checkCombination({ quiet, verbose, baseUrl, allowHttp, keyIn, token }: Settings, rawSettings: Layer): void {
   if (quiet && verbose) throw new FilingsError('usage', '--quiet cannot be used with --verbose');
   if (baseUrl !== undefined) requireEncryption(baseUrl, allowHttp);
-  const ways = given.get('keyIn');
-  if (token === undefined || ways === undefined || (keyIn !== 'authorization' && keyIn !== 'basic')) return;
+  const rawKeyIn = rawSettings.get('keyIn');
+  if (token === undefined || rawKeyIn === undefined || (keyIn !== 'authorization' && keyIn !== 'basic')) return;
   // A JWT needs the Authorization header for itself (service.md, section 5).
   const allowed = KEY_WAYS.filter((way) => way !== 'authorization' && way !== 'basic');
-  const { name, code } = sourceOf(ways);
+  const { name, code } = sourceOf(rawKeyIn);
   throw new FilingsError(code, `${keyIn} cannot be used with a JWT, which is sent in Authorization`, {
     subject: { name },
     hint: `send the key another way: --key-in ${allowed.join(', --key-in ')}`,
   });
 }
 
-/** Plain http would show the key to everybody on the way: only loopback is near enough. */
+/** Throws `config` for plain http except to loopback, because the network could read the key. */
 function requireEncryption(url: URL, allowHttp: boolean): void {
   if (url.protocol === 'https:' || allowHttp || isLoopback(url.hostname)) return;
   throw new FilingsError('config', 'plain http would send the key unencrypted', {
@@ -62,39 +66,39 @@ function requireEncryption(url: URL, allowHttp: boolean): void {
   });
 }
 
-function keyOf(given: Layer, place: Place): Settings['key'] {
-  const command = given.get('apiKeyCommand');
-  if (!command) return placed(given.get('apiKey'), given.get('apiKeyFile'), place);
+function keySource(rawSettings: Layer, deps: PathDeps): Settings['key'] {
+  const command = rawSettings.get('apiKeyCommand');
+  if (!command) return valueOrFile(rawSettings.get('apiKey'), rawSettings.get('apiKeyFile'), deps);
   const [program = '', ...args] = command.value as readonly string[];
-  // A program with a slash in its name is a path like every other; others are looked up in PATH.
-  const found = segmentsOf(program, place.platform).length > 1 ? absolute(program, command, place) : program;
-  return { kind: 'command', argv: [found, ...args], source: command.name };
+  // A name without a slash is looked up in PATH.
+  const executable = segmentsOf(program, deps.platform).length > 1 ? toAbsolute(program, command, deps) : program;
+  return { kind: 'command', argv: [executable, ...args], source: command.name };
 }
 
-function tokenOf(given: Layer, place: Place): Settings['token'] {
-  const recipe = given.get('jwt');
-  if (!recipe) return placed(given.get('jwtToken'), given.get('jwtFile'), place);
-  return { kind: 'recipe', recipe: recipeOf(recipe, place), source: recipe.name };
+function tokenSource(rawSettings: Layer, deps: PathDeps): Settings['token'] {
+  const recipe = rawSettings.get('jwt');
+  if (!recipe) return valueOrFile(rawSettings.get('jwtToken'), rawSettings.get('jwtFile'), deps);
+  return { kind: 'recipe', recipe: parseRecipe(recipe, deps), source: recipe.name };
 }
 
-function placed(value: Given | undefined, file: Given | undefined, place: Place) {
+function valueOrFile(value: RawSetting | undefined, file: RawSetting | undefined, deps: PathDeps) {
   if (value) return { kind: 'value', value: String(value.value), source: value.name } as const;
   if (!file) return undefined;
   const path = readAs(FILE, String(file.value), sourceOf(file));
   // `-` is stdin.
-  return { kind: 'file', path: path === '-' ? path : absolute(path, file, place), source: file.name } as const;
+  return { kind: 'file', path: path === '-' ? path : toAbsolute(path, file, deps), source: file.name } as const;
 }
 
-function recipeOf(given: Given, place: Place): TokenRecipe {
-  const { keyFile, secretFile, lifetime, ...rest } = given.value as Readonly<Record<string, string>>;
-  const source = sourceOf(given);
+function parseRecipe(setting: RawSetting, deps: PathDeps): TokenRecipe {
+  const { keyFile, secretFile, lifetime, ...rest } = setting.value as Readonly<Record<string, string>>;
+  const source = sourceOf(setting);
   if ((keyFile === undefined) === (secretFile === undefined)) {
     throw valueError(source, 'must have either keyFile or secretFile');
   }
   return {
     ...rest,
-    keyFile: keyFile && absolute(keyFile, given, place),
-    secretFile: secretFile && absolute(secretFile, given, place),
+    keyFile: keyFile && toAbsolute(keyFile, setting, deps),
+    secretFile: secretFile && toAbsolute(secretFile, setting, deps),
     lifetime:
       lifetime === undefined
         ? undefined
@@ -102,21 +106,24 @@ function recipeOf(given: Given, place: Place): TokenRecipe {
   };
 }
 
-/** A path as its source means it: no shell expands `~/` in a file. */
-export function absolute(path: string, { directory }: Given, place: Place): string {
-  const { isAbsolute, join, resolve } = pathsOf(place.platform);
+/**
+ * Returns the absolute path that a setting means. A path of the config file is relative to its directory, and `~/` in
+ * it is the home directory, because no shell expands it there.
+ */
+export function toAbsolute(path: string, { directory }: RawSetting, { cwd, env, platform }: PathDeps): string {
+  const { isAbsolute, join, resolve } = pathsOf(platform);
   if (isAbsolute(path)) return path;
-  const home = homeIn(place.env, place.platform);
-  return directory && home && path.startsWith('~/') ? join(home, path.slice(2)) : resolve(directory ?? place.cwd, path);
+  const home = homeIn(env, platform);
+  return directory && home && path.startsWith('~/') ? join(home, path.slice(2)) : resolve(directory ?? cwd, path);
 }
 
-/** For commands that resolve no settings: from flags and environment alone. Throws `usage`: two of one secret. */
-export function stdinUsersGiven(flags: Flags, env: World['env']): readonly string[] {
-  return stdinUsers(resolvePrecedence([flagLayer(flags), envLayer(env)]));
-}
-
-/** Who among what was given reads stdin, as a person would write it. */
-export function stdinUsers(given: Layer): readonly string[] {
+/** Returns the flags that read stdin, as a user writes them. */
+export function stdinUsers(rawSettings: Layer): readonly string[] {
   const users = { apiKeyFile: '--api-key-file -', jwtFile: '--jwt-file -' };
-  return Object.entries(users).flatMap(([key, user]) => (given.get(key)?.value === '-' ? [user] : []));
+  return Object.entries(users).flatMap(([key, user]) => (rawSettings.get(key)?.value === '-' ? [user] : []));
+}
+
+/** Returns the flags that read stdin if no config file is read. Throws `usage` for two sources of one secret. */
+export function stdinUsersOf(flags: Flags, env: World['env']): readonly string[] {
+  return stdinUsers(resolvePrecedence([flagLayer(flags), envLayer(env)]));
 }

@@ -1,3 +1,5 @@
+// All settings in one table. Flags, environment variables, the members of the config file, its schema, the help and the
+// completions are made from it.
 import type { TokenRecipe } from '../jwt/minter.ts';
 import type { KeyWay } from '../service/credentials.ts';
 import type { ListingDescription } from '../service/listing.ts';
@@ -18,27 +20,28 @@ import { flagOf, type NamedOption, type OptionSpec, type ValueOf } from '../spec
 
 /** A setting: an option that may also come from the environment, a profile or the config file. */
 export interface SettingSpec<T = unknown> extends OptionSpec<T> {
-  /** Where it can't be given; elsewhere it is `--base-url`, `FILINGS_BASE_URL`, `baseUrl`. */
+  /** The sources that cannot set it. In the others it is called `--base-url`, `FILINGS_BASE_URL`, `baseUrl`. */
   readonly noFlag?: true;
   readonly noEnv?: true;
   readonly noFile?: true;
-  /** Its variable, where that has another name. */
+  /** The name of its variable, if it does not follow the rule. */
   readonly env?: string;
   readonly secret?: true;
-  /** They are sources of the same thing. */
+  /** Settings of one group are alternative sources of one credential. */
   readonly group?: 'key' | 'token';
-  /** Says which service, and with which credentials: with `--sandbox` it is not used. */
+  /** Describes the service or its credentials. `--sandbox` ignores such settings. */
   readonly service?: true;
 }
 
 /**
- * Where the service is, with or without its version prefix (service.md, section 7) and final slashes. The URL has neither
- * prefix, and ends in one slash: `new URL('v1/download', baseUrl)` is an endpoint.
+ * The URL of the service. The text may have the version prefix (service.md, section 7) and final slashes. The parsed
+ * URL has no prefix and ends with one slash, so that `new URL('v1/download', baseUrl)` is an endpoint.
  */
 export const BASE_URL: Kind<URL> = {
   parse(text) {
-    // WHATWG parsing drops line breaks and takes backslashes for slashes: what would be asked is not what was written.
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is refused
+    // The WHATWG parser drops line breaks and turns backslashes into slashes, so it could accept another URL than the
+    // text.
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are rejected here
     if (!/^https?:\/\/[^\s\\?#\u0000-\u001f\u007f]+$/i.test(text) || !URL.canParse(text)) return undefined;
     const url = new URL(text);
     if (url.username !== '' || url.password !== '') return undefined;
@@ -49,15 +52,16 @@ export const BASE_URL: Kind<URL> = {
   hidden: true,
 };
 
-/** RFC 9110 section 5.1. */
+/** A field name (RFC 9110, section 5.1). */
 const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
-/** Those the request needs for itself. */
-const TAKEN_HEADERS =
+/** Headers that the request sets itself, or that would change how the message is framed. */
+const RESERVED_HEADERS =
   /^(accept-encoding|authorization|connection|content-length|cookie|expect|host|if-range|keep-alive|range|te|trailer|transfer-encoding|upgrade|user-agent|proxy-.*)$/i;
 
+/** The ways to send the key (service.md, section 5). */
 export const KEY_WAYS = ['authorization', 'header', 'query', 'path', 'basic'] as const satisfies readonly KeyWay[];
 
-/** Of the config file's `jwt`. */
+/** The members of the config file's `jwt`. */
 export const RECIPE_MEMBERS = {
   keyFile: FILE,
   secretFile: FILE,
@@ -85,8 +89,8 @@ export const LISTING_MEMBERS = {
   firstPage: count(0, 1, 0),
 } as const satisfies Readonly<Record<keyof ListingDescription, Kind<unknown>>>;
 
-/** A value of the config file that is an object. It has no form on the command line. */
-function object<T>(members: Readonly<Record<keyof T, Kind<unknown>>>): Kind<T> {
+/** Returns the kind of a value that is an object in the config file. It has no form on the command line. */
+function objectOf<T>(members: Readonly<Record<keyof T, Kind<unknown>>>): Kind<T> {
   return {
     parse: () => undefined,
     expected: `an object of ${Object.keys(members).join(', ')}`,
@@ -95,18 +99,18 @@ function object<T>(members: Readonly<Record<keyof T, Kind<unknown>>>): Kind<T> {
   };
 }
 
-const FREE_HEADER: Kind<string> = {
-  parse: (text) => (HEADER_NAME.test(text) && !TAKEN_HEADERS.test(text) ? text : undefined),
+const KEY_HEADER: Kind<string> = {
+  parse: (text) => (HEADER_NAME.test(text) && !RESERVED_HEADERS.test(text) ? text : undefined),
   expected: 'the name of a header that may carry a key, such as X-Service-Key',
 };
 
-/** RFC 7617 section 2: no colon in it. */
+/** A user name of basic authentication, which has no colon (RFC 7617, section 2). */
 const USER_NAME: Kind<string> = {
   parse: (text) => (/^[ -9;-~]+$/.test(text) ? text : undefined),
   expected: 'a user name of plain letters without a colon, such as service',
 };
 
-/** Every setting, once, in the order in which help shows them. */
+/** All settings in the order of the help. */
 export const TABLE = {
   config: {
     noFile: true,
@@ -153,7 +157,7 @@ export const TABLE = {
     help: 'send the key this way',
   },
   keyHeader: {
-    kind: FREE_HEADER,
+    kind: KEY_HEADER,
     value: 'NAME',
     service: true,
     default: 'X-Service-Key',
@@ -179,7 +183,7 @@ export const TABLE = {
   },
   jwt: {
     noEnv: true,
-    kind: object<Partial<Record<keyof TokenRecipe, string>>>(RECIPE_MEMBERS),
+    kind: objectOf<Partial<Record<keyof TokenRecipe, string>>>(RECIPE_MEMBERS),
     noFlag: true,
     service: true,
     group: 'token',
@@ -223,7 +227,7 @@ export const TABLE = {
   pageSize: { kind: count(1, 100_000, 100), value: 'N', help: 'read listings page by page, N records each' },
   listing: {
     noEnv: true,
-    kind: object<ListingDescription>(LISTING_MEMBERS),
+    kind: objectOf<ListingDescription>(LISTING_MEMBERS),
     noFlag: true,
     service: true,
     help: "describe the service's listing by JMESPath expressions",
@@ -257,10 +261,13 @@ export const TABLE = {
   },
 } as const satisfies Readonly<Record<string, SettingSpec>>;
 
+/** The name of a setting in the config file. */
 export type SettingKey = keyof typeof TABLE;
 
+/** The parsed values by key. */
 export type SettingValues = { readonly [Key in SettingKey]: ValueOf<(typeof TABLE)[Key]> };
 
+/** A setting with its names in each source. */
 export interface NamedSetting extends Omit<SettingSpec, 'env'> {
   readonly key: SettingKey;
   readonly option: string | undefined;
@@ -268,6 +275,7 @@ export interface NamedSetting extends Omit<SettingSpec, 'env'> {
   readonly inFile: boolean;
 }
 
+/** The settings of the table as a list, with their names. */
 export const SETTINGS: readonly NamedSetting[] = Object.entries<SettingSpec>(TABLE).map(([key, spec]) => ({
   ...spec,
   key: key as SettingKey,
@@ -281,6 +289,7 @@ export const SHARED_OPTIONS: readonly (NamedSetting & NamedOption)[] = SETTINGS.
   spec.noFlag ? [] : [{ ...spec, name: spec.key, flag: flagOf(spec.key) }],
 );
 
+/** Returns the description of a valid value in the config file, which follows "must be". */
 export function expectedInFile(kind: Kind<unknown>): string {
   if (kind.completes === 'file') return 'a path in quotes';
   return kind.json === 'boolean' ? 'true or false' : kind.expected;

@@ -2,7 +2,7 @@ import { createInterface } from 'node:readline/promises';
 import { Writable } from 'node:stream';
 import { childOf } from '../abort.ts';
 import { FilingsError } from '../errors.ts';
-import { interruptedBy, type World } from '../world.ts';
+import { interruptionError, type World } from '../world.ts';
 import { write } from './output.ts';
 
 /**
@@ -17,7 +17,7 @@ export async function askHidden(
   const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() });
   const terminal = createInterface({ input: stdin, output: nowhere, terminal: true, historySize: 0 });
   // The terminal gives Ctrl-C and Ctrl-D to us.
-  terminal.on('SIGINT', () => abort(interruptedBy('SIGINT')));
+  terminal.on('SIGINT', () => abort(interruptionError('SIGINT')));
   terminal.on('close', () => abort(new FilingsError('usage', 'nothing was entered', { subject: { name: what } })));
   try {
     signal.throwIfAborted();

@@ -1,7 +1,7 @@
 // Fetches one file into a sink, with retries. Each attempt resumes at the end of the last one if both responses
 // provably belong to the same file. Takes the sink and the expected hash; gives the size, the hash and the placement.
 import { createHash, type Hash } from 'node:crypto';
-import { about, FilingsError } from '../errors.ts';
+import { FilingsError, withResource } from '../errors.ts';
 import { retry } from '../http/retry.ts';
 import { type Hosts, namingHosts } from '../service/redirect.ts';
 import type { ServiceAnswer } from '../service/requests.ts';
@@ -38,7 +38,7 @@ export async function fetchInto(job: Job, sink: Sink, hashing: Hashing): Promise
   } catch (error) {
     await sink.abandon(error);
     if (signal.aborted) throw error;
-    const failure = about(remoteFile, error);
+    const failure = withResource(remoteFile, error);
     throw sink.isRestartable ? failure : toTruncationError(failure);
   }
 }

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { interruptedBy } from '../../src/world.ts';
+import { interruptionError } from '../../src/world.ts';
 import { head } from '../servers/answers.ts';
 import type { Script } from '../servers/scripted.ts';
 import { ACCESSION, asking } from './run.ts';
@@ -21,7 +21,7 @@ test.each<[moment: string, Script]>([
   const { filings, names } = await asking(async (socket, request) => {
     await script(socket, request);
     await sleep(50);
-    interrupt.abort(interruptedBy('SIGTERM'));
+    interrupt.abort(interruptionError('SIGTERM'));
   });
   const runOptions = { interrupt: interrupt.signal };
   const { exitCode, stderr } = await filings(['download', ACCESSION, 'a.htm'], {}, runOptions);

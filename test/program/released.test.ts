@@ -5,7 +5,7 @@ import { mkdir, open, readdir } from 'node:fs/promises';
 import { basename, extname, join } from 'node:path';
 import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
 import { sleep } from '../../src/abort.ts';
-import { interruptedBy } from '../../src/world.ts';
+import { interruptionError } from '../../src/world.ts';
 import { head, sendFile } from '../servers/answers.ts';
 import { accession, type Filings, type Instead, startArchive } from '../servers/archive.ts';
 import { ACCESSION, type RunOptions, workplace } from './run.ts';
@@ -141,7 +141,7 @@ const stalling =
     socket.write(beginning(), () => setTimeout(end, 100, ends));
     return true;
   };
-const signal = stalling(({ interrupt }) => interrupt.abort(interruptedBy('SIGTERM')));
+const signal = stalling(({ interrupt }) => interrupt.abort(interruptionError('SIGTERM')));
 const deadline = stalling(({ deadline }) => deadline.emit('pass'));
 
 function beginning(): Buffer {

@@ -24,10 +24,10 @@ describe('settings', () => {
   test('come from all layers, each with its origin', async () => {
     const work = { retries: 1, baseUrl: 'https://work.example/v1' };
     const config = { profile: 'work', jobs: 3, retries: 2, allowHttp: true, deadline: '1h', profiles: { work } };
-    const { settings, given } = await resolve(config, { jobs: '7' }, { FILINGS_RATE: '6/m', FILINGS_JOBS: '5' });
+    const { settings, rawSettings } = await resolve(config, { jobs: '7' }, { FILINGS_RATE: '6/m', FILINGS_JOBS: '5' });
     expect(settings).toMatchObject({ jobs: 7, retries: 1, rate: 0.1, deadline: 3_600_000, allowHttp: true });
     expect(settings.baseUrl?.href).toBe('https://work.example/');
-    const origins = ['jobs', 'rate', 'retries', 'deadline', 'color'].map((key) => given.get(key)?.name);
+    const origins = ['jobs', 'rate', 'retries', 'deadline', 'color'].map((key) => rawSettings.get(key)?.name);
     const path = join(folder.path, 'config.json');
     const ofFile = [`${path}: profiles.work.retries`, `${path}: deadline`];
     expect(origins).toEqual(['--jobs', 'FILINGS_RATE', ...ofFile, 'default']);

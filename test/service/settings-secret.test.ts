@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import { afterAll, describe, expect, test, vi } from 'vitest';
 import { checkAccess } from '../../src/disk/secret-file.ts';
 import { FilingsError } from '../../src/errors.ts';
-import { readSecret, type SecretPlace } from '../../src/settings/read-secret.ts';
+import { readSecret, type SecretSource } from '../../src/settings/read-secret.ts';
 import { heldClock } from '../held-clock.ts';
 import { temporaryFolder, worldOf } from '../settings-world.ts';
 import { isRunning } from './transfer-fixture.ts';
@@ -14,7 +14,7 @@ import { isRunning } from './transfer-fixture.ts';
 const execute = promisify(execFile);
 const CANARY = 'canary-0123456789';
 
-const readKey = (place: SecretPlace, world = worldOf()) => readSecret(place, 'API key', world);
+const readKey = (place: SecretSource, world = worldOf()) => readSecret(place, 'API key', world);
 const asRoot = test.skipIf(process.geteuid?.() !== 0);
 
 const folder = await temporaryFolder();

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { about, FilingsError, type MessageParts, messageOf, withoutResource } from '../../src/errors.ts';
+import { FilingsError, type MessageParts, messageOf, withoutResource, withResource } from '../../src/errors.ts';
 
 const file = { accession: '0001234567-24-000001', fileName: 'a.htm' };
 const filing = { accession: '0001234567-24-000001' };
@@ -84,15 +84,18 @@ describe('FilingsError', () => {
     expect(new FilingsError('auth', 'why').with({ tries: 2 }).cause).toBeUndefined();
   });
 
-  test('an error of the network is about the resource that was asked for, whatever else it is about', () => {
-    const named = about(file, error) as FilingsError;
+  test('an error of the network gets the resource of the request in addition to its other subjects', () => {
+    const named = withResource(file, error) as FilingsError;
     expect(named.message).toBe('a.htm of 0001234567-24-000001: h: why: q');
-    expect(about(filing, named)).toBe(named);
+    expect(withResource(filing, named)).toBe(named);
     expect(withoutResource(named).message).toBe('h: why: q');
   });
 
-  test.each(['local_io', 'usage', 'auth', 'internal'] as const)('an error of the code %s is not about it', (code) => {
-    const other = new FilingsError(code, 'why');
-    expect(about(file, other)).toBe(other);
-  });
+  test.each(['local_io', 'usage', 'auth', 'internal'] as const)(
+    'withResource does not change an error of the code %s',
+    (code) => {
+      const other = new FilingsError(code, 'why');
+      expect(withResource(file, other)).toBe(other);
+    },
+  );
 });

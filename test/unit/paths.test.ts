@@ -5,7 +5,7 @@ import { targetsOf } from '../../src/commands/download/targets.ts';
 import { segmentsOf, typedPath } from '../../src/paths.ts';
 import { parseAccession } from '../../src/service/accession.ts';
 import { locateConfig } from '../../src/settings/config-file.ts';
-import { absolute } from '../../src/settings/settings.ts';
+import { toAbsolute } from '../../src/settings/settings.ts';
 import { worldOf } from '../settings-world.ts';
 
 const WINDOWS = { platform: 'win32', cwd: 'C:\\work' };
@@ -100,7 +100,7 @@ describe('the config file', () => {
     ['win32', 'NUL'],
   ])('is none if the null device is named on %s', (platform, config) => {
     const world = worldOf({ ...(platform === 'win32' ? WINDOWS : UNIX), env: { HOME: '/home/me', APPDATA } });
-    expect(locateConfig({ config }, world)).toMatchObject({ path: undefined, named: true });
+    expect(locateConfig({ config }, world)).toMatchObject({ path: undefined, isNamed: true });
   });
 
   test.each([
@@ -112,6 +112,6 @@ describe('the config file', () => {
     const env = { USERPROFILE: 'C:\\Users\\me', HOME: '/home/me' };
     const directory = platform === 'win32' ? 'C:\\config' : '/config';
     const given = { level: 'file', name: 'apiKeyFile', value: path, directory } as const;
-    expect(absolute(path, given, { env, platform, cwd: '/' })).toBe(expected);
+    expect(toAbsolute(path, given, { env, platform, cwd: '/' })).toBe(expected);
   });
 });

@@ -3,14 +3,14 @@ import { expect, test } from 'vitest';
 import { FilingsError } from '../../src/errors.ts';
 import { Secrets } from '../../src/secrets.ts';
 import { reportError } from '../../src/session/report-error.ts';
-import { derived } from '../../src/world.ts';
+import { deriveWorld } from '../../src/world.ts';
 import { worldOf } from '../settings-world.ts';
 
 test('an error whose presentation cannot be determined is one line without a secret', async () => {
   const stderr = new PassThrough();
   const secrets = new Secrets();
   secrets.add('a-long-secret');
-  const world = derived(worldOf({ stderr, secrets }), {
+  const world = deriveWorld(worldOf({ stderr, secrets }), {
     get env(): never {
       throw new Error('too many open files');
     },

@@ -3,7 +3,7 @@ import {
   defaultLayer,
   envLayer,
   fileLayers,
-  firstOf,
+  findInLayers,
   flagLayer,
   resolvePrecedence,
   unknownVariables,
@@ -37,9 +37,9 @@ test.each([
   expect(merge(sources).get('jobs')).toMatchObject({ value, name, level });
 });
 
-test('firstOf returns one setting from the highest layer that has it', () => {
+test('findInLayers returns one setting from the highest layer that has it', () => {
   const layers = [flagLayer({}), envLayer({ FILINGS_JOBS: '2' }), ...fileLayers('c.json', { jobs: 4 })];
-  expect([firstOf(layers, 'jobs')?.value, firstOf(layers, 'rate')]).toEqual(['2', undefined]);
+  expect([findInLayers(layers, 'jobs')?.value, findInLayers(layers, 'rate')]).toEqual(['2', undefined]);
 });
 
 test('variables that no setting reads are reported', () => {

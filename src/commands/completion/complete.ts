@@ -3,7 +3,7 @@ import { withinDeadline } from '../../session/deadline.ts';
 import type { CommandSpec } from '../../spec/command.ts';
 import { write } from '../../stdio/output.ts';
 import { printable } from '../../terminal/printable.ts';
-import { derived, type World } from '../../world.ts';
+import { deriveWorld, type World } from '../../world.ts';
 import { type Completions, completionsFor } from './completions.ts';
 import { SHELLS } from './shells.ts';
 
@@ -39,7 +39,7 @@ async function lookUpNames({ lookUp, args, optionValues }: Completions, world: W
   // An empty stdin and a silent stderr: a TAB must not ask for a key, and not print.
   const stdin = new PassThrough().end();
   const stderr = new Writable({ write: (_chunk, _encoding, done) => done() });
-  const names = await withinDeadline(flags, derived(world, { stdin, stderr }), async (bounded) => {
+  const names = await withinDeadline(flags, deriveWorld(world, { stdin, stderr }), async (bounded) => {
     if (lookUp === 'profile') return (await import('../../settings/config-file.ts')).profileNames(flags, bounded);
     if (lookUp !== 'name' || accession === undefined) return [];
     const names = await (await import('./file-names.ts')).fileNames(flags, bounded, accession);

@@ -102,8 +102,8 @@ async function writeFindings(findings: Findings, json: boolean, flags: Flags, wo
 /** Returns the findings if no request is sent, because a credential belongs to another host. */
 function notRequested(foreign: readonly ForeignCredential[]): Findings {
   const unknown: Finding = ['unknown', 'not requested'];
-  const findingOf = (group: ForeignCredential['what']): Finding => {
-    const error = foreign.find(({ what }) => what === group)?.error;
+  const findingOf = (group: ForeignCredential['group']): Finding => {
+    const error = foreign.find((credential) => credential.group === group)?.error;
     return error ? ['wrong', printable(error.message)] : unknown;
   };
   return { address: unknown, certificate: unknown, key: findingOf('key'), token: findingOf('token'), clock: unknown };

@@ -1,6 +1,6 @@
 import { FilingsError } from '../../errors.ts';
-import { editConfigFile, noHome, settingForFile, settingNamed, valueForFile } from '../../settings/config-edit.ts';
-import { locateConfig } from '../../settings/config-file.ts';
+import { editConfigFile, settingForFile, settingNamed, valueForFile } from '../../settings/config-edit.ts';
+import { locateConfig, noConfigPathError } from '../../settings/config-file.ts';
 import type { NamedSetting } from '../../settings/table.ts';
 import type { Invocation } from '../../spec/command.ts';
 import { readStdin } from '../../stdio/input.ts';
@@ -28,7 +28,7 @@ export async function unset({ args, flags }: Invocation, world: World): Promise<
 /** Runs `config path`. Returns 0. Throws `config` if neither `--config` nor a home directory says where. */
 export async function path({ flags }: Invocation, world: World): Promise<number> {
   const { path: file } = locateConfig(flags, world);
-  if (file === undefined) throw noHome();
+  if (file === undefined) throw noConfigPathError();
   await write(world.stdout, `${printable(file)}\n`, world.interrupt);
   return 0;
 }

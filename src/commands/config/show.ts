@@ -13,10 +13,10 @@ import type { LIST_OPTIONS } from './spec.ts';
 
 /** Runs `config list`. Returns 0. */
 export async function showAll({ options, flags }: Invocation<typeof LIST_OPTIONS>, world: World): Promise<number> {
-  const { given, settings } = await resolveSettings(flags, world, true);
+  const { rawSettings, settings } = await resolveSettings(flags, world, true);
   // With --sandbox the settings of the service have no effect.
-  const rows = SETTINGS.filter(({ key, service }) => given.has(key) || !(service && settings.sandbox)).map((spec) => {
-    const { value, level = null, name = null } = given.get(spec.key) ?? {};
+  const rows = SETTINGS.filter(({ key, service }) => rawSettings.has(key) || !(service && settings.sandbox)).map((spec) => {
+    const { value, level = null, name = null } = rawSettings.get(spec.key) ?? {};
     return {
       key: spec.key,
       value: value === undefined ? null : displayValue(spec, value, world.secrets),
@@ -54,7 +54,7 @@ function toText(value: unknown): string {
 /** Runs `config get`. Returns 0. Throws `not_found` if the setting is not set. */
 export async function showOne({ args, flags }: Invocation, world: World): Promise<number> {
   const { key, secret } = settingNamed(args[0] ?? '');
-  const value = (await resolveSettings(flags, world, true)).given.get(key)?.value;
+  const value = (await resolveSettings(flags, world, true)).rawSettings.get(key)?.value;
   if (value === undefined) {
     const hint = configCommand(`filings config set ${key} VALUE`, flags);
     throw new FilingsError('not_found', 'not set', { subject: { name: key }, hint });

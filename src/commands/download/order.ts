@@ -7,7 +7,7 @@ import { FilingsError } from '../../errors.ts';
 import { isNullDevice, pathsOf, typedPath, withSlashes } from '../../paths.ts';
 import { type AccessionNumber, accessionIn, parseAccession, pasted } from '../../service/accession.ts';
 import type { Parameter } from '../../service/listing-pages.ts';
-import { hintCommand, retyped } from '../../settings/hint-command.ts';
+import { hintCommand, rewriteCommand } from '../../settings/hint-command.ts';
 import type { Flags } from '../../spec/command.ts';
 import type { Values } from '../../spec/option.ts';
 import { descriptorAt } from '../../stdio/byte-writer.ts';
@@ -181,7 +181,7 @@ function commandForPasted(words: readonly string[], hasSelection: boolean, argv:
     // With names of other files beside it, the URL of a file means only its filing.
     return [[word, words.length === 1 || isAll ? [accession, fileName ?? '--all'] : [accession]]];
   });
-  return `did you mean: ${retyped(argv, new Map(replacements))}`;
+  return `did you mean: ${rewriteCommand(argv, new Map(replacements))}`;
 }
 
 /** Returns the hint for several filings with FILE: the command for all their files, or for the named files of each. */
@@ -189,10 +189,11 @@ function commandForFilings(files: readonly string[], argv: readonly string[]): s
   // An option added after `--` would be an argument. A word that occurs twice may also be the value of an option.
   const isAmbiguous = files.some((name) => argv.indexOf(name) !== argv.lastIndexOf(name));
   if (isAmbiguous || argv.includes('--')) return SEVERAL_FILINGS;
-  if (files.length === 0) return `to download all files of these filings: ${retyped([...argv, '--all'], new Map())}`;
+  if (files.length === 0)
+    return `to download all files of these filings: ${rewriteCommand([...argv, '--all'], new Map())}`;
   // A backslash makes a glob take the next character literally.
   const globs = files.flatMap((name) => ['--include', name.replace(/[\\*?[{]/g, '\\$&')]);
-  const command = retyped(argv, new Map(files.map((name) => [name, []])), globs);
+  const command = rewriteCommand(argv, new Map(files.map((name) => [name, []])), globs);
   return `to download these files of each filing: ${command}`;
 }
 

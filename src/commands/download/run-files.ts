@@ -11,7 +11,7 @@ import { SUMS_NAME } from '../../checksums/read.ts';
 import { twinKey } from '../../disk/file-name.ts';
 import { errnoOf, FilingsError } from '../../errors.ts';
 import { typedPath } from '../../paths.ts';
-import type { Resolved } from '../../settings/resolve.ts';
+import type { ResolvedSettings } from '../../settings/resolve.ts';
 import type { World } from '../../world.ts';
 import { type Order, outputIsDirectory } from './order.ts';
 
@@ -38,7 +38,7 @@ type UsedFiles = ReadonlyMap<string, UsedFile>;
  * Returns the check for downloads. Throws `usage` if two of the files are the same, or if a download that an argument
  * names would replace one.
  */
-export async function requireRunFiles(order: Order, resolved: Resolved, deps: Deps): Promise<RunFiles> {
+export async function requireRunFiles(order: Order, resolved: ResolvedSettings, deps: Deps): Promise<RunFiles> {
   const { output, options } = order;
   const directory = resolve(deps.cwd, output === undefined ? order.directory : dirname(output));
   const realDirectory = await realPath(directory);
@@ -104,7 +104,7 @@ function usedAsSums(name: string): FilingsError {
 
 function usedFiles(
   { input, output, report, options: { failed, done } }: Order,
-  { configPath, credentialFiles }: Resolved,
+  { configPath, credentialFiles }: ResolvedSettings,
   { cwd, env, platform, stdin, stdout }: Deps,
 ): readonly UsedFile[] {
   if (failed === '-') throw notFile('--failed');

@@ -10,7 +10,7 @@ import { type AccessionNumber, parseAccession, pasted } from '../../service/acce
 import type { ListedFile } from '../../service/listing.ts';
 import type { Parameter } from '../../service/listing-pages.ts';
 import { listFiles, openSession, type Session } from '../../session/session.ts';
-import { retyped } from '../../settings/hint-command.ts';
+import { rewriteCommand } from '../../settings/hint-command.ts';
 import type { Invocation } from '../../spec/command.ts';
 import { shortened } from '../../text.ts';
 import type { World } from '../../world.ts';
@@ -49,7 +49,7 @@ function accessionOf(text: string, argv: readonly string[]): AccessionNumber {
   const reference = pasted(text);
   if (reference === undefined) return parseAccession(text);
   throw new FilingsError('usage', `'${shortened(text, 60)}' is not an accession number`, {
-    hint: `did you mean: ${retyped(argv, new Map([[text, [reference.accession]]]))}`,
+    hint: `did you mean: ${rewriteCommand(argv, new Map([[text, [reference.accession]]]))}`,
   });
 }
 

@@ -9,7 +9,7 @@ import { requireFit } from '../../jwt/key-fit.ts';
 import type { JwtKey } from '../../jwt/keys.ts';
 import { startSandbox } from '../../sandbox/server.ts';
 import { accessionIn } from '../../service/accession.ts';
-import type { Given } from '../../settings/layers.ts';
+import type { RawSetting } from '../../settings/layers.ts';
 import { readSecret } from '../../settings/read-secret.ts';
 import { resolveSettings } from '../../settings/resolve.ts';
 import type { Settings } from '../../settings/settings.ts';
@@ -26,7 +26,7 @@ const SAMPLE = '0001234567-24-000001';
 /** Serves until the first signal. Returns 0, because a signal is its normal end. Throws `usage` and errors of listening. */
 export async function run({ args, options, flags }: Invocation<typeof OPTIONS>, world: World): Promise<number> {
   // With `--sandbox` in force, the settings would ignore the key.
-  const { settings, given } = await resolveSettings({ ...flags, sandbox: false }, world);
+  const { settings, rawSettings } = await resolveSettings({ ...flags, sandbox: false }, world);
   guardStream(world.stderr);
   const log = createLogger(settings, world.secrets, (line) => world.stderr.write(line));
   const { host } = options;
@@ -35,7 +35,7 @@ export async function run({ args, options, flags }: Invocation<typeof OPTIONS>, 
   // An empty host would listen on every address.
   if (!/^[\w.:%-]+$/.test(host)) throw valueError('--host', 'must be an address or a name of this machine', host);
   // A key of the config file belongs to the real service.
-  const keySetting = [given.get('apiKey'), given.get('apiKeyFile')].find(
+  const keySetting = [rawSettings.get('apiKey'), rawSettings.get('apiKeyFile')].find(
     (setting) => setting && /^(flag|env)$/.test(setting.level),
   );
   const directory = args[0] === undefined ? join(world.root, 'samples') : resolve(world.cwd, args[0]);
@@ -86,7 +86,7 @@ async function findFiling(directory: string): Promise<string | undefined> {
 }
 
 /** Prints the key and a command to try. */
-function introduce(url: string, host: string, key: Given | undefined, example: string | undefined, log: Logger): void {
+function introduce(url: string, host: string, key: RawSetting | undefined, example: string | undefined, log: Logger): void {
   if (!isLoopback(host)) log('warning', `${host} may be reached by other machines, and keys travel readable`);
   log('note', key === undefined ? `the key is ${DEFAULT_KEY}` : `the key is the one of ${key.name}`);
   const allow = isLoopback(host) ? '' : ' --allow-http';

@@ -2,8 +2,8 @@ import { stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type { KeyFiles } from '../../jwt/key-file.ts';
 import { MAX_TOKEN } from '../../jwt/token.ts';
-import { retyped } from '../../settings/hint-command.ts';
-import { stdinUsersGiven } from '../../settings/settings.ts';
+import { rewriteCommand } from '../../settings/hint-command.ts';
+import { stdinUsersOf } from '../../settings/settings.ts';
 import type { Invocation } from '../../spec/command.ts';
 import { readStdin, requireOneUser, withPrompt } from '../../stdio/input.ts';
 import { printableJsonText } from '../../terminal/printable.ts';
@@ -19,7 +19,7 @@ export async function keyFilesOf(
 ): Promise<KeyFiles> {
   const { key, secretFile, passphraseFile } = options;
   const user = key === '-' ? '--key -' : secretFile === '-' && '--secret-file -';
-  requireOneUser('stdin', [user, tokenUser, ...stdinUsersGiven(flags, world.env)]);
+  requireOneUser('stdin', [user, tokenUser, ...stdinUsersOf(flags, world.env)]);
   const read = () => readStdin(world.stdin, String(user), world.interrupt);
   const stdin = user ? await withPrompt(world, `paste what ${user} takes, then press Ctrl-D:`, read) : undefined;
   const absolute = (path: string | undefined) => path && resolve(world.cwd, path);
@@ -45,7 +45,7 @@ export async function fileHint(argument: string | undefined, { argv, cwd }: Worl
   if (argument === undefined || argument === '-') return undefined;
   const stats = await stat(resolve(cwd, argument)).catch(() => undefined);
   if (!stats?.isFile()) return undefined;
-  return `TOKEN is a file; to read it: ${retyped(argv, new Map([[argument, ['-']]]))} < ${shellWord(argument)}`;
+  return `TOKEN is a file; to read it: ${rewriteCommand(argv, new Map([[argument, ['-']]]))} < ${shellWord(argument)}`;
 }
 
 /** Returns header and claims of a valid token as JSON texts, exactly as they are signed. */

@@ -2,7 +2,7 @@ import { FilingsError } from '../../errors.ts';
 import type { JsonObject } from '../../json.ts';
 import { type Inspection, inspectToken } from '../../jwt/inspect.ts';
 import { writeRecords } from '../../session/presentation.ts';
-import { stdinUsersGiven } from '../../settings/settings.ts';
+import { stdinUsersOf } from '../../settings/settings.ts';
 import type { Invocation } from '../../spec/command.ts';
 import { requireOneUser } from '../../stdio/input.ts';
 import { write } from '../../stdio/output.ts';
@@ -15,7 +15,7 @@ const HEADINGS = ['PART', 'NAME', 'VALUE', 'MEANING'];
 
 /** Prints header and claims of a token. Returns 0. Throws `auth` if the token cannot be read. */
 export async function run({ args, options, flags }: Invocation<typeof INSPECT_OPTIONS>, world: World): Promise<number> {
-  requireOneUser('stdin', [tokenUserOf(args[0]), ...stdinUsersGiven(flags, world.env)]);
+  requireOneUser('stdin', [tokenUserOf(args[0]), ...stdinUsersOf(flags, world.env)]);
   const token = await readTokenInput(args[0], world);
   const inspection = inspectToken(token, { atSeconds: world.now() / 1000 });
   const writeJson = (verdict: object) =>

@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import { createNewFiles, type NewFile } from '../../disk/atomic-write.ts';
 import { FilingsError } from '../../errors.ts';
 import { generateKey } from '../../jwt/keygen.ts';
-import { tell } from '../../session/presentation.ts';
+import { printMessage } from '../../session/presentation.ts';
 import type { Invocation } from '../../spec/command.ts';
 import { write } from '../../stdio/output.ts';
 import type { World } from '../../world.ts';
@@ -33,6 +33,6 @@ export async function run({ options, flags }: Invocation<typeof KEYGEN_OPTIONS>,
   // The service verifies tokens with the imported public key (service.md, section 6).
   const shared = publicPart === undefined ? 'the same secret' : (publicFile ?? 'the public key above');
   const next = `import ${shared} into the service's customer portal, for your API key`;
-  await tell('note', `${out} is secret, and only you can read it; ${next}`, flags, world);
+  await printMessage('note', `${out} is secret, and only you can read it; ${next}`, flags, world);
   return 0;
 }

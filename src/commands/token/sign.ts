@@ -6,7 +6,7 @@ import { requireFit } from '../../jwt/key-fit.ts';
 import { lineBreakWarning } from '../../jwt/keys.ts';
 import { algorithmOf, DEFAULT_LIFETIME, type TokenRecipe } from '../../jwt/minter.ts';
 import { mintToken } from '../../jwt/sign.ts';
-import { tell } from '../../session/presentation.ts';
+import { printMessage } from '../../session/presentation.ts';
 import { configCommand } from '../../settings/hint-command.ts';
 import { resolveSettings } from '../../settings/resolve.ts';
 import type { Flags, Invocation } from '../../spec/command.ts';
@@ -42,7 +42,7 @@ export async function run(invocation: Invocation<typeof SIGN_OPTIONS>, world: Wo
     lifetime: options.lifetime ?? recipe.lifetime ?? DEFAULT_LIFETIME,
     claims: [...options.claim, ...options.claimJson],
   });
-  await tell('warning', lineBreakWarning(key), flags, world);
+  await printMessage('warning', lineBreakWarning(key), flags, world);
   const { header, claims } = signedTexts(token);
   const text = options.json ? `{"token":"${token}","header":${header},"claims":${claims}}` : token;
   const line = `${options.header ? 'Authorization: Bearer ' : ''}${text}\n`;

@@ -2,7 +2,7 @@ import { FilingsError } from '../../errors.ts';
 import { readJwtKey } from '../../jwt/key-file.ts';
 import { lineBreakWarning } from '../../jwt/keys.ts';
 import { verifyToken } from '../../jwt/verify.ts';
-import { tell } from '../../session/presentation.ts';
+import { printMessage } from '../../session/presentation.ts';
 import type { Invocation } from '../../spec/command.ts';
 import { write } from '../../stdio/output.ts';
 import { printableJson } from '../../terminal/printable.ts';
@@ -24,7 +24,7 @@ export async function run(invocation: Invocation<typeof VERIFY_OPTIONS>, world: 
   // The clock is read after the token, because a pipe may deliver the token late.
   const clock = { atSeconds: (at ?? world.now()) / 1000, leewaySeconds: leeway / 1000 };
   const verdict = await verifyToken(token, [key], { algorithms, ...clock });
-  await tell('warning', lineBreakWarning(key), invocation.flags, world);
+  await printMessage('warning', lineBreakWarning(key), invocation.flags, world);
   if (!verdict.valid) {
     const { valid, failedCheck: failed_check, reason } = verdict;
     if (json) await write(world.stdout, `${printableJson({ valid, failed_check, reason })}\n`, world.interrupt);
