@@ -4,8 +4,10 @@ import { setImmediate, setTimeout } from 'node:timers/promises';
 // Connects abort signals to work that waits. A signal may live for a whole run, so each of these functions removes its
 // listener when it is done.
 
-/** The longest delay that setTimeout accepts. A longer wait consists of several timers. */
-const MAX_TIMER_MS = 2 ** 31 - 1;
+/** The longest delay that setTimeout accepts, in milliseconds. */
+export const MAX_TIMER_MS = 2 ** 31 - 1;
+/** The maximum time of synchronous work between two yields to the event loop, in milliseconds. */
+export const MAX_SLICE_MS = 10;
 
 /** Calls `act` when the signal aborts, at once if it already has. Returns an unsubscribe function. */
 export function onAbort(signal: AbortSignal, act: (reason: unknown) => void): () => void {
@@ -35,7 +37,10 @@ export function childOf(parent: AbortSignal) {
 /** Waits for `ms` milliseconds. Throws the signal's reason as soon as it aborts. */
 export type Sleep = (ms: number, signal: AbortSignal) => Promise<void>;
 
-/** The real clock's `Sleep`, for the World alone. All other code gets its `Sleep` from the World. */
+/**
+ * The real clock's `Sleep`, for the World alone. All other code gets its `Sleep` from the World. A wait that is too long
+ * for a timer consists of several timers.
+ */
 export async function sleep(ms: number, signal: AbortSignal): Promise<void> {
   for (let left = ms; left > 0; left -= MAX_TIMER_MS) {
     await setTimeout(Math.min(left, MAX_TIMER_MS), undefined, { signal }).catch(() => {});

@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
-import { createAbortController, onAbort } from '../abort.ts';
+import { createAbortController, MAX_SLICE_MS, onAbort } from '../abort.ts';
 import { FilingsError } from '../errors.ts';
 import { type FilePlan, isFetch } from '../transfer/file-plan.ts';
 import type { Outcome } from '../transfer/outcome.ts';
@@ -13,8 +13,6 @@ import type { Recorder } from './recorder.ts';
 import { Selection, type SelectionOptions } from './selection.ts';
 import { type BatchEnd, StopRule } from './verdict.ts';
 
-/** How long it works before signals and timers have their turn. */
-const TURN_MS = 10;
 /** How long a stopped run counts what is left of its input. */
 export const MAX_COUNTING_MS = 500;
 
@@ -71,7 +69,7 @@ export class Batch {
     const { recorder, world } = this.#options;
     let turn = world.monotonic();
     while (!this.#isStopped) {
-      if (world.monotonic() - turn > TURN_MS) {
+      if (world.monotonic() - turn > MAX_SLICE_MS) {
         await setImmediate();
         turn = world.monotonic();
       }

@@ -13,7 +13,7 @@ const FAMILIES: Readonly<Record<string, readonly Family[]>> = {
   secret: ['HS'],
 };
 /** The names of curves in JWKs (RFC 7518, section 6.2.1.1), by OpenSSL's names. */
-const CURVES: Readonly<Record<string, string>> = { prime256v1: 'P-256', secp384r1: 'P-384', secp521r1: 'P-521' };
+const JWK_CURVES: Readonly<Record<string, string>> = { prime256v1: 'P-256', secp384r1: 'P-384', secp521r1: 'P-521' };
 
 /** Returns why a key cannot be used with an algorithm, as the end of a sentence, or undefined. */
 export function keyFault(key: JwtKey, algorithm: Algorithm, purpose: Purpose): string | undefined {
@@ -55,7 +55,7 @@ function described({ kind, keyObject }: JwtKey): string {
 
 function curveOf(key: KeyObject): string {
   const { namedCurve = '' } = key.asymmetricKeyDetails ?? {};
-  return CURVES[namedCurve] ?? namedCurve;
+  return JWK_CURVES[namedCurve] ?? namedCurve;
 }
 
 /** Returns why an RSA key is unsafe, or undefined. With an exponent of 1 each message is its own signature. */

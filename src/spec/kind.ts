@@ -1,3 +1,4 @@
+import { MAX_TIMER_MS } from '../abort.ts';
 import { grouped, orList } from '../text.ts';
 
 /**
@@ -52,13 +53,10 @@ export const DURATION: Kind<number> = {
   form: DURATION_FORM,
 };
 
-/** The longest delay of a timer, in milliseconds. A longer time-out has no effect. */
-const MAX_TIMER = 2 ** 31 - 1;
-
-/** A duration in milliseconds, above zero. */
+/** A duration in milliseconds, above zero. A longer one than a timer accepts is shortened to that. */
 export const TIMEOUT: Kind<number> = {
   ...DURATION,
-  parse: (text) => Math.min(DURATION.parse(text) ?? 0, MAX_TIMER) || undefined,
+  parse: (text) => Math.min(DURATION.parse(text) ?? 0, MAX_TIMER_MS) || undefined,
   expected: 'a duration above zero, such as 500ms, 30s, 5m, 2h or 1d',
 };
 

@@ -1,6 +1,6 @@
 // Runs `verify`: takes directories, hashes what their SHA256SUMS list, prints each difference as soon as it is found, and
 // throws the error that sums them up. The file system calls are synchronous, because thousands of small files are faster so.
-import { FINAL_OUTPUT_GRACE_MS, within, yieldToEventLoop } from '../../abort.ts';
+import { FINAL_OUTPUT_GRACE_MS, MAX_SLICE_MS, within, yieldToEventLoop } from '../../abort.ts';
 import { findDirectories, type Roots, rootsOf } from '../../checksums/find.ts';
 import { type OnProgress, verifyDirectory } from '../../checksums/verify.ts';
 import { FilingsError } from '../../errors.ts';
@@ -12,9 +12,6 @@ import { createProgress } from '../../terminal/progress.ts';
 import type { World } from '../../world.ts';
 import { collectFindings, type Findings, summaryText, verifyError } from './findings.ts';
 import type { OPTIONS } from './spec.ts';
-
-/** Maximum time between yields to signals, timers and progress, in milliseconds. */
-const SLICE_MS = 10;
 
 /** Verifies the directories. Returns 0, or throws the error of the run. */
 export async function run({ args, options, flags }: Invocation<typeof OPTIONS>, world: World): Promise<number> {
@@ -34,7 +31,7 @@ export async function run({ args, options, flags }: Invocation<typeof OPTIONS>, 
   let sliceStartedAt = startedAt;
   const onProgress = async (hashed = 0) => {
     if (hashed > 0) findings.hashed(hashed);
-    if (monotonic() - sliceStartedAt < SLICE_MS) return;
+    if (monotonic() - sliceStartedAt < MAX_SLICE_MS) return;
     signal.throwIfAborted();
     await print(findings.takeLines(), signal);
     await yieldToEventLoop(signal);
