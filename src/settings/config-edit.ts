@@ -19,7 +19,7 @@ import { type NamedSetting, SETTINGS } from './table.ts';
  * Returns the setting with this name, as the config file spells it or as a flag: `apiKey`, `api-key`. Throws `usage`;
  * its hint names only settings that the config file can hold if `forFile` is true.
  */
-export function settingNamed(text: string, forFile = false): NamedSetting {
+export function findSetting(text: string, forFile = false): NamedSetting {
   const camelCase = text.replace(/-([a-z])/g, (_, letter: string) => letter.toUpperCase());
   const found = SETTINGS.find(({ key }) => key === camelCase);
   if (found !== undefined) return found;
@@ -32,8 +32,8 @@ export function settingNamed(text: string, forFile = false): NamedSetting {
 }
 
 /** Returns the setting with this name. Throws `usage` if there is none, or if the config file cannot hold it. */
-export function settingForFile(text: string): NamedSetting {
-  const spec = settingNamed(text, true);
+export function findFileSetting(text: string): NamedSetting {
+  const spec = findSetting(text, true);
   if (spec.inFile) return spec;
   const ways = [spec.option, spec.env].filter((way) => way !== undefined);
   throw new FilingsError('usage', `${spec.key} cannot be set in the config file`, { hint: `use ${orList(ways)}` });
@@ -43,7 +43,7 @@ export function settingForFile(text: string): NamedSetting {
  * Returns the value that the config file gets for a text of the command line, with absolute paths. Throws `usage`; the
  * message echoes no secret.
  */
-export function valueForFile({ key, kind, secret }: NamedSetting, text: string, cwd: string): unknown {
+export function toFileValue({ key, kind, secret }: NamedSetting, text: string, cwd: string): unknown {
   const toPath = (typed: string) => (typed === '-' || typed.startsWith('~/') ? typed : resolve(cwd, typed));
   if (kind.json === 'words' || kind.json === 'object') {
     if (findJsonFault(text) !== undefined) throw valueError(key, `must be ${kind.expected}`);

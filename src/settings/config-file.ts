@@ -16,6 +16,7 @@ import { SETTINGS } from './table.ts';
 /** The maximum size of a config file, in KiB. It bounds the work of the schema check. */
 const MAX_KIB = 128;
 
+/** The config file and the profile that flags and environment select. */
 export interface ConfigLocation {
   /** Absolute. Undefined if a run has no config file: without a home directory, and for the null device. */
   readonly path: string | undefined;
@@ -25,6 +26,7 @@ export interface ConfigLocation {
   readonly profile: string | undefined;
 }
 
+/** A config file whose members are checked. */
 export interface ConfigFile {
   readonly path: string;
   readonly values: JsonObject;
@@ -132,7 +134,7 @@ export async function readConfig(path: string, world: World, sandbox = false): P
 }
 
 /** Returns the names of the profiles, without checking other members. Throws `config`. */
-export async function profileNames(flags: Flags, world: World): Promise<readonly string[]> {
+export async function readProfileNames(flags: Flags, world: World): Promise<readonly string[]> {
   const { path } = locateConfig(flags, world);
   const { profiles } = path === undefined ? {} : await readConfig(path, world);
   return isJsonObject(profiles) ? Object.keys(profiles) : [];

@@ -14,7 +14,7 @@ export interface CredentialFile {
 }
 
 /** Returns the credential files that these layers name, including those that a higher layer replaces. */
-export function credentialFiles(
+export function findCredentialFiles(
   layers: readonly Layer[],
   deps: Pick<World, 'cwd' | 'env' | 'platform'>,
 ): readonly CredentialFile[] {

@@ -22,7 +22,7 @@ const WORDS = {
  * @param inFile the layers of the config file, the profile's first
  * @param origin the origin that this run sends requests to
  */
-export function foreignCredentials(
+export function findForeignCredentials(
   rawSettings: Layer,
   inFile: readonly Layer[],
   origin: string,

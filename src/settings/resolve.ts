@@ -8,8 +8,8 @@ import { readAs } from '../spec/option.ts';
 import { requireOneUser } from '../stdio/input.ts';
 import type { World } from '../world.ts';
 import { type ConfigFile, locateConfig, readConfigFile } from './config-file.ts';
-import { type CredentialFile, credentialFiles } from './credential-files.ts';
-import { type ForeignCredential, foreignCredentials } from './foreign-credentials.ts';
+import { type CredentialFile, findCredentialFiles } from './credential-files.ts';
+import { type ForeignCredential, findForeignCredentials } from './foreign-credentials.ts';
 import { configCommand } from './hint-command.ts';
 import { rememberSettings } from './known-secrets.ts';
 import {
@@ -24,6 +24,7 @@ import {
 import { readSettings, type Settings, stdinUsers } from './settings.ts';
 import { SETTINGS } from './table.ts';
 
+/** The settings of a run, before and after parsing, with the facts that only their sources know. */
 export interface ResolvedSettings {
   readonly settings: Settings;
   /** The settings before parsing, with their sources. They contain secrets. */
@@ -45,9 +46,9 @@ export async function resolveSettings(flags: Flags, world: World, isRepair = fal
   const rawSettings = resolvePrecedence([...ofThisRun, ...inFile, defaultLayer()]);
   const settings = readSettings(rawSettings, world);
   requireOneUser('stdin', stdinUsers(rawSettings));
-  const foreign = settings.baseUrl ? foreignCredentials(rawSettings, inFile, settings.baseUrl.origin, flags) : [];
-  const files = credentialFiles([...ofThisRun, ...inFile], world);
-  return { settings, rawSettings, configPath, credentialFiles: files, foreign };
+  const foreign = settings.baseUrl ? findForeignCredentials(rawSettings, inFile, settings.baseUrl.origin, flags) : [];
+  const credentialFiles = findCredentialFiles([...ofThisRun, ...inFile], world);
+  return { settings, rawSettings, configPath, credentialFiles, foreign };
 }
 
 /**

@@ -40,7 +40,7 @@ async function lookUpNames({ lookUp, args, optionValues }: Completions, world: W
   const stdin = new PassThrough().end();
   const stderr = new Writable({ write: (_chunk, _encoding, done) => done() });
   const names = await withinDeadline(flags, deriveWorld(world, { stdin, stderr }), async (bounded) => {
-    if (lookUp === 'profile') return (await import('../../settings/config-file.ts')).profileNames(flags, bounded);
+    if (lookUp === 'profile') return (await import('../../settings/config-file.ts')).readProfileNames(flags, bounded);
     if (lookUp !== 'name' || accession === undefined) return [];
     const names = await (await import('./file-names.ts')).fileNames(flags, bounded, accession);
     return names.filter((name) => !otherArgs.includes(name));

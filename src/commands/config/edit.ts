@@ -1,5 +1,5 @@
 import { FilingsError } from '../../errors.ts';
-import { editConfigFile, settingForFile, settingNamed, valueForFile } from '../../settings/config-edit.ts';
+import { editConfigFile, findFileSetting, findSetting, toFileValue } from '../../settings/config-edit.ts';
 import { locateConfig, noConfigPathError } from '../../settings/config-file.ts';
 import type { NamedSetting } from '../../settings/table.ts';
 import type { Invocation } from '../../spec/command.ts';
@@ -11,16 +11,16 @@ import type { World } from '../../world.ts';
 /** Runs `config set`. Returns 0. Throws `usage` for an unknown key or an invalid value, and `local_io`. */
 export async function set({ args, flags }: Invocation, world: World): Promise<number> {
   const [name = '', value] = args;
-  const spec = settingForFile(name);
+  const spec = findFileSetting(name);
   const text = value ?? (await readSecretValue(spec, world));
   if (spec.secret) world.secrets.add(text);
-  await editConfigFile(locateConfig(flags, world), spec.key, valueForFile(spec, text, world.cwd), world);
+  await editConfigFile(locateConfig(flags, world), spec.key, toFileValue(spec, text, world.cwd), world);
   return 0;
 }
 
 /** Runs `config unset`. Returns 0. Throws `usage` for an unknown key, and `local_io`. */
 export async function unset({ args, flags }: Invocation, world: World): Promise<number> {
-  const { key } = settingNamed(args[0] ?? '', true);
+  const { key } = findSetting(args[0] ?? '', true);
   await editConfigFile(locateConfig(flags, world), key, undefined, world);
   return 0;
 }

@@ -1,7 +1,7 @@
 import { FilingsError } from '../../errors.ts';
 import { REDACTED, redacted, type Secrets } from '../../secrets.ts';
 import { writeRecords } from '../../session/presentation.ts';
-import { settingNamed } from '../../settings/config-edit.ts';
+import { findSetting } from '../../settings/config-edit.ts';
 import { configCommand } from '../../settings/hint-command.ts';
 import { resolveSettings } from '../../settings/resolve.ts';
 import { type NamedSetting, SETTINGS } from '../../settings/table.ts';
@@ -53,7 +53,7 @@ function toText(value: unknown): string {
 
 /** Runs `config get`. Returns 0. Throws `not_found` if the setting is not set. */
 export async function showOne({ args, flags }: Invocation, world: World): Promise<number> {
-  const { key, secret } = settingNamed(args[0] ?? '');
+  const { key, secret } = findSetting(args[0] ?? '');
   const value = (await resolveSettings(flags, world, true)).rawSettings.get(key)?.value;
   if (value === undefined) {
     const hint = configCommand(`filings config set ${key} VALUE`, flags);
