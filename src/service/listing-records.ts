@@ -1,9 +1,10 @@
-// Finds the records of a listing whose shape nobody has described. A list is read only if it is certain that its items
-// are files. Anything else that could be a file is a doubt, and one doubt refuses the whole response.
+// Finds the records of a response whose shape is not described, from the names of its members. A list is read only if
+// its items are certainly files. Anything else that could be a file is a doubt, and one doubt rejects the whole response,
+// because a file that is missed once would be missed in every later run.
 import { isJsonObject, type JsonObject } from '../json.ts';
 import { counted } from '../text.ts';
 import { type AccessionNumber, accessionIn } from './accession.ts';
-import { plainName, type ResponseMarkers, readMarkers, totalOf } from './listing-markers.ts';
+import { isMetadata, plainName, type ResponseMarkers, readMarkers, totalOf } from './listing-markers.ts';
 
 /** A record of a listing: a file of a filing, or a document without a name. */
 export interface ListingRecord {
@@ -16,31 +17,32 @@ export interface ListingRecord {
   readonly isPrimary?: boolean;
 }
 
-/** A total that the response states, and the number of records in the lists that it is about. */
+/** A total that the response states, and the number of records in the lists that the total is about. */
 export interface StatedTotal {
-  /** The object that states it. Objects of several pages with one path belong together. */
+  /** The path of the object that states the total. Objects of several pages with one path belong together. */
   readonly path: string;
   readonly total: number;
   readonly records: number;
-  /** Whether a smaller total is wrong, too, as for one that the user has described. */
+  /** Whether a smaller total is also wrong, as for one that the user has described. */
   readonly isExact?: boolean | undefined;
 }
 
-export interface FoundRecords {
+/** All records of one response, and the markers beside them. */
+export interface RecordSearchResult {
   readonly records: readonly ListingRecord[];
   /** The number of records in each list. */
   readonly listSizes: readonly number[];
   readonly totals: readonly StatedTotal[];
   readonly markers: ResponseMarkers;
-  /** Why the records are not certain to be all files of the response. */
+  /** The reason why the records may not be all files of the response. */
   readonly doubt: string | undefined;
 }
 
 const words = (text: string): ReadonlySet<string> => new Set(text.split(' '));
-// Plain names of members, see `plainName`.
+// The names below are plain names of members.
 const FILE_NAME = 'filename';
 const PRIMARY = 'primarydocument';
-/** Members with the name of a file, the most certain first. */
+/** The members with the name of a file, the most certain one first. */
 const NAMES = [FILE_NAME, 'name', 'document', PRIMARY];
 const FILE_LISTS = words('files filenames documents attachments exhibits graphics');
 const CONTAINERS = words(
@@ -49,25 +51,23 @@ const CONTAINERS = words(
 /** Objects around a record: GraphQL's edges, JSON:API's resources, Elasticsearch's hits. */
 const WRAPPERS = words('node attributes source');
 const ACCESSIONS = words('accessionno accessionnumber accession');
-const METADATA = words(
-  'company companies filer filers entity entities tickers symbols exchanges links tags facets quota ratelimit',
-);
-/** Elasticsearch counts machines there; only their failures matter. */
-const SHARDS = 'shards';
+/** Elasticsearch counts its machines in this member. Only their failures matter. */
+export const SHARDS = 'shards';
 const EXTENSION = /\.[A-Za-z][A-Za-z0-9]{0,4}$/;
 
-/** Where a value is in the response. */
-interface Place {
+/** The position of a value in the response. */
+interface Position {
   readonly path: string;
   /**
-   * `files`: the member names files. `container`: its values are files if they have names; `embedded`: so are those of
-   * all its members. `unknown`: nothing says what they are.
+   * `files`: the member names files. `container`: values with names are files. `embedded`: values with names are files in
+   * all members. `unknown`: nothing says whether values are files.
    */
   readonly role: 'files' | 'container' | 'embedded' | 'unknown';
+  /** The accession number of the nearest object around the value that names one. */
   readonly accession: AccessionNumber | undefined;
 }
 
-/** What an object or a list holds: lists, their records, and the largest total that is about the lists around it. */
+/** The number of lists in a value and of their records, and the largest total that is about the lists around the value. */
 interface Content {
   readonly lists: number;
   readonly records: number;
@@ -76,57 +76,60 @@ interface Content {
 
 const NOTHING: Content = { lists: 0, records: 0 };
 
-/** A document that an object names, and not a list. */
+/** A document that an object names outside all lists. */
 interface NamedDocument extends ListingRecord {
   readonly path: string;
-  /** Whether only its extension makes the name that of a file. */
+  /** Whether only the extension shows that the name is that of a file. */
   readonly isLikely: boolean;
 }
 
 interface Search {
-  readonly asked: AccessionNumber;
+  readonly requested: AccessionNumber;
   readonly listed: ListingRecord[];
   readonly documents: NamedDocument[];
   readonly listSizes: number[];
   readonly totals: StatedTotal[];
   readonly markers: ResponseMarkers;
+  /** The first doubt. */
   doubt: string | undefined;
 }
 
 /**
- * Returns the records of all lists of a response, or undefined if nothing in it is like a listing. Visits each value a
- * fixed number of times.
+ * Returns the records of all lists of a response, or undefined if nothing in the response is like a listing. Visits each
+ * value a fixed number of times.
  */
-export function findRecords(json: unknown, asked: AccessionNumber): FoundRecords | undefined {
+export function findRecords(json: unknown, requested: AccessionNumber): RecordSearchResult | undefined {
   const markers: ResponseMarkers = { pageCount: 0 };
-  const search: Search = { asked, listed: [], documents: [], listSizes: [], totals: [], markers, doubt: undefined };
+  const search: Search = { requested, listed: [], documents: [], listSizes: [], totals: [], markers, doubt: undefined };
   const { lists } = readValue(json, { path: '', role: 'container', accession: undefined }, search);
-  const { listed, listSizes, totals } = search;
+  const { listed, totals } = search;
   const names = new Set(listed.map(({ name }) => name));
   const documents = search.documents.filter(({ name }) => !names.has(name));
   const likely = documents.find(({ isLikely }) => isLikely);
-  if (lists > 0 && likely) doubt(search, `'${likely.path}' may be a file, too`);
-  // A document beside lists is named there; one without lists is all that there is.
-  for (const _ of lists === 0 ? documents : []) listSizes.push(1);
+  if (lists > 0 && likely) addDoubt(search, `'${likely.path}' may be a file, too`);
+  // Documents beside lists do not count, because a list may name them, too. Without lists, the documents are the records.
+  const listSizes = lists === 0 ? documents.map(() => 1) : search.listSizes;
   const isListing = lists > 0 || documents.length > 0 || search.doubt !== undefined;
   if (!isListing && markers.error === undefined) return undefined;
   return { records: [...documents, ...listed], listSizes, totals, markers, doubt: search.doubt };
 }
 
-function readValue(value: unknown, place: Place, search: Search): Content {
-  if (Array.isArray(value)) return readList(value, place, search);
-  return isJsonObject(value) ? readObject(value, place, search) : NOTHING;
+function readValue(value: unknown, position: Position, search: Search): Content {
+  if (Array.isArray(value)) return readList(value, position, search);
+  return isJsonObject(value) ? readObject(value, position, search) : NOTHING;
 }
 
 /** Reads an object that is not the record of a file: the whole response, a container, a filing's own record. */
-function readObject(object: JsonObject, place: Place, search: Search): Content {
+function readObject(object: JsonObject, position: Position, search: Search): Content {
   const { markers } = search;
-  const accession = accessionOf(object, search.asked) ?? place.accession;
   const { pageCount } = markers;
   readMarkers(object, markers);
-  let [lists, records, total] = [0, 0, 0];
+  const accession = accessionOf(object, search.requested) ?? position.accession;
+  let lists = 0;
+  let records = 0;
+  let total = 0;
   for (const [member, value] of Object.entries(object)) {
-    const inner = readMember(member, value, { ...place, accession }, search);
+    const inner = readMember(member, value, { ...position, accession }, search);
     lists += inner.lists;
     records += inner.records;
     total = Math.max(total, inner.total ?? 0);
@@ -134,30 +137,30 @@ function readObject(object: JsonObject, place: Place, search: Search): Content {
   const isAlone = lists === 0;
   const document = documentOf(plainMembers(object, search), isAlone);
   if (document !== undefined) {
-    // A record around several files does not say which of them its size is of.
-    search.documents.push({ ...document, path: place.path, record: isAlone ? object : {}, accession });
-    if (isAlone && place.role === 'unknown') doubt(search, `'${place.path}' may be a file, too`);
-    // The record of one file counts the pages of a document.
+    // The size in a record around several files may be that of any of them.
+    search.documents.push({ ...document, path: position.path, record: isAlone ? object : {}, accession });
+    if (isAlone && position.role === 'unknown') addDoubt(search, `'${position.path}' may be a file, too`);
+    // A page count in the record of one file is that of a document.
     if (isAlone) markers.pageCount = pageCount;
   }
   if (isAlone) return { lists, records, total };
-  if (total > 0) search.totals.push({ path: place.path, total, records });
+  if (total > 0) search.totals.push({ path: position.path, total, records });
   return { lists, records };
 }
 
-function readMember(member: string, value: unknown, around: Place, search: Search): Content {
+function readMember(member: string, value: unknown, around: Position, search: Search): Content {
   const name = plainName(member);
   const path = around.path === '' ? member : `${around.path}.${member}`;
   const total = totalOf(member, value);
   if (total !== undefined) return { ...NOTHING, total };
-  if (METADATA.has(name)) return NOTHING;
+  if (isMetadata(member)) return NOTHING;
   if (name === SHARDS && isJsonObject(value)) readMarkers(value, search.markers);
   if (name === SHARDS) return NOTHING;
   if (FILE_LISTS.has(name)) {
     // Some services write an empty list as null.
     if (value === null) return { lists: 1, records: 0 };
     const content = readValue(value, { ...around, path, role: 'files' }, search);
-    if (content.lists === 0) doubt(search, `'${path}' names files, but holds no list`);
+    if (content.lists === 0) addDoubt(search, `'${path}' names files, but holds no list`);
     return content;
   }
   const isContainer = CONTAINERS.has(name) || around.role === 'embedded' || around.role === 'files';
@@ -165,71 +168,72 @@ function readMember(member: string, value: unknown, around: Place, search: Searc
   if (!Array.isArray(value) || isContainer || value.some(hasFileList)) {
     return readValue(value, { ...around, path, role }, search);
   }
-  if (value.some(couldBeFile)) doubt(search, `'${path}' may be a list of files, too`);
+  if (value.some(isNamed) || holdsFiles(value)) addDoubt(search, `'${path}' may be a list of files, too`);
   return NOTHING;
 }
 
-/** Reads a list whose items are files or filings. */
-function readList(items: readonly unknown[], { path, role, accession }: Place, search: Search): Content {
+/** Reads a list of files or filings. */
+function readList(items: readonly unknown[], { path, role, accession }: Position, search: Search): Content {
   const values = items.filter((item) => item !== null);
   const isOfTexts = values.every((item) => typeof item === 'string');
-  const where = path === '' ? 'the list' : `'${path}'`;
-  // In a container these may be the kinds of something.
+  const displayPath = path === '' ? 'the list' : `'${path}'`;
+  // In a container, texts without an extension may be the kinds of something.
   if (isOfTexts && values.length > 0 && role !== 'files' && path !== '' && !values.some(looksLikeFile)) return NOTHING;
   if (!isOfTexts && !values.every(isJsonObject)) {
-    doubt(search, `${where} holds other items than file names or records`);
+    addDoubt(search, `${displayPath} holds other items than file names or records`);
   }
   search.listSizes.push(items.length);
-  let isNamed = false;
+  let hasNames = false;
   for (const [index, item] of items.entries()) {
     if (isJsonObject(item)) {
-      isNamed = readItem(item, { path: `${path}[${index}]`, role: 'container', accession }, search) || isNamed;
+      hasNames = readItem(item, { path: `${path}[${index}]`, role: 'container', accession }, search) || hasNames;
     } else {
       const name = typeof item === 'string' && item !== '' ? item : undefined;
       search.listed.push({ name, record: {}, accession });
-      isNamed ||= name !== undefined;
+      hasNames ||= name !== undefined;
     }
   }
-  if (items.length > 0 && !isNamed) doubt(search, `${where} has ${counted(items.length, 'record')} and no file name`);
+  if (items.length > 0 && !hasNames)
+    addDoubt(search, `${displayPath} has ${counted(items.length, 'record')} and no file name`);
   return { lists: 1, records: items.length };
 }
 
-/** Reads an object of a list. Returns whether it names a file, or holds a list. */
-function readItem(item: JsonObject, place: Place, search: Search): boolean {
+/** Reads an object of a list. Returns whether the object names a file or holds a list. */
+function readItem(item: JsonObject, position: Position, search: Search): boolean {
   const record = unwrapped(item);
   const members = plainMembers(record, search);
-  const name = nameIn(members, place.path, search);
+  const name = nameIn(members, position.path, search);
   const isPrimary = name !== undefined && name === members.get(PRIMARY) && !members.has(FILE_NAME);
-  // These may be filings; whatever else the record of a file holds tells of that file.
+  // The item may be a filing. Otherwise its members describe one file, and no list in them is read.
   if (name === undefined || isPrimary || hasFileList(record)) {
     const { pageCount } = search.markers;
-    if (readObject(item, place, search).lists > 0) return true;
-    // The record of a document counts the pages of the document.
+    if (readObject(item, position, search).lists > 0) return true;
+    // A page count in the record of a document is that of the document.
     search.markers.pageCount = pageCount;
   }
-  const accession = accessionOf(record, search.asked) ?? accessionOf(item, search.asked) ?? place.accession;
+  const accession = accessionOf(record, search.requested) ?? accessionOf(item, search.requested) ?? position.accession;
   search.listed.push({ name, record, accession, isPrimary });
-  const isOurs = accession === undefined || accession === search.asked;
-  if (name === undefined && isOurs) readNameless(item, place.path, search);
+  const isOurs = accession === undefined || accession === search.requested;
+  if (name === undefined && isOurs) readNameless(item, position.path, search);
   if (name !== undefined && record !== item) {
-    // An edge has a cursor of its own.
+    // The cursor of an edge is not a sign of more.
     const { cursor: _, ...others } = item;
     readMarkers(others, search.markers);
   }
   return name !== undefined;
 }
 
-/** A record without a name may name its file where nobody looks. */
+/** Adds a doubt if a record without a name holds a text that looks like a file name, in any member. */
 function readNameless(value: unknown, path: string, search: Search): void {
   const last = typeof value === 'string' ? value.replace(/^\w+:\/\/[^?#]*\/([^?#/]*).*$/s, '$1') : undefined;
-  if (looksLikeFile(last)) doubt(search, `'${path}' has no file name, but holds '${value}'`);
+  if (looksLikeFile(last)) addDoubt(search, `'${path}' has no file name, but holds '${value}'`);
   if (typeof value !== 'object' || value === null) return;
   for (const [member, inner] of Object.entries(value)) {
-    if (!METADATA.has(plainName(member))) readNameless(inner, path, search);
+    if (!isMetadata(member)) readNameless(inner, path, search);
   }
 }
 
-/** The record inside an item that only wraps it, otherwise the item. */
+/** Returns the record inside an item that only wraps a record, otherwise the item. */
 function unwrapped(item: JsonObject): JsonObject {
   const members = Object.entries(item);
   if (members.some(([member]) => NAMES.includes(plainName(member)))) return item;
@@ -237,64 +241,60 @@ function unwrapped(item: JsonObject): JsonObject {
   return (inner?.[1] as JsonObject | undefined) ?? item;
 }
 
-/** The members by their plain names, without null. Two file names that differ are a doubt. */
+/** Returns the members by their plain names, without null and empty texts. Two file names that differ are a doubt. */
 function plainMembers(record: JsonObject, search: Search): ReadonlyMap<string, unknown> {
   const members = new Map<string, unknown>();
   for (const [member, value] of Object.entries(record)) {
     const name = plainName(member);
-    const before = members.get(name);
-    if (name === FILE_NAME && before !== undefined && value !== null && before !== value) {
-      doubt(search, `a record has two file names, '${before}' and '${value}'`);
+    const earlier = members.get(name);
+    if (name === FILE_NAME && earlier !== undefined && value !== null && earlier !== value) {
+      addDoubt(search, `a record has two file names, '${earlier}' and '${value}'`);
     }
-    if (before === undefined && value !== null && value !== '') members.set(name, value);
+    if (earlier === undefined && value !== null && value !== '') members.set(name, value);
   }
   return members;
 }
 
-/** The file name of a record: `file_name`, otherwise the first that looks like one, otherwise the first. */
+/** Returns the file name of a record: `file_name`, otherwise the first name that looks like a file, otherwise the first. */
 function nameIn(members: ReadonlyMap<string, unknown>, path: string, search: Search): string | undefined {
   const names = members.has(FILE_NAME) ? [FILE_NAME] : NAMES;
-  const values = names.flatMap((name) => (members.has(name) ? [members.get(name)] : []));
+  const values = names.filter((name) => members.has(name)).map((name) => members.get(name));
   const texts = values.filter((value) => typeof value === 'string');
-  if (texts.length === 0 && values.length > 0) doubt(search, `the file name of '${path}' is not a text`);
+  if (texts.length === 0 && values.length > 0) addDoubt(search, `the file name of '${path}' is not a text`);
   return texts.find(looksLikeFile) ?? texts[0];
 }
 
-/** The document that an object names. Beside lists, its `name` is that of a filing or a company. */
+/** Returns the document that an object names, or undefined. Beside lists, `name` is that of a filing or a company. */
 function documentOf(members: ReadonlyMap<string, unknown>, isAlone: boolean) {
-  for (const member of [FILE_NAME, PRIMARY, 'document', 'name']) {
-    const name = members.get(member);
-    const isLikely = member === 'document' || member === 'name';
-    if (typeof name !== 'string' || (isLikely && !looksLikeFile(name)) || (member === 'name' && !isAlone)) continue;
-    return { name, isPrimary: member === PRIMARY, isLikely: isLikely && isAlone };
-  }
-  return undefined;
+  const certain = [FILE_NAME, PRIMARY].find((member) => typeof members.get(member) === 'string');
+  const likely = isAlone ? ['document', 'name'] : ['document'];
+  const member = certain ?? likely.find((each) => looksLikeFile(members.get(each)));
+  if (member === undefined) return undefined;
+  const isLikely = member !== certain && isAlone;
+  return { name: String(members.get(member)), isPrimary: member === PRIMARY, isLikely };
 }
 
+/** Returns whether an item has a member that names files. */
 function hasFileList(item: unknown): boolean {
-  return (
-    isJsonObject(item) &&
-    Object.entries(item).some(([name, value]) => FILE_LISTS.has(plainName(name)) && value !== null)
-  );
+  if (!isJsonObject(item)) return false;
+  return Object.entries(item).some(([member, value]) => FILE_LISTS.has(plainName(member)) && value !== null);
 }
 
-/** Whether an item of an unknown list may be a file: it has a name, or there is one of a file inside it. */
-function couldBeFile(item: unknown): boolean {
-  return looksLikeFile(item) || hasName(unwrapped(isJsonObject(item) ? item : {})) || holdsFiles(item);
-}
-
-function hasName(record: JsonObject): boolean {
-  return Object.entries(record).some(
+/** Returns whether an item, or the record inside it, has a name of any kind. */
+function isNamed(item: unknown): boolean {
+  if (!isJsonObject(item)) return false;
+  return Object.entries(unwrapped(item)).some(
     ([member, value]) => NAMES.includes(plainName(member)) && typeof value === 'string' && value !== '',
   );
 }
 
+/** Returns whether a value holds, at any depth, a member that names files or the name of a file. */
 function holdsFiles(value: unknown): boolean {
   if (Array.isArray(value)) return value.some((item) => looksLikeFile(item) || holdsFiles(item));
   if (!isJsonObject(value)) return false;
   return Object.entries(value).some(([member, inner]) => {
     const name = plainName(member);
-    if (METADATA.has(name) || inner === null) return false;
+    if (isMetadata(member) || inner === null) return false;
     return FILE_LISTS.has(name) || (NAMES.includes(name) && looksLikeFile(inner)) || holdsFiles(inner);
   });
 }
@@ -303,47 +303,25 @@ function looksLikeFile(value: unknown): boolean {
   return typeof value === 'string' && EXTENSION.test(value) && !value.includes('://');
 }
 
-function doubt(search: Search, why: string): void {
+function addDoubt(search: Search, why: string): void {
   search.doubt ??= why;
 }
 
 /**
- * The accession number that a record names: the asked one if it names several. As numbers, they have lost leading
- * zeros, and perhaps their last digits.
+ * Returns the accession number that a record names, or undefined. If the record names several, the requested one wins. As
+ * numbers, accession numbers have lost leading zeros, and perhaps their last digits.
  */
-export function accessionOf(record: JsonObject, asked: AccessionNumber): AccessionNumber | undefined {
+export function accessionOf(record: JsonObject, requested: AccessionNumber): AccessionNumber | undefined {
   const named = Object.entries(record).flatMap(([member, value]) => {
     const name = plainName(member);
-    if (name === 'filing' && isJsonObject(value)) return accessionOf(value, asked) ?? [];
-    return ACCESSIONS.has(name) ? (accessionFrom(value, asked) ?? []) : [];
+    if (name === 'filing' && isJsonObject(value)) return accessionOf(value, requested) ?? [];
+    return ACCESSIONS.has(name) ? (accessionFrom(value, requested) ?? []) : [];
   });
-  return named.find((each) => each === asked) ?? named[0];
+  return named.find((each) => each === requested) ?? named[0];
 }
 
-function accessionFrom(value: unknown, asked: AccessionNumber): AccessionNumber | undefined {
+function accessionFrom(value: unknown, requested: AccessionNumber): AccessionNumber | undefined {
   if (typeof value === 'string') return accessionIn(value.trim());
   if (typeof value !== 'number' || !Number.isInteger(value) || value < 1e9) return undefined;
-  return value === Number(asked.replaceAll('-', '')) ? asked : accessionIn(String(value).padStart(18, '0'));
-}
-
-/** Gathers what a response says about itself beside some known records, and the largest total that it states. */
-export function readAllMarkers(json: unknown, records: ReadonlySet<unknown>): ResponseMarkers & { total: number } {
-  const markers = { pageCount: 0, total: 0 };
-  const visit = (value: unknown, isItem: boolean): void => {
-    if (Array.isArray(value)) {
-      for (const item of value) visit(item, true);
-    } else if (isJsonObject(value) && !records.has(value)) {
-      const members = Object.entries(value);
-      // An edge around a record has a cursor of its own.
-      const isWrapper = isItem && members.some(([, inner]) => isJsonObject(inner) && records.has(inner));
-      if (!isWrapper) readMarkers(value, markers);
-      for (const [member, inner] of members) {
-        if (METADATA.has(plainName(member)) || plainName(member) === SHARDS) continue;
-        markers.total = Math.max(markers.total, totalOf(member, inner) ?? 0);
-        visit(inner, false);
-      }
-    }
-  };
-  visit(json, false);
-  return markers;
+  return value === Number(requested.replaceAll('-', '')) ? requested : accessionIn(String(value).padStart(18, '0'));
 }

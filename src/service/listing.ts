@@ -1,5 +1,6 @@
-// Turns one response of `GET /v1/filings` into the files that it lists. Its shape is not documented (service.md, section
-// 4), so it is read only if its meaning is certain: a file that is missed once would be missed for ever.
+// Turns one response of `GET /v1/filings` into a page with the files that the response lists. The shape is not documented
+// (service.md, section 4), so a response is read only if its meaning is certain: a file that is missed once would be
+// missed in every later run.
 import { isUtf8 } from 'node:buffer';
 import { hash } from 'node:crypto';
 import { errorAbout, type FilingsError } from '../errors.ts';
@@ -10,14 +11,14 @@ import { summaryFromJson, summaryFromText } from './error-body.ts';
 import { hasNextLink, type ResponseMarkers } from './listing-markers.ts';
 import { findRecords, type ListingRecord, type StatedTotal } from './listing-records.ts';
 
-/** A file of a filing: its number, its name, and all other members that the service sent for it. */
+/** A file of a filing: the accession number, the name, and all other members of the file's record. */
 export interface ListedFile {
   readonly accession_no: string;
   readonly file_name: string;
   readonly [member: string]: unknown;
 }
 
-/** One response, which may be a part of a listing. */
+/** The content of one response, which may be a part of a listing. */
 export interface Page {
   /** Each name once, without records of other filings and documents without a name. */
   readonly files: readonly ListedFile[];
@@ -27,9 +28,9 @@ export interface Page {
   readonly listSizes: readonly number[];
   /** Equal for pages with the same records in the same order. */
   readonly key: string;
-  /** What says that there is more, as the response writes it. */
+  /** The name of the member that says that more records follow. */
   readonly more: string | undefined;
-  /** The number of pages, as far as the response says; otherwise 0. */
+  /** The number of pages that the response states, otherwise 0. */
   readonly pageCount: number;
   readonly totals: readonly StatedTotal[];
   /** Whether the only names are those of primary documents: a filing usually has more files. */
@@ -39,7 +40,7 @@ export interface Page {
 /** The parts of a response of the listing endpoint that matter here. */
 export interface ListingResponse {
   readonly body: Buffer;
-  /** Its `Link` field. */
+  /** The `Link` field of the head. */
   readonly link?: string | readonly string[] | undefined;
 }
 
@@ -54,40 +55,41 @@ export interface ListingDescription {
   readonly firstPage?: number;
 }
 
-/** Members in which services send the size of a file. */
+/** The members in which services send the size of a file. */
 const SIZES = ['size', 'file_size', 'fileSize', 'size_bytes', 'bytes', 'length', 'content_length'];
 const DESCRIBE = 'describe the response with "listing" in the config file: filings help config';
-const MAX_SEEN = 200;
+/** The longest text of a response in a message, in UTF-16 units. */
+const MAX_QUOTE = 200;
 
-/** Reads a response. Throws `integrity` if it is not certain to be a listing, with what was seen. */
+/** Returns the page in a response. Throws `integrity`, with a description of the body, if it is not certainly a listing. */
 export function readListing(response: ListingResponse, accession: AccessionNumber): Page {
-  const json = jsonOf(response, accession);
+  const json = parseListingJson(response, accession);
   const found = findRecords(json, accession);
-  const error = found && errorIn(found.markers, found.records.length === 0);
-  if (found === undefined || error !== undefined) throw unreadable(accession, seenIn(json, error));
-  if (found.doubt !== undefined) throw uncertain(accession, found.doubt);
-  return pageOf({ ...found, more: found.markers.more ?? linkOf(response) }, found.markers.pageCount, accession);
+  const error = found && errorMember(found.markers, found.records.length === 0);
+  if (found === undefined || error !== undefined) throw unreadableError(accession, describeUnexpectedBody(json, error));
+  if (found.doubt !== undefined) throw uncertainError(accession, found.doubt);
+  return buildPage({ ...found, more: found.markers.more ?? signInLink(response) }, found.markers.pageCount, accession);
 }
 
-/** The member that makes a response an error. An empty list is one beside anything that explains it. */
-export function errorIn({ error, explanation }: ResponseMarkers, isEmpty: boolean): string | undefined {
+/** Returns the member that reports an error, or undefined. An explanation beside an empty list is an error. */
+export function errorMember({ error, explanation }: ResponseMarkers, isEmpty: boolean): string | undefined {
   return error ?? (isEmpty ? explanation : undefined);
 }
 
-/** The sign of more that is in the header fields. */
-export function linkOf({ link }: ListingResponse): string | undefined {
+/** Returns the sign of more in the header fields, or undefined. */
+export function signInLink({ link }: ListingResponse): string | undefined {
   return hasNextLink(link) ? 'Link: rel="next"' : undefined;
 }
 
-/** The JSON of a response. Throws `integrity` for anything else, and where readers of JSON differ. */
-export function jsonOf({ body }: ListingResponse, accession: AccessionNumber): unknown {
+/** Returns the JSON value of a response. Throws `integrity` if the body is not JSON, or if readers of JSON may differ. */
+export function parseListingJson({ body }: ListingResponse, accession: AccessionNumber): unknown {
   const text = body.toString();
   const json = parseJson(text);
-  if (json === undefined) throw unreadable(accession, seenInText(text), 'foreign');
-  if (!isUtf8(body)) throw uncertain(accession, 'it is not valid UTF-8');
+  if (json === undefined) throw unreadableError(accession, describeText(text), 'foreign');
+  if (!isUtf8(body)) throw uncertainError(accession, 'it is not valid UTF-8');
   const fault = findJsonFault(text);
-  if (fault?.kind === 'too deep') throw unreadable(accession, `JSON nested more than ${MAX_DEPTH} levels deep`);
-  if (fault !== undefined) throw uncertain(accession, `it has the member '${fault.path.join('.')}' twice`);
+  if (fault?.kind === 'too deep') throw unreadableError(accession, `JSON nested more than ${MAX_DEPTH} levels deep`);
+  if (fault !== undefined) throw uncertainError(accession, `it has the member '${fault.path.join('.')}' twice`);
   return json;
 }
 
@@ -95,8 +97,8 @@ interface PageParts extends Pick<Page, 'listSizes' | 'totals' | 'more'> {
   readonly records: readonly ListingRecord[];
 }
 
-/** Puts a page together, without the records of other filings. */
-export function pageOf(
+/** Returns a page whose files are those of the filing. Records of other filings only count. */
+export function buildPage(
   { records, listSizes, totals, more }: PageParts,
   pageCount: number,
   accession: AccessionNumber,
@@ -122,39 +124,42 @@ export function pageOf(
   };
 }
 
-/** By accession number and name alone: a record may hold a time or a signed address that changes with each request. */
+/**
+ * Returns a hash of accession numbers and names alone, because a record may hold a time or a signed address that changes
+ * with each request.
+ */
 function keyOf(records: readonly ListingRecord[]): string {
-  const sum = records.map(({ accession = null, name = null }) => JSON.stringify([accession, name]));
-  return hash('sha256', sum.join('\n'));
+  const lines = records.map(({ accession = null, name = null }) => JSON.stringify([accession, name]));
+  return hash('sha256', lines.join('\n'));
 }
 
-/** An error about a response that may be a listing, but not one whose meaning is certain. */
-export function uncertain(accession: AccessionNumber, why: string): FilingsError {
-  return errorAbout({ accession }, 'integrity', `is not certain to be complete: ${shortened(why, MAX_SEEN)}`, {
+/** Returns the error for a response that may be a listing, but whose meaning is not certain. */
+export function uncertainError(accession: AccessionNumber, why: string): FilingsError {
+  return errorAbout({ accession }, 'integrity', `is not certain to be complete: ${shortened(why, MAX_QUOTE)}`, {
     hint: DESCRIBE,
   });
 }
 
-/** An error about a response that is no listing. */
-export function unreadable(accession: AccessionNumber, seen: string, fault?: 'foreign'): FilingsError {
+/** Returns the error for a response that is not a listing. */
+export function unreadableError(accession: AccessionNumber, body: string, fault?: 'foreign'): FilingsError {
   const hint = fault ? 'check the base URL and the API key' : `check the base URL and the API key, or ${DESCRIBE}`;
-  return errorAbout({ accession }, 'integrity', `cannot be read: it is ${seen}`, { hint, fault });
+  return errorAbout({ accession }, 'integrity', `cannot be read: it is ${body}`, { hint, fault });
 }
 
-function seenInText(text: string): string {
+function describeText(text: string): string {
   if (text.trim() === '') return 'an empty response';
   const isPage = /^\s*<(!doctype html|html|head|body)/i.test(text);
-  return `${isPage ? 'an HTML page' : 'not JSON'}: ${shortened(summaryFromText(text) ?? '', MAX_SEEN)}`;
+  return `${isPage ? 'an HTML page' : 'not JSON'}: ${shortened(summaryFromText(text) ?? '', MAX_QUOTE)}`;
 }
 
-/** Describes JSON that is no listing. `error` is the member that says so. */
-export function seenIn(json: unknown, error?: string): string {
+/** Describes JSON that is not a listing. `error` is the member that reports an error. */
+export function describeUnexpectedBody(json: unknown, error?: string): string {
   const kind = error === undefined ? 'JSON without a list of file names' : `JSON that reports an error in '${error}'`;
   if (!isJsonObject(json)) {
-    return `${kind}: ${shortened(Array.isArray(json) ? counted(json.length, 'item') : String(json), MAX_SEEN)}`;
+    return `${kind}: ${shortened(Array.isArray(json) ? counted(json.length, 'item') : String(json), MAX_QUOTE)}`;
   }
   const summary = summaryFromJson(json) ?? `its members are ${Object.keys(json).join(', ') || '(none)'}`;
-  return `${kind}: ${shortened(summary, MAX_SEEN)}`;
+  return `${kind}: ${shortened(summary, MAX_QUOTE)}`;
 }
 
 /** Returns a file's size in bytes, or undefined if its record has none. */
