@@ -5,42 +5,43 @@ import type { Secrets } from '../secrets.ts';
 import type { AccessionNumber } from './accession.ts';
 import { clockSkew } from './clock-skew.ts';
 import type { Credentials } from './credentials.ts';
+import { CHECK_NUMBER_AND_URL, errorFromResponse } from './error-response.ts';
 import { type ListingDescription, type Page, readListing } from './listing.ts';
 import { type Listing, type PagingMemory, type Parameter, readAllPages } from './listing-pages.ts';
 import { readAtMost, readErrorBytes } from './read-body.ts';
-import { namingHosts } from './redirect.ts';
-import { CHECK_NUMBER_AND_URL, errorFromAnswer } from './refusal.ts';
+import { withHosts } from './redirect.ts';
 import { Requests, type ServiceAnswer } from './requests.ts';
 
-/** More than metadata needs. Bytes. */
-const MAX_LISTING = 16 << 20;
+/** The most bytes of a listing, which is more than any filing needs. */
+const MAX_LISTING_BYTES = 16 << 20;
 
+/** Counts of a run, for its limits. */
 export interface Meter {
-  /** Sent: listings, files, further tries, redirects. */
+  /** The requests that were sent: listings, files, retries and redirects. */
   requests: number;
-  /** Body bytes of listings and errors; whoever takes a file counts its own. */
+  /** The body bytes of listings and errors. Downloads count their bytes themselves. */
   bytes: number;
 }
 
 export interface ClientOptions {
-  /** Ends in a slash, and not in `/v1/`. */
+  /** The base URL ends in a slash, and not in `/v1/`. */
   readonly baseUrl: URL;
   readonly credentials: Credentials;
   readonly connections: Connections;
   readonly retry: RetryPolicy;
   readonly userAgent: string;
   readonly secrets: Secrets;
-  /** Redacts what it shows. */
+  /** Prints a line, redacted. */
   readonly trace: ((line: string) => void) | undefined;
   readonly meter?: Meter | undefined;
-  /** How the service's listing is to be read, if the user has described it. */
+  /** The user's description of the service's listing. */
   readonly listing?: ListingDescription | undefined;
   readonly warn: (text: string) => void;
-  /** Words a command so that it asks the same service. */
-  readonly again: (command: string) => string;
+  /** Returns the command with the options that make it use the same service. */
+  readonly hintCommand: (command: string) => string;
 }
 
-/** The error about a listing without any file. */
+/** Returns the error about a listing without files. */
 export function noFiles(accession: AccessionNumber): FilingsError {
   return errorAbout({ accession }, 'not_found', 'the service lists no files', { hint: CHECK_NUMBER_AND_URL });
 }
@@ -56,13 +57,14 @@ export class ServiceClient {
     this.#requests = new Requests(options);
   }
 
+  /** The lead of the local clock over the service's, in milliseconds, or undefined until a response had a date. */
   get clockAhead(): number | undefined {
     return this.#requests.clockAhead;
   }
 
   /**
-   * `range` holds Range and If-Range or nothing. The answer can be a file: 200, or with a range also 206 and 416.
-   * Throws what any other answer means.
+   * Returns a response that can be a file: 200, or if `range` has the fields Range and If-Range also 206 and 416. Throws the
+   * error of any other response, and the errors of {@link Requests.follow}.
    */
   async openFile(
     accession: AccessionNumber,
@@ -75,18 +77,19 @@ export class ServiceClient {
       ['file_name', fileName],
     ]);
     const answer = await this.#requests.follow(url, range, signal);
-    const welcome = answer.status === 200 || ('range' in range && (answer.status === 206 || answer.status === 416));
+    const isExpected = answer.status === 200 || ('range' in range && (answer.status === 206 || answer.status === 416));
     try {
-      if (!welcome || answer.status !== 416) await this.#refuseUnless(welcome, answer, { accession, fileName }, signal);
+      // The body of an expected 416 is not a file, so its type and coding do not matter.
+      if (!isExpected || answer.status !== 416) await this.#check(answer, isExpected, { accession, fileName }, signal);
       return answer;
     } catch (error) {
-      throw namingHosts(answer.hosts, error);
+      throw withHosts(answer.hosts, error);
     }
   }
 
   /**
-   * Returns all files of a filing, at least one. Throws `integrity` for a response that is no listing or a part of one,
-   * `not_found` if the filing has no files.
+   * Returns all files of a filing, at least one. Throws `integrity` for a response that is not a listing or only a part of
+   * one, `not_found` if the filing has no files, and the errors of `listPage`.
    */
   async listFiles(
     accession: AccessionNumber,
@@ -95,13 +98,17 @@ export class ServiceClient {
     onRetry?: RetryWatcher['onRetry'],
   ): Promise<Listing> {
     const { listing: description, warn } = this.options;
-    const ask = (paging: readonly Parameter[]) => this.listPage(accession, [...query, ...paging], signal, onRetry);
-    const listing = await readAllPages({ accession, pageSize, description, memory: this.#paging, ask, warn });
-    if (listing.files.length > 0) return listing;
-    throw noFiles(accession);
+    const requestPage = (paging: readonly Parameter[]) =>
+      this.listPage(accession, [...query, ...paging], signal, onRetry);
+    const listing = await readAllPages({ accession, pageSize, description, memory: this.#paging, requestPage, warn });
+    if (listing.files.length === 0) throw noFiles(accession);
+    return listing;
   }
 
-  /** Requests and reads one response of the listing. Retried as a download is. Throws as `listFiles`. */
+  /**
+   * Returns one page of a listing, and retries as a download does. Throws `integrity` for a response that is not a listing,
+   * the error of any other response, and the errors of {@link Requests.follow}.
+   */
   async listPage(
     accession: AccessionNumber,
     query: readonly Parameter[],
@@ -110,32 +117,35 @@ export class ServiceClient {
   ): Promise<Page> {
     const url = this.#resource('filings', [['accession_no', accession], ...query]);
     const resource = { accession };
-    const attempt = async () => {
+    const requestOnce = async () => {
       const answer = await this.#requests.follow(url, {}, signal);
       const { headers, hosts } = answer;
       try {
-        await this.#refuseUnless(answer.status === 200, answer, resource, signal);
+        await this.#check(answer, answer.status === 200, resource, signal);
         if (headers['content-range'] !== undefined) {
           answer.discard();
           throw errorAbout(resource, 'integrity', 'invalid response: 200 with Content-Range');
         }
-        const body = await readAtMost(answer, MAX_LISTING, resource, (bytes) => {
+        const body = await readAtMost(answer, MAX_LISTING_BYTES, resource, (bytes) => {
           if (this.options.meter) this.options.meter.bytes += bytes;
         });
         return { body, link: headers.link, hosts };
       } catch (error) {
-        throw namingHosts(hosts, error);
+        throw withHosts(hosts, error);
       }
     };
-    const telling = (error: unknown) => Promise.reject(withResource(resource, error));
-    const response = await retry(() => attempt().catch(telling), this.options.retry, signal, { onRetry });
+    const attempt = () =>
+      requestOnce().catch((error) => {
+        throw withResource(resource, error);
+      });
+    const response = await retry(attempt, this.options.retry, signal, { onRetry });
     const { listing } = this.options;
     try {
       if (listing === undefined) return readListing(response, accession);
       const { readDescribedListing } = await import('./described-listing.ts');
       return readDescribedListing(response, accession, listing);
     } catch (error) {
-      throw namingHosts(response.hosts, error);
+      throw withHosts(response.hosts, error);
     }
   }
 
@@ -145,11 +155,14 @@ export class ServiceClient {
     return url;
   }
 
-  /** Throws `integrity` for a coded answer; problem details are an error under any status. */
-  async #refuseUnless(welcome: boolean, answer: ServiceAnswer, resource: Resource, signal: AbortSignal): Promise<void> {
+  /**
+   * Throws the error of a response with an unexpected status or with problem details, which are an error under any status.
+   * Throws `integrity` for a content coding, because none was requested.
+   */
+  async #check(answer: ServiceAnswer, isExpected: boolean, resource: Resource, signal: AbortSignal): Promise<void> {
     const { headers } = answer;
     const isProblem = /^application\/problem\+json\b/i.test(String(headers['content-type'] ?? ''));
-    if (!welcome || isProblem) throw await this.#errorFrom(answer, resource, signal);
+    if (!isExpected || isProblem) throw await this.#errorFrom(answer, resource, signal);
     const codings = String(headers['content-encoding'] ?? '');
     if (codings.split(',').every((one) => /^(identity)?$/i.test(one.trim()))) return;
     answer.discard();
@@ -157,24 +170,23 @@ export class ServiceClient {
   }
 
   async #errorFrom(answer: ServiceAnswer, resource: Resource, signal: AbortSignal): Promise<FilingsError> {
-    const { meter, again, retry, secrets } = this.options;
-    const { status, headers } = answer;
-    // Counted from here, because the body may be long in coming.
-    const { retryAfterMs: waitMs } = answer;
-    const asked = waitMs === undefined ? {} : { retryAt: retry.now() + waitMs, retryDue: retry.monotonic() + waitMs };
-    const { body, truncated } = await readErrorBytes(answer, retry.sleep, signal);
+    const { meter, hintCommand, retry, secrets } = this.options;
+    const { status, headers, retryAfterMs: waitMs } = answer;
+    // The wait begins with the head, because the body may take seconds.
+    const times = waitMs === undefined ? {} : { retryAt: retry.now() + waitMs, retryDue: retry.monotonic() + waitMs };
+    const { body, isTruncated } = await readErrorBytes(answer, retry.sleep, signal);
     if (meter) meter.bytes += body.length;
     const hint = this.#hint(answer);
-    return errorFromAnswer({ status, headers, body, truncated, resource, hint, again, ...asked }, secrets);
+    return errorFromResponse({ status, headers, body, isTruncated, resource, hint, hintCommand, ...times }, secrets);
   }
 
   #hint({ status, address }: ServiceAnswer): Hint | undefined {
-    const { again, baseUrl, credentials } = this.options;
+    const { hintCommand, baseUrl, credentials } = this.options;
     if (status !== 401) return undefined;
     const { host, origin } = new URL(address);
     if (origin !== baseUrl.origin) return `the service redirects to ${host}, where no key is sent`;
     const { source, token } = credentials;
-    if (token === undefined) return { advice: 'check-key', source, command: again('filings config check') };
+    if (token === undefined) return { advice: 'check-key', source, command: hintCommand('filings config check') };
     return (
       clockSkew(this.clockAhead, true) ??
       `check ${source}: filings token inspect shows the JWT; is its public key imported for this API key?`

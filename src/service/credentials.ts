@@ -1,16 +1,17 @@
+// Adds credentials to requests as service.md, section 5, has them, and finds them in the URLs of redirects.
 import { holdsWord } from '../secrets.ts';
 
-/** The ways to pass an API key (service.md, section 5). */
+/** The ways to pass an API key. */
 export type KeyWay = 'authorization' | 'header' | 'query' | 'path' | 'basic';
 
 export interface Credentials {
-  /** For whoever says that they are refused. */
+  /** The source of the key, for the message that the service rejects the key. */
   readonly source: string;
   readonly key: string;
   readonly keyIn: KeyWay;
   readonly keyHeader: string;
   readonly basicUser: string;
-  /** Valid now; undefined when none is sent. */
+  /** Returns a JWT that is valid now. The function is undefined if no JWT is sent. */
   readonly token: (() => Promise<string>) | undefined;
 }
 
@@ -22,29 +23,30 @@ export interface AuthorizedRequest {
 const QUERY_PARAMETER = 'apikey';
 const PATH_PREFIX = 'APIKEY-';
 
-export async function carry(url: URL, credentials: Credentials): Promise<AuthorizedRequest> {
+/** Returns the request for a URL with the credentials. Throws the errors of signing a JWT. */
+export async function addCredentials(url: URL, credentials: Credentials): Promise<AuthorizedRequest> {
   const { key, keyIn, keyHeader, basicUser } = credentials;
-  const carried = new URL(url);
+  const urlWithKey = new URL(url);
   const token = await credentials.token?.();
   const bearer: AuthorizedRequest['headers'] = token === undefined ? {} : { authorization: `Bearer ${token}` };
   switch (keyIn) {
     case 'authorization':
       return { url, headers: { authorization: key } };
     case 'basic':
-      // RFC 7617.
+      // Basic authentication is RFC 7617.
       return { url, headers: { authorization: `Basic ${Buffer.from(`${basicUser}:${key}`).toString('base64')}` } };
     case 'header':
       return { url, headers: { [keyHeader]: key, ...bearer } };
     case 'query':
-      carried.search += `${carried.search ? '&' : '?'}${QUERY_PARAMETER}=${encodeURIComponent(key)}`;
-      return { url: carried, headers: bearer };
+      urlWithKey.search += `${urlWithKey.search ? '&' : '?'}${QUERY_PARAMETER}=${encodeURIComponent(key)}`;
+      return { url: urlWithKey, headers: bearer };
     case 'path':
-      carried.pathname = `${carried.pathname.replace(/\/$/, '')}/${PATH_PREFIX}${encodeURIComponent(key)}`;
-      return { url: carried, headers: bearer };
+      urlWithKey.pathname = `${urlWithKey.pathname.replace(/\/$/, '')}/${PATH_PREFIX}${encodeURIComponent(key)}`;
+      return { url: urlWithKey, headers: bearer };
   }
 }
 
-/** Returns the URL without copies of this key in the places where it is sent; another key there is not ours. */
+/** Returns the URL without this key in the positions where a key is sent. Another key stays, because it is not ours. */
 export function withoutCredentials(url: URL, key: string): URL {
   const clean = new URL(url);
   for (const [name, value] of [...clean.searchParams]) {
@@ -64,11 +66,11 @@ function percentDecoded(segment: string): string | undefined {
 }
 
 /**
- * Returns whether a text holds the key in a place where it may be sent, in any encoding: there a key counts whatever its
- * length, while elsewhere a short one is likely to be there by chance.
+ * Returns whether a text holds the key, in any encoding, in a position where a key is sent. In these positions a key of any
+ * length counts. Elsewhere a short key may be a part of the text by chance.
  */
-export function holdsKeyInPlace(text: string, { key, keyHeader, basicUser }: Credentials): boolean {
-  const places = [
+export function hasKeyInPosition(text: string, { key, keyHeader, basicUser }: Credentials): boolean {
+  const prefixes = [
     `${QUERY_PARAMETER}=`,
     PATH_PREFIX,
     `${keyHeader}=`,
@@ -78,6 +80,6 @@ export function holdsKeyInPlace(text: string, { key, keyHeader, basicUser }: Cre
   ];
   return holdsWord(
     text,
-    places.map((place) => `${place}${key}`),
+    prefixes.map((prefix) => `${prefix}${key}`),
   );
 }

@@ -1,43 +1,47 @@
+// Reads the body of an error response, whose shape depends on the server: RFC 9457's problem details, other JSON, HTML, XML
+// or text. Gives one line for the message and the problem details, both without secrets and bounded in size.
 import type { Problem } from '../errors.ts';
 import { isDeeper, isJsonObject, type JsonObject, parseJson } from '../json.ts';
 import { redacted, type Secrets } from '../secrets.ts';
 import { shortened } from '../text.ts';
 
-/** At most one line, and the members of RFC 9457 with their extensions. */
 interface ErrorBody {
-  readonly said: string | undefined;
+  /** One line for the message. */
+  readonly summary: string | undefined;
+  /** The members of RFC 9457 and their extensions. */
   readonly problem: Omit<Problem, 'status'>;
-  /** True if the body has no member of a problem details object, not even as null (service.md, section 2). */
-  readonly foreign: boolean;
+  /** Whether the body has no member of problem details, not even as null (service.md, section 2). */
+  readonly isForeign: boolean;
 }
 
-// Too little to flood a log or a report; in UTF-16 units.
-const LOOKED_AT = 16_384;
+// The bounds keep logs and reports small. They are in UTF-16 units.
+/** The most that is read of a text. */
+const MAX_READ = 16_384;
 const MAX_MEMBER = 2000;
-const MAX_SAYING = 300;
+const MAX_SUMMARY = 300;
 const MAX_NAME = 200;
-/** Members, properties, messages of one. */
+/** The most members of a body, properties in `errors`, and messages for one property. */
 const MAX_ENTRIES = 25;
 
 const STRING_MEMBERS = ['type', 'title', 'detail', 'instance'];
-/** A status alone is in the errors of many web servers. */
-const TELLTALE = [...STRING_MEMBERS, 'errors'];
+/** Problem details have one of these members. Many web servers send other errors with a `status`. */
+const PROBLEM_MEMBERS = [...STRING_MEMBERS, 'errors'];
 const ENTITIES: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'", nbsp: ' ' };
 
-/** By what it holds, never by its media type. Clear of secrets. */
+/** Returns the content of a body, redacted. The content alone decides on the shape, because media types are often wrong. */
 export function readErrorBody(text: string, secrets: Secrets): ErrorBody {
   const json = parseJson(text);
   const object = isJsonObject(json) && !isDeeper(json) ? json : undefined;
-  // Redacted before tags are taken out of it, too; the ellipsis tells where half a secret may stand.
-  const said = object ? summaryFromJson(object) : summaryFromText(secrets.redact(shortened(text, LOOKED_AT)));
+  // Markup is redacted before the tags are removed, too, because a secret may contain `<`.
+  const summary = object ? summaryFromJson(object) : summaryFromText(secrets.redact(shortened(text, MAX_READ)));
   return {
-    said: said && brief(said.trim().replace(/\s+/g, ' '), MAX_SAYING, secrets),
+    summary: summary && redactAndShorten(summary.trim().replace(/\s+/g, ' '), MAX_SUMMARY, secrets),
     problem: object ? readProblem(object, secrets) : {},
-    foreign: !object || !TELLTALE.some((name) => Object.hasOwn(object, name)),
+    isForeign: !object || !PROBLEM_MEMBERS.some((name) => Object.hasOwn(object, name)),
   };
 }
 
-/** A string, or an object (`{"error":{"message"}}`) that has one. */
+/** Returns the first text in `title`, `error` or `message`, or in an object there (`{"error":{"message"}}`), or undefined. */
 export function summaryFromJson(body: JsonObject): string | undefined {
   for (const name of ['title', 'error', 'message']) {
     const value = Object.hasOwn(body, name) ? body[name] : undefined;
@@ -48,16 +52,16 @@ export function summaryFromJson(body: JsonObject): string | undefined {
   return undefined;
 }
 
-/** The line that tells most of HTML, XML or plain text. */
+/** Returns the title or message of HTML or XML, otherwise the text of the page, or the first line of plain text. */
 export function summaryFromText(text: string): string | undefined {
-  const start = shortened(text.trim(), LOOKED_AT);
+  const start = shortened(text.trim(), MAX_READ);
   if (!start.startsWith('<')) return start.split(/[\r\n]/, 1)[0] || undefined;
-  const [, told, end] = /<(?:title|message|h1)\b[^<>]*>\s*([^<\s][^<]*)(<\/)?/i.exec(start) ?? [];
-  // Perhaps cut in the middle of a secret.
-  const bare = told
-    ? told + (end ? '' : '…')
+  const [, title, end] = /<(?:title|message|h1)\b[^<>]*>\s*([^<\s][^<]*)(<\/)?/i.exec(start) ?? [];
+  // A title without an end tag may end within a secret, which `redact` finds before an ellipsis.
+  const content = title
+    ? title + (end ? '' : '…')
     : start.replace(/<(script|style)\b[\s\S]*?(<\/\1>|$)/gi, ' ').replace(/<[^<>]*>/g, ' ');
-  const plain = bare.replace(
+  const plain = content.replace(
     /&(?:#(\d{1,6})|#x([\da-f]{1,5})|(amp|lt|gt|quot|apos|nbsp));/gi,
     (_, decimal, hex, name) =>
       ENTITIES[name?.toLowerCase()] ?? String.fromCodePoint(hex ? Number.parseInt(hex, 16) : Number(decimal)),
@@ -66,8 +70,8 @@ export function summaryFromText(text: string): string | undefined {
 }
 
 /**
- * RFC 9457, section 3.1: a member of the wrong type is as absent; so is a null here. Extensions are kept, within
- * bounds. The body's `status` gives way to HTTP's.
+ * Returns the members of problem details and their extensions. A member of the wrong type is ignored (RFC 9457, section
+ * 3.1), and so is null. The body's `status` is ignored because the HTTP status counts.
  */
 function readProblem(body: JsonObject, secrets: Secrets): ErrorBody['problem'] {
   const members = Object.entries(body)
@@ -79,23 +83,22 @@ function readProblem(body: JsonObject, secrets: Secrets): ErrorBody['problem'] {
       if (name === 'errors') return [[name, readErrors(value, secrets)]];
       const text = textOf(value);
       const isWhole = typeof value !== 'string' && text.length <= MAX_MEMBER;
-      return [[brief(name, MAX_NAME, secrets), isWhole ? redacted(value, secrets) : brief(text, MAX_MEMBER, secrets)]];
+      const member = isWhole ? redacted(value, secrets) : redactAndShorten(text, MAX_MEMBER, secrets);
+      return [[redactAndShorten(name, MAX_NAME, secrets), member]];
     });
-  // A member called `__proto__` stays data.
+  // fromEntries makes own members, so that a member called `__proto__` stays data.
   return Object.fromEntries(members);
 }
 
-/** One message, or a list of them; what is no text is shown as JSON. */
+/** Returns the messages for each property. A value that is not a text becomes its JSON. */
 function readErrors(errors: unknown, secrets: Secrets): NonNullable<Problem['errors']> {
   const byProperty = isJsonObject(errors) ? Object.entries(errors) : [['', errors] as const];
-  const told = byProperty.slice(0, MAX_ENTRIES).map(([property, value]) => {
-    const messages = (Array.isArray(value) ? value : [value]).filter((each) => each !== null).slice(0, MAX_ENTRIES);
-    return [
-      brief(property, MAX_NAME, secrets),
-      messages.map((each) => brief(textOf(each), MAX_SAYING, secrets)),
-    ] as const;
+  const entries = byProperty.slice(0, MAX_ENTRIES).map(([property, value]) => {
+    const values = (Array.isArray(value) ? value : [value]).filter((each) => each !== null).slice(0, MAX_ENTRIES);
+    const messages = values.map((each) => redactAndShorten(textOf(each), MAX_SUMMARY, secrets));
+    return [redactAndShorten(property, MAX_NAME, secrets), messages] as const;
   });
-  return Object.fromEntries(told.filter(([, messages]) => messages.length > 0));
+  return Object.fromEntries(entries.filter(([, messages]) => messages.length > 0));
 }
 
 function textOf(value: unknown): string {
@@ -103,9 +106,9 @@ function textOf(value: unknown): string {
 }
 
 /**
- * First it is clear of secrets, then it is cut: half a secret is one too. Where more came than is read, the ellipsis
- * tells {@link Secrets.redact}.
+ * Returns the text redacted, then shortened, because a part of a secret must not remain. If the text is longer than is
+ * read, {@link Secrets.redact} finds a cut secret before the ellipsis.
  */
-function brief(text: string, length: number, secrets: Secrets): string {
-  return shortened(secrets.redact(shortened(text, LOOKED_AT)), length);
+function redactAndShorten(text: string, length: number, secrets: Secrets): string {
+  return shortened(secrets.redact(shortened(text, MAX_READ)), length);
 }

@@ -44,7 +44,7 @@ export interface ListingResponse {
   readonly link?: string | readonly string[] | undefined;
 }
 
-/** How a user describes the service's listing in the config file: JMESPath expressions and names of parameters. */
+/** A user's description of the service's listing in the config file: JMESPath expressions and names of parameters. */
 export interface ListingDescription {
   readonly files?: string;
   readonly name?: string;

@@ -1,51 +1,58 @@
-import type { Sleep } from '../abort.ts';
-import { createAbortController } from '../abort.ts';
+// Reads the bodies of listings and errors into memory, with bounds of size and time.
+import { createAbortController, type Sleep } from '../abort.ts';
 import { errorAbout, type Resource } from '../errors.ts';
 import type { Answer } from '../http/request.ts';
 
-/** An error body may drip for ever. */
-const ERROR_BODY_MS = 5000;
-const MAX_ERROR = 1 << 20;
+/** The longest time for reading an error, in milliseconds, because a server may send it slowly and without an end. */
+const MAX_ERROR_MS = 5000;
+const MAX_ERROR_BYTES = 1 << 20;
 
-/** Calls `received` with the size of each piece, also of a body that is cut. Throws `integrity` for a larger body. */
+/**
+ * Returns the body of a response. Calls `onBytes` with the size of each piece. Throws `integrity` if the body is larger
+ * than `maxBytes`, and the error of a body that ends early.
+ */
 export async function readAtMost(
   answer: Answer,
-  limit: number,
+  maxBytes: number,
   resource: Resource,
-  received: (bytes: number) => void,
+  onBytes: (bytes: number) => void,
 ): Promise<Buffer> {
   const pieces: Buffer[] = [];
-  if ((answer.length ?? 0) <= limit && (await gather(answer, limit, pieces, received))) return Buffer.concat(pieces);
+  const canFit = (answer.length ?? 0) <= maxBytes;
+  if (canFit && (await readPieces(answer, maxBytes, pieces, onBytes))) return Buffer.concat(pieces);
   answer.discard();
-  throw errorAbout(resource, 'integrity', `larger than ${limit} bytes, the most that is read`);
+  throw errorAbout(resource, 'integrity', `larger than ${maxBytes} bytes, the most that is read`);
 }
 
-/** At most for some seconds; whatever ends it early only shortens the body. */
+/**
+ * Returns the body of an error response, truncated if the connection, the time or the size ends the body early. Throws the
+ * signal's reason.
+ */
 export async function readErrorBytes(answer: Answer, sleep: Sleep, signal: AbortSignal) {
   const pieces: Buffer[] = [];
-  const enough = createAbortController();
-  sleep(ERROR_BODY_MS, enough.signal).then(answer.discard, () => {});
-  const whole = await gather(answer, MAX_ERROR, pieces).catch(() => false);
-  enough.abort();
+  const timer = createAbortController();
+  sleep(MAX_ERROR_MS, timer.signal).then(answer.discard, () => {});
+  const isWhole = await readPieces(answer, MAX_ERROR_BYTES, pieces).catch(() => false);
+  timer.abort();
   answer.discard();
   signal.throwIfAborted();
-  return { body: Buffer.concat(pieces).subarray(0, MAX_ERROR), truncated: !whole };
+  return { body: Buffer.concat(pieces).subarray(0, MAX_ERROR_BYTES), isTruncated: !isWhole };
 }
 
-/** False as soon as it is over the limit. The memory of what is taken is used again. */
-async function gather(
+/** Adds the body's bytes to `pieces`, copied because the body reuses its memory. Returns false if there are too many. */
+async function readPieces(
   { body }: Answer,
-  limit: number,
+  maxBytes: number,
   pieces: Buffer[],
-  received?: (bytes: number) => void,
+  onBytes?: (bytes: number) => void,
 ): Promise<boolean> {
   let size = 0;
-  for (let taken = await body.take(); taken; taken = await body.take()) {
-    const piece = Buffer.concat(taken);
+  for (let chunks = await body.take(); chunks; chunks = await body.take()) {
+    const piece = Buffer.concat(chunks);
     pieces.push(piece);
     size += piece.length;
-    received?.(piece.length);
-    if (size > limit) return false;
+    onBytes?.(piece.length);
+    if (size > maxBytes) return false;
   }
   return true;
 }

@@ -71,7 +71,7 @@ export async function openSession(
     listing: settings.sandbox ? undefined : settings.listing,
     warn: progress.note,
     trace: settings.verbose ? progress.trace : undefined,
-    again: (command) => hintCommand(command, { ...flags, sandbox: settings.sandbox }),
+    hintCommand: (command) => hintCommand(command, { ...flags, sandbox: settings.sandbox }),
   });
   return {
     settings,

@@ -3,7 +3,7 @@
 import { createHash, type Hash } from 'node:crypto';
 import { FilingsError, withResource } from '../errors.ts';
 import { retry } from '../http/retry.ts';
-import { type Hosts, namingHosts } from '../service/redirect.ts';
+import { type Hosts, withHosts } from '../service/redirect.ts';
 import type { ServiceAnswer } from '../service/requests.ts';
 import { requireHash } from './existing.ts';
 import type { Hashing, Job, Placement, Sink } from './job.ts';
@@ -99,7 +99,7 @@ class Transfer {
 
   /** Adds both hosts to an error about a redirected response. */
   #withHosts(error: unknown): unknown {
-    return this.#hosts ? namingHosts(this.#hosts, error) : error;
+    return this.#hosts ? withHosts(this.#hosts, error) : error;
   }
 
   async #attempt(): Promise<ServiceAnswer | undefined> {

@@ -78,7 +78,7 @@ export async function startRun(url: string, options: RunOptions = {}) {
     },
     userAgent: 'test',
     secrets: new Secrets(),
-    again: (command) => command,
+    hintCommand: (command) => command,
     trace: () => {},
   });
   lastPid += 1;

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { accessionsIn, parseAccession, pasted } from '../../src/service/accession.ts';
+import { accessionsIn, parseAccession, parseReference } from '../../src/service/accession.ts';
 
 const A = '0001234567-24-000001';
 
@@ -42,10 +42,10 @@ it.each<[text: string, fileName: string | undefined]>([
   [`${FOLDER}/${A}-index.htm`, undefined],
   [`https://api.example/v1/download?accession_no=${A}&file_name=x`, 'x'],
 ])('reads a filing, and its file if one is named, from %s', (text, fileName) => {
-  expect(pasted(text)).toEqual({ accession: A, ...(fileName && { fileName }) });
+  expect(parseReference(text)).toEqual({ accession: A, ...(fileName && { fileName }) });
 });
 
 it.each([A, 'primary.htm', `${FOLDER}/0001234567-24-000002.txt`, 'https://example.com/a.htm', 'https://[/x'])(
   'finds neither a path nor a URL of a filing in %s',
-  (text) => expect(pasted(text)).toBeUndefined(),
+  (text) => expect(parseReference(text)).toBeUndefined(),
 );

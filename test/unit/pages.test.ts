@@ -28,7 +28,7 @@ async function read(service: Service, { pageSize, description, memory = {} }: Op
   const warnings: string[] = [];
   const listing = await readAllPages({
     ...{ accession, pageSize, description, memory },
-    async ask(query) {
+    async requestPage(query) {
       const [size, number] = query.map(([, value]) => Number(value));
       queries.push(number === undefined ? '-' : `${number}:${size}`);
       const body = service(number, size ?? 0);

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { FilingsError } from '../../src/errors.ts';
 import { Secrets } from '../../src/secrets.ts';
-import { errorFromAnswer, type RefusedAnswer } from '../../src/service/refusal.ts';
+import { type ErrorResponse, errorFromResponse } from '../../src/service/error-response.ts';
 import { hintOf } from '../../src/session/hints.ts';
 
 const resource = { accession: '0001234567-24-000001', fileName: 'a.htm' };
@@ -12,10 +12,17 @@ const KEY = 'kP3/x+9"q&Z<';
 const secrets = new Secrets();
 secrets.add(KEY);
 
-function from(status: number, body: unknown, more: Partial<RefusedAnswer> = {}): FilingsError {
+function from(status: number, body: unknown, more: Partial<ErrorResponse> = {}): FilingsError {
   const bytes = Buffer.isBuffer(body) ? body : Buffer.from(typeof body === 'string' ? body : JSON.stringify(body));
-  const answer = { status, headers: {}, body: bytes, truncated: false, resource, again: (command: string) => command };
-  return errorFromAnswer({ ...answer, ...more }, secrets);
+  const answer = {
+    status,
+    headers: {},
+    body: bytes,
+    isTruncated: false,
+    resource,
+    hintCommand: (command: string) => command,
+  };
+  return errorFromResponse({ ...answer, ...more }, secrets);
 }
 
 describe('the error code', () => {
@@ -160,7 +167,7 @@ it('shows no part of a secret that a long member name, markup or truncation spli
     const errors = [
       from(400, { errors: { [`${'x'.repeat(199 - length)}${KEY} and more of it`]: 'bad' } }),
       from(500, `<html><p>${KEY}> and more of it</p></html>`),
-      from(500, `no ${KEY.slice(0, length)}`, { truncated: true }),
+      from(500, `no ${KEY.slice(0, length)}`, { isTruncated: true }),
     ];
     for (const { message, problem } of errors) expect(`${message}${JSON.stringify(problem)}`).not.toMatch(/kP3\/|x\+9/);
   }

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { errorAbout, FilingsError } from '../../src/errors.ts';
 import { withoutCredentials } from '../../src/service/credentials.ts';
-import { namingHosts, nextHop } from '../../src/service/redirect.ts';
+import { resolveRedirect, withHosts } from '../../src/service/redirect.ts';
 
 const FROM = new URL('https://a.example:8443/v1/download?accession_no=1');
 const PLAIN = new URL('http://127.0.0.1:80/');
@@ -16,7 +16,7 @@ test.each([
   [PLAIN, 'http://b.example/', 'http://b.example/'],
   [PLAIN, 'https://b.example/', 'https://b.example/'],
 ])('a redirect from %s to %s leads to %s', (from, location, expected) => {
-  expect(nextHop(from, location, 5).href).toBe(expected);
+  expect(resolveRedirect(from, location, 5).href).toBe(expected);
 });
 
 test.each<[why: string, location: string | string[] | undefined, hop?: number]>([
@@ -34,7 +34,7 @@ test.each<[why: string, location: string | string[] | undefined, hop?: number]>(
   const message = `a.example:8443: ${why} is not followed`;
   const hint = expect.stringContaining('base URL');
   const error = expect.objectContaining({ code: 'integrity', retryable: false, message, hint });
-  expect(() => nextHop(FROM, location, hop)).toThrow(error);
+  expect(() => resolveRedirect(FROM, location, hop)).toThrow(error);
 });
 
 const KEY = 'k/y+%?&=1 ä';
@@ -55,7 +55,7 @@ test.each([
 describe('an error behind a redirect', () => {
   const hosts = ['a.example', 'b.example:81'] as const;
   const messageOf = (error: FilingsError, between: readonly [string, string] = hosts) =>
-    (namingHosts(between, error) as FilingsError).message;
+    (withHosts(between, error) as FilingsError).message;
 
   test.each([
     [{ host: 'b.example:81' }, 'a.example redirects to b.example:81: why'],
@@ -72,7 +72,7 @@ describe('an error behind a redirect', () => {
     const error = errorAbout(resource, 'auth', '401', { stopsRun: true, hint: 'h', problem: { status: 401 } });
     const message = 'x.htm of 1: a.example redirects to b.example:81: 401';
     const kept = { code: 'auth', stopsRun: true, hint: 'h', problem: { status: 401 }, subject: { resource } };
-    expect(namingHosts(hosts, error)).toMatchObject({ message, ...kept });
+    expect(withHosts(hosts, error)).toMatchObject({ message, ...kept });
   });
 
   test('is unchanged within one host, for a local error, a deadline or a defect', () => {
@@ -82,7 +82,7 @@ describe('an error behind a redirect', () => {
       new FilingsError('temporary', 'the deadline', { isTimeUp: true }),
       new Error('b.example'),
     ];
-    expect(namingHosts(['a.example', 'a.example'], all[0])).toBe(all[0]);
-    for (const error of all.slice(1)) expect(namingHosts(hosts, error)).toBe(error);
+    expect(withHosts(['a.example', 'a.example'], all[0])).toBe(all[0]);
+    for (const error of all.slice(1)) expect(withHosts(hosts, error)).toBe(error);
   });
 });

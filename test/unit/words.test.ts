@@ -12,7 +12,8 @@ const COMMENTED =
   'src/decoding src/jwt src/sandbox src/spec src/checksums src/help ' +
   'src/commands ' +
   'src/transfer src/disk ' +
-  'src/settings src/session src/cli src/main.ts src/errors.ts src/world.ts src/paths.ts';
+  'src/settings src/session src/cli src/main.ts src/errors.ts src/world.ts src/paths.ts ' +
+  'src/service';
 /** Add a folder here when its titles are sentences. */
 const TITLED = 'test scripts/picture';
 

@@ -89,7 +89,7 @@ function withoutCommand(hint: Hint | undefined): Hint | undefined {
 }
 
 function existingAccessionHint({ client }: Session): string {
-  return `to check more, give an accession number that exists: ${client.options.again('filings config check ACCESSION')}`;
+  return `to check more, give an accession number that exists: ${client.options.hintCommand('filings config check ACCESSION')}`;
 }
 
 async function writeFindings(findings: Findings, json: boolean, flags: Flags, world: World): Promise<void> {

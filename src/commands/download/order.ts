@@ -5,7 +5,7 @@ import { defaultLayout, type Layout, parseLayout } from '../../batch/layout.ts';
 import { isOneFile, twinKey } from '../../disk/file-name.ts';
 import { FilingsError } from '../../errors.ts';
 import { isNullDevice, pathsOf, typedPath, withSlashes } from '../../paths.ts';
-import { type AccessionNumber, accessionIn, parseAccession, pasted } from '../../service/accession.ts';
+import { type AccessionNumber, accessionIn, parseAccession, parseReference } from '../../service/accession.ts';
 import type { Parameter } from '../../service/listing-pages.ts';
 import { hintCommand, rewriteCommand } from '../../settings/hint-command.ts';
 import type { Flags } from '../../spec/command.ts';
@@ -80,7 +80,7 @@ function readNames(
 ): Pick<Order, 'accessions' | 'fileNames'> {
   if (first === undefined) return { accessions: [], fileNames: [] };
   const words = [first, ...names];
-  const wrongWord = words.find((word) => pasted(word) !== undefined);
+  const wrongWord = words.find((word) => parseReference(word) !== undefined);
   if (wrongWord !== undefined) {
     const expected = wrongWord === first || hasSelection ? 'an accession number' : 'a file name';
     throw usage(`'${shortened(wrongWord, 60)}' is not ${expected}`, commandForPasted(words, hasSelection, argv));
@@ -169,7 +169,7 @@ const SEVERAL_FILINGS = 'for several filings, omit FILE and add --all or --inclu
 
 /** Returns the hint for URLs and `ACCESSION/FILE`: the command with accession numbers and file names in their place. */
 function commandForPasted(words: readonly string[], hasSelection: boolean, argv: readonly string[]): string {
-  const parsedWords = words.map((word) => pasted(word));
+  const parsedWords = words.map((word) => parseReference(word));
   const filings = new Set(words.flatMap((word, index) => parsedWords[index]?.accession ?? accessionIn(word) ?? []));
   if (filings.size > 1 && !hasSelection) return SEVERAL_FILINGS;
   const isAll = parsedWords.every((parsed) => parsed?.fileName !== undefined);

@@ -88,8 +88,8 @@ async function downloadAll(run: Run): Promise<FilingsError | undefined> {
     await replaceFile(resolve(world.cwd, failed), recorder.failed, world, { mode: 0o666 });
     // Invalid lines of the input are comments, which no command can retry.
     if (!error || !/^[^#\n]/m.test(recorder.failed)) return error;
-    const { again } = session.client.options;
-    return withRetryHint(error, { isOwn: error === recorder.alone, order, flags, again });
+    const { hintCommand } = session.client.options;
+    return withRetryHint(error, { isOwn: error === recorder.alone, order, flags, again: hintCommand });
   } catch (failure) {
     directories.keptParts.noteFailure(failure);
     await directories.keptParts.settle();
@@ -193,8 +193,8 @@ async function createBatch(
     },
   };
   const { noteFailure } = directories.keptParts;
-  const { again } = client.options;
-  return new Batch({ input, selection, files, recorder, limits, again, noteFailure, signal, world });
+  const { hintCommand } = client.options;
+  return new Batch({ input, selection, files, recorder, limits, again: hintCommand, noteFailure, signal, world });
 }
 
 /** Adds the line of the whole batch to the progress. */

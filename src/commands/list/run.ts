@@ -6,7 +6,7 @@ import { nameFilter } from '../../batch/glob.ts';
 import { type Line, openInput, readLines } from '../../batch/input.ts';
 import { batchError, type FailureKind, failureKind, StopRule } from '../../batch/verdict.ts';
 import { FilingsError } from '../../errors.ts';
-import { type AccessionNumber, parseAccession, pasted } from '../../service/accession.ts';
+import { type AccessionNumber, parseAccession, parseReference } from '../../service/accession.ts';
 import type { ListedFile } from '../../service/listing.ts';
 import type { Parameter } from '../../service/listing-pages.ts';
 import { listFiles, openSession, type Session } from '../../session/session.ts';
@@ -46,7 +46,7 @@ export async function run({ args, options, flags }: Invocation<typeof OPTIONS>, 
 
 /** Returns the accession number of an argument. Throws `usage`; for a pasted URL its hint is the command with the number. */
 function accessionOf(text: string, argv: readonly string[]): AccessionNumber {
-  const reference = pasted(text);
+  const reference = parseReference(text);
   if (reference === undefined) return parseAccession(text);
   throw new FilingsError('usage', `'${shortened(text, 60)}' is not an accession number`, {
     hint: `did you mean: ${rewriteCommand(argv, new Map([[text, [reference.accession]]]))}`,
@@ -69,7 +69,7 @@ async function printAll(
   count: number | undefined,
   close: () => void,
 ): Promise<void> {
-  const rule = new StopRule('filing', client.options.again);
+  const rule = new StopRule('filing', client.options.hintCommand);
   const unsubscribe = onAbort(signal, close);
   let [files, failed] = [0, 0];
   const failures = new Set<FailureKind>();
