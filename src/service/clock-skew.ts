@@ -10,14 +10,14 @@ const DATE_STEP_MS = 1000;
 
 /**
  * Returns by how much the local clock is ahead of a response's `Date` (RFC 9110, section 6.6.1), in milliseconds, or
- * undefined without a date. The service may have set the date at any moment between `sent` and `received`, which are
+ * undefined without a date. The service may have set the date at any moment between `sentAt` and `receivedAt`, which are
  * times of the local clock, so the smallest possible difference counts.
  */
-export function clockAhead(date: unknown, sent: number, received: number): number | undefined {
+export function clockAhead(date: unknown, sentAt: number, receivedAt: number): number | undefined {
   const serviceDate = typeof date === 'string' ? httpDate(date) : undefined;
   if (serviceDate === undefined) return undefined;
-  if (received < serviceDate) return received - serviceDate;
-  return Math.max(0, Math.min(received, sent + DATE_STEP_MS) - serviceDate);
+  if (receivedAt < serviceDate) return receivedAt - serviceDate;
+  return Math.max(0, Math.min(receivedAt, sentAt + DATE_STEP_MS) - serviceDate);
 }
 
 /** Returns the time of the service, in milliseconds since the epoch. Smaller differences than 30 s are not corrected. */

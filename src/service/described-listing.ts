@@ -64,25 +64,25 @@ export function readDescribedListing(
       throw uncertainError(accession, `listing.files (${files}) selects other items than texts and objects`);
     }
     const record = isJsonObject(item) ? item : {};
-    const named = typeof item === 'string' && name === undefined ? item : evaluate(item, name ?? 'file_name');
-    if (named !== null && typeof named !== 'string') {
+    const fileName = typeof item === 'string' && name === undefined ? item : evaluate(item, name ?? 'file_name');
+    if (fileName !== null && typeof fileName !== 'string') {
       throw uncertainError(accession, `listing.name (${name ?? 'file_name'}) is not a text in every record`);
     }
-    return { name: named || undefined, record, accession: accessionOf(record, accession) };
+    return { name: fileName || undefined, record, accession: accessionOf(record, accession) };
   });
   if (records.length > 0 && records.every((record) => record.name === undefined)) {
     throw uncertainError(accession, `${counted(records.length, 'record')}, none with a name at listing.name`);
   }
   const parts = { records, listSizes: [records.length] };
-  const stated = { path: '', records: records.length };
+  const counts = { path: '', records: records.length };
   if (total === undefined && more === undefined) {
-    const totals = [{ ...stated, total: markers.total, isExact: false }];
+    const totals = [{ ...counts, total: markers.total, isExact: false }];
     return buildPage({ ...parts, totals, more: markers.more ?? signInLink(response) }, markers.pageCount, accession);
   }
   // A description of totals or of more replaces all other signs of more.
   const count = total === undefined ? 0 : (countOf(evaluate(json, total)) ?? 0);
   const hasMore = more !== undefined && isSet(evaluate(json, more));
-  const totals = [{ ...stated, total: count, isExact: total !== undefined }];
+  const totals = [{ ...counts, total: count, isExact: total !== undefined }];
   return buildPage({ ...parts, totals, more: hasMore ? more : undefined }, 0, accession);
 }
 

@@ -235,7 +235,7 @@ class Pages {
 
   /** Returns whether a total about all lists of the page is reached, and nothing says that more records follow. */
   isTotalReached({ totals, records }: Page): boolean {
-    return totals.some((stated) => stated.records === records) && this.signOfMore() === undefined;
+    return totals.some((each) => each.records === records) && this.signOfMore() === undefined;
   }
 
   /** Returns a reason why more records may follow, as the end of a sentence, or undefined. */
@@ -243,8 +243,8 @@ class Pages {
     if (this.#more !== undefined) return `'${this.#more}' says that there is more`;
     if (this.#pageCount > this.#keys.size)
       return `a count of ${grouped(this.#pageCount)} pages says that there is more`;
-    const stated = [...this.#totals.values()];
-    const other = stated.find(({ total, records, isExact }) => (isExact ? total !== records : total > records));
+    const totals = [...this.#totals.values()];
+    const other = totals.find(({ total, records, isExact }) => (isExact ? total !== records : total > records));
     return other && `a total of ${grouped(other.total)} says otherwise`;
   }
 }

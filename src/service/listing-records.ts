@@ -13,7 +13,7 @@ export interface ListingRecord {
   readonly record: JsonObject;
   /** The accession number that the record, or the filing around it, names. */
   readonly accession: AccessionNumber | undefined;
-  /** Whether the name is that of a filing's primary document, which need not be its only file. */
+  /** Whether the name is that of a filing's primary document. The filing may have more files. */
   readonly isPrimary?: boolean;
 }
 
@@ -76,7 +76,7 @@ interface Content {
 
 const NOTHING: Content = { lists: 0, records: 0 };
 
-/** A document that an object names outside all lists. */
+/** A document that an object names itself, and not in a list. */
 interface NamedDocument extends ListingRecord {
   readonly path: string;
   /** Whether only the extension shows that the name is that of a file. */
@@ -85,13 +85,15 @@ interface NamedDocument extends ListingRecord {
 
 interface Search {
   readonly requested: AccessionNumber;
-  readonly listed: ListingRecord[];
+  /** The records of all lists. */
+  readonly records: ListingRecord[];
+  /** The documents outside all lists. */
   readonly documents: NamedDocument[];
   readonly listSizes: number[];
   readonly totals: StatedTotal[];
   readonly markers: ResponseMarkers;
   /** The first doubt. */
-  doubt: string | undefined;
+  doubt?: string;
 }
 
 /**
@@ -100,10 +102,9 @@ interface Search {
  */
 export function findRecords(json: unknown, requested: AccessionNumber): RecordSearchResult | undefined {
   const markers: ResponseMarkers = { pageCount: 0 };
-  const search: Search = { requested, listed: [], documents: [], listSizes: [], totals: [], markers, doubt: undefined };
+  const search: Search = { requested, records: [], documents: [], listSizes: [], totals: [], markers };
   const { lists } = readValue(json, { path: '', role: 'container', accession: undefined }, search);
-  const { listed, totals } = search;
-  const names = new Set(listed.map(({ name }) => name));
+  const names = new Set(search.records.map(({ name }) => name));
   const documents = search.documents.filter(({ name }) => !names.has(name));
   const likely = documents.find(({ isLikely }) => isLikely);
   if (lists > 0 && likely) addDoubt(search, `'${likely.path}' may be a file, too`);
@@ -111,7 +112,7 @@ export function findRecords(json: unknown, requested: AccessionNumber): RecordSe
   const listSizes = lists === 0 ? documents.map(() => 1) : search.listSizes;
   const isListing = lists > 0 || documents.length > 0 || search.doubt !== undefined;
   if (!isListing && markers.error === undefined) return undefined;
-  return { records: [...documents, ...listed], listSizes, totals, markers, doubt: search.doubt };
+  return { records: [...documents, ...search.records], listSizes, totals: search.totals, markers, doubt: search.doubt };
 }
 
 function readValue(value: unknown, position: Position, search: Search): Content {
@@ -189,7 +190,7 @@ function readList(items: readonly unknown[], { path, role, accession }: Position
       hasNames = readItem(item, { path: `${path}[${index}]`, role: 'container', accession }, search) || hasNames;
     } else {
       const name = typeof item === 'string' && item !== '' ? item : undefined;
-      search.listed.push({ name, record: {}, accession });
+      search.records.push({ name, record: {}, accession });
       hasNames ||= name !== undefined;
     }
   }
@@ -200,7 +201,7 @@ function readList(items: readonly unknown[], { path, role, accession }: Position
 
 /** Reads an object of a list. Returns whether the object names a file or holds a list. */
 function readItem(item: JsonObject, position: Position, search: Search): boolean {
-  const record = unwrapped(item);
+  const record = unwrap(item);
   const members = plainMembers(record, search);
   const name = nameIn(members, position.path, search);
   const isPrimary = name !== undefined && name === members.get(PRIMARY) && !members.has(FILE_NAME);
@@ -212,7 +213,7 @@ function readItem(item: JsonObject, position: Position, search: Search): boolean
     search.markers.pageCount = pageCount;
   }
   const accession = accessionOf(record, search.requested) ?? accessionOf(item, search.requested) ?? position.accession;
-  search.listed.push({ name, record, accession, isPrimary });
+  search.records.push({ name, record, accession, isPrimary });
   const isOurs = accession === undefined || accession === search.requested;
   if (name === undefined && isOurs) readNameless(item, position.path, search);
   if (name !== undefined && record !== item) {
@@ -234,7 +235,7 @@ function readNameless(value: unknown, path: string, search: Search): void {
 }
 
 /** Returns the record inside an item that only wraps a record, otherwise the item. */
-function unwrapped(item: JsonObject): JsonObject {
+function unwrap(item: JsonObject): JsonObject {
   const members = Object.entries(item);
   if (members.some(([member]) => NAMES.includes(plainName(member)))) return item;
   const inner = members.find(([member, value]) => WRAPPERS.has(plainName(member)) && isJsonObject(value));
@@ -283,7 +284,7 @@ function hasFileList(item: unknown): boolean {
 /** Returns whether an item, or the record inside it, has a name of any kind. */
 function isNamed(item: unknown): boolean {
   if (!isJsonObject(item)) return false;
-  return Object.entries(unwrapped(item)).some(
+  return Object.entries(unwrap(item)).some(
     ([member, value]) => NAMES.includes(plainName(member)) && typeof value === 'string' && value !== '',
   );
 }
@@ -312,12 +313,12 @@ function addDoubt(search: Search, why: string): void {
  * numbers, accession numbers have lost leading zeros, and perhaps their last digits.
  */
 export function accessionOf(record: JsonObject, requested: AccessionNumber): AccessionNumber | undefined {
-  const named = Object.entries(record).flatMap(([member, value]) => {
+  const numbers = Object.entries(record).flatMap(([member, value]) => {
     const name = plainName(member);
     if (name === 'filing' && isJsonObject(value)) return accessionOf(value, requested) ?? [];
     return ACCESSIONS.has(name) ? (accessionFrom(value, requested) ?? []) : [];
   });
-  return named.find((each) => each === requested) ?? named[0];
+  return numbers.find((each) => each === requested) ?? numbers[0];
 }
 
 function accessionFrom(value: unknown, requested: AccessionNumber): AccessionNumber | undefined {

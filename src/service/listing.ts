@@ -64,11 +64,13 @@ const MAX_QUOTE = 200;
 /** Returns the page in a response. Throws `integrity`, with a description of the body, if it is not certainly a listing. */
 export function readListing(response: ListingResponse, accession: AccessionNumber): Page {
   const json = parseListingJson(response, accession);
-  const found = findRecords(json, accession);
-  const error = found && errorMember(found.markers, found.records.length === 0);
-  if (found === undefined || error !== undefined) throw unreadableError(accession, describeUnexpectedBody(json, error));
-  if (found.doubt !== undefined) throw uncertainError(accession, found.doubt);
-  return buildPage({ ...found, more: found.markers.more ?? signInLink(response) }, found.markers.pageCount, accession);
+  const result = findRecords(json, accession);
+  if (result === undefined) throw unreadableError(accession, describeUnexpectedBody(json));
+  const { records, markers, doubt } = result;
+  const error = errorMember(markers, records.length === 0);
+  if (error !== undefined) throw unreadableError(accession, describeUnexpectedBody(json, error));
+  if (doubt !== undefined) throw uncertainError(accession, doubt);
+  return buildPage({ ...result, more: markers.more ?? signInLink(response) }, markers.pageCount, accession);
 }
 
 /** Returns the member that reports an error, or undefined. An explanation beside an empty list is an error. */

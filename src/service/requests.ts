@@ -74,20 +74,18 @@ export class Requests {
     signal: AbortSignal,
   ): Promise<Omit<ServiceAnswer, 'address' | 'hosts'>> {
     const { connections, credentials, retry, meter, userAgent, trace } = this.#options;
-    let authorized: AuthorizedRequest = { url, headers: {} };
+    let request: AuthorizedRequest = { url, headers: {} };
     // A service may send our fields back.
     const isSecret = (field: string, text: unknown) =>
       SECRET_FIELDS.includes(field) ||
-      Object.entries(authorized.headers).some(
-        ([name, value]) => name.toLowerCase() === field || value === String(text),
-      );
+      Object.entries(request.headers).some(([name, value]) => name.toLowerCase() === field || value === String(text));
     const traceHead = (direction: string, start: string, fields: HeaderFields) => {
       if (!trace) return;
       trace(`${direction} ${start}`);
       for (const [name, value] of Object.entries(fields))
         trace(`${direction}   ${name}: ${isSecret(name, value) ? REDACTED : value}`);
     };
-    let sent = 0;
+    let sentAt = 0;
     let endTurn: EndTurn = () => {};
     try {
       const answer = await get(connections, async () => {
@@ -96,16 +94,16 @@ export class Requests {
         endTurn = await retry.limiter.acquire(signal, this.#postponed.delete(url.href));
         if (meter) meter.requests += 1;
         // The token is made after the wait, because it may expire during the wait.
-        if (isTrusted) authorized = await addCredentials(url, credentials);
+        if (isTrusted) request = await addCredentials(url, credentials);
         const identity = { 'user-agent': userAgent, accept: '*/*', 'accept-encoding': 'identity' };
-        const headers = { ...identity, ...fields, ...authorized.headers };
-        traceHead('>', `GET ${authorized.url.href}`, headers);
-        sent = retry.monotonic();
-        return { url: authorized.url, headers, signal };
+        const headers = { ...identity, ...fields, ...request.headers };
+        traceHead('>', `GET ${request.url.href}`, headers);
+        sentAt = retry.monotonic();
+        return { url: request.url, headers, signal };
       });
-      const received = retry.now();
+      const receivedAt = retry.now();
       // The clock may have been set since the request, so its time is counted back from now.
-      this.clockAhead = clockAhead(answer.headers.date, received - (retry.monotonic() - sent), received);
+      this.clockAhead = clockAhead(answer.headers.date, receivedAt - (retry.monotonic() - sentAt), receivedAt);
       traceHead('<', `${answer.status}`, answer.headers);
       const headers = this.#withoutSecretValidators(answer.headers);
       return { ...answer, headers, retryAfterMs: this.#pauseIfRequested(url, answer) };

@@ -132,6 +132,7 @@ describe('reads the names of', () => {
     ['a filing under any member', 'a.htm', { submission: { ...mine, files: ['a.htm'] } }],
     ['filings under any member', 'a.htm', { submissions: [{ ...mine, files: ['a.htm'] }] }],
     ['a document beside the list', 'a.htm b.htm', { primary_document: 'a.htm', attachments: ['b.htm'] }],
+    ['a document of any kind beside the list', 'a.htm b.htm', { document: 'a.htm', files: ['b.htm'] }],
     [
       'a document beside a list that has it',
       'a.htm b.htm',
