@@ -16,7 +16,7 @@ const FLOORS = [
   ['commands/'],
   ['session/', 'help/'],
   ['batch/', 'sandbox/'],
-  ['transfer/', 'checksums/', 'settings/'],
+  ['transfer/', 'checksums/', 'settings/', 'input/'],
   ['service/', 'jwt/', 'terminal/'],
   ['http/', 'stdio/'],
   ['disk/', 'spec/'],
@@ -31,7 +31,7 @@ const FLOORS = [
  * do not import each other, except types, which load nothing.
  */
 const INSIDE = {
-  'batch/': [['batch'], ['recorder', 'selection'], ['done-list', 'files', 'report'], ['name-check', 'input']],
+  'batch/': [['batch'], ['recorder', 'selection'], ['files', 'report'], ['name-check']],
   'transfer/': [
     ['download'],
     ['transfer', 'directories', 'part/part-file', 'pipe', 'spool'],

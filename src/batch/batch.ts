@@ -1,11 +1,13 @@
+// Runs a batch: takes items from the selection, follows the plan of each file, and passes the results to the recorder. A
+// failed file does not end the batch; a signal, a limit or an error that all further files would have does.
 import { setImmediate } from 'node:timers/promises';
 import { createAbortController, MAX_SLICE_MS, onAbort } from '../abort.ts';
 import { FilingsError } from '../errors.ts';
+import type { Line } from '../input/lines.ts';
 import { type FilePlan, isFetch } from '../transfer/file-plan.ts';
 import type { Outcome } from '../transfer/outcome.ts';
 import type { World } from '../world.ts';
-import type { Files } from './files.ts';
-import type { Line } from './input.ts';
+import { executePlan, type FileDeps, makePlan, outcomeOf } from './files.ts';
 import type { FileItem, Item } from './item.ts';
 import { JobSlots } from './job-slots.ts';
 import type { Limits } from './limits.ts';
@@ -13,25 +15,25 @@ import type { Recorder } from './recorder.ts';
 import { Selection, type SelectionOptions } from './selection.ts';
 import { type BatchEnd, StopRule } from './verdict.ts';
 
-/** How long a stopped run counts what is left of its input. */
+/** Time for counting the rest of the input after the run was stopped, in milliseconds. */
 export const MAX_COUNTING_MS = 500;
 
 export interface BatchOptions {
   readonly input: AsyncIterable<readonly Line[]>;
   readonly selection: Omit<SelectionOptions, 'wake'>;
-  readonly files: Files;
+  readonly files: FileDeps;
   readonly recorder: Recorder;
   readonly limits: Limits;
-  /** Words a command so that it asks the same service. */
-  readonly again: (command: string) => string;
-  /** Hears of each error that stops the run, or would stop it if it had not been stopped before. */
+  /** Completes a command for a hint with the options for the same service. */
+  readonly hintCommand: (command: string) => string;
+  /** Called for each error that stops the run, or would stop it if an earlier error had not. */
   readonly noteFailure: (error: unknown) => void;
-  /** Of the system's signals and the deadline. */
+  /** Aborts on a signal of the system and at the deadline. */
   readonly signal: AbortSignal;
   readonly world: Pick<World, 'monotonic' | 'sleep'>;
 }
 
-/** Continues after a failed file, but not after what would fail all the rest. Throws defects alone. */
+/** One run over all items of a selection. */
 export class Batch {
   readonly #options: BatchOptions;
   readonly #running = new Set<Promise<void>>();
@@ -39,44 +41,45 @@ export class Batch {
   readonly #stop = createAbortController();
   readonly #rule: StopRule;
   readonly selection: Selection;
-  /** Why nothing more starts, while what is under way ends well. */
-  #closedBy: FilingsError | undefined;
+  /** The error after which nothing more starts, although downloads in progress end normally. */
+  #closeReason: FilingsError | undefined;
   #defect: unknown;
   #notStarted = 0;
   #wake = () => {};
 
   constructor(options: BatchOptions) {
     this.#options = options;
-    this.#rule = new StopRule('file', options.again);
+    this.#rule = new StopRule('file', options.hintCommand);
     this.#slots = new JobSlots(options.selection.jobs, () => this.#wake());
     this.selection = new Selection(options.input, { ...options.selection, wake: () => this.#wake() });
     options.recorder.onError = (error) => this.#stopBy(error);
   }
 
+  /** Returns why and how the batch ended. Throws only defects. */
   async run(): Promise<BatchEnd> {
     const { signal, recorder } = this.#options;
-    const forget = onAbort(signal, (reason) => this.#stopBy(reason));
-    await this.#work().catch((error) => this.#stopBy(error));
+    const unsubscribe = onAbort(signal, (reason) => this.#stopBy(reason));
+    await this.#processAll().catch((error) => this.#stopBy(error));
     await Promise.all(this.#running);
     await recorder.finish(!this.#isStopped).catch((error) => this.#stopBy(error));
-    forget();
+    unsubscribe();
     if (this.#defect !== undefined) throw this.#defect;
-    const stoppedBy: FilingsError | undefined = this.#stop.signal.reason ?? this.#closedBy;
-    return { stoppedBy, notStarted: stoppedBy ? await this.#leftOver() : 0 };
+    const stoppedBy: FilingsError | undefined = this.#stop.signal.reason ?? this.#closeReason;
+    return { stoppedBy, notStarted: stoppedBy ? await this.#countNotStarted() : 0 };
   }
 
-  async #work(): Promise<void> {
+  async #processAll(): Promise<void> {
     const { recorder, world } = this.#options;
-    let turn = world.monotonic();
+    let sliceStart = world.monotonic();
     while (!this.#isStopped) {
-      if (world.monotonic() - turn > MAX_SLICE_MS) {
+      if (world.monotonic() - sliceStart > MAX_SLICE_MS) {
         await setImmediate();
-        turn = world.monotonic();
+        sliceStart = world.monotonic();
       }
-      if (recorder.isBehind) await recorder.flush();
+      if (recorder.hasBacklog) await recorder.flush();
       const item = this.selection.next();
-      if (item) await this.#take(item);
-      else if (!this.selection.isEnded) await this.#woken();
+      if (item) await this.#process(item);
+      else if (!this.selection.isEnded) await this.#waitForWake();
       else if (this.selection.error instanceof FilingsError) this.#close(this.selection.error);
       else if (this.selection.error) throw this.selection.error;
       else return;
@@ -84,92 +87,93 @@ export class Batch {
   }
 
   get #isStopped(): boolean {
-    return this.#stop.signal.aborted || this.#closedBy !== undefined;
+    return this.#stop.signal.aborted || this.#closeReason !== undefined;
   }
 
-  #take(item: Item): Promise<void> | undefined {
-    if (item.kind !== 'file') return this.#ended(item);
-    const plan = this.#options.files.plan(item);
-    return plan instanceof Promise ? plan.then((known) => this.#follow(item, known)) : this.#follow(item, plan);
+  /** Returns no promise if there is nothing to wait for, because a promise for each existing file costs time. */
+  #process(item: Item): Promise<void> | undefined {
+    if (item.kind !== 'file') return this.#record(item);
+    const plan = makePlan(item, this.#options.files);
+    return plan instanceof Promise ? plan.then((found) => this.#follow(item, found)) : this.#follow(item, plan);
   }
 
   #follow(file: FileItem, plan: FilePlan): Promise<void> | undefined {
     const { files } = this.#options;
-    if (plan.kind === 'fail' || plan.kind === 'keep') return this.#ended(file, files.outcomeOf(file, plan));
+    if (plan.kind === 'fail' || plan.kind === 'keep') return this.#record(file, outcomeOf(file, plan, files));
     if (plan.kind === 'settle') {
-      // Waits here, so that the next files reuse what is known of the directory.
-      return files.carryOut(file, this.#stop.signal).then((outcome) => this.#ended(file, outcome));
+      // Waits here, so that the next files reuse the facts about the directory.
+      return executePlan(file, files, this.#stop.signal).then((outcome) => this.#record(file, outcome));
     }
-    return this.#mustWait(plan) ? this.#startLater(file, plan) : this.#start(file, plan);
+    return this.#shouldWait(plan) ? this.#startLater(file, plan) : this.#start(file, plan);
   }
 
   async #startLater(file: FileItem, plan: FilePlan): Promise<void> {
-    while (!this.#isStopped && this.#mustWait(plan)) await this.#woken();
+    while (!this.#isStopped && this.#shouldWait(plan)) await this.#waitForWake();
     this.#start(file, plan);
   }
 
-  #mustWait(plan: FilePlan): boolean {
-    return this.#slots.areTaken || (isFetch(plan) && this.#options.limits.mayStart() === 'wait');
+  #shouldWait(plan: FilePlan): boolean {
+    return this.#slots.isFull || (isFetch(plan) && this.#options.limits.decideStart() === 'wait');
   }
 
   #start(file: FileItem, plan: FilePlan): undefined {
     const { limits, files } = this.#options;
-    if (!this.#isStopped && isFetch(plan) && limits.mayStart() === 'end') this.#close(limits.error);
+    if (!this.#isStopped && isFetch(plan) && limits.decideStart() === 'end') this.#close(limits.error);
     if (this.#isStopped) {
       this.#notStarted += 1;
       return;
     }
     if (isFetch(plan)) limits.isRepeated ||= plan.isRepeated;
     if (plan.kind === 'planned') {
-      limits.plan(file.size ?? 0);
-      return this.#ended(file, files.outcomeOf(file, plan));
+      limits.countPlanned(file.size ?? 0);
+      return this.#record(file, outcomeOf(file, plan, files));
     }
     const end = isFetch(plan) ? limits.start() : () => {};
-    const slot = this.#slots.take();
+    const slot = this.#slots.acquire();
     const release = (bytes: number) => {
       // The rule counts responses in their order. Files that are requested later may end before this one.
-      this.#rule.after(undefined);
+      this.#rule.check(undefined);
       return slot.release(bytes);
     };
-    const running: Promise<void> = files
-      .carryOut(file, this.#stop.signal, { ...slot, release })
+    const running: Promise<void> = executePlan(file, files, this.#stop.signal, { ...slot, release })
       .then((outcome) => {
         end(outcome.attempts > 0 && outcome.error === undefined);
-        this.#ended(file, outcome);
+        this.#record(file, outcome);
       })
       .catch((error) => this.#stopBy(error))
       .then(() => {
         this.#running.delete(running);
         slot.end();
-        // A limit may hold back the next file although a slot is free.
+        // A limit may delay the next file although a slot is free.
         this.#wake();
       });
     this.#running.add(running);
   }
 
-  #ended(item: Item, outcome?: Outcome): undefined {
+  #record(item: Item, outcome?: Outcome): undefined {
     const { recorder, signal } = this.#options;
     const error = outcome?.error ?? ('error' in item ? item.error : undefined);
     if (item.kind === 'unlisted' && error?.code === 'limit') this.#close(error);
-    if (error && error === (this.#stop.signal.reason ?? this.#closedBy)) {
-      // By a signal or the deadline it is unfinished; an error of another file is not its own.
-      if (outcome && signal.aborted) recorder.ended(item, { ...outcome, result: 'unfinished' }, true);
+    if (error && error === (this.#stop.signal.reason ?? this.#closeReason)) {
+      // Unfinished if a signal or the deadline stopped it; not started if the error of another file did.
+      if (outcome && signal.aborted) recorder.record(item, { ...outcome, result: 'unfinished' }, true);
       else this.#notStarted += 1;
       return;
     }
-    const wasAsked = item.kind === 'unlisted' || (outcome !== undefined && outcome.attempts > 0);
-    // A file that was not asked for says nothing of whether the service is there.
-    const stopping = error && (wasAsked || error.stopsRun) ? this.#rule.after(error) : undefined;
-    recorder.ended(item, outcome, stopping !== undefined && stopping === error);
-    if (stopping) this.#stopBy(stopping);
+    const isRequested = item.kind === 'unlisted' || (outcome !== undefined && outcome.attempts > 0);
+    // A file that was not requested says nothing about whether the service can be reached.
+    const stopError = error && (isRequested || error.stopsRun) ? this.#rule.check(error) : undefined;
+    recorder.record(item, outcome, stopError !== undefined && stopError === error);
+    if (stopError) this.#stopBy(stopError);
   }
 
+  /** Starts nothing more. Only the first reason counts. */
   #close(reason: FilingsError): void {
-    this.#closedBy ??= reason;
+    this.#closeReason ??= reason;
     this.#wake();
   }
 
-  /** What is under way is called off; the first reason counts. */
+  /** Cancels the downloads in progress. Only the first reason counts. */
   #stopBy(error: unknown): void {
     if (!(error instanceof FilingsError)) this.#defect ??= error;
     this.#options.noteFailure(error);
@@ -177,18 +181,19 @@ export class Batch {
     this.#wake();
   }
 
-  /** Nothing is awaited between the look and this, so that no wake is missed. */
-  #woken(): Promise<void> {
+  /** Do not await between checking and calling this, or a wake-up is lost. */
+  #waitForWake(): Promise<void> {
     return new Promise((resolve) => {
       this.#wake = resolve;
     });
   }
 
-  async #leftOver(): Promise<number | undefined> {
+  /** Returns the number of files not started. Undefined if the input could not be read to its end in time. */
+  async #countNotStarted(): Promise<number | undefined> {
     const enough = createAbortController();
-    const late = this.#options.world.sleep(MAX_COUNTING_MS, enough.signal).catch(() => {});
-    const left = await Promise.race([this.selection.cancel(enough.signal).catch(() => {}), late]);
+    const timeout = this.#options.world.sleep(MAX_COUNTING_MS, enough.signal).catch(() => {});
+    const remaining = await Promise.race([this.selection.cancel(enough.signal).catch(() => {}), timeout]);
     enough.abort();
-    return typeof left === 'number' ? left + this.#notStarted : undefined;
+    return typeof remaining === 'number' ? remaining + this.#notStarted : undefined;
   }
 }

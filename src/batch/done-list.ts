@@ -1,13 +1,16 @@
+// `--done` names the file of filings that are complete on disk, so that a later run skips them without a request. A line
+// counts only for a run with the same selection, because another one may choose other files.
 import { createHash } from 'node:crypto';
 import { AppendFile } from '../disk/append.ts';
 import { readPlain } from '../disk/plain-file.ts';
 import { FilingsError } from '../errors.ts';
+import { readWholeLines } from '../input/lines.ts';
 import { LargeMap } from '../large-map.ts';
 import type { AccessionNumber } from '../service/accession.ts';
-import { wholeLines } from './input.ts';
 import type { ChosenFiling } from './item.ts';
 
-interface Choice {
+/** The options that decide which files a filing has on disk, and where. */
+interface SelectionKey {
   /** Normalised base URL, or `sandbox`. */
   readonly service: string;
   readonly include: readonly string[];
@@ -18,33 +21,33 @@ interface Choice {
 }
 
 /**
- * 16 hex digits of SHA-256 over the JSON array of service, include globs, exclude globs, layout, directory and query.
- * The order of globs, and one given twice, change nothing.
+ * Returns 16 hexadecimal digits of SHA-256 over the JSON array of service, include globs, exclude globs, layout, directory
+ * and query. The order of globs and repeated globs do not change it.
  */
-export function selectionId({ service, include, exclude, layout, directory, query }: Choice): string {
-  const text = JSON.stringify([service, sorted(include), sorted(exclude), layout, directory, query]);
+export function selectionId({ service, include, exclude, layout, directory, query }: SelectionKey): string {
+  const text = JSON.stringify([service, uniqueSorted(include), uniqueSorted(exclude), layout, directory, query]);
   return createHash('sha256').update(text).digest('hex').slice(0, 16);
 }
 
-function sorted(globs: readonly string[]): string[] {
+function uniqueSorted(globs: readonly string[]): string[] {
   return [...new Set(globs)].sort();
 }
 
-/** `ACCESSION<TAB>SELECTION<TAB>TIME<TAB>FILES`. */
+/** A line is `ACCESSION<TAB>SELECTION<TAB>TIME<TAB>FILES`. */
 const LINE = /^([0-9]{10}-[0-9]{2}-[0-9]{6})\t([0-9a-f]{16})\t[0-9T:.Z+-]+\t[0-9]+$/;
-/** A line of ours has 66 bytes. */
-const MAX_LINE = 200;
+/** A line of this program has 66 bytes. */
+const MAX_LINE_BYTES = 200;
 
 export interface DoneListOptions {
   readonly path: string;
-  /** Entries of others are passed over. */
+  /** Entries with another selection are ignored. */
   readonly selection: string;
   readonly now: () => number;
-  /** Nothing is made or written. */
+  /** Whether the list is only read, as in a dry run. */
   readonly readOnly: boolean;
 }
 
-/** `--done`. */
+/** The filings of the list, and those that this run adds. */
 export class DoneList {
   readonly #options: DoneListOptions;
   readonly #filings = new LargeMap<AccessionNumber, true>();
@@ -54,7 +57,7 @@ export class DoneList {
     this.#options = options;
   }
 
-  /** A missing list is made. Throws `local_io`, the signal's reason. */
+  /** Opens the list and reads it. A missing list is created. Throws `local_io` or the signal's reason. */
   static async open(options: DoneListOptions, signal: AbortSignal): Promise<DoneList> {
     const list = new DoneList(options);
     try {
@@ -63,21 +66,22 @@ export class DoneList {
       return list;
     } catch (error) {
       await list.close();
-      throw ofDoneList(error);
+      throw asDoneListError(error);
     }
   }
 
+  /** Returns whether a filing is done. */
   has(accession: AccessionNumber): boolean {
     return this.#filings.has(accession);
   }
 
-  /** Throws `local_io`: then they do not count as done. */
+  /** Appends filings. Throws `local_io`: then they do not count as done. */
   async add(filings: readonly Pick<ChosenFiling, 'accession' | 'files'>[]): Promise<void> {
     const { selection, now } = this.#options;
     const time = new Date(now()).toISOString().replace(/\.\d+/, '');
     const lines = filings.map(({ accession, files }) => `${accession}\t${selection}\t${time}\t${files}\n`);
     await this.#file?.write(lines.map((line) => Buffer.from(line))).catch((error) => {
-      throw ofDoneList(error);
+      throw asDoneListError(error);
     });
     for (const { accession } of filings) this.#filings.set(accession, true);
   }
@@ -88,19 +92,19 @@ export class DoneList {
 
   async #read(signal: AbortSignal): Promise<void> {
     const { path, selection } = this.#options;
-    for await (const bytes of wholeLines(readPlain(path, path), MAX_LINE)) {
+    for await (const bytes of readWholeLines(readPlain(path, path), MAX_LINE_BYTES)) {
       signal.throwIfAborted();
       for (const line of bytes.toString('latin1').split('\n')) {
-        const [, accession, of] = LINE.exec(line) ?? [];
-        // A copy, since a piece would hold the whole text.
-        if (accession && of === selection)
-          this.#filings.set(Buffer.from(accession).toString() as AccessionNumber, true);
+        const [, accession, lineSelection] = LINE.exec(line) ?? [];
+        if (accession === undefined || lineSelection !== selection) continue;
+        // A copy, because a slice would keep the whole text in memory.
+        this.#filings.set(Buffer.from(accession).toString() as AccessionNumber, true);
       }
     }
   }
 }
 
-function ofDoneList(error: unknown): unknown {
+function asDoneListError(error: unknown): unknown {
   if (!(error instanceof FilingsError) || error.code !== 'local_io') return error;
   return error.with({ subject: { name: '--done' }, hint: 'choose another file with --done' });
 }

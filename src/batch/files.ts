@@ -1,3 +1,5 @@
+// Turns one file of a batch into a plan, from the facts about its path, and the plan into an outcome. A failure is an
+// outcome, not an exception, because the batch continues with the next file.
 import { lstatSync, type Stats } from 'node:fs';
 import { basename, dirname } from 'node:path';
 import type { ChecksumFiles } from '../checksums/append.ts';
@@ -6,13 +8,7 @@ import { sha256OfFile } from '../disk/sha256.ts';
 import { FilingsError } from '../errors.ts';
 import type { Progress } from '../terminal/progress.ts';
 import type { OpenDirectory } from '../transfer/directories.ts';
-import {
-  type DiskTarget,
-  type FetchContext,
-  fetchToDisk,
-  fetchToStream,
-  type StreamTarget,
-} from '../transfer/download.ts';
+import { type DiskTarget, type FetchContext, fetchToDisk, fetchToStream, type StreamTarget } from '../transfer/download.ts';
 import { findExisting, findExistingSync, NOTHING } from '../transfer/existing.ts';
 import { type DecidedPlan, type Existing, type FilePlan, planFile } from '../transfer/file-plan.ts';
 import type { Watcher } from '../transfer/job.ts';
@@ -23,13 +19,14 @@ import type { Limits, Throttle } from './limits.ts';
 import { outcomeLine } from './outcome-line.ts';
 import type { Counts } from './report.ts';
 
-interface FilesOptions {
+/** The settings and services that all files of a batch share. */
+export interface FileDeps {
   readonly targetOf: (file: FileItem) => DiskTarget;
-  /** Refuses what would replace one of the run's own files. */
+  /** Refuses a download that would replace one of the run's own files. */
   readonly runFiles: {
     faultAt(path: string, displayPath: string, stats: Stats | undefined): FilingsError | undefined;
   };
-  /** For the one file that is written to no disk. */
+  /** The target of a single file that is not written to a disk. */
   readonly stream: StreamTarget | undefined;
   readonly fetching: FetchContext;
   readonly checksums: ChecksumFiles | undefined;
@@ -40,107 +37,106 @@ interface FilesOptions {
   readonly isDryRun: boolean;
 }
 
-/** Collects the facts for the plan of each file, and carries the plan out. */
-export class Files {
-  readonly #options: FilesOptions;
+/** Returns the plan for a file, without a promise if the directory is on a local disk and already open. */
+export function makePlan(file: FileItem, deps: FileDeps): FilePlan | Promise<FilePlan> {
+  const { targetOf, stream, fetching, isDryRun } = deps;
+  if (stream) return { kind: isDryRun ? 'planned' : 'download', isRepeated: false };
+  const target = targetOf(file);
+  const { directories } = fetching;
+  const opened = directories.getIfOpen(target.location);
+  if (!opened && directories.isMissing(target.location)) return planFor(file, target, deps, NOTHING, undefined);
+  const existing = opened && findExistingSync(opened.directory, basename(target.path));
+  return existing ? planFor(file, target, deps, existing, opened) : findPlan(file, target, deps);
+}
 
-  constructor(options: FilesOptions) {
-    this.#options = options;
-  }
-
-  /** Returns no promise if the directory is on a local disk and was opened before. */
-  plan(file: FileItem): FilePlan | Promise<FilePlan> {
-    const { targetOf, stream, fetching, isDryRun } = this.#options;
-    if (stream) return { kind: isDryRun ? 'planned' : 'download', isRepeated: false };
-    const target = targetOf(file);
-    const { directories } = fetching;
-    const opened = directories.getIfOpen(target.location);
-    if (!opened && directories.isMissing(target.location)) return this.#planFor(file, target, NOTHING, undefined);
-    const existing = opened && findExistingSync(opened.directory, basename(target.path));
-    return existing ? this.#planFor(file, target, existing, opened) : this.#look(file, target);
-  }
-
-  /** The outcome of a plan that needs no work. */
-  outcomeOf(file: FileItem, plan: DecidedPlan): Outcome {
-    const { targetOf, stream } = this.#options;
-    const path = stream ? null : targetOf(file).displayPath;
-    const nothing: Outcome = {
-      result: 'planned',
-      path,
-      bytes: 0,
-      resumedBytes: 0,
-      verifiedLength: true,
-      attempts: 0,
-      ms: 0,
-    };
-    if (plan.kind === 'fail') return failed(nothing, plan.error);
-    if (plan.kind === 'keep') return { ...nothing, result: 'skipped', bytes: plan.bytes };
-    return { ...nothing, bytes: file.size ?? 0 };
-  }
-
-  /** A failure is an outcome, not an exception. `slot`: released once the file needs only the disk. */
-  async carryOut(file: FileItem, signal: AbortSignal, slot?: JobSlot): Promise<Outcome> {
-    const { targetOf, stream, fetching, checksums, limits, throttle, progress, counts } = this.#options;
-    const shown = progress.start(file.fileName, file.size);
-    const watcher: Watcher = {
-      total: shown.total,
-      received(bytes) {
-        limits.bytes += bytes;
-        shown.advance(bytes);
-        return throttle?.received(bytes, signal);
-      },
-      complete(bytes) {
-        if (slot?.release(bytes)) shown.complete();
-      },
-      beforeRefetch: () => slot?.reacquire(),
-      warn: progress.note,
-      retry(event) {
-        counts.retries += 1;
-        shown.wait(retryWait(event));
-      },
-    };
-    const target = stream ? undefined : targetOf(file);
-    const fetched = target
-      ? await fetchToDisk(file, target, fetching, signal, watcher)
-      : await fetchToStream(file, stream as StreamTarget, fetching, signal, watcher);
-    const outcome = target && checksums ? await listed(fetched, target, checksums, signal) : fetched;
-    const came = outcome.result === 'downloaded' || outcome.result === 'resumed';
-    // The line replaces the bar.
-    shown.finish(came ? outcomeLine(file.fileName, outcome) : undefined);
-    return outcome;
-  }
-
-  async #look(file: FileItem, target: DiskTarget): Promise<FilePlan> {
-    const { path, location } = target;
-    try {
-      const opened = await this.#options.fetching.directories.find(location);
-      if (!opened) return this.#planFor(file, target, NOTHING, undefined);
-      const existing = await withDiskFailure(path, () => findExisting(opened.directory, basename(path)));
-      return this.#planFor(file, target, existing, opened);
-    } catch (error) {
-      if (!(error instanceof FilingsError)) throw error;
-      return { kind: 'fail', error };
-    }
-  }
-
-  #planFor(
-    { pathOwner }: FileItem,
-    target: DiskTarget,
-    existing: Existing,
-    opened: OpenDirectory | undefined,
-  ): FilePlan {
-    const { runFiles, fetching } = this.#options;
-    const stats = 'stats' in existing ? existing.stats : undefined;
-    return planFile(existing, target, {
-      areSizesIgnored: fetching.listedSizes.ignored,
-      runFileFault: runFiles.faultAt(target.path, target.displayPath, stats),
-      pathOwner,
-      isSettled: stats && opened?.leftovers.hasNone(basename(target.path)) && opened.directory.isSettled(stats.ctimeMs),
-    });
+/** Opens the directory first. */
+async function findPlan(file: FileItem, target: DiskTarget, deps: FileDeps): Promise<FilePlan> {
+  const { path, location } = target;
+  try {
+    const opened = await deps.fetching.directories.find(location);
+    if (!opened) return planFor(file, target, deps, NOTHING, undefined);
+    const existing = await withDiskFailure(path, () => findExisting(opened.directory, basename(path)));
+    return planFor(file, target, deps, existing, opened);
+  } catch (error) {
+    if (!(error instanceof FilingsError)) throw error;
+    return { kind: 'fail', error };
   }
 }
 
-/** Errors count as absent; the write reports them. */
+function planFor(
+  { pathOwner }: FileItem,
+  target: DiskTarget,
+  { runFiles, fetching }: FileDeps,
+  existing: Existing,
+  opened: OpenDirectory | undefined,
+): FilePlan {
+  const stats = 'stats' in existing ? existing.stats : undefined;
+  return planFile(existing, target, {
+    areSizesIgnored: fetching.listedSizes.ignored,
+    runFileFault: runFiles.faultAt(target.path, target.displayPath, stats),
+    pathOwner,
+    isSettled: stats && opened?.leftovers.hasNone(basename(target.path)) && opened.directory.isSettled(stats.ctimeMs),
+  });
+}
+
+/** Returns the outcome of a plan that needs no work. */
+export function outcomeOf(file: FileItem, plan: DecidedPlan, { targetOf, stream }: FileDeps): Outcome {
+  const path = stream ? null : targetOf(file).displayPath;
+  const planned: Outcome = {
+    result: 'planned',
+    path,
+    bytes: 0,
+    resumedBytes: 0,
+    verifiedLength: true,
+    attempts: 0,
+    ms: 0,
+  };
+  if (plan.kind === 'fail') return failedOutcome(planned, plan.error);
+  if (plan.kind === 'keep') return { ...planned, result: 'skipped', bytes: plan.bytes };
+  return { ...planned, bytes: file.size ?? 0 };
+}
+
+/**
+ * Returns the outcome of a plan that needs work. `slot` is released once the file needs only the disk. Throws only
+ * defects and the signal's reason.
+ */
+export async function executePlan(
+  file: FileItem,
+  deps: FileDeps,
+  signal: AbortSignal,
+  slot?: JobSlot,
+): Promise<Outcome> {
+  const { targetOf, stream, fetching, checksums, limits, throttle, progress, counts } = deps;
+  const bar = progress.start(file.fileName, file.size);
+  const watcher: Watcher = {
+    total: bar.total,
+    received(bytes) {
+      limits.bytes += bytes;
+      bar.advance(bytes);
+      return throttle?.delay(bytes, signal);
+    },
+    complete(bytes) {
+      if (slot?.release(bytes)) bar.complete();
+    },
+    beforeRefetch: () => slot?.reacquire(),
+    warn: progress.note,
+    retry(event) {
+      counts.retries += 1;
+      bar.wait(retryWait(event));
+    },
+  };
+  const target = stream ? undefined : targetOf(file);
+  const fetched = target
+    ? await fetchToDisk(file, target, fetching, signal, watcher)
+    : await fetchToStream(file, stream as StreamTarget, fetching, signal, watcher);
+  const outcome = target && checksums ? await addChecksum(fetched, target, checksums, signal) : fetched;
+  const isFetched = outcome.result === 'downloaded' || outcome.result === 'resumed';
+  // The line replaces the bar.
+  bar.finish(isFetched ? outcomeLine(file.fileName, outcome) : undefined);
+  return outcome;
+}
+
+/** Returns undefined if there is no file, or on an error, which the write will report. */
 export function statsAt(path: string): Stats | undefined {
   try {
     return lstatSync(path, { throwIfNoEntry: false });
@@ -149,8 +145,8 @@ export function statsAt(path: string): Stats | undefined {
   }
 }
 
-/** Lists a file in SHA256SUMS. An existing file that is not listed yet is hashed. */
-async function listed(
+/** Adds a file to SHA256SUMS. Hashes an existing file that is not listed yet. */
+async function addChecksum(
   outcome: Outcome,
   { path, displayPath }: DiskTarget,
   sums: ChecksumFiles,
@@ -164,11 +160,11 @@ async function listed(
     await sums.add(directory, name, sha256);
     return { ...outcome, sha256 };
   } catch (error) {
-    return failed(outcome, error);
+    return failedOutcome(outcome, error);
   }
 }
 
-function failed(outcome: Outcome, error: unknown): Outcome {
+function failedOutcome(outcome: Outcome, error: unknown): Outcome {
   if (!(error instanceof FilingsError)) throw error;
   return { ...outcome, result: 'failed', bytes: 0, verifiedLength: false, error };
 }

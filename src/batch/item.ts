@@ -1,19 +1,22 @@
 import type { FilingsError } from '../errors.ts';
 import type { AccessionNumber } from '../service/accession.ts';
 
+/** A filing whose files are selected from its listing. */
 export interface ChosenFiling {
   readonly accession: AccessionNumber;
+  /** Number of selected files. */
   readonly files: number;
-  /** How many are not known to exist. */
+  /** Number of files that are not known to exist on disk yet. */
   missing: number;
 }
 
+/** A file that is named or selected, before its name is checked. */
 export interface NamedFile {
   readonly accession: AccessionNumber;
   readonly fileName: string;
-  /** Bytes, as listed. */
+  /** Bytes according to the listing. */
   readonly size: number | undefined;
-  /** Undefined where a line names the file. */
+  /** Undefined if a line or an argument names the file. */
   readonly filing: ChosenFiling | undefined;
 }
 
@@ -24,19 +27,24 @@ export interface PathOwner {
   readonly isTwin: boolean;
 }
 
+/** A file to download, unless its plan says otherwise. */
 export interface FileItem extends NamedFile {
   readonly kind: 'file';
-  /** Below the directory, with slashes. */
+  /** The path below the directory, with slashes. */
   readonly path: string;
   readonly pathOwner?: PathOwner | undefined;
 }
 
+/** The result of the selection for one file, filing or line. */
 export type Item =
   | FileItem
-  /** Not reported a second time. */
+  /** The file was selected before. It is not reported a second time. */
   | (NamedFile & { readonly kind: 'duplicate' })
-  /** The name may not touch the disk, or is another one's twin. */
+  /** The name is unsafe on disk, or another name of the filing is the same file on some disks. */
   | (NamedFile & { readonly kind: 'refused'; readonly error: FilingsError })
+  /** No file of the filing is selected. `files` is the number of its files. */
   | { readonly kind: 'unmatched'; readonly accession: AccessionNumber; readonly files: number }
+  /** The listing failed. */
   | { readonly kind: 'unlisted'; readonly accession: AccessionNumber; readonly error: FilingsError }
+  /** A line of the input is invalid. */
   | { readonly kind: 'bad'; readonly number: number | undefined; readonly error: FilingsError };

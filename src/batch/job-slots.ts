@@ -3,25 +3,28 @@
 // Otherwise the latency of the service and the flushes of the disk would add up for each file. With a single slot each
 // file is completed before the next one starts, so that the files end in the order of the input.
 
-/** How many files may be completed without a slot: for each slot but one, and in all, because each holds a descriptor. */
+/** Number of files that may be completed without a slot, for each slot but one. */
 const MAX_COMPLETING_PER_SLOT = 4;
+/** Number of these files in all, because each has an open descriptor. */
 const MAX_COMPLETING = 64;
-/** Bytes of all these files: the disk may still have to write them when a signal ends the run. */
+/** Bytes of all these files. The disk may still have to write them after a signal ends the run. */
 const MAX_COMPLETING_BYTES = 64 << 20;
 
+/** The slot of one file. */
 export interface JobSlot {
-  /** Gives the slot to the next file, if there is room for one more file to complete. Returns whether it did. */
+  /** Passes the slot to the next file if one more file may be completed without one. Returns whether it did. */
   release(bytes: number): boolean;
   /** Waits for a slot again, if it was released. The file has to be fetched once more. */
   reacquire(): Promise<void>;
-  /** The file has ended. */
+  /** Call this when the file has ended. */
   end(): void;
 }
 
+/** The slots of `--jobs`. */
 export class JobSlots {
-  readonly #slots: number;
+  readonly #maxSlots: number;
   readonly #onFree: () => void;
-  #taken = 0;
+  #used = 0;
   #completing = 0;
   #completingBytes = 0;
   /** Files that wait for a slot again. They come before new files. */
@@ -29,17 +32,18 @@ export class JobSlots {
 
   /** `onFree` is called when a slot is free for a new file. */
   constructor(slots: number, onFree: () => void) {
-    this.#slots = slots;
+    this.#maxSlots = slots;
     this.#onFree = onFree;
   }
 
-  get areTaken(): boolean {
-    return this.#taken >= this.#slots;
+  /** Whether a new file must wait for a slot. */
+  get isFull(): boolean {
+    return this.#used >= this.#maxSlots;
   }
 
-  /** Call this only while a slot is free. */
-  take(): JobSlot {
-    this.#taken += 1;
+  /** Returns a slot. Call this only while one is free. */
+  acquire(): JobSlot {
+    this.#used += 1;
     /** Undefined while the file holds its slot. */
     let completing: number | undefined;
     const endCompleting = (bytes: number) => {
@@ -59,8 +63,8 @@ export class JobSlots {
       reacquire: async () => {
         if (completing === undefined) return;
         endCompleting(completing);
-        if (this.areTaken) await new Promise<void>((resolve) => this.#waiting.push(resolve));
-        else this.#taken += 1;
+        if (this.isFull) await new Promise<void>((resolve) => this.#waiting.push(resolve));
+        else this.#used += 1;
       },
       end: () => {
         if (completing === undefined) this.#pass();
@@ -70,7 +74,7 @@ export class JobSlots {
   }
 
   #hasRoom(bytes: number): boolean {
-    const mostFiles = Math.min(MAX_COMPLETING, MAX_COMPLETING_PER_SLOT * (this.#slots - 1));
+    const mostFiles = Math.min(MAX_COMPLETING, MAX_COMPLETING_PER_SLOT * (this.#maxSlots - 1));
     return this.#completing < mostFiles && this.#completingBytes + bytes <= MAX_COMPLETING_BYTES;
   }
 
@@ -79,7 +83,7 @@ export class JobSlots {
     const next = this.#waiting.shift();
     if (next) next();
     else {
-      this.#taken -= 1;
+      this.#used -= 1;
       this.#onFree();
     }
   }

@@ -1,3 +1,5 @@
+// `--max-bytes`, `--max-requests` and `--stop-after` bound what a run starts, and `--limit-rate` its bandwidth. No limit
+// ends a download in progress, so that every run makes progress.
 import { FilingsError } from '../errors.ts';
 import type { Meter } from '../service/client.ts';
 import { grouped } from '../text.ts';
@@ -10,7 +12,7 @@ interface LimitOptions {
   readonly stopAfter?: number | undefined;
 }
 
-/** What a run has done so far. */
+/** The requests and downloads of a run so far. */
 export interface Usage {
   readonly bytes: number;
   readonly requests: number;
@@ -18,34 +20,34 @@ export interface Usage {
   readonly ms: number;
   /** Downloads and listings that have started and not ended. */
   readonly inProgress: number;
-  /** Downloads that have ended well. */
+  /** Downloads that have succeeded. */
   readonly complete: number;
 }
 
 /**
- * Whether a download or a listing may start. `alone`: it may, but nothing beside it. `wait`: this is decided when
+ * Whether a download or a listing may start. `alone`: only while nothing else is in progress. `wait`: decide again when
  * something in progress has ended. `end`: nothing starts any more.
  */
 export type Start = 'start' | 'alone' | 'wait' | 'end';
 
 /**
- * A limit does not end a run before one download is complete, so that a file that always fails does not use up the
- * budget of all runs; but twice the limit does.
+ * Returns whether something may start. A limit ends a run only after one download is complete, or at twice the limit.
+ * Otherwise a file that always fails could use up the budget of every run.
  */
-export function mayStart(used: Usage, limits: LimitOptions): Start {
+export function decideStart(usage: Usage, limits: LimitOptions): Start {
   const { maxRequests = Infinity } = limits;
-  const { inProgress, complete, requests } = used;
-  if (reachedLimit(used, limits, 2) !== undefined) return 'end';
-  if (reachedLimit(used, limits, 1) !== undefined) {
+  const { inProgress, complete, requests } = usage;
+  if (describeReachedLimit(usage, limits, 2) !== undefined) return 'end';
+  if (describeReachedLimit(usage, limits, 1) !== undefined) {
     if (complete > 0) return 'end';
     return inProgress > 0 ? 'wait' : 'alone';
   }
-  // Whatever is in progress counts as one request more, because its first one may still be about to be sent.
+  // Each download in progress counts as one more request, because its first request may not be sent yet.
   return requests + inProgress >= maxRequests ? 'wait' : 'start';
 }
 
-/** Returns which limit was reached so many times over, in words for people. */
-function reachedLimit({ bytes, requests, ms }: Usage, limits: LimitOptions, times: number): string | undefined {
+/** Returns a text for the first limit that was reached `times` times over, or undefined. */
+function describeReachedLimit({ bytes, requests, ms }: Usage, limits: LimitOptions, times: number): string | undefined {
   const { maxBytes = Infinity, maxRequests = Infinity, stopAfter = Infinity } = limits;
   if (ms >= times * stopAfter) return `time limit (${stopAfter / 1000} s)`;
   if (requests >= times * maxRequests) return `request limit (${grouped(maxRequests)})`;
@@ -56,11 +58,11 @@ function reachedLimit({ bytes, requests, ms }: Usage, limits: LimitOptions, time
 export class Limits implements Meter {
   bytes = 0;
   requests = 0;
-  /** Something was started that the next run with the same options fetches again. */
+  /** Whether the next run with the same options would fetch a file of this run again. */
   isRepeated = false;
   readonly #options: LimitOptions;
   readonly #monotonic: () => number;
-  readonly #began: number;
+  readonly #startedAt: number;
   readonly #planned = { bytes: 0, requests: 0 };
   #inProgress = 0;
   #complete = 0;
@@ -68,14 +70,14 @@ export class Limits implements Meter {
   constructor(options: LimitOptions, monotonic: () => number) {
     this.#options = options;
     this.#monotonic = monotonic;
-    this.#began = monotonic();
+    this.#startedAt = monotonic();
   }
 
-  mayStart(): Start {
-    return mayStart(this.#used, this.#options);
+  decideStart(): Start {
+    return decideStart(this.#usage, this.#options);
   }
 
-  /** Call the returned function at the end, with whether it was a download that ended well. */
+  /** Counts a download or a listing. Call the returned function at its end, with whether a download succeeded. */
   start(): (isComplete: boolean) => void {
     this.#inProgress += 1;
     return (isComplete) => {
@@ -85,40 +87,40 @@ export class Limits implements Meter {
   }
 
   /** Counts a download that a dry run does not make. */
-  plan(bytes: number): void {
+  countPlanned(bytes: number): void {
     this.#planned.bytes += bytes;
     this.#planned.requests += 1;
     this.#complete += 1;
   }
 
-  /** The error of a run that a limit has ended. */
+  /** The error of a run that a limit ends. */
   get error(): FilingsError {
-    const limit = reachedLimit(this.#used, this.#options, 1) ?? 'limit';
+    const limit = describeReachedLimit(this.#usage, this.#options, 1) ?? 'limit';
     const isInVain = this.#complete === 0 || this.isRepeated;
     const hint = isInVain ? 'raise the limit, so that the next run gets further' : 'run again to continue';
     return new FilingsError('limit', `${limit} reached`, { hint, stopsRun: true });
   }
 
-  get #used(): Usage {
+  get #usage(): Usage {
     const { bytes, requests } = this.#planned;
     return {
       bytes: this.bytes + bytes,
       requests: this.requests + requests,
-      ms: this.#monotonic() - this.#began,
+      ms: this.#monotonic() - this.#startedAt,
       inProgress: this.#inProgress,
       complete: this.#complete,
     };
   }
 }
 
-/** Goes at once after a pause. */
+/** After a pause, bytes for this time pass without a delay. */
 const BURST_SECONDS = 0.25;
 
-/** Shared by all jobs: whoever has received bytes waits until they were due. */
+/** Limits the bandwidth of all jobs together: each job waits until the bytes that it has received were due. */
 export class Throttle {
   readonly #bytesPerMs: number;
   readonly #clock: Pick<World, 'monotonic' | 'sleep'>;
-  /** Until then the bandwidth is used up. */
+  /** The time until which the bandwidth is used up. */
   #usedUntil = Number.NEGATIVE_INFINITY;
 
   constructor(bytesPerSecond: number, clock: Pick<World, 'monotonic' | 'sleep'>) {
@@ -126,10 +128,11 @@ export class Throttle {
     this.#clock = clock;
   }
 
-  async received(bytes: number, signal: AbortSignal): Promise<void> {
+  /** Waits until `bytes` more bytes were due. Throws the signal's reason. */
+  async delay(bytes: number, signal: AbortSignal): Promise<void> {
     const now = this.#clock.monotonic();
-    const from = Math.max(this.#usedUntil, now - BURST_SECONDS * 1000);
-    this.#usedUntil = from + bytes / this.#bytesPerMs;
+    const start = Math.max(this.#usedUntil, now - BURST_SECONDS * 1000);
+    this.#usedUntil = start + bytes / this.#bytesPerMs;
     await this.#clock.sleep(this.#usedUntil - now, signal);
   }
 }

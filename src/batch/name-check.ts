@@ -1,3 +1,5 @@
+// A run must not write one file twice, nor two files to one path. This check sees each name of a run once and decides
+// whether it becomes a file, a duplicate or an error.
 import { hash } from 'node:crypto';
 import { getHeapStatistics } from 'node:v8';
 import { twinKey } from '../disk/file-name.ts';
@@ -7,46 +9,50 @@ import { grouped } from '../text.ts';
 import type { Item, NamedFile, PathOwner } from './item.ts';
 import { ACCESSION_NO, type Layout } from './layout.ts';
 
-/** `0001234567-24-000001`. */
+/** The length of `0001234567-24-000001`. */
 const ACCESSION_LENGTH = 20;
-/** Its capitals are bits of a number, and it takes no more room than a digest. */
-const SHORT = /^[\0-\x7f]{0,30}$/;
+/** A short ASCII name: its capitals fit into a bit mask. */
+const SHORT_ASCII = /^[\0-\x7f]{0,30}$/;
 const TWIN = 'on some disks it would be the same file as another one of this filing (by case or accents)';
 const TWIN_HINT = 'download it by itself, under another name: -o PATH';
 
-/** What a name takes of the heap, and what all else takes, with a Map that grows. Bytes. */
+/** The heap that a name takes. */
 const HEAP_BYTES_PER_NAME = 95;
+/** Heap of everything else, and of the Map that grows: V8 doubles its table. */
 const OTHER_HEAP_BYTES = 100e6;
 
-/** Decides what becomes of each name of a run: downloaded, refused, or known already. */
+/** Decides for each name of a run whether it is downloaded, refused or already known. */
 export class NameCheck {
   readonly #layout: Layout;
-  /** Two filings never have the same path if the layout has the accession number. */
+  /** Whether files of two filings may have the same path, because the layout has no accession number. */
   readonly #isShared: boolean;
   /**
-   * How each name is spelled, by filing and folded name. With a shared layout the paths differ only by the name: then
-   * it is the accession number and the spelling, by the folded name alone.
+   * The spelling of each name, by its filing and folded name. With a shared layout the key has no filing,
+   * and the value begins with the filing that has the path.
    */
   readonly #names = new LargeMap<string, number | string>();
-  /** Names that were refused, or whose path another filing has: reported once. */
+  /** Names that were refused, or whose path another filing has. Each is reported once. */
   readonly #reported = new LargeMap<string, true>();
   readonly #maxNames: number;
 
-  constructor(layout: Layout, maxNames = namesThatFit(getHeapStatistics().heap_size_limit)) {
+  constructor(layout: Layout, maxNames = maxNamesIn(getHeapStatistics().heap_size_limit)) {
     this.#layout = layout;
     this.#isShared = !layout.template.includes(ACCESSION_NO);
     this.#maxNames = maxNames;
   }
 
-  /** Throws `local_io` if there are more names than the heap has room for: V8 would end the process without a message. */
+  /**
+   * Returns the item for the next name. Throws `local_io` if there are more names than the heap has room for, because V8
+   * would end the process without a message.
+   */
   check(file: NamedFile): Item {
     const { accession, fileName } = file;
     if (this.#names.size + this.#reported.size >= this.#maxNames) throw tooManyNames(this.#maxNames);
-    const { path, fault } = this.#layout.place(accession, fileName);
+    const { path, fault } = this.#layout.pathFor(accession, fileName);
     if (fault) return this.#refuse(file, fault.reason, fault.hint);
     const folded = twinKey(fileName);
     const scope = this.#isShared ? '' : accession;
-    const key = SHORT.test(folded) ? fileKey(scope, folded) : digest(scope + folded);
+    const key = SHORT_ASCII.test(folded) ? fileKey(scope, folded) : digest(scope + folded);
     const first = this.#names.get(key);
     const spelling = folded === fileName ? 0 : spellingOf(fileName);
     const entry = this.#isShared ? sharedEntry(accession, spelling) : spelling;
@@ -57,13 +63,13 @@ export class NameCheck {
     }
     const owner = this.#isShared ? ownerOf(first) : accession;
     if (owner === accession) return this.#refuse(file, TWIN, TWIN_HINT);
-    if (this.#isReported(file)) return { ...file, kind: 'duplicate' };
+    if (this.#markReported(file)) return { ...file, kind: 'duplicate' };
     return fileItem(file, path, { accession: owner, isTwin: sharedEntry(owner, spelling) !== first });
   }
 
   #refuse(file: NamedFile, reason: string, hint: string | undefined): Item {
     const { accession, fileName } = file;
-    if (this.#isReported(file)) return { ...file, kind: 'duplicate' };
+    if (this.#markReported(file)) return { ...file, kind: 'duplicate' };
     const error = new FilingsError('integrity', reason, {
       subject: { name: `file name '${fileName}' of ${accession}` },
       hint,
@@ -71,8 +77,8 @@ export class NameCheck {
     return { ...file, kind: 'refused', error };
   }
 
-  /** False once for each file. */
-  #isReported({ accession, fileName }: NamedFile): boolean {
+  /** Returns whether the file was reported before. */
+  #markReported({ accession, fileName }: NamedFile): boolean {
     const key = fileKey(accession, fileName);
     const isReported = this.#reported.has(key);
     this.#reported.set(key, true);
@@ -88,7 +94,7 @@ function fileItem(
   return { kind: 'file', accession, fileName, path, size, filing, pathOwner };
 }
 
-/** The accession number itself for most names, so that its text is kept once for each filing. */
+/** Returns the accession number itself for most names, so that its text is kept once for each filing. */
 function sharedEntry(accession: string, spelling: number | string): string {
   return spelling === 0 ? accession : [accession, spelling].join('');
 }
@@ -97,7 +103,7 @@ function ownerOf(entry: number | string): string {
   return `${entry}`.slice(0, ACCESSION_LENGTH);
 }
 
-function namesThatFit(heapBytes: number): number {
+function maxNamesIn(heapBytes: number): number {
   return Math.max(1, Math.floor((heapBytes - OTHER_HEAP_BYTES) / HEAP_BYTES_PER_NAME));
 }
 
@@ -108,20 +114,20 @@ function tooManyNames(count: number): FilingsError {
   });
 }
 
-/** For a long text, so that it takes no more room than a short one; two texts never have the same digest. */
+/** Returns half of a SHA-256, as 16 characters: no two texts of a run have the same. */
 function digest(text: string): string {
   return hash('sha256', text, 'buffer').toString('latin1', 0, 16);
 }
 
-/** Of a short name its capitals, a bit each, which take no room. */
+/** Returns a value that differs for names with the same folded name: a bit for each capital, or a digest. */
 function spellingOf(name: string): number | string {
-  if (!SHORT.test(name)) return digest(name);
+  if (!SHORT_ASCII.test(name)) return digest(name);
   let capitals = 0;
   for (const { index } of name.matchAll(/[A-Z]/g)) capitals |= 1 << index;
   return capitals;
 }
 
-/** Joined, not concatenated: as one flat text it takes half the memory, and there may be a million. */
+/** Joined, because a flat text takes half the memory of a concatenated one. */
 export function fileKey(accession: string, name: string): string {
   return [accession, name].join(' ');
 }

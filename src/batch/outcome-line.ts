@@ -1,7 +1,7 @@
 import { humanBytes } from '../text.ts';
 import type { Outcome } from '../transfer/outcome.ts';
 
-/** What a person reads when a file has ended well. */
+/** Returns the line on stderr for a file that has ended without an error. */
 export function outcomeLine(fileName: string, { path, result, bytes, resumedBytes, verifiedLength }: Outcome): string {
   const name = path ?? fileName;
   const unverified = verifiedLength ? '' : ' (the service gave no length to check)';
@@ -17,6 +17,7 @@ export function outcomeLine(fileName: string, { path, result, bytes, resumedByte
   }
 }
 
+/** Returns the note on bytes that the next run resumes from. */
 export function resumableLine(bytes: number): string {
   return `stopped at ${humanBytes(bytes)}; run the same command to resume`;
 }

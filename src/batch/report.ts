@@ -1,3 +1,4 @@
+// The counts of a run, and the texts made of them: the lines of `--report`, of `--failed`, and the summary on stderr.
 import type { FilingsError } from '../errors.ts';
 import { withSlashes } from '../paths.ts';
 import { printableJson } from '../terminal/printable.ts';
@@ -6,28 +7,35 @@ import type { Outcome } from '../transfer/outcome.ts';
 import { resumableLine } from './outcome-line.ts';
 import { type BatchEnd, type FailureKind, failureKind } from './verdict.ts';
 
-/** A file, a filing's listing, a line of the input. */
-interface Reported {
+/** The subject of a report line: a file, a filing's listing or a line of the input. */
+interface ReportSubject {
   readonly accession?: string;
   readonly fileName?: string;
   readonly number?: number | undefined;
 }
 
+/** The counts of a run. */
 export class Counts {
   readonly files = { downloaded: 0, resumed: 0, skipped: 0, planned: 0, failed: 0, unfinished: 0 };
+  /** Number of filings that the done list has. */
   done = 0;
+  /** Number of filings without a matching file. */
   unmatched = 0;
   retries = 0;
-  /** Downloaded, or to be downloaded as far as listings say. */
+  /** Bytes of downloaded files; in a dry run, bytes to download according to listings. */
   bytes = 0;
-  /** Of the files that have ended in any way: bytes as listed, or as they are without a listed size; how many have none. */
+  /**
+   * All ended files. `bytes`: their listed sizes, or their own size if none is listed. `unsized`: number of files without
+   * a listed size. `unsizedBytes`: the bytes of these.
+   */
   readonly ended = { bytes: 0, unsized: 0, unsizedBytes: 0 };
-  /** Of unfinished and failed files. */
+  /** Bytes of unfinished and failed files that the next run resumes from. */
   resumableBytes = 0;
-  /** The latest that the service asked for; milliseconds since the epoch. */
+  /** The latest time that the service asked to wait for, in milliseconds since the epoch. */
   retryAt: number | undefined;
   readonly failures = new Map<FailureKind, number>();
 
+  /** Counts the outcome of a file. */
   add({ result, bytes, error }: Outcome): void {
     this.files[result] += 1;
     if (result !== 'skipped') this.bytes += bytes;
@@ -37,7 +45,7 @@ export class Counts {
     if (error.retryAt !== undefined) this.retryAt = Math.max(this.retryAt ?? 0, error.retryAt);
   }
 
-  /** Counts a file that has ended for the progress of the run. `size` is the listed one. */
+  /** Counts an ended file for the progress of the run. `size` is the listed size. */
   addEnded(size: number | undefined, { bytes }: Outcome): void {
     this.ended.bytes += size ?? bytes;
     if (size !== undefined) return;
@@ -45,26 +53,27 @@ export class Counts {
     this.ended.unsizedBytes += bytes;
   }
 
+  /** The number of ended files. */
   get total(): number {
     return Object.values(this.files).reduce((sum, count) => sum + count, 0);
   }
 }
 
-/** Most names and paths: JSON takes them as they are. */
+/** Most names and paths. They need no escaping in JSON. */
 const PLAIN = /^[\w ./+-]*$/;
 
 interface LineOptions {
-  /** RFC 3339, UTC. */
+  /** The time in RFC 3339 format, in UTC. */
   readonly time: string;
-  /** The path of a file has slashes on every platform. */
+  /** Decides how separators of a path become slashes. */
   readonly platform: string;
-  /** Shows an error without a secret. */
+  /** Returns an error as JSON without secrets. */
   readonly errorOf: (error: FilingsError) => object;
 }
 
-/** Version 1 (interface page). */
+/** Returns the line for a file, a listing or an input line, without a line feed. */
 export function reportLine(
-  { accession, fileName, number }: Reported,
+  { accession, fileName, number }: ReportSubject,
   outcome: Outcome,
   { time, platform, errorOf }: LineOptions,
 ): string {
@@ -77,46 +86,46 @@ export function reportLine(
     error?.retryAt === undefined ? '' : `,"retry_at":"${new Date(error.retryAt).toISOString()}"`,
     error === undefined ? '' : `,"error":${printableJson(errorOf(error))}`,
   ].join('');
-  const what = `"accession_no":${json(accession)},"file_name":${json(fileName)},"path":${json(path)}`;
-  const how = `"result":"${result}","bytes":${bytes},"verified_length":${verifiedLength},"attempts":${attempts}`;
-  return `{"v":1,"time":"${time}",${what},${how},"ms":${Math.round(ms)}${rest}}`;
+  const subject = `"accession_no":${json(accession)},"file_name":${json(fileName)},"path":${json(path)}`;
+  const counts = `"result":"${result}","bytes":${bytes},"verified_length":${verifiedLength},"attempts":${attempts}`;
+  return `{"v":1,"time":"${time}",${subject},${counts},"ms":${Math.round(ms)}${rest}}`;
 }
 
 function json(text: string | null = null): string {
   return text !== null && PLAIN.test(text) ? `"${text}"` : printableJson(text);
 }
 
-/** As `--input` takes it: as text where the name comes back as it is, otherwise as an object. */
+/** Returns a line for `--input`: text if the name is read back unchanged, otherwise a JSON object. */
 export function failedLine(accession: string, fileName: string | undefined): string {
   if (fileName === undefined) return accession;
-  const plain = /^[^\s\p{Cc}\p{Cs}](?:[^\p{Cc}\p{Cs}\u2028\u2029]*[^\s\p{Cc}\p{Cs}])?$/u.test(fileName);
-  return plain ? `${accession} ${fileName}` : JSON.stringify({ accession_no: accession, file_name: fileName });
+  const isPlain = /^[^\s\p{Cc}\p{Cs}](?:[^\p{Cc}\p{Cs}\u2028\u2029]*[^\s\p{Cc}\p{Cs}])?$/u.test(fileName);
+  return isPlain ? `${accession} ${fileName}` : JSON.stringify({ accession_no: accession, file_name: fileName });
 }
 
 interface Summary extends BatchEnd {
   readonly exitCode: number;
   /** Milliseconds. */
   readonly ms: number;
-  /** Listings among them. */
+  /** Bytes and requests of listings count, too. */
   readonly bytes: number;
   readonly requests: number;
 }
 
-/** Interface page, `--report`. */
+/** Returns the last line of the report, without a line feed. */
 export function batchSummaryLine(counts: Counts, summary: Summary, time: string): string {
   const { notStarted, exitCode, ms, bytes, requests, stoppedBy } = summary;
   const { files, done, unmatched, retries } = counts;
   const retryAt = stoppedBy?.retryAt ?? counts.retryAt;
-  const told = {
+  const members = {
     ...{ ...files, done, unmatched, not_started: notStarted ?? null },
     ...{ bytes, requests, retries, ms: Math.round(ms), exit_code: exitCode },
     ...(stoppedBy && { stopped_by: stoppedBy.code }),
     ...(retryAt !== undefined && { retry_at: new Date(retryAt).toISOString() }),
   };
-  return printableJson({ v: 1, time, summary: told });
+  return printableJson({ v: 1, time, summary: members });
 }
 
-/** `3 downloaded (1.2 MB), 1 skipped, 2 failed (1 not found, 1 worth a retry); 9 requests, 12 s`. */
+/** Returns `3 downloaded (1.2 MB), 1 skipped, 2 failed (1 not found, 1 worth a retry); 9 requests, 12 s`. */
 export function batchSummary(counts: Counts, { notStarted, ms, requests }: Summary): string {
   const parts = [countsText(counts)];
   if (notStarted) parts.push(`${notStarted} not started`);

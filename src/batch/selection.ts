@@ -1,56 +1,62 @@
+// Turns the lines of the input into items: it requests listings, selects their files and checks each name. Items come in
+// the order of the input, except that files never wait for another filing's listing.
 import { createAbortController, yieldToEventLoop } from '../abort.ts';
 import { FilingsError } from '../errors.ts';
+import type { Entry, Line } from '../input/lines.ts';
 import { LargeMap } from '../large-map.ts';
 import type { AccessionNumber } from '../service/accession.ts';
 import { type ListedFile, listedSize } from '../service/listing.ts';
-import type { Entry, Line } from './input.ts';
 import type { Item, NamedFile } from './item.ts';
 import type { Layout } from './layout.ts';
 import type { Start } from './limits.ts';
 import { NameCheck } from './name-check.ts';
 
 export interface SelectionOptions {
+  /** Returns the files of a filing. Throws `FilingsError` if the listing fails. */
   readonly list: (accession: AccessionNumber, signal: AbortSignal) => Promise<readonly ListedFile[]>;
   readonly layout: Layout;
-  /** Undefined: nothing says what to take of a filing that comes alone, which is a usage error. */
-  readonly chosen: ((name: string) => boolean) | undefined;
-  /** Whether a listing may start. If nothing may start any more, `list` says why. */
-  readonly mayStart: () => Start;
-  /** Whether a filing is passed over, because the done list has it. True at most once for each filing. */
+  /** Undefined if no option selects files. Then a line without a file name is a usage error. */
+  readonly isSelected: ((name: string) => boolean) | undefined;
+  /** Decides whether a listing may start. If nothing may start any more, `list` throws the reason. */
+  readonly decideStart: () => Start;
+  /** Returns whether the done list has a filing. Returns true at most once for each filing, because it counts them. */
   readonly isAlreadyDone: (accession: AccessionNumber) => boolean;
-  /** So many listings are asked for at the same time, and none while so many files wait. */
+  /** Number of listings at the same time. No listing starts while as many files wait. */
   readonly jobs: number;
-  /** Called when `next` may have something to give, or the end is known. */
+  /** Called when `next` may return an item, or the end is known. */
   readonly wake: () => void;
 }
 
-const NAMES_A_TURN = 1000;
-/** What ends as a file, well or not. */
-const FILES: ReadonlySet<Item['kind']> = new Set(['file', 'refused', 'unlisted', 'bad']);
+/** Number of names between yields to the event loop. */
+const NAMES_PER_SLICE = 1000;
+/** Kinds of items that count as files of the run. */
+const FILE_KINDS: ReadonlySet<Item['kind']> = new Set(['file', 'refused', 'unlisted', 'bad']);
 
-/** In the order of the input, as far as no file waits for another filing's listing. */
+/** The items of one run. */
 export class Selection {
   readonly #input: AsyncIterator<readonly Line[]>;
   readonly #options: SelectionOptions;
   readonly #check: NameCheck;
-  readonly #known = new LargeMap<AccessionNumber, true>();
+  readonly #seenFilings = new LargeMap<AccessionNumber, true>();
   readonly #listings = new Set<Promise<void>>();
   readonly #stop = createAbortController();
-  /** What came of listings, and how many of these were handed out. */
-  #listed: (NamedFile | Item)[] = [];
-  #given = 0;
-  /** Lines that were read, and how many of these were taken. */
+  /** Results of listings, and the index of the next one. */
+  #results: (NamedFile | Item)[] = [];
+  #resultIndex = 0;
+  /** The current lines, and the index of the next one. */
   #lines: readonly Line[] = [];
-  #taken = 0;
-  /** The lines that follow, read ahead so that the end of the input is known early. */
+  #lineIndex = 0;
+  /** The lines after `#lines`, read early so that the end of the input is known early. */
   #ahead: readonly Line[] | undefined;
   #reading: Promise<void> | undefined;
+  /** Whether the input was read to its end. */
   #isRead = false;
+  /** Number of files that `next` has returned. */
   #files = 0;
-  /** Listed bytes of the files of all listings, and how many files that were listed or handed out have no listed size. */
+  /** Sum of the listed sizes of all files so far, and the number of files without a listed size. */
   #bytes = 0;
   #unsized = 0;
-  /** What the input, or a defect in listing, ended it with. */
+  /** The error that ended the input, or a defect in `list`. */
   error: unknown;
 
   constructor(input: AsyncIterable<readonly Line[]>, options: SelectionOptions) {
@@ -59,35 +65,36 @@ export class Selection {
     this.#check = new NameCheck(options.layout);
   }
 
+  /** Whether `next` has returned all items. */
   get isEnded(): boolean {
-    return this.#isRead && this.left === 0;
+    return this.#isRead && this.remaining === 0;
   }
 
-  /** How many were read and not handed out; a filing without its listing is one. */
-  get left(): number {
-    return this.#untaken + this.#waiting + this.#listings.size;
+  /** The number of items that were read and not returned yet. A filing without its listing counts as one. */
+  get remaining(): number {
+    return this.#remainingLines + this.#remainingResults + this.#listings.size;
   }
 
   /**
-   * How many files there are in all; undefined while the input is not read to its end or a listing is missing. A file
-   * that later lines name again counts twice until these are taken.
+   * The number of all files. Undefined while the input is not read to its end or a listing is missing. A file that later
+   * lines name again counts twice until these lines are consumed.
    */
   get files(): number | undefined {
     if (!this.#isRead || this.#listings.size > 0) return undefined;
-    const rest = [...this.#lines.slice(this.#taken), ...(this.#ahead ?? [])];
-    return rest.some((line) => this.#isFiling(line)) ? undefined : this.#files + this.left;
+    const rest = [...this.#lines.slice(this.#lineIndex), ...(this.#ahead ?? [])];
+    return rest.some((line) => this.#isFiling(line)) ? undefined : this.#files + this.remaining;
   }
 
-  /** Listed bytes of all files, and how many files have no listed size; undefined while `files` is. */
+  /** The sum of all listed sizes, and the number of files without one. Undefined while `files` is undefined. */
   get sizes(): { readonly bytes: number; readonly unsized: number } | undefined {
-    return this.files === undefined ? undefined : { bytes: this.#bytes, unsized: this.#unsized + this.#untaken };
+    return this.files === undefined ? undefined : { bytes: this.#bytes, unsized: this.#unsized + this.#remainingLines };
   }
 
-  /** The next thing; undefined while nothing is there, until `wake`, and at the end. */
+  /** Returns the next item, or undefined if none is ready (`wake` follows) or all are returned. */
   next(): Item | undefined {
     this.#readAhead();
-    const item = this.#waiting > 0 ? this.#ofListing() : this.#ofLine();
-    if (item && FILES.has(item.kind)) this.#files += 1;
+    const item = this.#remainingResults > 0 ? this.#consumeResult() : this.#consumeLine();
+    if (item && FILE_KINDS.has(item.kind)) this.#files += 1;
     if (item && 'size' in item) {
       const isListed = item.filing !== undefined;
       // The size of a listed file was added with its listing.
@@ -97,62 +104,65 @@ export class Selection {
     return item;
   }
 
-  /** Calls off what is under way, and counts the rest of the input; undefined when `signal` aborts before. */
+  /** Cancels the listings and counts the remaining items. Returns undefined if `signal` aborts first. */
   async cancel(signal: AbortSignal): Promise<number | undefined> {
-    let { left } = this;
+    let { remaining } = this;
     this.#stop.abort();
     await Promise.all(this.#listings);
-    // Lines are read ahead only while none are held ahead, so that what is being read is not in `left` yet.
-    if (this.#reading) await this.#reading.then(() => (left += this.#ahead?.length ?? 0));
+    if (this.#reading) {
+      // A pending read means that there were no lines ahead, so none of them are in `remaining` yet.
+      await this.#reading;
+      remaining += this.#ahead?.length ?? 0;
+    }
     while (!this.#isRead && !signal.aborted) {
       const { value, done } = await this.#input.next();
       if (done) this.#isRead = true;
-      else left += value.length;
+      else remaining += value.length;
     }
-    return this.#isRead && !this.error ? left : undefined;
+    return this.#isRead && !this.error ? remaining : undefined;
   }
 
-  get #untaken(): number {
-    return this.#lines.length - this.#taken + (this.#ahead?.length ?? 0);
+  get #remainingLines(): number {
+    return this.#lines.length - this.#lineIndex + (this.#ahead?.length ?? 0);
   }
 
-  get #waiting(): number {
-    return this.#listed.length - this.#given;
+  get #remainingResults(): number {
+    return this.#results.length - this.#resultIndex;
   }
 
-  /** Asks for the listings of the next filings, and reads on. */
+  /** Starts the listings of the next filings, and reads the next lines. */
   #readAhead(): void {
     const { jobs, isAlreadyDone } = this.#options;
     for (let line = this.#nextLine(); line && this.#isFiling(line); line = this.#nextLine()) {
-      if (this.#listings.size >= jobs || this.#waiting >= jobs) break;
+      if (this.#listings.size >= jobs || this.#remainingResults >= jobs) break;
       const { accession } = line;
-      const isNew = !this.#known.has(accession) && !isAlreadyDone(accession);
-      if (isNew && !this.#mayAsk()) break;
-      this.#taken += 1;
-      this.#known.set(accession, true);
-      if (isNew) this.#ask(accession);
+      const isNew = !this.#seenFilings.has(accession) && !isAlreadyDone(accession);
+      if (isNew && !this.#canList()) break;
+      this.#lineIndex += 1;
+      this.#seenFilings.set(accession, true);
+      if (isNew) this.#startListing(accession);
     }
     if (this.#ahead === undefined && !this.#isRead) this.#reading ??= this.#read();
   }
 
-  /** Returns the next line without taking it; undefined while none is read. */
+  /** Returns the next line without consuming it, or undefined while none is read. */
   #nextLine(): Line | undefined {
-    if (this.#taken === this.#lines.length && this.#ahead) {
-      [this.#lines, this.#taken, this.#ahead] = [this.#ahead, 0, undefined];
+    if (this.#lineIndex === this.#lines.length && this.#ahead) {
+      [this.#lines, this.#lineIndex, this.#ahead] = [this.#ahead, 0, undefined];
     }
-    return this.#lines[this.#taken];
+    return this.#lines[this.#lineIndex];
   }
 
-  /** Beyond a limit only when nothing else is left, because what waits here may complete a download. */
-  #mayAsk(): boolean {
-    const start = this.#options.mayStart();
-    const isIdle = this.#listings.size === 0 && this.#waiting === 0;
+  /** Returns whether a listing may start. Beyond a limit, the files that already wait come first. */
+  #canList(): boolean {
+    const start = this.#options.decideStart();
+    const isIdle = this.#listings.size === 0 && this.#remainingResults === 0;
     return start === 'start' || (start !== 'wait' && isIdle);
   }
 
-  /** A filing whose files are chosen from its listing. */
+  /** Returns whether a line is a filing whose files are selected from its listing. */
   #isFiling(line: Line): line is Entry {
-    return line.kind === 'entry' && line.file === undefined && this.#options.chosen !== undefined;
+    return line.kind === 'entry' && line.file === undefined && this.#options.isSelected !== undefined;
   }
 
   async #read(): Promise<void> {
@@ -168,12 +178,12 @@ export class Selection {
     this.#options.wake();
   }
 
-  #ask(accession: AccessionNumber): void {
+  #startListing(accession: AccessionNumber): void {
     const listing: Promise<void> = this.#list(accession).then((items) => {
       this.#listings.delete(listing);
       for (const item of items) if ('size' in item) this.#addSize(item, 1);
-      this.#listed = [...this.#listed.slice(this.#given), ...items];
-      this.#given = 0;
+      this.#results = [...this.#results.slice(this.#resultIndex), ...items];
+      this.#resultIndex = 0;
       this.#options.wake();
     });
     this.#listings.add(listing);
@@ -187,46 +197,46 @@ export class Selection {
   async #list(accession: AccessionNumber): Promise<readonly (NamedFile | Item)[]> {
     try {
       const listed = await this.#options.list(accession, this.#stop.signal);
-      const files = await this.#chosenOf(listed);
+      const files = await this.#selectFiles(listed);
       if (files.length === 0) return [{ kind: 'unmatched', accession, files: listed.length }];
       const filing = { accession, files: files.length, missing: files.length };
       return files.map((file) => ({ accession, fileName: file.file_name, size: listedSize(file), filing }));
     } catch (error) {
       if (error instanceof FilingsError) return [{ kind: 'unlisted', accession, error }];
-      // Once it is called off, whatever it throws is due to that.
+      // Errors after the cancellation are its consequences.
       if (!this.#stop.signal.aborted) this.error ??= error;
       return [];
     }
   }
 
-  async #chosenOf(files: readonly ListedFile[]): Promise<readonly ListedFile[]> {
-    const kept: ListedFile[] = [];
+  async #selectFiles(files: readonly ListedFile[]): Promise<readonly ListedFile[]> {
+    const selected: ListedFile[] = [];
     for (const [index, file] of files.entries()) {
-      if (index % NAMES_A_TURN === NAMES_A_TURN - 1) await yieldToEventLoop(this.#stop.signal);
-      if (this.#options.chosen?.(file.file_name)) kept.push(file);
+      if (index % NAMES_PER_SLICE === NAMES_PER_SLICE - 1) await yieldToEventLoop(this.#stop.signal);
+      if (this.#options.isSelected?.(file.file_name)) selected.push(file);
     }
-    return kept;
+    return selected;
   }
 
-  #ofListing(): Item | undefined {
-    const item = this.#listed[this.#given];
-    this.#given += 1;
+  #consumeResult(): Item | undefined {
+    const item = this.#results[this.#resultIndex];
+    this.#resultIndex += 1;
     return item && !('kind' in item) ? this.#check.check(item) : item;
   }
 
-  #ofLine(): Item | undefined {
+  #consumeLine(): Item | undefined {
     const line = this.#nextLine();
-    // Nothing is read yet, or the filing has to wait until other files are taken.
+    // No line is read yet, or the filing's listing has to wait until other files are consumed.
     if (line === undefined || this.#isFiling(line)) return undefined;
-    this.#taken += 1;
+    this.#lineIndex += 1;
     if (line.kind === 'bad') return line;
     const { accession, file: fileName, number } = line;
-    if (fileName === undefined) return { kind: 'bad', number, error: nothingChosen(accession, number) };
+    if (fileName === undefined) return { kind: 'bad', number, error: noFilesSelected(accession, number) };
     return this.#check.check({ accession, fileName, size: undefined, filing: undefined });
   }
 }
 
-function nothingChosen(accession: AccessionNumber, number: number): FilingsError {
+function noFilesSelected(accession: AccessionNumber, number: number): FilingsError {
   return new FilingsError('usage', 'no files selected', {
     subject: { line: number, name: accession },
     hint: 'name files after it, or add --all or --include GLOB',

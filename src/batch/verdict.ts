@@ -1,92 +1,96 @@
+// Decides when a run over several files or filings stops early, and with which error it ends. All are pure functions of
+// the errors seen so far, except the counts in a row.
 import { type ErrorCode, FilingsError } from '../errors.ts';
 import { counted } from '../text.ts';
 
-/** This many in a row that could not even connect: the service is not there. */
-const UNREACHABLE_LIMIT = 10;
-/** This many 403 in a row: not about one file any more. */
-const FORBIDDEN_LIMIT = 20;
+/** After so many failed connections in a row, the service is not reachable. */
+const MAX_UNREACHABLE = 10;
+/** After so many responses with 403 in a row, the reason is not a single file. */
+const MAX_FORBIDDEN = 20;
 
-type Thing = 'file' | 'filing';
+/** The noun for messages. */
+type Unit = 'file' | 'filing';
 
-/** Tells when a run over several things is not worth continuing: the next would fail, too. */
+/** Stops a run over several files or filings once the next ones would fail, too. */
 export class StopRule {
-  readonly #thing: Thing;
-  readonly #again: (command: string) => string;
+  readonly #unit: Unit;
+  readonly #hintCommand: (command: string) => string;
   #unreachable = 0;
   #forbidden = 0;
 
-  /** `again` words a command of this program so that it asks the same service. */
-  constructor(thing: Thing, again: (command: string) => string) {
-    this.#thing = thing;
-    this.#again = again;
+  /** `hintCommand` completes a command of this program with the options for the same service. */
+  constructor(unit: Unit, hintCommand: (command: string) => string) {
+    this.#unit = unit;
+    this.#hintCommand = hintCommand;
   }
 
-  /** Takes how the next one ended, and gives what stops the run, if anything does. */
-  after(error: FilingsError | undefined): FilingsError | undefined {
+  /** Counts the end of the next file or filing. Returns the error that stops the run, or undefined. */
+  check(error: FilingsError | undefined): FilingsError | undefined {
     this.#unreachable = error?.connected === false ? this.#unreachable + 1 : 0;
     this.#forbidden = error?.problem?.status === 403 ? this.#forbidden + 1 : 0;
     if (error === undefined || error.stopsRun) return error;
     const stop = { cause: error, stopsRun: true };
-    if (this.#forbidden >= FORBIDDEN_LIMIT) {
-      const hint = `some services say "slow down" so: wait, and add --rate 1/s; or check the key: ${this.#again('filings config check')}`;
-      return new FilingsError('auth', `403 for ${FORBIDDEN_LIMIT} ${this.#thing}s in a row`, { ...stop, hint });
+    if (this.#forbidden >= MAX_FORBIDDEN) {
+      const hint = `some services say "slow down" so: wait, and add --rate 1/s; or check the key: ${this.#hintCommand('filings config check')}`;
+      return new FilingsError('auth', `403 for ${MAX_FORBIDDEN} ${this.#unit}s in a row`, { ...stop, hint });
     }
-    if (this.#unreachable < UNREACHABLE_LIMIT) return undefined;
+    if (this.#unreachable < MAX_UNREACHABLE) return undefined;
     const { hint = 'run it again later' } = error;
-    const message = `${UNREACHABLE_LIMIT} ${this.#thing}s in a row could not even connect`;
+    const message = `${MAX_UNREACHABLE} ${this.#unit}s in a row could not even connect`;
     return new FilingsError('temporary', message, { ...stop, hint });
   }
 }
 
-/** What the end of a run tells apart: the code of an error, or what a temporary one is about. */
+/** A kind of failure that messages count separately: an error code, or the reason of a temporary error. */
 export type FailureKind = ErrorCode | 'certificate' | 'too-many-requests';
 
+/** Returns the kind under which an error is counted. */
 export function failureKind({ code, fault, problem }: FilingsError): FailureKind {
   if (code !== 'temporary') return code;
   if (fault === 'certificate') return fault;
   return problem?.status === 429 ? 'too-many-requests' : code;
 }
 
-/** How a batch came to its end. */
+/** Why a batch ended, and which files were not started. */
 export interface BatchEnd {
-  /** What stopped it before, if anything did. */
+  /** The error that stopped the batch before its last file. */
   readonly stoppedBy: FilingsError | undefined;
-  /** How many files (or filings) were not started, or called off; undefined: the input was not read to its end. */
+  /** Number of files or filings not started or cancelled. Undefined if the input was not read to its end. */
   readonly notStarted: number | undefined;
 }
 
+/** The end of a batch and the failures of its files or filings. */
 export interface BatchResult extends BatchEnd {
   readonly files: number;
   readonly failed: number;
-  /** Those that occurred. */
   readonly failures: ReadonlySet<FailureKind>;
 }
 
 const TEMPORARY: ReadonlySet<FailureKind> = new Set(['temporary', 'certificate', 'too-many-requests']);
 
-/** Waiting does not mend a certificate. */
+/** Returns the hint for failed files. Running again later does not help with a certificate. */
 function hintFor(kinds: ReadonlySet<FailureKind>, isTemporary: boolean): string {
   const next = isTemporary && !kinds.has('certificate') ? 'run it again later' : 'see the errors above';
   return kinds.has('too-many-requests') ? `${next}; send fewer requests with --rate 1/s` : next;
 }
 
 /**
- * The error a batch ends with, or undefined (interface page, "A batch of several files"): a signal, then what stopped it;
- * else failures, permanent ones first; else a limit. What happened before is told, too.
+ * Returns the error that a batch ends with, or undefined if it ended well. A signal comes first, then the error that
+ * stopped the batch, then failures of files, then a limit. The remarks of the error have the rest.
  */
-export function batchError(result: BatchResult, thing: Thing = 'file'): FilingsError | undefined {
+export function batchError(result: BatchResult, unit: Unit = 'file'): FilingsError | undefined {
   const { files, failed, failures: kinds, stoppedBy, notStarted } = result;
   if (stoppedBy?.code === 'interrupted') return stoppedBy;
-  const failures = failed > 0 ? `${failed} of ${files} ${thing}s failed` : undefined;
-  const rest = notStarted === undefined ? 'the rest' : counted(notStarted, thing);
-  const left = notStarted === 0 ? undefined : `${rest} not started`;
+  const failures = failed > 0 ? `${failed} of ${files} ${unit}s failed` : undefined;
+  const rest = notStarted === undefined ? 'the rest' : counted(notStarted, unit);
+  const notStartedText = notStarted === 0 ? undefined : `${rest} not started`;
   if (stoppedBy && (stoppedBy.code !== 'limit' || !failures)) {
-    // Unless it came from outside, what stopped it is one of the failures, and says all where it is the only one.
+    // The error is that of one file, unless the deadline stopped the batch. If no other file failed, it says everything.
     const before = failed > (stoppedBy.isTimeUp ? 0 : 1) ? failures : undefined;
-    return stoppedBy.with({ remarks: [before, left].filter((remark) => remark !== undefined) });
+    return stoppedBy.with({ remarks: [before, notStartedText].filter((remark) => remark !== undefined) });
   }
   if (!failures) return undefined;
-  const stopped = stoppedBy ? [stoppedBy.reason, left] : [];
+  const stopped = stoppedBy ? [stoppedBy.reason, notStartedText] : [];
   const isTemporary = [...kinds].every((kind) => TEMPORARY.has(kind));
   const code = isTemporary ? 'temporary' : 'partial';
   return new FilingsError(code, failures, {

@@ -6,8 +6,8 @@ import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import fc from 'fast-check';
 import { describe, expect, it, onTestFinished, test } from 'vitest';
-import { type Line, openInput, readLines } from '../../src/batch/input.ts';
 import { FilingsError } from '../../src/errors.ts';
+import { type Line, openInput, readLines } from '../../src/input/lines.ts';
 import { temporaryDirectory } from './transfer-fixture.ts';
 
 const filing = '0001234567-24-000001';

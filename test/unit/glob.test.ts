@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { nameFilter } from '../../src/batch/glob.ts';
+import { nameFilter } from '../../src/input/glob.ts';
 
 it.each<[include: string[], exclude: string[], matching: string[], others: string[]]>([
   [[], [], ['a.htm', '.b', 'x/y.xml'], []],

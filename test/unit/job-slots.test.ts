@@ -15,8 +15,8 @@ function slotsFor(count: number) {
 /** Lets one file after the other arrive until one keeps its slot, and returns those that released theirs. */
 function releasedIn(slots: JobSlots, bytes: number) {
   const released = [];
-  let slot = slots.take();
-  for (; released.length < 100 && slot.release(bytes); slot = slots.take()) released.push(slot);
+  let slot = slots.acquire();
+  for (; released.length < 100 && slot.release(bytes); slot = slots.acquire()) released.push(slot);
   slot.end();
   return released;
 }
@@ -40,41 +40,41 @@ test.each([
 
 test('frees a slot when its file releases it, or ends without that', () => {
   const { slots, freed } = slotsFor(2);
-  const [first, second] = [slots.take(), slots.take()];
-  expect([slots.areTaken, freed()]).toEqual([true, 0]);
+  const [first, second] = [slots.acquire(), slots.acquire()];
+  expect([slots.isFull, freed()]).toEqual([true, 0]);
   first.release(1);
-  expect([slots.areTaken, freed()]).toEqual([false, 1]);
-  slots.take();
+  expect([slots.isFull, freed()]).toEqual([false, 1]);
+  slots.acquire();
   first.end();
-  expect([slots.areTaken, freed()]).toEqual([true, 1]);
+  expect([slots.isFull, freed()]).toEqual([true, 1]);
   second.end();
-  expect([slots.areTaken, freed()]).toEqual([false, 2]);
+  expect([slots.isFull, freed()]).toEqual([false, 2]);
 });
 
 test('lets a file that is fetched once more wait for a slot, before new files', async () => {
   const { slots, freed } = slotsFor(2);
-  const [lost, other] = [slots.take(), slots.take()];
+  const [lost, other] = [slots.acquire(), slots.acquire()];
   lost.release(1);
-  slots.take();
+  slots.acquire();
   const order: string[] = [];
   const reacquired = lost.reacquire().then(() => order.push('reacquired'));
   await Promise.resolve();
   order.push('other ends');
   other.end();
-  expect(slots.areTaken).toBe(true);
+  expect(slots.isFull).toBe(true);
   await reacquired;
   expect([order, freed()]).toEqual([['other ends', 'reacquired'], 1]);
   lost.end();
-  expect([slots.areTaken, freed()]).toEqual([false, 2]);
+  expect([slots.isFull, freed()]).toEqual([false, 2]);
 });
 
 test('gives a free slot at once to a file that is fetched once more, and nothing to one that still has its own', async () => {
   const { slots } = slotsFor(2);
-  const [lost, holder] = [slots.take(), slots.take()];
+  const [lost, holder] = [slots.acquire(), slots.acquire()];
   await holder.reacquire();
   lost.release(1);
   await lost.reacquire();
-  expect(slots.areTaken).toBe(true);
+  expect(slots.isFull).toBe(true);
   holder.end();
   lost.end();
   expect(releasedIn(slots, 1)).toHaveLength(4);

@@ -12,7 +12,7 @@ test.each<[template: string, path: string]>([
   ['100% $& #/日本-{file_name}', '100% $& #/日本-a b.htm'],
 ])('the layout %s gives the path %s', (template, path) => {
   const layout = parseLayout(template, 'linux');
-  expect([layout.template, layout.place(accession, 'a b.htm')]).toEqual([template, { path }]);
+  expect([layout.template, layout.pathFor(accession, 'a b.htm')]).toEqual([template, { path }]);
 });
 
 test.each<[template: string, why: string]>([
@@ -38,10 +38,10 @@ test.each<[template: string, name: string, reason: RegExp]>([
   ['co{file_name}/{file_name}', 'n', /^as 'con' of the layout, it is the name of a device on Windows/],
   ['{accession_no}-{file_name}', 'x'.repeat(171), /^as '.*…' of the layout, it is longer than 191 bytes/],
 ])('the layout %s refuses the file name %j', (template, name, reason) => {
-  expect(parseLayout(template, 'linux').place(accession, name).fault?.reason).toMatch(reason);
+  expect(parseLayout(template, 'linux').pathFor(accession, name).fault?.reason).toMatch(reason);
 });
 
 test('a placeholder inside a file name is not replaced', () => {
   const layout = parseLayout('{file_name}-{accession_no}', 'linux');
-  expect(layout.place(accession, '{accession_no}')).toEqual({ path: `{accession_no}-${accession}` });
+  expect(layout.pathFor(accession, '{accession_no}')).toEqual({ path: `{accession_no}-${accession}` });
 });

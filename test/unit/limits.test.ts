@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest';
-import { Limits, mayStart, type Start, type Usage } from '../../src/batch/limits.ts';
+import { decideStart, Limits, type Start, type Usage } from '../../src/batch/limits.ts';
 
 const NONE: Usage = { bytes: 0, requests: 0, ms: 0, inProgress: 0, complete: 0 };
 const BYTES = { maxBytes: 100 };
 const REQUESTS = { maxRequests: 5 };
 const TIME = { stopAfter: 1000 };
 
-test.each<[name: string, Partial<Usage>, limits: Parameters<typeof mayStart>[1], Start]>([
+test.each<[name: string, Partial<Usage>, limits: Parameters<typeof decideStart>[1], Start]>([
   ['nothing is limited', { bytes: 1e12, requests: 1e9, ms: 1e9, inProgress: 9, complete: 9 }, {}, 'start'],
   ['nothing is used', {}, { ...BYTES, ...REQUESTS, ...TIME }, 'start'],
   ['bytes below the limit, many in progress', { bytes: 99, inProgress: 16 }, BYTES, 'start'],
@@ -31,32 +31,32 @@ test.each<[name: string, Partial<Usage>, limits: Parameters<typeof mayStart>[1],
   ['one of two limits reached', { bytes: 5, requests: 5 }, { ...BYTES, ...REQUESTS }, 'alone'],
   ['one of two limits reached twice', { bytes: 5, requests: 10 }, { ...BYTES, ...REQUESTS }, 'end'],
 ])('a download may start only as the limits allow: %s', (_, used, limits, expected) => {
-  expect(mayStart({ ...NONE, ...used }, limits)).toBe(expected);
+  expect(decideStart({ ...NONE, ...used }, limits)).toBe(expected);
 });
 
 test('counts what starts, ends and is planned, and names the limit that is reached', () => {
   let now = 500;
   const limits = new Limits({ maxRequests: 2, stopAfter: 1000 }, () => now);
   const ends = [limits.start(), limits.start()];
-  expect(limits.mayStart()).toBe('wait');
+  expect(limits.decideStart()).toBe('wait');
   for (const end of ends) end(false);
-  expect(limits.mayStart()).toBe('start');
+  expect(limits.decideStart()).toBe('start');
   limits.requests = 2;
-  expect(limits.mayStart()).toBe('alone');
+  expect(limits.decideStart()).toBe('alone');
   expect(limits.error).toMatchObject({
     code: 'limit',
     message: 'request limit (2) reached',
     hint: expect.stringMatching(/raise the limit/),
   });
   limits.start()(true);
-  expect([limits.mayStart(), limits.error.hint]).toEqual(['end', 'run again to continue']);
+  expect([limits.decideStart(), limits.error.hint]).toEqual(['end', 'run again to continue']);
   limits.isRepeated = true;
   expect(limits.error.hint).toMatch(/raise the limit/);
   now = 1500;
   expect(limits.error.message).toBe('time limit (1 s) reached');
   const planning = new Limits({ maxBytes: 100 }, () => 0);
-  planning.plan(60);
-  expect(planning.mayStart()).toBe('start');
-  planning.plan(40);
-  expect([planning.mayStart(), planning.bytes, planning.requests]).toEqual(['end', 0, 0]);
+  planning.countPlanned(60);
+  expect(planning.decideStart()).toBe('start');
+  planning.countPlanned(40);
+  expect([planning.decideStart(), planning.bytes, planning.requests]).toEqual(['end', 0, 0]);
 });

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { noMatch } from '../../src/batch/glob.ts';
 import { FilingsError } from '../../src/errors.ts';
+import { noMatch } from '../../src/input/glob.ts';
 import { parseAccession } from '../../src/service/accession.ts';
 import { listedSize, readListing } from '../../src/service/listing.ts';
 import { findRecords } from '../../src/service/listing-records.ts';

@@ -29,8 +29,8 @@ test.each<[name: string, directory: string, layout: string, file: string, filing
   ["a number that the layout makes of the file's name", '/x', '{file_name}-000001', '0001234567-24', undefined],
   ["another filing's number as the file's name", `/x/${A}`, '{file_name}', B, undefined],
 ])('finds the filing that owns a path: %s', (_, directory, layout, file, filing) => {
-  const { template, place } = parseLayout(layout, 'linux');
-  const { path = '' } = place(A, file);
+  const { template, pathFor } = parseLayout(layout, 'linux');
+  const { path = '' } = pathFor(A, file);
   const above = filingOfPath(directory.split('/'));
   expect(filingOfPath(path.split('/'), template.split('/'), above)).toBe(filing);
 });

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import type { Line } from '../../src/batch/input.ts';
 import type { Item } from '../../src/batch/item.ts';
 import { defaultLayout } from '../../src/batch/layout.ts';
 import type { Start } from '../../src/batch/limits.ts';
 import { Selection, type SelectionOptions } from '../../src/batch/selection.ts';
 import { FilingsError } from '../../src/errors.ts';
+import type { Line } from '../../src/input/lines.ts';
 import { parseAccession } from '../../src/service/accession.ts';
 import type { ListedFile } from '../../src/service/listing.ts';
 
@@ -15,7 +15,7 @@ const yieldToEventLoop = async (count = 20) => {
   for (let left = count; left > 0; left -= 1) await new Promise((resolve) => setImmediate(resolve));
 };
 
-const free: Pick<SelectionOptions, 'mayStart'> = { mayStart: () => 'start' };
+const free: Pick<SelectionOptions, 'decideStart'> = { decideStart: () => 'start' };
 
 type Listings = Readonly<Record<number, readonly string[] | FilingsError>>;
 
@@ -40,7 +40,7 @@ function select(selected: readonly Line[], list: SelectionOptions['list'], more:
     await yieldToEventLoop(1);
   }
   const common = { ...free, layout: defaultLayout(true, 'linux'), jobs: 4, isAlreadyDone: () => false, wake: () => {} };
-  return new Selection(batches(), { ...common, list, chosen: (name) => !name.startsWith('no'), ...more });
+  return new Selection(batches(), { ...common, list, isSelected: (name) => !name.startsWith('no'), ...more });
 }
 
 /** Returns a short text for an item, such as `1 a.htm`. */
@@ -83,7 +83,7 @@ describe('the items of a selection', () => {
     const items = await collect(select(lines, list, { isAlreadyDone: (accession) => accession === filing(3) }));
     expect(items.sort()).toEqual(['1 unmatched', '2 unlisted', 'bad 9: what?']);
     expect(calls).toEqual([1, 2]);
-    const unchosen = select([{ ...whole(1), number: 3 }], list, { chosen: undefined });
+    const unchosen = select([{ ...whole(1), number: 3 }], list, { isSelected: undefined });
     unchosen.next();
     await yieldToEventLoop();
     const stopping = {
@@ -107,7 +107,7 @@ describe('the items of a selection', () => {
       isAlreadyDone: () => false,
       wake: () => {},
     };
-    const selection = new Selection(broken(), { ...common, list: listingService({}).list, chosen: undefined });
+    const selection = new Selection(broken(), { ...common, list: listingService({}).list, isSelected: undefined });
     expect(await collect(selection)).toEqual(['1 a named']);
     expect([selection.isEnded, selection.error]).toEqual([true, error]);
     const defect = new TypeError('x');
@@ -140,7 +140,7 @@ describe('a selection', () => {
     expect([text(selection.next() as Item), selection.next(), selection.next()].length).toBe(3);
     await yieldToEventLoop();
     // The count includes the files of one listing, two listings, the rest of the batch and the three lines that were read ahead.
-    expect([calls, selection.left]).toEqual([[0, 1, 2, 3], 2 + 1 + 1 + 2 + 3]);
+    expect([calls, selection.remaining]).toEqual([[0, 1, 2, 3], 2 + 1 + 1 + 2 + 3]);
   });
 
   test('counts the lines up to the end of the input, including those that are being read', async () => {
@@ -164,20 +164,20 @@ describe('a selection', () => {
   ])('requests listings as the limits allow: %s', async (_, starts, items, expectedCalls) => {
     const { list, calls } = listingService({ 1: ['a'], 2: ['b'], 3: ['c'] });
     let callCount = 0;
-    const mayStart = () => starts[Math.min(callCount, starts.length - 1)] ?? 'end';
+    const decideStart = () => starts[Math.min(callCount, starts.length - 1)] ?? 'end';
     const limited: SelectionOptions['list'] = (accession) => {
-      const start = mayStart();
+      const start = decideStart();
       callCount += 1;
       const listed = list(accession);
       return start === 'end' ? Promise.reject(new FilingsError('limit', 'reached')) : listed;
     };
-    const selection = select([whole(1), whole(2), whole(3), file(9, 'n')], limited, { mayStart, jobs: 3 });
+    const selection = select([whole(1), whole(2), whole(3), file(9, 'n')], limited, { decideStart, jobs: 3 });
     expect([await collect(selection), calls]).toEqual([items, expectedCalls]);
   });
 
   test('returns waiting files before it requests another listing beyond a limit', async () => {
     const { list, calls } = listingService({ 1: ['a', 'b'], 2: ['c'] });
-    const selection = select([whole(1), whole(2)], list, { mayStart: () => 'alone', jobs: 9 });
+    const selection = select([whole(1), whole(2)], list, { decideStart: () => 'alone', jobs: 9 });
     // The first call reads the lines, and the second one requests the listing.
     for (let step = 0; step < 2; step += 1) {
       expect(selection.next()).toBeUndefined();
@@ -191,8 +191,8 @@ describe('a selection', () => {
     const skipped: string[] = [];
     const isAlreadyDone = (accession: string) => accession === filing(1) && skipped.push(accession) > 0;
     const { list } = listingService({});
-    const selection = select([whole(1), whole(1), whole(2)], list, { mayStart: () => 'wait', isAlreadyDone });
-    expect([await collect(selection), skipped, selection.left]).toEqual([[], [filing(1)], 1]);
+    const selection = select([whole(1), whole(1), whole(2)], list, { decideStart: () => 'wait', isAlreadyDone });
+    expect([await collect(selection), skipped, selection.remaining]).toEqual([[], [filing(1)], 1]);
   });
 
   test('knows the number of files once the input is read and every filing is listed', async () => {
@@ -242,12 +242,12 @@ describe('a selection', () => {
   test('checks for a cancellation after every thousand names', async () => {
     const names = Array.from({ length: 3000 }, (_, index) => `${index}`);
     let checkedNames = 0;
-    const chosen = () => {
+    const isSelected = () => {
       checkedNames += 1;
       if (checkedNames === 1) setImmediate(() => selection.cancel(AbortSignal.abort()));
       return true;
     };
-    const selection = select([whole(1)], listingService({ 1: names }).list, { chosen });
+    const selection = select([whole(1)], listingService({ 1: names }).list, { isSelected });
     expect(await collect(selection)).toEqual([]);
     expect([checkedNames, selection.error]).toEqual([999, undefined]);
   });

@@ -100,7 +100,7 @@ test.each<[string, (FilingsError | undefined)[], message?: string, code?: ErrorC
   ['a full disk', [stop('local_io')], 'local_io: the reason', 'local_io', 'do this'],
 ])('a run stops only after enough equal failures in a row or a fatal one: %s', (_, ends, message, code, hint) => {
   const rule = new StopRule('file', (command) => command);
-  const stops = ends.map((error) => rule.after(error));
+  const stops = ends.map((error) => rule.check(error));
   const last = message && { message, code, stopsRun: true, hint: expect.stringContaining(hint ?? '') };
   expect(stops).toEqual([...times(ends.length - 1, undefined), last && expect.objectContaining(last)]);
   expect(stops.at(-1)?.cause).toBe(ends.at(-1)?.stopsRun || !message ? undefined : ends.at(-1));

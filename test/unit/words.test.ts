@@ -13,7 +13,8 @@ const COMMENTED =
   'src/commands ' +
   'src/transfer src/disk ' +
   'src/settings src/session src/cli src/main.ts src/errors.ts src/world.ts src/paths.ts ' +
-  'src/service';
+  'src/service ' +
+  'src/batch src/input';
 /** Add a folder here when its titles are sentences. */
 const TITLED = 'test scripts/picture';
 

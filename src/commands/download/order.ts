@@ -1,9 +1,9 @@
 // Reads the arguments and options of `download` into an order before anything is opened. Takes them as they were parsed,
 // returns the order, and throws `usage`, where possible with the command that was probably meant.
-import { nameFilter } from '../../batch/glob.ts';
 import { defaultLayout, type Layout, parseLayout } from '../../batch/layout.ts';
 import { isOneFile, twinKey } from '../../disk/file-name.ts';
 import { FilingsError } from '../../errors.ts';
+import { nameFilter } from '../../input/glob.ts';
 import { isNullDevice, pathsOf, typedPath, withSlashes } from '../../paths.ts';
 import { type AccessionNumber, accessionIn, parseAccession, parseReference } from '../../service/accession.ts';
 import type { Parameter } from '../../service/listing-pages.ts';
@@ -95,7 +95,7 @@ function readNames(
 
 /** Returns the layout. By default each of several filings has its own directory. With `--output` no name becomes a path. */
 function layoutOf(layout: string | undefined, output: string | undefined, isBatch: boolean, platform: string): Layout {
-  if (output !== undefined) return { template: '', place: (_, path) => ({ path }) };
+  if (output !== undefined) return { template: '', pathFor: (_, path) => ({ path }) };
   return layout === undefined ? defaultLayout(isBatch, platform) : parseLayout(layout, platform);
 }
 
@@ -154,7 +154,7 @@ function requireSafeNames({ accessions, fileNames, layout }: Order, argv: readon
     throw usage(`FILE: ${filing} is an accession number`, commandForFilings(files, argv));
   }
   for (const name of fileNames) {
-    const { fault } = layout.place(accessions.join(), name);
+    const { fault } = layout.pathFor(accessions.join(), name);
     if (fault) throw usage(`file name '${name}': ${fault.reason}`, fault.hint);
     const twin = namesByKey.get(twinKey(name)) ?? name;
     if (twin !== name) {

@@ -56,7 +56,7 @@ export async function requireRunFiles(order: Order, resolved: ResolvedSettings, 
   const sumsOwner = sumsOwnerIn(directory);
   if (sumsOwner) throw usedAsSums(sumsOwner);
   for (const name of output === undefined ? order.fileNames : []) {
-    const { path = '' } = order.layout.place(order.accessions.join(), name);
+    const { path = '' } = order.layout.pathFor(order.accessions.join(), name);
     const target = resolve(directory, path);
     const owner = ownerAt(target, statsAt(target));
     if (owner) throw sameFile(owner, `the file '${name}'`);

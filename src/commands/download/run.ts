@@ -3,8 +3,7 @@
 import { resolve } from 'node:path';
 import { Batch, type BatchOptions } from '../../batch/batch.ts';
 import type { DoneList } from '../../batch/done-list.ts';
-import { Files } from '../../batch/files.ts';
-import { type Line, openInput, readLines } from '../../batch/input.ts';
+import type { FileDeps } from '../../batch/files.ts';
 import { Limits, Throttle } from '../../batch/limits.ts';
 import { resumableLine } from '../../batch/outcome-line.ts';
 import { Recorder } from '../../batch/recorder.ts';
@@ -13,6 +12,7 @@ import { type BatchEnd, batchError } from '../../batch/verdict.ts';
 import { ChecksumFiles } from '../../checksums/append.ts';
 import { replaceFile } from '../../disk/atomic-write.ts';
 import { FilingsError } from '../../errors.ts';
+import { type Line, openInput, readLines } from '../../input/lines.ts';
 import { hintOf } from '../../session/hints.ts';
 import { listFiles, openSession, type Session } from '../../session/session.ts';
 import { resolveSettings } from '../../settings/resolve.ts';
@@ -65,15 +65,15 @@ async function downloadAll(run: Run): Promise<FilingsError | undefined> {
   const { order, flags, session, checksums, directories, world } = run;
   const { failed, dryRun } = order.options;
   const { report, done } = await openOutputs(order, session, world);
-  const keepsFailed = failed !== undefined && !dryRun;
+  const hasFailedList = failed !== undefined && !dryRun;
   const recorder = new Recorder({
     report,
     done: dryRun ? undefined : done,
-    keepsFailed,
+    hasFailedList,
     beforeDone: async () => checksums?.flush(),
     progress: session.progress,
-    tellsSkipped: order.isSingleFile || session.settings.verbose,
-    alone: order.isSingleFile ? 'file' : order.accessions.length === 1 ? 'filing' : undefined,
+    shouldPrintSkipped: order.isSingleFile || session.settings.verbose,
+    singleTarget: order.isSingleFile ? 'file' : order.accessions.length === 1 ? 'filing' : undefined,
     hintOf,
     world,
   });
@@ -83,13 +83,13 @@ async function downloadAll(run: Run): Promise<FilingsError | undefined> {
   });
   try {
     await recorder.close();
-    if (!keepsFailed) return error;
+    if (!hasFailedList) return error;
     // The list is replaced only at the end, because a pipe may feed the old list to this run.
-    await replaceFile(resolve(world.cwd, failed), recorder.failed, world, { mode: 0o666 });
+    await replaceFile(resolve(world.cwd, failed), recorder.failedList, world, { mode: 0o666 });
     // Invalid lines of the input are comments, which no command can retry.
-    if (!error || !/^[^#\n]/m.test(recorder.failed)) return error;
+    if (!error || !/^[^#\n]/m.test(recorder.failedList)) return error;
     const { hintCommand } = session.client.options;
-    return withRetryHint(error, { isOwn: error === recorder.alone, order, flags, again: hintCommand });
+    return withRetryHint(error, { isOwn: error === recorder.singleError, order, flags, again: hintCommand });
   } catch (failure) {
     directories.keptParts.noteFailure(failure);
     await directories.keptParts.settle();
@@ -157,7 +157,7 @@ async function createBatch(
   const { counts } = recorder;
   const { monotonic } = world;
   const { dryRun } = options;
-  const files = new Files({
+  const files: FileDeps = {
     targetOf: targetsOf(order, world),
     runFiles,
     stream: await streamOf(order, world),
@@ -168,17 +168,17 @@ async function createBatch(
     progress,
     counts,
     isDryRun: dryRun,
-  });
+  };
   const onRetry = () => {
     counts.retries += 1;
   };
   const selection: BatchOptions['selection'] = {
-    chosen: isChosen,
+    isSelected: isChosen,
     layout,
     jobs: settings.jobs,
-    mayStart: () => limits.mayStart(),
+    decideStart: () => limits.decideStart(),
     async list(accession, stop) {
-      if (limits.mayStart() === 'end') throw limits.error;
+      if (limits.decideStart() === 'end') throw limits.error;
       const end = limits.start();
       const listing = await listFiles(session, accession, query, stop, onRetry).finally(() => end(false));
       if (listing.isPrimaryOnly && options.all) {
@@ -194,7 +194,7 @@ async function createBatch(
   };
   const { noteFailure } = directories.keptParts;
   const { hintCommand } = client.options;
-  return new Batch({ input, selection, files, recorder, limits, again: hintCommand, noteFailure, signal, world });
+  return new Batch({ input, selection, files, recorder, limits, hintCommand, noteFailure, signal, world });
 }
 
 /** Adds the line of the whole batch to the progress. */
@@ -215,8 +215,8 @@ function showBatchProgress({ selection }: Batch, counts: Counts, { session: { pr
 }
 
 /** Returns the error of the run: the single file's own error, unless a signal or the deadline stopped the batch. */
-function errorOf(end: BatchEnd, { alone, counts }: Recorder): FilingsError | undefined {
-  if (alone && end.stoppedBy?.isTimeUp !== true) return alone;
+function errorOf(end: BatchEnd, { singleError, counts }: Recorder): FilingsError | undefined {
+  if (singleError && end.stoppedBy?.isTimeUp !== true) return singleError;
   const failures = new Set(counts.failures.keys());
   return batchError({ ...end, files: counts.total, failed: counts.files.failed, failures });
 }

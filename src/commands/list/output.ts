@@ -1,7 +1,7 @@
 // Prints the files of listings: names, JSON Lines or a table. Takes the files filing by filing, and writes them at once
 // except in a table, whose columns depend on all rows. Listings are data: they are printed exactly, and never redacted.
-import { noMatch } from '../../batch/glob.ts';
 import type { FilingsError } from '../../errors.ts';
+import { noMatch } from '../../input/glob.ts';
 import { type ListedFile, listedSize } from '../../service/listing.ts';
 import type { Session } from '../../session/session.ts';
 import { columnsOf, write } from '../../stdio/output.ts';

@@ -2,10 +2,10 @@
 // in their order. A failed filing does not stop the others, unless its error would fail all of them.
 import type { Readable } from 'node:stream';
 import { childOf, onAbort } from '../../abort.ts';
-import { nameFilter } from '../../batch/glob.ts';
-import { type Line, openInput, readLines } from '../../batch/input.ts';
 import { batchError, type FailureKind, failureKind, StopRule } from '../../batch/verdict.ts';
 import { FilingsError } from '../../errors.ts';
+import { nameFilter } from '../../input/glob.ts';
+import { type Line, openInput, readLines } from '../../input/lines.ts';
 import { type AccessionNumber, parseAccession, parseReference } from '../../service/accession.ts';
 import type { ListedFile } from '../../service/listing.ts';
 import type { Parameter } from '../../service/listing-pages.ts';
@@ -84,7 +84,7 @@ async function printAll(
         failed += 1;
         failures.add(failureKind(error));
       }
-      stoppedBy = rule.after(error);
+      stoppedBy = rule.check(error);
       // An error that stops the run is printed at its end.
       if (error && error !== stoppedBy) progress.failure(error);
       if (stoppedBy) break;

@@ -1,13 +1,14 @@
+// PowerShell writes files and pipes as UTF-16. This makes a stream of UTF-16 one of UTF-8 before it is split into lines.
 import { StringDecoder } from 'node:string_decoder';
 
 type Decode = (chunk: Buffer, isLast: boolean) => Buffer;
 
-/** Makes a line invalid, as no character of UTF-8 has it. */
+/** No character of UTF-8 has this byte, so it makes a line invalid. */
 const INVALID = Buffer.from([0xff]);
 
 /**
- * Yields a stream of UTF-16 with a byte-order mark, as PowerShell writes it, as UTF-8, and any other as it is. A half
- * character becomes a byte that UTF-8 does not have.
+ * Yields a stream as UTF-8 if it begins with a byte-order mark of UTF-16, otherwise unchanged. An unpaired surrogate
+ * becomes a byte that UTF-8 does not have.
  */
 export async function* asUtf8(stream: AsyncIterable<Uint8Array | string>): AsyncGenerator<Buffer> {
   let start = Buffer.alloc(0);
@@ -37,7 +38,7 @@ function decoderFor(start: Buffer): Decode {
     rest = bytes.subarray(even);
     const units = bytes.subarray(0, even);
     const text = decoder.write(mark === 0xfeff ? units.swap16() : units) + (isLast ? decoder.end() : '');
-    // A regular expression for characters finds only those halves that have no other one.
+    // With the flag `u` a regular expression finds only unpaired surrogates.
     const pieces = text.split(/\p{Cs}/u).flatMap((piece) => [INVALID, Buffer.from(piece)]);
     return Buffer.concat([...pieces.slice(1), ...(isLast && rest.length > 0 ? [INVALID] : [])]);
   };
