@@ -1,5 +1,6 @@
 // A run must not write one file twice, nor two files to one path. This check sees each name of a run once and decides
-// whether it becomes a file, a duplicate or an error.
+// whether it becomes a file, a duplicate or an error. It keeps a digest of each name, so that a name takes the same
+// memory whatever its length.
 import { hash } from 'node:crypto';
 import { getHeapStatistics } from 'node:v8';
 import { twinKey } from '../disk/file-name.ts';
@@ -16,7 +17,7 @@ const SHORT_ASCII = /^[\0-\x7f]{0,30}$/;
 const TWIN = 'on some disks it would be the same file as another one of this filing (by case or accents)';
 const TWIN_HINT = 'download it by itself, under another name: -o PATH';
 
-/** The heap that a name takes. */
+/** Most names take less: a digest of 32 bytes and an entry of 28. Some also have a digest of their spelling. */
 const HEAP_BYTES_PER_NAME = 95;
 /** Heap of everything else, and of the Map that grows: V8 doubles its table. */
 const OTHER_HEAP_BYTES = 100e6;
@@ -27,7 +28,7 @@ export class NameCheck {
   /** Whether files of two filings may have the same path, because the layout has no accession number. */
   readonly #isShared: boolean;
   /**
-   * The spelling of each name, by its filing and folded name. With a shared layout the key has no filing,
+   * The spelling of each name, by the digest of its filing and folded name. With a shared layout the key has no filing,
    * and the value begins with the filing that has the path.
    */
   readonly #names = new LargeMap<string, number | string>();
@@ -51,8 +52,7 @@ export class NameCheck {
     const { path, fault } = this.#layout.pathFor(accession, fileName);
     if (fault) return this.#refuse(file, fault.reason, fault.hint);
     const folded = twinKey(fileName);
-    const scope = this.#isShared ? '' : accession;
-    const key = SHORT_ASCII.test(folded) ? fileKey(scope, folded) : digest(scope + folded);
+    const key = digest((this.#isShared ? '' : accession) + folded);
     const first = this.#names.get(key);
     const spelling = folded === fileName ? 0 : spellingOf(fileName);
     const entry = this.#isShared ? sharedEntry(accession, spelling) : spelling;
@@ -79,7 +79,7 @@ export class NameCheck {
 
   /** Returns whether the file was reported before. */
   #markReported({ accession, fileName }: NamedFile): boolean {
-    const key = fileKey(accession, fileName);
+    const key = digest(accession + fileName);
     const isReported = this.#reported.has(key);
     this.#reported.set(key, true);
     return isReported;
@@ -116,7 +116,10 @@ function tooManyNames(count: number): FilingsError {
 
 /** Returns half of a SHA-256, as 16 characters: no two texts of a run have the same. */
 function digest(text: string): string {
-  return hash('sha256', text, 'buffer').toString('latin1', 0, 16);
+  // In UTF-8, names that differ only in an unpaired surrogate would be the same bytes.
+  const bytes = Buffer.from(text, 'utf16le');
+  // The second Buffer makes a copy. A slice of the longer text would keep all of it in memory.
+  return Buffer.from(hash('sha256', bytes, 'binary'), 'latin1').toString('latin1', 0, 16);
 }
 
 /** Returns a value that differs for names with the same folded name: a bit for each capital, or a digest. */
@@ -125,9 +128,4 @@ function spellingOf(name: string): number | string {
   let capitals = 0;
   for (const { index } of name.matchAll(/[A-Z]/g)) capitals |= 1 << index;
   return capitals;
-}
-
-/** Joined, because a flat text takes half the memory of a concatenated one. */
-export function fileKey(accession: string, name: string): string {
-  return [accession, name].join(' ');
 }

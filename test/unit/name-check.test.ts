@@ -1,3 +1,5 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { defaultLayout, parseLayout } from '../../src/batch/layout.ts';
@@ -25,6 +27,7 @@ test.each<[names: string[], last: string]>([
   [[`${LONG}B`, `${LONG}b`], 'refused'],
   [[`A${LONG.slice(0, 32)}`, `${LONG.slice(0, 32)}A`], 'refused'],
   [['../a', '../a'], 'duplicate'],
+  [['\ud800', '\ud801'], 'refused'],
   [['b\u200b', 'b'], 'file'],
 ])('of the names %j the last one has the kind %s', (names, last) => {
   expect(kinds(names).at(-1)).toBe(last);
@@ -45,6 +48,27 @@ test('more file names than fit into memory stop the run with an error', () => {
   expect(() => check('d')).toThrow(expect.objectContaining(error));
 });
 
+test.each([
+  [8, 'valid'],
+  [30, 'valid'],
+  [150, 'valid'],
+  [250, 'invalid'],
+])('a name of %d characters, which is %s, takes at most 100 bytes of memory', (length) => {
+  setFlagsFromString('--expose-gc');
+  const collectGarbage = runInNewContext('gc');
+  const usedHeap = () => {
+    collectGarbage();
+    return process.memoryUsage().heapUsed;
+  };
+  // V8's table has just doubled.
+  const count = 2 ** 15 + 500;
+  const names = new NameCheck(defaultLayout(true, 'linux'));
+  const before = usedHeap();
+  for (let at = 0; at < count; at += 1) names.check(fileOf(one, `${at}`.padStart(length, 'a')));
+  expect((usedHeap() - before) / count).toBeLessThan(100);
+  expect(names.check(fileOf(one, '0'.padStart(length, 'a'))).kind).toBe('duplicate');
+});
+
 test('the same name in another filing is another file if the layout has the accession number', () => {
   const names = new NameCheck(parseLayout('{file_name}-{accession_no}', 'linux'));
   const [first, second] = [fileOf(one, 'a.htm'), fileOf(other, 'a.htm')];
@@ -53,6 +77,8 @@ test('the same name in another filing is another file if the layout has the acce
   expect(items[2]).toMatchObject({ pathOwner: undefined });
   const hint = expect.stringContaining('-o PATH');
   expect(names.check(fileOf(one, 'A.HTM'))).toMatchObject({ kind: 'refused', error: { hint } });
+  const invalid = [fileOf(one, '../a'), fileOf(other, '../a')];
+  expect(invalid.map((file) => names.check(file).kind)).toEqual(['refused', 'refused']);
 });
 
 const LONG_NAME = `${'a'.repeat(40)}.htm`;
