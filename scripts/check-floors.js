@@ -21,7 +21,17 @@ const FLOORS = [
   ['http/', 'stdio/'],
   ['disk/', 'spec/'],
   [
-    ...['world.ts', 'secrets.ts', 'errors.ts', 'abort.ts', 'json.ts', 'large-map.ts', 'paths.ts', 'text.ts'],
+    ...[
+      'world.ts',
+      'secrets.ts',
+      'errors.ts',
+      'abort.ts',
+      'json.ts',
+      'large-map.ts',
+      'loopback.ts',
+      'paths.ts',
+      'text.ts',
+    ],
     'decoding/',
   ],
 ];

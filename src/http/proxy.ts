@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import { BlockList, isIP, isIPv6, type Socket } from 'node:net';
 import { FilingsError } from '../errors.ts';
+import { isLoopback } from '../loopback.ts';
 import type { World } from '../world.ts';
-import { isLoopback } from './loopback.ts';
 import { isRetriedStatus } from './retry.ts';
 
 /** `HTTPS_PROXY`, `HTTP_PROXY`, `NO_PROXY` in either case, lower case first as in curl. Never for loopback. */

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Sleep } from '../abort.ts';
-import { isLoopback } from '../http/loopback.ts';
+import { isLoopback } from '../loopback.ts';
 import { Secrets } from '../secrets.ts';
 import type { Archive } from './archive.ts';
 import { type AuthRules, authenticationError, createRateLimit, type RateLimit } from './auth.ts';

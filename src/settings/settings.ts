@@ -1,8 +1,8 @@
 // Parses the raw settings. Takes the layer that `resolvePrecedence` gives, and gives typed values with one source each
 // for the key and the JWT. No secret is read here.
 import { FilingsError } from '../errors.ts';
-import { isLoopback } from '../http/loopback.ts';
 import type { TokenRecipe } from '../jwt/minter.ts';
+import { isLoopback } from '../loopback.ts';
 import { homeIn, pathsOf, segmentsOf } from '../paths.ts';
 import type { Flags } from '../spec/command.ts';
 import { FILE, WHOLE_SECONDS } from '../spec/kind.ts';

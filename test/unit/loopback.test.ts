@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { isLoopback } from '../../src/http/loopback.ts';
+import { isLoopback } from '../../src/loopback.ts';
 
 test('recognizes the loopback hosts of URLs', () => {
   const numbers = ['127.0.0.1', '127.8.9.10', '127.255.255.255', '127.1', '0x7f.1', '2130706433'];
