@@ -10,29 +10,30 @@ import type { World } from '../world.ts';
 import { writeChunks, writeToDescriptor, writeToStream } from './output.ts';
 
 const statAt = promisify(stat);
-/** How often a FIFO is asked whether somebody reads by now. */
+/** The time between two attempts to open a FIFO that has no reader yet, in milliseconds. */
 const READER_POLL_MS = 50;
 const SIGPIPE = 13;
 const LINE_FEED = 0x0a;
 
-/** Takes bytes in order; nothing written can be taken back. */
+/** Writes bytes in order to a destination from which they cannot be removed: stdout, a device, a FIFO. */
 export interface ByteWriter {
-  /** Throws `local_io`, `interrupted` when the reader went away, the signal's reason. */
+  /** Throws `local_io`, `interrupted` if the reader closed its end, and the signal's reason. */
   write(chunks: readonly Buffer[], signal: AbortSignal): Promise<void>;
-  /** Standard output stays open. */
+  /** Closes the destination, but not stdout. */
   end(): Promise<void>;
 }
 
+/** Returns a writer for stdout. */
 export function stdoutWriter({ stdout, stderr }: Pick<World, 'stdout' | 'stderr'>): ByteWriter {
-  let last: number | undefined = LINE_FEED;
+  let lastByte: number | undefined = LINE_FEED;
   return {
     write(chunks, signal) {
-      last = chunks.at(-1)?.at(-1);
-      return namingErrors(writeChunks(stdout, chunks, signal), 'stdout', signal);
+      lastByte = chunks.at(-1)?.at(-1);
+      return withNamedErrors(writeChunks(stdout, chunks, signal), 'stdout', signal);
     },
     async end() {
-      // What is said next gets a line of its own.
-      if (stdout.isTTY && stderr.isTTY && last !== LINE_FEED) stderr.write('\n');
+      // The next message begins a new line.
+      if (stdout.isTTY && stderr.isTTY && lastByte !== LINE_FEED) stderr.write('\n');
     },
   };
 }
@@ -43,38 +44,38 @@ const DESCRIPTORS = new Map([
   ['/dev/stderr', 2],
 ]);
 
-/** Of our own descriptors the one that an absolute path names, whatever it is open to: `/dev/fd/1`. */
+/** Returns the descriptor of this process that an absolute path names (`/dev/fd/1`), or undefined. */
 export function descriptorAt(path: string): number | undefined {
   const [, number] = /^\/(?:dev|proc\/self)\/fd\/(\d+)$/.exec(path) ?? [];
   return number === undefined ? DESCRIPTORS.get(path) : Number(number);
 }
 
-/** Whether an absolute path names something that is written like stdout: a device, a FIFO, an open descriptor. */
+/** Returns whether an absolute path names a device, a FIFO or an open descriptor, which are written like stdout. */
 export async function isStreamPath(path: string): Promise<boolean> {
   if (descriptorAt(path) !== undefined) return true;
   const stats = await statAt(path).catch(() => undefined);
   return stats !== undefined && (stats.isFIFO() || stats.isCharacterDevice() || stats.isBlockDevice());
 }
 
-/** For a device or a FIFO; waits for a FIFO's reader. */
+/** Returns a writer for such a path. Waits for the reader of a FIFO. Throws `local_io` and the signal's reason. */
 export async function pathWriter(path: string, sleep: Sleep, signal: AbortSignal): Promise<ByteWriter> {
-  const own = descriptorAt(path);
-  // Opened by its path, a file would be written from its beginning.
-  if (own !== undefined && (await statAt(path).catch(() => undefined))?.isFile()) {
-    return descriptorWriter(own, path, async () => {});
+  const descriptor = descriptorAt(path);
+  // If the file were opened by its path, it would be written from its beginning.
+  if (descriptor !== undefined && (await statAt(path).catch(() => undefined))?.isFile()) {
+    return descriptorWriter(descriptor, path, async () => {});
   }
   const fd = await openWhenRead(path, sleep, signal);
   if (fstatSync(fd).isFIFO()) return pipeWriter(new Socket({ fd, readable: false, writable: true }), path);
-  // Opened not to block, a terminal may be slower than we are.
+  // A terminal that was opened without blocking may not accept all bytes at once.
   if (isatty(fd)) return pipeWriter(new WriteStream(fd), path);
   return descriptorWriter(fd, path, () => closeFile(fd));
 }
 
 function descriptorWriter(fd: number, name: string, end: () => Promise<void>): ByteWriter {
-  return { write: (chunks, signal) => namingErrors(writeToDescriptor(fd, chunks, signal), name, signal), end };
+  return { write: (chunks, signal) => withNamedErrors(writeToDescriptor(fd, chunks, signal), name, signal), end };
 }
 
-/** Opening a FIFO that nobody reads would hold a thread of the pool: it is tried again and again. */
+/** Polls, because opening a FIFO that has no reader would block a thread of the pool. */
 async function openWhenRead(path: string, sleep: Sleep, signal: AbortSignal): Promise<number> {
   for (;;) {
     try {
@@ -88,17 +89,17 @@ async function openWhenRead(path: string, sleep: Sleep, signal: AbortSignal): Pr
 
 function pipeWriter(pipe: Socket, name: string): ByteWriter {
   return {
-    write: (chunks, signal) => namingErrors(writeToStream(pipe, chunks, signal), name, signal),
+    write: (chunks, signal) => withNamedErrors(writeToStream(pipe, chunks, signal), name, signal),
     async end() {
-      // What still waits was given up by its signal: no reader that never reads holds the end.
+      // Queued data was aborted: destroy the stream, do not wait for a stuck reader.
       if (pipe.writableLength > 0) pipe.destroy();
       else await new Promise<void>((resolve) => pipe.end(() => resolve()));
     },
   };
 }
 
-/** A reader that went away ends the program as it would end any other in the pipe: quietly, with 141. */
-async function namingErrors(written: Promise<void>, name: string, signal: AbortSignal): Promise<void> {
+/** Adds the name to errors. If the reader closed its end, the program ends as others in a pipe do: silently, with 141. */
+async function withNamedErrors(written: Promise<void>, name: string, signal: AbortSignal): Promise<void> {
   await written.catch((error) => {
     if (error === signal.reason) throw error;
     if (errnoOf(error) !== 'EPIPE') throw diskFailure(error, name);

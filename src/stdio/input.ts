@@ -4,50 +4,49 @@ import { FilingsError } from '../errors.ts';
 import type { InputStream, OutputStream } from '../world.ts';
 import { write } from './output.ts';
 
-/** Nothing that is read whole is larger. Bytes. */
+/** The most bytes that are read from stdin as a whole. */
 const MAX_BYTES = 1024 * 1024;
 const LINE_BREAK = 0x0a;
 
 /**
- * Stdin to its end.
- * @param what for errors: `API key`
- * @param enough bytes; one more is given, by which whoever reads it sees that it is longer
- * @param isLine from a terminal it is one line
+ * Returns the bytes of stdin to its end, or at most `maxBytes + 1`: the additional byte shows that the input is longer.
+ * With `isLine`, input from a terminal ends with its first line. `name` (`API key`) is the subject of errors. Throws
+ * `config` if stdin cannot be read or is larger than 1 MiB, and the signal's reason.
  */
 export async function readStdin(
   stdin: InputStream,
-  what: string,
+  name: string,
   signal: AbortSignal,
-  { enough = MAX_BYTES, isLine = false }: { readonly enough?: number; readonly isLine?: boolean } = {},
+  { maxBytes = MAX_BYTES, isLine = false }: { readonly maxBytes?: number; readonly isLine?: boolean } = {},
 ): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let length = 0;
-  // Destroyed by the signal, and when the loop ends early: an open stdin would keep the program alive.
-  const forget = onAbort(signal, (reason) => stdin.destroy(reason as Error));
+  // An open stdin would keep the program alive. A loop that ends early destroys stdin, too.
+  const unsubscribe = onAbort(signal, (reason) => stdin.destroy(reason as Error));
   try {
     signal.throwIfAborted();
     for await (const chunk of stdin) {
       const bytes = Buffer.from(chunk);
       chunks.push(bytes);
       length += bytes.length;
-      if (length > enough || (isLine && stdin.isTTY && bytes.includes(LINE_BREAK))) break;
+      if (length > maxBytes || (isLine && stdin.isTTY && bytes.includes(LINE_BREAK))) break;
     }
   } catch (error) {
     signal.throwIfAborted();
     throw new FilingsError('config', `stdin cannot be read: ${systemReason(error)}`, {
-      subject: { name: what },
+      subject: { name },
       cause: error,
     });
   } finally {
-    forget();
+    unsubscribe();
   }
-  const read = Buffer.concat(chunks).subarray(0, enough + 1);
-  if (read.length > MAX_BYTES)
-    throw new FilingsError('config', 'larger than 1 MiB', { subject: { name: `${what} from stdin` } });
-  return read;
+  const input = Buffer.concat(chunks).subarray(0, maxBytes + 1);
+  if (input.length > MAX_BYTES)
+    throw new FilingsError('config', 'larger than 1 MiB', { subject: { name: `${name} from stdin` } });
+  return input;
 }
 
-/** Says to whoever sits at the terminal what is read from it. */
+/** Prints the text as a prompt if stdin is a terminal. Returns the input that `read` returns. */
 export async function withPrompt(
   { stdin, stderr }: { readonly stdin: InputStream; readonly stderr: OutputStream },
   text: string,
@@ -56,13 +55,13 @@ export async function withPrompt(
   if (!stdin.isTTY) return read();
   await write(stderr, `${text}\n`);
   return read().catch(async (error) => {
-    // The terminal has shown Ctrl-C at the end of a line.
+    // The terminal has printed ^C, so that the error begins a new line.
     await write(stderr, '\n');
     throw error;
   });
 }
 
-/** Fails with `usage` if two of `users`, which are absent where they are not strings, would use the same stream. */
+/** Throws `usage` if two of `users` would use the same stream. A user that is not a string is absent. */
 export function requireOneUser(stream: 'stdin' | 'stdout', users: readonly (string | false | undefined)[]): void {
   const [first, second] = users.filter((user) => typeof user === 'string');
   if (second === undefined) return;

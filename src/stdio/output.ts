@@ -12,9 +12,8 @@ const USUAL_COLUMNS = 80;
 const writevTo = promisify(writev);
 
 /**
- * Resolves when the data is written, or taken by the reader's pipe.
- * @param signal gives up waiting for a reader that does not read
- * @throws FilingsError `local_io` with the system's error as its cause, for stdout; the signal's reason
+ * Resolves when the data is written, or is in the pipe to the reader. Throws `local_io` for stdout, with the system error as
+ * its cause. Throws the signal's reason, which ends the wait for a reader that does not read.
  */
 export async function write(
   stream: OutputStream,
@@ -24,20 +23,20 @@ export async function write(
   signal.throwIfAborted();
   await writeChunks(stream, [Buffer.from(data)], signal).catch((error) => {
     signal.throwIfAborted();
-    // Where stderr can't be written there is nowhere to say so: no reason to fail.
+    // An error of stderr is ignored, because it could not be reported.
     if (stream.fd !== STDERR) throw diskFailure(error, 'stdout');
   });
 }
 
+/** Returns whether an error of `write` says that the reader closed its end. */
 export function isBrokenPipe(error: unknown): boolean {
   return error instanceof FilingsError && error.code === 'local_io' && errnoOf(error.cause) === 'EPIPE';
 }
 
 /**
- * Throws what the system says, or the signal's reason. A file, or a device that is no terminal, is written to by its
- * descriptor, since Node's own stream for files takes a short write, as on a disk that gets full, for a whole one.
- * Everything else is written to by Node's stream: a thread of the pool that writes to a pipe is held, and the process with
- * it, by a reader that never reads.
+ * Throws the system error or the signal's reason. A file, or a device that is no terminal, is written by its descriptor,
+ * because Node's own stream for files ignores a short write, as on a full disk. Everything else is written by Node's stream,
+ * because a reader that never reads would block a thread of the pool, and with the thread the end of the process.
  */
 export async function writeChunks(stream: OutputStream, chunks: readonly Buffer[], signal: AbortSignal): Promise<void> {
   if (stream.fd === undefined || stream.isTTY) return writeToStream(stream, chunks, signal);
@@ -46,7 +45,7 @@ export async function writeChunks(stream: OutputStream, chunks: readonly Buffer[
   return writeToStream(stream, chunks, signal);
 }
 
-/** For as long as part of it is taken. */
+/** Writes the rest after each short write. Throws the system error or the signal's reason. */
 export async function writeToDescriptor(fd: number, chunks: readonly Buffer[], signal: AbortSignal): Promise<void> {
   for (let rest = chunks; rest.length > 0; ) {
     signal.throwIfAborted();
@@ -54,15 +53,15 @@ export async function writeToDescriptor(fd: number, chunks: readonly Buffer[], s
   }
 }
 
-/** A reader that never reads holds nothing beyond the signal. */
+/** Does not wait for a stuck reader once the signal aborts. Throws the stream's error or the signal's reason. */
 export function writeToStream(stream: Writable, chunks: readonly Buffer[], signal: AbortSignal): Promise<void> {
   guardStream(stream);
   return new Promise((resolve, reject) => {
-    const forget = onAbort(signal, reject);
+    const unsubscribe = onAbort(signal, reject);
     stream.cork();
     for (const chunk of chunks.slice(0, -1)) stream.write(chunk);
     stream.write(chunks.at(-1) ?? '', (error) => {
-      forget();
+      unsubscribe();
       if (error) reject(error);
       else resolve();
     });
@@ -70,11 +69,12 @@ export function writeToStream(stream: Writable, chunks: readonly Buffer[], signa
   });
 }
 
-/** Errors of a stream also come as events, which end the program when nobody listens. */
+/** Adds an error listener, because an error event without a listener ends the program. */
 export function guardStream(stream: Writable): void {
   if (stream.listenerCount('error') === 0) stream.on('error', () => {});
 }
 
+/** Returns the width of the terminal in columns: its own, otherwise `COLUMNS`, otherwise 80. */
 export function columnsOf(
   { columns }: OutputStream,
   { COLUMNS = '' }: Readonly<Record<string, string | undefined>>,

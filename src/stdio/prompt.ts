@@ -6,26 +6,26 @@ import { interruptionError, type World } from '../world.ts';
 import { write } from './output.ts';
 
 /**
- * Asks for a secret on the terminal, which does not show what is typed. Returns the line without its end. Throws `usage`
- * if nothing is entered, `interrupted` after Ctrl-C, the interrupt's reason.
+ * Asks for a secret on the terminal without echoing the input. Returns the line without its end. Throws `usage` if
+ * nothing is entered, `interrupted` after Ctrl-C, and the interrupt's reason.
  */
 export async function askHidden(
-  what: string,
+  name: string,
   { stdin, stderr, interrupt }: Pick<World, 'stdin' | 'stderr' | 'interrupt'>,
 ): Promise<string> {
   const { signal, abort, detach } = childOf(interrupt);
-  const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() });
-  const terminal = createInterface({ input: stdin, output: nowhere, terminal: true, historySize: 0 });
-  // The terminal gives Ctrl-C and Ctrl-D to us.
+  const discard = new Writable({ write: (_chunk, _encoding, done) => done() });
+  const terminal = createInterface({ input: stdin, output: discard, terminal: true, historySize: 0 });
+  // In raw mode Ctrl-C and Ctrl-D arrive as input.
   terminal.on('SIGINT', () => abort(interruptionError('SIGINT')));
-  terminal.on('close', () => abort(new FilingsError('usage', 'nothing was entered', { subject: { name: what } })));
+  terminal.on('close', () => abort(new FilingsError('usage', 'nothing was entered', { subject: { name } })));
   try {
     signal.throwIfAborted();
     const answer = terminal.question('', { signal });
-    // Its failure is thrown where it is awaited.
+    // Its error is thrown by the await below.
     answer.catch(() => {});
-    // Only now does the terminal show nothing any more, and an answer may come at once.
-    await write(stderr, `${what}: `);
+    // The prompt comes after the echo was switched off, because an answer may follow at once.
+    await write(stderr, `${name}: `);
     return await answer;
   } catch (error) {
     throw signal.aborted ? signal.reason : error;

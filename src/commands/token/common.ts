@@ -34,7 +34,7 @@ export function tokenUserOf(argument: string | undefined): string | false {
 /** Returns the argument unchanged, or stdin without the line break at its end. */
 export async function readTokenInput(argument: string | undefined, world: World): Promise<string> {
   if (argument !== undefined && argument !== '-') return argument;
-  const read = () => readStdin(world.stdin, 'token', world.interrupt, { enough: MAX_TOKEN + 2, isLine: true });
+  const read = () => readStdin(world.stdin, 'token', world.interrupt, { maxBytes: MAX_TOKEN + 2, isLine: true });
   const bytes = await withPrompt(world, 'paste the token, then press Enter:', read);
   // Latin-1 keeps each byte as one character, so that the token reader finds bytes that are not base64url.
   return bytes.toString('latin1').replace(/\r?\n$/, '');
