@@ -2,13 +2,16 @@ import { MultiBar } from 'cli-progress';
 import type { OutputStream } from '../world.ts';
 import { fileLine, overallLine, type Running } from './lines.ts';
 
+// Draws the progress of a run at the bottom of a terminal, where other programs and the user may write, too: a row for the
+// whole run, and below it one for each running file. Takes the state of the run and returns functions to show and hide it.
+
 const USUAL_ROWS = 24;
 const CLEAR_BELOW = '\x1b[J';
-/** Without wrapping a line takes one row, also on a terminal that became narrower a moment ago. */
+/** Without wrapping a line takes one row, even on a terminal that has just become narrower. */
 const [WRAP_OFF, WRAP_ON] = ['\x1b[?7l', '\x1b[?7h'];
 /**
- * To the next row by being wrapped, from the last column wherever that is: so all rows are one line to the terminal, which
- * on a resize moves the cursor with the beginning of that line, and not with the rows that it inserts below.
+ * Moves to the next row by auto-wrap from the last column instead of '\n', so that all rows are one line of the terminal.
+ * On a resize the terminal reflows them together and keeps the cursor at the beginning of that line.
  */
 const NEXT_ROW = `\x1b[K\x1b[999C${WRAP_ON}  \r${WRAP_OFF}`;
 
@@ -22,36 +25,35 @@ const OPTIONS = {
 };
 
 /**
- * A row for each running file, no more than there is room for, and above them one for the whole run. To cli-progress all
- * of it is one bar. Between frames the cursor rests at the beginning of the first row: what the
- * terminal echoes there, such as `^C`, is drawn over or cleared with the rest.
+ * Returns functions that draw as many rows as there is room for. For cli-progress all rows are one bar. Between frames
+ * the cursor is at the beginning of the first row, so that the next frame overwrites the echo of keys, such as `^C`.
  */
 export function createBars(
   stream: OutputStream & { readonly rows?: number },
   running: Running,
-  clear: (text: string) => string,
+  sanitize: (text: string) => string,
   monotonic: () => number,
 ) {
-  let drawn: MultiBar | undefined;
+  let multiBar: MultiBar | undefined;
   let isOver = false;
 
   const rowsIn = (width: number): readonly string[] => {
     const now = monotonic();
-    const most = Math.max(1, (stream.rows || USUAL_ROWS) - 1);
-    const reach = running.reach?.();
-    const active = [...running.files].filter((file) => !reach || !file.isCompleting);
-    const files = active.map((file) => fileLine(file, clear(file.name), now, width));
-    return [...(reach ? [overallLine(running, reach, now, width)] : []), ...files].slice(0, most);
+    const maxRows = Math.max(1, (stream.rows || USUAL_ROWS) - 1);
+    const batch = running.batch?.();
+    const active = [...running.files].filter((file) => !batch || !file.isCompleting);
+    const files = active.map((file) => fileLine(file, sanitize(file.name), now, width));
+    return [...(batch ? [overallLine(running, batch, now, width)] : []), ...files].slice(0, maxRows);
   };
 
-  const redraw = () => drawn?.update();
+  const redraw = () => multiBar?.update();
   stream.on('resize', redraw);
 
-  /** The terminal is somebody else's until `show`. */
+  /** Leaves the terminal to others until `show`. */
   const hide = () => {
-    const last = drawn;
-    drawn = undefined;
-    // stop() would drop the lines that log() holds.
+    const last = multiBar;
+    multiBar = undefined;
+    // stop() would drop the lines that log() keeps for the next frame.
     last?.update();
     last?.stop();
   };
@@ -59,42 +61,42 @@ export function createBars(
   return {
     hide,
 
-    /** Something moves: it is drawn from the next frame on. */
+    /** Draws from the next frame on. */
     show() {
-      if (drawn !== undefined || isOver) return;
-      let up = '';
+      if (multiBar !== undefined || isOver) return;
+      let cursorUp = '';
       const format = (_: unknown, { maxWidth }: { readonly maxWidth: number }) => {
-        const rows = drawn ? rowsIn(maxWidth) : [];
-        up = rows.length > 1 ? `\x1b[${rows.length - 1}A` : '';
+        const rows = multiBar ? rowsIn(maxWidth) : [];
+        cursorUp = rows.length > 1 ? `\x1b[${rows.length - 1}A` : '';
         return `${WRAP_OFF}${rows.join(NEXT_ROW)}${CLEAR_BELOW}`;
       };
       const bars = new MultiBar({ ...OPTIONS, stream, format });
       // A frame is one write.
       bars.on('update-pre', () => stream.cork());
-      bars.on('redraw-post', () => stream.write(`\r${up}${WRAP_ON}`));
+      bars.on('redraw-post', () => stream.write(`\r${cursorUp}${WRAP_ON}`));
       bars.on('update-post', () => stream.uncork());
       bars.create(1, 0);
-      drawn = bars;
+      multiBar = bars;
     },
 
-    /** Writes whole lines above what moves, at the latest with the next frame. */
+    /** Writes whole lines above the bars, at the latest with the next frame. */
     log(lines: string) {
-      if (drawn) drawn.log(`${CLEAR_BELOW}${WRAP_ON}${lines}`);
+      if (multiBar) multiBar.log(`${CLEAR_BELOW}${WRAP_ON}${lines}`);
       else stream.write(lines);
     },
 
-    /** Nothing is in the way of what is written to this terminal before the next frame. */
+    /** Clears the bars, so that other output can be written to this terminal before the next frame. */
     clearForOutput() {
       redraw();
-      if (drawn) stream.write(CLEAR_BELOW);
+      if (multiBar) stream.write(CLEAR_BELOW);
     },
 
-    /** Clears what moves, permanently; `echoed`: the keys that end it have been shown. */
-    stop(echoed = false) {
+    /** Clears the bars permanently. With `isEchoed` also clears the echo of the keys that ended the run. */
+    stop(isEchoed = false) {
       isOver = true;
       hide();
       stream.off('resize', redraw);
-      if (echoed) stream.write(`\r${CLEAR_BELOW}`);
+      if (isEchoed) stream.write(`\r${CLEAR_BELOW}`);
     },
   };
 }

@@ -1,60 +1,67 @@
 import { grouped, humanBytes, span } from '../text.ts';
 import { clipped, displayWidth, elided } from './width.ts';
 
+// Words the progress of a file and of a run, as a line of a certain width for bars and as text for plain output. All
+// functions are pure. Times are in milliseconds of the monotonic clock.
+
+/** A wait before the next attempt. */
 export interface Wait {
-  /** Printable, without the file's name. */
+  /** Printable text without the file's name. */
   readonly reason: string;
   readonly ms: number;
-  /** What comes when so many milliseconds are over: `retry 1 of 5 in 2 s`. */
+  /** Returns the announcement of the next attempt, which follows in `ms`: `retry 1 of 5 in 2 s`. */
   readonly next: (ms: number) => string;
 }
 
+/** A file that is being downloaded. */
 export interface RunningFile {
   readonly name: string;
-  /** Bytes, as listed. */
+  /** The listed size in bytes. */
   readonly size?: number | undefined;
-  /** Bytes there are, those of an earlier run among them; undefined before an answer has come. */
+  /** The bytes on disk, including those of an earlier run. Undefined before the first response. */
   bytes?: number | undefined;
   total?: number | undefined;
-  /** How many there were when it began, and when that or the wait was, in milliseconds of a clock that never steps. */
+  /** The bytes on disk at the beginning of the attempt. */
   from: number;
+  /** The beginning of the attempt or of the wait. */
   since: number;
   waiting?: Wait | undefined;
-  /** All bytes are there, and another file has taken its place. */
+  /** All bytes are on disk, and another file uses the job. */
   isCompleting?: boolean;
 }
 
-/** How far a run of several files is. */
+/** The progress of a run of several files. */
 export interface BatchProgress {
-  /** Files that have ended, and all files; undefined while these are not known. */
+  /** The number of files that have ended, and of all files. The total is undefined while unknown. */
   readonly files: number;
-  readonly of: number | undefined;
+  readonly total: number | undefined;
   readonly skipped: number;
   readonly failed: number;
-  /** Bytes of the files that have ended: as listed, otherwise as they are. */
+  /** The bytes of the files that have ended: the listed size, otherwise the real one. */
   readonly endedBytes: number;
-  /** Bytes of all files whose size is listed or that have ended, and how many others there are; undefined like `of`. */
+  /** The bytes of all files whose size is listed or that have ended, and the number of other files. */
   readonly sizes: { readonly bytes: number; readonly unsized: number } | undefined;
 }
 
+/** The state of a run that its bars show. */
 export interface Running {
   readonly files: Set<RunningFile>;
-  /** Bytes of this run, and when it began. */
+  /** The bytes that this run has received, and its beginning. */
   bytes: number;
   readonly since: number;
-  /** Undefined, or giving undefined: it is no run of several files. */
-  reach: (() => BatchProgress | undefined) | undefined;
+  /** Undefined, or returns undefined, unless the run has several files. */
+  batch: (() => BatchProgress | undefined) | undefined;
 }
 
 const GAP = '  ';
-/** Columns of the fields, also while they are empty: nothing moves aside when one is known. */
+/** The widths of the fields, which are kept while a field is empty, so that the others do not move. */
 const [PERCENT, AMOUNT, SPEED, LEFT] = [4, 16, 8, 12];
 const FIRST_DROPPED = ['amount', 'bar', 'left', 'speed', 'percent'] as const;
 const [MIN_NAME, MAX_NAME] = [11, 40];
-/** Before that it is too early to tell a speed. */
+/** The time after which a speed is shown. */
 const FIRST_MS = 250;
 
-/** Returns the line of one file for a bar, narrower than `width` columns, with the fields that there is room for. */
+/** Returns the line of one file for a bar, narrower than `width` columns, with the fields that fit. */
 export function fileLine(file: RunningFile, name: string, now: number, width: number): string {
   const room = Math.max(1, width - 1);
   const { bytes, total, waiting } = file;
@@ -66,7 +73,7 @@ export function fileLine(file: RunningFile, name: string, now: number, width: nu
   if (bytes === undefined) return `${elided(name, Math.max(1, room - 3))}${GAP}…`.slice(0, room);
   const rate = rateOf(bytes - file.from, file.since, now);
   if (total === undefined) return lineOf(name, [humanBytes(bytes).padStart(6), speedOf(rate)], room);
-  // Never 100 before the last byte.
+  // Rounded down, so that 100 appears with the last byte.
   const percent = total === 0 ? 100 : Math.min(100, Math.floor((bytes * 100) / total));
   const fields = new Map([
     ['bar', `[${'='.repeat(Math.floor(percent / 10)).padEnd(10)}]`],
@@ -98,12 +105,12 @@ function widthOf(fields: readonly string[]): number {
 
 function lineOf(name: string, fields: readonly string[], room: number): string {
   const columns = Math.max(1, Math.min(MAX_NAME, room - widthOf(fields)));
-  const shown = elided(name, columns);
-  const blanks = ' '.repeat(Math.max(0, columns - displayWidth(shown)));
-  return [shown + blanks, ...fields].join(GAP).trimEnd();
+  const displayName = elided(name, columns);
+  const blanks = ' '.repeat(Math.max(0, columns - displayWidth(displayName)));
+  return [displayName + blanks, ...fields].join(GAP).trimEnd();
 }
 
-/** Bytes a second. */
+/** Returns bytes per second, or undefined if it is too early. */
 function rateOf(bytes: number, since: number, now: number): number | undefined {
   return now - since < FIRST_MS ? undefined : (bytes * 1000) / (now - since);
 }
@@ -117,54 +124,54 @@ function timeLeft(bytes: number, rate: number | undefined): string {
 }
 
 /** Returns the line of a whole run, narrower than `width` columns: the speed is dropped first, then the time left. */
-export function overallLine(running: Running, reach: BatchProgress, now: number, width: number): string {
-  const { amount, speed, left } = overallFields(running, reach, now);
+export function overallLine(running: Running, batch: BatchProgress, now: number, width: number): string {
+  const { amount, speed, left } = overallFields(running, batch, now);
   const room = Math.max(1, width - 1);
-  const files = clipped(filesText({ ...reach, skipped: 0 }), room);
+  const files = clipped(filesText({ ...batch, skipped: 0 }), room);
   const fields = new Map([
     ['amount', amount],
     ['speed', speed],
     ['left', left],
   ]);
   for (const field of ['speed', 'left', 'amount']) {
-    const wanted = [...fields.values()].filter(Boolean);
-    if (displayWidth(files) + widthOf(wanted) > room) fields.delete(field);
+    const present = [...fields.values()].filter(Boolean);
+    if (displayWidth(files) + widthOf(present) > room) fields.delete(field);
   }
   return [files, ...fields.values()].join(GAP).trimEnd();
 }
 
 /** Returns what {@link overallLine} shows as a line of text, without a limit of its width. */
-export function overallText(running: Running, reach: BatchProgress, now: number): string {
-  const { amount, speed, left } = overallFields(running, reach, now);
-  return [filesText(reach), amount, speed, left]
+export function overallText(running: Running, batch: BatchProgress, now: number): string {
+  const { amount, speed, left } = overallFields(running, batch, now);
+  return [filesText(batch), amount, speed, left]
     .map((text) => text.trim())
     .filter(Boolean)
     .join(', ');
 }
 
-function filesText({ files, of, skipped, failed }: BatchProgress): string {
+function filesText({ files, total, skipped, failed }: BatchProgress): string {
   const soFar = `${grouped(files)} ${files === 1 ? 'file' : 'files'} so far`;
-  const all = of === undefined ? soFar : `${grouped(files)} of ${grouped(of)} files`;
-  const ended = [skipped > 0 && `${grouped(skipped)} skipped`, failed > 0 && `${grouped(failed)} failed`];
-  return [all, ...ended].filter(Boolean).join(', ');
+  const all = total === undefined ? soFar : `${grouped(files)} of ${grouped(total)} files`;
+  const outcomes = [skipped > 0 && `${grouped(skipped)} skipped`, failed > 0 && `${grouped(failed)} failed`];
+  return [all, ...outcomes].filter(Boolean).join(', ');
 }
 
-/** The bytes are those of all files where their sizes are known, otherwise those that this run has received. */
-function overallFields(running: Running, reach: BatchProgress, now: number) {
+/** Returns the fields of a run. Without the sizes of all files, its amount has only the bytes that this run received. */
+function overallFields(running: Running, batch: BatchProgress, now: number) {
   const rate = rateOf(running.bytes, running.since, now);
   const speed = speedOf(rate);
-  const all = allBytes(running, reach);
+  const all = allBytes(running, batch);
   if (all === undefined) return { amount: humanBytes(running.bytes).padStart(6), speed, left: '' };
   const partial = Array.from(running.files, (file) => file.bytes ?? 0).reduce((sum, one) => sum + one, 0);
-  const reached = Math.min(reach.endedBytes + partial, all);
+  const receivedBytes = Math.min(batch.endedBytes + partial, all);
   return {
-    amount: `${humanBytes(reached).padStart(6)} of ${humanBytes(all)}`,
+    amount: `${humanBytes(receivedBytes).padStart(6)} of ${humanBytes(all)}`,
     speed,
-    left: timeLeft(all - reached, rate),
+    left: timeLeft(all - receivedBytes, rate),
   };
 }
 
-/** Returns the bytes of all files; the response tells the size of a running file that no listing has. */
+/** Returns the bytes of all files. The response has the size of a running file whose size no listing has. */
 function allBytes({ files }: Running, { sizes }: BatchProgress): number | undefined {
   const totals = Array.from(files).flatMap(({ size, total }) => (size === undefined ? [total] : []));
   if (!sizes || totals.length !== sizes.unsized) return undefined;

@@ -4,8 +4,10 @@ import { redacted, type Secrets } from '../secrets.ts';
 import { printable, printableJson } from './printable.ts';
 import { stackOfSource } from './stack.ts';
 
-// What is said on stderr: errors, and lines beside them. Free of secrets, foreign text made harmless.
+// Words errors and other messages for stderr. Secrets are redacted, and characters that could control a terminal are
+// escaped.
 
+/** The settings of a message, and the functions that it needs. */
 export interface MessageOptions {
   readonly errorFormat: 'text' | 'json';
   readonly color: boolean;
@@ -18,6 +20,7 @@ export interface MessageOptions {
 /** Returns what to do about an error, for a person, or undefined if there is nothing to say. */
 export type HintOf = (error: FilingsError) => string | undefined;
 
+/** Returns whether output to a stream has colors. */
 export function usesColor(
   setting: 'auto' | 'always' | 'never',
   stream: { readonly isTTY?: boolean },
@@ -26,33 +29,36 @@ export function usesColor(
   return setting === 'auto' ? stream.isTTY === true && term !== 'dumb' : setting === 'always';
 }
 
-export function colors(on: boolean) {
-  const chalk = new Chalk({ level: on ? 1 : 0 });
+/** Returns functions that color a text, or return it unchanged without colors. */
+export function colors(isEnabled: boolean) {
+  const chalk = new Chalk({ level: isEnabled ? 1 : 0 });
   return { faint: chalk.dim, bad: chalk.red.bold, hint: chalk.cyan };
 }
 
-/** Where lines are JSON objects, the member's name is the kind; a warning is a note. */
+/** Prints one line. As JSON, the kind is the name of the member, and a warning is a note. */
 export type Logger = (kind: 'note' | 'warning' | 'trace' | 'log', text: string) => void;
 
-export interface TellerSettings {
+/** The settings of a logger. */
+export interface LoggerSettings {
   readonly errorFormat: 'text' | 'json';
   readonly quiet: boolean;
 }
 
+/** Returns a logger that passes each line to `write`. */
 export function createLogger(
-  { errorFormat, quiet }: TellerSettings,
+  { errorFormat, quiet }: LoggerSettings,
   secrets: Secrets,
-  put: (line: string) => void,
+  write: (line: string) => void,
 ): Logger {
   return (kind, text) => {
     if (quiet) return;
     const line = `${kind === 'warning' ? 'warning: ' : ''}${secrets.redact(text)}`;
-    if (errorFormat === 'json') put(`${printableJson({ [kind === 'warning' ? 'note' : kind]: line })}\n`);
-    else put(`${kind === 'warning' ? 'filings: ' : ''}${printable(line)}\n`);
+    if (errorFormat === 'json') write(`${printableJson({ [kind === 'warning' ? 'note' : kind]: line })}\n`);
+    else write(`${kind === 'warning' ? 'filings: ' : ''}${printable(line)}\n`);
   };
 }
 
-/** Of `--error-format json` and of report lines. */
+/** An error as `--error-format json` and the lines of a report have it. */
 interface ErrorObject {
   readonly code: string;
   readonly exit_code: number;
@@ -61,6 +67,7 @@ interface ErrorObject {
   readonly problem?: unknown;
 }
 
+/** Returns an error as data without secrets. */
 export function errorObject(
   error: FilingsError,
   { secrets, hintOf }: Pick<MessageOptions, 'secrets' | 'hintOf'>,
@@ -75,12 +82,14 @@ export function errorObject(
   };
 }
 
+// Lengths are in UTF-16 units.
 const MAX_MESSAGE = 500;
 const MAX_DETAIL = 1000;
 const MAX_MEMBER = 200;
 const MAX_ENTRIES = 50;
 const MAX_CAUSES = 8;
 
+/** Returns an error as lines for stderr, or as one line of JSON. */
 export function renderError(error: FilingsError, options: MessageOptions): string {
   const { errorFormat, color, verbose, secrets } = options;
   const retryAt = error.retryAt === undefined ? undefined : rfc3339(error.retryAt);
@@ -89,38 +98,40 @@ export function renderError(error: FilingsError, options: MessageOptions): strin
   }
   const paint = colors(color);
   const hint = options.hintOf(error);
-  // Redacted before it is cut: half a secret is one too.
-  const show = (text: string, length = MAX_DETAIL) => printable(secrets.redact(text), length);
-  const told = error.problem === undefined ? [] : problemLines(error.problem, error);
+  // Text is redacted before it is shortened, because half a secret is secret, too.
+  const display = (text: string, length = MAX_DETAIL) => printable(secrets.redact(text), length);
+  const details = error.problem === undefined ? [] : problemLines(error.problem, error);
   const lines = [
-    `${paint.bad('filings:')} ${show(error.message, MAX_MESSAGE)}`,
-    ...told.slice(0, MAX_ENTRIES).map(([indent, text, length]) => indent + show(text, length)),
-    ...(told.length > MAX_ENTRIES ? ['  …'] : []),
+    `${paint.bad('filings:')} ${display(error.message, MAX_MESSAGE)}`,
+    ...details.slice(0, MAX_ENTRIES).map(([indent, text, length]) => indent + display(text, length)),
+    ...(details.length > MAX_ENTRIES ? ['  …'] : []),
     ...(retryAt === undefined ? [] : [`  retry at: ${retryAt}`]),
-    ...(hint === undefined ? [] : [`  ${paint.hint('hint:')} ${show(hint)}`]),
-    ...(verbose ? causesOf(error).map((line) => paint.faint(`  ${show(line)}`)) : []),
+    ...(hint === undefined ? [] : [`  ${paint.hint('hint:')} ${display(hint)}`]),
+    ...(verbose ? causesOf(error).map((line) => paint.faint(`  ${display(line)}`)) : []),
   ];
   return `${lines.join('\n')}\n`;
 }
 
 type ProblemLine = readonly [indent: string, text: string, maxLength?: number];
 
-/** Returns the members of a problem but those that the message has already. */
+/** Returns the members of a problem except those that the message includes. */
 function problemLines(problem: Problem, { reason, quote }: FilingsError): ProblemLine[] {
   const { type = '', title: _, status, detail = '', instance, errors = {}, ...extensions } = problem;
   const isNew = (text: string) => text !== '' && text !== quote && text !== reason && `${status} ${text}` !== reason;
   // `about:blank` and links to the HTTP documents say no more than the status does.
-  const tells = !/^about:blank$|rfc\d{4}|httpstatus/i.test(type);
+  const isInformative = !/^about:blank$|rfc\d{4}|httpstatus/i.test(type);
   return [
     ...(isNew(detail) ? [['  ', detail] as const] : []),
     ...Object.entries(errors).flatMap(([property, entries]): ProblemLine[] => [
       ['  ', `${property || '(the request)'}:`, MAX_MEMBER],
       ...entries.map((entry) => ['    ', entry] as const),
     ]),
-    ...Object.entries({ type: tells ? type : '', instance, ...extensions }).flatMap(([name, value]): ProblemLine[] => {
-      const text = memberText(value);
-      return isNew(text) ? [['  ', `${name}: ${text}`, MAX_MEMBER]] : [];
-    }),
+    ...Object.entries({ type: isInformative ? type : '', instance, ...extensions }).flatMap(
+      ([name, value]): ProblemLine[] => {
+        const text = memberText(value);
+        return isNew(text) ? [['  ', `${name}: ${text}`, MAX_MEMBER]] : [];
+      },
+    ),
   ];
 }
 
@@ -130,7 +141,7 @@ function memberText(value: unknown): string {
   return Object.keys(value).length === 0 ? '' : JSON.stringify(value);
 }
 
-/** What lies behind an error, outermost first; of a defect of the program its stack. Line by line. */
+/** Returns the causes of an error as lines, the outermost first, or the stack of a defect of the program. */
 function causesOf({ code, cause, stack = '' }: FilingsError): readonly string[] {
   if (code === 'internal') return stackOfSource(cause instanceof Error ? (cause.stack ?? '') : stack).split('\n');
   const causes: string[] = [];

@@ -1,27 +1,27 @@
 import { shortened } from '../text.ts';
 
 /**
- * What a terminal would act on, reorder or swallow: C0, C1, DEL, format characters (bidirectional controls, zero-width
- * ones, tags), line and paragraph separators, lone surrogates, fillers that show as nothing.
+ * Characters that a terminal would obey, reorder or not show: C0, C1, DEL, format characters (bidirectional controls,
+ * zero-width characters, tags), line and paragraph separators, lone surrogates, invisible fillers.
  */
 const UNSEEN = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\u115f\u1160\u3164\uffa0]|\u034f/gu;
 
 const SHORT: Readonly<Record<string, string>> = { '\n': '\\n', '\r': '\\r', '\t': '\\t' };
 
 /**
- * Foreign text on one line, every unseen character visible (`\x1b`, `\n`, `\u202e`).
- * @param maxLength of what is shown, in UTF-16 units
+ * Returns foreign text as one line in which every unseen character is escaped (`\x1b`, `\n`, `\u202e`), shortened to
+ * `maxLength` UTF-16 units.
  */
 export function printable(text: string, maxLength = Number.POSITIVE_INFINITY): string {
   return shortened(text.replace(UNSEEN, escaped), maxLength);
 }
 
-/** One line of JSON in which the unseen characters that JSON lets pass are escaped too: still the same value. */
+/** Returns a value as one line of JSON in which every unseen character is escaped. The value stays the same. */
 export function printableJson(value: unknown): string {
   return visible(JSON.stringify(value));
 }
 
-/** As {@link printableJson}, of a JSON text, whose numbers stay as they are written: 9007199254740993, 1.0. */
+/** Returns a JSON text as {@link printableJson} does, but keeps numbers as they are written: 9007199254740993, 1.0. */
 export function printableJsonText(json: string): string {
   return visible(json.replace(/"(?:[^"\\]|\\.)*"|\s+/g, (part) => (part.startsWith('"') ? part : '')));
 }

@@ -3,109 +3,117 @@ import { FilingsError } from '../errors.ts';
 import { guardStream } from '../stdio/output.ts';
 import type { World } from '../world.ts';
 import { type BatchProgress, fileText, overallText, type Running, type RunningFile, type Wait } from './lines.ts';
-import { createLogger, type HintOf, renderError, type TellerSettings, usesColor } from './messages.ts';
+import { createLogger, type HintOf, type LoggerSettings, renderError, usesColor } from './messages.ts';
 import { printable } from './printable.ts';
 
 const CTRL_C_STATUS = 130;
-/** How often plain output has a line of progress. */
+/** The time between two lines of progress in plain output. */
 const PLAIN_MS = 30_000;
 
-export interface ProgressSettings extends TellerSettings {
+/** The settings of the output on stderr. */
+export interface ProgressSettings extends LoggerSettings {
   readonly progress: 'auto' | 'bar' | 'plain' | 'none';
   readonly verbose: boolean;
   readonly color: 'auto' | 'always' | 'never';
-  /** Stderr shares a terminal with data, between which no line of progress belongs. */
+  /** Whether stderr shares a terminal with data, which no line of progress may interrupt. */
   readonly isShared?: boolean;
   readonly hintOf: HintOf;
 }
 
 type ProgressDeps = Pick<World, 'stderr' | 'env' | 'secrets' | 'monotonic' | 'sleep' | 'interrupt' | 'onSuspend'>;
 
+/** The progress of one file. */
 export interface FileProgress {
+  /** Adds received bytes. */
   advance(bytes: number): void;
-  /** The length is known, or known to be unknown; at `offset` it begins or goes on. */
+  /** Begins or resumes at `offset`. The total is undefined if the response has no length. */
   total(bytes: number | undefined, offset?: number): void;
-  /** Counted down; the next byte ends it. */
+  /** Shows a countdown until the next byte. */
   wait(wait: Wait): void;
-  /** Another file takes its place: a run of several files does not show it any more, unless it is fetched again. */
+  /** Hides the file in a run of several files, because another file uses the job. The next `total` shows it again. */
   complete(): void;
-  /** The line says how it has ended, where nobody else tells. */
+  /** Ends with a line about the outcome, if nothing else reports it. */
   finish(line?: string): void;
 }
 
-/** All that is said on stderr during a run, apart from the error that ends it. */
+/** All output on stderr during a run, except the error that ends the run. */
 export interface Progress {
-  /** `size`: bytes, as listed. */
+  /** Adds a file. `size` is its listed size in bytes. */
   start(name: string, size?: number): FileProgress;
-  overall(reach: () => BatchProgress | undefined): void;
-  /** Whole lines are about to be written to this terminal. */
+  /** Adds a line for the whole run. */
+  overall(batch: () => BatchProgress | undefined): void;
+  /** Makes room for whole lines that are about to be written to this terminal. */
   clearForOutput(): void;
   note(text: string): void;
   trace(text: string): void;
   failure(error: FilingsError): void;
-  /** Anything said later is plain lines. */
+  /** Clears the bars. Later messages are plain lines. */
   stop(): void;
 }
 
 /**
  * Returns bars on a terminal, otherwise a line for each finished file and each wait, and a line of progress every 30
- * seconds. With `errorFormat` `json` there are no bars. A broken stderr is no failure.
+ * seconds. With `errorFormat` `json` there are no bars. Errors of stderr are ignored.
  */
-export async function createProgress(settings: ProgressSettings, around: ProgressDeps): Promise<Progress> {
-  const { stderr, env, secrets, monotonic, sleep, interrupt } = around;
+export async function createProgress(settings: ProgressSettings, deps: ProgressDeps): Promise<Progress> {
+  const { stderr, env, secrets, monotonic, sleep, interrupt } = deps;
   const messages = { ...settings, secrets, color: usesColor(settings.color, stderr, env.TERM) };
-  const shown = shownAs(settings, around);
-  const running: Running = { files: new Set(), bytes: 0, since: monotonic(), reach: undefined };
-  const clear = (text: string) => printable(secrets.redact(text));
+  const progressMode = chooseProgressMode(settings, deps);
+  const running: Running = { files: new Set(), bytes: 0, since: monotonic(), batch: undefined };
+  const sanitize = (text: string) => printable(secrets.redact(text));
   guardStream(stderr);
-  const bars = shown === 'bar' ? (await import('./bars.ts')).createBars(stderr, running, clear, monotonic) : undefined;
-  const forgetSuspend = bars && around.onSuspend(bars.hide, bars.show);
-  const forgetInterrupt = onAbort(interrupt, (reason) => {
+  const bars =
+    progressMode === 'bar' ? (await import('./bars.ts')).createBars(stderr, running, sanitize, monotonic) : undefined;
+  const unsubscribeSuspend = bars && deps.onSuspend(bars.hide, bars.show);
+  const unsubscribeInterrupt = onAbort(interrupt, (reason) => {
     const isFromKeys = reason instanceof FilingsError && reason.exitStatus === CTRL_C_STATUS;
     if (bars) bars.stop(isFromKeys);
-    // The echo of Ctrl-C is at the end of a line.
+    // The terminal has printed ^C, so that the next message begins a new line.
     else if (stderr.isTTY && isFromKeys) stderr.write('\n');
   });
-  const say = (lines: string) => void (bars === undefined ? stderr.write(lines) : bars.log(lines));
-  const tell = createLogger(messages, secrets, say);
-  const note = (text: string) => tell('note', text);
-  const over = createAbortController();
-  let isTicking = shown !== 'plain' || settings.isShared === true;
+  const print = (lines: string) => {
+    if (bars) bars.log(lines);
+    else stderr.write(lines);
+  };
+  const log = createLogger(messages, secrets, print);
+  const note = (text: string) => log('note', text);
+  const ticker = createAbortController();
+  let isTicking = progressMode !== 'plain' || settings.isShared === true;
   const tick = async () => {
     if (isTicking) return;
     isTicking = true;
-    while (!over.signal.aborted) {
-      await sleep(PLAIN_MS, over.signal);
-      const reach = running.reach?.();
+    while (!ticker.signal.aborted) {
+      await sleep(PLAIN_MS, ticker.signal);
+      const batch = running.batch?.();
       const files = Array.from(running.files, (file) => fileText(file, monotonic()));
-      for (const line of reach ? [overallText(running, reach, monotonic())] : files) note(line);
+      for (const line of batch ? [overallText(running, batch, monotonic())] : files) note(line);
     }
   };
-  /** Something moves: from now on it is shown. */
-  const show = () => {
+  /** Shows the bars, and begins the lines of progress in plain output. */
+  const showProgress = () => {
     bars?.show();
-    // It ends with the abort of its sleep.
+    // The abort of its sleep ends it.
     tick().catch(() => {});
   };
   return {
     note,
-    trace: (text) => tell('trace', text),
-    failure: (error) => say(renderError(error, messages)),
+    trace: (text) => log('trace', text),
+    failure: (error) => print(renderError(error, messages)),
     clearForOutput: () => bars?.clearForOutput(),
-    overall(reach) {
-      running.reach = reach;
-      show();
+    overall(batch) {
+      running.batch = batch;
+      showProgress();
     },
     stop() {
-      over.abort();
-      forgetInterrupt();
-      forgetSuspend?.();
+      ticker.abort();
+      unsubscribeInterrupt();
+      unsubscribeSuspend?.();
       bars?.stop();
     },
     start(name, size) {
       const file: RunningFile = { name, size, from: 0, since: monotonic() };
       running.files.add(file);
-      show();
+      showProgress();
       return {
         advance(bytes) {
           file.bytes = (file.bytes ?? file.from) + bytes;
@@ -120,21 +128,21 @@ export async function createProgress(settings: ProgressSettings, around: Progres
           file.isCompleting = true;
         },
         wait(wait) {
-          const reason = clear(wait.reason);
+          const reason = sanitize(wait.reason);
           Object.assign(file, { waiting: { ...wait, reason }, since: monotonic() });
-          const isNoted = shown === 'plain' || (settings.verbose && shown === 'none');
+          const isNoted = progressMode === 'plain' || (settings.verbose && progressMode === 'none');
           if (isNoted) note(`${name}: ${wait.reason}; ${wait.next(wait.ms)}`);
         },
         finish(text) {
           running.files.delete(file);
-          if (text !== undefined && shown !== 'none') note(text);
+          if (text !== undefined && progressMode !== 'none') note(text);
         },
       };
     },
   };
 }
 
-function shownAs({ progress, quiet, errorFormat }: ProgressSettings, { stderr, env }: ProgressDeps) {
+function chooseProgressMode({ progress, quiet, errorFormat }: ProgressSettings, { stderr, env }: ProgressDeps) {
   if (quiet || progress === 'none') return 'none';
   const canMove = stderr.isTTY === true && env.TERM !== 'dumb' && errorFormat === 'text';
   return canMove && progress !== 'plain' ? 'bar' : 'plain';

@@ -1,44 +1,46 @@
 import stringWidth from 'string-width';
 
-/** Of a printable text in columns: joined emoji and flags are one sign, marks take none (UAX 11, 29, UTS 51). */
+// Measures and shortens printable text in columns of the terminal, by graphemes: a grapheme may have many characters.
+
+/** Returns the width of a text. An emoji sequence or a flag is one grapheme, a mark has no width (UAX 11, 29, UTS 51). */
 export const displayWidth = (text: string): number => stringWidth(text, { countAnsiEscapeCodes: true });
 
-/** More than this for each column no sign takes but those made to cost time. UTF-16 units. */
-const UNITS_A_COLUMN = 16;
-const signs = new Intl.Segmenter();
+/** In UTF-16 units. Only graphemes that were made to cost time are longer. */
+const UNITS_PER_COLUMN = 16;
+const segmenter = new Intl.Segmenter();
 
-/** As much of a text as can matter to so many columns: measuring takes time, and a text from outside can be long. */
+/** Returns the start of a text that can fit into the columns, because measuring a long foreign text takes time. */
 export function measurable(text: string, columns: number): string {
-  return text.slice(0, UNITS_A_COLUMN * (columns + 1));
+  return text.slice(0, UNITS_PER_COLUMN * (columns + 1));
 }
 
-/** As much of its beginning as fits into so many columns with an ellipsis; no sign is cut in the middle. */
+/** Returns the text, or its start and an ellipsis that fit into the columns, without a cut grapheme. */
 export function clipped(text: string, columns: number): string {
-  return fitted(text, columns, 0);
+  return shortenedTo(text, columns, 0);
 }
 
-/** Its beginning and its end, with an ellipsis between. */
+/** Returns the text, or its start and its end with an ellipsis between them. */
 export function elided(text: string, columns: number): string {
-  return fitted(text, columns, Math.floor((columns - 1) / 2));
+  return shortenedTo(text, columns, Math.floor((columns - 1) / 2));
 }
 
-function fitted(text: string, columns: number, columnsOfEnd: number): string {
+function shortenedTo(text: string, columns: number, columnsOfEnd: number): string {
   if (measurable(text, columns) === text && displayWidth(text) <= columns) return text;
-  const most = UNITS_A_COLUMN * columns;
-  const last = signsIn(text.slice(-most)).reverse();
-  const tail = last.slice(0, fitting(last, columnsOfEnd)).reverse().join('');
-  const first = signsIn(text.slice(0, most));
-  return `${first.slice(0, fitting(first, columns - 1 - displayWidth(tail))).join('')}…${tail}`;
+  const maxUnits = UNITS_PER_COLUMN * columns;
+  const last = splitGraphemes(text.slice(-maxUnits)).reverse();
+  const tail = last.slice(0, countFitting(last, columnsOfEnd)).reverse().join('');
+  const first = splitGraphemes(text.slice(0, maxUnits));
+  return `${first.slice(0, countFitting(first, columns - 1 - displayWidth(tail))).join('')}…${tail}`;
 }
 
-function signsIn(text: string): string[] {
-  return Array.from(signs.segment(text), ({ segment }) => segment);
+function splitGraphemes(text: string): string[] {
+  return Array.from(segmenter.segment(text), ({ segment }) => segment);
 }
 
-function fitting(all: readonly string[], columns: number): number {
+function countFitting(all: readonly string[], columns: number): number {
   let used = 0;
-  const over = all.findIndex((sign) => {
-    used += displayWidth(sign);
+  const over = all.findIndex((grapheme) => {
+    used += displayWidth(grapheme);
     return used > columns;
   });
   return over < 0 ? all.length : over;

@@ -66,12 +66,12 @@ describe('the line of a file', () => {
 });
 
 describe('the line above the running files', () => {
-  const reach: BatchProgress = { files: 3, of: 11, skipped: 0, failed: 0, endedBytes: 15e6, sizes: undefined };
+  const batch: BatchProgress = { files: 3, total: 11, skipped: 0, failed: 0, endedBytes: 15e6, sizes: undefined };
   const file: RunningFile = { name: 'a', size: 6e6, bytes: 5e6, from: 0, since: 0 };
   /** A run that has received 12 MB in 2.4 s, with 5 MB of an unfinished file. */
-  const running: Running = { files: new Set([file]), bytes: 12e6, since: 0, reach: undefined };
+  const running: Running = { files: new Set([file]), bytes: 12e6, since: 0, batch: undefined };
   const lineOf = (more: Partial<BatchProgress>, width: number) =>
-    overallLine(running, { ...reach, ...more }, 2400, width);
+    overallLine(running, { ...batch, ...more }, 2400, width);
   const SIZES = { sizes: { bytes: 80e6, unsized: 0 } };
 
   it.each<[more: Partial<BatchProgress>, width: number, expected: string]>([
@@ -85,8 +85,8 @@ describe('the line above the running files', () => {
     [{ ...SIZES, failed: 1 }, 80, '3 of 11 files, 1 failed   20 MB of 80 MB  5.0 MB/s  12 s left'],
     [{ ...SIZES, endedBytes: 79e6 }, 80, '3 of 11 files   80 MB of 80 MB  5.0 MB/s  0 s left'],
     [{ failed: 2 }, 120, '3 of 11 files, 2 failed   12 MB  5.0 MB/s'],
-    [{ files: 1, of: undefined }, 120, '1 file so far   12 MB  5.0 MB/s'],
-    [{ files: 1200, of: undefined }, 120, '1,200 files so far   12 MB  5.0 MB/s'],
+    [{ files: 1, total: undefined }, 120, '1 file so far   12 MB  5.0 MB/s'],
+    [{ files: 1200, total: undefined }, 120, '1,200 files so far   12 MB  5.0 MB/s'],
     [{}, 30, '3 of 11 files   12 MB'],
     [{}, 10, '3 of 11 …'],
   ])('omits fields that do not fit: %j at %d columns', (more, width, expected) => {
@@ -100,15 +100,15 @@ describe('the line above the running files', () => {
   ])('shows the total only if the size of each running file is known: %s', (_, total, unsized, expected) => {
     const files = new Set([{ ...file, size: undefined, total }]);
     const sizes = { bytes: 74e6, unsized };
-    expect(overallLine({ ...running, files }, { ...reach, sizes }, 2400, 120)).toBe(expected);
+    expect(overallLine({ ...running, files }, { ...batch, sizes }, 2400, 120)).toBe(expected);
   });
 
   it.each<[more: Partial<BatchProgress>, text: string]>([
     [{}, '3 of 11 files, 12 MB, 5.0 MB/s'],
     [{ ...SIZES, skipped: 1, failed: 2 }, '3 of 11 files, 1 skipped, 2 failed, 20 MB of 80 MB, 5.0 MB/s, 12 s left'],
-    [{ of: undefined }, '3 files so far, 12 MB, 5.0 MB/s'],
+    [{ total: undefined }, '3 files so far, 12 MB, 5.0 MB/s'],
   ])('is text without a terminal: %j', (more, text) => {
-    expect(overallText(running, { ...reach, ...more }, 2400)).toBe(text);
+    expect(overallText(running, { ...batch, ...more }, 2400)).toBe(text);
   });
 });
 
@@ -195,7 +195,7 @@ describe('a line of progress every 30 seconds', () => {
     const { output, progress, pass } = await onClock(false);
     progress.overall(() => ({
       files: 1,
-      of: 3,
+      total: 3,
       skipped: 1,
       failed: 0,
       endedBytes: 1e6,

@@ -5,9 +5,9 @@ import { clipped, displayWidth, elided } from '../../src/terminal/width.ts';
 import type { OutputStream } from '../../src/world.ts';
 
 const COLUMNS = [
-  { heading: 'NAME', name: true },
-  { heading: 'SIZE', right: true },
-  { heading: 'WHAT', least: 12 },
+  { heading: 'NAME', isName: true },
+  { heading: 'SIZE', isRightAligned: true },
+  { heading: 'WHAT', minWidth: 12 },
 ];
 const { signal } = new AbortController();
 const linesOf = (rows: readonly (readonly string[])[], width?: number, columns: typeof COLUMNS = COLUMNS) =>
@@ -48,10 +48,10 @@ test.each([
   [31, `${'x'.repeat(15)}…${'x'.repeat(15)}`, '', '', ''],
 ])('at %i columns a long name is shortened so that size and type stay', async (width, ...cells) => {
   const columns = [
-    { heading: 'NAME', name: true },
-    { heading: 'SIZE', right: true, kept: 8 },
-    { heading: 'TYPE', least: 8, kept: 16 },
-    { heading: 'DESCRIPTION', least: 12 },
+    { heading: 'NAME', isName: true },
+    { heading: 'SIZE', isRightAligned: true, reservedWidth: 8 },
+    { heading: 'TYPE', minWidth: 8, reservedWidth: 16 },
+    { heading: 'DESCRIPTION', minWidth: 12 },
   ];
   const row = ['x'.repeat(60), '1.2 kB', 'application/xhtml+xml', 'its description'];
   const lines = await table(columns, [row], { width, paintHeading: (text) => text }, signal);
@@ -60,9 +60,9 @@ test.each([
 
 test('the first of two names is kept whole, and the second is shortened', async () => {
   const columns = [
-    { heading: 'ACCESSION', name: true },
-    { heading: 'NAME', name: true },
-    { heading: 'SIZE', right: true, kept: 8 },
+    { heading: 'ACCESSION', isName: true },
+    { heading: 'NAME', isName: true },
+    { heading: 'SIZE', isRightAligned: true, reservedWidth: 8 },
   ];
   const rows = [['0001234567-24-000001', 'x'.repeat(60), '12 kB']];
   const at = async (width: number) => (await table(columns, rows, { width, paintHeading: (text) => text }, signal))[1];
@@ -73,7 +73,7 @@ test('the first of two names is kept whole, and the second is shortened', async 
 test('a table is never wider than the terminal, whatever the names', async () => {
   const names = ['👩‍👩‍👧‍👦.htm', '🇩🇪🇫🇷.xml', 'ｶﾞﾊﾟ　.txt', 'e\u0301'.repeat(50), '한국어 파일.htm', '字'.repeat(200_000)];
   const rows = names.map((name) => [name, '1.2 kB', name.slice(0, 90)]);
-  const kept = COLUMNS.map((column) => ({ ...column, kept: 8 }));
+  const kept = COLUMNS.map((column) => ({ ...column, reservedWidth: 8 }));
   for (let width = 1; width < 60; width++) {
     for (const columns of [COLUMNS, kept]) {
       const [, ...lines] = await linesOf(rows, width, columns);

@@ -200,14 +200,14 @@ async function createBatch(
 /** Adds the line of the whole batch to the progress. */
 function showBatchProgress({ selection }: Batch, counts: Counts, { session: { progress }, listedSizes }: Run): void {
   progress.overall(() => {
-    const { files: of, sizes } = selection;
+    const { files: total, sizes } = selection;
     // A batch of one file shows only the bar of the file.
-    if (of === 1) return undefined;
+    if (total === 1) return undefined;
     const { ended } = counts;
     const { skipped, failed } = counts.files;
     const known = sizes && !listedSizes.ignored ? sizes : undefined;
     return {
-      ...{ files: counts.total, of, skipped, failed },
+      ...{ files: counts.total, total, skipped, failed },
       endedBytes: ended.bytes,
       sizes: known && { bytes: known.bytes + ended.unsizedBytes, unsized: known.unsized - ended.unsized },
     };

@@ -29,12 +29,12 @@ interface FileColumn extends Column {
   readonly cell: (file: ListedFile) => string;
 }
 
-const ACCESSION: FileColumn = { heading: 'ACCESSION', cell: (file) => file.accession_no, name: true };
+const ACCESSION: FileColumn = { heading: 'ACCESSION', cell: (file) => file.accession_no, isName: true };
 const COLUMNS: readonly FileColumn[] = [
-  { heading: 'NAME', cell: (file) => printable(file.file_name), name: true },
-  { heading: 'SIZE', cell: sizeCell, right: true, kept: 8 },
-  { heading: 'TYPE', cell: (file) => textCell(file, TYPES, 30), least: 8, kept: 16 },
-  { heading: 'DESCRIPTION', cell: (file) => textCell(file, DESCRIPTIONS, 300), least: 12 },
+  { heading: 'NAME', cell: (file) => printable(file.file_name), isName: true },
+  { heading: 'SIZE', cell: sizeCell, isRightAligned: true, reservedWidth: 8 },
+  { heading: 'TYPE', cell: (file) => textCell(file, TYPES, 30), minWidth: 8, reservedWidth: 16 },
+  { heading: 'DESCRIPTION', cell: (file) => textCell(file, DESCRIPTIONS, 300), minWidth: 12 },
 ];
 
 /** Returns the output of the command. Call `print` for each filing, then `end`. */
@@ -72,7 +72,7 @@ export function createListOutput(options: ListOptions, session: Session, world: 
     async end(): Promise<void> {
       if (tableFiles.length === 0) return;
       const columns = [...(hasSeveralFilings ? [ACCESSION] : []), ...COLUMNS].filter(
-        ({ name, cell }) => name || tableFiles.some((file) => cell(file) !== ''),
+        ({ isName, cell }) => isName || tableFiles.some((file) => cell(file) !== ''),
       );
       const rows = tableFiles.map((file) => columns.map(({ cell }) => cell(file)));
       const paintHeading = colors(usesColor(settings.color, stdout, env.TERM)).faint;
