@@ -9,7 +9,7 @@ export const MUTANTS = Object.fromEntries(
     'any beginning will do': [
       'src/http/head.ts',
       'if (status === undefined) return { fault: NO_HTTP, rest }',
-      'if (status === undefined) return { final: true, rest }',
+      'if (status === undefined) return { isFinal: true, rest }',
     ],
     'a content coding is taken': ['src/service/client.ts', '(identity)?', '(identity|gzip|br|x)?'],
     // These are for --stories.

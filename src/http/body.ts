@@ -1,62 +1,63 @@
 import type { PausableSocket } from './pausable-socket.ts';
-import type { Watched } from './watchdog.ts';
+import type { IdleTimer } from './watchdog.ts';
 
-/** Gathered while the disk or the reader is busy; then the socket is held back. */
-const GATHER_BYTES = 1 << 20;
-/** Copied together: a service may send each byte as a chunk, and counting them takes minutes. */
-const SMALL_BYTES = 4096;
+// Gathers the chunks of a body while their consumer is busy, and returns all of them at its next read. So writes are large
+// on a fast network and prompt on a slow one, and memory is bounded on both.
+
+/** The number of gathered bytes from which on the socket is paused. */
+const MAX_GATHERED_BYTES = 1 << 20;
+/** Shorter chunks are copied into blocks, because a service may send each byte as a chunk. */
+const MIN_LARGE_CHUNK_BYTES = 4096;
 const BLOCK_BYTES = 65_536;
 
-/**
- * Gathered while its consumer is busy and taken in one go: large writes on a fast network, prompt ones on a slow
- * network, bounded memory on both.
- */
+/** The body of one response. */
 export class Body {
   readonly #socket: PausableSocket;
-  readonly #watched: Watched;
+  readonly #timer: IdleTimer;
   #chunks: Buffer[] = [];
-  #taken: readonly Buffer[] = [];
+  #readChunks: readonly Buffer[] = [];
   #block: Buffer | undefined;
   #size = 0;
-  #ended = false;
+  #isEnded = false;
   #error: unknown;
   #wake = () => {};
 
-  constructor(socket: PausableSocket, watched: Watched) {
+  constructor(socket: PausableSocket, timer: IdleTimer) {
     this.#socket = socket;
-    this.#watched = watched;
+    this.#timer = timer;
   }
 
+  /** Adds a chunk at the end, and pauses the socket if enough bytes are gathered. */
   push(chunk: Buffer): void {
-    if (chunk.length >= SMALL_BYTES || !this.#copied(chunk)) {
+    if (chunk.length >= MIN_LARGE_CHUNK_BYTES || !this.#appendToSmall(chunk)) {
       this.#block = undefined;
       this.#chunks.push(chunk);
     }
     this.#size += chunk.length;
-    if (this.#size >= GATHER_BYTES) {
-      this.#socket.hold();
-      this.#watched.pause();
+    if (this.#size >= MAX_GATHERED_BYTES) {
+      this.#socket.pauseReading();
+      this.#timer.pause();
     }
     this.#wake();
   }
 
-  /** By its framing, or by a failure. What came before can still be taken. */
+  /** Ends the body, by an error or as its framing says. Earlier bytes can still be read. */
   end(error?: unknown): void {
-    this.#ended = true;
+    this.#isEnded = true;
     this.#error = error;
     this.#wake();
   }
 
   /**
-   * Waits for at least one byte; undefined at the end. The chunks are the caller's until the next call, which reuses
-   * their memory. Throws what the body failed with, after every byte that came before it.
+   * Waits for at least one byte. Returns all gathered chunks, or undefined at the end. The next call reuses the memory of
+   * the chunks. Throws the error that ended the body, after all bytes before the error were returned.
    */
-  async take(): Promise<Buffer[] | undefined> {
-    this.#socket.recycle(this.#taken);
-    this.#taken = [];
+  async read(): Promise<Buffer[] | undefined> {
+    this.#socket.recycle(this.#readChunks);
+    this.#readChunks = [];
     while (this.#chunks.length === 0) {
       if (this.#error) throw this.#error;
-      if (this.#ended) return undefined;
+      if (this.#isEnded) return undefined;
       await new Promise<void>((resolve) => {
         this.#wake = resolve;
       });
@@ -64,19 +65,19 @@ export class Body {
     const chunks = this.#chunks;
     this.#chunks = [];
     this.#size = 0;
-    this.#taken = chunks;
-    // Behind its end the connection may carry another body.
-    if (!this.#ended && this.#socket.isHeld) {
-      this.#watched.restart();
-      this.#socket.release();
+    this.#readChunks = chunks;
+    // After the end the connection may serve another request.
+    if (!this.#isEnded && this.#socket.isReadingPaused) {
+      this.#timer.restart();
+      this.#socket.resumeReading();
     }
     return chunks;
   }
 
-  /** Onto a small chunk before it, where there is one, and room. */
-  #copied(chunk: Buffer): boolean {
+  /** Copies a chunk behind a small one before it. Returns false if there is none, or no room in its block. */
+  #appendToSmall(chunk: Buffer): boolean {
     const last = this.#chunks.at(-1);
-    if (!last || (!this.#block && last.length >= SMALL_BYTES)) return false;
+    if (!last || (!this.#block && last.length >= MIN_LARGE_CHUNK_BYTES)) return false;
     const size = last.length + chunk.length;
     if (size > BLOCK_BYTES) return false;
     if (!this.#block) {

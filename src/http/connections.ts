@@ -12,60 +12,61 @@ import { PausableSocket, ReadBuffers } from './pausable-socket.ts';
 import { openTunnel, proxyFor } from './proxy.ts';
 import { Watchdog } from './watchdog.ts';
 
-/** Of the whole time, for one address of several: a dead route leaves time for the next. */
-const ADDRESS_SHARE = 4;
-/** Before common servers drop theirs. */
+/** The number of addresses that the connect timeout has time for, so that a dead route leaves time for the next one. */
+const ADDRESSES_PER_TIMEOUT = 4;
+/** The time for which undici keeps an idle connection. Common servers close theirs later. */
 const KEEP_IDLE_MS = 4000;
-/** Bytes of header fields. */
-const MAX_HEAD = 16_384;
+/** The most bytes of header fields. */
+const MAX_HEAD_BYTES = 16_384;
 
-/** Milliseconds. */
+/** In milliseconds. */
 interface Timeouts {
-  /** Look-up, all addresses, the proxy's answer and the TLS handshake together. */
+  /** Covers the look-up, all addresses, the proxy's response and the TLS handshake together. */
   readonly connectTimeout: number;
   readonly idleTimeout: number;
 }
 
+/** A connection to one origin. It serves one request at a time. */
 export interface Connection {
   readonly socket: PausableSocket;
-  /** Node can't tell a closure alert from a cut: over TLS a connection's end proves nothing. */
-  readonly secured: boolean;
-  /** Asked in the service's place; none where there is a tunnel through it. */
+  /** Whether TLS is used. The end of the connection proves nothing then: Node reports a closure alert and a cut alike. */
+  readonly isSecure: boolean;
+  /** The proxy that receives the requests. Undefined without a proxy and for a tunnel, which leads to the service. */
   readonly proxy: URL | undefined;
   readonly client: Client;
-  /** The server may close it just as a request goes out. */
-  reused: boolean;
+  /** Whether the connection has served a request. The server may close an idle connection just as the next request goes out. */
+  isReused: boolean;
 }
 
-/** Kept for the next request to the same origin. TLS sessions are resumed. */
+/** Opens connections, and keeps them for the next request to the same origin. TLS sessions are resumed. */
 export class Connections {
   readonly timeouts: Timeouts;
   readonly watchdog: Watchdog;
-  readonly #connecting: Watchdog;
+  readonly #connectWatchdog: Watchdog;
   readonly #env: World['env'];
   readonly #idle = new Map<string, Connection[]>();
-  /** By host name, the address that a connection succeeded to after others had failed. It is tried first. */
+  /** Maps a host name to the address that answered after others had failed. That address is tried first. */
   readonly #reachable = new Map<string, string>();
-  readonly #dialling: buildConnector.BuildOptions;
+  readonly #connectOptions: buildConnector.BuildOptions;
   readonly #connect: buildConnector.connector;
 
   constructor(timeouts: Timeouts, world: Pick<World, 'env' | 'monotonic' | 'sleep'>) {
     this.timeouts = timeouts;
     this.watchdog = new Watchdog(timeouts.idleTimeout, world);
-    this.#connecting = new Watchdog(timeouts.connectTimeout, world);
+    this.#connectWatchdog = new Watchdog(timeouts.connectTimeout, world);
     this.#env = world.env;
-    this.#dialling = {
+    this.#connectOptions = {
       timeout: 0,
       lookup: this.#lookUp,
       autoSelectFamily: true,
-      autoSelectFamilyAttemptTimeout: Math.ceil(timeouts.connectTimeout / ADDRESS_SHARE),
-      // NODE_TLS_REJECT_UNAUTHORIZED must not switch it off.
+      autoSelectFamilyAttemptTimeout: Math.ceil(timeouts.connectTimeout / ADDRESSES_PER_TIMEOUT),
+      // NODE_TLS_REJECT_UNAUTHORIZED must not switch the check off.
       rejectUnauthorized: true,
     };
-    this.#connect = buildConnector(this.#dialling);
+    this.#connect = buildConnector(this.#connectOptions);
   }
 
-  /** Throws `temporary` with the cause in plain words; the signal's reason. */
+  /** Returns an idle connection or opens one. Throws `temporary` with the cause in plain words, and the signal's reason. */
   async acquire(url: URL, signal: AbortSignal): Promise<Connection> {
     const idle = this.#idle.get(url.origin) ?? [];
     for (let connection = idle.pop(); connection; connection = idle.pop()) {
@@ -74,15 +75,16 @@ export class Connections {
     return this.#open(url, signal);
   }
 
-  /** Its answer was read to its end. */
+  /** Takes a connection back whose response was read to its end. */
   release(url: URL, connection: Connection): void {
-    connection.reused = true;
+    connection.isReused = true;
     this.#idle.set(url.origin, [...(this.#idle.get(url.origin) ?? []), connection]);
   }
 
+  /** Closes all idle connections. */
   close(): void {
     this.watchdog.close();
-    this.#connecting.close();
+    this.#connectWatchdog.close();
     for (const connection of [...this.#idle.values()].flat()) connection.socket.destroy();
     this.#idle.clear();
   }
@@ -90,90 +92,90 @@ export class Connections {
   async #open(url: URL, signal: AbortSignal): Promise<Connection> {
     signal.throwIfAborted();
     const proxy = proxyFor(url, this.#env);
-    const bounded = childOf(signal);
-    const why = `no connection in ${inSeconds(this.timeouts.connectTimeout)}`;
-    const timeout = Object.assign(new Error(why), { code: 'ETIMEDOUT' });
-    const watched = this.#connecting.watch(() => bounded.abort(timeout));
+    const child = childOf(signal);
+    const message = `no connection in ${inSeconds(this.timeouts.connectTimeout)}`;
+    const timeout = Object.assign(new Error(message), { code: 'ETIMEDOUT' });
+    const timer = this.#connectWatchdog.watch(() => child.abort(timeout));
     try {
-      return await this.#dial(url, proxy, bounded.signal);
+      return await this.#dial(url, proxy, child.signal);
     } catch (error) {
       if (signal.aborted) throw signal.reason;
-      throw error instanceof FilingsError ? error : connectFailure(bounded.signal.reason ?? error, url, proxy);
+      throw error instanceof FilingsError ? error : connectFailure(child.signal.reason ?? error, url, proxy);
     } finally {
-      watched.end();
-      bounded.detach();
+      timer.end();
+      child.detach();
     }
   }
 
   readonly #lookUp: LookupFunction = (hostname, options, done) => {
-    lookUp(hostname, options, (error, found, family) => {
+    lookUp(hostname, options, (error, addresses, family) => {
       const isReachable = ({ address }: LookupAddress) => address === this.#reachable.get(hostname);
-      const sorted = Array.isArray(found)
-        ? [...found].sort((a, b) => Number(isReachable(b)) - Number(isReachable(a)))
-        : found;
+      const sorted = Array.isArray(addresses)
+        ? [...addresses].sort((a, b) => Number(isReachable(b)) - Number(isReachable(a)))
+        : addresses;
       done(error, sorted, family);
     });
   };
 
   async #dial(url: URL, proxy: URL | undefined, signal: AbortSignal): Promise<Connection> {
-    const first = proxy ?? url;
-    const tunnel = proxy !== undefined && url.protocol === 'https:';
-    const buffers = first.protocol === 'http:' && !tunnel ? new ReadBuffers() : undefined;
-    const connect = buffers ? buildConnector({ ...this.#dialling, onread: buffers.onread }) : this.#connect;
-    let real = await connected(connect, first, undefined, signal);
-    this.#rememberAddress(first, real);
-    if (tunnel) {
+    const peer = proxy ?? url;
+    const isTunnel = proxy !== undefined && url.protocol === 'https:';
+    const buffers = peer.protocol === 'http:' && !isTunnel ? new ReadBuffers() : undefined;
+    const connect = buffers ? buildConnector({ ...this.#connectOptions, onread: buffers.onread }) : this.#connect;
+    let real = await connectSocket(connect, peer, undefined, signal);
+    this.#rememberAddress(peer, real);
+    if (isTunnel) {
       await openTunnel(real, url, proxy, signal);
-      real = await connected(this.#connect, url, real, signal);
+      real = await connectSocket(this.#connect, url, real, signal);
     }
     const socket = new PausableSocket(real, buffers);
-    const client = clientOver(socket, url.origin);
-    return { socket, secured: !buffers, proxy: tunnel ? undefined : proxy, client, reused: false };
+    const client = createClient(socket, url.origin);
+    return { socket, isSecure: !buffers, proxy: isTunnel ? undefined : proxy, client, isReused: false };
   }
 
-  /** Not by the socket's remote address: that must not be read before the connection ends (`request.ts`). */
+  /** Does not read the socket's remote address, because that must not be read before its end (`pausable-socket.ts`). */
   #rememberAddress({ hostname }: URL, { autoSelectFamilyAttemptedAddresses: attempted = [] }: Socket): void {
     const last = attempted.at(-1);
-    // A host whose first address answers keeps the order of its name server, which may spread the load.
+    // If the first address answers, the order of the name server stays, because it may spread the load.
     if (last !== undefined && attempted.length > 1) this.#reachable.set(hostname, last.replace(/:\d+$/, ''));
   }
 }
 
-/** Connects, by TLS over `below` where that is given. */
-function connected(
+/** Connects to the host of a URL, if there is a `lowerSocket` by TLS over it. */
+function connectSocket(
   connect: buildConnector.connector,
-  to: URL,
-  below: Socket | undefined,
+  url: URL,
+  lowerSocket: Socket | undefined,
   signal: AbortSignal,
 ): Promise<Socket> {
   return new Promise((resolve, reject) => {
-    const { host, protocol, port } = to;
-    const hostname = to.hostname.replace(/^\[|\]$/g, '');
-    const options = { host, hostname, protocol, port, ...(below && { httpSocket: below }) };
-    // undici's types hide that the socket is returned at once. Otherwise dialling could not be aborted.
+    const { host, protocol, port } = url;
+    const hostname = url.hostname.replace(/^\[|\]$/g, '');
+    const options = { host, hostname, protocol, port, ...(lowerSocket && { httpSocket: lowerSocket }) };
+    // undici's types hide that the socket is returned at once. Without it, connecting could not be aborted.
     const socket = connect(options, (error, open) => {
-      forget();
+      unsubscribe();
       if (open) resolve(open);
       else reject(error);
     }) as unknown as Socket;
-    // The socket is destroyed in the very turn in which the signal aborts.
-    const forget = onAbort(signal, (reason) => {
+    // Destroys the socket synchronously on abort.
+    const unsubscribe = onAbort(signal, (reason) => {
       socket.destroy();
-      below?.destroy();
+      lowerSocket?.destroy();
       reject(reason);
     });
   });
 }
 
-function clientOver(socket: PausableSocket, origin: string): Client {
+function createClient(socket: PausableSocket, origin: string): Client {
   const closed = Object.assign(new Error('the connection was closed'), { code: 'ECONNRESET' });
   return new Client(origin, {
     pipelining: 1,
-    maxHeaderSize: MAX_HEAD,
+    maxHeaderSize: MAX_HEAD_BYTES,
     headersTimeout: 0,
     bodyTimeout: 0,
     keepAliveTimeout: KEEP_IDLE_MS,
-    // undici expects an asynchronous answer.
+    // undici expects an asynchronous call of `done`.
     connect: (_options, done) =>
       setImmediate(() => {
         // undici's types ask for a Socket, but HTTP/1 uses only what any Duplex has.

@@ -1,12 +1,14 @@
 import { errnoOf, type Fault, FilingsError, type Hint } from '../errors.ts';
 
+// Translates errors of Node and undici into the errors of this program: a reason, a hint, and whether a retry may help.
+
 const CHECK_ADDRESS = 'check the base URL and the network, then run it again';
 const UNTRUSTED =
   'if the authority is your own, name its certificate in NODE_EXTRA_CA_CERTS; checks cannot be switched off';
 
 const NOT_HTTPS = 'check that the base URL is https where https is spoken';
 
-/** By errno, OpenSSL or Node code. */
+/** The reason and the hint for an errno, or for a code of OpenSSL or Node. The first match counts. */
 const REASONS: readonly (readonly [code: RegExp, why: string, hint: Hint, fault?: Fault])[] = [
   [
     /^(ENOTFOUND|EAI_AGAIN)$/,
@@ -41,11 +43,11 @@ const REASONS: readonly (readonly [code: RegExp, why: string, hint: Hint, fault?
   [/^ERR_TLS/, 'the TLS handshake failed', NOT_HTTPS],
 ];
 
-/** `temporary`, but too many open files; a certificate's fault is final. */
+/** Returns `local_io` for too many open files, otherwise `temporary`. An error of a certificate is not retried. */
 export function connectFailure(error: unknown, url: URL, proxy: URL | undefined): FilingsError {
-  // Happy eyeballs give one error an address.
+  // If a host has several addresses (RFC 8305), there is one error for each.
   const causes: unknown[] = error instanceof AggregateError ? error.errors : [error];
-  const code = causes.map(errnoOf).find((found) => found !== undefined) ?? '';
+  const code = causes.map(errnoOf).find((each) => each !== undefined) ?? '';
   const subject = { host: url.host, proxy: proxy?.host };
   if (code === 'EMFILE' || code === 'ENFILE') {
     return new FilingsError('local_io', 'cannot connect: too many open files', {
@@ -69,27 +71,30 @@ export function connectFailure(error: unknown, url: URL, proxy: URL | undefined)
   });
 }
 
-export interface Unfinished {
+/** The part of a body that arrived, in bytes. */
+export interface PartialBody {
   readonly url: URL;
   readonly received: number;
   readonly expected: number | undefined;
 }
 
 /**
- * What ended an exchange, in the head where there is no `body`. What is not HTTP is final, a closed connection is
- * worth another try, and a defect is told as one.
+ * Returns the error for an exchange that ended early, in its head if there is no `body`. Invalid HTTP is final, a closed
+ * connection may be retried, and anything else is a defect of the program.
  */
-export function exchangeFailure(error: unknown, url: URL, body: Unfinished | undefined): FilingsError {
+export function exchangeFailure(error: unknown, url: URL, body: PartialBody | undefined): FilingsError {
   const message = error instanceof Error ? error.message : String(error);
   const code = errnoOf(error);
-  if (isFieldOverflow(error)) return notHttp(url, 'more than 16 KiB of header fields', error);
+  if (isFieldOverflow(error)) return invalidHttpError(url, 'more than 16 KiB of header fields', error);
   const isMismatch = code === 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH';
   // The parser's errors have no code.
-  const words = (error as { name?: unknown } | null)?.name === 'HTTPParserError' && /\(.*\)|$/.exec(message)?.[0];
-  const isCut = isMismatch || words === '(Invalid EOF state)';
-  if (body && (isCut || isConnectionError(error))) return truncated(body, error);
-  if (isMismatch) return notHttp(url, 'its head is broken', error);
-  if (words !== false) return notHttp(url, `its ${body ? 'body' : 'head'} is broken ${words}`.trim(), error);
+  const parserReason =
+    (error as { name?: unknown } | null)?.name === 'HTTPParserError' && /\(.*\)|$/.exec(message)?.[0];
+  const isCut = isMismatch || parserReason === '(Invalid EOF state)';
+  if (body && (isCut || isConnectionError(error))) return truncatedError(body, error);
+  if (isMismatch) return invalidHttpError(url, 'its head is broken', error);
+  if (parserReason !== false)
+    return invalidHttpError(url, `its ${body ? 'body' : 'head'} is broken ${parserReason}`.trim(), error);
   if (!isConnectionError(error)) return ownFailure(error, message, url);
   return new FilingsError('temporary', 'the connection was closed before an answer came', {
     subject: { host: url.host },
@@ -99,13 +104,13 @@ export function exchangeFailure(error: unknown, url: URL, body: Unfinished | und
   });
 }
 
-/** Of a head, or behind a body. */
+/** Returns whether the fields of a head, or the trailer fields after a body, were too long. */
 export function isFieldOverflow(error: unknown): boolean {
   return errnoOf(error) === 'UND_ERR_HEADERS_OVERFLOW';
 }
 
-/** Worth another try. */
-export function truncated({ url, received, expected }: Unfinished, cause?: unknown): FilingsError {
+/** Returns the error for a body that ended early. It may be retried. */
+export function truncatedError({ url, received, expected }: PartialBody, cause?: unknown): FilingsError {
   const of = expected === undefined ? '' : ` of ${expected}`;
   return new FilingsError('integrity', `truncated: the connection ended after ${received}${of} bytes`, {
     subject: { host: url.host },
@@ -115,8 +120,8 @@ export function truncated({ url, received, expected }: Unfinished, cause?: unkno
   });
 }
 
-/** Another try would end so, too. */
-export function unproved({ url, received }: Unfinished): FilingsError {
+/** Returns the error for a body whose end proves nothing. A retry would have the same result. */
+export function unprovedEndError({ url, received }: PartialBody): FilingsError {
   const why = `${received} bytes came over TLS without a length, so nothing tells their end from a cut`;
   return new FilingsError('integrity', why, {
     subject: { host: url.host },
@@ -125,15 +130,16 @@ export function unproved({ url, received }: Unfinished): FilingsError {
   });
 }
 
-export function notHttp(url: URL, saw: string, cause?: unknown): FilingsError {
-  return new FilingsError('integrity', `the answer is not sound HTTP: ${saw}`, {
+/** Returns the error for a response that is not valid HTTP. */
+export function invalidHttpError(url: URL, description: string, cause?: unknown): FilingsError {
+  return new FilingsError('integrity', `the answer is not sound HTTP: ${description}`, {
     subject: { host: url.host },
     hint: 'check the base URL, and what stands between here and the service',
     cause,
   });
 }
 
-/** Waiting does not mend it. */
+/** Returns the error for an exception that neither the connection nor the response explains. */
 function ownFailure(cause: unknown, message: string, { host }: URL): FilingsError {
   const subject = { host };
   if (cause instanceof RangeError && /memory/i.test(message)) {
@@ -148,7 +154,7 @@ function ownFailure(cause: unknown, message: string, { host }: URL): FilingsErro
   });
 }
 
-/** undici says itself when the other side has closed a connection. */
+/** Returns whether the peer or the system closed the connection. undici has codes of its own for it. */
 function isConnectionError(error: unknown): boolean {
   const code = errnoOf(error) ?? '';
   const isNamed = /^(UND_ERR_SOCKET|UND_ERR_INFO|ECONNRESET)$|^(ERR_SSL|ERR_TLS|ERR_STREAM|ERR_SOCKET|EPROTO)/.test(

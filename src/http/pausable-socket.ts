@@ -1,19 +1,19 @@
 // The stream that undici reads instead of the socket. It exists because undici 7 ends the process by an assertion if a
-// connection ends while its parser is paused (nodejs/undici#5360). So the parser is never paused; the socket below this
-// stream is. It takes a connected socket, and gives the bytes in order, and their end only behind the last of them.
-// With undici 8, which needs Node 22.19, `controller.pause()` can take its place.
+// connection ends while its parser is paused (nodejs/undici#5360). So the parser is never paused, only the socket below
+// this stream. The stream reads a connected socket and passes its bytes on in order, and its end after the last byte.
+// With undici 8, which needs Node 22.19, `controller.pause()` can replace this stream.
 import type { OnReadOpts, Socket } from 'node:net';
 import { Duplex } from 'node:stream';
 import { errnoOf } from '../errors.ts';
 
 /** Each read of a socket costs a pass through the parser, so that reads should be large. */
 const BUFFER_BYTES = 262_144;
-/** Somewhat more than a body gathers. */
+/** Together these buffers are somewhat larger than the bytes that a body gathers. */
 const MAX_SPARE_BUFFERS = 10;
 
 /** The read buffers of one connection. They are used again, so that a large body leaves no garbage. */
 export class ReadBuffers {
-  /** An option of `connect` over plain TCP. Over TLS it costs half as much again. */
+  /** An option of `connect` over plain TCP. Over TLS the option would cost 50 % more CPU. */
   readonly onread: OnReadOpts = {
     buffer: () => this.#spare.pop() ?? Buffer.allocUnsafeSlow(BUFFER_BYTES),
     callback: (length, buffer) => {
@@ -25,7 +25,7 @@ export class ReadBuffers {
   deliver: (bytes: Buffer) => void = () => {};
   readonly #spare: Buffer[] = [];
 
-  /** Takes back the buffers of chunks that nobody reads any more. */
+  /** Takes back the buffers of chunks that are not read any more. */
   recycle(chunks: readonly Buffer[]): void {
     // A buffer may have held several chunks. If it were taken back twice, two reads would share it.
     for (const buffer of new Set(chunks.map((chunk) => chunk.buffer))) {
@@ -38,13 +38,14 @@ export class ReadBuffers {
 export class PausableSocket extends Duplex {
   /** Sees the bytes before undici does. Returns the bytes for undici, or null if there are none yet. */
   inspect: ((bytes: Buffer) => Buffer | null) | undefined;
-  isHeld = false;
+  /** Whether `pauseReading` was called. */
+  isReadingPaused = false;
   /** Whether the peer ended the connection by a reset instead of a FIN. */
   wasReset = false;
   readonly #real: Socket;
   readonly #buffers: ReadBuffers | undefined;
 
-  /** `buffers` are those that `real` was connected with, if it is a plain one. Nobody may have read from `real`. */
+  /** Takes a socket that was not read from, and its read buffers if it is one of plain TCP. */
   constructor(real: Socket, buffers?: ReadBuffers) {
     // The socket should not be paused after a single read, which costs system calls.
     super({ readableHighWaterMark: 2 * BUFFER_BYTES });
@@ -55,8 +56,8 @@ export class PausableSocket extends Duplex {
     if (buffers) buffers.deliver = (bytes) => this.#receive(bytes);
     else real.on('data', (bytes) => this.#receive(bytes));
     real.on('end', () => {
-      // After a reset right behind the last bytes Node reports an ordinary end, but the peer's address is gone. It must
-      // be read here: Node caches an address that was read earlier, and our own FIN, sent later, removes it too.
+      // After a reset right after the last bytes Node reports an ordinary end, but the peer's address is missing. The
+      // address must be read here, because Node caches an address that was read earlier and our own FIN removes it.
       if (real.remoteAddress === undefined) this.wasReset = true;
       this.push(null);
     });
@@ -67,30 +68,30 @@ export class PausableSocket extends Duplex {
     real.on('close', () => this.destroy());
   }
 
-  /** Whether another request can be sent. The socket below learns earlier than this stream that it can not. */
+  /** Whether another request can be sent. The socket below this stream closes earlier than the stream. */
   get isOpen(): boolean {
     return this.readable && this.#real.readable;
   }
 
-  /** Stops reading from the network until `release`. */
-  hold(): void {
-    this.isHeld = true;
+  /** Stops reading from the network until `resumeReading`. */
+  pauseReading(): void {
+    this.isReadingPaused = true;
     this.#real.pause();
   }
 
-  release(): void {
-    if (!this.isHeld) return;
-    this.isHeld = false;
+  resumeReading(): void {
+    if (!this.isReadingPaused) return;
+    this.isReadingPaused = false;
     this.#real.resume();
   }
 
-  /** Reuses the memory of chunks that nobody reads any more. */
+  /** Reuses the memory of chunks that are not read any more. */
   recycle(chunks: readonly Buffer[]): void {
     this.#buffers?.recycle(chunks);
   }
 
   override _read(): void {
-    if (!this.isHeld) this.#real.resume();
+    if (!this.isReadingPaused) this.#real.resume();
   }
 
   override _write(chunk: Buffer, encoding: BufferEncoding, done: (error?: Error | null) => void): void {

@@ -6,7 +6,10 @@ import { isLoopback } from '../loopback.ts';
 import type { World } from '../world.ts';
 import { isRetriedStatus } from './retry.ts';
 
-/** `HTTPS_PROXY`, `HTTP_PROXY`, `NO_PROXY` in either case, lower case first as in curl. Never for loopback. */
+/**
+ * Returns the proxy for a URL, or undefined for a direct connection, as for every loopback host. Reads `HTTPS_PROXY`,
+ * `HTTP_PROXY` and `NO_PROXY` in either case, lower case first as curl does. Throws `config` if the proxy is not a URL.
+ */
 export function proxyFor(url: URL, env: World['env']): URL | undefined {
   if (isLoopback(url.hostname)) return undefined;
   const name = url.protocol === 'https:' ? 'https_proxy' : 'http_proxy';
@@ -16,8 +19,8 @@ export function proxyFor(url: URL, env: World['env']): URL | undefined {
 }
 
 /**
- * NO_PROXY's entries are separated by commas or spaces: `*`, a host name (itself and what is below it, with or without
- * a leading dot), an address, a CIDR range; each may end in `:PORT`.
+ * Returns whether NO_PROXY has an entry for the host. Entries are separated by commas or spaces. An entry is `*`, a host
+ * name (which includes its subdomains, with or without a leading dot), an address or a CIDR range, and may end in `:PORT`.
  */
 function isExempt(url: URL, noProxy: string): boolean {
   const host = bare(url.hostname);
@@ -34,18 +37,18 @@ function matchesEntry(host: string, port: string, entry: string): boolean {
   return suffix !== '' && (host === suffix || host.endsWith(`.${suffix}`));
 }
 
-/** An address alone is a range of one. */
+/** Returns whether an address is in a range. A range without bits is one address. */
 function isInRange(address: string, range: string): boolean {
   const [net = '', bits] = range.split('/');
-  const longest = isIPv6(net) ? 128 : 32;
-  const prefix = bits === undefined ? longest : Number.parseInt(bits, 10);
-  if (!isIP(net) || !(prefix >= 0 && prefix <= longest)) return false;
+  const maxPrefix = isIPv6(net) ? 128 : 32;
+  const prefix = bits === undefined ? maxPrefix : Number.parseInt(bits, 10);
+  if (!isIP(net) || !(prefix >= 0 && prefix <= maxPrefix)) return false;
   const list = new BlockList();
   list.addSubnet(net, prefix, isIPv6(net) ? 'ipv6' : 'ipv4');
   return list.check(address, isIPv6(address) ? 'ipv6' : 'ipv4');
 }
 
-/** Without brackets and final dot. */
+/** Returns a host name in lower case, without brackets and final dot. */
 function bare(hostname: string): string {
   return hostname.toLowerCase().replace(/^\[|\]$|\.$/g, '');
 }
@@ -62,30 +65,32 @@ function parseProxy(value: string, name: string): URL {
   });
 }
 
+/** Returns the header fields that a proxy needs: the user and password of its URL, if there are any. */
 export function proxyFields(proxy: URL): Readonly<Record<string, string>> {
   if (!proxy.username && !proxy.password) return {};
   const pair = `${decodeURIComponent(proxy.username)}:${decodeURIComponent(proxy.password)}`;
   return { 'proxy-authorization': `Basic ${Buffer.from(pair).toString('base64')}` };
 }
 
+/** Returns the hint for a status of 407. */
 export function proxyPasswordHint(variable: 'HTTP_PROXY' | 'HTTPS_PROXY'): string {
   return `the proxy requires a user and a password: put USER:PASSWORD@ before its host in ${variable}`;
 }
 
 /**
- * CONNECT, RFC 9110 section 9.3.6. Throws `auth` if the proxy requires a password, which stops the run; `temporary` if it
- * refuses otherwise.
+ * Makes a tunnel through a proxy by CONNECT (RFC 9110, section 9.3.6). Throws `auth`, which stops the run, if the proxy
+ * requires a password, `temporary` for any other refusal, and the signal's reason.
  */
 export async function openTunnel(socket: Socket, url: URL, proxy: URL, signal: AbortSignal): Promise<void> {
-  const { request } = await import('node:http');
+  const http = await import('node:http');
   const target = `${url.hostname}:${url.port || 443}`;
   const headers = { host: target, ...proxyFields(proxy) };
-  const asked = request({ method: 'CONNECT', path: target, headers, createConnection: () => socket });
-  // Node would say that it closes the connection.
-  asked.removeHeader('connection');
-  asked.on('error', () => socket.destroy()).end();
-  const [answer] = await once(asked, 'connect', { signal }).catch(() => []);
-  const status = (answer as IncomingMessage | undefined)?.statusCode;
+  const request = http.request({ method: 'CONNECT', path: target, headers, createConnection: () => socket });
+  // Node would add `Connection: close`.
+  request.removeHeader('connection');
+  request.on('error', () => socket.destroy()).end();
+  const [response] = await once(request, 'connect', { signal }).catch(() => []);
+  const status = (response as IncomingMessage | undefined)?.statusCode;
   if (status !== undefined && status >= 200 && status < 300) return;
   socket.destroy();
   signal.throwIfAborted();

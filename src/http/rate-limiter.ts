@@ -5,40 +5,40 @@ import type { World } from '../world.ts';
 // for, and the outcomes of earlier requests.
 //
 // After a pause one request goes out alone. If the service does not refuse it, the others follow: all of them after the
-// first pause, and after a further one only as many as the service took since the pause before it, then gradually more.
-// Without this bound a service that takes ten requests a second would refuse all other jobs again and again, until their
-// retries are used up.
+// first pause, and after a further one only as many as the service accepted since the pause before, then gradually more.
+// Without this bound a service that accepts ten requests a second would refuse all other jobs again and again, until
+// their retries are used up.
 
 /** The longest time for which a request holds the others because it has no outcome, in milliseconds. */
 const MAX_HOLD_MS = 5000;
 
 type Clock = Pick<World, 'monotonic' | 'sleep'>;
 
-/** `wasSent` is false if the server closed the connection before the request reached it. */
-export type EndTurn = (wasSent?: boolean) => void;
+/** Reports the outcome of a request. `wasSent` is false if the server closed the connection before the request. */
+export type EndRequest = (wasSent?: boolean) => void;
 
 interface Waiter {
   readonly calledAt: number;
-  readonly resolve: (endTurn: EndTurn) => void;
+  readonly resolve: (endRequest: EndRequest) => void;
   readonly unsubscribe: () => void;
 }
 
-/** Times are in milliseconds of a clock that never steps. */
+/** Times are in milliseconds of the monotonic clock. */
 export class RateLimiter {
   readonly #intervalMs: number;
   readonly #clock: Clock;
   /** When the rate allows the next request. */
   #next = 0;
   #pausedUntil = 0;
-  /** Counts the pauses: tells in front of which of them a request was sent. */
+  /** The number of pauses. A request remembers it, because its outcome counts only until the next pause. */
   #pauses = 0;
-  /** Requests since the last pause: those that were sent, and those of them that have an outcome. */
+  /** The number of requests since the last pause that were sent, and the number of them that have an outcome. */
   #sent = 0;
   #ended = 0;
   #lastSentAt = 0;
-  /** The value of `#ended` at the end of the last period between two pauses. */
-  #taken = Number.POSITIVE_INFINITY;
-  /** In the order of the calls. Requests that the service has refused before go first. */
+  /** The number of requests that had an outcome between the last two pauses. */
+  #accepted = Number.POSITIVE_INFINITY;
+  /** Requests in the order of the calls. Those that the service has refused before go first. */
   readonly #refused: Waiter[] = [];
   readonly #waiting: Waiter[] = [];
   #timer = createAbortController();
@@ -50,20 +50,20 @@ export class RateLimiter {
   }
 
   /**
-   * Waits until a request may go out. Returns a function that must be called when the request has an outcome; if its
-   * answer asks for a pause, `pause` must be called first. Throws the signal's reason.
+   * Waits until a request may go out. Returns a function that must be called when the request has an outcome. If the
+   * response asks for a pause, `pause` must be called first. Throws the signal's reason.
    */
-  acquire(signal: AbortSignal, wasRefused = false): Promise<EndTurn> {
+  acquire(signal: AbortSignal, wasRefused = false): Promise<EndRequest> {
     return new Promise((resolve, reject) => {
       signal.throwIfAborted();
-      const line = wasRefused ? this.#refused : this.#waiting;
+      const queue = wasRefused ? this.#refused : this.#waiting;
       const unsubscribe = onAbort(signal, (reason) => {
-        line.splice(line.indexOf(waiter), 1);
+        queue.splice(queue.indexOf(waiter), 1);
         this.#admit();
         reject(reason);
       });
       const waiter = { calledAt: this.#clock.monotonic(), resolve, unsubscribe };
-      line.push(waiter);
+      queue.push(waiter);
       this.#admit();
     });
   }
@@ -73,18 +73,18 @@ export class RateLimiter {
     this.#pausedUntil = Math.max(this.#pausedUntil, this.#clock.monotonic() + ms);
     this.#pauses += 1;
     // The service may refuse several jobs at once.
-    if (this.#ended > 0) this.#taken = this.#ended;
+    if (this.#ended > 0) this.#accepted = this.#ended;
     this.#sent = 0;
     this.#ended = 0;
     this.#admit();
   }
 
-  /** Lets out all requests that may go now, and comes back for the next one when that may go. */
+  /** Admits all requests that may go now, and calls itself when the next one may go. */
   #admit(now = this.#clock.monotonic()): void {
     this.#timer.abort();
     for (;;) {
-      const line = this.#refused.length > 0 ? this.#refused : this.#waiting;
-      const [waiter] = line;
+      const queue = this.#refused.length > 0 ? this.#refused : this.#waiting;
+      const [waiter] = queue;
       if (waiter === undefined) return;
       const opensAt = this.#opensAt();
       if (opensAt > now) {
@@ -94,11 +94,11 @@ export class RateLimiter {
         this.#clock.sleep(opensAt - now, this.#timer.signal).then(onTime, () => {});
         return;
       }
-      line.shift();
+      queue.shift();
       waiter.unsubscribe();
-      // From the time at which it could go, not from now: a timer that fires late does not lower the rate.
+      // Counts from the time at which the request could go, so that a timer that fires late does not lower the rate.
       this.#next = Math.max(waiter.calledAt, opensAt) + this.#intervalMs;
-      waiter.resolve(this.#beginTurn());
+      waiter.resolve(this.#beginRequest());
     }
   }
 
@@ -111,10 +111,10 @@ export class RateLimiter {
     if (this.#pauses === 0 || this.#sent === 0) return true;
     if (this.#ended === 0) return false;
     const inFlight = this.#sent - this.#ended;
-    return this.#sent < this.#taken || inFlight < 1 + Math.max(0, this.#ended - this.#taken) / 2;
+    return this.#sent < this.#accepted || inFlight < 1 + Math.max(0, this.#ended - this.#accepted) / 2;
   }
 
-  #beginTurn(): EndTurn {
+  #beginRequest(): EndRequest {
     const pauses = this.#pauses;
     this.#sent += 1;
     this.#lastSentAt = this.#clock.monotonic();

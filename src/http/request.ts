@@ -3,13 +3,22 @@ import { errnoOf, FilingsError } from '../errors.ts';
 import { inSeconds } from '../text.ts';
 import { Body } from './body.ts';
 import type { Connection, Connections } from './connections.ts';
-import { exchangeFailure, isFieldOverflow, notHttp, truncated, type Unfinished, unproved } from './failures.ts';
+import {
+  exchangeFailure,
+  invalidHttpError,
+  isFieldOverflow,
+  type PartialBody,
+  truncatedError,
+  unprovedEndError,
+} from './failures.ts';
 import { type Framing, framingOf, type HeaderFields, readStart } from './head.ts';
 import { proxyFields } from './proxy.ts';
-import type { Watched } from './watchdog.ts';
+import type { IdleTimer } from './watchdog.ts';
 
-/** Status lines are shorter. */
-const PIECE_BYTES = 256;
+// One GET over one connection, as an exchange: a request, a checked head, a body. Redirects and retries are not done here.
+
+/** The number of bytes that are checked at a time. Status lines are shorter. */
+const SLICE_BYTES = 256;
 
 interface GetRequest {
   readonly url: URL;
@@ -17,38 +26,39 @@ interface GetRequest {
   readonly signal: AbortSignal;
 }
 
-export interface Answer {
+/** A response whose head was checked and whose body can be read. */
+export interface HttpResponse {
   readonly status: number;
   readonly headers: HeaderFields;
-  /** Of Content-Length; undefined when the body is chunked or ends with the connection. */
+  /** The value of Content-Length in bytes. Undefined if the body is chunked or ends with the connection. */
   readonly length: number | undefined;
-  /** Only the end of the connection ends the body. */
-  readonly untilClose: boolean;
+  /** Whether only the end of the connection ends the body. */
+  readonly isUntilClose: boolean;
   readonly body: Body;
-  /** Drops the connection when the body was not taken to its end. */
+  /** Destroys the connection, unless the body was read to its end. */
   discard(): void;
 }
 
 /**
- * No redirect, no retry, its framing checked (RFC 9112 section 6). `prepare` gives each request just before it goes out.
- * Throws `temporary` when no answer comes, `integrity` for one that is not sound HTTP, the signal's reason, what
- * `prepare` does. The body fails with "truncated" when it ends early.
+ * Returns the response to a GET request, its framing checked (RFC 9112, section 6). `prepare` returns each request just
+ * before it goes out. Throws `temporary` if there is no response, `integrity` if it is not valid HTTP, the signal's reason,
+ * and the errors of `prepare`. Reading the body throws `integrity` if the body is truncated.
  */
-export async function get(connections: Connections, prepare: () => Promise<GetRequest>): Promise<Answer> {
+export async function get(connections: Connections, prepare: () => Promise<GetRequest>): Promise<HttpResponse> {
   for (;;) {
     const request = await prepare();
     const connection = await connections.acquire(request.url, request.signal);
-    const { reused } = connection;
+    const { isReused } = connection;
     try {
       return await new Exchange(connections, connection, request).begin();
     } catch (error) {
-      // A server may close an idle connection as the request goes out (RFC 9112 section 9.3.1).
-      if (!reused || !closedUnanswered(error)) throw error;
+      // A server may close an idle connection as the request goes out (RFC 9112, section 9.3.1).
+      if (!isReused || !isClosedUnanswered(error)) throw error;
     }
   }
 }
 
-function closedUnanswered(error: unknown): boolean {
+function isClosedUnanswered(error: unknown): boolean {
   const code = error instanceof FilingsError ? errnoOf(error.cause) : undefined;
   return code === 'UND_ERR_SOCKET' || code === 'ECONNRESET' || code === 'EPIPE';
 }
@@ -57,36 +67,36 @@ class Exchange {
   readonly #connections: Connections;
   readonly #connection: Connection;
   readonly #request: GetRequest;
-  readonly #watched: Watched;
+  readonly #timer: IdleTimer;
   readonly #body: Body;
-  #head: { resolve: (answer: Answer) => void; reject: (error: unknown) => void } | undefined;
+  #head: { resolve: (response: HttpResponse) => void; reject: (error: unknown) => void } | undefined;
   #framing: Framing = { kind: 'until-close' };
   #start = '';
   #received = 0;
-  #over = false;
-  #forget = () => {};
+  #isOver = false;
+  #unsubscribe = () => {};
 
   constructor(connections: Connections, connection: Connection, request: GetRequest) {
     this.#connections = connections;
     this.#connection = connection;
     this.#request = request;
-    this.#watched = connections.watchdog.watch(() => this.#abandon(this.#idleError()));
-    this.#body = new Body(connection.socket, this.#watched);
+    this.#timer = connections.watchdog.watch(() => this.#abandon(this.#idleError()));
+    this.#body = new Body(connection.socket, this.#timer);
   }
 
-  /** Settles with the answer's head. */
-  begin(): Promise<Answer> {
+  /** Sends the request. Returns the response as soon as its head is read. */
+  begin(): Promise<HttpResponse> {
     const { signal, url, headers } = this.#request;
     const { client, proxy, socket } = this.#connection;
     return new Promise((resolve, reject) => {
       this.#head = { resolve, reject };
-      this.#forget = onAbort(signal, (reason) => this.#abandon(reason));
-      if (this.#over) return;
+      this.#unsubscribe = onAbort(signal, (reason) => this.#abandon(reason));
+      if (this.#isOver) return;
       socket.inspect = (bytes) => this.#onFirstBytes(bytes);
       client.dispatch(
         {
           method: 'GET',
-          // A proxy for plain http takes the whole URL (RFC 9112 section 3.2.2).
+          // A proxy for plain HTTP needs the whole URL (RFC 9112, section 3.2.2).
           path: `${proxy ? url.origin : ''}${url.pathname}${url.search}`,
           headers: { ...headers, ...(proxy && proxyFields(proxy)) },
         },
@@ -96,24 +106,24 @@ class Exchange {
           onResponseData: (_controller, chunk) => this.#onData(chunk),
           onResponseEnd: () => this.#onEnd(),
           onResponseError: (_controller, error) =>
-            this.#abandon(exchangeFailure(error, url, this.#head ? undefined : this.#unfinished)),
+            this.#abandon(exchangeFailure(error, url, this.#head ? undefined : this.#partialBody)),
         },
       );
     });
   }
 
-  /** Interim answers are not for the parser: it fails at a 100 (RFC 9110 section 15.2). */
+  /** Removes interim responses (RFC 9110, section 15.2), because the parser fails at a status of 100. */
   #onFirstBytes(bytes: Buffer): Buffer | null {
-    // A body behind the head is not made a text.
+    // The slices are short, so that a body after the head is not decoded.
     for (let at = 0; at < bytes.length; ) {
-      const { fault, final, rest } = readStart(this.#start + bytes.toString('latin1', at, at + PIECE_BYTES));
-      at = Math.min(at + PIECE_BYTES, bytes.length);
+      const { fault, isFinal, rest } = readStart(this.#start + bytes.toString('latin1', at, at + SLICE_BYTES));
+      at = Math.min(at + SLICE_BYTES, bytes.length);
       this.#start = rest;
       if (fault) {
-        this.#abandon(notHttp(this.#request.url, fault));
+        this.#abandon(invalidHttpError(this.#request.url, fault));
         return null;
       }
-      if (!final) continue;
+      if (!isFinal) continue;
       this.#connection.socket.inspect = undefined;
       if (rest.length <= at) return bytes.subarray(at - rest.length);
       return Buffer.concat([Buffer.from(rest, 'latin1'), bytes.subarray(at)]);
@@ -122,19 +132,19 @@ class Exchange {
   }
 
   #onHead(status: number, headers: HeaderFields): void {
-    if (this.#over) return;
-    // The body has the whole time anew.
-    this.#watched.restart();
+    if (this.#isOver) return;
+    // The head was a sign of life.
+    this.#timer.restart();
     this.#framing = framingOf(headers);
-    if (this.#framing.kind === 'unsound') {
-      this.#abandon(notHttp(this.#request.url, this.#framing.why));
+    if (this.#framing.kind === 'invalid') {
+      this.#abandon(invalidHttpError(this.#request.url, this.#framing.reason));
       return;
     }
     this.#head?.resolve({
       status,
       headers,
-      length: this.#unfinished.expected,
-      untilClose: this.#framing.kind === 'until-close',
+      length: this.#partialBody.expected,
+      isUntilClose: this.#framing.kind === 'until-close',
       body: this.#body,
       discard: () => this.#abandon(new FilingsError('internal', 'the rest of the body was not wanted')),
     });
@@ -142,18 +152,18 @@ class Exchange {
   }
 
   #onData(chunk: Buffer): void {
-    if (this.#over) return;
+    if (this.#isOver) return;
     this.#received += chunk.length;
-    this.#watched.fed(chunk.length);
+    this.#timer.addBytes(chunk.length);
     this.#body.push(chunk);
   }
 
   #onEnd(): void {
-    if (this.#over) return;
+    if (this.#isOver) return;
     const { url } = this.#request;
     const { errored } = this.#connection.socket;
-    // The parser goes on to the end of what it was given, though the fields behind a body are too many.
-    const error = isFieldOverflow(errored) ? exchangeFailure(errored, url, this.#unfinished) : this.#untilCloseError();
+    // The parser reports the end of its data even if the trailer fields were too long.
+    const error = isFieldOverflow(errored) ? exchangeFailure(errored, url, this.#partialBody) : this.#untilCloseError();
     if (error) {
       this.#abandon(error);
       return;
@@ -163,22 +173,22 @@ class Exchange {
     this.#body.end();
   }
 
-  /** Returns why the end of a body that only the connection ended may be a cut (RFC 9112 section 9.8). */
+  /** Returns why the end of a body that only the connection ended may be a cut (RFC 9112, section 9.8). */
   #untilCloseError(): FilingsError | undefined {
-    const { secured, socket } = this.#connection;
+    const { isSecure, socket } = this.#connection;
     if (this.#framing.kind !== 'until-close') return undefined;
-    if (secured) return unproved(this.#unfinished);
+    if (isSecure) return unprovedEndError(this.#partialBody);
     if (!socket.wasReset) return undefined;
-    return truncated(this.#unfinished).with({ fault: 'unproved-end' });
+    return truncatedError(this.#partialBody).with({ fault: 'unproved-end' });
   }
 
-  get #unfinished(): Unfinished {
+  get #partialBody(): PartialBody {
     const expected = this.#framing.kind === 'length' ? this.#framing.length : undefined;
     return { url: this.#request.url, received: this.#received, expected };
   }
 
   #abandon(error: unknown): void {
-    if (this.#over) return;
+    if (this.#isOver) return;
     this.#close();
     this.#head?.reject(error);
     this.#head = undefined;
@@ -187,17 +197,17 @@ class Exchange {
   }
 
   #close(): void {
-    this.#over = true;
-    this.#watched.end();
-    this.#forget();
+    this.#isOver = true;
+    this.#timer.end();
+    this.#unsubscribe();
     // The connection may carry the next request.
-    this.#connection.socket.release();
+    this.#connection.socket.resumeReading();
   }
 
   #idleError(): FilingsError {
     const limit = inSeconds(this.#connections.timeouts.idleTimeout);
-    const what = this.#head ? 'no answer' : 'fewer than 1,000 new bytes';
-    return new FilingsError('temporary', `timed out: ${what} in ${limit}`, {
+    const missing = this.#head ? 'no answer' : 'fewer than 1,000 new bytes';
+    return new FilingsError('temporary', `timed out: ${missing} in ${limit}`, {
       subject: { host: this.#request.url.host },
       hint: { advice: 'allow-idling' },
       retryable: true,

@@ -3,46 +3,49 @@ import type { World } from '../world.ts';
 import { httpDate } from './head.ts';
 import type { RateLimiter } from './rate-limiter.ts';
 
-/** The first wait; doubled for each further one. Milliseconds. */
+/** The first wait, in milliseconds. Each further wait is twice as long. */
 const FIRST_WAIT_MS = 1000;
 const MAX_BACKOFF_MS = 60_000;
-/** A century: whatever is asked for, the time it leads to must be a date. */
-const MAX_ASKED_MS = 100 * 365 * 86_400_000;
-/** A try that brought this much starts the count anew: the service works, the line is bad. */
-const FRESH_START_BYTES = 1 << 20;
-/** Statuses worth another try; every other one is final (docs/using.md, "Download"). */
+/** A century, in milliseconds, because now plus the wait must be a valid date. */
+const MAX_SERVICE_WAIT_MS = 100 * 365 * 86_400_000;
+/** An attempt with this much progress resets the count of failures: the service works, only the line is bad. */
+const MIN_PROGRESS_BYTES = 1 << 20;
+/** Statuses that are retried. Every other one is final (docs/using.md, "Download"). */
 const RETRIED = new Set([408, 425, 429, 500, 502, 503, 504]);
 
+/** Returns whether a request with this status may succeed later. */
 export function isRetriedStatus(status: number): boolean {
   return RETRIED.has(status);
 }
 
-/** How often to try again, and when. Times in milliseconds. */
+/** The number of retries and their timing, in milliseconds. */
 export interface RetryPolicy extends Pick<World, 'monotonic' | 'now' | 'sleep' | 'random'> {
   readonly retries: number;
   readonly maxRetryAfterMs: number;
   readonly limiter: RateLimiter;
 }
 
+/** A failed attempt that is followed by another. */
 export interface RetryEvent {
   readonly error: FilingsError;
   readonly waitMs: number;
-  /** The service itself asked for the wait. */
-  readonly asked: boolean;
-  /** The number of the try that follows, and how many there may be. */
+  /** Whether the service asked for the wait. */
+  readonly isServiceWait: boolean;
+  /** The number of the retry that follows, and of all that may follow. */
   readonly retry: number;
   readonly retries: number;
 }
 
+/** Observes the attempts of one request. */
 export interface RetryWatcher {
-  /** How many new bytes the last try brought. */
+  /** Returns the number of new bytes that the last attempt received. */
   readonly progress?: (() => number) | undefined;
   readonly onRetry?: ((event: RetryEvent) => void) | undefined;
 }
 
 /**
- * Tries until it works or another try can't help. Throws the last failure, which says how many tries there were, or
- * the signal's reason.
+ * Repeats an attempt until it succeeds or a retry cannot help. Returns the result of the attempt. Throws its last error
+ * with the number of tries, or the signal's reason.
  */
 export async function retry<T>(
   attempt: () => Promise<T>,
@@ -58,16 +61,16 @@ export async function retry<T>(
     } catch (error) {
       if (signal.aborted) throw signal.reason;
       if (!(error instanceof FilingsError)) throw error;
-      failures = (progress?.() ?? 0) >= FRESH_START_BYTES ? 1 : failures + 1;
-      // From now on, whatever the machine's clock was set to meanwhile.
-      const askedMs = error.retryDue === undefined ? undefined : Math.max(0, error.retryDue - policy.monotonic());
-      // A name server that is out of order for a moment deserves one more try, a misspelt name no more than that.
+      failures = (progress?.() ?? 0) >= MIN_PROGRESS_BYTES ? 1 : failures + 1;
+      // The monotonic clock counts, because the machine's clock may have been set meanwhile.
+      const serviceWaitMs = error.retryDue === undefined ? undefined : Math.max(0, error.retryDue - policy.monotonic());
+      // A name that does not resolve is retried once: the name server may fail for a moment, but a misspelt name stays.
       const isUnresolved = error.fault === 'unresolved-name';
       const retryable = error.retryable && !(isUnresolved && lastFault === error.fault);
       lastFault = error.fault;
-      const waitMs = waitBeforeRetry({ ...policy, failures, retryable, askedMs, random: policy.random() });
+      const waitMs = waitBeforeRetry({ ...policy, failures, retryable, serviceWaitMs, random: policy.random() });
       if (waitMs === undefined) throw tries > 1 ? error.with({ tries }) : error;
-      if (waitMs > policy.maxRetryAfterMs && askedMs !== undefined) {
+      if (waitMs > policy.maxRetryAfterMs && serviceWaitMs !== undefined) {
         const isRateLimited = error.problem?.status === 429;
         throw error.with({
           askedWaitMs: waitMs,
@@ -77,42 +80,43 @@ export async function retry<T>(
         });
       }
       const retries = isUnresolved ? failures : policy.retries;
-      onRetry?.({ error, waitMs, asked: askedMs !== undefined, retry: failures, retries });
-      // All jobs keep a wait that the service asks for (RateLimiter).
-      if (askedMs === undefined) await policy.sleep(waitMs, signal);
+      onRetry?.({ error, waitMs, isServiceWait: serviceWaitMs !== undefined, retry: failures, retries });
+      // RateLimiter makes all jobs wait if the service asks for it.
+      if (serviceWaitMs === undefined) await policy.sleep(waitMs, signal);
     }
   }
 }
 
-/** What is known when a try has failed. */
+/** The facts after a failed attempt. */
 export interface FailedTry extends Pick<RetryPolicy, 'retries' | 'maxRetryAfterMs'> {
-  /** Tries that failed since the count last began anew, this one included. */
+  /** The number of failed attempts since the last reset of the count, including this one. */
   readonly failures: number;
   readonly retryable: boolean;
   /** The wait that the service asks for, in milliseconds. */
-  readonly askedMs: number | undefined;
+  readonly serviceWaitMs: number | undefined;
   readonly random: number;
 }
 
 /**
- * How long to wait before another try; undefined: none follows. A wait that the service asks for may be longer than
- * `maxRetryAfterMs`, which ends the run, even where no try is left.
+ * Returns the wait before the next attempt in milliseconds, or undefined if none follows. A wait that the service asks for
+ * may be longer than `maxRetryAfterMs`. The caller ends the run then, even if no retry is left.
  */
-export function waitBeforeRetry({ failures, retries, retryable, askedMs, ...failed }: FailedTry): number | undefined {
-  if (!retryable || (failures > retries && (askedMs ?? 0) <= failed.maxRetryAfterMs)) return undefined;
-  // With up to half as much again at random, so that many clients don't come back together.
-  const backoff = Math.min(FIRST_WAIT_MS * 2 ** (failures - 1), MAX_BACKOFF_MS) * (1 + failed.random / 2);
-  return askedMs ?? Math.round(backoff);
+export function waitBeforeRetry(failedTry: FailedTry): number | undefined {
+  const { failures, retries, retryable, serviceWaitMs, maxRetryAfterMs, random } = failedTry;
+  if (!retryable || (failures > retries && (serviceWaitMs ?? 0) <= maxRetryAfterMs)) return undefined;
+  // Up to half of it is added at random, so that many clients do not return at the same time.
+  const backoff = Math.min(FIRST_WAIT_MS * 2 ** (failures - 1), MAX_BACKOFF_MS) * (1 + random / 2);
+  return serviceWaitMs ?? Math.round(backoff);
 }
 
 /**
- * Reads Retry-After (RFC 9110 section 10.2.3): seconds or a date, as milliseconds
- * from `now`. Nonsense and negative seconds are as absent; a date gone by is 0.
+ * Returns the wait that Retry-After asks for (RFC 9110, section 10.2.3), in milliseconds from `now`: its seconds, or the
+ * time to its date, which is 0 for a past date. Returns undefined for an invalid or negative value.
  */
 export function retryAfterMs(value: string | string[] | undefined, now: number): number | undefined {
   if (typeof value !== 'string') return undefined;
   const text = value.trim();
-  if (/^\d+$/.test(text)) return Math.min(Number(text) * 1000, MAX_ASKED_MS);
+  if (/^\d+$/.test(text)) return Math.min(Number(text) * 1000, MAX_SERVICE_WAIT_MS);
   const date = httpDate(text);
-  return date === undefined ? undefined : Math.min(Math.max(0, date - now), MAX_ASKED_MS);
+  return date === undefined ? undefined : Math.min(Math.max(0, date - now), MAX_SERVICE_WAIT_MS);
 }

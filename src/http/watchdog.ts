@@ -1,20 +1,21 @@
 import { createAbortController, yieldToEventLoop } from '../abort.ts';
 import type { World } from '../world.ts';
 
+// Finds exchanges that receive too few bytes. undici's own timeout accepts a drip of bytes and fires while the socket is
+// paused. One wait serves all exchanges: a timer for each, which most files would abort, costs 25 times as much CPU.
+
 type Clock = Pick<World, 'monotonic' | 'sleep'>;
 
-/** Fewer new bytes within the time are a drip, and count as none. */
+/** Fewer new bytes within the timeout count as none. */
 const MIN_BYTES = 1000;
-/** A wait that ends so late: the process was stopped, or the machine slept. */
-const STOPPED_MS = 1000;
+/** A wait that ends this much too late, in milliseconds, means that the process was stopped or the machine slept. */
+const MIN_STOP_MS = 1000;
 
-/**
- * Tells those that have shown no sign of life for `ms`. One wait serves all, since whoever comes later is due later.
- */
+/** Calls `onIdle` of each timer that has received too few bytes for `ms` milliseconds. */
 export class Watchdog {
   readonly #ms: number;
   readonly #clock: Clock;
-  readonly #watched = new Set<Watched>();
+  readonly #timers = new Set<IdleTimer>();
   readonly #closed = createAbortController();
   #running: Promise<void> | undefined;
 
@@ -23,14 +24,15 @@ export class Watchdog {
     this.#clock = clock;
   }
 
-  /** Until `end` is called, as `onIdle` has to. */
-  watch(onIdle: () => void): Watched {
-    const watched = new Watched(this.#clock.monotonic, onIdle, () => this.#watched.delete(watched));
-    this.#watched.add(watched);
+  /** Starts a timer, which lasts until its `end` is called. `onIdle` must call `end`. */
+  watch(onIdle: () => void): IdleTimer {
+    const timer = new IdleTimer(this.#clock.monotonic, onIdle, () => this.#timers.delete(timer));
+    this.#timers.add(timer);
     this.#running ??= this.#run().catch(() => {});
-    return watched;
+    return timer;
   }
 
+  /** Ends all timers. */
   close(): void {
     this.#closed.abort();
   }
@@ -39,48 +41,50 @@ export class Watchdog {
     const { monotonic, sleep } = this.#clock;
     for (;;) {
       const now = monotonic();
-      const due = Math.min(now, ...[...this.#watched].map(({ since }) => since)) + this.#ms;
+      const due = Math.min(now, ...[...this.#timers].map(({ activeAt }) => activeAt)) + this.#ms;
       await sleep(due - now, this.#closed.signal);
-      // What had come by then is read first: after a stop timers have their turn before sockets.
+      // Lets sockets be read first, because timers run before sockets after a stop of the process.
       await yieldToEventLoop(this.#closed.signal);
       const at = monotonic();
-      // A timer that fires late proves nothing: nobody was awake to wait.
-      const isLate = at - due >= STOPPED_MS;
-      for (const watched of [...this.#watched]) {
-        if (isLate) watched.fed(MIN_BYTES);
-        else if (at - watched.since >= this.#ms) watched.onIdle();
+      // A late timer proves nothing, because the process did not run meanwhile.
+      const isLate = at - due >= MIN_STOP_MS;
+      for (const timer of [...this.#timers]) {
+        if (isLate) timer.addBytes(MIN_BYTES);
+        else if (at - timer.activeAt >= this.#ms) timer.onIdle();
       }
     }
   }
 }
 
-export class Watched {
+/** The time since the last sign of life of one exchange. */
+export class IdleTimer {
   readonly onIdle: () => void;
   readonly end: () => void;
-  /** Infinite while it is paused. */
-  since: number;
+  /** The time of the last sign of life on the monotonic clock, in milliseconds. Infinite while the timer is paused. */
+  activeAt: number;
   readonly #now: () => number;
-  #fresh = 0;
+  #bytes = 0;
 
   constructor(now: () => number, onIdle: () => void, end: () => void) {
     this.#now = now;
     this.onIdle = onIdle;
     this.end = end;
-    this.since = now();
+    this.activeAt = now();
   }
 
-  fed(bytes: number): void {
-    this.#fresh += bytes;
-    if (this.#fresh >= MIN_BYTES && this.since < Number.POSITIVE_INFINITY) this.restart();
+  /** Counts received bytes. Enough of them restart the timer. */
+  addBytes(bytes: number): void {
+    this.#bytes += bytes;
+    if (this.#bytes >= MIN_BYTES && this.activeAt < Number.POSITIVE_INFINITY) this.restart();
   }
 
   restart(): void {
-    this.#fresh = 0;
-    this.since = this.#now();
+    this.#bytes = 0;
+    this.activeAt = this.#now();
   }
 
-  /** We stop reading, until `restart`. */
+  /** Stops the timer until `restart`, because a paused socket receives nothing. */
   pause(): void {
-    this.since = Number.POSITIVE_INFINITY;
+    this.activeAt = Number.POSITIVE_INFINITY;
   }
 }

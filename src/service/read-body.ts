@@ -1,7 +1,7 @@
 // Reads the bodies of listings and errors into memory, with bounds of size and time.
 import { createAbortController, type Sleep } from '../abort.ts';
 import { errorAbout, type Resource } from '../errors.ts';
-import type { Answer } from '../http/request.ts';
+import type { HttpResponse } from '../http/request.ts';
 
 /** The longest time for reading an error, in milliseconds, because a server may send it slowly and without an end. */
 const MAX_ERROR_MS = 5000;
@@ -12,7 +12,7 @@ const MAX_ERROR_BYTES = 1 << 20;
  * than `maxBytes`, and the error of a body that ends early.
  */
 export async function readAtMost(
-  answer: Answer,
+  answer: HttpResponse,
   maxBytes: number,
   resource: Resource,
   onBytes: (bytes: number) => void,
@@ -28,7 +28,7 @@ export async function readAtMost(
  * Returns the body of an error response, truncated if the connection, the time or the size ends the body early. Throws the
  * signal's reason.
  */
-export async function readErrorBytes(answer: Answer, sleep: Sleep, signal: AbortSignal) {
+export async function readErrorBytes(answer: HttpResponse, sleep: Sleep, signal: AbortSignal) {
   const pieces: Buffer[] = [];
   const timer = createAbortController();
   sleep(MAX_ERROR_MS, timer.signal).then(answer.discard, () => {});
@@ -41,13 +41,13 @@ export async function readErrorBytes(answer: Answer, sleep: Sleep, signal: Abort
 
 /** Adds the body's bytes to `pieces`, copied because the body reuses its memory. Returns false if there are too many. */
 async function readPieces(
-  { body }: Answer,
+  { body }: HttpResponse,
   maxBytes: number,
   pieces: Buffer[],
   onBytes?: (bytes: number) => void,
 ): Promise<boolean> {
   let size = 0;
-  for (let chunks = await body.take(); chunks; chunks = await body.take()) {
+  for (let chunks = await body.read(); chunks; chunks = await body.read()) {
     const piece = Buffer.concat(chunks);
     pieces.push(piece);
     size += piece.length;

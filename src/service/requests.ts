@@ -2,8 +2,8 @@
 // across origins. Takes the URL of a resource and gives the response at the end of all redirects, whatever its status is.
 import { FilingsError } from '../errors.ts';
 import type { HeaderFields } from '../http/head.ts';
-import type { EndTurn } from '../http/rate-limiter.ts';
-import { type Answer, get } from '../http/request.ts';
+import type { EndRequest } from '../http/rate-limiter.ts';
+import { get, type HttpResponse } from '../http/request.ts';
 import { isRetriedStatus, retryAfterMs } from '../http/retry.ts';
 import { REDACTED } from '../secrets.ts';
 import type { ClientOptions } from './client.ts';
@@ -19,7 +19,7 @@ const VALIDATORS = ['etag', 'last-modified'];
 const MAX_POSTPONED = 1000;
 
 /** The response at the end of all redirects. */
-export interface ServiceAnswer extends Answer {
+export interface ServiceAnswer extends HttpResponse {
   /** The last URL, without credentials and query, so that it may be written to a file. */
   readonly address: string;
   /** The wait that the service asks for before a retry, in milliseconds. */
@@ -86,12 +86,12 @@ export class Requests {
         trace(`${direction}   ${name}: ${isSecret(name, value) ? REDACTED : value}`);
     };
     let sentAt = 0;
-    let endTurn: EndTurn = () => {};
+    let endRequest: EndRequest = () => {};
     try {
       const answer = await get(connections, async () => {
         // `get` prepares a second request if the server closed a reused connection before the first one arrived.
-        endTurn(false);
-        endTurn = await retry.limiter.acquire(signal, this.#postponed.delete(url.href));
+        endRequest(false);
+        endRequest = await retry.limiter.acquire(signal, this.#postponed.delete(url.href));
         if (meter) meter.requests += 1;
         // The token is made after the wait, because it may expire during the wait.
         if (isTrusted) request = await addCredentials(url, credentials);
@@ -108,12 +108,12 @@ export class Requests {
       const headers = this.#withoutSecretValidators(answer.headers);
       return { ...answer, headers, retryAfterMs: this.#pauseIfRequested(url, answer) };
     } finally {
-      endTurn();
+      endRequest();
     }
   }
 
   /** Pauses all jobs if the response asks for a wait. Returns the wait in milliseconds, or undefined. */
-  #pauseIfRequested(url: URL, { status, headers }: Answer): number | undefined {
+  #pauseIfRequested(url: URL, { status, headers }: HttpResponse): number | undefined {
     const { now, limiter, maxRetryAfterMs } = this.#options.retry;
     const waitMs = isRetriedStatus(status)
       ? retryAfterMs(headers['retry-after'], serviceTime(now(), this.clockAhead))

@@ -30,8 +30,8 @@ export interface Outcome {
 }
 
 /** Returns the wait before a retry, for the progress display. */
-export function retryWait({ error, waitMs, asked, retry, retries }: RetryEvent): Wait {
+export function retryWait({ error, waitMs, isServiceWait, retry, retries }: RetryEvent): Wait {
   const next = (ms: number) => `retry ${retry} of ${retries} in ${Math.max(1, Math.ceil(ms / 1000))} s`;
   const { message } = withoutResource(error);
-  return { reason: `${message}${asked ? ' (the service asks to wait)' : ''}`, ms: waitMs, next };
+  return { reason: `${message}${isServiceWait ? ' (the service asks to wait)' : ''}`, ms: waitMs, next };
 }

@@ -79,7 +79,7 @@ class Transfer {
       bytes,
       resumedBytes: this.#resumedBytes,
       etag: singleValue(lastResponse?.headers.etag) ?? (validator?.kind === 'etag' ? validator.value : undefined),
-      verifiedLength: !lastResponse?.untilClose || total !== undefined,
+      verifiedLength: !lastResponse?.isUntilClose || total !== undefined,
       sha256,
       placement: await this.#sink.finish(),
     };
@@ -160,7 +160,7 @@ class Transfer {
   /** Writes a body to the sink. Fails unless framing and range fit, or the expected hash matches. */
   async #receive(response: ServiceAnswer): Promise<void> {
     try {
-      for (let chunks = await response.body.take(); chunks; chunks = await response.body.take()) {
+      for (let chunks = await response.body.read(); chunks; chunks = await response.body.read()) {
         const size = chunks.reduce((sum, chunk) => sum + chunk.length, 0);
         this.#requireRoom(size);
         await this.#sink.write(chunks);
@@ -181,7 +181,7 @@ class Transfer {
     throw new FilingsError('integrity', `more bytes came than the file has (${total})`);
   }
 
-  #requireWhole({ length, untilClose }: ServiceAnswer): void {
+  #requireWhole({ length, isUntilClose }: ServiceAnswer): void {
     const { bytes, total } = this.#partial;
     if (total !== undefined && bytes !== total) {
       throw new FilingsError('integrity', `truncated: ${bytes} bytes came of ${total}`, { retryable: true });
@@ -189,7 +189,7 @@ class Transfer {
     if (bytes > 0 || length === 0) return;
     // Without a length, an empty file looks the same as a connection that broke before the first byte.
     throw new FilingsError('integrity', 'empty response without a length', {
-      retryable: untilClose,
+      retryable: isUntilClose,
       fault: 'unproved-end',
     });
   }

@@ -98,10 +98,10 @@ describe.each(['http', 'https'])('over %s', (scheme) => {
     const hash = createHash('sha256');
     // At the beginning, and once more after the connection has been released.
     for (const _ of [1, 2]) {
-      for (const chunk of (await body.take()) ?? []) hash.update(chunk);
+      for (const chunk of (await body.read()) ?? []) hash.update(chunk);
       expect(await sent?.stopped()).toBeLessThan(total / 2);
     }
-    for (let taken = await body.take(); taken; taken = await body.take()) for (const chunk of taken) hash.update(chunk);
+    for (let taken = await body.read(); taken; taken = await body.read()) for (const chunk of taken) hash.update(chunk);
     expect(hash.digest('hex')).toBe(sent?.digest());
   });
 });

@@ -7,7 +7,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { sleep } from '../../src/abort.ts';
 import { Connections } from '../../src/http/connections.ts';
-import { type Answer, get } from '../../src/http/request.ts';
+import { get, type HttpResponse } from '../../src/http/request.ts';
 import { heldClock } from '../held-clock.ts';
 import { head } from '../servers/answers.ts';
 import { type Script, scripted } from '../servers/scripted.ts';
@@ -36,8 +36,8 @@ async function talk(
   return { server, connections, ask, prepared };
 }
 
-async function read(answer: Answer, chunks: Buffer[] = []): Promise<Buffer> {
-  for (let batch = await answer.body.take(); batch; batch = await answer.body.take()) chunks.push(Buffer.concat(batch));
+async function read(answer: HttpResponse, chunks: Buffer[] = []): Promise<Buffer> {
+  for (let batch = await answer.body.read(); batch; batch = await answer.body.read()) chunks.push(Buffer.concat(batch));
   return Buffer.concat(chunks);
 }
 
@@ -219,12 +219,12 @@ describe('a silent server', () => {
       socket.write(body.subarray(0, size));
     });
     const answer = await ask();
-    const first = await answer.body.take();
+    const first = await answer.body.read();
     // The reader is busy: received bytes are buffered and the socket is paused.
     await wait(100);
     let received = Buffer.concat(first ?? []).length;
     const reading = (async () => {
-      for (let batch = await answer.body.take(); batch; batch = await answer.body.take()) {
+      for (let batch = await answer.body.read(); batch; batch = await answer.body.read()) {
         received += Buffer.concat(batch).length;
       }
     })();
@@ -265,10 +265,10 @@ describe('a silent server', () => {
     const { body: responseBody } = await ask();
     for (let n = 0; n < 25; n += 1) {
       next();
-      for (let left = 1000; left > 0; ) left -= Buffer.concat((await responseBody.take()) ?? []).length;
+      for (let left = 1000; left > 0; ) left -= Buffer.concat((await responseBody.read()) ?? []).length;
       await pass(IDLE_MS / 10);
     }
-    expect(await responseBody.take()).toBeUndefined();
+    expect(await responseBody.read()).toBeUndefined();
   });
 
   test('has the whole timeout for the body after the head', async () => {

@@ -41,7 +41,7 @@ async function consume(url: URL, pause: () => Promise<unknown>) {
   try {
     const { signal } = new AbortController();
     const { body } = await get(connections, async () => ({ url, headers: {}, signal }));
-    for (let batch = await body.take(); batch; batch = await body.take()) {
+    for (let batch = await body.read(); batch; batch = await body.read()) {
       chunks.push(Buffer.concat(batch));
       await pause();
     }

@@ -74,10 +74,10 @@ describe.each(['http', 'https'])('over %s', (scheme) => {
     const { socket, sent } = await pumped();
     const readAhead = await sent.stopped();
     expect(readAhead).toBeLessThan(MAX_READ_AHEAD);
-    socket.hold();
+    socket.pauseReading();
     const read = reading(socket);
     expect(await sent.stopped()).toBe(readAhead);
-    socket.release();
+    socket.resumeReading();
     await until(() => read.bytes === TOTAL);
     expect(read.digest()).toBe(sent.digest());
   });
@@ -86,12 +86,12 @@ describe.each(['http', 'https'])('over %s', (scheme) => {
     const { socket, sent } = await pumped();
     const read = reading(socket);
     await until(() => read.bytes > 0);
-    socket.hold();
+    socket.pauseReading();
     await sent.stopped();
     const before = read.bytes;
     expect(await sent.stopped()).toBeLessThan(MAX_READ_AHEAD);
     expect(read.bytes).toBe(before);
-    socket.release();
+    socket.resumeReading();
     await until(() => read.bytes === TOTAL);
     expect(read.digest()).toBe(sent.digest());
   });
@@ -104,9 +104,9 @@ describe.each(['http', 'https'])('over %s', (scheme) => {
       });
       const closed = new Promise((resolve) => socket.once('close', resolve));
       reading(socket);
-      socket.hold();
+      socket.pauseReading();
       await until(() => server.requests.length === 1);
-      setTimeout(() => socket.release(), 50);
+      setTimeout(() => socket.resumeReading(), 50);
       await closed;
       expect([ending, socket.wasReset]).toEqual([ending, wasReset]);
     }

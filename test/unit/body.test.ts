@@ -12,29 +12,29 @@ const newBody = () =>
     new Watchdog(1000, heldClock()).watch(() => {}),
   );
 
-const takeChunks = async (body: Body) => (await body.take()) ?? [];
+const readChunks = async (body: Body) => (await body.read()) ?? [];
 
 test('combines single bytes into a few chunks', async () => {
   const body = newBody();
   const slot = Buffer.from(Array.from({ length: 1 << 18 }, (_, at) => at % 251));
   for (let at = 0; at < slot.length; at++) body.push(slot.subarray(at, at + 1));
-  const chunks = await takeChunks(body);
+  const chunks = await readChunks(body);
   expect(chunks.length).toBeLessThan(10);
   expect(Buffer.concat(chunks).equals(slot)).toBe(true);
 });
 
-test('take returns chunks of any sizes in order and never changes them afterwards', async () => {
+test('read returns chunks of any sizes in order and never changes them afterwards', async () => {
   const size = fc.constantFrom(1, 2, 500, 4095, 4096, 40_000, 65_535, 65_536);
-  const sizesOfTakes = fc.array(fc.array(size, { minLength: 1 }), { minLength: 1 });
+  const sizesOfReads = fc.array(fc.array(size, { minLength: 1 }), { minLength: 1 });
   await fc.assert(
-    fc.asyncProperty(sizesOfTakes, async (takes) => {
+    fc.asyncProperty(sizesOfReads, async (reads) => {
       const body = newBody();
       let next = 0;
       const batches: { chunks: Buffer[]; sent: Buffer }[] = [];
-      for (const sizes of takes) {
+      for (const sizes of reads) {
         const sent = sizes.map((bytes) => Buffer.alloc(bytes, next++ % 256));
         for (const chunk of sent) body.push(chunk);
-        batches.push({ chunks: await takeChunks(body), sent: Buffer.concat(sent) });
+        batches.push({ chunks: await readChunks(body), sent: Buffer.concat(sent) });
       }
       for (const { chunks, sent } of batches) expect(Buffer.concat(chunks).equals(sent)).toBe(true);
     }),

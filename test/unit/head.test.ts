@@ -16,27 +16,28 @@ test.each<[HeaderFields, Framing]>([
   expect(framingOf(headers)).toEqual(framing);
 });
 
-const unsound = (headers: HeaderFields, why: string) => expect(framingOf(headers)).toEqual({ kind: 'unsound', why });
+const invalid = (headers: HeaderFields, reason: string) =>
+  expect(framingOf(headers)).toEqual({ kind: 'invalid', reason });
 
 test.each([...['xchunked', 'chunked;', 'chunked, x', 'gzip, chunked', 'gzip', 'identity', ''], ['chunked', 'chunked']])(
-  'the transfer coding %j is unsound',
+  'the transfer coding %j is invalid',
   (coding) => {
-    unsound({ 'transfer-encoding': coding }, `the transfer coding ${JSON.stringify(String(coding))} is not known`);
+    invalid({ 'transfer-encoding': coding }, `the transfer coding ${JSON.stringify(String(coding))} is not known`);
   },
 );
 
 test.each([
   ...['10, 10', '-1', '+1', '0x10', '1.0', '', '9999999999999999', 'ten', '1 0', ' 10'],
   ...[['10', '10'], ['10']],
-])('the length %j is unsound', (length) => {
-  unsound({ 'content-length': length }, `the length ${JSON.stringify(String(length))} is not a number`);
+])('the length %j is invalid', (length) => {
+  invalid({ 'content-length': length }, `the length ${JSON.stringify(String(length))} is not a number`);
 });
 
-test('a transfer coding together with a length is unsound', () => {
-  unsound({ 'transfer-encoding': 'chunked', 'content-length': '1' }, 'both a length and a transfer coding');
+test('a transfer coding together with a length is invalid', () => {
+  invalid({ 'transfer-encoding': 'chunked', 'content-length': '1' }, 'both a length and a transfer coding');
 });
 
-test.each<[text: string, rest: string, final?: true]>([
+test.each<[text: string, rest: string, isFinal?: true]>([
   ['HTTP/1.1 200 OK\r\nX', 'HTTP/1.1 200 OK\r\nX', true],
   ['HTTP/1.1 200\r\n', 'HTTP/1.1 200\r\n', true],
   ['HTTP/1.1 200 O\r', 'HTTP/1.1 200 O\r'],
@@ -44,8 +45,8 @@ test.each<[text: string, rest: string, final?: true]>([
   ['HTTP/1.1 103 E\r\n\r\nHTTP/1.1 2', 'HTTP/1.1 2'],
   ['HTTP/1.1 103 E\r\nX: y\r\n', 'HTTP/1.1 103 E\r\nX: y\r\n'],
   ['HTTP/1.1 103 E\r\n\r\nHTTP/1.1 102 E\r\nX: y\r\n\r\nHTTP/1.1 200 \r\n', 'HTTP/1.1 200 \r\n', true],
-])('of the start %j, %j remains after the interim responses', (text, rest, final) => {
-  expect(readStart(text)).toEqual({ rest, ...(final && { final }) });
+])('of the start %j, %j remains after the interim responses', (text, rest, isFinal) => {
+  expect(readStart(text)).toEqual({ rest, ...(isFinal && { isFinal }) });
 });
 
 const INTERIM = 'HTTP/1.1 103 E\r\n\r\n';

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { createAbortController } from '../../src/abort.ts';
 import { FilingsError } from '../../src/errors.ts';
-import { type EndTurn, RateLimiter } from '../../src/http/rate-limiter.ts';
+import { type EndRequest, RateLimiter } from '../../src/http/rate-limiter.ts';
 import { retry } from '../../src/http/retry.ts';
 import { heldClock } from '../held-clock.ts';
 
@@ -10,11 +10,11 @@ function limiterOf(ratePerSecond?: number) {
   const { pass, ...clock } = heldClock();
   const limiter = new RateLimiter(ratePerSecond, clock);
   const sent: string[] = [];
-  const turns = new Map<string, EndTurn>();
+  const turns = new Map<string, EndRequest>();
   async function ask(name: string, signal = new AbortController().signal, wasRefused = false): Promise<void> {
-    const endTurn = await limiter.acquire(signal, wasRefused);
+    const endRequest = await limiter.acquire(signal, wasRefused);
     sent.push(name);
-    turns.set(name, endTurn);
+    turns.set(name, endRequest);
   }
   return {
     limiter,
@@ -231,14 +231,14 @@ describe('after several pauses', () => {
     const policy = { retries: maxRefusals, maxRetryAfterMs: 9000, limiter, ...clock, now: () => 0, random: () => 0 };
     let acceptedTimes: number[] = [];
     async function request(wasRefused: boolean): Promise<void> {
-      const endTurn = await limiter.acquire(signal, wasRefused);
+      const endRequest = await limiter.acquire(signal, wasRefused);
       await clock.sleep(20, signal);
       const now = clock.monotonic();
       acceptedTimes = acceptedTimes.filter((time) => time > now - 1000);
       const isAccepted = acceptedTimes.length < perSecond;
       if (isAccepted) acceptedTimes.push(now);
       else limiter.pause(1000);
-      endTurn();
+      endRequest();
       if (!isAccepted) throw new FilingsError('temporary', 'busy', { retryable: true, retryDue: now + 1000 });
     }
     async function job(): Promise<void> {

@@ -19,7 +19,7 @@ const failed = (more: Partial<FailedTry> = {}): FailedTry => ({
   failures: 1,
   retries: 5,
   retryable: true,
-  askedMs: undefined,
+  serviceWaitMs: undefined,
   maxRetryAfterMs: 300_000,
   random: 0,
   ...more,
@@ -33,14 +33,14 @@ test.each<[string, Partial<FailedTry>, number | undefined]>([
   ['the 40th failure', { failures: 40, retries: 100 }, 60_000],
   ['the largest jitter', { random: 0.999_999 }, 1500],
   ['not retryable', { retryable: false }, undefined],
-  ['not retryable, Retry-After', { retryable: false, askedMs: 1000 }, undefined],
-  ['Retry-After', { askedMs: 7000 }, 7000],
-  ['Retry-After longer than the back-off, with jitter', { askedMs: 7000, random: 0.9 }, 7000],
-  ['Retry-After of 0', { askedMs: 0 }, 0],
-  ['Retry-After of the maximum', { askedMs: 300_000 }, 300_000],
-  ['Retry-After over the maximum', { askedMs: 300_001 }, 300_001],
-  ['Retry-After over the maximum, no retries', { askedMs: 300_001, retries: 0 }, 300_001],
-  ['Retry-After of the maximum, no retries', { askedMs: 300_000, retries: 0 }, undefined],
+  ['not retryable, Retry-After', { retryable: false, serviceWaitMs: 1000 }, undefined],
+  ['Retry-After', { serviceWaitMs: 7000 }, 7000],
+  ['Retry-After longer than the back-off, with jitter', { serviceWaitMs: 7000, random: 0.9 }, 7000],
+  ['Retry-After of 0', { serviceWaitMs: 0 }, 0],
+  ['Retry-After of the maximum', { serviceWaitMs: 300_000 }, 300_000],
+  ['Retry-After over the maximum', { serviceWaitMs: 300_001 }, 300_001],
+  ['Retry-After over the maximum, no retries', { serviceWaitMs: 300_001, retries: 0 }, 300_001],
+  ['Retry-After of the maximum, no retries', { serviceWaitMs: 300_000, retries: 0 }, undefined],
 ])('computes the wait before a retry: %s', (_, more, waitMs) => {
   expect(waitBeforeRetry(failed(more))).toBe(waitMs);
 });
@@ -93,7 +93,8 @@ test.each<
     if (tries === stopAfter) stop.abort(error);
     for (const failure of thrown.splice(0, 1)) throw failure;
   };
-  const onRetry: RetryWatcher['onRetry'] = ({ waitMs, asked }) => waits.push(`${waitMs}${asked ? ' asked' : ''}`);
+  const onRetry: RetryWatcher['onRetry'] = ({ waitMs, isServiceWait }) =>
+    waits.push(`${waitMs}${isServiceWait ? ' asked' : ''}`);
   const ended = await retry(attempt, policy, stop.signal, {
     onRetry,
     progress: brought ? () => brought : undefined,

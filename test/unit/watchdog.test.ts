@@ -1,35 +1,35 @@
 import { expect, onTestFinished, test } from 'vitest';
-import { Watchdog, type Watched } from '../../src/http/watchdog.ts';
+import { type IdleTimer, Watchdog } from '../../src/http/watchdog.ts';
 import { heldClock } from '../held-clock.ts';
 
 const IDLE_MS = 1000;
 
 /** A number makes that many milliseconds pass. */
-type Step = number | ((watched: Watched) => unknown);
-const end: Step = (watched) => watched.end();
-const pause: Step = (watched) => watched.pause();
-const restart: Step = (watched) => watched.restart();
-const fed =
+type Step = number | ((timer: IdleTimer) => unknown);
+const end: Step = (timer) => timer.end();
+const pause: Step = (timer) => timer.pause();
+const restart: Step = (timer) => timer.restart();
+const addBytes =
   (bytes: number): Step =>
-  (watched) =>
-    watched.fed(bytes);
+  (timer) =>
+    timer.addBytes(bytes);
 /** Feeds the watchdog late: after a stop of the process, timers run before sockets. */
-const fedLate: Step = (watched) => setImmediate(() => watched.fed(1000));
+const addBytesLate: Step = (timer) => setImmediate(() => timer.addBytes(1000));
 
 const times = (count: number, ...steps: Step[]) => Array.from({ length: count }, () => steps).flat();
-const notReading = times(5, 999, pause, fed(1000), ...times(10, 1000), restart);
+const notReading = times(5, 999, pause, addBytes(1000), ...times(10, 1000), restart);
 
 test.each<[what: string, idle: number, steps: Step[]]>([
   ['a silence just below the timeout', 0, [999]],
   ['a silence of the timeout and longer', 1, [999, 1, 1000, 1000]],
   ['a silence after the end', 0, [end, 1000]],
-  ['1000 bytes in each tenth of the timeout', 0, times(25, fed(1000), 100)],
-  ['99 bytes in each tenth of the timeout', 1, times(25, fed(99), 100)],
-  ['99 bytes in each tenth of the timeout, after 1000 bytes', 1, [fed(1000), ...times(25, fed(99), 100)]],
+  ['1000 bytes in each tenth of the timeout', 0, times(25, addBytes(1000), 100)],
+  ['99 bytes in each tenth of the timeout', 1, times(25, addBytes(99), 100)],
+  ['99 bytes in each tenth of the timeout, after 1000 bytes', 1, [addBytes(1000), ...times(25, addBytes(99), 100)]],
   ['a reader that pauses', 0, notReading],
   ['a silence just below the timeout after a pause', 0, [...notReading, 999]],
   ['a silence of the timeout after a pause', 1, [...notReading, 999, 1]],
-  ['bytes that arrived while the process was stopped', 0, [fedLate, 1000]],
+  ['bytes that arrived while the process was stopped', 0, [addBytesLate, 1000]],
   ['a late timer', 0, [3000, 999]],
   ['a late timer, then a silence of the timeout', 1, [3000, 999, 1]],
 ])('%s: the exchange is idle %i times', async (_, idle, steps) => {
@@ -37,11 +37,11 @@ test.each<[what: string, idle: number, steps: Step[]]>([
   const watchdog = new Watchdog(IDLE_MS, clock);
   onTestFinished(() => watchdog.close());
   let idleCount = 0;
-  const watched = watchdog.watch(() => {
+  const timer = watchdog.watch(() => {
     idleCount += 1;
-    watched.end();
+    timer.end();
   });
-  for (const step of steps) await (typeof step === 'number' ? pass(step) : step(watched));
+  for (const step of steps) await (typeof step === 'number' ? pass(step) : step(timer));
   expect(idleCount).toBe(idle);
 });
 
@@ -51,9 +51,9 @@ test('each exchange has its own timeout', async () => {
   onTestFinished(() => watchdog.close());
   const idleNames: string[] = [];
   const watch = (name: string) => {
-    const watched = watchdog.watch(() => {
+    const timer = watchdog.watch(() => {
       idleNames.push(name);
-      watched.end();
+      timer.end();
     });
   };
   watch('first');

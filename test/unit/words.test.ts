@@ -14,7 +14,8 @@ const COMMENTED =
   'src/transfer src/disk ' +
   'src/settings src/session src/cli src/main.ts src/errors.ts src/world.ts src/paths.ts ' +
   'src/service ' +
-  'src/batch src/input';
+  'src/batch src/input ' +
+  'src/loopback.ts src/http src/stdio src/terminal';
 /** Add a folder here when its titles are sentences. */
 const TITLED = 'test scripts/picture';
 
