@@ -74,7 +74,7 @@ export class Body {
     return chunks;
   }
 
-  /** Copies a chunk behind a small one before it. Returns false if there is none, or no room in its block. */
+  /** Appends to the small chunk before. Returns false if there is none, or if its block has no room. */
   #appendToSmall(chunk: Buffer): boolean {
     const last = this.#chunks.at(-1);
     if (!last || (!this.#block && last.length >= MIN_LARGE_CHUNK_BYTES)) return false;

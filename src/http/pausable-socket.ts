@@ -27,7 +27,7 @@ export class ReadBuffers {
 
   /** Takes back the buffers of chunks that are not read any more. */
   recycle(chunks: readonly Buffer[]): void {
-    // A buffer may have held several chunks. If it were taken back twice, two reads would share it.
+    // A buffer may contain several chunks. If the buffer were taken back twice, two reads would share it.
     for (const buffer of new Set(chunks.map((chunk) => chunk.buffer))) {
       const isOurs = buffer.byteLength === BUFFER_BYTES;
       if (isOurs && this.#spare.length < MAX_SPARE_BUFFERS) this.#spare.push(Buffer.from(buffer));

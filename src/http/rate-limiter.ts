@@ -28,19 +28,19 @@ export class RateLimiter {
   readonly #intervalMs: number;
   readonly #clock: Clock;
   /** When the rate allows the next request. */
-  #next = 0;
+  #nextAt = 0;
   #pausedUntil = 0;
   /** The number of pauses. A request remembers it, because its outcome counts only until the next pause. */
-  #pauses = 0;
+  #pauseCount = 0;
   /** The number of requests since the last pause that were sent, and the number of them that have an outcome. */
-  #sent = 0;
-  #ended = 0;
+  #sentCount = 0;
+  #outcomeCount = 0;
   #lastSentAt = 0;
   /** The number of requests that had an outcome between the last two pauses. */
-  #accepted = Number.POSITIVE_INFINITY;
+  #acceptedCount = Number.POSITIVE_INFINITY;
   /** Requests in the order of the calls. Those that the service has refused before go first. */
-  readonly #refused: Waiter[] = [];
-  readonly #waiting: Waiter[] = [];
+  readonly #refusedQueue: Waiter[] = [];
+  readonly #waitingQueue: Waiter[] = [];
   #timer = createAbortController();
 
   /** Without `ratePerSecond` there is no limit. */
@@ -56,7 +56,7 @@ export class RateLimiter {
   acquire(signal: AbortSignal, wasRefused = false): Promise<EndRequest> {
     return new Promise((resolve, reject) => {
       signal.throwIfAborted();
-      const queue = wasRefused ? this.#refused : this.#waiting;
+      const queue = wasRefused ? this.#refusedQueue : this.#waitingQueue;
       const unsubscribe = onAbort(signal, (reason) => {
         queue.splice(queue.indexOf(waiter), 1);
         this.#admit();
@@ -71,11 +71,11 @@ export class RateLimiter {
   /** No request goes out for the next `ms`, and then one alone. */
   pause(ms: number): void {
     this.#pausedUntil = Math.max(this.#pausedUntil, this.#clock.monotonic() + ms);
-    this.#pauses += 1;
+    this.#pauseCount += 1;
     // The service may refuse several jobs at once.
-    if (this.#ended > 0) this.#accepted = this.#ended;
-    this.#sent = 0;
-    this.#ended = 0;
+    if (this.#outcomeCount > 0) this.#acceptedCount = this.#outcomeCount;
+    this.#sentCount = 0;
+    this.#outcomeCount = 0;
     this.#admit();
   }
 
@@ -83,7 +83,7 @@ export class RateLimiter {
   #admit(now = this.#clock.monotonic()): void {
     this.#timer.abort();
     for (;;) {
-      const queue = this.#refused.length > 0 ? this.#refused : this.#waiting;
+      const queue = this.#refusedQueue.length > 0 ? this.#refusedQueue : this.#waitingQueue;
       const [waiter] = queue;
       if (waiter === undefined) return;
       const opensAt = this.#opensAt();
@@ -97,33 +97,35 @@ export class RateLimiter {
       queue.shift();
       waiter.unsubscribe();
       // Counts from the time at which the request could go, so that a timer that fires late does not lower the rate.
-      this.#next = Math.max(waiter.calledAt, opensAt) + this.#intervalMs;
+      this.#nextAt = Math.max(waiter.calledAt, opensAt) + this.#intervalMs;
       waiter.resolve(this.#beginRequest());
     }
   }
 
   #opensAt(): number {
-    const opensAt = Math.max(this.#pausedUntil, this.#next);
+    const opensAt = Math.max(this.#pausedUntil, this.#nextAt);
     return this.#hasRoom() ? opensAt : Math.max(opensAt, this.#lastSentAt + MAX_HOLD_MS);
   }
 
   #hasRoom(): boolean {
-    if (this.#pauses === 0 || this.#sent === 0) return true;
-    if (this.#ended === 0) return false;
-    const inFlight = this.#sent - this.#ended;
-    return this.#sent < this.#accepted || inFlight < 1 + Math.max(0, this.#ended - this.#accepted) / 2;
+    if (this.#pauseCount === 0 || this.#sentCount === 0) return true;
+    if (this.#outcomeCount === 0) return false;
+    const inFlight = this.#sentCount - this.#outcomeCount;
+    return (
+      this.#sentCount < this.#acceptedCount || inFlight < 1 + Math.max(0, this.#outcomeCount - this.#acceptedCount) / 2
+    );
   }
 
   #beginRequest(): EndRequest {
-    const pauses = this.#pauses;
-    this.#sent += 1;
+    const pauses = this.#pauseCount;
+    this.#sentCount += 1;
     this.#lastSentAt = this.#clock.monotonic();
     return (wasSent = true) => {
-      if (pauses !== this.#pauses) return;
-      if (wasSent) this.#ended += 1;
-      else this.#sent -= 1;
+      if (pauses !== this.#pauseCount) return;
+      if (wasSent) this.#outcomeCount += 1;
+      else this.#sentCount -= 1;
       // The requests that waited for this outcome keep the rate, too.
-      this.#next = Math.max(this.#next, this.#clock.monotonic());
+      this.#nextAt = Math.max(this.#nextAt, this.#clock.monotonic());
       this.#admit();
     };
   }

@@ -72,7 +72,7 @@ class Exchange {
   #head: { resolve: (response: HttpResponse) => void; reject: (error: unknown) => void } | undefined;
   #framing: Framing = { kind: 'until-close' };
   #start = '';
-  #received = 0;
+  #receivedBytes = 0;
   #isOver = false;
   #unsubscribe = () => {};
 
@@ -153,7 +153,7 @@ class Exchange {
 
   #onData(chunk: Buffer): void {
     if (this.#isOver) return;
-    this.#received += chunk.length;
+    this.#receivedBytes += chunk.length;
     this.#timer.addBytes(chunk.length);
     this.#body.push(chunk);
   }
@@ -184,7 +184,7 @@ class Exchange {
 
   get #partialBody(): PartialBody {
     const expected = this.#framing.kind === 'length' ? this.#framing.length : undefined;
-    return { url: this.#request.url, received: this.#received, expected };
+    return { url: this.#request.url, received: this.#receivedBytes, expected };
   }
 
   #abandon(error: unknown): void {

@@ -22,9 +22,9 @@ export interface RunningFile {
   bytes?: number | undefined;
   total?: number | undefined;
   /** The bytes on disk at the beginning of the attempt. */
-  from: number;
+  initialBytes: number;
   /** The beginning of the attempt or of the wait. */
-  since: number;
+  startedAt: number;
   waiting?: Wait | undefined;
   /** All bytes are on disk, and another file uses the job. */
   isCompleting?: boolean;
@@ -48,7 +48,7 @@ export interface Running {
   readonly files: Set<RunningFile>;
   /** The bytes that this run has received, and its beginning. */
   bytes: number;
-  readonly since: number;
+  readonly startedAt: number;
   /** Undefined, or returns undefined, unless the run has several files. */
   batch: (() => BatchProgress | undefined) | undefined;
 }
@@ -66,12 +66,12 @@ export function fileLine(file: RunningFile, name: string, now: number, width: nu
   const room = Math.max(1, width - 1);
   const { bytes, total, waiting } = file;
   if (waiting) {
-    const next = waiting.next(waiting.ms - (now - file.since));
+    const next = waiting.next(waiting.ms - (now - file.startedAt));
     const short = elided(name, Math.max(MIN_NAME, Math.floor(room / 3)));
     return clipped(`${short}${GAP}${next}: ${waiting.reason}`, room);
   }
   if (bytes === undefined) return `${elided(name, Math.max(1, room - 3))}${GAP}…`.slice(0, room);
-  const rate = rateOf(bytes - file.from, file.since, now);
+  const rate = rateOf(bytes - file.initialBytes, file.startedAt, now);
   if (total === undefined) return lineOf(name, [humanBytes(bytes).padStart(6), speedOf(rate)], room);
   // Rounded down, so that 100 appears with the last byte.
   const percent = total === 0 ? 100 : Math.min(100, Math.floor((bytes * 100) / total));
@@ -91,9 +91,9 @@ export function fileLine(file: RunningFile, name: string, now: number, width: nu
 /** Returns what {@link fileLine} shows as a line of text, without a limit of its width. */
 export function fileText(file: RunningFile, now: number): string {
   const { name, bytes, total, waiting } = file;
-  if (waiting) return `${name}: ${waiting.next(waiting.ms - (now - file.since))}: ${waiting.reason}`;
+  if (waiting) return `${name}: ${waiting.next(waiting.ms - (now - file.startedAt))}: ${waiting.reason}`;
   if (bytes === undefined) return `${name}: no response yet`;
-  const rate = rateOf(bytes - file.from, file.since, now);
+  const rate = rateOf(bytes - file.initialBytes, file.startedAt, now);
   const amount = total === undefined ? humanBytes(bytes) : `${humanBytes(bytes)} of ${humanBytes(total)}`;
   const left = total === undefined ? '' : timeLeft(total - bytes, rate);
   return `${name}: ${[amount, speedOf(rate).trim(), left].filter(Boolean).join(', ')}`;
@@ -111,8 +111,8 @@ function lineOf(name: string, fields: readonly string[], room: number): string {
 }
 
 /** Returns bytes per second, or undefined if it is too early. */
-function rateOf(bytes: number, since: number, now: number): number | undefined {
-  return now - since < FIRST_MS ? undefined : (bytes * 1000) / (now - since);
+function rateOf(bytes: number, startedAt: number, now: number): number | undefined {
+  return now - startedAt < FIRST_MS ? undefined : (bytes * 1000) / (now - startedAt);
 }
 
 function speedOf(rate: number | undefined): string {
@@ -158,7 +158,7 @@ function filesText({ files, total, skipped, failed }: BatchProgress): string {
 
 /** Returns the fields of a run. Without the sizes of all files, its amount has only the bytes that this run received. */
 function overallFields(running: Running, batch: BatchProgress, now: number) {
-  const rate = rateOf(running.bytes, running.since, now);
+  const rate = rateOf(running.bytes, running.startedAt, now);
   const speed = speedOf(rate);
   const all = allBytes(running, batch);
   if (all === undefined) return { amount: humanBytes(running.bytes).padStart(6), speed, left: '' };

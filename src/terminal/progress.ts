@@ -59,7 +59,7 @@ export async function createProgress(settings: ProgressSettings, deps: ProgressD
   const { stderr, env, secrets, monotonic, sleep, interrupt } = deps;
   const messages = { ...settings, secrets, color: usesColor(settings.color, stderr, env.TERM) };
   const progressMode = chooseProgressMode(settings, deps);
-  const running: Running = { files: new Set(), bytes: 0, since: monotonic(), batch: undefined };
+  const running: Running = { files: new Set(), bytes: 0, startedAt: monotonic(), batch: undefined };
   const sanitize = (text: string) => printable(secrets.redact(text));
   guardStream(stderr);
   const bars =
@@ -111,25 +111,32 @@ export async function createProgress(settings: ProgressSettings, deps: ProgressD
       bars?.stop();
     },
     start(name, size) {
-      const file: RunningFile = { name, size, from: 0, since: monotonic() };
+      const file: RunningFile = { name, size, initialBytes: 0, startedAt: monotonic() };
       running.files.add(file);
       showProgress();
       return {
         advance(bytes) {
-          file.bytes = (file.bytes ?? file.from) + bytes;
+          file.bytes = (file.bytes ?? file.initialBytes) + bytes;
           file.waiting = undefined;
           running.bytes += bytes;
         },
         total(total, at = file.bytes ?? 0) {
-          const since = monotonic();
-          Object.assign(file, { total, bytes: at, from: at, since, waiting: undefined, isCompleting: false });
+          const startedAt = monotonic();
+          Object.assign(file, {
+            total,
+            bytes: at,
+            initialBytes: at,
+            startedAt,
+            waiting: undefined,
+            isCompleting: false,
+          });
         },
         complete() {
           file.isCompleting = true;
         },
         wait(wait) {
           const reason = sanitize(wait.reason);
-          Object.assign(file, { waiting: { ...wait, reason }, since: monotonic() });
+          Object.assign(file, { waiting: { ...wait, reason }, startedAt: monotonic() });
           const isNoted = progressMode === 'plain' || (settings.verbose && progressMode === 'none');
           if (isNoted) note(`${name}: ${wait.reason}; ${wait.next(wait.ms)}`);
         },

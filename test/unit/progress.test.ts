@@ -25,12 +25,12 @@ const WAIT = {
 };
 
 describe('the line of a file', () => {
-  const file: RunningFile = { name: '', bytes: 45e6, total: 100e6, from: 0, since: 0, waiting: undefined };
+  const file: RunningFile = { name: '', bytes: 45e6, total: 100e6, initialBytes: 0, startedAt: 0, waiting: undefined };
   /** The time at which the speed is 5 MB/s. */
   const NOW = 9000;
   const lineOf = (more: Partial<RunningFile>, width: number, name = 'primary.htm') =>
     fileLine({ ...file, ...more }, name, NOW, width);
-  const waiting = (ms: number) => ({ waiting: WAIT, since: NOW - ms });
+  const waiting = (ms: number) => ({ waiting: WAIT, startedAt: NOW - ms });
 
   it.each<[what: string, more: Partial<RunningFile>, width: number, expected: string]>([
     ['all fields', {}, 100, `${'primary.htm'.padEnd(37)}  [====      ]   45%   45 MB of 100 MB  5.0 MB/s  11 s left`],
@@ -38,7 +38,7 @@ describe('the line of a file', () => {
     ['too narrow for a speed', {}, 20, 'primary.htm     45%'],
     ['an unknown length', { total: undefined }, 100, `${'primary.htm'.padEnd(40)}   45 MB  5.0 MB/s`],
     ['almost complete', { bytes: 99_999_999 }, 20, 'primary.htm     99%'],
-    ['resumed, too narrow for a bar', { from: 36e6 }, 40, `${'primary.htm'.padEnd(23)}   45%  1.0 MB/s`],
+    ['resumed, too narrow for a bar', { initialBytes: 36e6 }, 40, `${'primary.htm'.padEnd(23)}   45%  1.0 MB/s`],
     ['no response yet', { bytes: undefined }, 40, 'primary.htm  …'],
     ['a wait', waiting(0), 100, 'primary.htm  retry 1 of 5 in 5 s: 127.0.0.1:9: connection refused'],
     ['a later wait', waiting(3001), 100, 'primary.htm  retry 1 of 5 in 2 s: 127.0.0.1:9: connection refused'],
@@ -67,9 +67,9 @@ describe('the line of a file', () => {
 
 describe('the line above the running files', () => {
   const batch: BatchProgress = { files: 3, total: 11, skipped: 0, failed: 0, endedBytes: 15e6, sizes: undefined };
-  const file: RunningFile = { name: 'a', size: 6e6, bytes: 5e6, from: 0, since: 0 };
+  const file: RunningFile = { name: 'a', size: 6e6, bytes: 5e6, initialBytes: 0, startedAt: 0 };
   /** A run that has received 12 MB in 2.4 s, with 5 MB of an unfinished file. */
-  const running: Running = { files: new Set([file]), bytes: 12e6, since: 0, batch: undefined };
+  const running: Running = { files: new Set([file]), bytes: 12e6, startedAt: 0, batch: undefined };
   const lineOf = (more: Partial<BatchProgress>, width: number) =>
     overallLine(running, { ...batch, ...more }, 2400, width);
   const SIZES = { sizes: { bytes: 80e6, unsized: 0 } };
