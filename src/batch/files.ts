@@ -8,7 +8,13 @@ import { sha256OfFile } from '../disk/sha256.ts';
 import { FilingsError } from '../errors.ts';
 import type { Progress } from '../terminal/progress.ts';
 import type { OpenDirectory } from '../transfer/directories.ts';
-import { type DiskTarget, type FetchContext, fetchToDisk, fetchToStream, type StreamTarget } from '../transfer/download.ts';
+import {
+  type DiskTarget,
+  type FetchContext,
+  fetchToDisk,
+  fetchToStream,
+  type StreamTarget,
+} from '../transfer/download.ts';
 import { findExisting, findExistingSync, NOTHING } from '../transfer/existing.ts';
 import { type DecidedPlan, type Existing, type FilePlan, planFile } from '../transfer/file-plan.ts';
 import type { Watcher } from '../transfer/job.ts';

@@ -6,17 +6,7 @@ import { expect, test } from 'vitest';
 // and phrases that readers had to decode.
 const ROOT = join(import.meta.dirname, '../..');
 
-/** Add a folder or file here when its comments are sentences. */
-const COMMENTED =
-  'bin scripts bench test .ci/run vitest.config.ts src/large-map.ts src/abort.ts src/json.ts src/text.ts src/secrets.ts ' +
-  'src/decoding src/jwt src/sandbox src/spec src/checksums src/help ' +
-  'src/commands ' +
-  'src/transfer src/disk ' +
-  'src/settings src/session src/cli src/main.ts src/errors.ts src/world.ts src/paths.ts ' +
-  'src/service ' +
-  'src/batch src/input ' +
-  'src/loopback.ts src/http src/stdio src/terminal';
-/** Add a folder here when its titles are sentences. */
+const COMMENTED = 'bin src scripts bench test .ci/run vitest.config.ts';
 const TITLED = 'test scripts/picture';
 
 /** Phrases that must not be in texts of the program, in comments and in titles. */

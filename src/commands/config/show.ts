@@ -15,15 +15,17 @@ import type { LIST_OPTIONS } from './spec.ts';
 export async function showAll({ options, flags }: Invocation<typeof LIST_OPTIONS>, world: World): Promise<number> {
   const { rawSettings, settings } = await resolveSettings(flags, world, true);
   // With --sandbox the settings of the service have no effect.
-  const rows = SETTINGS.filter(({ key, service }) => rawSettings.has(key) || !(service && settings.sandbox)).map((spec) => {
-    const { value, level = null, name = null } = rawSettings.get(spec.key) ?? {};
-    return {
-      key: spec.key,
-      value: value === undefined ? null : displayValue(spec, value, world.secrets),
-      level,
-      origin: name,
-    };
-  });
+  const rows = SETTINGS.filter(({ key, service }) => rawSettings.has(key) || !(service && settings.sandbox)).map(
+    (spec) => {
+      const { value, level = null, name = null } = rawSettings.get(spec.key) ?? {};
+      return {
+        key: spec.key,
+        value: value === undefined ? null : displayValue(spec, value, world.secrets),
+        level,
+        origin: name,
+      };
+    },
+  );
   if (options.json) {
     await write(world.stdout, rows.map((row) => `${printableJson(row)}\n`).join(''), world.interrupt);
     return 0;

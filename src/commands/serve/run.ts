@@ -86,7 +86,13 @@ async function findFiling(directory: string): Promise<string | undefined> {
 }
 
 /** Prints the key and a command to try. */
-function introduce(url: string, host: string, key: RawSetting | undefined, example: string | undefined, log: Logger): void {
+function introduce(
+  url: string,
+  host: string,
+  key: RawSetting | undefined,
+  example: string | undefined,
+  log: Logger,
+): void {
   if (!isLoopback(host)) log('warning', `${host} may be reached by other machines, and keys travel readable`);
   log('note', key === undefined ? `the key is ${DEFAULT_KEY}` : `the key is the one of ${key.name}`);
   const allow = isLoopback(host) ? '' : ' --allow-http';
