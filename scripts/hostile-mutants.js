@@ -24,8 +24,8 @@ export const MUTANTS = Object.fromEntries(
     // This one is for both searches.
     'an error is a file': [
       'src/service/client.ts',
-      'const isExpected = answer.status === 200 ||',
-      'const isExpected = answer.status < 600 ||',
+      'const isExpected = response.status === 200 ||',
+      'const isExpected = response.status < 600 ||',
     ],
   }).map(([name, [file, from, to]]) => [name, { file, from, to }]),
 );

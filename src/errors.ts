@@ -78,7 +78,7 @@ export interface MessageParts {
   /** The number of tries, if there was more than one. */
   readonly tries?: number | undefined;
   /** A wait that the service asks for and that is too long, in milliseconds. */
-  readonly askedWaitMs?: number | undefined;
+  readonly serviceWaitMs?: number | undefined;
   /** Other facts about the run. */
   readonly remarks?: readonly string[] | undefined;
   /** The error that followed, at the end of a run. */
@@ -150,12 +150,12 @@ export function messageOf({
   reason,
   quote,
   tries,
-  askedWaitMs,
+  serviceWaitMs,
   remarks = [],
   followedBy,
 }: MessageParts): string {
   const names = subject ? namesOf(subject) : [];
-  const wait = askedWaitMs === undefined ? [] : [`the service asks to wait ${Math.ceil(askedWaitMs / 1000)} s`];
+  const wait = serviceWaitMs === undefined ? [] : [`the service asks to wait ${Math.ceil(serviceWaitMs / 1000)} s`];
   const sentence = [...names, reason, ...(quote === undefined ? [] : [quote]), ...wait].join(': ');
   const more = [
     ...(tries === undefined ? [] : [`${tries} tries`]),
@@ -196,7 +196,7 @@ export class FilingsError extends Error implements FilingsErrorDetails, MessageP
   readonly reason: string;
   readonly quote: string | undefined;
   readonly tries: number | undefined;
-  readonly askedWaitMs: number | undefined;
+  readonly serviceWaitMs: number | undefined;
   readonly remarks: readonly string[] | undefined;
   readonly followedBy: MessageParts | undefined;
   readonly hint: Hint | undefined;
@@ -218,7 +218,7 @@ export class FilingsError extends Error implements FilingsErrorDetails, MessageP
     this.reason = reason;
     this.quote = details.quote;
     this.tries = details.tries;
-    this.askedWaitMs = details.askedWaitMs;
+    this.serviceWaitMs = details.serviceWaitMs;
     this.remarks = details.remarks;
     this.followedBy = details.followedBy;
     this.hint = details.hint;

@@ -13,7 +13,7 @@ const MIN_DECODED_START = 3;
 const MAX_CUTS = 20;
 
 /** The positions of a key in a URL (service.md, section 5), and the position of user and password in any URL. */
-const PLACES = [
+const SECRET_POSITIONS = [
   /(?<=[?&;]apikey=)[^&#\s"'<>\uffff\p{Cc}]+/giu,
   /(?<=\/APIKEY-)[^/?#\s"'<>\uffff\p{Cc}]+/giu,
   /(?<=:\/\/)[^/?#\s"'<>@\uffff\p{Cc}]+(?=@)/gu,
@@ -123,8 +123,8 @@ function fold(text: string): string {
 
 function* spansIn({ text, isFromBase64, isUnread }: Decoding, forms: readonly Form[]): Generator<Span> {
   if (isUnread) yield [0, text.length];
-  for (const place of PLACES)
-    for (const { 0: value, index } of text.matchAll(place)) yield [index, index + value.length];
+  for (const pattern of SECRET_POSITIONS)
+    for (const { 0: value, index } of text.matchAll(pattern)) yield [index, index + value.length];
   if (forms.length === 0) return;
   const cuts = lastCuts(text, MAX_CUTS);
   const minStart = isFromBase64 ? MIN_DECODED_START : MIN_START;

@@ -1,5 +1,5 @@
 import type { Row } from '../../src/help/layout.ts';
-import { argumentTerm, type CommandPlace, commandPlaces, sentence, usagesOf } from '../../src/help/program.ts';
+import { argumentTerm, type CommandNode, commandNodes, sentence, usagesOf } from '../../src/help/program.ts';
 import { exitRows, fullText, optionTerm } from '../../src/help/rows.ts';
 import { environmentRows } from '../../src/help/topics.ts';
 import { SETTINGS } from '../../src/settings/table.ts';
@@ -7,7 +7,7 @@ import { named } from '../../src/spec/option.ts';
 import { bold, escaped, examples, lines, macroArgument, page, paragraphs, type Release, tagged } from './roff.ts';
 
 /** The manual page of a command, such as `filings-token(1)`. It includes the subcommands. */
-export function commandPage(command: CommandPlace, release: Release): string {
+export function commandPage(command: CommandNode, release: Release): string {
   const { spec } = command;
   const leaves = leavesOf(command);
   const all = leaves.map((leaf) => leaf.spec);
@@ -40,8 +40,8 @@ export function seeAlso(pages: readonly string[]): string {
 }
 
 /** The commands that run: the command itself, or those below it. */
-function leavesOf(command: CommandPlace): readonly CommandPlace[] {
-  const below = commandPlaces(command.spec.children ?? [], command.path);
+function leavesOf(command: CommandNode): readonly CommandNode[] {
+  const below = commandNodes(command.spec.children ?? [], command.path);
   return below.length === 0 ? [command] : below.filter(({ spec }) => spec.children === undefined);
 }
 
@@ -51,12 +51,12 @@ function synopsis(usage: string): string {
   return `${bold(words.slice(0, first).join(' '))} ${escaped(words.slice(first).join(' '))}`;
 }
 
-function heading({ path }: CommandPlace): string {
+function heading({ path }: CommandNode): string {
   return `.SS ${macroArgument(['filings', ...path].join(' '))}`;
 }
 
 /** The subcommands with their descriptions. */
-function subcommands(command: CommandPlace, leaves: readonly CommandPlace[]): readonly string[] {
+function subcommands(command: CommandNode, leaves: readonly CommandNode[]): readonly string[] {
   if (leaves[0] === command) return [];
   return leaves.flatMap((leaf) => {
     const { summary, description = [] } = leaf.spec;
@@ -65,7 +65,7 @@ function subcommands(command: CommandPlace, leaves: readonly CommandPlace[]): re
   });
 }
 
-function optionsOf(leaf: CommandPlace, isBelow: boolean): readonly string[] {
+function optionsOf(leaf: CommandNode, isBelow: boolean): readonly string[] {
   const rows = [
     ...(leaf.spec.arguments ?? []).map((argument): Row => [argumentTerm(argument), argument.help]),
     ...named(leaf.spec.options).map((option): Row => [optionTerm(option), fullText(option)]),
@@ -73,12 +73,12 @@ function optionsOf(leaf: CommandPlace, isBelow: boolean): readonly string[] {
   return rows.length === 0 ? [] : [...(isBelow ? [heading(leaf)] : []), ...tagged(rows)];
 }
 
-function exitsOf(leaf: CommandPlace, isBelow: boolean): readonly string[] {
+function exitsOf(leaf: CommandNode, isBelow: boolean): readonly string[] {
   return [...(isBelow ? [heading(leaf)] : []), ...tagged(exitRows(leaf.spec))];
 }
 
 /** The variables that matter for every command, and those of the service for commands that use it. */
-function variables({ spec }: CommandPlace, leaves: readonly CommandPlace[]): readonly Row[] {
+function variables({ spec }: CommandNode, leaves: readonly CommandNode[]): readonly Row[] {
   const asksService = [spec, ...leaves.map((leaf) => leaf.spec)].some((one) => one.asksService);
   return environmentRows(SETTINGS.filter(({ key, service }) => (asksService && service) || ALWAYS.includes(key)));
 }

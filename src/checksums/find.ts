@@ -9,7 +9,7 @@ import type { World } from '../world.ts';
 import { type ByteText, byteText, SUMS_NAME, systemPath } from './read.ts';
 import { type Finding, joined, type OnProgress, type SumsDirectory } from './verify.ts';
 
-const ENTRIES_A_READ = 512;
+const ENTRIES_PER_READ = 512;
 
 /** Directories by their absolute paths without links, each with its path for display. */
 export type Roots = ReadonlyMap<ByteText, ByteText>;
@@ -44,8 +44,8 @@ export async function* findDirectories(
   onProgress: OnProgress,
 ): AsyncGenerator<SumsDirectory | Finding> {
   const waiting = [...roots].reverse();
-  for (let place = waiting.pop(); place; place = waiting.pop()) {
-    const [path, displayPath] = place;
+  for (let next = waiting.pop(); next; next = waiting.pop()) {
+    const [path, displayPath] = next;
     try {
       const { hasSums, names, below } = await contentsOf(path, onProgress);
       if (hasSums) yield { path, displayPath, names, platform };
@@ -62,7 +62,7 @@ export async function* findDirectories(
 
 async function contentsOf(path: ByteText, onProgress: OnProgress) {
   const contents = { hasSums: false, names: [] as ByteText[], below: [] as ByteText[] };
-  const directory = opendirSync(systemPath(`${path}/.`), { encoding: 'latin1', bufferSize: ENTRIES_A_READ });
+  const directory = opendirSync(systemPath(`${path}/.`), { encoding: 'latin1', bufferSize: ENTRIES_PER_READ });
   try {
     for (let entry = directory.readSync(); entry; entry = directory.readSync()) {
       const { name } = entry;

@@ -2,7 +2,7 @@
 // together with the flags, which decide how even an error of the command line is shown.
 import { Argument, Command, Option } from 'commander';
 import { FilingsError } from '../errors.ts';
-import { type CommandPlace, programSpec } from '../help/program.ts';
+import { type CommandNode, programSpec } from '../help/program.ts';
 import { SHARED_OPTIONS } from '../settings/table.ts';
 import type { CommandSpec, Flags, Invocation, ParsedLine } from '../spec/command.ts';
 import { choice } from '../spec/kind.ts';
@@ -64,8 +64,8 @@ function readValue<T>(state: ParseState, read: () => T): T | undefined {
 }
 
 /** Returns commander's command for a spec, with its options, arguments and subcommands. */
-function buildCommand(place: CommandPlace, state: ParseState, siblings?: readonly CommandSpec[]): Command {
-  const { path, spec } = place;
+function buildCommand(node: CommandNode, state: ParseState, siblings?: readonly CommandSpec[]): Command {
+  const { path, spec } = node;
   const ownOptions = named(spec.options);
   const command = new Command(spec.name)
     .summary(spec.summary)
@@ -93,7 +93,7 @@ function buildCommand(place: CommandPlace, state: ParseState, siblings?: readonl
       kind: 'help',
       about: ['filings', ...path].join(' '),
       missing: code === 'commander.help',
-      text: (columns) => commandHelp(command, place, !state.argv.includes('--help'), columns),
+      text: (columns) => commandHelp(command, node, !state.argv.includes('--help'), columns),
     };
   };
   // Options take most of the start-up time, so a command that the line does not name gets none.
@@ -108,8 +108,8 @@ function buildCommand(place: CommandPlace, state: ParseState, siblings?: readonl
   }
   for (const child of spec.children ?? []) {
     const isDefault = child.name === spec.defaultChild;
-    const childPlace = { path: [...path, child.name], spec: child };
-    const childCommand = buildCommand(childPlace, state, isDefault ? spec.children : undefined);
+    const childNode = { path: [...path, child.name], spec: child };
+    const childCommand = buildCommand(childNode, state, isDefault ? spec.children : undefined);
     command.addCommand(childCommand, { isDefault });
   }
   const { name, load } = spec;

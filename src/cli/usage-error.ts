@@ -2,7 +2,7 @@
 // commands, and gives an error with a hint, also for names that users know from other programs.
 import type { Command, CommanderError } from 'commander';
 import { FilingsError } from '../errors.ts';
-import type { CommandPlace } from '../help/program.ts';
+import type { CommandNode } from '../help/program.ts';
 import type { CommandSpec } from '../spec/command.ts';
 import { nearest } from '../spec/nearest.ts';
 import type { NamedOption } from '../spec/option.ts';
@@ -46,7 +46,7 @@ function findOwnName(names: OtherNames, word: string): string | undefined {
 }
 
 /** The command at which parsing failed. */
-interface Position extends CommandPlace {
+interface FailedCommand extends CommandNode {
   readonly command: Command;
   readonly options: readonly NamedOption[];
   /** The commands beside a default command. One of them may have been meant. */
@@ -57,16 +57,16 @@ interface Position extends CommandPlace {
  * Returns commander's error in the words of this program. The message echoes no word that may be a value, because the
  * value may be a key.
  */
-export function usageError(error: CommanderError, position: Position): FilingsError {
-  const { path, spec, command, options, siblings } = position;
+export function usageError(error: CommanderError, failedCommand: FailedCommand): FilingsError {
+  const { path, spec, command, options, siblings } = failedCommand;
   const [word = ''] = command.args;
   if (error.code === 'commander.unknownOption') return unknownOption(error.message, path, options);
   if (error.code === 'commander.unknownCommand') return unknownCommand(path, word, spec.children ?? []);
   if (error.code === 'commander.excessArguments' && siblings) return unknownCommand(path.slice(0, -1), word, siblings);
-  return new FilingsError('usage', reasonFor(error, position), { hint: helpHint(path) });
+  return new FilingsError('usage', reasonFor(error, failedCommand), { hint: helpHint(path) });
 }
 
-function reasonFor({ code, message }: CommanderError, { path, spec, command, options }: Position): string {
+function reasonFor({ code, message }: CommanderError, { path, spec, command, options }: FailedCommand): string {
   const [flag = '', other = ''] = message.match(/--[\w-]+/g) ?? [];
   const name = path.join(' ');
   switch (code) {

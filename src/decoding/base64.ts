@@ -51,17 +51,17 @@ export function fromBase64(from: Decoding, skip: number): Decoding {
     length += size + 1;
   }
   // The bits of byte N are in the characters from 4/3 N on.
-  const placeOf = (at: number, more: number) => {
+  const positionOf = (at: number, more: number) => {
     const index = lastAtMost(starts, at);
     const { base, firstByte } = stretches[index] as Stretch;
     return [base, (4 * (firstByte + at - (starts[index] as number) + more)) / 3] as const;
   };
   const origin = ([start, end]: Span) => {
-    const [base, first] = placeOf(start, 0);
-    const [lastBase, last] = placeOf(end - 1, 1);
-    let behind = lastBase + Math.ceil(last);
-    while (text[behind] === '=') behind += 1;
-    return from.origin([base + Math.floor(first), behind]);
+    const [base, first] = positionOf(start, 0);
+    const [lastBase, last] = positionOf(end - 1, 1);
+    let lastEnd = lastBase + Math.ceil(last);
+    while (text[lastEnd] === '=') lastEnd += 1;
+    return from.origin([base + Math.floor(first), lastEnd]);
   };
   return { text: pieces.join(''), isFromBase64: true, isUnread: false, origin };
 }

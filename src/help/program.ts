@@ -19,21 +19,21 @@ export function programSpec(commands: readonly CommandSpec[]): CommandSpec {
 }
 
 /** A command with its path in the tree of commands, such as `['token', 'sign']`. */
-export interface CommandPlace {
+export interface CommandNode {
   readonly path: readonly string[];
   readonly spec: CommandSpec;
 }
 
 /** Returns all commands with their paths, each before its own subcommands. */
-export function commandPlaces(commands: readonly CommandSpec[], path: readonly string[] = []): readonly CommandPlace[] {
+export function commandNodes(commands: readonly CommandSpec[], path: readonly string[] = []): readonly CommandNode[] {
   return commands.flatMap((spec) => {
     const own = [...path, spec.name];
-    return [{ path: own, spec }, ...commandPlaces(spec.children ?? [], own)];
+    return [{ path: own, spec }, ...commandNodes(spec.children ?? [], own)];
   });
 }
 
 /** Returns the usage of a command, such as `filings token sign [OPTION...]`, once for each of its forms. */
-export function usagesOf({ path, spec }: CommandPlace): readonly string[] {
+export function usagesOf({ path, spec }: CommandNode): readonly string[] {
   const usual = spec.children ? 'COMMAND ...' : (spec.arguments ?? []).map(argumentTerm).join(' ');
   const { forms = [spec.defaultChild === undefined ? usual : `[${usual}]`] } = spec;
   return forms.map((form) => ['filings', ...path, '[OPTION...]', form].join(' ').trimEnd());

@@ -53,12 +53,12 @@ export async function get(connections: Connections, prepare: () => Promise<GetRe
       return await new Exchange(connections, connection, request).begin();
     } catch (error) {
       // A server may close an idle connection as the request goes out (RFC 9112, section 9.3.1).
-      if (!isReused || !isClosedUnanswered(error)) throw error;
+      if (!isReused || !isClosedWithoutResponse(error)) throw error;
     }
   }
 }
 
-function isClosedUnanswered(error: unknown): boolean {
+function isClosedWithoutResponse(error: unknown): boolean {
   const code = error instanceof FilingsError ? errnoOf(error.cause) : undefined;
   return code === 'UND_ERR_SOCKET' || code === 'ECONNRESET' || code === 'EPIPE';
 }

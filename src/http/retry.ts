@@ -73,7 +73,7 @@ export async function retry<T>(
       if (waitMs > policy.maxRetryAfterMs && serviceWaitMs !== undefined) {
         const isRateLimited = error.problem?.status === 429;
         throw error.with({
-          askedWaitMs: waitMs,
+          serviceWaitMs: waitMs,
           code: 'temporary',
           hint: { advice: 'wait', longestMs: policy.maxRetryAfterMs, isRateLimited },
           stopsRun: true,

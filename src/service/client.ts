@@ -10,7 +10,7 @@ import { type ListingDescription, type Page, readListing } from './listing.ts';
 import { type Listing, type PagingMemory, type Parameter, readAllPages } from './listing-pages.ts';
 import { readAtMost, readErrorBytes } from './read-body.ts';
 import { withHosts } from './redirect.ts';
-import { Requests, type ServiceAnswer } from './requests.ts';
+import { Requests, type ServiceResponse } from './requests.ts';
 
 /** The most bytes of a listing, which is more than any filing needs. */
 const MAX_LISTING_BYTES = 16 << 20;
@@ -71,19 +71,21 @@ export class ServiceClient {
     fileName: string,
     range: Readonly<Record<string, string>>,
     signal: AbortSignal,
-  ): Promise<ServiceAnswer> {
+  ): Promise<ServiceResponse> {
     const url = this.#resource('download', [
       ['accession_no', accession],
       ['file_name', fileName],
     ]);
-    const answer = await this.#requests.follow(url, range, signal);
-    const isExpected = answer.status === 200 || ('range' in range && (answer.status === 206 || answer.status === 416));
+    const response = await this.#requests.follow(url, range, signal);
+    const isExpected =
+      response.status === 200 || ('range' in range && (response.status === 206 || response.status === 416));
     try {
       // The body of an expected 416 is not a file, so its type and coding do not matter.
-      if (!isExpected || answer.status !== 416) await this.#check(answer, isExpected, { accession, fileName }, signal);
-      return answer;
+      if (!isExpected || response.status !== 416)
+        await this.#check(response, isExpected, { accession, fileName }, signal);
+      return response;
     } catch (error) {
-      throw withHosts(answer.hosts, error);
+      throw withHosts(response.hosts, error);
     }
   }
 
@@ -118,15 +120,15 @@ export class ServiceClient {
     const url = this.#resource('filings', [['accession_no', accession], ...query]);
     const resource = { accession };
     const requestOnce = async () => {
-      const answer = await this.#requests.follow(url, {}, signal);
-      const { headers, hosts } = answer;
+      const response = await this.#requests.follow(url, {}, signal);
+      const { headers, hosts } = response;
       try {
-        await this.#check(answer, answer.status === 200, resource, signal);
+        await this.#check(response, response.status === 200, resource, signal);
         if (headers['content-range'] !== undefined) {
-          answer.discard();
+          response.discard();
           throw errorAbout(resource, 'integrity', 'invalid response: 200 with Content-Range');
         }
-        const body = await readAtMost(answer, MAX_LISTING_BYTES, resource, (bytes) => {
+        const body = await readAtMost(response, MAX_LISTING_BYTES, resource, (bytes) => {
           if (this.options.meter) this.options.meter.bytes += bytes;
         });
         return { body, link: headers.link, hosts };
@@ -159,28 +161,28 @@ export class ServiceClient {
    * Throws the error of a response with an unexpected status or with problem details, which are an error under any status.
    * Throws `integrity` for a content coding, because none was requested.
    */
-  async #check(answer: ServiceAnswer, isExpected: boolean, resource: Resource, signal: AbortSignal): Promise<void> {
-    const { headers } = answer;
+  async #check(response: ServiceResponse, isExpected: boolean, resource: Resource, signal: AbortSignal): Promise<void> {
+    const { headers } = response;
     const isProblem = /^application\/problem\+json\b/i.test(String(headers['content-type'] ?? ''));
-    if (!isExpected || isProblem) throw await this.#errorFrom(answer, resource, signal);
+    if (!isExpected || isProblem) throw await this.#errorFrom(response, resource, signal);
     const codings = String(headers['content-encoding'] ?? '');
     if (codings.split(',').every((one) => /^(identity)?$/i.test(one.trim()))) return;
-    answer.discard();
+    response.discard();
     throw errorAbout(resource, 'integrity', `it came in the content coding ${codings}, which was not asked for`);
   }
 
-  async #errorFrom(answer: ServiceAnswer, resource: Resource, signal: AbortSignal): Promise<FilingsError> {
+  async #errorFrom(response: ServiceResponse, resource: Resource, signal: AbortSignal): Promise<FilingsError> {
     const { meter, hintCommand, retry, secrets } = this.options;
-    const { status, headers, retryAfterMs: waitMs } = answer;
+    const { status, headers, retryAfterMs: waitMs } = response;
     // The wait begins with the head, because the body may take seconds.
     const times = waitMs === undefined ? {} : { retryAt: retry.now() + waitMs, retryDue: retry.monotonic() + waitMs };
-    const { body, isTruncated } = await readErrorBytes(answer, retry.sleep, signal);
+    const { body, isTruncated } = await readErrorBytes(response, retry.sleep, signal);
     if (meter) meter.bytes += body.length;
-    const hint = this.#hint(answer);
+    const hint = this.#hint(response);
     return errorFromResponse({ status, headers, body, isTruncated, resource, hint, hintCommand, ...times }, secrets);
   }
 
-  #hint({ status, address }: ServiceAnswer): Hint | undefined {
+  #hint({ status, address }: ServiceResponse): Hint | undefined {
     const { hintCommand, baseUrl, credentials } = this.options;
     if (status !== 401) return undefined;
     const { host, origin } = new URL(address);

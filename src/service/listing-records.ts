@@ -55,8 +55,8 @@ const ACCESSIONS = words('accessionno accessionnumber accession');
 export const SHARDS = 'shards';
 const EXTENSION = /\.[A-Za-z][A-Za-z0-9]{0,4}$/;
 
-/** The position of a value in the response. */
-interface Position {
+/** What the members around a value of the response say about it. */
+interface ValueContext {
   readonly path: string;
   /**
    * `files`: the member names files. `container`: values with names are files. `embedded`: values with names are files in
@@ -115,22 +115,22 @@ export function findRecords(json: unknown, requested: AccessionNumber): RecordSe
   return { records: [...documents, ...search.records], listSizes, totals: search.totals, markers, doubt: search.doubt };
 }
 
-function readValue(value: unknown, position: Position, search: Search): Content {
-  if (Array.isArray(value)) return readList(value, position, search);
-  return isJsonObject(value) ? readObject(value, position, search) : NOTHING;
+function readValue(value: unknown, context: ValueContext, search: Search): Content {
+  if (Array.isArray(value)) return readList(value, context, search);
+  return isJsonObject(value) ? readObject(value, context, search) : NOTHING;
 }
 
 /** Reads an object that is not the record of a file: the whole response, a container, a filing's own record. */
-function readObject(object: JsonObject, position: Position, search: Search): Content {
+function readObject(object: JsonObject, context: ValueContext, search: Search): Content {
   const { markers } = search;
   const { pageCount } = markers;
   readMarkers(object, markers);
-  const accession = accessionOf(object, search.requested) ?? position.accession;
+  const accession = accessionOf(object, search.requested) ?? context.accession;
   let lists = 0;
   let records = 0;
   let total = 0;
   for (const [member, value] of Object.entries(object)) {
-    const inner = readMember(member, value, { ...position, accession }, search);
+    const inner = readMember(member, value, { ...context, accession }, search);
     lists += inner.lists;
     records += inner.records;
     total = Math.max(total, inner.total ?? 0);
@@ -139,17 +139,17 @@ function readObject(object: JsonObject, position: Position, search: Search): Con
   const document = documentOf(plainMembers(object, search), isAlone);
   if (document !== undefined) {
     // The size in a record around several files may be that of any of them.
-    search.documents.push({ ...document, path: position.path, record: isAlone ? object : {}, accession });
-    if (isAlone && position.role === 'unknown') addDoubt(search, `'${position.path}' may be a file, too`);
+    search.documents.push({ ...document, path: context.path, record: isAlone ? object : {}, accession });
+    if (isAlone && context.role === 'unknown') addDoubt(search, `'${context.path}' may be a file, too`);
     // A page count in the record of one file is that of a document.
     if (isAlone) markers.pageCount = pageCount;
   }
   if (isAlone) return { lists, records, total };
-  if (total > 0) search.totals.push({ path: position.path, total, records });
+  if (total > 0) search.totals.push({ path: context.path, total, records });
   return { lists, records };
 }
 
-function readMember(member: string, value: unknown, around: Position, search: Search): Content {
+function readMember(member: string, value: unknown, around: ValueContext, search: Search): Content {
   const name = plainName(member);
   const path = around.path === '' ? member : `${around.path}.${member}`;
   const total = totalOf(member, value);
@@ -174,7 +174,7 @@ function readMember(member: string, value: unknown, around: Position, search: Se
 }
 
 /** Reads a list of files or filings. */
-function readList(items: readonly unknown[], { path, role, accession }: Position, search: Search): Content {
+function readList(items: readonly unknown[], { path, role, accession }: ValueContext, search: Search): Content {
   const values = items.filter((item) => item !== null);
   const isOfTexts = values.every((item) => typeof item === 'string');
   const displayPath = path === '' ? 'the list' : `'${path}'`;
@@ -200,22 +200,22 @@ function readList(items: readonly unknown[], { path, role, accession }: Position
 }
 
 /** Reads an object of a list. Returns whether the object names a file or holds a list. */
-function readItem(item: JsonObject, position: Position, search: Search): boolean {
+function readItem(item: JsonObject, context: ValueContext, search: Search): boolean {
   const record = unwrap(item);
   const members = plainMembers(record, search);
-  const name = nameIn(members, position.path, search);
+  const name = nameIn(members, context.path, search);
   const isPrimary = name !== undefined && name === members.get(PRIMARY) && !members.has(FILE_NAME);
   // The item may be a filing. Otherwise its members describe one file, and no list in them is read.
   if (name === undefined || isPrimary || hasFileList(record)) {
     const { pageCount } = search.markers;
-    if (readObject(item, position, search).lists > 0) return true;
+    if (readObject(item, context, search).lists > 0) return true;
     // A page count in the record of a document is that of the document.
     search.markers.pageCount = pageCount;
   }
-  const accession = accessionOf(record, search.requested) ?? accessionOf(item, search.requested) ?? position.accession;
+  const accession = accessionOf(record, search.requested) ?? accessionOf(item, search.requested) ?? context.accession;
   search.records.push({ name, record, accession, isPrimary });
   const isOurs = accession === undefined || accession === search.requested;
-  if (name === undefined && isOurs) readNameless(item, position.path, search);
+  if (name === undefined && isOurs) readNameless(item, context.path, search);
   if (name !== undefined && record !== item) {
     // The cursor of an edge is not a sign of more.
     const { cursor: _, ...others } = item;

@@ -12,15 +12,15 @@ const MAX_ERROR_BYTES = 1 << 20;
  * than `maxBytes`, and the error of a body that ends early.
  */
 export async function readAtMost(
-  answer: HttpResponse,
+  response: HttpResponse,
   maxBytes: number,
   resource: Resource,
   onBytes: (bytes: number) => void,
 ): Promise<Buffer> {
   const pieces: Buffer[] = [];
-  const canFit = (answer.length ?? 0) <= maxBytes;
-  if (canFit && (await readPieces(answer, maxBytes, pieces, onBytes))) return Buffer.concat(pieces);
-  answer.discard();
+  const canFit = (response.length ?? 0) <= maxBytes;
+  if (canFit && (await readPieces(response, maxBytes, pieces, onBytes))) return Buffer.concat(pieces);
+  response.discard();
   throw errorAbout(resource, 'integrity', `larger than ${maxBytes} bytes, the most that is read`);
 }
 
@@ -28,13 +28,13 @@ export async function readAtMost(
  * Returns the body of an error response, truncated if the connection, the time or the size ends the body early. Throws the
  * signal's reason.
  */
-export async function readErrorBytes(answer: HttpResponse, sleep: Sleep, signal: AbortSignal) {
+export async function readErrorBytes(response: HttpResponse, sleep: Sleep, signal: AbortSignal) {
   const pieces: Buffer[] = [];
   const timer = createAbortController();
-  sleep(MAX_ERROR_MS, timer.signal).then(answer.discard, () => {});
-  const isWhole = await readPieces(answer, MAX_ERROR_BYTES, pieces).catch(() => false);
+  sleep(MAX_ERROR_MS, timer.signal).then(response.discard, () => {});
+  const isWhole = await readPieces(response, MAX_ERROR_BYTES, pieces).catch(() => false);
   timer.abort();
-  answer.discard();
+  response.discard();
   signal.throwIfAborted();
   return { body: Buffer.concat(pieces).subarray(0, MAX_ERROR_BYTES), isTruncated: !isWhole };
 }

@@ -19,7 +19,7 @@ const VALIDATORS = ['etag', 'last-modified'];
 const MAX_POSTPONED = 1000;
 
 /** The response at the end of all redirects. */
-export interface ServiceAnswer extends HttpResponse {
+export interface ServiceResponse extends HttpResponse {
   /** The last URL, without credentials and query, so that it may be written to a file. */
   readonly address: string;
   /** The wait that the service asks for before a retry, in milliseconds. */
@@ -43,19 +43,19 @@ export class Requests {
    * Returns the response at the end of all redirects. After a redirect to another origin no credential is sent. Throws
    * `temporary` without a response, `integrity` for a redirect that is not followed, and the signal's reason.
    */
-  async follow(resource: URL, fields: Readonly<Record<string, string>>, signal: AbortSignal): Promise<ServiceAnswer> {
+  async follow(resource: URL, fields: Readonly<Record<string, string>>, signal: AbortSignal): Promise<ServiceResponse> {
     const { secrets, credentials } = this.#options;
     let url = resource;
     let isTrusted = true;
     try {
       for (let hop = 1; ; hop += 1) {
-        const answer = await this.#send(url, isTrusted, fields, signal);
-        if (!REDIRECTS.has(answer.status)) {
+        const response = await this.#send(url, isTrusted, fields, signal);
+        if (!REDIRECTS.has(response.status)) {
           const path = url === resource ? url.pathname : secrets.redact(url.pathname);
-          return { ...answer, address: `${url.origin}${path}`, hosts: [resource.host, url.host] };
+          return { ...response, address: `${url.origin}${path}`, hosts: [resource.host, url.host] };
         }
-        answer.discard();
-        const { location } = answer.headers;
+        response.discard();
+        const { location } = response.headers;
         const to = resolveRedirect(url, location, hop);
         isTrusted &&= to.origin === url.origin;
         if (!isTrusted) this.#forbidCredential(url, to, `${location}`);
@@ -72,7 +72,7 @@ export class Requests {
     isTrusted: boolean,
     fields: Readonly<Record<string, string>>,
     signal: AbortSignal,
-  ): Promise<Omit<ServiceAnswer, 'address' | 'hosts'>> {
+  ): Promise<Omit<ServiceResponse, 'address' | 'hosts'>> {
     const { connections, credentials, retry, meter, userAgent, trace } = this.#options;
     let request: AuthorizedRequest = { url, headers: {} };
     // A service may send our fields back.
@@ -88,7 +88,7 @@ export class Requests {
     let sentAt = 0;
     let endRequest: EndRequest = () => {};
     try {
-      const answer = await get(connections, async () => {
+      const response = await get(connections, async () => {
         // `get` prepares a second request if the server closed a reused connection before the first one arrived.
         endRequest(false);
         endRequest = await retry.limiter.acquire(signal, this.#postponed.delete(url.href));
@@ -103,10 +103,10 @@ export class Requests {
       });
       const receivedAt = retry.now();
       // The clock may have been set since the request, so its time is counted back from now.
-      this.clockAhead = clockAhead(answer.headers.date, receivedAt - (retry.monotonic() - sentAt), receivedAt);
-      traceHead('<', `${answer.status}`, answer.headers);
-      const headers = this.#withoutSecretValidators(answer.headers);
-      return { ...answer, headers, retryAfterMs: this.#pauseIfRequested(url, answer) };
+      this.clockAhead = clockAhead(response.headers.date, receivedAt - (retry.monotonic() - sentAt), receivedAt);
+      traceHead('<', `${response.status}`, response.headers);
+      const headers = this.#withoutSecretValidators(response.headers);
+      return { ...response, headers, retryAfterMs: this.#pauseIfRequested(url, response) };
     } finally {
       endRequest();
     }

@@ -1,7 +1,7 @@
 // Decides whether the bytes of an earlier response and those of a new one belong to the same file (RFC 9110, sections
 // 13.1.5, 14.4 and 15.3.7). Takes a partial file and the header of a response; gives the one decision about resuming.
 import { httpDate } from '../http/head.ts';
-import type { ServiceAnswer } from '../service/requests.ts';
+import type { ServiceResponse } from '../service/requests.ts';
 
 /** A strong validator: two responses with the same one have the same bytes (RFC 9110, section 8.8). */
 export interface Validator {
@@ -24,7 +24,7 @@ export interface PartialFile extends RemoteVersion {
   readonly bytes: number;
 }
 
-export type ResumeResponse = Pick<ServiceAnswer, 'status' | 'headers' | 'address'>;
+export type ResumeResponse = Pick<ServiceResponse, 'status' | 'headers' | 'address'>;
 
 /** The use of a response for a partial file. */
 export type Decision =

@@ -4,7 +4,7 @@ import { createHash, type Hash } from 'node:crypto';
 import { FilingsError, withResource } from '../errors.ts';
 import { retry } from '../http/retry.ts';
 import { type Hosts, withHosts } from '../service/redirect.ts';
-import type { ServiceAnswer } from '../service/requests.ts';
+import type { ServiceResponse } from '../service/requests.ts';
 import { requireHash } from './existing.ts';
 import type { Hashing, Job, Placement, Sink } from './job.ts';
 import {
@@ -102,7 +102,7 @@ class Transfer {
     return this.#hosts ? withHosts(this.#hosts, error) : error;
   }
 
-  async #attempt(): Promise<ServiceAnswer | undefined> {
+  async #attempt(): Promise<ServiceResponse | undefined> {
     const sink = this.#sink;
     this.#farthest = Math.max(this.#farthest, sink.bytes);
     this.#hosts = undefined;
@@ -121,7 +121,7 @@ class Transfer {
   }
 
   /** Returns the response whose body comes next, or undefined if the sink has all bytes. Prepares the sink for it. */
-  async #open(): Promise<ServiceAnswer | undefined> {
+  async #open(): Promise<ServiceResponse | undefined> {
     const { client, remoteFile, signal } = this.#job;
     for (let partial = this.#partial; ; partial = { ...partial, bytes: 0 }) {
       this.#job.attempts += 1;
@@ -139,7 +139,7 @@ class Transfer {
     }
   }
 
-  async #restart(response: ServiceAnswer): Promise<void> {
+  async #restart(response: ServiceResponse): Promise<void> {
     const total = response.length ?? knownTotal(this.#partial, response);
     try {
       this.#requireRestartable();
@@ -158,7 +158,7 @@ class Transfer {
   }
 
   /** Writes a body to the sink. Fails unless framing and range fit, or the expected hash matches. */
-  async #receive(response: ServiceAnswer): Promise<void> {
+  async #receive(response: ServiceResponse): Promise<void> {
     try {
       for (let chunks = await response.body.read(); chunks; chunks = await response.body.read()) {
         const size = chunks.reduce((sum, chunk) => sum + chunk.length, 0);
@@ -181,7 +181,7 @@ class Transfer {
     throw new FilingsError('integrity', `more bytes came than the file has (${total})`);
   }
 
-  #requireWhole({ length, isUntilClose }: ServiceAnswer): void {
+  #requireWhole({ length, isUntilClose }: ServiceResponse): void {
     const { bytes, total } = this.#partial;
     if (total !== undefined && bytes !== total) {
       throw new FilingsError('integrity', `truncated: ${bytes} bytes came of ${total}`, { retryable: true });

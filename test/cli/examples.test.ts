@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { execa } from 'execa';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { COMMANDS } from '../../src/cli/catalogue.ts';
-import { commandPlaces, programSpec } from '../../src/help/program.ts';
+import { commandNodes, programSpec } from '../../src/help/program.ts';
 import { pasted } from '../program/pasted.ts';
 import { filings } from '../program/run.ts';
 import { ACCESSION, BIN, NODE, started, until } from './program.ts';
@@ -73,7 +73,7 @@ async function place(): Promise<string> {
 
 /** The environment that the heading of the examples names. */
 const SANDBOX = { FILINGS_SANDBOX: '1' };
-const all = [{ path: [] as readonly string[], spec: programSpec(COMMANDS) }, ...commandPlaces(COMMANDS)];
+const all = [{ path: [] as readonly string[], spec: programSpec(COMMANDS) }, ...commandNodes(COMMANDS)];
 const found = all.flatMap(({ path, spec: { examples = [], asksService } }) =>
   examples.map(([line]) => ({ help: ['filings', ...path].join(' '), line, env: asksService ? SANDBOX : {} })),
 );

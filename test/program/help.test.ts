@@ -1,14 +1,14 @@
 import { describe, expect, test } from 'vitest';
 import { COMMANDS } from '../../src/cli/catalogue.ts';
 import { EXIT_CODE_ROWS } from '../../src/errors.ts';
-import { commandPlaces } from '../../src/help/program.ts';
+import { commandNodes } from '../../src/help/program.ts';
 import { TOPICS } from '../../src/help/topics.ts';
 import { SETTINGS, SHARED_OPTIONS } from '../../src/settings/table.ts';
 import { named } from '../../src/spec/option.ts';
 import { head } from '../servers/answers.ts';
 import { ACCESSION, asking, filings } from './run.ts';
 
-const PLACES = commandPlaces(COMMANDS).map(({ path, spec }) => ({ path, spec, name: path.join(' ') }));
+const PLACES = commandNodes(COMMANDS).map(({ path, spec }) => ({ path, spec, name: path.join(' ') }));
 const PATHS = ['', ...PLACES.map(({ name }) => name)];
 const BROKEN_CONFIG = { FILINGS_CONFIG: '/nowhere/config.json' };
 const words = (line: string) => line.split(' ').filter(Boolean);

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { manPages } from '../../scripts/reference/files.ts';
 import { COMMANDS } from '../../src/cli/catalogue.ts';
 import { EXIT_CODE_ROWS } from '../../src/errors.ts';
-import { commandPlaces } from '../../src/help/program.ts';
+import { commandNodes } from '../../src/help/program.ts';
 import { SETTINGS, SHARED_OPTIONS } from '../../src/settings/table.ts';
 import { named } from '../../src/spec/option.ts';
 
@@ -15,7 +15,7 @@ const roff = (text: string) => text.replaceAll('-', '\\-').replaceAll("'", '\\(a
 const pageOf = (name: string) => PAGES.find(([path]) => path === `man/${name}`)?.[1] ?? '';
 
 test('a manual page has all options and examples of its command and its subcommands', () => {
-  for (const { path, spec } of commandPlaces(COMMANDS)) {
+  for (const { path, spec } of commandNodes(COMMANDS)) {
     const page = pageOf(`filings-${path[0]}.1`);
     for (const { flag } of named(spec.options)) expect(page).toContain(roff(`--${flag}`));
     for (const [line] of spec.examples ?? []) expect(page, line).toContain(roff(line));

@@ -25,8 +25,8 @@ describe('messageOf', () => {
     ['404 Not Found: no such file', { reason: '404 Not Found', quote: 'no such file' }],
     ['why; 2 tries', { reason: 'why', tries: 2 }],
     ['503: down; 2 tries', { reason: '503', quote: 'down', tries: 2 }],
-    ['429: the service asks to wait 2 s', { reason: '429', askedWaitMs: 1001 }],
-    ['429: slow: the service asks to wait 5 s', { reason: '429', quote: 'slow', askedWaitMs: 5000 }],
+    ['429: the service asks to wait 2 s', { reason: '429', serviceWaitMs: 1001 }],
+    ['429: slow: the service asks to wait 5 s', { reason: '429', quote: 'slow', serviceWaitMs: 5000 }],
     [
       'why; 3 tries; 1 of 2 files failed; 1 file not started',
       {

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
 import { COMMANDS } from '../../src/cli/catalogue.ts';
-import { commandPlaces } from '../../src/help/program.ts';
+import { commandNodes } from '../../src/help/program.ts';
 import { SHARED_OPTIONS } from '../../src/settings/table.ts';
 import { named } from '../../src/spec/option.ts';
 
-test.each(commandPlaces(COMMANDS).map(({ path, spec }) => ({ name: path.join(' '), spec })))(
+test.each(commandNodes(COMMANDS).map(({ path, spec }) => ({ name: path.join(' '), spec })))(
   '$name has unique options, complete help texts and valid defaults',
   ({ spec }) => {
     const options = [...named(spec.options), ...SHARED_OPTIONS];

@@ -8,20 +8,20 @@ import { type Completions, completionsFor } from './completions.ts';
 import { SHELLS } from './shells.ts';
 
 /**
- * Answers a TAB: `filings __complete SHELL LINE`. Returns 0. Errors print nothing, because a person is typing on the
+ * Completes a word at TAB: `filings __complete SHELL LINE`. Returns 0. Errors print nothing, because a person is typing on the
  * terminal.
  */
 export async function complete(argv: readonly string[], commands: readonly CommandSpec[], world: World) {
-  const answer = await createAnswer(argv, commands, world).catch(() => '');
-  await write(world.stdout, answer).catch(() => {});
+  const output = await createOutput(argv, commands, world).catch(() => '');
+  await write(world.stdout, output).catch(() => {});
   return 0;
 }
 
-async function createAnswer([name = '', ...args]: readonly string[], commands: readonly CommandSpec[], world: World) {
+async function createOutput([name = '', ...args]: readonly string[], commands: readonly CommandSpec[], world: World) {
   const shell = Object.hasOwn(SHELLS, name) ? SHELLS[name] : undefined;
   if (shell === undefined) return '';
   const line = shell.read(args, world.env);
-  // The answer consists of lines, so that a word with a line break or a control character cannot be completed.
+  // The output consists of lines, so that a word with a line break or a control character cannot be completed.
   if (line.words.some((word) => printable(word) !== word)) return '';
   const completions = completionsFor(line.words, commands);
   const { prefix, lookUp } = completions;

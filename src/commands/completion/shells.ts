@@ -2,12 +2,12 @@ import type { World } from '../../world.ts';
 import type { Candidate } from './completions.ts';
 import { type ShellLine, splitLine } from './shell-line.ts';
 
-// Reads the line as each shell passes it to `filings __complete`, and prints the answer as the script in completions/ reads
-// it. The lines of an answer are `words` and the candidates, or `file` or `directory`, the prefix of each path, the path so
+// Reads the line as each shell passes it to `filings __complete`, and prints the result as the script in completions/ reads
+// it. The lines of a result are `words` and the candidates, or `file` or `directory`, the prefix of each path, the path so
 // far, and the part of the word that the shell keeps.
 
 /** The possible completions of the current word. */
-export interface CompletionAnswer {
+export interface CompletionResult {
   readonly kind: 'words' | 'file' | 'directory';
   /** Whole words, which include the prefix. */
   readonly candidates: readonly Candidate[];
@@ -17,25 +17,25 @@ export interface CompletionAnswer {
 interface Shell {
   /** Splits the arguments of `__complete`. */
   readonly read: (args: readonly string[], env: World['env']) => ShellLine;
-  readonly print: (answer: CompletionAnswer, line: ShellLine) => string;
+  readonly print: (result: CompletionResult, line: ShellLine) => string;
 }
 
 /** The shells by the name that their script passes. */
 export const SHELLS: Readonly<Record<string, Shell>> = {
   bash: {
     read: (args, env) => splitLine(args.join(' '), { home: env.HOME, breaks: env.COMP_WORDBREAKS ?? '=:' }),
-    print: (answer, line) => answerLines(answer, line, bashWord),
+    print: (result, line) => resultLines(result, line, bashWord),
   },
   zsh: {
     read: (args, env) => splitLine(args.join(' '), { home: env.HOME }),
-    print: (answer, line) => answerLines(answer, line, zshWord),
+    print: (result, line) => resultLines(result, line, zshWord),
   },
   fish: {
     read: (args, env) => splitLine(args.join(' '), { home: env.HOME }),
-    print: (answer, line) => answerLines(answer, line, ({ text, help }) => [help === '' ? text : `${text}\t${help}`]),
+    print: (result, line) => resultLines(result, line, ({ text, help }) => [help === '' ? text : `${text}\t${help}`]),
   },
-  powershell: { read: ([line = '']) => wordsOf(line.split('\t').slice(1)), print: powershellAnswer },
-  // Scripts of version 0.1.0 pass the words before the cursor after `--`, and use the answer only for names of files.
+  powershell: { read: ([line = '']) => wordsOf(line.split('\t').slice(1)), print: powershellJson },
+  // Scripts of version 0.1.0 pass the words before the cursor after `--`, and use the result only for names of files.
   '--': {
     read: (args) => wordsOf([...args, '']),
     print: ({ candidates }) => candidates.map(({ text }) => `${text}\n`).join(''),
@@ -49,7 +49,7 @@ function wordsOf(words: readonly string[]): ShellLine {
 
 type PrintWord = (candidate: Candidate, line: ShellLine) => readonly string[];
 
-function answerLines({ kind, candidates, prefix }: CompletionAnswer, line: ShellLine, print: PrintWord): string {
+function resultLines({ kind, candidates, prefix }: CompletionResult, line: ShellLine, print: PrintWord): string {
   const { words, keptPrefix } = line;
   const path = [prefix, (words.at(-1) ?? '').slice(prefix.length), keptPrefix];
   const lines = kind === 'words' ? candidates.flatMap((candidate) => print(candidate, line)) : path;
@@ -76,7 +76,7 @@ function zshWord({ text, help }: Candidate): readonly string[] {
  * Returns JSON in ASCII, because PowerShell may decode output with another encoding. Omits words with a double quote, which
  * Windows PowerShell does not pass to a program unchanged.
  */
-function powershellAnswer({ kind, candidates }: CompletionAnswer, { words }: ShellLine): string {
+function powershellJson({ kind, candidates }: CompletionResult, { words }: ShellLine): string {
   const begin = words.at(-1) ?? '';
   const matches = candidates
     .filter(({ text }) => text.startsWith(begin) && !text.includes('"'))

@@ -4,20 +4,25 @@ import type { Flags } from '../../spec/command.ts';
 import { shellWord } from '../../text.ts';
 import type { Order } from './order.ts';
 
-/**
- * Returns the final error of a run with `--failed`, with the command that retries the failed files.
- * @param isOwn whether the error belongs to one file or listing and therefore keeps its own hint
- * @param again completes a command so that it asks the same service
- */
+interface RetryHintOptions {
+  /** Whether the error belongs to one file or listing and therefore keeps its own hint. */
+  readonly isOwn: boolean;
+  readonly order: Order;
+  readonly flags: Flags;
+  /** Completes a command so that it uses the same service. */
+  readonly hintCommand: (command: string) => string;
+}
+
+/** Returns the final error of a run with `--failed`, with the command that retries the failed files. */
 export function withRetryHint(
   error: FilingsError,
-  { isOwn, order, flags, again }: { isOwn: boolean; order: Order; flags: Flags; again: (command: string) => string },
+  { isOwn, order, flags, hintCommand }: RetryHintOptions,
 ): FilingsError {
   const { output, options } = order;
   // The failed list has no place for the path or the hash of the one file: only the same command can retry it.
   if (output !== undefined || options.sha256 !== undefined) return error;
   const hasOwnHint = error.hint !== undefined && (isOwn || error.stopsRun);
-  const command = again(commandFor(order, flags));
+  const command = hintCommand(commandFor(order, flags));
   return error.with({ hint: hasOwnHint ? error.hint : undefined, retryCommand: command });
 }
 

@@ -89,7 +89,7 @@ async function downloadAll(run: Run): Promise<FilingsError | undefined> {
     // Invalid lines of the input are comments, which no command can retry.
     if (!error || !/^[^#\n]/m.test(recorder.failedList)) return error;
     const { hintCommand } = session.client.options;
-    return withRetryHint(error, { isOwn: error === recorder.singleError, order, flags, again: hintCommand });
+    return withRetryHint(error, { isOwn: error === recorder.singleError, order, flags, hintCommand });
   } catch (failure) {
     directories.keptParts.noteFailure(failure);
     await directories.keptParts.settle();

@@ -1,7 +1,7 @@
 // Describes `help`: takes the specs of the other commands, and gives the text of a command or of a topic.
 import { FilingsError } from '../../errors.ts';
 import { helpColumns, stacked } from '../../help/layout.ts';
-import { commandPlaces } from '../../help/program.ts';
+import { commandNodes } from '../../help/program.ts';
 import { type CommandSpec, command, type ParseLine } from '../../spec/command.ts';
 import { didYouMean } from '../../spec/nearest.ts';
 import { write } from '../../stdio/output.ts';
@@ -39,7 +39,7 @@ export function helpSpec(others: readonly CommandSpec[], parse: ParseLine): Comm
 
   async function helpText(args: readonly string[], columns: number): Promise<string> {
     const { TOPICS } = await import('../../help/topics.ts');
-    const commandNames = commandPlaces([...others, spec]).map(({ path }) => path.join(' '));
+    const commandNames = commandNodes([...others, spec]).map(({ path }) => path.join(' '));
     const name = args.join(' ');
     const topic = Object.hasOwn(TOPICS, name) ? TOPICS[name] : undefined;
     const isCommand = args.length === 0 || commandNames.includes(name);
