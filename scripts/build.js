@@ -28,8 +28,8 @@ const withoutUnused = {
 };
 
 /**
- * Bundles only the two modules of undici that are used. Its index also loads fetch, web sockets, caches and mocks, which
- * makes a small download half as slow again.
+ * Bundles only the two modules of undici that are used. Its index also loads fetch, web sockets, caches and mocks,
+ * which makes a small download half as slow again.
  */
 const undiciClient = {
   name: 'undici-client',

@@ -29,15 +29,15 @@ function* tests() {
 }
 
 /**
- * Names of sources: `retry/attempts.ts` in a line, or `transfer/attempt` at the start of a line. Each must be the end
- * of a path.
+ * Names of sources: `retry/attempts.ts` in a line, or transfer/attempts.ts at the start of a line of a walk. Each must
+ * be the end of a path.
  */
 function* named() {
   const paths = [...files('src', '.ts'), ...files('test', '.ts')].map((path) => `/${path}`);
   for (const page of pages()) {
     const text = read(page);
     const inLines = [...text.matchAll(/`([a-z][\w./-]*\.ts)`/g)].map(([, name]) => name);
-    const inWalks = [...text.matchAll(/^([a-z]+(?:\/[a-z-]+)+) {2}/gm)].map(([, name]) => `${name}.ts`);
+    const inWalks = [...text.matchAll(/^([a-z]+(?:\/[a-z-]+)+\.ts) {2}/gm)].map(([, name]) => name);
     for (const name of [...inLines, ...inWalks]) {
       const isPlaceholder = /[A-Z]/.test(name);
       if (!isPlaceholder && !paths.some((path) => path.endsWith(`/${name}`))) yield `${page}: ${name} is not there`;

@@ -38,8 +38,8 @@ export function childOf(parent: AbortSignal) {
 export type Sleep = (ms: number, signal: AbortSignal) => Promise<void>;
 
 /**
- * The real clock's `Sleep`, for the World alone. All other code gets its `Sleep` from the World. A wait that is too long
- * for a timer consists of several timers.
+ * The real clock's `Sleep`, for the World alone. All other code gets its `Sleep` from the World. A wait that is too
+ * long for a timer consists of several timers.
  */
 export async function sleep(ms: number, signal: AbortSignal): Promise<void> {
   for (let left = ms; left > 0; left -= MAX_TIMER_MS) {

@@ -169,10 +169,10 @@ export function messageOf({
 function namesOf({ line, name, path, resource, host, proxy, redirectedFrom }: Subject): readonly string[] {
   const redirect = redirectedFrom === undefined ? '' : `${redirectedFrom} redirects to `;
   const through = proxy === undefined ? '' : ` through the proxy ${proxy}`;
-  const thing = [name, path].filter((part) => part !== undefined).join(' ');
+  const subjectText = [name, path].filter((part) => part !== undefined).join(' ');
   return [
     ...(line === undefined ? [] : [`line ${line}`]),
-    ...(thing === '' ? [] : [thing]),
+    ...(subjectText === '' ? [] : [subjectText]),
     ...(resource === undefined ? [] : [wordsOf(resource)]),
     ...(host === undefined ? [] : [`${redirect}${host}${through}`]),
   ];

@@ -32,7 +32,9 @@ export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Returns whether a value has more levels of nesting than this. Recursion over such a value could overflow the stack. */
+/**
+ * Returns whether a value has more levels of nesting than this. Recursion over such a value could overflow the stack.
+ */
 export function isDeeper(value: unknown, levels = MAX_DEPTH): boolean {
   if (typeof value !== 'object' || value === null) return false;
   return levels === 0 || Object.values(value).some((member) => isDeeper(member, levels - 1));
@@ -48,8 +50,8 @@ interface Container {
 }
 
 /**
- * Returns the first fault of a JSON text, or undefined: a syntax error (RFC 8259), more than {@link MAX_DEPTH} levels, or
- * a duplicate member, of which readers may choose either. Used for tokens, keys, listings and the config file.
+ * Returns the first fault of a JSON text, or undefined: a syntax error (RFC 8259), more than {@link MAX_DEPTH} levels,
+ * or a duplicate member, of which readers may choose either. Used for tokens, keys, listings and the config file.
  */
 export function findJsonFault(text: string): JsonFault | undefined {
   const open: Container[] = [];

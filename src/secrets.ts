@@ -113,8 +113,8 @@ function base64Forms(bytes: Buffer): Form[] {
 }
 
 /**
- * Returns the text in lower case, because a host is written in it, and with spaces for plus signs, because a form encodes
- * a space as one. The length stays the same.
+ * Returns the text in lower case, because a host is written in it, and with spaces for plus signs, because a form
+ * encodes a space as one. The length stays the same.
  */
 function fold(text: string): string {
   const lower = text.toLowerCase();

@@ -1,4 +1,5 @@
-// Words and numbers in messages for people. terminal/printable.ts makes characters visible that could control a terminal.
+// Words and numbers in messages for people. terminal/printable.ts makes characters visible that could control a
+// terminal.
 
 /** Returns the text as one word of a POSIX shell, so that a command in a hint works when it is pasted. */
 export function shellWord(text: string): string {

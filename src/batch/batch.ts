@@ -1,5 +1,5 @@
-// Runs a batch: takes items from the selection, follows the plan of each file, and passes the results to the recorder. A
-// failed file does not end the batch; a signal, a limit or an error that all further files would have does.
+// Runs a batch: takes items from the selection, follows the plan of each file, and passes the results to the recorder.
+// A failed file does not end the batch; a signal, a limit or an error that all further files would have does.
 import { setImmediate } from 'node:timers/promises';
 import { createAbortController, MAX_SLICE_MS, onAbort } from '../abort.ts';
 import { FilingsError } from '../errors.ts';

@@ -1,5 +1,5 @@
-// `--done` names the file of filings that are complete on disk, so that a later run skips them without a request. A line
-// counts only for a run with the same selection, because another one may choose other files.
+// `--done` names the file of filings that are complete on disk, so that a later run skips them without a request. A
+// line counts only for a run with the same selection, because another one may choose other files.
 import { createHash } from 'node:crypto';
 import { AppendFile } from '../disk/append.ts';
 import { readPlain } from '../disk/plain-file.ts';
@@ -21,8 +21,8 @@ interface SelectionKey {
 }
 
 /**
- * Returns 16 hexadecimal digits of SHA-256 over the JSON array of service, include globs, exclude globs, layout, directory
- * and query. The order of globs and repeated globs do not change it.
+ * Returns 16 hexadecimal digits of SHA-256 over the JSON array of service, include globs, exclude globs, layout,
+ * directory and query. The order of globs and repeated globs do not change it.
  */
 export function selectionId({ service, include, exclude, layout, directory, query }: SelectionKey): string {
   const text = JSON.stringify([service, uniqueSorted(include), uniqueSorted(exclude), layout, directory, query]);

@@ -1,5 +1,6 @@
 // The layout says where each file of a run goes below the directory. It is a template such as
-// `{accession_no}/{file_name}`. A layout is accepted only if every file of every filing gets a path that is safe on disk.
+// `{accession_no}/{file_name}`. A layout is accepted only if every file of every filing gets a path that is safe on
+// disk.
 import { type FileNameFault, fileNameFault } from '../disk/file-name.ts';
 import { FilingsError } from '../errors.ts';
 import { shortened } from '../text.ts';

@@ -1,5 +1,5 @@
-// `--max-bytes`, `--max-requests` and `--stop-after` bound what a run starts, and `--limit-rate` its bandwidth. No limit
-// ends a download in progress, so that every run makes progress.
+// `--max-bytes`, `--max-requests` and `--stop-after` bound what a run starts, and `--limit-rate` its bandwidth. No
+// limit ends a download in progress, so that every run makes progress.
 import { FilingsError } from '../errors.ts';
 import type { Meter } from '../service/client.ts';
 import { grouped } from '../text.ts';

@@ -43,8 +43,8 @@ export class NameCheck {
   }
 
   /**
-   * Returns the item for the next name. Throws `local_io` if there are more names than the heap has room for, because V8
-   * would end the process without a message.
+   * Returns the item for the next name. Throws `local_io` if there are more names than the heap has room for, because
+   * V8 would end the process without a message.
    */
   check(file: NamedFile): Item {
     const { accession, fileName } = file;

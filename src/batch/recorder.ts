@@ -1,5 +1,5 @@
-// Records how each item of a batch ended: on stderr, in the counts, the report, the failed list and the done list. Report
-// lines are appended a few at a time. A filing enters the done list only after the report lines of its files.
+// Records how each item of a batch ended: on stderr, in the counts, the report, the failed list and the done list.
+// Report lines are appended a few at a time. A filing enters the done list only after the report lines of its files.
 import { createAbortController } from '../abort.ts';
 import type { FilingsError } from '../errors.ts';
 import { noMatch } from '../input/glob.ts';
@@ -61,7 +61,9 @@ export class Recorder {
     this.#options = options;
   }
 
-  /** Records the end of an item. `isPrintedLater`: the error is printed as the run's error, so it is not printed here. */
+  /**
+   * Records the end of an item. `isPrintedLater`: the error is printed as the run's error, so it is not printed here.
+   */
   record(item: Item, outcome: Outcome | undefined = failureOf(item), isPrintedLater = false): void {
     const { secrets, platform } = this.#options.world;
     const errorOptions = { secrets, hintOf: this.#options.hintOf };

@@ -9,7 +9,9 @@ import type { World } from '../world.ts';
 
 /** The open report of a run. */
 export interface Report {
-  /** Writes whole lines. Throws `local_io`, `interrupted` if the reader of stdout has closed it, or the signal's reason. */
+  /**
+   * Writes whole lines. Throws `local_io`, `interrupted` if the reader of stdout has closed it, or the signal's reason.
+   */
   write(lines: string): Promise<void>;
   close(): Promise<void>;
 }

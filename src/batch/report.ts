@@ -25,8 +25,8 @@ export class Counts {
   /** Bytes of downloaded files; in a dry run, bytes to download according to listings. */
   bytes = 0;
   /**
-   * All ended files. `bytes`: their listed sizes, or their own size if none is listed. `unsized`: number of files without
-   * a listed size. `unsizedBytes`: the bytes of these.
+   * All ended files. `bytes`: their listed sizes, or their own size if none is listed. `unsized`: number of files
+   * without a listed size. `unsizedBytes`: the bytes of these.
    */
   readonly ended = { bytes: 0, unsized: 0, unsizedBytes: 0 };
   /** Bytes of unfinished and failed files that the next run resumes from. */

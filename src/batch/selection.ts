@@ -1,5 +1,5 @@
-// Turns the lines of the input into items: it requests listings, selects their files and checks each name. Items come in
-// the order of the input, except that files never wait for another filing's listing.
+// Turns the lines of the input into items: it requests listings, selects their files and checks each name. Items come
+// in the order of the input, except that files never wait for another filing's listing.
 import { createAbortController, yieldToEventLoop } from '../abort.ts';
 import { FilingsError } from '../errors.ts';
 import type { Entry, Line } from '../input/lines.ts';
@@ -76,8 +76,8 @@ export class Selection {
   }
 
   /**
-   * The number of all files. Undefined while the input is not read to its end or a listing is missing. A file that later
-   * lines name again counts twice until these lines are consumed.
+   * The number of all files. Undefined while the input is not read to its end or a listing is missing. A file that
+   * later lines name again counts twice until these lines are consumed.
    */
   get files(): number | undefined {
     if (!this.#isRead || this.#listings.size > 0) return undefined;

@@ -21,13 +21,18 @@ export class ChecksumFiles {
   /** Rejects permanently after one failure. The kernel reports a failure once, so another flush would succeed. */
   #flushing: Promise<void> = Promise.resolve();
 
-  /** `isFlushed` means that lines are flushed before a done line, because a filing in a done list is never checked again. */
+  /**
+   * `isFlushed` means that lines are flushed before a done line, because a filing in a done list is never checked
+   * again.
+   */
   constructor(isFlushed: boolean) {
     this.#isFlushed = isFlushed;
   }
 
-  /** Returns whether a file is listed. A line of this run counts at once; a line that another run appends later does not.
-   * Throws `local_io`. */
+  /**
+   * Returns whether a file is listed. A line of this run counts at once; a line that another run appends later does not.
+   * Throws `local_io`.
+   */
   async isListed(directory: string, name: string): Promise<boolean> {
     const isListed = (await this.#namesIn(directory)).has(byteText(name));
     if (isListed) this.#note(directory);

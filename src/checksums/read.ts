@@ -26,8 +26,8 @@ export function bytesOf(text: ByteText): Buffer {
 }
 
 /**
- * Returns a path for system calls: a string if it is UTF-8, because Windows accepts long paths and distinguishes names of
- * devices only in strings.
+ * Returns a path for system calls: a string if it is UTF-8, because Windows accepts long paths and distinguishes names
+ * of devices only in strings.
  */
 export function systemPath(path: ByteText): string | Buffer {
   const bytes = bytesOf(path);
@@ -61,8 +61,8 @@ export interface Sums {
 
 /**
  * Reads a line of `sha256sum` (coreutils, "cksum output modes") without its line break: `HEX  NAME`, or `HEX *NAME` for
- * binary mode. After a backslash at its start, `\\`, `\n` and `\r` in the name are escapes. The name is not checked: see
- * {@link isPlainEntry}.
+ * binary mode. After a backslash at its start, `\\`, `\n` and `\r` in the name are escapes. The name is not checked:
+ * see {@link isPlainEntry}.
  */
 export function parseSumsLine(line: ByteText): SumsEntry | undefined {
   const [, escaped, hex = '', written = ''] = LINE.exec(line) ?? [];
@@ -79,16 +79,16 @@ export function sumsLine({ name, sha256 }: SumsEntry): ByteText {
 }
 
 /**
- * Returns whether an entry is the name of a file in its own directory, which may be opened. Names that `download` refuses
- * are accepted, because `-o` and other programs can create them.
+ * Returns whether an entry is the name of a file in its own directory, which may be opened. Names that `download`
+ * refuses are accepted, because `-o` and other programs can create them.
  */
 export function isPlainEntry(name: ByteText, platform: string): boolean {
   return name.length <= 255 && isOneFile(bytesOf(name).toString(), platform);
 }
 
 /**
- * Reads a SHA256SUMS. A file that does not exist counts as empty. Follows no links. `displayPath` is for messages. Throws
- * `local_io`.
+ * Reads a SHA256SUMS. A file that does not exist counts as empty. Follows no links. `displayPath` is for messages.
+ * Throws `local_io`.
  */
 export function readSums(path: string | Buffer, displayPath: string): Promise<Sums> {
   return sumsIn(readPlain(path, displayPath, constants.O_NOFOLLOW));

@@ -15,7 +15,7 @@ export interface Finding {
   /** The path for display. */
   readonly path: ByteText;
   /** The reason, if the result alone does not tell it. */
-  readonly why?: string;
+  readonly reason?: string;
   readonly error?: unknown;
 }
 
@@ -42,10 +42,10 @@ export async function* verifyDirectory(directory: SumsDirectory, onProgress: OnP
   const { entries, unreadable, isTorn } = sums;
   if (unreadable.length > 0) {
     const others = unreadable.length > 1 ? ` and ${unreadable.length - 1} more are unreadable` : ' is unreadable';
-    yield { result: 'damaged', path, why: `line ${unreadable[0]}${others}` };
+    yield { result: 'damaged', path, reason: `line ${unreadable[0]}${others}` };
   }
-  if (isTorn && entries.size > 0) yield { result: 'torn', path, why: 'the last line is incomplete' };
-  if (entries.size === 0 && unreadable.length === 0) yield { result: 'damaged', path, why: 'it has no entries' };
+  if (isTorn && entries.size > 0) yield { result: 'torn', path, reason: 'the last line is incomplete' };
+  if (entries.size === 0 && unreadable.length === 0) yield { result: 'damaged', path, reason: 'it has no entries' };
   for (const [name, sha256] of entries) {
     yield await findingOf(name, sha256, directory, onProgress);
     await onProgress();
@@ -67,7 +67,7 @@ async function findingOf(
 ): Promise<Finding> {
   const path = joined(directory.displayPath, name);
   if (!isPlainEntry(name, directory.platform)) {
-    return { result: 'missing', path, why: 'not a file name in this directory: not opened' };
+    return { result: 'missing', path, reason: 'not a file name in this directory: not opened' };
   }
   try {
     return { result: await checkFile(systemPath(joined(directory.path, name)), sha256, onProgress), path };

@@ -9,8 +9,8 @@ const MIN_BYTES = 8;
 /** The number of bytes before an ellipsis that are taken for the start of a secret. */
 const MIN_CUT_BYTES = 3;
 /**
- * A byte of ASCII begins with a zero bit. So in the base64 of ASCII text each character that begins a group of four is one
- * of the first 32 of the alphabet.
+ * A byte of ASCII begins with a zero bit. So in the base64 of ASCII text each character that begins a group of four is
+ * one of the first 32 of the alphabet.
  */
 export const MAY_HAVE_BASE64 = /[A-Za-f][\w+/-]{3}[A-Za-f][\w+/-]{2}|[\w+/-]{4}[^ ]{0,7}…/;
 /** The control characters of text: NUL (every second byte of ASCII in UTF-16), tab and line breaks. */

@@ -1,6 +1,6 @@
 // Undoes the encodings of a text. A login page may percent-encode the requested URL twice, or put it into base64 and
-// encode that again, and a secret in the result is still the secret. `decodings` yields a text in each decoded form, each
-// with a function that maps a span of it to a span of the original text.
+// encode that again, and a secret in the result is still the secret. `decodings` yields a text in each decoded form,
+// each with a function that maps a span of it to a span of the original text.
 import { fromBase64, MAY_HAVE_BASE64 } from './base64.ts';
 import { withoutEscapes } from './escapes.ts';
 

@@ -8,7 +8,7 @@ const ELSEWHERE = 'choose another place';
 const ROOM = 'free some space, then run it again: complete files are kept';
 const CHECK = `check the disk and the path, or ${ELSEWHERE}`;
 
-const REASONS: Readonly<Record<string, readonly [why: string, hint: Hint]>> = {
+const REASONS: Readonly<Record<string, readonly [reason: string, hint: Hint]>> = {
   ENOSPC: ['the disk is full', ROOM],
   EDQUOT: ['the disk quota is used up', ROOM],
   EFBIG: ['the file is larger than may be written here', `raise the limit (ulimit -f), or ${ELSEWHERE}`],
@@ -64,10 +64,10 @@ const UNNAMED: Readonly<Record<number, readonly [name: string, words: string]>> 
  */
 export function diskFailure(error: unknown, path: string): unknown {
   if (!isSystemError(error)) return error;
-  const [why, hint] = explain(error);
+  const [reason, hint] = explain(error);
   const stopsRun = errnoOf(error) !== 'EINUSE';
   const details = { subject: { path }, hint, cause: error, stopsRun };
-  return new FilingsError('local_io', `cannot write: ${why}`, details);
+  return new FilingsError('local_io', `cannot write: ${reason}`, details);
 }
 
 /** Returns the result of `work`. Throws its system errors as `diskFailure` returns them. */
@@ -92,7 +92,7 @@ export function isSystemError(error: unknown): boolean {
   return typeof number === 'number' || /^(E[A-Z0-9]+|ERR_STREAM_.+)$/.test(errnoOf(error) ?? '');
 }
 
-function explain(error: unknown): readonly [why: string, hint: Hint] {
+function explain(error: unknown): readonly [reason: string, hint: Hint] {
   return REASONS[nameOf(error) ?? ''] ?? [systemReason(error), CHECK];
 }
 

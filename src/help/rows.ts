@@ -59,8 +59,8 @@ export const EVERY_EXIT: readonly Row[] = EXIT_CODE_ROWS.map(([status, codes, te
 ]);
 
 /**
- * The exit statuses that every command can have: success, a defect, a wrong command line, a stdout that cannot be written, and
- * a signal.
+ * The exit statuses that every command can have: success, a defect, a wrong command line, a stdout that cannot be
+ * written, and a signal.
  */
 const COMMON_EXITS = ['0', '1', '2', '8', '128+n'];
 

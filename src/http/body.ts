@@ -1,8 +1,8 @@
 import type { PausableSocket } from './pausable-socket.ts';
 import type { IdleTimer } from './watchdog.ts';
 
-// Gathers the chunks of a body while their consumer is busy, and returns all of them at its next read. So writes are large
-// on a fast network and prompt on a slow one, and memory is bounded on both.
+// Gathers the chunks of a body while their consumer is busy, and returns all of them at its next read. So writes are
+// large on a fast network and prompt on a slow one, and memory is bounded on both.
 
 /** The number of gathered bytes from which on the socket is paused. */
 const MAX_GATHERED_BYTES = 1 << 20;
@@ -49,8 +49,8 @@ export class Body {
   }
 
   /**
-   * Waits for at least one byte. Returns all gathered chunks, or undefined at the end. The next call reuses the memory of
-   * the chunks. Throws the error that ended the body, after all bytes before the error were returned.
+   * Waits for at least one byte. Returns all gathered chunks, or undefined at the end. The next call reuses the memory
+   * of the chunks. Throws the error that ended the body, after all bytes before the error were returned.
    */
   async read(): Promise<Buffer[] | undefined> {
     this.#socket.recycle(this.#readChunks);

@@ -29,12 +29,17 @@ interface Timeouts {
 /** A connection to one origin. It serves one request at a time. */
 export interface Connection {
   readonly socket: PausableSocket;
-  /** Whether TLS is used. The end of the connection proves nothing then: Node reports a closure alert and a cut alike. */
+  /**
+   * Whether TLS is used. The end of the connection proves nothing then: Node reports a closure alert and a cut alike.
+   */
   readonly isSecure: boolean;
   /** The proxy that receives the requests. Undefined without a proxy and for a tunnel, which leads to the service. */
   readonly proxy: URL | undefined;
   readonly client: Client;
-  /** Whether the connection has served a request. The server may close an idle connection just as the next request goes out. */
+  /**
+   * Whether the connection has served a request. The server may close an idle connection just as the next request goes
+   * out.
+   */
   isReused: boolean;
 }
 
@@ -66,7 +71,9 @@ export class Connections {
     this.#connect = buildConnector(this.#connectOptions);
   }
 
-  /** Returns an idle connection or opens one. Throws `temporary` with the cause in plain words, and the signal's reason. */
+  /**
+   * Returns an idle connection or opens one. Throws `temporary` with the cause in plain words, and the signal's reason.
+   */
   async acquire(url: URL, signal: AbortSignal): Promise<Connection> {
     const idle = this.#idle.get(url.origin) ?? [];
     for (let connection = idle.pop(); connection; connection = idle.pop()) {

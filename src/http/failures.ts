@@ -9,7 +9,7 @@ const UNTRUSTED =
 const NOT_HTTPS = 'check that the base URL is https where https is spoken';
 
 /** The reason and the hint for an errno, or for a code of OpenSSL or Node. The first match counts. */
-const REASONS: readonly (readonly [code: RegExp, why: string, hint: Hint, fault?: Fault])[] = [
+const REASONS: readonly (readonly [code: RegExp, reason: string, hint: Hint, fault?: Fault])[] = [
   [
     /^(ENOTFOUND|EAI_AGAIN)$/,
     'the name does not resolve',
@@ -58,10 +58,10 @@ export function connectFailure(error: unknown, url: URL, proxy: URL | undefined)
     });
   }
   const unknown = [/$/, `cannot connect (${code || error})`, CHECK_ADDRESS] as const;
-  const [, why, hint, fault] = REASONS.find(([pattern]) => pattern.test(code)) ?? unknown;
+  const [, reason, hint, fault] = REASONS.find(([pattern]) => pattern.test(code)) ?? unknown;
   const certificate = fault === 'certificate';
   const checkProxy = 'check HTTPS_PROXY and HTTP_PROXY, or name the host in NO_PROXY to go without a proxy';
-  return new FilingsError('temporary', why, {
+  return new FilingsError('temporary', reason, {
     subject,
     hint: proxy && !certificate ? checkProxy : hint,
     cause: error,
@@ -79,8 +79,8 @@ export interface PartialBody {
 }
 
 /**
- * Returns the error for an exchange that ended early, in its head if there is no `body`. Invalid HTTP is final, a closed
- * connection may be retried, and anything else is a defect of the program.
+ * Returns the error for an exchange that ended early, in its head if there is no `body`. Invalid HTTP is final, a
+ * closed connection may be retried, and anything else is a defect of the program.
  */
 export function exchangeFailure(error: unknown, url: URL, body: PartialBody | undefined): FilingsError {
   const message = error instanceof Error ? error.message : String(error);
@@ -122,8 +122,8 @@ export function truncatedError({ url, received, expected }: PartialBody, cause?:
 
 /** Returns the error for a body whose end proves nothing. A retry would have the same result. */
 export function unprovedEndError({ url, received }: PartialBody): FilingsError {
-  const why = `${received} bytes came over TLS without a length, so nothing tells their end from a cut`;
-  return new FilingsError('integrity', why, {
+  const reason = `${received} bytes came over TLS without a length, so nothing tells their end from a cut`;
+  return new FilingsError('integrity', reason, {
     subject: { host: url.host },
     hint: { advice: 'prove-by-hash' },
     fault: 'unproved-end',

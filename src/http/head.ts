@@ -1,5 +1,5 @@
-// Checks the head of a response more strictly than undici does: its status line, its framing and its dates. All of these
-// functions are pure.
+// Checks the head of a response more strictly than undici does: its status line, its framing and its dates. All of
+// these functions are pure.
 
 /** Fields by lower-case name. The value of a repeated field is an array. */
 export type HeaderFields = Readonly<Record<string, string | string[] | undefined>>;
@@ -12,8 +12,8 @@ export type Framing =
   | { readonly kind: 'invalid'; readonly reason: string };
 
 /**
- * Returns the framing of a body. undici accepts an unknown transfer coding and returns its raw bytes as the body, so every
- * coding other than exactly `chunked` is invalid.
+ * Returns the framing of a body. undici accepts an unknown transfer coding and returns its raw bytes as the body, so
+ * every coding other than exactly `chunked` is invalid.
  */
 export function framingOf(headers: HeaderFields): Framing {
   const coding = headers['transfer-encoding'];

@@ -19,8 +19,9 @@ export function proxyFor(url: URL, env: World['env']): URL | undefined {
 }
 
 /**
- * Returns whether NO_PROXY has an entry for the host. Entries are separated by commas or spaces. An entry is `*`, a host
- * name (which includes its subdomains, with or without a leading dot), an address or a CIDR range, and may end in `:PORT`.
+ * Returns whether NO_PROXY has an entry for the host. Entries are separated by commas or spaces. An entry is `*`, a
+ * host name (which includes its subdomains, with or without a leading dot), an address or a CIDR range, and may end in
+ * `:PORT`.
  */
 function isExempt(url: URL, noProxy: string): boolean {
   const host = bare(url.hostname);
@@ -94,9 +95,9 @@ export async function openTunnel(socket: Socket, url: URL, proxy: URL, signal: A
   if (status !== undefined && status >= 200 && status < 300) return;
   socket.destroy();
   signal.throwIfAborted();
-  const why = status === undefined ? 'does not answer as a proxy does' : `refused with ${status}`;
+  const fault = status === undefined ? 'does not answer as a proxy does' : `refused with ${status}`;
   const subject = { host: url.host };
-  const reason = `the proxy ${proxy.host} ${why}`;
+  const reason = `the proxy ${proxy.host} ${fault}`;
   if (status === 407) {
     const hint = proxyPasswordHint('HTTPS_PROXY');
     throw new FilingsError('auth', reason, { subject, hint, connected: false, stopsRun: true, problem: { status } });

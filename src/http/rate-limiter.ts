@@ -1,13 +1,13 @@
 import { createAbortController, onAbort } from '../abort.ts';
 import type { World } from '../world.ts';
 
-// Decides when each request of the process goes out, from the rate that the user allows, the pauses that the service asks
-// for, and the outcomes of earlier requests.
+// Decides when each request of the process goes out, from the rate that the user allows, the pauses that the service
+// asks for, and the outcomes of earlier requests.
 //
 // After a pause one request goes out alone. If the service does not refuse it, the others follow: all of them after the
-// first pause, and after a further one only as many as the service accepted since the pause before, then gradually more.
-// Without this bound a service that accepts ten requests a second would refuse all other jobs again and again, until
-// their retries are used up.
+// first pause, and after a further one only as many as the service accepted since the pause before, then gradually
+// more. Without this bound a service that accepts ten requests a second would refuse all other jobs again and again,
+// until their retries are used up.
 
 /** The longest time for which a request holds the others because it has no outcome, in milliseconds. */
 const MAX_HOLD_MS = 5000;

@@ -15,7 +15,8 @@ import { type Framing, framingOf, type HeaderFields, readStart } from './head.ts
 import { proxyFields } from './proxy.ts';
 import type { IdleTimer } from './watchdog.ts';
 
-// One GET over one connection, as an exchange: a request, a checked head, a body. Redirects and retries are not done here.
+// One GET over one connection, as an exchange: a request, a checked head, a body. Redirects and retries are not done
+// here.
 
 /** The number of bytes that are checked at a time. Status lines are shorter. */
 const SLICE_BYTES = 256;
@@ -32,7 +33,7 @@ export interface HttpResponse {
   readonly headers: HeaderFields;
   /** The value of Content-Length in bytes. Undefined if the body is chunked or ends with the connection. */
   readonly length: number | undefined;
-  /** Whether only the end of the connection ends the body. */
+  /** Whether the body has no length and ends when the connection is closed. */
   readonly isUntilClose: boolean;
   readonly body: Body;
   /** Destroys the connection, unless the body was read to its end. */
@@ -41,8 +42,8 @@ export interface HttpResponse {
 
 /**
  * Returns the response to a GET request, its framing checked (RFC 9112, section 6). `prepare` returns each request just
- * before it goes out. Throws `temporary` if there is no response, `integrity` if it is not valid HTTP, the signal's reason,
- * and the errors of `prepare`. Reading the body throws `integrity` if the body is truncated.
+ * before it goes out. Throws `temporary` if there is no response, `integrity` if it is not valid HTTP, the signal's
+ * reason, and the errors of `prepare`. Reading the body throws `integrity` if the body is truncated.
  */
 export async function get(connections: Connections, prepare: () => Promise<GetRequest>): Promise<HttpResponse> {
   for (;;) {

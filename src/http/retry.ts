@@ -98,8 +98,8 @@ export interface FailedTry extends Pick<RetryPolicy, 'retries' | 'maxRetryAfterM
 }
 
 /**
- * Returns the wait before the next attempt in milliseconds, or undefined if none follows. A wait that the service asks for
- * may be longer than `maxRetryAfterMs`. The caller ends the run then, even if no retry is left.
+ * Returns the wait before the next attempt in milliseconds, or undefined if none follows. A wait that the service asks
+ * for may be longer than `maxRetryAfterMs`. The caller ends the run then, even if no retry is left.
  */
 export function waitBeforeRetry(failedTry: FailedTry): number | undefined {
   const { failures, retries, retryable, serviceWaitMs, maxRetryAfterMs, random } = failedTry;
@@ -110,8 +110,8 @@ export function waitBeforeRetry(failedTry: FailedTry): number | undefined {
 }
 
 /**
- * Returns the wait that Retry-After asks for (RFC 9110, section 10.2.3), in milliseconds from `now`: its seconds, or the
- * time to its date, which is 0 for a past date. Returns undefined for an invalid or negative value.
+ * Returns the wait that Retry-After asks for (RFC 9110, section 10.2.3), in milliseconds from `now`: its seconds, or
+ * the time to its date, which is 0 for a past date. Returns undefined for an invalid or negative value.
  */
 export function retryAfterMs(value: string | string[] | undefined, now: number): number | undefined {
   if (typeof value !== 'string') return undefined;

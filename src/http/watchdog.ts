@@ -1,8 +1,8 @@
 import { createAbortController, yieldToEventLoop } from '../abort.ts';
 import type { World } from '../world.ts';
 
-// Finds exchanges that receive too few bytes. undici's own timeout accepts a drip of bytes and fires while the socket is
-// paused. One wait serves all exchanges: a timer for each, which most files would abort, costs 25 times as much CPU.
+// Finds exchanges that receive too few bytes. undici's own timeout accepts a drip of bytes and fires while the socket
+// is paused. One wait serves all exchanges: a timer for each, which most files would abort, costs 25 times as much CPU.
 
 type Clock = Pick<World, 'monotonic' | 'sleep'>;
 

@@ -5,8 +5,8 @@ import { shortened } from '../text.ts';
 
 /**
  * Returns whether a name matches any glob of `include`, or there is none, and no glob of `exclude`. Globs match whole
- * names and are case-sensitive. `*` also matches slashes and a leading dot, because a name is not a path. Throws `usage`
- * for an invalid glob.
+ * names and are case-sensitive. `*` also matches slashes and a leading dot, because a name is not a path. Throws
+ * `usage` for an invalid glob.
  */
 export function nameFilter(include: readonly string[], exclude: readonly string[]): (name: string) => boolean {
   const included = include.map((glob) => compileGlob('--include', glob));

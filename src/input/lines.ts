@@ -1,5 +1,5 @@
-// Reads `--input`: accession numbers, names of files and records of other commands, a line each. The input may be larger
-// than the memory, so it is read as a stream, a few lines at a time.
+// Reads `--input`: accession numbers, names of files and records of other commands, a line each. The input may be
+// larger than the memory, so it is read as a stream, a few lines at a time.
 import { isUtf8 } from 'node:buffer';
 import { constants, createReadStream, fstatSync, openSync } from 'node:fs';
 import { Socket } from 'node:net';
@@ -127,8 +127,8 @@ export async function* readLines(
 }
 
 /**
- * Yields a stream in chunks of whole lines, without the last line feed of each. Of a line that is longer than `maxBytes`
- * only its first `maxBytes + 1` bytes are kept.
+ * Yields a stream in chunks of whole lines, without the last line feed of each. Of a line that is longer than
+ * `maxBytes` only its first `maxBytes + 1` bytes are kept.
  */
 export async function* readWholeLines(stream: AsyncIterable<Uint8Array | string>, maxBytes: number) {
   let rest = Buffer.alloc(0);
@@ -188,8 +188,8 @@ function parseRecord(line: string, number: number): Line | IgnoredRecord {
 
 /**
  * Returns whether a record is one of `verify`. A record of `list --json` may have the same members, because the service
- * chooses them. `verify` writes the version first, `list` the accession number. If another program has changed the order,
- * a record of `verify` has only its own members, and its names are those in its path.
+ * chooses them. `verify` writes the version first, `list` the accession number. If another program has changed the
+ * order, a record of `verify` has only its own members, and its names are those in its path.
  */
 function isVerifyRecord(record: JsonObject): boolean {
   const { v, path, accession_no: accession, file_name: file } = record;

@@ -1,4 +1,5 @@
-// PowerShell writes files and pipes as UTF-16. This makes a stream of UTF-16 one of UTF-8 before it is split into lines.
+// PowerShell writes files and pipes as UTF-16. This makes a stream of UTF-16 one of UTF-8 before it is split into
+// lines.
 import { StringDecoder } from 'node:string_decoder';
 
 type Decode = (chunk: Buffer, isLast: boolean) => Buffer;

@@ -30,7 +30,7 @@ export function requireFit(key: JwtKey, purpose: Purpose, wanted?: Algorithm): A
     candidates.find(({ family }) => FAMILIES[key.kind]?.includes(family)) ??
     (candidates[0] as Algorithm);
   const reason = keyFault(key, nearest, purpose) ?? 'it cannot be used';
-  throw new FilingsError('config', reason, { subject: { name: key.what } });
+  throw new FilingsError('config', reason, { subject: { name: key.name } });
 }
 
 function materialFault(key: JwtKey, algorithm: Algorithm): string | undefined {
@@ -83,8 +83,8 @@ function secretFault(secret: Buffer, { name, hashBytes }: Algorithm): string | u
 }
 
 /**
- * Returns whether a secret is a key or a certificate (PEM, JWK, SSH, DER, or hex or base64 of these). Its public part may be
- * known to others (RFC 8725, section 2.1).
+ * Returns whether a secret is a key or a certificate (PEM, JWK, SSH, DER, or hex or base64 of these). Its public part
+ * may be known to others (RFC 8725, section 2.1).
  */
 function isKey(secret: Buffer): boolean {
   const bare = secret.toString('latin1').replace(/\s/g, '');

@@ -16,7 +16,7 @@ export type Purpose = 'sign' | 'verify';
 /** A key that could be read. `keyFault` decides about its use. */
 export interface JwtKey {
   /** The source of the key, for messages. */
-  readonly what: string;
+  readonly name: string;
   /** `rsa`, `rsa-pss`, `ec`, `ed25519` or another name that node:crypto has; or `secret`. */
   readonly kind: string;
   /** The key. An RSA-PSS key is converted to an ordinary RSA key, because jose accepts no other. */
@@ -37,63 +37,63 @@ const BINARY_MEMBERS = ['n', 'e', 'd', 'p', 'q', 'dp', 'dq', 'qi', 'x', 'y', 'k'
 const PROBE = Buffer.from('probe');
 
 /** Reads a PEM key or a JWK. Throws `config`, and never quotes the text. */
-export function loadKey(bytes: Buffer, what: string, passphrase?: string): JwtKey {
-  requireSize(bytes, what);
+export function loadKey(bytes: Buffer, name: string, passphrase?: string): JwtKey {
+  requireSize(bytes, name);
   const text = bytes.toString('latin1');
-  if (text.includes('-----BEGIN ')) return toJwtKey(pemKey(text, what, passphrase), what);
-  if (/^\s*\{/.test(text)) return jwkKey(bytes, what);
-  throw unfit(what, 'neither a PEM key nor a JWK', { hint: { advice: 'secret-file' } });
+  if (text.includes('-----BEGIN ')) return toJwtKey(pemKey(text, name, passphrase), name);
+  if (/^\s*\{/.test(text)) return jwkKey(bytes, name);
+  throw unfit(name, 'neither a PEM key nor a JWK', { hint: { advice: 'secret-file' } });
 }
 
 /** Returns the bytes as an HMAC secret. Nothing is trimmed. Throws `config`. */
-export function loadSecret(bytes: Buffer, what: string): JwtKey {
-  requireSize(bytes, what);
-  return toJwtKey(createSecretKey(bytes), what);
+export function loadSecret(bytes: Buffer, name: string): JwtKey {
+  requireSize(bytes, name);
+  return toJwtKey(createSecretKey(bytes), name);
 }
 
-function requireSize({ length }: Buffer, what: string): void {
-  if (length === 0) throw unfit(what, 'it is empty');
-  if (length > MAX_KIB * 1024) throw unfit(what, `larger than ${MAX_KIB} KiB`);
+function requireSize({ length }: Buffer, name: string): void {
+  if (length === 0) throw unfit(name, 'it is empty');
+  if (length > MAX_KIB * 1024) throw unfit(name, `larger than ${MAX_KIB} KiB`);
 }
 
 /** Returns the key for a purpose: a private key verifies with its public half. Throws `config`. */
 export function keyFor(purpose: Purpose, key: JwtKey): JwtKey {
   const { type } = key.keyObject;
   if (purpose === 'verify' && type === 'private') return { ...key, keyObject: createPublicKey(key.keyObject) };
-  if (purpose === 'sign' && type === 'public') throw unfit(key.what, 'it is a public key, which can only verify');
+  if (purpose === 'sign' && type === 'public') throw unfit(key.name, 'it is a public key, which can only verify');
   return key;
 }
 
 /** The last byte is likely an editor's, not the secret's. */
-export function lineBreakWarning({ what, keyObject }: JwtKey): string | undefined {
+export function lineBreakWarning({ name, keyObject }: JwtKey): string | undefined {
   if (keyObject.type !== 'secret' || !/^[\t\x20-\x7e\r\n]*\n$/.test(keyObject.export().toString('latin1'))) return;
-  return `${what}: the secret ends in a line break, which is taken as a part of it`;
+  return `${name}: the secret ends in a line break, which is taken as a part of it`;
 }
 
-function unfit(what: string, reason: string, details: Pick<FilingsErrorDetails, 'hint' | 'cause'> = {}): FilingsError {
-  return new FilingsError('config', reason, { subject: { name: what }, ...details });
+function unfit(name: string, reason: string, details: Pick<FilingsErrorDetails, 'hint' | 'cause'> = {}): FilingsError {
+  return new FilingsError('config', reason, { subject: { name }, ...details });
 }
 
 /** PKCS#8, PKCS#1, SEC1 or SPKI. */
-function pemKey(text: string, what: string, passphrase: string | undefined): KeyObject {
+function pemKey(text: string, name: string, passphrase: string | undefined): KeyObject {
   try {
     if (!text.includes('PRIVATE KEY-----')) return createPublicKey(text);
     return createPrivateKey({ key: text, ...(passphrase !== undefined && { passphrase }) });
   } catch (cause) {
-    if (!text.includes('ENCRYPTED')) throw unfit(what, 'the PEM text does not hold a sound key', { cause });
-    if (passphrase !== undefined) throw unfit(what, 'the passphrase is wrong, or the key is damaged', { cause });
-    throw unfit(what, 'the key is encrypted', { hint: { advice: 'passphrase-file' }, cause });
+    if (!text.includes('ENCRYPTED')) throw unfit(name, 'the PEM text does not hold a sound key', { cause });
+    if (passphrase !== undefined) throw unfit(name, 'the passphrase is wrong, or the key is damaged', { cause });
+    throw unfit(name, 'the key is encrypted', { hint: { advice: 'passphrase-file' }, cause });
   }
 }
 
 /** Reads a JWK of type RSA, EC, `oct` or OKP; the error about OKP comes later and names the reason. */
-function jwkKey(bytes: Buffer, what: string): JwtKey {
+function jwkKey(bytes: Buffer, name: string): JwtKey {
   const jwk = readJsonObject(bytes);
-  if (typeof jwk === 'string') throw unfit(what, `the JWK ${jwk}`);
+  if (typeof jwk === 'string') throw unfit(name, `the JWK ${jwk}`);
   const fault = memberFault(jwk);
-  if (fault !== undefined) throw unfit(what, `the JWK cannot be used: ${fault}`);
+  if (fault !== undefined) throw unfit(name, `the JWK cannot be used: ${fault}`);
   const { use, alg, kid, key_ops: keyOps } = jwk as Pick<JwtKey, 'use' | 'alg' | 'kid'> & { key_ops?: string[] };
-  const key = toJwtKey(jwkObject(jwk, what), what);
+  const key = toJwtKey(jwkObject(jwk, name), name);
   // A key that may sign may also verify its own signatures.
   const further = key.keyObject.type === 'private' && keyOps?.includes('sign') ? ['verify'] : [];
   return { ...key, use, alg, kid, keyOps: keyOps && [...keyOps, ...further] };
@@ -108,23 +108,23 @@ function memberFault(jwk: JsonObject): string | undefined {
   return jwk.kty === undefined ? 'kty is missing' : textFault(jwk, ['kty', 'use', 'alg', 'kid']);
 }
 
-function jwkObject(jwk: JsonObject, what: string): KeyObject {
+function jwkObject(jwk: JsonObject, name: string): KeyObject {
   const key = { key: jwk as JsonWebKey, format: 'jwk' } as const;
   try {
     if (jwk.kty === 'oct') return createSecretKey(String(jwk.k ?? ''), 'base64url');
     return jwk.d === undefined ? createPublicKey(key) : createPrivateKey(key);
   } catch {
     // Some messages of Node quote the value at fault, which may be private.
-    throw unfit(what, 'the JWK cannot be used: a member is missing, or not what its kty wants');
+    throw unfit(name, 'the JWK cannot be used: a member is missing, or not what its kty wants');
   }
 }
 
-function toJwtKey(original: KeyObject, what: string): JwtKey {
+function toJwtKey(original: KeyObject, name: string): JwtKey {
   const kind = original.asymmetricKeyType ?? 'secret';
   const isPss = kind === 'rsa-pss';
   const keyObject = isPss ? asRsaKey(original) : original;
-  if (keyObject.type === 'private' && /^(rsa|ec)/.test(kind)) requireSoundPair(keyObject, what);
-  return { what, kind, keyObject, ...(isPss && { pss: original.asymmetricKeyDetails }) };
+  if (keyObject.type === 'private' && /^(rsa|ec)/.test(kind)) requireSoundPair(keyObject, name);
+  return { name, kind, keyObject, ...(isPss && { pss: original.asymmetricKeyDetails }) };
 }
 
 /** Converts an RSA-PSS key to an RSA key. Its SPKI and its PKCS#8 end with the PKCS#1 form. */
@@ -140,11 +140,11 @@ function asRsaKey(key: KeyObject): KeyObject {
  * Throws `config` unless the public half verifies what the private key signs. Node crashes when it reads the details of
  * some unsound keys.
  */
-function requireSoundPair(keyObject: KeyObject, what: string): void {
+function requireSoundPair(keyObject: KeyObject, name: string): void {
   try {
     if (verify('sha256', PROBE, createPublicKey(keyObject), sign('sha256', PROBE, keyObject))) return;
   } catch {
     // The key is refused below.
   }
-  throw unfit(what, "the key's parts don't belong together");
+  throw unfit(name, "the key's parts don't belong together");
 }

@@ -21,7 +21,9 @@ interface TokenPlan {
   readonly claims?: readonly Claim[];
 }
 
-/** Returns a signed token. Throws `usage` for a date after 9999 or a duplicate claim, and `config` for a damaged key. */
+/**
+ * Returns a signed token. Throws `usage` for a date after 9999 or a duplicate claim, and `config` for a damaged key.
+ */
 export async function mintToken(plan: TokenPlan): Promise<string> {
   const { key, algorithm, kid = key.kid } = plan;
   const claims = claimsOf(plan);
@@ -32,7 +34,7 @@ export async function mintToken(plan: TokenPlan): Promise<string> {
     .sign(key.keyObject)
     .catch((cause: unknown) => {
       // jose needs numbers of the key that node:crypto can do without.
-      throw new FilingsError('config', "the key's parts don't belong together", { subject: { name: key.what }, cause });
+      throw new FilingsError('config', "the key's parts don't belong together", { subject: { name: key.name }, cause });
     });
 }
 

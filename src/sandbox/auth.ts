@@ -54,8 +54,8 @@ export interface RateLimit {
 }
 
 /**
- * Returns a function that takes one request from the budget: 0 if it is allowed, otherwise the whole seconds to wait. The
- * budget is a token bucket that holds `requests` tokens and refills evenly.
+ * Returns a function that takes one request from the budget: 0 if it is allowed, otherwise the whole seconds to wait.
+ * The budget is a token bucket that holds `requests` tokens and refills evenly.
  */
 export function createRateLimit({ requests, perMs }: RateLimit, now: () => number): () => number {
   const capacity = Math.max(1, Math.floor(requests));

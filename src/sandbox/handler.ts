@@ -64,9 +64,9 @@ async function decide(
 }
 
 /**
- * Refuses a request without `Host` or with two (RFC 9112, section 3.2). On loopback it also refuses one for a name that is
- * not a loopback name, because a web page can make its own name resolve to this machine, but cannot change `Host`. Any
- * port is accepted, because a forwarded port differs from this one.
+ * Refuses a request without `Host` or with two (RFC 9112, section 3.2). On loopback it also refuses one for a name that
+ * is not a loopback name, because a web page can make its own name resolve to this machine, but cannot change `Host`.
+ * Any port is accepted, because a forwarded port differs from this one.
  */
 function refuseHost(listening: string, { headersDistinct }: IncomingMessage, traceId: string): Reply | undefined {
   const [host, ...more] = headersDistinct.host ?? [];

@@ -97,8 +97,8 @@ export async function send(reply: Reply, response: ServerResponse, withBody: boo
     }
     return true;
   } catch {
-    // The head was already sent, and the pipeline has closed the connection, so that the client cannot take a part for the
-    // whole body.
+    // The head was already sent, and the pipeline has closed the connection, so that the client cannot take a part for
+    // the whole body.
     return false;
   } finally {
     if (!Buffer.isBuffer(body)) await body.file.close();

@@ -73,8 +73,8 @@ function basicKey(base64: string): PresentedKey {
 }
 
 /**
- * Returns the parts of a request that are safe to log: the path without a key segment, the two documented parameters, and
- * the ways in which keys were passed.
+ * Returns the parts of a request that are safe to log: the path without a key segment, the two documented parameters,
+ * and the ways in which keys were passed.
  */
 export function logFields({ method, resource, query, keys, tokens }: ParsedRequest, secrets: Secrets): string[] {
   const parameters = ['accession_no', 'file_name'].flatMap((name) =>

@@ -30,7 +30,10 @@ const KEEP_ALIVE_MS = 65_000;
 /** The errors for an address that is not one of this machine. */
 const NOT_OUR_ADDRESS = ['EADDRNOTAVAIL', 'ENOTFOUND', 'EAI_AGAIN', 'EINVAL'];
 
-/** Starts the stand-in service. Throws `usage` if directory or address do not exist, and `local_io` if it cannot use them. */
+/**
+ * Starts the stand-in service. Throws `usage` if directory or address do not exist, and `local_io` if it cannot use
+ * them.
+ */
 export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   const closing = createAbortController();
   const archive = await openArchive(options.directory, options.platform);
@@ -55,9 +58,9 @@ function listen(server: Server, host: string, port: number): Promise<number> {
   return new Promise((resolve, reject) => {
     server.once('error', (cause) => {
       const isElsewhere = NOT_OUR_ADDRESS.includes(errnoOf(cause) ?? '');
-      const why = isElsewhere ? 'it is not an address of this machine' : systemReason(cause);
+      const reason = isElsewhere ? 'it is not an address of this machine' : systemReason(cause);
       const hint = isElsewhere ? {} : { hint: 'choose another port with --port, or 0 for a free one' };
-      const message = `cannot listen on ${authority(host, port)}: ${why}`;
+      const message = `cannot listen on ${authority(host, port)}: ${reason}`;
       reject(new FilingsError(isElsewhere ? 'usage' : 'local_io', message, { ...hint, cause }));
     });
     server.listen({ host: host.toLowerCase() === 'localhost' ? '127.0.0.1' : host, port }, () => {
@@ -67,7 +70,10 @@ function listen(server: Server, host: string, port: number): Promise<number> {
   });
 }
 
-/** Returns host and port of a URL. An IPv6 address is in brackets, its zone after `%25` (RFC 3986, section 3.2.2; RFC 6874). */
+/**
+ * Returns host and port of a URL. An IPv6 address is in brackets, its zone after `%25` (RFC 3986, section 3.2.2; RFC
+ * 6874).
+ */
 function authority(host: string, port: number): string {
   return `${isIPv6(host) ? `[${host.replace('%', '%25')}]` : host}:${port}`;
 }

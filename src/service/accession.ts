@@ -9,7 +9,9 @@ const DIGITS = /^([0-9]{10})(-?)([0-9]{2})\2([0-9]{6})$/;
 /** The longest text in the message, in UTF-16 units. An argument may be a whole file by mistake. */
 const MAX_QUOTE = 60;
 
-/** Returns the accession number that a text is, with hyphens or as 18 digits alone. Throws `usage` for any other text. */
+/**
+ * Returns the accession number that a text is, with hyphens or as 18 digits alone. Throws `usage` for any other text.
+ */
 export function parseAccession(text: string): AccessionNumber {
   const accession = accessionIn(text);
   if (accession !== undefined) return accession;
@@ -40,7 +42,9 @@ interface Reference {
   readonly fileName?: string;
 }
 
-/** Returns the filing or file that a URL or `ACCESSION/FILE` names, or undefined if the text has another meaning, too. */
+/**
+ * Returns the filing or file that a URL or `ACCESSION/FILE` names, or undefined if the text has another meaning, too.
+ */
 export function parseReference(text: string): Reference | undefined {
   const [number = '', ...path] = text.split('/');
   const accession = accessionIn(number);

@@ -63,8 +63,8 @@ export class ServiceClient {
   }
 
   /**
-   * Returns a response that can be a file: 200, or if `range` has the fields Range and If-Range also 206 and 416. Throws the
-   * error of any other response, and the errors of {@link Requests.follow}.
+   * Returns a response that can be a file: 200, or if `range` has the fields Range and If-Range also 206 and 416.
+   * Throws the error of any other response, and the errors of {@link Requests.follow}.
    */
   async openFile(
     accession: AccessionNumber,
@@ -90,8 +90,8 @@ export class ServiceClient {
   }
 
   /**
-   * Returns all files of a filing, at least one. Throws `integrity` for a response that is not a listing or only a part of
-   * one, `not_found` if the filing has no files, and the errors of `listPage`.
+   * Returns all files of a filing, at least one. Throws `integrity` for a response that is not a listing or only a part
+   * of one, `not_found` if the filing has no files, and the errors of `listPage`.
    */
   async listFiles(
     accession: AccessionNumber,
@@ -108,8 +108,8 @@ export class ServiceClient {
   }
 
   /**
-   * Returns one page of a listing, and retries as a download does. Throws `integrity` for a response that is not a listing,
-   * the error of any other response, and the errors of {@link Requests.follow}.
+   * Returns one page of a listing, and retries as a download does. Throws `integrity` for a response that is not a
+   * listing, the error of any other response, and the errors of {@link Requests.follow}.
    */
   async listPage(
     accession: AccessionNumber,
@@ -158,8 +158,8 @@ export class ServiceClient {
   }
 
   /**
-   * Throws the error of a response with an unexpected status or with problem details, which are an error under any status.
-   * Throws `integrity` for a content coding, because none was requested.
+   * Throws the error of a response with an unexpected status or with problem details, which are an error under any
+   * status. Throws `integrity` for a content coding, because none was requested.
    */
   async #check(response: ServiceResponse, isExpected: boolean, resource: Resource, signal: AbortSignal): Promise<void> {
     const { headers } = response;

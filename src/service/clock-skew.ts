@@ -10,8 +10,8 @@ const DATE_STEP_MS = 1000;
 
 /**
  * Returns by how much the local clock is ahead of a response's `Date` (RFC 9110, section 6.6.1), in milliseconds, or
- * undefined without a date. The service may have set the date at any moment between `sentAt` and `receivedAt`, which are
- * times of the local clock, so the smallest possible difference counts.
+ * undefined without a date. The service may have set the date at any moment between `sentAt` and `receivedAt`, which
+ * are times of the local clock, so the smallest possible difference counts.
  */
 export function clockAhead(date: unknown, sentAt: number, receivedAt: number): number | undefined {
   const serviceDate = typeof date === 'string' ? httpDate(date) : undefined;
@@ -20,12 +20,17 @@ export function clockAhead(date: unknown, sentAt: number, receivedAt: number): n
   return Math.max(0, Math.min(receivedAt, sentAt + DATE_STEP_MS) - serviceDate);
 }
 
-/** Returns the time of the service, in milliseconds since the epoch. Smaller differences than 30 s are not corrected. */
+/**
+ * Returns the time of the service, in milliseconds since the epoch. Smaller differences than 30 s are not corrected.
+ */
 export function serviceTime(now: number, aheadMs: number | undefined): number {
   return aheadMs !== undefined && Math.abs(aheadMs) > MAX_SKEW_MS ? now - aheadMs : now;
 }
 
-/** Describes a wrong local clock. Returns undefined up to 30 s, but with a token only if the clock is less than 2 s fast. */
+/**
+ * Describes a wrong local clock. Returns undefined up to 30 s, but with a token only if the clock is less than 2 s
+ * fast.
+ */
 export function clockSkew(aheadMs: number | undefined, withToken: boolean): string | undefined {
   if (aheadMs === undefined) return undefined;
   const maxSkewMs = withToken && aheadMs > 0 ? MAX_AHEAD_WITH_TOKEN_MS : MAX_SKEW_MS;

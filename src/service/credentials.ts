@@ -66,8 +66,8 @@ function percentDecoded(segment: string): string | undefined {
 }
 
 /**
- * Returns whether a text holds the key, in any encoding, in a position where a key is sent. In these positions a key of any
- * length counts. Elsewhere a short key may be a part of the text by chance.
+ * Returns whether a text holds the key, in any encoding, in a position where a key is sent. In these positions a key of
+ * any length counts. Elsewhere a short key may be a part of the text by chance.
  */
 export function hasKeyInPosition(text: string, { key, keyHeader, basicUser }: Credentials): boolean {
   const prefixes = [

@@ -1,5 +1,6 @@
-// Reads a response whose shape the user has described by JMESPath expressions (https://jmespath.org/specification.html),
-// so that nothing is guessed. Gives the same pages as `readListing`. Only a description loads the library.
+// Reads a response whose shape the user has described by JMESPath expressions
+// (https://jmespath.org/specification.html), so that nothing is guessed. Gives the same pages as `readListing`. Only a
+// description loads the library.
 import { search } from '@jmespath-community/jmespath';
 import { isJsonObject } from '../json.ts';
 import { counted } from '../text.ts';

@@ -1,5 +1,5 @@
-// Reads the body of an error response, whose shape depends on the server: RFC 9457's problem details, other JSON, HTML, XML
-// or text. Gives one line for the message and the problem details, both without secrets and bounded in size.
+// Reads the body of an error response, whose shape depends on the server: RFC 9457's problem details, other JSON, HTML,
+// XML or text. Gives one line for the message and the problem details, both without secrets and bounded in size.
 import type { Problem } from '../errors.ts';
 import { isDeeper, isJsonObject, type JsonObject, parseJson } from '../json.ts';
 import { redacted, type Secrets } from '../secrets.ts';
@@ -28,7 +28,9 @@ const STRING_MEMBERS = ['type', 'title', 'detail', 'instance'];
 const PROBLEM_MEMBERS = [...STRING_MEMBERS, 'errors'];
 const ENTITIES: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'", nbsp: ' ' };
 
-/** Returns the content of a body, redacted. The content alone decides on the shape, because media types are often wrong. */
+/**
+ * Returns the content of a body, redacted. The content alone decides on the shape, because media types are often wrong.
+ */
 export function readErrorBody(text: string, secrets: Secrets): ErrorBody {
   const json = parseJson(text);
   const object = isJsonObject(json) && !isDeeper(json) ? json : undefined;
@@ -41,7 +43,10 @@ export function readErrorBody(text: string, secrets: Secrets): ErrorBody {
   };
 }
 
-/** Returns the first text in `title`, `error` or `message`, or in an object there (`{"error":{"message"}}`), or undefined. */
+/**
+ * Returns the first text in `title`, `error` or `message`, or in an object there (`{"error":{"message"}}`), or
+ * undefined.
+ */
 export function summaryFromJson(body: JsonObject): string | undefined {
   for (const name of ['title', 'error', 'message']) {
     const value = Object.hasOwn(body, name) ? body[name] : undefined;

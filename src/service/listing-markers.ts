@@ -90,7 +90,9 @@ function isNextLink(item: unknown): boolean {
   return isJsonObject(item) && (item.rel === 'next' || item.relation === 'next');
 }
 
-/** Returns whether an object is problem details (RFC 9457). A filing may also have a title and a type, but no detail. */
+/**
+ * Returns whether an object is problem details (RFC 9457). A filing may also have a title and a type, but no detail.
+ */
 function isProblemDetails({ type, title, status, detail, instance }: JsonObject): boolean {
   return isSet(title) && isSet(detail) && (isSet(type) || isSet(status) || isSet(instance));
 }

@@ -48,8 +48,8 @@ interface PagedListing extends ListingReader {
 
 /**
  * Returns all files of a filing. With a page size, requests one page after the other. Without a page size, rejects a
- * response that is a part, and requests more pages if the response may be the first of several. Throws `integrity` for a
- * listing that is not complete, and the errors of `requestPage`.
+ * response that is a part, and requests more pages if the response may be the first of several. Throws `integrity` for
+ * a listing that is not complete, and the errors of `requestPage`.
  */
 export async function readAllPages(reader: ListingReader): Promise<Listing> {
   const { accession, pageSize, description, requestPage } = reader;
@@ -222,7 +222,10 @@ class Pages {
     this.addMarkers(page);
   }
 
-  /** Adds the markers of a page. A sign of more counts only on the last page. Totals and page counts are about all pages. */
+  /**
+   * Adds the markers of a page. A sign of more counts only on the last page. Totals and page counts are about all
+   * pages.
+   */
   addMarkers({ more, pageCount, totals }: Page): void {
     this.#more = more;
     this.#pageCount = Math.max(this.#pageCount, pageCount);
@@ -249,6 +252,6 @@ class Pages {
   }
 }
 
-function incompleteError(accession: AccessionNumber, why: string, details?: { readonly hint: Hint }): FilingsError {
-  return errorAbout({ accession }, 'integrity', `incomplete: ${why}`, details);
+function incompleteError(accession: AccessionNumber, reason: string, details?: { readonly hint: Hint }): FilingsError {
+  return errorAbout({ accession }, 'integrity', `incomplete: ${reason}`, details);
 }

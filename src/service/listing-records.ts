@@ -1,6 +1,6 @@
 // Finds the records of a response whose shape is not described, from the names of its members. A list is read only if
-// its items are certainly files. Anything else that could be a file is a doubt, and one doubt rejects the whole response,
-// because a file that is missed once would be missed in every later run.
+// its items are certainly files. Anything else that could be a file is a doubt, and one doubt rejects the whole
+// response, because a file that is missed once would be missed in every later run.
 import { isJsonObject, type JsonObject } from '../json.ts';
 import { counted } from '../text.ts';
 import { type AccessionNumber, accessionIn } from './accession.ts';
@@ -55,19 +55,21 @@ const ACCESSIONS = words('accessionno accessionnumber accession');
 export const SHARDS = 'shards';
 const EXTENSION = /\.[A-Za-z][A-Za-z0-9]{0,4}$/;
 
-/** What the members around a value of the response say about it. */
+/** The path of a value in the response, and the facts that the members around it tell. */
 interface ValueContext {
   readonly path: string;
   /**
-   * `files`: the member names files. `container`: values with names are files. `embedded`: values with names are files in
-   * all members. `unknown`: nothing says whether values are files.
+   * `files`: the member names files. `container`: values with names are files. `embedded`: values with names are files
+   * in all members. `unknown`: nothing says whether values are files.
    */
   readonly role: 'files' | 'container' | 'embedded' | 'unknown';
   /** The accession number of the nearest object around the value that names one. */
   readonly accession: AccessionNumber | undefined;
 }
 
-/** The number of lists in a value and of their records, and the largest total that is about the lists around the value. */
+/**
+ * The number of lists in a value and of their records, and the largest total that is about the lists around the value.
+ */
 interface Content {
   readonly lists: number;
   readonly records: number;
@@ -97,8 +99,8 @@ interface Search {
 }
 
 /**
- * Returns the records of all lists of a response, or undefined if nothing in the response is like a listing. Visits each
- * value a fixed number of times.
+ * Returns the records of all lists of a response, or undefined if nothing in the response is like a listing. Visits
+ * each value a fixed number of times.
  */
 export function findRecords(json: unknown, requested: AccessionNumber): RecordSearchResult | undefined {
   const markers: ResponseMarkers = { pageCount: 0 };
@@ -108,7 +110,8 @@ export function findRecords(json: unknown, requested: AccessionNumber): RecordSe
   const documents = search.documents.filter(({ name }) => !names.has(name));
   const likely = documents.find(({ isLikely }) => isLikely);
   if (lists > 0 && likely) addDoubt(search, `'${likely.path}' may be a file, too`);
-  // Documents beside lists do not count, because a list may name them, too. Without lists, the documents are the records.
+  // Documents beside lists do not count, because a list may name them, too. Without lists, the documents are the
+  // records.
   const listSizes = lists === 0 ? documents.map(() => 1) : search.listSizes;
   const isListing = lists > 0 || documents.length > 0 || search.doubt !== undefined;
   if (!isListing && markers.error === undefined) return undefined;
@@ -256,7 +259,9 @@ function plainMembers(record: JsonObject, search: Search): ReadonlyMap<string, u
   return members;
 }
 
-/** Returns the file name of a record: `file_name`, otherwise the first name that looks like a file, otherwise the first. */
+/**
+ * Returns the file name of a record: `file_name`, otherwise the first name that looks like a file, otherwise the first.
+ */
 function nameIn(members: ReadonlyMap<string, unknown>, path: string, search: Search): string | undefined {
   const names = members.has(FILE_NAME) ? [FILE_NAME] : NAMES;
   const values = names.filter((name) => members.has(name)).map((name) => members.get(name));
@@ -304,13 +309,13 @@ function looksLikeFile(value: unknown): boolean {
   return typeof value === 'string' && EXTENSION.test(value) && !value.includes('://');
 }
 
-function addDoubt(search: Search, why: string): void {
-  search.doubt ??= why;
+function addDoubt(search: Search, reason: string): void {
+  search.doubt ??= reason;
 }
 
 /**
- * Returns the accession number that a record names, or undefined. If the record names several, the requested one wins. As
- * numbers, accession numbers have lost leading zeros, and perhaps their last digits.
+ * Returns the accession number that a record names, or undefined. If the record names several, the requested one wins.
+ * As numbers, accession numbers have lost leading zeros, and perhaps their last digits.
  */
 export function accessionOf(record: JsonObject, requested: AccessionNumber): AccessionNumber | undefined {
   const numbers = Object.entries(record).flatMap(([member, value]) => {

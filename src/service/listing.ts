@@ -1,6 +1,6 @@
-// Turns one response of `GET /v1/filings` into a page with the files that the response lists. The shape is not documented
-// (service.md, section 4), so a response is read only if its meaning is certain: a file that is missed once would be
-// missed in every later run.
+// Turns one response of `GET /v1/filings` into a page with the files that the response lists. The shape is not
+// documented (service.md, section 4), so a response is read only if its meaning is certain: a file that is missed once
+// would be missed in every later run.
 import { isUtf8 } from 'node:buffer';
 import { hash } from 'node:crypto';
 import { errorAbout, type FilingsError } from '../errors.ts';
@@ -61,7 +61,9 @@ const DESCRIBE = 'describe the response with "listing" in the config file: filin
 /** The longest text of a response in a message, in UTF-16 units. */
 const MAX_QUOTE = 200;
 
-/** Returns the page in a response. Throws `integrity`, with a description of the body, if it is not certainly a listing. */
+/**
+ * Returns the page in a response. Throws `integrity`, with a description of the body, if it is not certainly a listing.
+ */
 export function readListing(response: ListingResponse, accession: AccessionNumber): Page {
   const json = parseListingJson(response, accession);
   const result = findRecords(json, accession);
@@ -83,7 +85,9 @@ export function signInLink({ link }: ListingResponse): string | undefined {
   return hasNextLink(link) ? 'Link: rel="next"' : undefined;
 }
 
-/** Returns the JSON value of a response. Throws `integrity` if the body is not JSON, or if readers of JSON may differ. */
+/**
+ * Returns the JSON value of a response. Throws `integrity` if the body is not JSON, or if readers of JSON may differ.
+ */
 export function parseListingJson({ body }: ListingResponse, accession: AccessionNumber): unknown {
   const text = body.toString();
   const json = parseJson(text);
@@ -127,8 +131,8 @@ export function buildPage(
 }
 
 /**
- * Returns a hash of accession numbers and names alone, because a record may hold a time or a signed address that changes
- * with each request.
+ * Returns a hash of accession numbers and names alone, because a record may hold a time or a signed address that
+ * changes with each request.
  */
 function keyOf(records: readonly ListingRecord[]): string {
   const lines = records.map(({ accession = null, name = null }) => JSON.stringify([accession, name]));
@@ -136,8 +140,8 @@ function keyOf(records: readonly ListingRecord[]): string {
 }
 
 /** Returns the error for a response that may be a listing, but whose meaning is not certain. */
-export function uncertainError(accession: AccessionNumber, why: string): FilingsError {
-  return errorAbout({ accession }, 'integrity', `is not certain to be complete: ${shortened(why, MAX_QUOTE)}`, {
+export function uncertainError(accession: AccessionNumber, reason: string): FilingsError {
+  return errorAbout({ accession }, 'integrity', `is not certain to be complete: ${shortened(reason, MAX_QUOTE)}`, {
     hint: DESCRIBE,
   });
 }

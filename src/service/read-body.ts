@@ -25,8 +25,8 @@ export async function readAtMost(
 }
 
 /**
- * Returns the body of an error response, truncated if the connection, the time or the size ends the body early. Throws the
- * signal's reason.
+ * Returns the body of an error response, truncated if the connection, the time or the size ends the body early. Throws
+ * the signal's reason.
  */
 export async function readErrorBytes(response: HttpResponse, sleep: Sleep, signal: AbortSignal) {
   const pieces: Buffer[] = [];
@@ -39,7 +39,9 @@ export async function readErrorBytes(response: HttpResponse, sleep: Sleep, signa
   return { body: Buffer.concat(pieces).subarray(0, MAX_ERROR_BYTES), isTruncated: !isWhole };
 }
 
-/** Adds the body's bytes to `pieces`, copied because the body reuses its memory. Returns false if there are too many. */
+/**
+ * Adds the body's bytes to `pieces`, copied because the body reuses its memory. Returns false if there are too many.
+ */
 async function readPieces(
   { body }: HttpResponse,
   maxBytes: number,

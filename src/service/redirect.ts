@@ -9,12 +9,12 @@ const CODES_OF_RESPONSES: readonly ErrorCode[] = ['auth', 'not_found', 'rejected
 export type Hosts = readonly [first: string, last: string];
 
 /**
- * Returns the URL that a redirect leads to (RFC 9110, section 15.4). `hop` counts from 1. Throws `integrity` for a missing
- * or invalid Location, a sixth hop, and a step from https to http.
+ * Returns the URL that a redirect leads to (RFC 9110, section 15.4). `hop` counts from 1. Throws `integrity` for a
+ * missing or invalid Location, a sixth hop, and a step from https to http.
  */
 export function resolveRedirect(from: URL, location: string | string[] | undefined, hop: number): URL {
-  const rejection = (what: string) =>
-    new FilingsError('integrity', `${what} is not followed`, {
+  const rejection = (target: string) =>
+    new FilingsError('integrity', `${target} is not followed`, {
       subject: { host: from.host },
       hint: 'check the base URL',
     });

@@ -1,5 +1,6 @@
-// Sends requests with the credentials, and paces them. Follows redirects by hand, because undici would keep the key's field
-// across origins. Takes the URL of a resource and gives the response at the end of all redirects, whatever its status is.
+// Sends requests with the credentials, and paces them. Follows redirects by hand, because undici would keep the key's
+// field across origins. Takes the URL of a resource and gives the response at the end of all redirects, whatever its
+// status is.
 import { FilingsError } from '../errors.ts';
 import type { HeaderFields } from '../http/head.ts';
 import type { EndRequest } from '../http/rate-limiter.ts';
@@ -132,15 +133,17 @@ export class Requests {
     // Only the Location has a user, a password and a fragment. Only the URL is without `..`.
     const addresses = `${location} ${to.href}`;
     if (!secrets.holds(addresses) && !hasKeyInPosition(addresses, credentials)) return;
-    const why = `a redirect to ${to.host} that carries our credential is not followed`;
+    const reason = `a redirect to ${to.host} that carries our credential is not followed`;
     const inUrl = credentials.keyIn === 'query' || credentials.keyIn === 'path';
-    throw new FilingsError('integrity', why, {
+    throw new FilingsError('integrity', reason, {
       subject: { host: from.host },
       hint: inUrl ? { advice: 'key-in-header' } : 'check the base URL',
     });
   }
 
-  /** Returns the fields without validators that hold a secret, because they would go into the report and into records. */
+  /**
+   * Returns the fields without validators that hold a secret, because they would go into the report and into records.
+   */
   #withoutSecretValidators(headers: HeaderFields): HeaderFields {
     const withSecret = VALIDATORS.filter((name) => this.#options.secrets.holds(String(headers[name] ?? '')));
     return { ...headers, ...Object.fromEntries(withSecret.map((name) => [name, undefined])) };

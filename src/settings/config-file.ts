@@ -157,11 +157,11 @@ function readConfigJson(text: string, subject: Subject): unknown {
   const fault = findJsonFault(text);
   if (fault === undefined) return JSON.parse(text);
   const lines = text.slice(0, fault.at).split('\n');
-  const where = `at line ${lines.length}, column ${(lines.at(-1) ?? '').length + 1}`;
+  const position = `at line ${lines.length}, column ${(lines.at(-1) ?? '').length + 1}`;
   if (fault.kind === 'twice') {
-    throw new FilingsError('config', `${fault.path.join('.')}: is set twice, again ${where}`, { subject });
+    throw new FilingsError('config', `${fault.path.join('.')}: is set twice, again ${position}`, { subject });
   }
-  throw new FilingsError('config', `not valid JSON ${where}`, { subject });
+  throw new FilingsError('config', `not valid JSON ${position}`, { subject });
 }
 
 /** Throws `config` if a member is unknown or invalid, or if an expression of `listing` cannot be compiled. */
@@ -179,7 +179,7 @@ export async function checkConfig(config: JsonObject, path: string): Promise<voi
 }
 
 /** Throws `config` for a JMESPath expression that cannot be evaluated. The library is loaded only if there is one. */
-async function checkExpressions(listing: ListingDescription | undefined | null, where: string): Promise<void> {
+async function checkExpressions(listing: ListingDescription | undefined | null, path: string): Promise<void> {
   for (const member of ['files', 'name', 'total', 'more'] as const) {
     const expression = listing?.[member];
     if (expression === undefined) continue;
@@ -187,7 +187,7 @@ async function checkExpressions(listing: ListingDescription | undefined | null, 
     const fault = expressionFault(expression);
     if (fault === undefined) continue;
     throw new FilingsError('config', `invalid JMESPath expression: ${fault}`, {
-      subject: { name: `${where}.${member}` },
+      subject: { name: `${path}.${member}` },
       hint: 'the syntax is described at https://jmespath.org',
     });
   }

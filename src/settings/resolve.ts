@@ -92,9 +92,9 @@ function findProfile(selected: string | undefined, file: ConfigFile | undefined,
   if (values) return { name, values };
   if (selected === undefined && isRepair) return undefined;
   const known = Object.keys(profiles);
-  const where = file === undefined ? 'there is no config file' : `${file.path} has ${known.join(', ') || 'none'}`;
+  const choices = file === undefined ? 'there is no config file' : `${file.path} has ${known.join(', ') || 'none'}`;
   const fix = selected === undefined ? configCommand('filings config unset profile', { config }) : undefined;
-  throw new FilingsError('config', `no such profile: ${where}`, {
+  throw new FilingsError('config', `no such profile: ${choices}`, {
     subject: { name: `profile ${name}` },
     hint: didYouMean(name, known) ?? fix,
   });

@@ -14,10 +14,12 @@ export interface CommandSpec<O extends Options = Options> {
   readonly arguments?: readonly ArgumentSpec[];
   readonly options?: O;
   /** Commands that work as written, each with a description. */
-  readonly examples?: readonly (readonly [command: string, what: string])[];
+  readonly examples?: readonly (readonly [command: string, effect: string])[];
   /** Set if the command sends requests, so that its examples can be tried with FILINGS_SANDBOX=1. */
   readonly asksService?: true;
-  /** The exit statuses that it has beside those of every command, such as `7`. Each is a row of the table in errors.ts. */
+  /**
+   * The exit statuses that it has beside those of every command, such as `7`. Each is a row of the table in errors.ts.
+   */
   readonly exits?: readonly string[];
   readonly children?: readonly CommandSpec[];
   readonly defaultChild?: string;

@@ -3,8 +3,8 @@ import { shortened } from '../text.ts';
 import type { Kind } from './kind.ts';
 
 /**
- * An option as data. Its parser, its text in help, manual and completions, and the type of its value are made from it. Its
- * key in the record of options is its name in camel case: `maxBytes` is `--max-bytes`.
+ * An option as data. Its parser, its text in help, manual and completions, and the type of its value are made from it.
+ * Its key in the record of options is its name in camel case: `maxBytes` is `--max-bytes`.
  */
 export interface OptionSpec<T = unknown> {
   readonly kind: Kind<T>;
@@ -27,15 +27,15 @@ export interface OptionSpec<T = unknown> {
 
 export type Options = Readonly<Record<string, OptionSpec>>;
 
-export type ValueOf<O> = O extends { readonly kind: Kind<infer T> }
-  ? O extends { readonly repeatable: true }
-    ? readonly T[]
-    : [T] extends [boolean]
-      ? boolean
-      : O extends { readonly default: string }
-        ? T
-        : T | undefined
-  : never;
+export type ValueOf<O> = O extends { readonly kind: Kind<infer T> } ? RepeatedOr<O, T> : never;
+
+type RepeatedOr<O, T> = O extends { readonly repeatable: true } ? readonly T[] : SingleValue<O, T>;
+
+/** A switch is false by default. */
+type SingleValue<O, T> = [T] extends [boolean] ? boolean : T | DefaultOf<O>;
+
+/** An option without a default may be undefined. */
+type DefaultOf<O> = O extends { readonly default: string } ? never : undefined;
 
 export type Values<O> = { readonly [Name in keyof O]: ValueOf<O[Name]> };
 
@@ -58,8 +58,8 @@ export function flagOf(name: string): string {
 }
 
 /**
- * Returns the value of a text. A source that is a plain string is the name of a flag. Throws `usage` or `config`, with the
- * source and an example.
+ * Returns the value of a text. A source that is a plain string is the name of a flag. Throws `usage` or `config`, with
+ * the source and an example.
  */
 export function readAs<T>(kind: Kind<T>, text: string, source: string | ValueSource): T {
   const value = kind.parse(text);

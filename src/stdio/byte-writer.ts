@@ -98,7 +98,9 @@ function pipeWriter(pipe: Socket, name: string): ByteWriter {
   };
 }
 
-/** Adds the name to errors. If the reader closed its end, the program ends as others in a pipe do: silently, with 141. */
+/**
+ * Adds the name to errors. If the reader closed its end, the program ends as others in a pipe do: silently, with 141.
+ */
 async function withNamedErrors(written: Promise<void>, name: string, signal: AbortSignal): Promise<void> {
   await written.catch((error) => {
     if (error === signal.reason) throw error;

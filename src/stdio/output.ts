@@ -12,8 +12,8 @@ const USUAL_COLUMNS = 80;
 const writevTo = promisify(writev);
 
 /**
- * Resolves when the data is written, or is in the pipe to the reader. Throws `local_io` for stdout, with the system error as
- * its cause. Throws the signal's reason, which ends the wait for a reader that does not read.
+ * Resolves when the data is written, or is in the pipe to the reader. Throws `local_io` for stdout, with the system
+ * error as its cause. Throws the signal's reason, which ends the wait for a reader that does not read.
  */
 export async function write(
   stream: OutputStream,
@@ -34,9 +34,10 @@ export function isBrokenPipe(error: unknown): boolean {
 }
 
 /**
- * Throws the system error or the signal's reason. A file, or a device that is no terminal, is written by its descriptor,
- * because Node's own stream for files ignores a short write, as on a full disk. Everything else is written by Node's stream,
- * because a reader that never reads would block a thread of the pool, and with the thread the end of the process.
+ * Throws the system error or the signal's reason. A file, or a device that is no terminal, is written by its
+ * descriptor, because Node's own stream for files ignores a short write, as on a full disk. Everything else is written
+ * by Node's stream, because a reader that never reads would block a thread of the pool, and with the thread the end of
+ * the process.
  */
 export async function writeChunks(stream: OutputStream, chunks: readonly Buffer[], signal: AbortSignal): Promise<void> {
   if (stream.fd === undefined || stream.isTTY) return writeToStream(stream, chunks, signal);

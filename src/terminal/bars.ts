@@ -2,16 +2,17 @@ import { MultiBar } from 'cli-progress';
 import type { OutputStream } from '../world.ts';
 import { fileLine, overallLine, type Running } from './lines.ts';
 
-// Draws the progress of a run at the bottom of a terminal, where other programs and the user may write, too: a row for the
-// whole run, and below it one for each running file. Takes the state of the run and returns functions to show and hide it.
+// Draws the progress of a run at the bottom of a terminal, where other programs and the user may write, too: a row for
+// the whole run, and below it one for each running file. Takes the state of the run and returns functions to show and
+// hide it.
 
 const USUAL_ROWS = 24;
 const CLEAR_BELOW = '\x1b[J';
 /** Without wrapping a line takes one row, even on a terminal that has just become narrower. */
 const [WRAP_OFF, WRAP_ON] = ['\x1b[?7l', '\x1b[?7h'];
 /**
- * Moves to the next row by auto-wrap from the last column instead of '\n', so that all rows are one line of the terminal.
- * On a resize the terminal reflows them together and keeps the cursor at the beginning of that line.
+ * Moves to the next row by auto-wrap from the last column instead of '\n', so that all rows are one line of the
+ * terminal. On a resize the terminal reflows them together and keeps the cursor at the beginning of that line.
  */
 const NEXT_ROW = `\x1b[K\x1b[999C${WRAP_ON}  \r${WRAP_OFF}`;
 

@@ -156,7 +156,9 @@ function filesText({ files, total, skipped, failed }: BatchProgress): string {
   return [all, ...outcomes].filter(Boolean).join(', ');
 }
 
-/** Returns the fields of a run. Without the sizes of all files, its amount has only the bytes that this run received. */
+/**
+ * Returns the fields of a run. Without the sizes of all files, its amount has only the bytes that this run received.
+ */
 function overallFields(running: Running, batch: BatchProgress, now: number) {
   const rate = rateOf(running.bytes, running.startedAt, now);
   const speed = speedOf(rate);

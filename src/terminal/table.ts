@@ -29,8 +29,8 @@ const READABLE_NAME = 24;
 const ROWS_PER_SLICE = 20;
 
 /**
- * Returns printable cells as aligned lines without trailing blanks, none wider than the terminal. Yields to the event loop,
- * and throws the signal's reason.
+ * Returns printable cells as aligned lines without trailing blanks, none wider than the terminal. Yields to the event
+ * loop, and throws the signal's reason.
  */
 export async function table(
   columns: readonly Column[],

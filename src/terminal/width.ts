@@ -2,7 +2,9 @@ import stringWidth from 'string-width';
 
 // Measures and shortens printable text in columns of the terminal, by graphemes: a grapheme may have many characters.
 
-/** Returns the width of a text. An emoji sequence or a flag is one grapheme, a mark has no width (UAX 11, 29, UTS 51). */
+/**
+ * Returns the width of a text. An emoji sequence or a flag is one grapheme, a mark has no width (UAX 11, 29, UTS 51).
+ */
 export const displayWidth = (text: string): number => stringWidth(text, { countAnsiEscapeCodes: true });
 
 /** In UTF-16 units. Only graphemes that were made to cost time are longer. */

@@ -89,10 +89,10 @@ async function tryToSave(job: Job, target: DiskTarget, context: FetchContext): P
     return undefined;
   }
   if (!isListedSize(fetched.bytes, target, facts())) {
-    const why = `${finalName}: the listing says ${listedSize} bytes, the file has ${fetched.bytes}`;
+    const reason = `${finalName}: the listing says ${listedSize} bytes, the file has ${fetched.bytes}`;
     context.listedSizes.ignored = placement === 'same';
-    const ignored = `${why}, as the one that exists: the sizes of listings are now ignored`;
-    watcher.warn?.(placement === 'same' ? ignored : why);
+    const ignored = `${reason}, as the one that exists: the sizes of listings are now ignored`;
+    watcher.warn?.(placement === 'same' ? ignored : reason);
   }
   if (placement === 'committed') return toCompletedOutcome(fetched);
   const stats = await directory.disk.lstat(path);
@@ -108,7 +108,7 @@ export interface StreamTarget {
   readonly open: (signal: AbortSignal) => Promise<ByteWriter>;
   readonly sha256?: string | undefined;
   /** Set if the whole file goes to a temporary file and is checked before the first byte is written. */
-  readonly spoolIn?: Pick<SpoolOptions, 'folder' | 'platform'> | undefined;
+  readonly spoolIn?: Pick<SpoolOptions, 'directory' | 'platform'> | undefined;
 }
 
 /**

@@ -96,13 +96,13 @@ export function planFile(existing: Existing, request: FileRequest, facts: FileFa
   if (facts.runFileFault !== undefined) return { kind: 'fail', error: facts.runFileFault };
   if (facts.pathOwner) {
     const disks = facts.pathOwner.isTwin ? ', on disks that ignore case or accents' : '';
-    const why = `${facts.pathOwner.accession} and ${request.accession} both have a file with this path${disks}`;
-    return fail(displayPath, why, 'layout-by-filing');
+    const reason = `${facts.pathOwner.accession} and ${request.accession} both have a file with this path${disks}`;
+    return fail(displayPath, reason, 'layout-by-filing');
   }
   if (existing.kind === 'nothing') return fetch(ifExists === 'overwrite' ? 'replace' : 'download');
   if (existing.kind === 'other-spelling') {
-    const why = `'${existing.name}' exists, and this disk takes both names for one`;
-    return fail(displayPath, why, 'other-name');
+    const reason = `'${existing.name}' exists, and this disk takes both names for one`;
+    return fail(displayPath, reason, 'other-name');
   }
   if (ifExists === 'error') {
     return fail(displayPath, 'it already exists', 'keep-or-replace');

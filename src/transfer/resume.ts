@@ -37,7 +37,7 @@ export type Decision =
   /** The response cannot be used. Request the whole file, without a range. */
   | { readonly kind: 'retry-whole' }
   /** The response is invalid. */
-  | { readonly kind: 'refuse'; readonly why: string };
+  | { readonly kind: 'refuse'; readonly reason: string };
 
 /** `Last-Modified` is strong if `Date` is at least one second later (RFC 9110, section 8.8.2.2). */
 const MIN_STRONG_AGE_MS = 1000;
@@ -73,11 +73,11 @@ export function decide(partial: PartialFile, response: ResumeResponse): Decision
   if (response.status === 416) return decideUnsatisfied(partial, response);
   // A 200 with a range is only a part of the file. So is one of another length under the same strong ETag.
   if (response.headers['content-range'] !== undefined)
-    return { kind: 'refuse', why: 'invalid response: 200 with Content-Range' };
+    return { kind: 'refuse', reason: 'invalid response: 200 with Content-Range' };
   const total = knownTotal(partial, response);
   const length = singleValue(response.headers['content-length']);
   if (total !== undefined && length !== undefined && Number(length) !== total)
-    return { kind: 'refuse', why: `${length} bytes response under the same ETag as ${total} before` };
+    return { kind: 'refuse', reason: `${length} bytes response under the same ETag as ${total} before` };
   return { kind: 'restart' };
 }
 

@@ -9,7 +9,7 @@ import type { ByteWriter } from '../stdio/byte-writer.ts';
 import type { Sink } from './job.ts';
 
 export interface SpoolOptions {
-  readonly folder: string;
+  readonly directory: string;
   /**
    * Windows cannot remove a directory with an open file, so on Windows the temporary file has a name until the close.
    */
@@ -34,8 +34,8 @@ export class Spool implements Sink {
 
   /** Creates the temporary file. Throws `local_io`. */
   static async open(options: SpoolOptions): Promise<Spool> {
-    return withDiskFailure(options.folder, async () => {
-      const temporary = await mkdtemp(join(options.folder, 'filings-'));
+    return withDiskFailure(options.directory, async () => {
+      const temporary = await mkdtemp(join(options.directory, 'filings-'));
       const isKept = options.platform === 'win32';
       try {
         const file = new OutputFile(await ASYNC_FS.create(join(temporary, 'spool'), 0o600), ASYNC_FS);
@@ -51,19 +51,19 @@ export class Spool implements Sink {
   }
 
   async begin(): Promise<void> {
-    if (this.bytes > 0) await withDiskFailure(this.#options.folder, () => this.#file.restart());
+    if (this.bytes > 0) await withDiskFailure(this.#options.directory, () => this.#file.restart());
   }
 
   write(chunks: readonly Buffer[]): Promise<void> {
-    return withDiskFailure(this.#options.folder, () => this.#file.write(chunks));
+    return withDiskFailure(this.#options.directory, () => this.#file.write(chunks));
   }
 
   /** Flushes before it writes the first byte, because bytes that the disk lost would be read back as other bytes. */
   async finish(): Promise<'committed'> {
-    const { folder, openWriter, signal } = this.#options;
-    await withDiskFailure(folder, () => this.#file.flush());
+    const { directory, openWriter, signal } = this.#options;
+    await withDiskFailure(directory, () => this.#file.flush());
     const writer = await openWriter(signal);
-    await withDiskFailure(folder, async () => {
+    await withDiskFailure(directory, async () => {
       for await (const chunk of this.#file.read()) await writer.write([chunk], signal);
     });
     await writer.end();

@@ -134,7 +134,7 @@ class Transfer {
       if (decision.kind === 'restart' || decision.kind === 'append') return response;
       response.discard();
       if (decision.kind === 'complete') return undefined;
-      if (decision.kind === 'refuse') throw new FilingsError('integrity', decision.why);
+      if (decision.kind === 'refuse') throw new FilingsError('integrity', decision.reason);
       this.#requireRestartable();
     }
   }

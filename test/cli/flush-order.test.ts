@@ -6,8 +6,8 @@ import { readReport } from '../program/batch.ts';
 import { accession, type Filings, startArchive } from '../servers/archive.ts';
 import { type Workplace, workplace } from './program.ts';
 
-// A line of a report or a done list is true also after a power cut: all that it claims was flushed before it was written.
-// Here the program writes a log of its calls; test/prove/power-cut cuts the power.
+// A line of a report or a done list is true also after a power cut: all that it claims was flushed before it was
+// written. Here the program writes a log of its calls; test/prove/power-cut cuts the power.
 
 /** A system call that changes the disk, or flushes. Its times are steps of one clock. */
 interface Call {

@@ -34,8 +34,8 @@ const inFinal = (pattern: RegExp) => (sent: SentResponse) => pattern.test(sent.f
 const lengths = ({ final }: Pick<SentResponse, 'final'>) =>
   [...final.matchAll(/^content-length:(.*)/gim)].map(([, value = '']) => value.trim());
 
-/** True if only the end of the connection ends the body. */
-function endsWithTls({ final }: SentResponse): boolean {
+/** Returns whether the body has no length and ends when the connection is closed. */
+function isUntilClose({ final }: SentResponse): boolean {
   return !/^(content-length|transfer-encoding):/im.test(final);
 }
 
@@ -74,7 +74,7 @@ export const STRICTER: readonly Kind[] = [
   {
     name: 'no length over TLS',
     refusal: /^integrity: .*came over TLS without a length/,
-    of: endsWithTls,
+    of: isUntilClose,
   },
   {
     name: 'reset',

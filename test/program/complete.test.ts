@@ -18,8 +18,8 @@ const LINE = ['download', ACCESSION];
 async function place(script: Script = answer(['a.htm', 'b.htm'])) {
   const [server, here] = [await scripted(script), await workplace()];
   /**
-   * Answers `__complete`, which says nothing else and never fails. Its patience has no end, or ends soon after the service
-   * is asked.
+   * Answers `__complete`, which says nothing else and never fails. Its patience has no end, or ends soon after the
+   * service is asked.
    */
   async function complete(args: readonly string[], env = serviceAt(server.url), isImpatient = false): Promise<string> {
     const wait = async (ms: number, signal: AbortSignal) => {

@@ -5,8 +5,8 @@ import { head, rangeStart } from '../servers/answers.ts';
 import { type Script, scripted } from '../servers/scripted.ts';
 import { ACCESSION, serviceAt, workplace } from './run.ts';
 
-// The rest of an answer that is not wanted may have no end. Its connection is dropped, or the service would go on sending
-// and the process would not end.
+// The rest of an answer that is not wanted may have no end. Its connection is dropped, or the service would go on
+// sending and the process would not end.
 
 const FILE = Buffer.alloc(2_000_000, 'x');
 /** The beginning of an answer of a billion bytes. */

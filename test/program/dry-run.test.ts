@@ -37,7 +37,10 @@ type Place = Awaited<ReturnType<typeof archivePlace>>;
 async function plant({ at, write }: Place, path: string, what: Existing, content: string): Promise<void> {
   if (what === 'nothing') return;
   if (what === 'link') return write('elsewhere/x', content).then(() => symlink(at('elsewhere/x'), at(path)));
-  if (what === 'directory') return void (await mkdir(at(path), { recursive: true }));
+  if (what === 'directory') {
+    await mkdir(at(path), { recursive: true });
+    return;
+  }
   const size = { 'the same': content, 'same size': '?'.repeat(content.length), longer: `${content}!`, empty: '' };
   await write(path, size[what]);
 }

@@ -10,8 +10,8 @@ import { head, sendFile } from '../servers/answers.ts';
 import { accession, type Filings, type Instead, startArchive } from '../servers/archive.ts';
 import { ACCESSION, type RunOptions, workplace } from './run.ts';
 
-// A run releases all descriptors, timers, listeners and temporary files when it ends, however it ends. The whole program
-// runs here in the test's process, and the test counts the remaining ones.
+// A run releases all descriptors, timers, listeners and temporary files when it ends, however it ends. The whole
+// program runs here in the test's process, and the test counts the remaining ones.
 
 const NUMBERS = [accession(1), accession(2), accession(3)];
 const LARGE = Buffer.alloc(2_000_001, 'x');

@@ -107,7 +107,9 @@ export async function serve(args: readonly string[] = [], env: Environment = {})
   return { url, log: () => stderr.bytes().toString(), stop: end };
 }
 
-/** Sleeps like the program, but gives it as much time as a busy machine needs to count the files that were not started. */
+/**
+ * Sleeps like the program, but gives it as much time as a busy machine needs to count the files that were not started.
+ */
 export const patientSleep: Sleep = (ms, signal) => sleep(ms === MAX_COUNTING_MS ? 100_000 : ms, signal);
 
 const homeOf = (home: string) => ({ PATH: process.env.PATH ?? '', HOME: home });

@@ -3,7 +3,10 @@ import type { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 const PIECE_BYTES = 1 << 18;
-/** The number of waits without a byte that count as a stop. A single wait may see nothing because this process was paused. */
+/**
+ * The number of waits without a byte that count as a stop. A single wait may see nothing because this process was
+ * paused.
+ */
 const QUIET_WAITS = 4;
 const WAIT_MS = 100;
 

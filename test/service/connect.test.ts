@@ -17,7 +17,8 @@ const IDLE_MS = 20_000;
 const CONNECT_MS = 10_000;
 
 /**
- * Starts a server of `script` and connections to `host` that use `clock`. Returns both and a function that sends a request.
+ * Starts a server of `script` and connections to `host` that use `clock`. Returns both and a function that sends a
+ * request.
  */
 async function talk(
   script: Script,

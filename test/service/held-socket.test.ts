@@ -6,8 +6,8 @@ import { get } from '../../src/http/request.ts';
 import { type Script, scripted } from '../servers/scripted.ts';
 import { content } from './transfer-fixture.ts';
 
-// The parser of undici crashes if the connection ends while it is paused. Here the consumer pauses after every chunk, and the
-// connection ends in every possible way.
+// The parser of undici crashes if the connection ends while it is paused. Here the consumer pauses after every chunk,
+// and the connection ends in every possible way.
 const FRAMINGS = ['length', 'keep-alive', 'chunked', 'until-close'] as const;
 const SIZES = [3, 40_000, 2_500_000] as const;
 const WORLD = { env: {}, monotonic: () => performance.now(), sleep: pause };

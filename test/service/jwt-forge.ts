@@ -22,8 +22,8 @@ export function part(content: string | Buffer | object): string {
 }
 
 /**
- * Returns a token with any header and payload, correctly signed by `alg` even if the header names another algorithm. It uses only
- * node:crypto, so that the forged tokens do not depend on jose.
+ * Returns a token with any header and payload, correctly signed by `alg` even if the header names another algorithm. It
+ * uses only node:crypto, so that the forged tokens do not depend on jose.
  */
 export function forge(
   alg: string,

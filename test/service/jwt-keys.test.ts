@@ -99,7 +99,8 @@ describe('loading refuses', () => {
   const sec1 = p256.privateKey.export({ format: 'der', type: 'sec1' });
   // A SEC1 key ends with its public point (RFC 5915, section 3).
   otherEc.privateKey.export({ format: 'der', type: 'sec1' }).copy(sec1, sec1.length - 65, sec1.length - 65);
-  // The number of this key is a byte longer than its curve allows. Node crashes when it reads the details of such a key.
+  // The number of this key is a byte longer than its curve allows. Node crashes when it reads the details of such a
+  // key.
   const longer = Buffer.concat([Buffer.of(0x30, sec1.length - 1, 2, 1, 1, 4, 33, 1), sec1.subarray(7)]);
   const armoured = (bytes: Buffer) =>
     `-----BEGIN EC PRIVATE KEY-----\n${bytes.toString('base64').replace(/(.{64})/g, '$1\n')}\n-----END EC PRIVATE KEY-----\n`;

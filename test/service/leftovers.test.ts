@@ -154,8 +154,8 @@ describe('a part of an ended process', () => {
 });
 
 /**
- * Starts a run that has received all but the last byte of its first response. Returns the paths of its part and record, `finish`,
- * which sends that byte, and `cut`, which ends the connection instead.
+ * Starts a run that has received all but the last byte of its first response. Returns the paths of its part and record,
+ * `finish`, which sends that byte, and `cut`, which ends the connection instead.
  */
 async function nearlyDone(options: RunOptions = {}, { sha256 = '', body = FILE, etag = '"v1"' } = {}) {
   let [finish, cut] = [() => {}, () => {}];

@@ -23,7 +23,8 @@ const LONG_AGO = { ...MODIFIED, Date: 'Wed, 02 Apr 2025 10:00:00 GMT' };
 const JUST_NOW = { ...MODIFIED, Date: 'Tue, 01 Apr 2025 10:00:00 GMT' };
 
 /**
- * Starts a server whose first response is the old file, cut. Returns the run after the one that was cut, whose process has ended.
+ * Starts a server whose first response is the old file, cut. Returns the run after the one that was cut, whose process
+ * has ended.
  */
 async function runAfterCut(
   fields: Fields,
@@ -153,8 +154,8 @@ describe('a file that cannot be resumed is downloaded from byte 0', () => {
 describe.each([0, 2])('a second redirect, with %i retries', (retries) => {
   const cut = framed(OLD, 'length', V1).bytes.subarray(0, HALF);
   /**
-   * Redirects each request to its path and cuts the first file. Returns the outcome of this run or, without retries, of the next
-   * one.
+   * Redirects each request to its path and cuts the first file. Returns the outcome of this run or, without retries, of
+   * the next one.
    */
   async function downloadTwice(paths: readonly string[]) {
     const server = await scripted((socket, request) => {

@@ -69,8 +69,8 @@ describe('a key file', () => {
     await expect(readKey({ kind: 'file', path })).rejects.toThrow('another user owns it');
   });
 
-  // systemd 254 and later provide the files of LoadCredential= like this: owned by root, with an access list for the user of the
-  // service.
+  // systemd 254 and later provide the files of LoadCredential= like this: owned by root, with an access list for the
+  // user of the service.
   test.each([
     ['private', '/key', 0, 0o400, ''],
     ['private', '/key', 0, 0o440, 'read'],

@@ -4,8 +4,8 @@ import { until } from '../cli/program.ts';
 import { framed, head, sendFile } from '../servers/answers.ts';
 import { content, type Run, runAgainst } from './transfer-fixture.ts';
 
-// Bytes after the end of a response belong to no file. They are ignored, as in curl, and never become part of this file or the
-// next.
+// Bytes after the end of a response belong to no file. They are ignored, as in curl, and never become part of this file
+// or the next.
 const FILE = content(1000);
 const SMUGGLED = 'HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nwrong';
 

@@ -46,8 +46,8 @@ let lastPid = 1_000_000_000;
 export type Run = Awaited<ReturnType<typeof startRun>>;
 
 /**
- * Starts a run inside this process: everything between the command line and the exit status. It ends with the test. To other runs
- * it is a process of its own, which has ended after `die`.
+ * Starts a run inside this process: everything between the command line and the exit status. It ends with the test. To
+ * other runs it is a process of its own, which has ended after `die`.
  */
 export async function startRun(url: string, options: RunOptions = {}) {
   const {
@@ -107,8 +107,9 @@ export async function startRun(url: string, options: RunOptions = {}) {
       const target = { ...request, path, location: { directory, below }, isOutput: false, isInOwnDirectory: false };
       return fetchToDisk(fileOf(name), target, fetching, signal, watcher);
     },
-    pipe(writer: ByteWriter, folder?: string) {
-      const spoolIn = folder === undefined ? undefined : { folder, platform: process.platform };
+    pipe(writer: ByteWriter, spoolDirectory?: string) {
+      const spoolIn =
+        spoolDirectory === undefined ? undefined : { directory: spoolDirectory, platform: process.platform };
       return fetchToStream(fileOf('primary.htm'), { open: async () => writer, spoolIn }, fetching, signal, watcher);
     },
     die: () => void livePids.delete(pid),

@@ -59,8 +59,8 @@ it('names a style-sheet folder as the reason and hints at -o', () => {
     expect(fileNameFault(name, 'linux')?.reason).toMatch(/separator/);
 });
 
-// The names are built from critical pieces, because random characters hardly ever contain a separator, a device name or a
-// trailing blank.
+// The names are built from critical pieces, because random characters hardly ever contain a separator, a device name or
+// a trailing blank.
 it('accepts no name that could leave its directory', () => {
   const bad = ['.', '..', '/', '\\', ':', '-', ' ', '\0', '\n', '\u202e', '\ud800', 'con', 'con.x', 'nul.x'];
   const pieces = ['a', 'R1.htm', '日本', ...bad];

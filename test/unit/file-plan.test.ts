@@ -39,7 +39,10 @@ const ERROR = { ifExists: 'error' } as const;
 const plan = (existing: Existing, request: Partial<FileRequest>, known: FileFacts = {}) =>
   planFile(existing, { ...REQUEST, ...request }, known);
 
-/** A plan as one word, with `again` if the next run would fetch the file again. A failure is given as its code and message. */
+/**
+ * A plan as one word, with `again` if the next run would fetch the file again. A failure is given as its code and
+ * message.
+ */
 function textOf(filePlan: FilePlan): string {
   if (filePlan.kind === 'fail') return `${filePlan.error.code} ${filePlan.error.message}`;
   return 'isRepeated' in filePlan && filePlan.isRepeated ? `${filePlan.kind} again` : filePlan.kind;

@@ -6,8 +6,8 @@ import { parseAccession } from '../../src/service/accession.ts';
 const [A, B] = ['0001234567-24-000001', '0001234567-24-000002'].map(parseAccession) as [never, never];
 const [DIGITS_A, DIGITS_B] = ['000123456724000001', '000123456724000002'];
 
-// A file of filing A is placed below a directory by a layout. The last column is the filing that alone owns the resulting
-// directory.
+// A file of filing A is placed below a directory by a layout. The last column is the filing that alone owns the
+// resulting directory.
 test.each<[name: string, directory: string, layout: string, file: string, filing: string | undefined]>([
   ['no accession number', '/mirror', '{file_name}', 'a.htm', undefined],
   ['the default layout of a mirror', '/mirror', '{accession_no}/{file_name}', 'a.htm', A],

@@ -139,7 +139,8 @@ describe('a selection', () => {
     await yieldToEventLoop();
     expect([text(selection.next() as Item), selection.next(), selection.next()].length).toBe(3);
     await yieldToEventLoop();
-    // The count includes the files of one listing, two listings, the rest of the batch and the three lines that were read ahead.
+    // The count includes the files of one listing, two listings, the rest of the batch and the three lines that were
+    // read ahead.
     expect([calls, selection.remaining]).toEqual([[0, 1, 2, 3], 2 + 1 + 1 + 2 + 3]);
   });
 
@@ -153,8 +154,8 @@ describe('a selection', () => {
     expect(await select(lines, listingService({}).list).cancel(AbortSignal.abort())).toBeUndefined();
   });
 
-  // The starts are the decisions about each listing, in the order of the requests. The last one applies to all further listings.
-  // The file that a line names does not wait for the last listing, which begins late.
+  // The starts are the decisions about each listing, in the order of the requests. The last one applies to all further
+  // listings. The file that a line names does not wait for the last listing, which begins late.
   test.each<[name: string, starts: Start[], items: string[], expectedCalls: number[]]>([
     ['all may start', ['start'], ['1 a', '2 b', '3 c', '9 n named'], [1, 2, 3]],
     ['all must wait', ['wait'], [], []],

@@ -15,8 +15,8 @@ const stop = (code: ErrorCode, isTimeUp = false) =>
 const signal = (number: number) => new FilingsError('interrupted', 'interrupted', { signal: number, isTimeUp: true });
 const permanent = { failed: 1, failures: new Set(['not_found'] as const) };
 
-// A signal decides the exit status first, then the error that stopped the run, then a permanent failure (3), a temporary one (7)
-// and a limit (10).
+// A signal decides the exit status first, then the error that stopped the run, then a permanent failure (3), a
+// temporary one (7) and a limit (10).
 test.each<[string, Partial<BatchResult>, number | undefined]>([
   ['no failure', {}, undefined],
   ['a permanent failure', permanent, 3],

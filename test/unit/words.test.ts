@@ -18,6 +18,9 @@ const RIDDLE =
 /** Words that cannot begin a comment or title, because a sentence begins with its subject or its verb. */
 const OPENING =
   /^ ?(What|Whatever|Whoever|Those|So|Where|Wherever|Nor|Neither|But|Or|As|How|Of|By|Told|Asked|Held|Given|Shown|Said|Nobody|It|They|Behind|Beside|In turn|Unless|To be)\b/;
+/** Sentences of pages, help and messages that readers had to read twice. */
+const REREAD =
+  /or the exit status says that it did not|cost the next run no|what may pass is|some disk takes for one|only the end of the connection|not by its place|none of the program's own|made for nobody|unknown is not known|holds the imports|goes with --/i;
 /** A result in a title: only the name of a row may follow a colon. */
 const RESULT = /: (?!.*[%$])|\bexit \d/;
 
@@ -56,3 +59,15 @@ test('no comment has to be decoded', () => {
 test('no test title has to be decoded', () => {
   expect(unclear(TITLED, titlesOf, OPENING, DECODED, RIDDLE, RESULT)).toEqual([]);
 });
+
+test('no page has a sentence that had to be read twice', () => {
+  const pages = readdirSync(ROOT).filter((name) => /^[A-Z]+\.md$/.test(name));
+  const paths = [...pages, ...['docs', 'man', 'src'].flatMap((folder) => textsBelow(folder))];
+  const found = paths.filter((path) => REREAD.test(readFileSync(join(ROOT, path), 'utf8').replace(/\s+/g, ' ')));
+  expect(found).toEqual([]);
+});
+
+function textsBelow(folder: string): readonly string[] {
+  const names = readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' });
+  return names.filter((name) => /\.(md|ts|[15])$/.test(name)).map((name) => join(folder, name));
+}

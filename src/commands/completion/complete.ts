@@ -8,8 +8,8 @@ import { type Completions, completionsFor } from './completions.ts';
 import { SHELLS } from './shells.ts';
 
 /**
- * Completes a word at TAB: `filings __complete SHELL LINE`. Returns 0. Errors print nothing, because a person is typing on the
- * terminal.
+ * Completes a word at TAB: `filings __complete SHELL LINE`. Returns 0. Errors print nothing, because a person is typing
+ * on the terminal.
  */
 export async function complete(argv: readonly string[], commands: readonly CommandSpec[], world: World) {
   const output = await createOutput(argv, commands, world).catch(() => '');

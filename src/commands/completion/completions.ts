@@ -4,8 +4,9 @@ import type { ArgumentSpec, CommandSpec } from '../../spec/command.ts';
 import type { Kind } from '../../spec/kind.ts';
 import { flagOf, type NamedOption, named } from '../../spec/option.ts';
 
-// Decides which words TAB suggests, as a pure function of the words before the cursor and the specs of the commands. Names
-// that only the shell, the config file or the service knows are not in the result: its `lookUp` says where to find them.
+// Decides which words TAB suggests, as a pure function of the words before the cursor and the specs of the commands.
+// Names that only the shell, the config file or the service knows are not in the result: its `lookUp` says where to
+// find them.
 
 export interface Candidate {
   readonly text: string;

@@ -5,7 +5,8 @@ import type { Flags } from '../../spec/command.ts';
 import type { World } from '../../world.ts';
 
 /**
- * Returns the names of a filing's files, by one request. Returns none if a secret would come from a program or from stdin.
+ * Returns the names of a filing's files, by one request. Returns none if a secret would come from a program or from
+ * stdin.
  */
 export async function fileNames(flags: Flags, world: World, accession: string): Promise<readonly string[]> {
   const resolved = await resolveSettings(flags, world);

@@ -1,5 +1,5 @@
-// Splits a command line into words as the shells do, up to the cursor. Expands only `~/`, because the rest would need the
-// shell itself.
+// Splits a command line into words as the shells do, up to the cursor. Expands only `~/`, because the rest would need
+// the shell itself.
 
 /** The words of a line up to the cursor, without the program's name. */
 export interface ShellLine {

@@ -2,9 +2,9 @@ import type { World } from '../../world.ts';
 import type { Candidate } from './completions.ts';
 import { type ShellLine, splitLine } from './shell-line.ts';
 
-// Reads the line as each shell passes it to `filings __complete`, and prints the result as the script in completions/ reads
-// it. The lines of a result are `words` and the candidates, or `file` or `directory`, the prefix of each path, the path so
-// far, and the part of the word that the shell keeps.
+// Reads the line as each shell passes it to `filings __complete`, and prints the result as the script in completions/
+// reads it. The lines of a result are `words` and the candidates, or `file` or `directory`, the prefix of each path,
+// the path so far, and the part of the word that the shell keeps.
 
 /** The possible completions of the current word. */
 export interface CompletionResult {
@@ -56,7 +56,9 @@ function resultLines({ kind, candidates, prefix }: CompletionResult, line: Shell
   return [kind, ...lines].map((text) => `${text}\n`).join('');
 }
 
-/** Returns a word that matches, quoted and without its kept part, because bash neither compares nor quotes words itself. */
+/**
+ * Returns a word that matches, quoted and without its kept part, because bash neither compares nor quotes words itself.
+ */
 function bashWord({ text }: Candidate, { words, keptPrefix, quote }: ShellLine): readonly string[] {
   if (!text.startsWith(words.at(-1) ?? '')) return [];
   const rest = text.slice(keptPrefix.length);
@@ -73,8 +75,8 @@ function zshWord({ text, help }: Candidate): readonly string[] {
 }
 
 /**
- * Returns JSON in ASCII, because PowerShell may decode output with another encoding. Omits words with a double quote, which
- * Windows PowerShell does not pass to a program unchanged.
+ * Returns JSON in ASCII, because PowerShell may decode output with another encoding. Omits words with a double quote,
+ * which Windows PowerShell does not pass to a program unchanged.
  */
 function powershellJson({ kind, candidates }: CompletionResult, { words }: ShellLine): string {
   const begin = words.at(-1) ?? '';

@@ -38,8 +38,8 @@ export async function showAll({ options, flags }: Invocation<typeof LIST_OPTIONS
 }
 
 /**
- * Returns a value for display, in the types of JSON. Secrets and the arguments of `apiKeyCommand` are never displayed. All
- * other texts are redacted, because a user may have put a secret into one of them by mistake.
+ * Returns a value for display, in the types of JSON. Secrets and the arguments of `apiKeyCommand` are never displayed.
+ * All other texts are redacted, because a user may have put a secret into one of them by mistake.
  */
 function displayValue({ secret, kind }: NamedSetting, value: unknown, secrets: Secrets): unknown {
   if (secret) return REDACTED;

@@ -1,5 +1,5 @@
-// Reads the arguments and options of `download` into an order before anything is opened. Takes them as they were parsed,
-// returns the order, and throws `usage`, where possible with the command that was probably meant.
+// Reads the arguments and options of `download` into an order before anything is opened. Takes them as they were
+// parsed, returns the order, and throws `usage`, where possible with the command that was probably meant.
 import { defaultLayout, type Layout, parseLayout } from '../../batch/layout.ts';
 import { isOneFile, twinKey } from '../../disk/file-name.ts';
 import { FilingsError } from '../../errors.ts';
@@ -70,8 +70,8 @@ export function readOrder(
 }
 
 /**
- * Returns the filings if their files are selected from the listings, otherwise a filing and its files. Throws `usage` for
- * a URL of an archive or `ACCESSION/FILE`, with the command that was probably meant.
+ * Returns the filings if their files are selected from the listings, otherwise a filing and its files. Throws `usage`
+ * for a URL of an archive or `ACCESSION/FILE`, with the command that was probably meant.
  */
 function readNames(
   [first, ...names]: readonly string[],
@@ -93,7 +93,9 @@ function readNames(
   return { accessions: [accession], fileNames: [...new Set(names)] };
 }
 
-/** Returns the layout. By default each of several filings has its own directory. With `--output` no name becomes a path. */
+/**
+ * Returns the layout. By default each of several filings has its own directory. With `--output` no name becomes a path.
+ */
 function layoutOf(layout: string | undefined, output: string | undefined, isBatch: boolean, platform: string): Layout {
   if (output !== undefined) return { template: '', pathFor: (_, path) => ({ path }) };
   return layout === undefined ? defaultLayout(isBatch, platform) : parseLayout(layout, platform);
@@ -143,8 +145,8 @@ function requireCompatibleOptions({ fileNames, input, isSingleFile, options, out
 }
 
 /**
- * Throws `usage` if a name is an accession number, if the layout makes an invalid path of it, or if two names may be the
- * same file on some disks.
+ * Throws `usage` if a name is an accession number, if the layout makes an invalid path of it, or if two names may be
+ * the same file on some disks.
  */
 function requireSafeNames({ accessions, fileNames, layout }: Order, argv: readonly string[]): void {
   const namesByKey = new Map<string, string>();

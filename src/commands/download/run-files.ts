@@ -1,8 +1,8 @@
-// Protects the files that a run uses beside its downloads: its report, lists, input and config file, and the files of its
-// key and token. No two of them may be the same file, none may be a SHA256SUMS that the run writes, and no download may
-// replace one, because the service chooses the names of downloads. Takes the order and the settings, throws at the start,
-// and returns a check for each download. Two paths are the same file if they are equal after links are resolved, or if
-// they have the same inode: a list may have a second name by a hard link.
+// Protects the files that a run uses beside its downloads: its report, lists, input and config file, and the files of
+// its key and token. No two of them may be the same file, none may be a SHA256SUMS that the run writes, and no download
+// may replace one, because the service chooses the names of downloads. Takes the order and the settings, throws at the
+// start, and returns a check for each download. Two paths are the same file if they are equal after links are resolved,
+// or if they have the same inode: a list may have a second name by a hard link.
 import { fstatSync, type Stats } from 'node:fs';
 import { readlink, realpath, stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve, sep } from 'node:path';

@@ -1,5 +1,5 @@
-// Finds where a run writes: the target of each file, the stream of `--output`, and the report and the done list. Takes the
-// order, and returns what the batch writes to. Only opening the report and the done list has an effect.
+// Finds where a run writes: the target of each file, the stream of `--output`, and the report and the done list. Takes
+// the order, and returns what the batch writes to. Only opening the report and the done list has an effect.
 import { constants } from 'node:fs';
 import { access } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
@@ -60,9 +60,9 @@ export function targetsOf(
 }
 
 /**
- * Returns the only filing whose files can have a path: the last segment that is an accession number. Returns undefined if
- * the layout builds that segment from the file's name, because a file of another filing may have the same name. Returns
- * `otherwise` if no segment is an accession number.
+ * Returns the only filing whose files can have a path: the last segment that is an accession number. Returns undefined
+ * if the layout builds that segment from the file's name, because a file of another filing may have the same name.
+ * Returns `otherwise` if no segment is an accession number.
  */
 export function filingOfPath(
   segments: readonly string[],
@@ -81,17 +81,20 @@ export async function streamOf({ output, options }: Order, world: World): Promis
   if (output === undefined) return undefined;
   const { sha256, spool } = options;
   const { platform } = world;
-  const spoolIn = spool ? { folder: temporaryFolder(world), platform } : undefined;
+  const spoolIn = spool ? { directory: temporaryDirectory(world), platform } : undefined;
   const path = typedPath(output, world);
   if (output === '-') return { open: async () => stdoutWriter(world), sha256, spoolIn };
   return (await isStreamPath(path)) ? { open: (signal) => pathWriter(path, world.sleep, signal), sha256 } : undefined;
 }
 
-function temporaryFolder({ env, platform }: Pick<World, 'env' | 'platform'>): string {
+function temporaryDirectory({ env, platform }: Pick<World, 'env' | 'platform'>): string {
   return platform === 'win32' ? env.TEMP || env.TMP || '.' : env.TMPDIR || '/tmp';
 }
 
-/** Opens the report and the done list, both or neither. Throws `local_io` if one of these or `--failed` cannot be written. */
+/**
+ * Opens the report and the done list, both or neither. Throws `local_io` if one of these or `--failed` cannot be
+ * written.
+ */
 export async function openOutputs(order: Order, session: Session, world: World) {
   const { failed, dryRun } = order.options;
   if (failed !== undefined && !dryRun) {

@@ -1,5 +1,5 @@
-// Runs `list`: takes accession numbers from the arguments or an input, requests a few listings at a time, and prints them
-// in their order. A failed filing does not stop the others, unless its error would fail all of them.
+// Runs `list`: takes accession numbers from the arguments or an input, requests a few listings at a time, and prints
+// them in their order. A failed filing does not stop the others, unless its error would fail all of them.
 import type { Readable } from 'node:stream';
 import { childOf, onAbort } from '../../abort.ts';
 import { batchError, type FailureKind, failureKind, StopRule } from '../../batch/verdict.ts';
@@ -44,7 +44,10 @@ export async function run({ args, options, flags }: Invocation<typeof OPTIONS>, 
   }
 }
 
-/** Returns the accession number of an argument. Throws `usage`; for a pasted URL its hint is the command with the number. */
+/**
+ * Returns the accession number of an argument. Throws `usage`; for a pasted URL its hint is the command with the
+ * number.
+ */
 function accessionOf(text: string, argv: readonly string[]): AccessionNumber {
   const reference = parseReference(text);
   if (reference === undefined) return parseAccession(text);
@@ -59,7 +62,8 @@ interface FilingResult {
 }
 
 /**
- * Prints the results in order. Throws the error of the run at the end, because a failed filing does not stop the others.
+ * Prints the results in order. Throws the error of the run at the end, because a failed filing does not stop the
+ * others.
  * @param count the number of filings; undefined if they come from an input
  */
 async function printAll(

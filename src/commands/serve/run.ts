@@ -1,4 +1,5 @@
-// Runs `serve`: takes a folder of filings, starts the sandbox on a port, prints its URL on stdout, and serves until a signal.
+// Runs `serve`: takes a folder of filings, starts the sandbox on a port, prints its URL on stdout, and serves until a
+// signal.
 import { opendir, readdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { onAbort } from '../../abort.ts';
@@ -23,7 +24,9 @@ import type { OPTIONS } from './spec.ts';
 const DEFAULT_KEY = 'sandbox-key';
 const SAMPLE = '0001234567-24-000001';
 
-/** Serves until the first signal. Returns 0, because a signal is its normal end. Throws `usage` and errors of listening. */
+/**
+ * Serves until the first signal. Returns 0, because a signal is its normal end. Throws `usage` and errors of listening.
+ */
 export async function run({ args, options, flags }: Invocation<typeof OPTIONS>, world: World): Promise<number> {
   // With `--sandbox` in force, the settings would ignore the key.
   const { settings, rawSettings } = await resolveSettings({ ...flags, sandbox: false }, world);

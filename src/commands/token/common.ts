@@ -11,7 +11,10 @@ import { shellWord } from '../../text.ts';
 import type { World } from '../../world.ts';
 import type { KEY_OPTIONS } from './spec.ts';
 
-/** Returns the key's files, and the bytes of stdin if one of them is `-`. Throws `usage` if something else reads stdin, too. */
+/**
+ * Returns the key's files, and the bytes of stdin if one of them is `-`. Throws `usage` if something else reads stdin,
+ * too.
+ */
 export async function keyFilesOf(
   { options, flags }: Pick<Invocation<typeof KEY_OPTIONS>, 'options' | 'flags'>,
   world: World,

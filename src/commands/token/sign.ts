@@ -16,8 +16,8 @@ import { keyFilesOf, signedTexts } from './common.ts';
 import type { SIGN_OPTIONS } from './spec.ts';
 
 /**
- * Mints a token. Returns 0. The recipe `jwt` of the config file is used only without a key on the command line, and options
- * override it. Throws `usage` if there is no key, or if `--out` would replace it.
+ * Mints a token. Returns 0. The recipe `jwt` of the config file is used only without a key on the command line, and
+ * options override it. Throws `usage` if there is no key, or if `--out` would replace it.
  */
 export async function run(invocation: Invocation<typeof SIGN_OPTIONS>, world: World): Promise<number> {
   const { options, flags } = invocation;

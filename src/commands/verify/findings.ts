@@ -1,5 +1,5 @@
-// Collects the findings of `verify`: takes them one by one, and gives the lines for stdout, the counts, and the error with
-// the command that repairs what can be repaired.
+// Collects the findings of `verify`: takes them one by one, and gives the lines for stdout, the counts, and the error
+// with the command that repairs what can be repaired.
 import { basename, join } from 'node:path';
 import { readable } from '../../checksums/read.ts';
 import type { Finding } from '../../checksums/verify.ts';
@@ -13,8 +13,8 @@ import { counted, humanBytes, shellWord } from '../../text.ts';
 export type Findings = ReturnType<typeof collectFindings>;
 
 /**
- * Returns a collector that counts the findings and keeps their lines until `takeLines`. It prints warnings and unreadable
- * files itself. `roots` are the directories as they were typed.
+ * Returns a collector that counts the findings and keeps their lines until `takeLines`. It prints warnings and
+ * unreadable files itself. `roots` are the directories as they were typed.
  */
 export function collectFindings(progress: Progress, json: boolean, roots: readonly string[]) {
   const counts = {
@@ -44,7 +44,7 @@ export function collectFindings(progress: Progress, json: boolean, roots: readon
     counts,
     takeLines,
 
-    add({ result, path, why, error }: Finding): void {
+    add({ result, path, reason, error }: Finding): void {
       counts[result] += 1;
       if (result === 'same') return;
       const displayPath = readable(path);
@@ -54,9 +54,9 @@ export function collectFindings(progress: Progress, json: boolean, roots: readon
         progress.failure(failure);
         return;
       }
-      if (why !== undefined) progress.note(`warning: ${displayPath}: ${why}`);
+      if (reason !== undefined) progress.note(`warning: ${displayPath}: ${reason}`);
       // An entry with a reason is not the name of a file, so that no download can bring it back.
-      const file = result === 'missing' && why ? undefined : fileAt(displayPath);
+      const file = result === 'missing' && reason ? undefined : fileAt(displayPath);
       if (result === 'missing' || result === 'changed') canRepair &&= isRepaired(displayPath, file, roots);
       const line = json
         ? printableJson({ v: 1, path: displayPath, result, ...file })
@@ -113,8 +113,8 @@ const filesIn = ({ same, missing, changed }: Counts) => same + missing + changed
 /** Returns the last line on stderr. It states only the counts that are not zero. */
 export function summaryText(counts: Counts): string {
   const { same, directories, bytes } = counts;
-  const where = `in ${counted(directories, 'directory', 'directories')}`;
-  const parts = [`${same} of ${filesIn(counts)} files are as listed, ${where} (${humanBytes(bytes)})`];
+  const scope = `in ${counted(directories, 'directory', 'directories')}`;
+  const parts = [`${same} of ${filesIn(counts)} files are as listed, ${scope} (${humanBytes(bytes)})`];
   for (const result of ['missing', 'changed', 'unlisted', 'damaged', 'unreadable'] as const) {
     if (counts[result] > 0) parts.push(`${counts[result]} ${result}`);
   }

@@ -1,5 +1,6 @@
-// Runs `verify`: takes directories, hashes what their SHA256SUMS list, prints each difference as soon as it is found, and
-// throws the error that sums them up. The file system calls are synchronous, because thousands of small files are faster so.
+// Runs `verify`: takes directories, hashes what their SHA256SUMS list, prints each difference as soon as it is found,
+// and throws the error that sums them up. The file system calls are synchronous, because thousands of small files are
+// faster so.
 import { FINAL_OUTPUT_GRACE_MS, MAX_SLICE_MS, within, yieldToEventLoop } from '../../abort.ts';
 import { findDirectories, type Roots, rootsOf } from '../../checksums/find.ts';
 import { type OnProgress, verifyDirectory } from '../../checksums/verify.ts';
@@ -19,7 +20,8 @@ export async function run({ args, options, flags }: Invocation<typeof OPTIONS>, 
   const resolved = await resolveSettings(flags, world);
   world.setDeadline(resolved.settings.deadline);
   const progress = await createProgress({ ...resolved.settings, hintOf }, world);
-  // A reader that closes the pipe fails the run, unlike that of a listing: the lines that are lost may be the important ones.
+  // A reader that closes the pipe fails the run, unlike that of a listing: the lines that are lost may be the important
+  // ones.
   const stdout = stdoutWriter(world);
   const print = async (text: string, until: AbortSignal) => {
     if (text === '') return;
