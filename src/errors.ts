@@ -56,7 +56,7 @@ export interface Resource {
 export interface Subject {
   /** The number of a line of the input. */
   readonly line?: number | undefined;
-  /** An option, a setting, a command or another thing with a name. If there is a path, a word for the file. */
+  /** An option, a setting, a command or another thing with a name. Beside a path, the word that describes the file. */
   readonly name?: string | undefined;
   readonly path?: string | undefined;
   readonly resource?: Resource | undefined;

@@ -1,5 +1,5 @@
-// `--done` names the file of filings that are complete on disk, so that a later run skips them without a request. A
-// line counts only for a run with the same selection, because another one may choose other files.
+// The done list (`--done`) is a file that lists the filings that are complete on disk. A later run skips them without a
+// request. A line counts only for a run with the same selection, because another one may choose other files.
 import { createHash } from 'node:crypto';
 import { AppendFile } from '../disk/append.ts';
 import { readPlain } from '../disk/plain-file.ts';

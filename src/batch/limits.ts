@@ -46,7 +46,7 @@ export function decideStart(usage: Usage, limits: LimitOptions): Start {
   return requests + inProgress >= maxRequests ? 'wait' : 'start';
 }
 
-/** Returns a text for the first limit that was reached `times` times over, or undefined. */
+/** Returns a text for the first limit whose value was reached `times` times, or undefined. */
 function describeReachedLimit({ bytes, requests, ms }: Usage, limits: LimitOptions, times: number): string | undefined {
   const { maxBytes = Infinity, maxRequests = Infinity, stopAfter = Infinity } = limits;
   if (ms >= times * stopAfter) return `time limit (${stopAfter / 1000} s)`;

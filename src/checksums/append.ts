@@ -30,8 +30,8 @@ export class ChecksumFiles {
   }
 
   /**
-   * Returns whether a file is listed. A line of this run counts at once; a line that another run appends later does not.
-   * Throws `local_io`.
+   * Returns whether a file is listed. A line of this run counts at once; a line that another run appends later does
+   * not. Throws `local_io`.
    */
   async isListed(directory: string, name: string): Promise<boolean> {
     const isListed = (await this.#namesIn(directory)).has(byteText(name));

@@ -49,7 +49,7 @@ export class AppendFile {
    * and the last of these may be torn.
    */
   write(lines: readonly Buffer[]): Promise<void> {
-    // One after the other, because the next write must see a line that this one has torn.
+    // Writes run one after the other, because the next one must see a line that this one has torn.
     const appending = this.#lastWrite.then(() => withDiskFailure(this.#path, () => this.#append(Buffer.concat(lines))));
     this.#lastWrite = appending.catch(() => {});
     return appending;

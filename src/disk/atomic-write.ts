@@ -44,7 +44,7 @@ export async function createNewFiles(files: readonly NewFile[]): Promise<void> {
 interface ReplaceOptions {
   /** The permissions, which the file has before its first byte. By default only the owner may read the file. */
   readonly mode?: number;
-  /** Whether missing directories are created. Users who may read the file may enter them. */
+  /** Whether missing directories are created. The users who may read the file may also enter these directories. */
   readonly makesDirectories?: boolean;
 }
 

@@ -19,7 +19,7 @@ const REASONS: readonly (readonly [code: RegExp, reason: string, hint: Hint, fau
   [/^ECONNREFUSED$/, 'connection refused', 'check the address and the port: nothing listens there'],
   [/^ETIMEDOUT$/, 'connecting timed out', { advice: 'allow-connecting' }],
   [/^E(HOST|NET)UNREACH$/, 'no route to the host', CHECK_ADDRESS],
-  // Also if the server sends an alert about a certificate of ours (`ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED`).
+  // Also matches an alert of the server about a certificate of ours (`ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED`).
   [/^(ERR_SSL|EPROTO)/, 'the TLS handshake failed', NOT_HTTPS],
   [
     /^CERT_(HAS_EXPIRED|NOT_YET_VALID)$/,

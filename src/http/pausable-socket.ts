@@ -6,7 +6,7 @@ import type { OnReadOpts, Socket } from 'node:net';
 import { Duplex } from 'node:stream';
 import { errnoOf } from '../errors.ts';
 
-/** Each read of a socket costs a pass through the parser, so that reads should be large. */
+/** Each read of a socket costs a pass through the parser, so reads should be large. */
 const BUFFER_BYTES = 262_144;
 /** Together these buffers are somewhat larger than the bytes that a body gathers. */
 const MAX_SPARE_BUFFERS = 10;

@@ -68,8 +68,8 @@ export function openInput(
 
 function openStream(path: string, absolute: string): Readable {
   try {
-    // Opened without blocking and read as a socket, because a FIFO without a writer would block a thread of the pool,
-    // which cannot be cancelled.
+    // The file is opened without blocking and read as a socket, because a FIFO without a writer would block a thread of
+    // the pool, which cannot be cancelled.
     const fd = openSync(absolute, O_RDONLY | O_NONBLOCK | O_NOCTTY);
     const stats = fstatSync(fd);
     if (stats.isDirectory()) throw new Error(IS_DIRECTORY);
@@ -139,7 +139,7 @@ export async function* readWholeLines(stream: AsyncIterable<Uint8Array | string>
       yield Buffer.concat([rest, chunk.subarray(0, last)]);
       rest = Buffer.alloc(0);
     }
-    // A copy, because a slice would keep the whole chunk in memory, and the stream may reuse the chunk.
+    // Makes a copy, because a slice would keep the whole chunk in memory, and the stream may reuse the chunk.
     if (rest.length <= maxBytes) rest = Buffer.concat([rest, chunk.subarray(last + 1)]).subarray(0, maxBytes + 1);
   }
   if (rest.length > 0) yield rest;

@@ -12,7 +12,7 @@ export interface Clock {
 
 /**
  * Returns what the service would object to, the worst first (service.md, section 6; RFC 7519, section 4.1). `nbf` and
- * `exp` must be present, they and `iat` must be sound dates, and `nbf <= now < exp` must be true within the leeway.
+ * `exp` must be present, they and `iat` must be valid dates, and `nbf <= now < exp` must be true within the leeway.
  */
 export function claimFaults(claims: JsonObject, clock: Clock): readonly string[] {
   const faults = ['nbf', 'exp', 'iat'].flatMap((name) => dateFault(name, claims[name]) ?? []);

@@ -102,7 +102,7 @@ export function totalOf(member: string, value: unknown): number | undefined {
   if (!TOTAL.test(plainName(member))) return undefined;
   if (!isJsonObject(value)) return countOf(value);
   const count = countOf(value.value);
-  // Elasticsearch stops counting at this value, so that there is at least one more.
+  // Elasticsearch stops counting at this value, so there is at least one more.
   return count !== undefined && value.relation === 'gte' ? count + 1 : count;
 }
 

@@ -70,13 +70,16 @@ export async function readAllPages(reader: ListingReader): Promise<Listing> {
   return (await isWholeListing(paged, response)) ? pages.listing : readPages(paged, pages);
 }
 
-/** Returns the number of records in the largest list that is as long as a page often is, or undefined. */
+/** Returns the number of records in the largest list whose length is a common page size, or undefined. */
 function commonPageSize({ listSizes }: Page): number | undefined {
   const sizes = listSizes.filter((size) => COMMON_PAGE_SIZES.has(size));
   return sizes.length === 0 ? undefined : sizes.reduce((largest, size) => Math.max(largest, size));
 }
 
-/** Returns whether a response without parameters, which is as long as a page often is, is the whole listing. */
+/**
+ * Returns whether a response to a request without parameters is the whole listing, although its length is a common page
+ * size.
+ */
 async function isWholeListing(paged: PagedListing, response: Page): Promise<boolean> {
   const second = await pageOrRejection(paged, 2, true);
   const first = await pageOrRejection(paged, 1, false);

@@ -130,7 +130,8 @@ export class Requests {
   /** Throws `integrity` if a URL of another origin holds our credential, as that of a login page does. */
   #forbidCredential(from: URL, to: URL, location: string): void {
     const { secrets, credentials } = this.#options;
-    // Only the Location has a user, a password and a fragment. Only the URL is without `..`.
+    // Both texts are searched: only the Location still has user, password and fragment, and only the URL is without
+    // `..`.
     const addresses = `${location} ${to.href}`;
     if (!secrets.holds(addresses) && !hasKeyInPosition(addresses, credentials)) return;
     const reason = `a redirect to ${to.host} that carries our credential is not followed`;

@@ -76,7 +76,7 @@ async function runCommand([program = '', ...args]: readonly string[], name: stri
   } catch (error) {
     signal.throwIfAborted();
     const { stdout = '', stderr = '', code, signal: endedBy } = error as Partial<ExecFileException>;
-    // Registered before stderr is used: a program that fails may repeat there the key that it wrote.
+    // The key is registered before stderr is used, because a program that fails may repeat its key there.
     world.secrets.add(firstLine(stdout).trim());
     if (code === 'ENOENT') throw commandError('no such program', error);
     if (code === 'EINVAL' && /\.(cmd|bat)$/i.test(program)) {

@@ -20,7 +20,7 @@ import { flagOf, type NamedOption, type OptionSpec, type ValueOf } from '../spec
 
 /** A setting: an option that may also come from the environment, a profile or the config file. */
 export interface SettingSpec<T = unknown> extends OptionSpec<T> {
-  /** The sources that cannot set it. In the others it is called `--base-url`, `FILINGS_BASE_URL`, `baseUrl`. */
+  /** The sources that cannot have this setting. Its name in a source is `--base-url`, `FILINGS_BASE_URL`, `baseUrl`. */
   readonly noFlag?: true;
   readonly noEnv?: true;
   readonly noFile?: true;

@@ -18,7 +18,8 @@ export interface CommandSpec<O extends Options = Options> {
   /** Set if the command sends requests, so that its examples can be tried with FILINGS_SANDBOX=1. */
   readonly asksService?: true;
   /**
-   * The exit statuses that it has beside those of every command, such as `7`. Each is a row of the table in errors.ts.
+   * The exit statuses of the command, such as `7`, in addition to those that every command has. Each is a row of the
+   * table in errors.ts.
    */
   readonly exits?: readonly string[];
   readonly children?: readonly CommandSpec[];

@@ -67,7 +67,7 @@ export function readAs<T>(kind: Kind<T>, text: string, source: string | ValueSou
   return value;
 }
 
-/** The place that a value is from (`--jobs`, `FILINGS_JOBS`, `config.json: jobs`), and the code of errors about it. */
+/** The source of a value (`--jobs`, `FILINGS_JOBS`, `config.json: jobs`), and the code of errors about it. */
 export interface ValueSource {
   readonly name: string;
   readonly code: 'usage' | 'config';

@@ -24,7 +24,7 @@ export async function askHidden(
     const answer = terminal.question('', { signal });
     // Its error is thrown by the await below.
     answer.catch(() => {});
-    // The prompt comes after the echo was switched off, because an answer may follow at once.
+    // The prompt comes after the echo was switched off, because the input may follow at once.
     await write(stderr, `${name}: `);
     return await answer;
   } catch (error) {

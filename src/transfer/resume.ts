@@ -71,7 +71,8 @@ export function rangeRequest(partial: PartialFile): Record<string, string> {
 export function decide(partial: PartialFile, response: ResumeResponse): Decision {
   if (response.status === 206) return decidePartial(partial, response);
   if (response.status === 416) return decideUnsatisfied(partial, response);
-  // A 200 with a range is only a part of the file. So is one of another length under the same strong ETag.
+  // A 200 with Content-Range has only a part of the file. A 200 with another length under the same strong ETag cannot
+  // be the whole file, either.
   if (response.headers['content-range'] !== undefined)
     return { kind: 'refuse', reason: 'invalid response: 200 with Content-Range' };
   const total = knownTotal(partial, response);

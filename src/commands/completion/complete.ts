@@ -21,7 +21,7 @@ async function createOutput([name = '', ...args]: readonly string[], commands: r
   const shell = Object.hasOwn(SHELLS, name) ? SHELLS[name] : undefined;
   if (shell === undefined) return '';
   const line = shell.read(args, world.env);
-  // The output consists of lines, so that a word with a line break or a control character cannot be completed.
+  // The output consists of lines, so a word with a line break or a control character cannot be completed.
   if (line.words.some((word) => printable(word) !== word)) return '';
   const completions = completionsFor(line.words, commands);
   const { prefix, lookUp } = completions;

@@ -1,5 +1,5 @@
-// Runs `config check`: takes the settings, requests one listing, and prints what the answer proves of the address, the
-// certificate, the key, the token and the clock. A 404 proves nothing, because any web server answers so.
+// Runs `config check`: takes the settings, requests one listing, and prints what the response proves about the address,
+// the certificate, the key, the token and the clock. A 404 proves nothing, because any web server may send one.
 import { FilingsError, type Hint, withoutResource } from '../../errors.ts';
 import { type AccessionNumber, parseAccession } from '../../service/accession.ts';
 import { noFiles } from '../../service/client.ts';
@@ -132,7 +132,7 @@ async function findingsOf(
   return {
     address: addressFinding(error, settings.sandbox ? 'the sandbox' : sanitize(url.href), { reason, status }),
     certificate: certificateFinding(error, url, reason),
-    // The answer to an expired token says nothing about the key.
+    // The response to an expired token says nothing about the key.
     key: expiry ? ['unknown', 'the token has expired'] : credential,
     token: expiry ? ['wrong', expiry] : token === undefined ? ['not used'] : credential,
     clock: clockFinding(client.clockAhead, skew),
@@ -145,7 +145,7 @@ function isUnreached(error: FilingsError | undefined): boolean {
   return error?.connected === false || error?.problem?.status === 407;
 }
 
-/** Any web server answers 404 or another 4xx to an unknown path, so that such an answer does not prove the address. */
+/** Any web server sends 404 or another 4xx for an unknown path, so such a response proves nothing about the address. */
 function addressFinding(
   error: FilingsError | undefined,
   baseUrl: string,

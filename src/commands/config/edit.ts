@@ -25,7 +25,7 @@ export async function unset({ args, flags }: Invocation, world: World): Promise<
   return 0;
 }
 
-/** Runs `config path`. Returns 0. Throws `config` if neither `--config` nor a home directory says where. */
+/** Runs `config path`. Returns 0. Throws `config` if neither `--config` nor a home directory gives the path. */
 export async function path({ flags }: Invocation, world: World): Promise<number> {
   const { path: file } = locateConfig(flags, world);
   if (file === undefined) throw noConfigPathError();

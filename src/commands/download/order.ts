@@ -180,7 +180,7 @@ function commandForPasted(words: readonly string[], hasSelection: boolean, argv:
     if (accession === '') return [];
     if (hasSelection) return [[word, [accession]]];
     if (index > 0) return [[word, [fileName ?? '--all']]];
-    // With names of other files beside it, the URL of a file means only its filing.
+    // If other arguments name files, the URL of a file counts only as its filing.
     return [[word, words.length === 1 || isAll ? [accession, fileName ?? '--all'] : [accession]]];
   });
   return `did you mean: ${rewriteCommand(argv, new Map(replacements))}`;

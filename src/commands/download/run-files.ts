@@ -133,15 +133,15 @@ async function identitiesOf({ name, location }: UsedFile): Promise<readonly stri
   if (name === '--failed' && stats?.isFile() === false) throw notFile(name);
   // Several uses of a terminal or a null device do no harm. Two writers of a file or a pipe would mix their lines.
   if (stats && !stats.isFile() && !stats.isFIFO()) return [];
-  // A download would replace a link itself, so that the link and its target are both protected.
+  // A download would replace a link itself, so the link and its target are both protected.
   const paths = isPath ? [join(await realPath(dirname(location)), basename(location)), await realPath(location)] : [];
   const inode = inodeOf(stats);
   return [...new Set(inode === undefined ? paths : [...paths, inode])];
 }
 
 /**
- * Returns device and inode as text. Returns undefined for an inode beyond 2^53, which Windows has: it loses digits, so
- * that two files would have the same one.
+ * Returns device and inode as text. Returns undefined for an inode beyond 2^53, which Windows has: such a number loses
+ * digits, so two files could have the same one.
  */
 function inodeOf(stats: Stats | undefined): string | undefined {
   return stats && Number.isSafeInteger(stats.ino) ? `${stats.dev}:${stats.ino}` : undefined;

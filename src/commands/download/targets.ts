@@ -43,7 +43,8 @@ export function targetsOf(
   const template = layout.template.split('/');
   const displayDirectory = paths.join(directory, '/');
   const displayPrefix = displayDirectory === paths.join('.', '/') ? '' : displayDirectory;
-  // Without a spread: V8 takes ten times as long for a spread and further members, and there may be a million files.
+  // Does not use a spread: V8 takes ten times as long for a spread with further members, and there may be a million
+  // files.
   return ({ path, accession, size }) => ({
     accession,
     path: inside + nativePath(path, platform),
