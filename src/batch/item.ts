@@ -1,6 +1,8 @@
 import type { FilingsError } from '../errors.ts';
 import type { AccessionNumber } from '../service/accession.ts';
 
+// The items that a selection yields and a batch handles, as data.
+
 /** A filing whose files are selected from its listing. */
 export interface ChosenFiling {
   readonly accession: AccessionNumber;

@@ -3,6 +3,8 @@ import { constants } from 'node:fs';
 import { isOneFile } from '../disk/file-name.ts';
 import { readPlain } from '../disk/plain-file.ts';
 
+// Reads and writes SHA256SUMS in the format of `sha256sum`. Names stay bytes, because they need not be UTF-8.
+
 /** The name of a directory's checksum file. */
 export const SUMS_NAME = 'SHA256SUMS';
 

@@ -3,6 +3,8 @@ import { sha256Of } from '../disk/sha256.ts';
 import { errnoOf, FilingsError } from '../errors.ts';
 import { type ByteText, bytesOf, byteText, isPlainEntry, readable, readSums, SUMS_NAME, systemPath } from './read.ts';
 
+// Compares the files of one directory with its SHA256SUMS. Yields a finding for each listed and each unlisted file.
+
 const { O_NOCTTY, O_NOFOLLOW, O_NONBLOCK, O_RDONLY } = constants;
 /** Opens without following links and without waiting, because a link or a FIFO in place of the file is not the file. */
 const READING = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY;

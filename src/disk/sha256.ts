@@ -4,6 +4,8 @@ import { closeFile, readAt } from './calls.ts';
 import { readFailure } from './failure.ts';
 import { openPlain } from './plain-file.ts';
 
+// Hashes files: a small one by a single synchronous call, a large one in blocks that are read ahead.
+
 /** A smaller file is read by one synchronous call, which takes a third of the time. */
 const BLOCK_BYTES = 1 << 20;
 

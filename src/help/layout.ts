@@ -2,6 +2,8 @@ import { Help } from 'commander';
 import { columnsOf } from '../stdio/output.ts';
 import type { OutputStream } from '../world.ts';
 
+// Lays out help as lines of a given width. Takes terms, texts and headings, and wraps them in columns.
+
 export type Row = readonly [term: string, text: string];
 
 const MIN_COLUMNS = 60;

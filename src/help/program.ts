@@ -1,5 +1,7 @@
 import type { ArgumentSpec, CommandSpec } from '../spec/command.ts';
 
+// Describes the whole program for help and manual: its spec, the tree of its commands, and the usage of each.
+
 export const PURPOSE =
   'Lists and downloads the files of company filings, and mints and checks the JWTs their service takes.';
 

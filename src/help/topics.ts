@@ -2,6 +2,8 @@ import { expectedInFile, type NamedSetting, SETTINGS } from '../settings/table.t
 import { paragraph, type Row, section, stacked } from './layout.ts';
 import { EVERY_EXIT, helpLine, sharedRows } from './rows.ts';
 
+// The texts of the topics of `filings help`, such as `environment` and `config`. The manual has the same texts.
+
 /** Environment variables that are not settings of this program, but affect it. */
 export const COMMON_VARIABLES: readonly Row[] = [
   ['NO_COLOR', 'no colours, unless FILINGS_COLOR is set'],

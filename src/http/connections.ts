@@ -12,6 +12,8 @@ import { PausableSocket, ReadBuffers } from './pausable-socket.ts';
 import { openTunnel, proxyFor } from './proxy.ts';
 import { Watchdog } from './watchdog.ts';
 
+// Opens, keeps and reuses connections: direct ones, and those through a proxy or a tunnel.
+
 /** The number of addresses that the connect timeout has time for, so that a dead route leaves time for the next one. */
 const ADDRESSES_PER_TIMEOUT = 4;
 /** The time for which undici keeps an idle connection. Common servers close theirs later. */

@@ -6,6 +6,8 @@ import { isLoopback } from '../loopback.ts';
 import type { World } from '../world.ts';
 import { isRetriedStatus } from './retry.ts';
 
+// Chooses the proxy for a URL from the environment, and makes tunnels through proxies.
+
 /**
  * Returns the proxy for a URL, or undefined for a direct connection, as for every loopback host. Reads `HTTPS_PROXY`,
  * `HTTP_PROXY` and `NO_PROXY` in either case, lower case first as curl does. Throws `config` if the proxy is not a URL.

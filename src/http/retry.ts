@@ -3,6 +3,8 @@ import type { World } from '../world.ts';
 import { httpDate } from './head.ts';
 import type { RateLimiter } from './rate-limiter.ts';
 
+// Repeats failed attempts. Decides from the error whether a retry can help, and how long to wait before it.
+
 /** The first wait, in milliseconds. Each further wait is twice as long. */
 const FIRST_WAIT_MS = 1000;
 const MAX_BACKOFF_MS = 60_000;

@@ -4,6 +4,8 @@ import { quoted } from '../text.ts';
 import { ALGORITHMS, type Algorithm, type Family } from './algorithms.ts';
 import type { JwtKey, Purpose } from './keys.ts';
 
+// Decides whether a key fits an algorithm: its family, size, curve and restrictions. Refuses unsafe keys.
+
 /** The sizes of RSA keys: at least 2048 bits by RFC 7518, section 3.3, and at most what OpenSSL verifies with. */
 const RSA_BITS = { least: 2048, most: 16_384 };
 const FAMILIES: Readonly<Record<string, readonly Family[]>> = {

@@ -11,6 +11,8 @@ import { FilingsError, type FilingsErrorDetails } from '../errors.ts';
 import type { JsonObject } from '../json.ts';
 import { decodeBase64url, NOT_CANONICAL, readJsonObject, textFault } from './token.ts';
 
+// Loads keys for tokens: PEM, JWK, or the bytes of a secret. Gives a key of node:crypto that is checked to be sound.
+
 export type Purpose = 'sign' | 'verify';
 
 /** A key that could be read. `keyFault` decides about its use. */

@@ -2,6 +2,9 @@ import { findJsonFault, isDeeper, isJsonObject, type JsonObject, MAX_DEPTH, pars
 import { quoted } from '../text.ts';
 import { ALGORITHM, type Algorithm } from './algorithms.ts';
 
+// Splits and decodes a token. Takes a text and gives header, claims and signature, or the check that fails. Stricter
+// than most readers, because a token that two readers understand differently is dangerous.
+
 /** The checks of a token, in the order in which they run. */
 export type Check = 'format' | 'header' | 'key' | 'signature' | 'claims';
 

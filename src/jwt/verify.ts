@@ -5,6 +5,8 @@ import { keyFault } from './key-fit.ts';
 import type { JwtKey } from './keys.ts';
 import { type Refusal, readJsonObject, readToken, refuse } from './token.ts';
 
+// Verifies a token. Takes the token and the keys; gives the claims, or the first check that fails.
+
 type Verification = { readonly valid: true; readonly header: JsonObject; readonly claims: JsonObject } | Refusal;
 
 export interface VerifyOptions extends Clock {

@@ -5,6 +5,8 @@ import { systemReason } from '../disk/failure.ts';
 import { isOneFile } from '../disk/file-name.ts';
 import { errnoOf, FilingsError } from '../errors.ts';
 
+// Finds and opens the files that the sandbox serves, in a directory laid out as DIRECTORY/ACCESSION/FILE.
+
 export type Archive = Awaited<ReturnType<typeof openArchive>>;
 export type ServedFile = Awaited<ReturnType<typeof servedFile>>;
 

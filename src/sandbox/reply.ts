@@ -3,6 +3,8 @@ import { finished, pipeline } from 'node:stream/promises';
 import type { ServedFile } from './archive.ts';
 import type { ParsedRequest } from './request.ts';
 
+// Builds and sends the responses of the sandbox: error objects, JSON, and files with ranges.
+
 export interface Reply {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;

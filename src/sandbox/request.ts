@@ -3,6 +3,9 @@ import type { Secrets } from '../secrets.ts';
 import type { KeyWay } from '../service/credentials.ts';
 import { printable } from '../terminal/printable.ts';
 
+// Parses a request to the sandbox: path, parameters, and keys in all positions. Also words the request for the log,
+// without secrets.
+
 export interface PresentedKey {
   readonly way: KeyWay;
   readonly value: Buffer;

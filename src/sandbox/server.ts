@@ -6,6 +6,8 @@ import { errnoOf, FilingsError } from '../errors.ts';
 import { openArchive } from './archive.ts';
 import { createHandler, type HandlerOptions } from './handler.ts';
 
+// Starts the HTTP server of the sandbox, a stand-in that behaves as docs/service.md describes the service.
+
 export interface SandboxOptions extends HandlerOptions {
   /** An absolute path. */
   readonly directory: string;

@@ -12,6 +12,9 @@ import { readAtMost, readErrorBytes } from './read-body.ts';
 import { withHosts } from './redirect.ts';
 import { Requests, type ServiceResponse } from './requests.ts';
 
+// The client of the service: opens files and lists filings, with retries. Turns every unexpected response into an
+// error.
+
 /** The most bytes of a listing, which is more than any filing needs. */
 const MAX_LISTING_BYTES = 16 << 20;
 

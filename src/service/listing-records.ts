@@ -152,9 +152,9 @@ function readObject(object: JsonObject, context: ValueContext, search: Search): 
   return { lists, records };
 }
 
-function readMember(member: string, value: unknown, around: ValueContext, search: Search): Content {
+function readMember(member: string, value: unknown, context: ValueContext, search: Search): Content {
   const name = plainName(member);
-  const path = around.path === '' ? member : `${around.path}.${member}`;
+  const path = context.path === '' ? member : `${context.path}.${member}`;
   const total = totalOf(member, value);
   if (total !== undefined) return { ...NOTHING, total };
   if (isMetadata(member)) return NOTHING;
@@ -163,14 +163,14 @@ function readMember(member: string, value: unknown, around: ValueContext, search
   if (FILE_LISTS.has(name)) {
     // Some services write an empty list as null.
     if (value === null) return { lists: 1, records: 0 };
-    const content = readValue(value, { ...around, path, role: 'files' }, search);
+    const content = readValue(value, { ...context, path, role: 'files' }, search);
     if (content.lists === 0) addDoubt(search, `'${path}' names files, but holds no list`);
     return content;
   }
-  const isContainer = CONTAINERS.has(name) || around.role === 'embedded' || around.role === 'files';
+  const isContainer = CONTAINERS.has(name) || context.role === 'embedded' || context.role === 'files';
   const role = name === 'embedded' ? name : isContainer ? 'container' : 'unknown';
   if (!Array.isArray(value) || isContainer || value.some(hasFileList)) {
-    return readValue(value, { ...around, path, role }, search);
+    return readValue(value, { ...context, path, role }, search);
   }
   if (value.some(isNamed) || holdsFiles(value)) addDoubt(search, `'${path}' may be a list of files, too`);
   return NOTHING;

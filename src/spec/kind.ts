@@ -1,6 +1,9 @@
 import { MAX_TIMER_MS } from '../abort.ts';
 import { grouped, orList } from '../text.ts';
 
+// The kinds of values that options and settings have, such as a duration or a size. A kind reads a text and gives the
+// value, and describes the text for help, completions and the schema of the config file.
+
 /**
  * The completions of a value: paths, files of the filing before the word, profiles of the config file, values of the
  * setting before the word, or topics of help.

@@ -9,6 +9,8 @@ import { errnoOf, FilingsError } from '../errors.ts';
 import type { World } from '../world.ts';
 import { writeChunks, writeToDescriptor, writeToStream } from './output.ts';
 
+// Makes writers for destinations from which no byte can be removed: stdout, devices, FIFOs and open descriptors.
+
 const statAt = promisify(stat);
 /** The time between two attempts to open a FIFO that has no reader yet, in milliseconds. */
 const READER_POLL_MS = 50;

@@ -7,6 +7,9 @@ import { diskFailure } from '../disk/failure.ts';
 import { errnoOf, FilingsError } from '../errors.ts';
 import type { OutputStream } from '../world.ts';
 
+// Writes to stdout and stderr. Handles short writes, a reader that has closed the pipe, and a reader that does not
+// read.
+
 const STDERR = 2;
 const USUAL_COLUMNS = 80;
 const writevTo = promisify(writev);

@@ -6,6 +6,9 @@ import { type BatchProgress, fileText, overallText, type Running, type RunningFi
 import { createLogger, type HintOf, type LoggerSettings, renderError, usesColor } from './messages.ts';
 import { printable } from './printable.ts';
 
+// Shows the progress of a run on stderr: bars on a terminal, otherwise lines. Takes the events of the jobs, and clears
+// the bars before other output.
+
 const CTRL_C_STATUS = 130;
 /** The time between two lines of progress in plain output. */
 const PLAIN_MS = 30_000;

@@ -1,6 +1,8 @@
 import { yieldToEventLoop } from '../abort.ts';
 import { clipped, displayWidth, elided, measurable } from './width.ts';
 
+// Aligns rows of text in columns that fit the terminal. Shortens or omits columns if there is no room.
+
 /** A column of a table. Widths are in columns of the terminal. */
 export interface Column {
   readonly heading: string;

@@ -3,6 +3,8 @@ import type { ServiceClient } from '../service/client.ts';
 import type { RemoteFile } from './outcome.ts';
 import type { RemoteVersion } from './resume.ts';
 
+// The interfaces between a transfer and the code around it: the sink for the bytes, and the watcher of the progress.
+
 /**
  * The result of `finish`. `committed`: the bytes have the final name. `same`: an existing file has the same bytes.
  * `exists`: an existing file was kept without a comparison. `partMissing`: the part or its directory was removed.

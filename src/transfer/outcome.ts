@@ -3,6 +3,8 @@ import type { RetryEvent } from '../http/retry.ts';
 import type { AccessionNumber } from '../service/accession.ts';
 import type { Wait } from '../terminal/lines.ts';
 
+// The outcome of one file, as data for messages, counts and the report.
+
 /** A file of the service. */
 export interface RemoteFile {
   readonly accession: AccessionNumber;

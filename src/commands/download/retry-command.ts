@@ -4,6 +4,9 @@ import type { Flags } from '../../spec/command.ts';
 import { shellWord } from '../../text.ts';
 import type { Order } from './order.ts';
 
+// Adds the command that retries the failed files to the final error of a run. Takes the error, the order and the flags;
+// gives the error with a command that reads the failed list.
+
 interface RetryHintOptions {
   /** Whether the error belongs to one file or listing and therefore keeps its own hint. */
   readonly isOwn: boolean;

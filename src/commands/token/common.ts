@@ -11,6 +11,8 @@ import { shellWord } from '../../text.ts';
 import type { World } from '../../world.ts';
 import type { KEY_OPTIONS } from './spec.ts';
 
+// Shared by the token commands: the source of the key and of the token, and the text of a decoded token.
+
 /**
  * Returns the key's files, and the bytes of stdin if one of them is `-`. Throws `usage` if something else reads stdin,
  * too.
