@@ -85,8 +85,8 @@ export function batchError(result: BatchResult, unit: Unit = 'file'): FilingsErr
   const rest = notStarted === undefined ? 'the rest' : counted(notStarted, unit);
   const notStartedText = notStarted === 0 ? undefined : `${rest} not started`;
   if (stoppedBy && (stoppedBy.code !== 'limit' || !failures)) {
-    // The error is that of one file, unless the deadline stopped the batch. If no other file failed, it says
-    // everything.
+    // The error that stopped the batch is that of one failed file, except at the deadline. Other failed files are
+    // counted.
     const before = failed > (stoppedBy.isTimeUp ? 0 : 1) ? failures : undefined;
     return stoppedBy.with({ remarks: [before, notStartedText].filter((remark) => remark !== undefined) });
   }

@@ -8,7 +8,7 @@ import { openPlain } from '../disk/plain-file.ts';
 import { type ByteText, byteText, readSums, SUMS_NAME, sumsLine } from './read.ts';
 
 // Adds the hashes of downloaded files to the SHA256SUMS of their directories (`--checksums`). Takes a file and its
-// hash, and appends the line unless the file is listed already.
+// hash, appends the line, and tells which files are listed already.
 
 const { O_NOFOLLOW } = constants;
 const flushFile = promisify(fsync);

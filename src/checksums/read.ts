@@ -11,7 +11,7 @@ export const SUMS_NAME = 'SHA256SUMS';
 /** A line holds a hash and a name of at most 255 bytes, each of which may be escaped. */
 const MAX_LINE_BYTES = 1024;
 
-/** An entry. A line with a NUL is none: a power cut leaves zeros in place of bytes that did not reach the disk. */
+/** An entry. A line with a NUL is none: a power cut leaves zeros for bytes that did not reach the disk. */
 const LINE = /^(\\?)([\da-f]{64}) [ *]([^\0]+)$/i;
 const ESCAPED: Readonly<Record<string, string>> = { '\\': '\\\\', '\n': '\\n', '\r': '\\r' };
 const UNESCAPED: Readonly<Record<string, string>> = { '\\\\': '\\', '\\n': '\n', '\\r': '\r' };

@@ -14,7 +14,9 @@ import { Watchdog } from './watchdog.ts';
 
 // Opens, keeps and reuses connections: direct ones, and those through a proxy or a tunnel.
 
-/** The number of addresses that the connect timeout has time for, so that a dead route leaves time for the next one. */
+/**
+ * Each address of a host gets this fraction of the connect timeout, so that a dead route leaves time for the next one.
+ */
 const ADDRESSES_PER_TIMEOUT = 4;
 /** The time for which undici keeps an idle connection. Common servers close theirs later. */
 const KEEP_IDLE_MS = 4000;
@@ -52,7 +54,9 @@ export class Connections {
   readonly #connectWatchdog: Watchdog;
   readonly #env: World['env'];
   readonly #idle = new Map<string, Connection[]>();
-  /** Maps a host name to the address that answered after others had failed. That address is tried first. */
+  /**
+   * Maps a host name to the address that accepted a connection after others had failed. That address is tried first.
+   */
   readonly #reachable = new Map<string, string>();
   readonly #connectOptions: buildConnector.BuildOptions;
   readonly #connect: buildConnector.connector;
@@ -145,7 +149,7 @@ export class Connections {
   /** Does not read the socket's remote address, because that must not be read before its end (`pausable-socket.ts`). */
   #rememberAddress({ hostname }: URL, { autoSelectFamilyAttemptedAddresses: attempted = [] }: Socket): void {
     const last = attempted.at(-1);
-    // If the first address answers, the order of the name server stays, because it may spread the load.
+    // If the first address accepts, the order of the name server stays, because it may spread the load.
     if (last !== undefined && attempted.length > 1) this.#reachable.set(hostname, last.replace(/:\d+$/, ''));
   }
 }

@@ -11,7 +11,7 @@ import { FilingsError, type FilingsErrorDetails } from '../errors.ts';
 import type { JsonObject } from '../json.ts';
 import { decodeBase64url, NOT_CANONICAL, readJsonObject, textFault } from './token.ts';
 
-// Loads keys for tokens: PEM, JWK, or the bytes of a secret. Gives a key of node:crypto that is checked to be sound.
+// Loads keys for tokens: PEM, JWK, or the bytes of a secret. Gives keys of node:crypto, and rejects damaged ones.
 
 export type Purpose = 'sign' | 'verify';
 

@@ -2,7 +2,7 @@ import { findJsonFault, isDeeper, isJsonObject, type JsonObject, MAX_DEPTH, pars
 import { quoted } from '../text.ts';
 import { ALGORITHM, type Algorithm } from './algorithms.ts';
 
-// Splits and decodes a token. Takes a text and gives header, claims and signature, or the check that fails. Stricter
+// Splits and decodes a token. Takes a text and gives header, algorithm and payload, or the check that fails. Stricter
 // than most readers, because a token that two readers understand differently is dangerous.
 
 /** The checks of a token, in the order in which they run. */

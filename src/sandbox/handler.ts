@@ -8,7 +8,7 @@ import { problem, type Reply, send } from './reply.ts';
 import { logFields, type ParsedRequest, parseRequest, sanitize } from './request.ts';
 import { type Pages, route } from './routes.ts';
 
-// Handles a request to the sandbox: checks host, rate and credentials, routes it, sends the response, and logs it.
+// Handles a request to the sandbox: checks host, credentials and rate, routes it, sends the response, and logs it.
 
 export interface HandlerOptions extends AuthRules {
   readonly host: string;

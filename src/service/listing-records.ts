@@ -55,7 +55,7 @@ const ACCESSIONS = words('accessionno accessionnumber accession');
 export const SHARDS = 'shards';
 const EXTENSION = /\.[A-Za-z][A-Za-z0-9]{0,4}$/;
 
-/** The path of a value in the response, and the facts that the members around it tell. */
+/** A value's path in the response, its role, and the accession number around it. */
 interface ValueContext {
   readonly path: string;
   /**

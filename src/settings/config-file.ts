@@ -58,7 +58,7 @@ function standardPath({ env, platform }: Pick<World, 'env' | 'platform'>): strin
   return base && join(base, 'filings', 'config.json');
 }
 
-/** Returns the error for a run that has no standard place for a config file. */
+/** Returns the error for a run that has no standard path for a config file. */
 export function noConfigPathError(): FilingsError {
   return new FilingsError('config', 'no place for a config file', {
     hint: 'name one with --config FILE, or set HOME (APPDATA on Windows)',

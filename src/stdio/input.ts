@@ -4,7 +4,7 @@ import { FilingsError } from '../errors.ts';
 import type { InputStream, OutputStream } from '../world.ts';
 import { write } from './output.ts';
 
-// Reads stdin as a whole, for keys, tokens and passwords, and ensures that only one option uses it.
+// Reads stdin as a whole, for keys and tokens, and ensures that only one option uses it.
 
 /** The most bytes that are read from stdin as a whole. */
 const MAX_BYTES = 1024 * 1024;

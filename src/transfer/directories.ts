@@ -93,7 +93,7 @@ export class Directories {
   }
 
   /**
-   * Returns whether a directory is missing. Returns false also if the answer would need a promise: on a network disk,
+   * Returns whether a directory is missing. Returns false also if finding out would need a promise: on a network disk,
    * or before `find` opened the directory above.
    */
   isMissing({ directory, below }: DirectoryLocation): boolean {
