@@ -3,7 +3,7 @@
 import { lstatSync, type Stats } from 'node:fs';
 import { basename, dirname } from 'node:path';
 import type { ChecksumFiles } from '../checksums/append.ts';
-import { withDiskFailure } from '../disk/failure.ts';
+import { withDiskError } from '../disk/failure.ts';
 import { sha256OfFile } from '../disk/sha256.ts';
 import { FilingsError } from '../errors.ts';
 import type { Progress } from '../terminal/progress.ts';
@@ -61,7 +61,7 @@ async function findPlan(file: FileItem, target: DiskTarget, deps: FileDeps): Pro
   try {
     const opened = await deps.fetching.directories.find(location);
     if (!opened) return planFor(file, target, deps, NOTHING, undefined);
-    const existing = await withDiskFailure(path, () => findExisting(opened.directory, basename(path)));
+    const existing = await withDiskError(path, () => findExisting(opened.directory, basename(path)));
     return planFor(file, target, deps, existing, opened);
   } catch (error) {
     if (!(error instanceof FilingsError)) throw error;

@@ -2,7 +2,7 @@
 // Report lines are appended a few at a time. A filing enters the done list only after the report lines of its files.
 import { createAbortController } from '../abort.ts';
 import type { FilingsError } from '../errors.ts';
-import { noMatch } from '../input/glob.ts';
+import { noMatchError } from '../input/glob.ts';
 import { LargeMap } from '../large-map.ts';
 import { errorObject, type HintOf } from '../terminal/messages.ts';
 import { printable } from '../terminal/printable.ts';
@@ -112,7 +112,7 @@ export class Recorder {
   /** Prints nothing for a downloaded file, because a line has already replaced its bar. */
   #print(item: Item, outcome: Outcome | undefined, isPrintedLater: boolean): void {
     const { singleTarget, shouldPrintSkipped, progress } = this.#options;
-    const unmatched = item.kind === 'unmatched' ? noMatch(item.accession, item.files) : undefined;
+    const unmatched = item.kind === 'unmatched' ? noMatchError(item.accession, item.files) : undefined;
     const error = unmatched ?? outcome?.error;
     const isSingle = singleTarget === 'file' || (singleTarget === 'filing' && !('fileName' in item));
     if (error && isSingle) this.singleError ??= error;

@@ -2,7 +2,7 @@ import { constants, fsync } from 'node:fs';
 import { promisify } from 'node:util';
 import { AppendFile } from '../disk/append.ts';
 import { closeFile, OPEN_TO_FLUSH } from '../disk/calls.ts';
-import { withDiskFailure } from '../disk/failure.ts';
+import { withDiskError } from '../disk/failure.ts';
 import { flushDirectory } from '../disk/make-directories.ts';
 import { openPlain } from '../disk/plain-file.ts';
 import { type ByteText, byteText, readSums, SUMS_NAME, sumsLine } from './read.ts';
@@ -81,7 +81,7 @@ export class ChecksumFiles {
 
 async function flushSums(directory: string): Promise<void> {
   const path = `${directory}/${SUMS_NAME}`;
-  await withDiskFailure(path, async () => {
+  await withDiskError(path, async () => {
     const { fd } = await openPlain(path, OPEN_TO_FLUSH | O_NOFOLLOW);
     await flushFile(fd).finally(() => closeFile(fd));
     await flushDirectory(directory);

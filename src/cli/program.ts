@@ -8,7 +8,7 @@ import type { CommandSpec, Flags, Invocation, ParsedLine } from '../spec/command
 import { choice } from '../spec/kind.ts';
 import { type NamedOption, named, readAs } from '../spec/option.ts';
 import { commandHelp } from './command-help.ts';
-import { unknownCommand, usageError } from './usage-error.ts';
+import { unknownCommandError, usageError } from './usage-error.ts';
 
 /** The result of parsing so far. Commander's callbacks fill it in. */
 interface ParseState {
@@ -87,7 +87,7 @@ function buildCommand(node: CommandNode, state: ParseState, siblings?: readonly 
       const child = command.commands.find((one) => one.name() === word);
       // `-h` before the name of a command asks for the help of that command.
       if (child) child.parse([...words, '--help'], { from: 'user' });
-      else throw unknownCommand(path, word, spec.children);
+      else throw unknownCommandError(path, word, spec.children);
     }
     return {
       kind: 'help',

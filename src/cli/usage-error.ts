@@ -61,8 +61,9 @@ export function usageError(error: CommanderError, failedCommand: FailedCommand):
   const { path, spec, command, options, siblings } = failedCommand;
   const [word = ''] = command.args;
   if (error.code === 'commander.unknownOption') return unknownOption(error.message, path, options);
-  if (error.code === 'commander.unknownCommand') return unknownCommand(path, word, spec.children ?? []);
-  if (error.code === 'commander.excessArguments' && siblings) return unknownCommand(path.slice(0, -1), word, siblings);
+  if (error.code === 'commander.unknownCommand') return unknownCommandError(path, word, spec.children ?? []);
+  if (error.code === 'commander.excessArguments' && siblings)
+    return unknownCommandError(path.slice(0, -1), word, siblings);
   return new FilingsError('usage', reasonFor(error, failedCommand), { hint: helpHint(path) });
 }
 
@@ -101,7 +102,11 @@ function unknownOption(message: string, path: readonly string[], options: readon
 }
 
 /** Returns the error for an unknown command. A text that does not look like a word is not echoed: it may be a key. */
-export function unknownCommand(path: readonly string[], word: string, known: readonly CommandSpec[]): FilingsError {
+export function unknownCommandError(
+  path: readonly string[],
+  word: string,
+  known: readonly CommandSpec[],
+): FilingsError {
   const name = [...path, ...(/^[a-z-]{1,24}$/i.test(word) ? [word] : [])].join(' ');
   const names = known.map((spec) => spec.name);
   const suggestion = (path.length === 0 ? findOwnName(OTHER_COMMANDS, word) : undefined) ?? nearest(word, names);

@@ -3,7 +3,7 @@
 import { closeSync, constants, fstatSync, ftruncateSync, openSync, readSync, write } from 'node:fs';
 import { promisify } from 'node:util';
 import { closeFile, readAt, statOf } from './calls.ts';
-import { withDiskFailure } from './failure.ts';
+import { withDiskError } from './failure.ts';
 import { openPlain } from './plain-file.ts';
 
 const { O_APPEND, O_CREAT, O_RDWR } = constants;
@@ -40,7 +40,7 @@ export class AppendFile {
   /** Opens a regular file, which is created if it is missing. Throws `local_io`. */
   static async open(path: string, options: AppendOptions = {}): Promise<AppendFile> {
     const flags = O_RDWR | O_APPEND | O_CREAT | (options.flags ?? 0);
-    const { fd } = await withDiskFailure(path, () => openPlain(path, flags));
+    const { fd } = await withDiskError(path, () => openPlain(path, flags));
     return new AppendFile(path, fd, options);
   }
 
@@ -50,7 +50,7 @@ export class AppendFile {
    */
   write(lines: readonly Buffer[]): Promise<void> {
     // Writes run one after the other, because the next one must see a line that this one has torn.
-    const appending = this.#lastWrite.then(() => withDiskFailure(this.#path, () => this.#append(Buffer.concat(lines))));
+    const appending = this.#lastWrite.then(() => withDiskError(this.#path, () => this.#append(Buffer.concat(lines))));
     this.#lastWrite = appending.catch(() => {});
     return appending;
   }
@@ -58,7 +58,7 @@ export class AppendFile {
   /** Closes the file after the last write. Throws `local_io`. */
   async end(): Promise<void> {
     await this.#lastWrite;
-    await withDiskFailure(this.#path, () => closeFile(this.#fd));
+    await withDiskError(this.#path, () => closeFile(this.#fd));
   }
 
   async #append(lines: Buffer): Promise<void> {

@@ -5,7 +5,7 @@ import { dirname, resolve } from 'node:path';
 import { errnoOf, FilingsError } from '../errors.ts';
 import type { World } from '../world.ts';
 import { renameOnWindows, undefinedIfMissing } from './calls.ts';
-import { diskFailure, withDiskFailure } from './failure.ts';
+import { diskError, withDiskError } from './failure.ts';
 import { flushDirectory, makeDirectories } from './make-directories.ts';
 import { requirePlain } from './plain-file.ts';
 
@@ -30,7 +30,7 @@ export async function createNewFiles(files: readonly NewFile[]): Promise<void> {
       await flushDirectory(dirname(file.path));
     } catch (cause) {
       for (const path of created) await unlink(path).catch(() => {});
-      if (errnoOf(cause) !== 'EEXIST') throw diskFailure(cause, file.path);
+      if (errnoOf(cause) !== 'EEXIST') throw diskError(cause, file.path);
       const hint = 'choose another name, or move the old file away';
       throw new FilingsError('local_io', 'already exists, and is not overwritten', {
         subject: { path: file.path },
@@ -58,7 +58,7 @@ export function replaceFile(
   { platform, sleep }: Pick<World, 'platform' | 'sleep'>,
   { mode = 0o600, makesDirectories = false }: ReplaceOptions = {},
 ): Promise<void> {
-  return withDiskFailure(path, async () => {
+  return withDiskError(path, async () => {
     const target = await targetOf(path);
     const stats = await lstat(target).catch(undefinedIfMissing);
     // The file is written by rename, which would replace a device or FIFO.

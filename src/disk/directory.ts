@@ -6,7 +6,7 @@ import { dirname, sep } from 'node:path';
 import { errnoOf, FilingsError } from '../errors.ts';
 import type { World } from '../world.ts';
 import { type Disk, selectDisk } from './calls.ts';
-import { diskFailure, withDiskFailure } from './failure.ts';
+import { diskError, withDiskError } from './failure.ts';
 import { flushDirectory, makeDirectories, makeDirectory } from './make-directories.ts';
 
 /** The age at which a file system has surely written a change, even without a flush. Milliseconds. */
@@ -65,7 +65,7 @@ export class Directory {
    * `canCreate`. Throws `local_io`.
    */
   static open(absolute: string, canCreate: boolean, deps: DirectoryDeps): Promise<Directory> {
-    return withDiskFailure(absolute, async () => {
+    return withDiskError(absolute, async () => {
       if (canCreate) await makeDirectories(absolute);
       // The final `/.` makes the call fail for anything but a directory.
       const stats = await stat(`${absolute}/.`);
@@ -85,7 +85,7 @@ export class Directory {
    */
   openChild(name: string): Promise<Directory> {
     const path = this.pathFor(name);
-    return withDiskFailure(path, async () => {
+    return withDiskError(path, async () => {
       const before = await this.disk.lstat(path);
       const isNew = before === undefined && (await makeDirectory(path));
       const stats = before ?? (await this.disk.lstat(path));
@@ -142,7 +142,7 @@ export class Directory {
       return dev === this.#stats.dev && ino === this.#stats.ino;
     } catch (error) {
       if (errnoOf(error) === 'ENOENT' || errnoOf(error) === 'ENOTDIR') return false;
-      throw diskFailure(error, this.path);
+      throw diskError(error, this.path);
     }
   }
 
@@ -161,7 +161,7 @@ export class Directory {
     if (ctimeMs >= this.#settledBefore) {
       const now = this.#deps.now();
       const lstatSelf = () => this.disk.lstat(this.pathFor('.'));
-      const { mtimeMs = now } = (await withDiskFailure(this.path, lstatSelf)) ?? {};
+      const { mtimeMs = now } = (await withDiskError(this.path, lstatSelf)) ?? {};
       if (now - mtimeMs < MIN_WRITTEN_AGE_MS) await this.#flush();
       this.#settledBefore = Math.max(this.#settledBefore, mtimeMs, now - CLOCK_GRANULARITY_MS);
     }

@@ -62,7 +62,7 @@ const UNNAMED: Readonly<Record<number, readonly [name: string, words: string]>> 
  * Returns a `local_io` for a failed write to a path. It stops the run, unless the cause is only that another program
  * has the file open. Returns any error that is not of the system as it is, because such an error is a defect.
  */
-export function diskFailure(error: unknown, path: string): unknown {
+export function diskError(error: unknown, path: string): unknown {
   if (!isSystemError(error)) return error;
   const [reason, hint] = explain(error);
   const stopsRun = errnoOf(error) !== 'EINUSE';
@@ -70,17 +70,17 @@ export function diskFailure(error: unknown, path: string): unknown {
   return new FilingsError('local_io', `cannot write: ${reason}`, details);
 }
 
-/** Returns the result of `work`. Throws its system errors as `diskFailure` returns them. */
-export async function withDiskFailure<T>(path: string, work: () => Promise<T>): Promise<T> {
+/** Returns the result of `work`. Throws its system errors as `diskError` returns them. */
+export async function withDiskError<T>(path: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
-    throw diskFailure(error, path);
+    throw diskError(error, path);
   }
 }
 
 /** Returns a `local_io` for a failed read of a path, which does not stop the run. Returns other errors as they are. */
-export function readFailure(error: unknown, path: string): unknown {
+export function readError(error: unknown, path: string): unknown {
   if (!isSystemError(error)) return error;
   const hint = 'check its permissions, and the disk';
   return new FilingsError('local_io', `cannot read: ${explain(error)[0]}`, { subject: { path }, hint, cause: error });

@@ -3,7 +3,7 @@ import { mkdir, open, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { errnoOf } from '../errors.ts';
 import { OPEN_TO_FLUSH, undefinedIfMissing } from './calls.ts';
-import { diskFailure } from './failure.ts';
+import { diskError } from './failure.ts';
 
 /**
  * Creates a directory and those above it, and flushes each new entry. Does not use Node's recursive mkdir, which never
@@ -20,7 +20,7 @@ export async function makeDirectories(absolute: string, mode?: number): Promise<
     }
     for (path of missing) if (await makeDirectory(path, mode)) await flushDirectory(dirname(path));
   } catch (error) {
-    throw diskFailure(error, path);
+    throw diskError(error, path);
   }
 }
 

@@ -1,7 +1,7 @@
 // Opens regular files only. A FIFO or a device in place of a file would block the program or give bytes without end.
 import { constants, createReadStream, type Stats } from 'node:fs';
 import { closeFile, openFile, statOf, undefinedIfMissing } from './calls.ts';
-import { readFailure } from './failure.ts';
+import { readError } from './failure.ts';
 
 const { O_NOCTTY, O_NONBLOCK, O_RDONLY } = constants;
 
@@ -33,6 +33,6 @@ export async function* readPlain(path: string | Buffer, displayPath: string, fla
     const file = await openPlain(path, O_RDONLY | flags).catch(undefinedIfMissing);
     if (file) yield* createReadStream('', { fd: file.fd });
   } catch (error) {
-    throw readFailure(error, displayPath);
+    throw readError(error, displayPath);
   }
 }

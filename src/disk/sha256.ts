@@ -1,7 +1,7 @@
 import { createHash, hash } from 'node:crypto';
 import { constants, readSync } from 'node:fs';
 import { closeFile, readAt } from './calls.ts';
-import { readFailure } from './failure.ts';
+import { readError } from './failure.ts';
 import { openPlain } from './plain-file.ts';
 
 // Hashes files: a small one by a single synchronous call, a large one in blocks that are read ahead.
@@ -15,7 +15,7 @@ export async function sha256OfFile(path: string, displayPath: string, signal: Ab
     const { fd, stats } = await openPlain(path, constants.O_RDONLY | constants.O_NOFOLLOW);
     return await sha256Of(fd, stats.size, () => signal.throwIfAborted()).finally(() => closeFile(fd));
   } catch (error) {
-    throw signal.aborted ? signal.reason : readFailure(error, displayPath);
+    throw signal.aborted ? signal.reason : readError(error, displayPath);
   }
 }
 

@@ -7,7 +7,7 @@ import { FilingsError } from '../errors.ts';
 import { lookUp } from '../loopback.ts';
 import { inSeconds } from '../text.ts';
 import type { World } from '../world.ts';
-import { connectFailure } from './failures.ts';
+import { connectError } from './failures.ts';
 import { PausableSocket, ReadBuffers } from './pausable-socket.ts';
 import { openTunnel, proxyFor } from './proxy.ts';
 import { Watchdog } from './watchdog.ts';
@@ -15,7 +15,8 @@ import { Watchdog } from './watchdog.ts';
 // Opens, keeps and reuses connections: direct ones, and those through a proxy or a tunnel.
 
 /**
- * Each address of a host gets this fraction of the connect timeout, so that a dead route leaves time for the next one.
+ * The connect timeout is divided by this number for each address of a host, so that a dead route leaves time for the
+ * next one.
  */
 const ADDRESSES_PER_TIMEOUT = 4;
 /** The time for which undici keeps an idle connection. Common servers close theirs later. */
@@ -113,7 +114,7 @@ export class Connections {
       return await this.#dial(url, proxy, child.signal);
     } catch (error) {
       if (signal.aborted) throw signal.reason;
-      throw error instanceof FilingsError ? error : connectFailure(child.signal.reason ?? error, url, proxy);
+      throw error instanceof FilingsError ? error : connectError(child.signal.reason ?? error, url, proxy);
     } finally {
       timer.end();
       child.detach();

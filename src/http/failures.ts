@@ -44,7 +44,7 @@ const REASONS: readonly (readonly [code: RegExp, reason: string, hint: Hint, fau
 ];
 
 /** Returns `local_io` for too many open files, otherwise `temporary`. An error of a certificate is not retried. */
-export function connectFailure(error: unknown, url: URL, proxy: URL | undefined): FilingsError {
+export function connectError(error: unknown, url: URL, proxy: URL | undefined): FilingsError {
   // If a host has several addresses (RFC 8305), there is one error for each.
   const causes: unknown[] = error instanceof AggregateError ? error.errors : [error];
   const code = causes.map(errnoOf).find((each) => each !== undefined) ?? '';
@@ -82,7 +82,7 @@ export interface PartialBody {
  * Returns the error for an exchange that ended early, in its head if there is no `body`. Invalid HTTP is final, a
  * closed connection may be retried, and anything else is a defect of the program.
  */
-export function exchangeFailure(error: unknown, url: URL, body: PartialBody | undefined): FilingsError {
+export function exchangeError(error: unknown, url: URL, body: PartialBody | undefined): FilingsError {
   const message = error instanceof Error ? error.message : String(error);
   const code = errnoOf(error);
   if (isFieldOverflow(error)) return invalidHttpError(url, 'more than 16 KiB of header fields', error);

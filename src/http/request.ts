@@ -4,7 +4,7 @@ import { inSeconds } from '../text.ts';
 import { Body } from './body.ts';
 import type { Connection, Connections } from './connections.ts';
 import {
-  exchangeFailure,
+  exchangeError,
   invalidHttpError,
   isFieldOverflow,
   type PartialBody,
@@ -107,7 +107,7 @@ class Exchange {
           onResponseData: (_controller, chunk) => this.#onData(chunk),
           onResponseEnd: () => this.#onEnd(),
           onResponseError: (_controller, error) =>
-            this.#abandon(exchangeFailure(error, url, this.#head ? undefined : this.#partialBody)),
+            this.#abandon(exchangeError(error, url, this.#head ? undefined : this.#partialBody)),
         },
       );
     });
@@ -164,7 +164,7 @@ class Exchange {
     const { url } = this.#request;
     const { errored } = this.#connection.socket;
     // The parser reports the end of its data even if the trailer fields were too long.
-    const error = isFieldOverflow(errored) ? exchangeFailure(errored, url, this.#partialBody) : this.#untilCloseError();
+    const error = isFieldOverflow(errored) ? exchangeError(errored, url, this.#partialBody) : this.#untilCloseError();
     if (error) {
       this.#abandon(error);
       return;

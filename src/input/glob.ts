@@ -95,7 +95,7 @@ function matchesAll(tokens: readonly Token[], name: readonly string[]): boolean 
 }
 
 /** Returns the error for a filing without a matching file. `files` is the number of its files. */
-export function noMatch(accession: string, files: number): FilingsError {
+export function noMatchError(accession: string, files: number): FilingsError {
   const reason = files === 1 ? 'its one file does not match' : `none of its ${files} files matches`;
   return new FilingsError('not_found', `${reason} --include and --exclude (matching is case-sensitive)`, {
     subject: { name: accession },

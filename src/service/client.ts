@@ -45,7 +45,7 @@ export interface ClientOptions {
 }
 
 /** Returns the error about a listing without files. */
-export function noFiles(accession: AccessionNumber): FilingsError {
+export function noFilesError(accession: AccessionNumber): FilingsError {
   return errorAbout({ accession }, 'not_found', 'the service lists no files', { hint: CHECK_NUMBER_AND_URL });
 }
 
@@ -106,7 +106,7 @@ export class ServiceClient {
     const requestPage = (paging: readonly Parameter[]) =>
       this.listPage(accession, [...query, ...paging], signal, onRetry);
     const listing = await readAllPages({ accession, pageSize, description, memory: this.#paging, requestPage, warn });
-    if (listing.files.length === 0) throw noFiles(accession);
+    if (listing.files.length === 0) throw noFilesError(accession);
     return listing;
   }
 

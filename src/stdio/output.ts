@@ -3,7 +3,7 @@ import type { Writable } from 'node:stream';
 import { promisify } from 'node:util';
 import { createAbortController, onAbort } from '../abort.ts';
 import { unwrittenAfter } from '../disk/calls.ts';
-import { diskFailure } from '../disk/failure.ts';
+import { diskError } from '../disk/failure.ts';
 import { errnoOf, FilingsError } from '../errors.ts';
 import type { OutputStream } from '../world.ts';
 
@@ -27,7 +27,7 @@ export async function write(
   await writeChunks(stream, [Buffer.from(data)], signal).catch((error) => {
     signal.throwIfAborted();
     // An error of stderr is ignored, because it could not be reported.
-    if (stream.fd !== STDERR) throw diskFailure(error, 'stdout');
+    if (stream.fd !== STDERR) throw diskError(error, 'stdout');
   });
 }
 

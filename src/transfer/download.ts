@@ -1,7 +1,7 @@
 // Downloads one file to the disk or to a stream. Takes the file of the service and its target; gives an outcome, also
 // for a failure, so that one failed file does not end the others.
 import { basename } from 'node:path';
-import { withDiskFailure } from '../disk/failure.ts';
+import { withDiskError } from '../disk/failure.ts';
 import { FilingsError } from '../errors.ts';
 import type { ServiceClient } from '../service/client.ts';
 import type { ByteWriter } from '../stdio/byte-writer.ts';
@@ -69,7 +69,7 @@ async function tryToSave(job: Job, target: DiskTarget, context: FetchContext): P
   const finalName = basename(path);
   const { directory, leftovers } = await context.directories.open(target.location);
   const facts = () => ({ areSizesIgnored: context.listedSizes.ignored });
-  const existing = await withDiskFailure(path, () => findExisting(directory, finalName));
+  const existing = await withDiskError(path, () => findExisting(directory, finalName));
   const plan = planFile(existing, target, facts());
   if (plan.kind === 'fail') throw plan.error;
   if (plan.kind === 'planned') return { result: 'planned', bytes: listedSize ?? 0 };

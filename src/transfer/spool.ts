@@ -3,7 +3,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ASYNC_FS } from '../disk/calls.ts';
-import { withDiskFailure } from '../disk/failure.ts';
+import { withDiskError } from '../disk/failure.ts';
 import { OutputFile } from '../disk/output-file.ts';
 import type { ByteWriter } from '../stdio/byte-writer.ts';
 import type { Sink } from './job.ts';
@@ -34,7 +34,7 @@ export class Spool implements Sink {
 
   /** Creates the temporary file. Throws `local_io`. */
   static async open(options: SpoolOptions): Promise<Spool> {
-    return withDiskFailure(options.directory, async () => {
+    return withDiskError(options.directory, async () => {
       const temporary = await mkdtemp(join(options.directory, 'filings-'));
       const isKept = options.platform === 'win32';
       try {
@@ -51,19 +51,19 @@ export class Spool implements Sink {
   }
 
   async begin(): Promise<void> {
-    if (this.bytes > 0) await withDiskFailure(this.#options.directory, () => this.#file.restart());
+    if (this.bytes > 0) await withDiskError(this.#options.directory, () => this.#file.restart());
   }
 
   write(chunks: readonly Buffer[]): Promise<void> {
-    return withDiskFailure(this.#options.directory, () => this.#file.write(chunks));
+    return withDiskError(this.#options.directory, () => this.#file.write(chunks));
   }
 
   /** Flushes before it writes the first byte, because bytes that the disk lost would be read back as other bytes. */
   async finish(): Promise<'committed'> {
     const { directory, openWriter, signal } = this.#options;
-    await withDiskFailure(directory, () => this.#file.flush());
+    await withDiskError(directory, () => this.#file.flush());
     const writer = await openWriter(signal);
-    await withDiskFailure(directory, async () => {
+    await withDiskError(directory, async () => {
       for await (const chunk of this.#file.read()) await writer.write([chunk], signal);
     });
     await writer.end();

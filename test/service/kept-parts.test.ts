@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { Sleep } from '../../src/abort.ts';
 import { ASYNC_FS, SYNC_FS } from '../../src/disk/calls.ts';
-import { diskFailure, isWriteFailure } from '../../src/disk/failure.ts';
+import { diskError, isWriteFailure } from '../../src/disk/failure.ts';
 import { OutputFile } from '../../src/disk/output-file.ts';
 import { FilingsError } from '../../src/errors.ts';
 import { KeptParts } from '../../src/transfer/part/kept-parts.ts';
@@ -84,14 +84,14 @@ test.each<[boolean, string, unknown]>([
   [true, 'a close', system('EDQUOT', 'close')],
   [true, 'a rename on a failing disk', system('EIO', 'rename')],
   [true, 'a link on a disk that became read-only', system('EROFS', 'link')],
-  [true, 'the cause of an error', diskFailure(system('EIO', 'fsync'), 'path')],
+  [true, 'the cause of an error', diskError(system('EIO', 'fsync'), 'path')],
   [
     true,
     'the cause of a cause',
-    (diskFailure(system('EIO', 'fsync'), 'path') as FilingsError).with({ subject: { name: '--report' } }),
+    (diskError(system('EIO', 'fsync'), 'path') as FilingsError).with({ subject: { name: '--report' } }),
   ],
-  [false, 'a directory that may not be written', diskFailure(system('EACCES', 'open'), 'path')],
-  [false, 'too many open files', diskFailure(system('EMFILE', 'open'), 'path')],
+  [false, 'a directory that may not be written', diskError(system('EACCES', 'open'), 'path')],
+  [false, 'too many open files', diskError(system('EMFILE', 'open'), 'path')],
   [false, 'a socket', new FilingsError('temporary', 'reset', { cause: system('EPIPE', 'write') })],
   [false, 'another file that exists', new FilingsError('local_io', 'a different file already exists')],
   [false, 'nothing', undefined],

@@ -1,6 +1,6 @@
 import { constants } from 'node:os';
 import { expect, test } from 'vitest';
-import { diskFailure, isSystemError, readFailure, systemReason, withDiskFailure } from '../../src/disk/failure.ts';
+import { diskError, isSystemError, readError, systemReason, withDiskError } from '../../src/disk/failure.ts';
 import { FilingsError } from '../../src/errors.ts';
 
 /** An error as Node creates it. The code of an error that Node cannot name is `Unknown system error -117`. */
@@ -9,7 +9,7 @@ const system = (code: string, errno: number) =>
 const unnamed = (errno: number) => system(`Unknown system error -${errno}`, -errno);
 
 test('a file that another program has open is the failure of that file alone', () => {
-  expect(diskFailure(Object.assign(new Error('x'), { code: 'EINUSE' }), 'a.htm')).toMatchObject({
+  expect(diskError(Object.assign(new Error('x'), { code: 'EINUSE' }), 'a.htm')).toMatchObject({
     code: 'local_io',
     message: 'a.htm: cannot write: another program has it open',
     stopsRun: false,
@@ -28,17 +28,17 @@ test.each<[what: string, error: Error, words: string]>([
   ['a closed stream', Object.assign(new Error('x'), { code: 'ERR_STREAM_DESTROYED' }), 'ERR_STREAM_DESTROYED'],
 ])('%s is reported as a failure to write or to read', async (_, error, words) => {
   const failure = { code: 'local_io', hint: expect.any(String), cause: error };
-  expect(diskFailure(error, 'out/a')).toMatchObject({
+  expect(diskError(error, 'out/a')).toMatchObject({
     ...failure,
     stopsRun: true,
     message: `out/a: cannot write: ${words}`,
   });
-  expect(readFailure(error, 'out/a')).toMatchObject({
+  expect(readError(error, 'out/a')).toMatchObject({
     ...failure,
     stopsRun: false,
     message: `out/a: cannot read: ${words}`,
   });
-  await expect(withDiskFailure('out/a', () => Promise.reject(error))).rejects.toMatchObject(failure);
+  await expect(withDiskError('out/a', () => Promise.reject(error))).rejects.toMatchObject(failure);
 });
 
 test.each<[what: string, error: unknown]>([
@@ -49,9 +49,9 @@ test.each<[what: string, error: unknown]>([
   ['a FilingsError', new FilingsError('interrupted', 'interrupted')],
 ])('%s is not a system error and is returned unchanged', async (_, error) => {
   expect(isSystemError(error)).toBe(false);
-  expect(diskFailure(error, 'out/a')).toBe(error);
-  expect(readFailure(error, 'out/a')).toBe(error);
-  await expect(withDiskFailure('out/a', () => Promise.reject(error))).rejects.toBe(error);
+  expect(diskError(error, 'out/a')).toBe(error);
+  expect(readError(error, 'out/a')).toBe(error);
+  await expect(withDiskError('out/a', () => Promise.reject(error))).rejects.toBe(error);
 });
 
 test('the reason of a system error contains the name of its code', () => {

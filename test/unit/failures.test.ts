@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { connectFailure, exchangeFailure } from '../../src/http/failures.ts';
+import { connectError, exchangeError } from '../../src/http/failures.ts';
 
 const URL_ = new URL('http://service.example/v1/download?apikey=k');
 const BODY = { url: URL_, received: 10, expected: 20 };
@@ -43,7 +43,7 @@ test.each<[code: string, words: RegExp, expected: object]>([
   ['UNSPECIFIED', /certificate is not valid$/, CERTIFICATE],
   ['EWEIRD', /cannot connect \(EWEIRD\)$/, TEMPORARY],
 ])('%s is reported as a failure to connect that matches %s', (code, words, expected) => {
-  const error = connectFailure(coded(code), URL_, undefined);
+  const error = connectError(coded(code), URL_, undefined);
   expect(error).toMatchObject({ ...expected, message: expect.stringMatching(words), hint: expect.any(String) });
 });
 
@@ -60,6 +60,6 @@ test.each<[string, unknown, inHead: object, inBody: object]>([
   ['a defect of the program', new TypeError('x is not a function'), DEFECT, DEFECT],
   ['no address space for WebAssembly', noMemory, NO_ROOM, NO_ROOM],
 ])('a failure in the head or the body gets the right code and message: %s', (_, error, inHead, inBody) => {
-  expect(exchangeFailure(error, URL_, undefined)).toMatchObject(inHead);
-  expect(exchangeFailure(error, URL_, BODY)).toMatchObject(inBody);
+  expect(exchangeError(error, URL_, undefined)).toMatchObject(inHead);
+  expect(exchangeError(error, URL_, BODY)).toMatchObject(inBody);
 });

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { FilingsError } from '../../src/errors.ts';
-import { noMatch } from '../../src/input/glob.ts';
+import { noMatchError } from '../../src/input/glob.ts';
 import { parseAccession } from '../../src/service/accession.ts';
 import { listedSize, readListing } from '../../src/service/listing.ts';
 import { findRecords } from '../../src/service/listing-records.ts';
@@ -349,7 +349,7 @@ it.each([
   [3, 'none of its 3 files matches'],
 ])('reports that none of %i files matches', (count, why) => {
   const hint = expect.stringContaining('filings list');
-  expect(noMatch(own, count)).toMatchObject({ code: 'not_found', message: expect.stringContaining(why), hint });
+  expect(noMatchError(own, count)).toMatchObject({ code: 'not_found', message: expect.stringContaining(why), hint });
 });
 
 const files = ['a.htm', 'b.htm'];

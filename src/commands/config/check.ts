@@ -2,7 +2,7 @@
 // the certificate, the key, the token and the clock. A 404 proves nothing, because any web server may send one.
 import { FilingsError, type Hint, withoutResource } from '../../errors.ts';
 import { type AccessionNumber, parseAccession } from '../../service/accession.ts';
-import { noFiles } from '../../service/client.ts';
+import { noFilesError } from '../../service/client.ts';
 import { clockSkew, serviceTime } from '../../service/clock-skew.ts';
 import type { Page } from '../../service/listing.ts';
 import { writeRecords } from '../../session/presentation.ts';
@@ -75,7 +75,7 @@ function errorOf(
   hasAccession: boolean,
   session: Session,
 ): FilingsError | undefined {
-  const failure = error ?? (page.files.length === 0 ? noFiles(accession) : undefined);
+  const failure = error ?? (page.files.length === 0 ? noFilesError(accession) : undefined);
   if (failure === undefined) return undefined;
   const isRejected = failure.code === 'rejected';
   if (!hasAccession && (failure.code === 'not_found' || (isRejected && failure.fault !== 'foreign'))) return undefined;

@@ -7,7 +7,7 @@ import { DoneList, selectionId } from '../../batch/done-list.ts';
 import type { FileItem } from '../../batch/item.ts';
 import { FILE_NAME } from '../../batch/layout.ts';
 import { openReport } from '../../batch/report-file.ts';
-import { diskFailure } from '../../disk/failure.ts';
+import { diskError } from '../../disk/failure.ts';
 import { nativePath, pathsOf, segmentsOf, typedPath } from '../../paths.ts';
 import { type AccessionNumber, accessionIn } from '../../service/accession.ts';
 import type { Session } from '../../session/session.ts';
@@ -100,7 +100,7 @@ export async function openOutputs(order: Order, session: Session, world: World) 
   const { failed, dryRun } = order.options;
   if (failed !== undefined && !dryRun) {
     await access(dirname(resolve(world.cwd, failed)), constants.W_OK).catch((error) => {
-      throw diskFailure(error, `--failed ${failed}`);
+      throw diskError(error, `--failed ${failed}`);
     });
   }
   const report = order.report === undefined ? undefined : await openReport(order.report, world, session.signal);

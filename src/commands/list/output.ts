@@ -1,7 +1,7 @@
 // Prints the files of listings: names, JSON Lines or a table. Takes the files filing by filing, and writes them at once
 // except in a table, whose columns depend on all rows. Listings are data: they are printed exactly, and never redacted.
 import type { FilingsError } from '../../errors.ts';
-import { noMatch } from '../../input/glob.ts';
+import { noMatchError } from '../../input/glob.ts';
 import { type ListedFile, listedSize } from '../../service/listing.ts';
 import type { Session } from '../../session/session.ts';
 import { columnsOf, write } from '../../stdio/output.ts';
@@ -59,7 +59,7 @@ export function createListOutput(options: ListOptions, session: Session, world: 
     async print(accession: string, files: readonly ListedFile[]): Promise<FilingsError | undefined> {
       const matches = files.filter((file) => isChosen(file.file_name));
       if (matches.length === 0) {
-        const error = noMatch(accession, files.length);
+        const error = noMatchError(accession, files.length);
         if (!hasSeveralFilings) return error;
         progress.note(error.message);
       }

@@ -3,7 +3,7 @@
 import { basename, join } from 'node:path';
 import { readable } from '../../checksums/read.ts';
 import type { Finding } from '../../checksums/verify.ts';
-import { readFailure } from '../../disk/failure.ts';
+import { readError } from '../../disk/failure.ts';
 import { FilingsError } from '../../errors.ts';
 import { accessionIn } from '../../service/accession.ts';
 import { printable, printableJson } from '../../terminal/printable.ts';
@@ -49,7 +49,7 @@ export function collectFindings(progress: Progress, json: boolean, roots: readon
       if (result === 'same') return;
       const displayPath = readable(path);
       if (result === 'unreadable') {
-        const failure = readFailure(error, displayPath);
+        const failure = readError(error, displayPath);
         if (!(failure instanceof FilingsError)) throw failure;
         progress.failure(failure);
         return;

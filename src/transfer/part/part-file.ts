@@ -3,7 +3,7 @@
 import type { Stats } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import type { Directory } from '../../disk/directory.ts';
-import { diskFailure, withDiskFailure } from '../../disk/failure.ts';
+import { diskError, withDiskError } from '../../disk/failure.ts';
 import { OutputFile } from '../../disk/output-file.ts';
 import { sha256OfFile } from '../../disk/sha256.ts';
 import { FilingsError } from '../../errors.ts';
@@ -63,7 +63,7 @@ export class PartFile implements Sink {
     const { run } = leftovers;
     const id = newId(run.random());
     const path = pathOf({ directory, finalName, id, run });
-    const fd = await withDiskFailure(directory.pathFor(finalName), () => directory.disk.create(path, 0o666));
+    const fd = await withDiskError(directory.pathFor(finalName), () => directory.disk.create(path, 0o666));
     return new PartFile(target, { id, file: new OutputFile(fd, directory.disk, 0, run.keptParts.noteFailure) });
   }
 
@@ -73,7 +73,7 @@ export class PartFile implements Sink {
 
   begin(version: RemoteVersion): Promise<void> {
     const { validator, total } = version;
-    return withDiskFailure(this.#finalPath, async () => {
+    return withDiskError(this.#finalPath, async () => {
       // An existing file of another size differs, so there is no need to fetch this one.
       if (this.#target.plan.kind === 'compare' && total !== undefined) await this.#planAgain(total);
       await this.#removeRecord();
@@ -92,16 +92,16 @@ export class PartFile implements Sink {
 
   async write(chunks: readonly Buffer[]): Promise<void> {
     await this.#file.write(chunks).catch((error) => {
-      throw diskFailure(error, this.#finalPath);
+      throw diskError(error, this.#finalPath);
     });
   }
 
   sha256(): Promise<string> {
-    return withDiskFailure(this.#finalPath, () => this.#file.sha256(this.#target.signal));
+    return withDiskError(this.#finalPath, () => this.#file.sha256(this.#target.signal));
   }
 
   finish(): Promise<Placement> {
-    return withDiskFailure(this.#finalPath, () => this.#commit());
+    return withDiskError(this.#finalPath, () => this.#commit());
   }
 
   /** Consumes the part, whatever the result. */
