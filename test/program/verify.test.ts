@@ -87,8 +87,8 @@ describe('verify of a tree', () => {
   });
 
   test.each([
-    ['a flag', {}, ['--deadline', '300ms']],
-    ['the config file', { deadline: '300ms' }, []],
+    ['a flag', {}, ['--deadline', '2s']],
+    ['the config file', { deadline: '2s' }, []],
   ])(
     'stops inside a large file at the deadline of %s, reports the findings so far and exits with 7',
     async (_, config, args) => {
