@@ -1,7 +1,7 @@
 // One of `--jobs` is a slot. A file holds it while it needs the service. Once all of its bytes have arrived and are
 // checked, it needs only the disk: it is completed (flushed, named, reported) without a slot, and the next file starts.
 // Otherwise the latency of the service and the flushes of the disk would add up for each file. With a single slot each
-// file is completed before the next one starts, so that the files end in the order of the input.
+// file is completed before the next one starts, so that fetched files end in the order of the input.
 
 /** Number of files that may be completed without a slot, for each slot but one. */
 const MAX_COMPLETING_PER_SLOT = 4;
