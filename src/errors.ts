@@ -11,7 +11,7 @@ const EXITS = [
   [6, ['rejected'], 'another 4xx, a validation problem among them'],
   [7, ['temporary'], 'network, TLS, timeout, deadline, 408, 425, 429, 5xx: run it again later'],
   [8, ['local_io'], 'disk full, no permission, cannot write stdout, a different file already exists'],
-  [9, ['integrity'], 'truncated, wrong hash, changed while resuming, an answer that is not what the contract says'],
+  [9, ['integrity'], 'truncated, wrong hash, changed while resuming, a response that does not follow the contract'],
   [10, ['limit'], 'a limit (--max-bytes, --max-requests, --stop-after) ended the batch, and nothing failed'],
   [128, ['interrupted'], 'ended by signal n; 141: the reader of `download -o -` went away'],
 ] as const;
