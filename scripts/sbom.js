@@ -1,5 +1,6 @@
-// The bill of materials of the package: CycloneDX, made by npm from the lock file's entries of the packages that are
-// bundled into dist/. To npm they are all development dependencies, of which an installed package shows none.
+// Makes the bill of materials of the package, in CycloneDX, so that scanners see which libraries are bundled into dist/.
+// npm makes it from a lock file of only these libraries. In the real one they are development dependencies, which npm
+// would omit.
 import { execFileSync } from 'node:child_process';
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -7,24 +8,24 @@ import { join } from 'node:path';
 import { bundledPackages } from './licences.js';
 
 /**
- * Returns the text of sbom.cdx.json: `found`, if that has these packages already, since another npm words it in another
- * way. It has no time and no number of its own.
+ * Returns the text of sbom.cdx.json, without a time and a serial number. Returns `committed` if it lists the same
+ * packages, because another version of npm writes other text.
  */
-export async function billOfMaterials(root, found) {
+export async function billOfMaterials(root, committed) {
   const lock = await lockOfBundled(root);
-  if (found !== undefined && isOf(JSON.parse(found), lock)) return found;
+  if (committed !== undefined && listsSamePackages(JSON.parse(committed), lock)) return committed;
   const folder = await mkdtemp(join(tmpdir(), 'filings-sbom-'));
   try {
-    // npm calls it by its folder.
+    // npm uses the folder's name as the name of the package.
     const project = join(folder, lock.name);
     await mkdir(project);
     await writeFile(join(project, 'package.json'), JSON.stringify(lock.packages['']));
     await writeFile(join(project, 'package-lock.json'), JSON.stringify(lock));
     const args = ['sbom', '--sbom-format', 'cyclonedx', '--sbom-type', 'application', '--package-lock-only'];
-    const said = execFileSync('npm', args, { cwd: project, stdio: ['ignore', 'pipe', 'inherit'] });
-    const { serialNumber: _, metadata, ...rest } = JSON.parse(said);
+    const output = execFileSync('npm', args, { cwd: project, stdio: ['ignore', 'pipe', 'inherit'] });
+    const { serialNumber: _, metadata, ...rest } = JSON.parse(output);
     const bill = { ...rest, metadata: { component: metadata.component } };
-    if (!isOf(bill, lock)) throw new Error('npm sbom does not list what is bundled');
+    if (!listsSamePackages(bill, lock)) throw new Error('npm sbom does not list what is bundled');
     return `${JSON.stringify(bill, null, 2)}\n`;
   } finally {
     await rm(folder, { recursive: true, force: true });
@@ -38,17 +39,18 @@ async function lockOfBundled(root) {
   const { packages } = await read('package-lock.json');
   const folders = [...(await bundledPackages(root))].sort();
   const names = new Set(folders.map(nameOf));
-  const bundled = (wanted = {}) => Object.fromEntries(Object.entries(wanted).filter(([name]) => names.has(name)));
+  const onlyBundled = (versions = {}) =>
+    Object.fromEntries(Object.entries(versions).filter(([name]) => names.has(name)));
   const entries = folders.map((folder) => {
     const { version, integrity, license, dependencies } = packages[folder];
-    return [folder, { version, integrity, license, dependencies: bundled(dependencies) }];
+    return [folder, { version, integrity, license, dependencies: onlyBundled(dependencies) }];
   });
-  const own = { name, version, description, license, repository, dependencies: bundled(devDependencies) };
+  const own = { name, version, description, license, repository, dependencies: onlyBundled(devDependencies) };
   return { name, version, lockfileVersion: 3, packages: { '': own, ...Object.fromEntries(entries) } };
 }
 
-/** Whether a bill lists what a lock file does, with its versions and hashes. */
-function isOf({ metadata, components }, { version, packages }) {
+/** Returns whether a bill and a lock file list the same packages, with the same versions and hashes. */
+function listsSamePackages({ metadata, components }, { version, packages }) {
   const listed = components.map(({ name, version, hashes }) => `${name}@${version} ${hashes[0].content}`);
   const locked = Object.entries(packages).flatMap(([folder, { version, integrity }]) => {
     if (folder === '') return [];

@@ -12,7 +12,7 @@ import { guardStream, isBrokenPipe, write } from './stdio/output.ts';
 import { systemWorld, type World } from './world.ts';
 
 /** A run of the program. */
-export interface ProgramRun {
+interface ProgramRun {
   /** The exit status. Never rejects. */
   readonly done: Promise<number>;
   /** Reports an error that no code caught. Returns the exit status. */

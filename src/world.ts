@@ -16,7 +16,7 @@ export type OutputStream = Writable & {
 };
 
 /** Facts that only the operating system knows. They are returned unchanged: the callers interpret them. */
-export interface System {
+interface System {
   /** Returns the text of a file such as those of `/proc`. Throws the system error. */
   readonly read: (path: string) => string;
   /** Returns the target of a symbolic link. Throws the system error. */

@@ -1,9 +1,8 @@
 import type { Reporter, TestModule } from 'vitest/node';
 
 /**
- * Prints the skipped tests in the last lines of a run, because nothing else shows them. In CI, where everything is to
- * be
-// tested, a skipped test fails the run. Tests that a filter excludes do not count.
+ * Prints the skipped tests in the last lines of a run, because nothing else shows them. In CI, where everything is to be
+ * tested, a skipped test fails the run. Tests that a filter excludes do not count.
  */
 export class SkippedReporter implements Reporter {
   #isFiltered = false;

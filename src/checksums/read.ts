@@ -52,7 +52,7 @@ interface SumsEntry {
   readonly sha256: string;
 }
 
-export interface Sums {
+interface Sums {
   /** The hashes by name. The last entry for a name counts. */
   readonly entries: Map<ByteText, string>;
   /** The numbers of unreadable lines, from 1. */

@@ -21,7 +21,7 @@ export interface PagingMemory {
 }
 
 /** The listing that is read, and the means to read it. */
-export interface ListingReader {
+interface ListingReader {
   readonly accession: AccessionNumber;
   /** The number of records of a page that the user wants, if any. */
   readonly pageSize: number | undefined;

@@ -28,7 +28,7 @@ export interface StatedTotal {
 }
 
 /** All records of one response, and the markers beside them. */
-export interface RecordSearchResult {
+interface RecordSearchResult {
   readonly records: readonly ListingRecord[];
   /** The number of records in each list. */
   readonly listSizes: readonly number[];

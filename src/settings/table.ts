@@ -62,7 +62,7 @@ const RESERVED_HEADERS =
 export const KEY_WAYS = ['authorization', 'header', 'query', 'path', 'basic'] as const satisfies readonly KeyWay[];
 
 /** The members of the config file's `jwt`. */
-export const RECIPE_MEMBERS = {
+const RECIPE_MEMBERS = {
   keyFile: FILE,
   secretFile: FILE,
   alg: TEXT,
@@ -79,7 +79,7 @@ const WORDS: Kind<readonly string[]> = {
 };
 
 /** The members of the config file's `listing`. */
-export const LISTING_MEMBERS = {
+const LISTING_MEMBERS = {
   files: TEXT,
   name: TEXT,
   total: TEXT,

@@ -55,7 +55,7 @@ export interface FileFacts {
  * `download`: fails if an entry has the name by the end. `replace`: replaces any entry with the name. `compare`: keeps
  * the existing file, which must have the same bytes. `planned`: a dry run does none of these.
  */
-export interface FetchPlan<Kind = 'download' | 'replace' | 'compare' | 'planned'> {
+interface FetchPlan<Kind = 'download' | 'replace' | 'compare' | 'planned'> {
   readonly kind: Kind;
   /** The next run with the same options fetches the file again. */
   readonly isRepeated: boolean;

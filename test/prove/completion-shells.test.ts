@@ -35,7 +35,7 @@ describe.each(['bash', 'zsh', 'fish'] as const)('%s', (shell) => {
       terminal.type('\r');
       await terminal.shows(`GOT<${name}>`, from);
     }
-    // On a slow machine one gives up, and asks again.
+    // On a slow machine a completion may time out and be requested again, so that only distinct paths are counted.
     expect(new Set(server.requests.map(({ path }) => path)).size).toBe(NAMES.length);
   });
 

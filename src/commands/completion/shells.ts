@@ -7,7 +7,7 @@ import { type ShellLine, splitLine } from './shell-line.ts';
 // the path so far, and the part of the word that the shell keeps.
 
 /** The possible completions of the current word. */
-export interface CompletionResult {
+interface CompletionResult {
   readonly kind: 'words' | 'file' | 'directory';
   /** Whole words, which include the prefix. */
   readonly candidates: readonly Candidate[];

@@ -11,7 +11,7 @@ import { type Column, table } from '../../terminal/table.ts';
 import { humanBytes } from '../../text.ts';
 import type { World } from '../../world.ts';
 
-export interface ListOptions {
+interface ListOptions {
   /** With several filings each line begins with its accession number, and a filing without a match is no failure. */
   readonly hasSeveralFilings: boolean;
   readonly isChosen: (name: string) => boolean;

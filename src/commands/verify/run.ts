@@ -1,6 +1,6 @@
 // Runs `verify`: takes directories, hashes what their SHA256SUMS list, prints each difference as soon as it is found,
-// and throws the error that sums them up. The file system calls are synchronous, because thousands of small files are
-// faster so.
+// and throws the error that sums them up. The file system calls are synchronous, because that is
+// faster for thousands of small files.
 import { FINAL_OUTPUT_GRACE_MS, MAX_SLICE_MS, within, yieldToEventLoop } from '../../abort.ts';
 import { findDirectories, type Roots, rootsOf } from '../../checksums/find.ts';
 import { type OnProgress, verifyDirectory } from '../../checksums/verify.ts';
