@@ -7,7 +7,7 @@ import { FilingsError } from '../errors.ts';
 import { lookUp } from '../loopback.ts';
 import { inSeconds } from '../text.ts';
 import type { World } from '../world.ts';
-import { connectError } from './failures.ts';
+import { CLOSED_BEFORE_REQUEST, connectError } from './failures.ts';
 import { PausableSocket, ReadBuffers } from './pausable-socket.ts';
 import { openTunnel, proxyFor } from './proxy.ts';
 import { Watchdog } from './watchdog.ts';
@@ -182,14 +182,15 @@ function connectSocket(
 }
 
 function createClient(socket: PausableSocket, origin: string): Client {
-  const closed = Object.assign(new Error('the connection was closed'), { code: 'ECONNRESET' });
+  const closed = Object.assign(new Error('the connection was closed'), { code: CLOSED_BEFORE_REQUEST });
   return new Client(origin, {
     pipelining: 1,
     maxHeaderSize: MAX_HEAD_BYTES,
     headersTimeout: 0,
     bodyTimeout: 0,
     keepAliveTimeout: KEEP_IDLE_MS,
-    // undici expects an asynchronous call of `done`.
+    // undici expects an asynchronous call of `done`. It connects again for a request that it has not written to a closed
+    // connection.
     connect: (_options, done) =>
       setImmediate(() => {
         // undici's types ask for a Socket, but HTTP/1 uses only what any Duplex has.

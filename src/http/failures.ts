@@ -2,6 +2,9 @@ import { errnoOf, type Fault, FilingsError, type Hint } from '../errors.ts';
 
 // Translates errors of Node and undici into the errors of this program: a reason, a hint, and whether a retry may help.
 
+/** The code of a connection that was closed before a request was written to it. */
+export const CLOSED_BEFORE_REQUEST = 'CLOSED_BEFORE_REQUEST';
+
 const CHECK_ADDRESS = 'check the base URL and the network, then run it again';
 const UNTRUSTED =
   'if the authority is your own, name its certificate in NODE_EXTRA_CA_CERTS; checks cannot be switched off';
@@ -160,5 +163,5 @@ function isConnectionError(error: unknown): boolean {
   const isNamed = /^(UND_ERR_SOCKET|UND_ERR_INFO|ECONNRESET)$|^(ERR_SSL|ERR_TLS|ERR_STREAM|ERR_SOCKET|EPROTO)/.test(
     code,
   );
-  return isNamed || (error as { syscall?: unknown } | null)?.syscall !== undefined;
+  return isNamed || code === CLOSED_BEFORE_REQUEST || (error as { syscall?: unknown } | null)?.syscall !== undefined;
 }

@@ -4,6 +4,7 @@ import { inSeconds } from '../text.ts';
 import { Body } from './body.ts';
 import type { Connection, Connections } from './connections.ts';
 import {
+  CLOSED_BEFORE_REQUEST,
   exchangeError,
   invalidHttpError,
   isFieldOverflow,
@@ -42,26 +43,36 @@ export interface HttpResponse {
 
 /**
  * Returns the response to a GET request, its framing checked (RFC 9112, section 6). `prepare` returns each request just
- * before it goes out. Throws `temporary` if there is no response, `integrity` if it is not valid HTTP, the signal's
+ * before it is sent. Throws `temporary` if there is no response, `integrity` if it is not valid HTTP, the signal's
  * reason, and the errors of `prepare`. Reading the body throws `integrity` if the body is truncated.
  */
 export async function get(connections: Connections, prepare: () => Promise<GetRequest>): Promise<HttpResponse> {
+  let request = await prepare();
   for (;;) {
-    const request = await prepare();
     const connection = await connections.acquire(request.url, request.signal);
     const { isReused } = connection;
     try {
       return await new Exchange(connections, connection, request).begin();
     } catch (error) {
-      // A server may close an idle connection as the request goes out (RFC 9112, section 9.3.1).
+      // A server may close an idle connection as the request is sent (RFC 9112, section 9.3.1).
       if (!isReused || !isClosedWithoutResponse(error)) throw error;
+      if (!isNotSent(error)) request = await prepare();
     }
   }
 }
 
 function isClosedWithoutResponse(error: unknown): boolean {
-  const code = error instanceof FilingsError ? errnoOf(error.cause) : undefined;
-  return code === 'UND_ERR_SOCKET' || code === 'ECONNRESET' || code === 'EPIPE';
+  const code = causeCode(error);
+  return isNotSent(error) || code === 'UND_ERR_SOCKET' || code === 'ECONNRESET' || code === 'EPIPE';
+}
+
+/** Whether the connection was closed before undici wrote the request, so that no request was sent. */
+function isNotSent(error: unknown): boolean {
+  return causeCode(error) === CLOSED_BEFORE_REQUEST;
+}
+
+function causeCode(error: unknown): string | undefined {
+  return error instanceof FilingsError ? errnoOf(error.cause) : undefined;
 }
 
 class Exchange {

@@ -131,6 +131,21 @@ describe('a kept connection', () => {
     expect(`${await read(await ask())}`).toBe('ok');
     expect([server.requests.length, prepared.length]).toEqual([2, 2]);
   });
+
+  test('that closes before the next request is written is replaced for the same request', async () => {
+    let last: Socket | undefined;
+    const { server, ask, prepared } = await talk((socket) => {
+      last = socket;
+      socket.write(OK);
+    });
+    await read(await ask());
+    // undici waits for one turn of the event loop before it writes to an idle connection.
+    await new Promise((resolve) => setImmediate(resolve));
+    const second = ask();
+    last?.destroy();
+    expect(`${await read(await second)}`).toBe('ok');
+    expect([server.requests.length, server.connections(), prepared.length]).toEqual([2, 2, 2]);
+  });
 });
 
 test('connects to localhost without looking it up', async () => {
