@@ -2,7 +2,7 @@ import { createAbortController, onAbort } from '../abort.ts';
 import { FilingsError } from '../errors.ts';
 import { guardStream } from '../stdio/output.ts';
 import type { World } from '../world.ts';
-import { type BatchProgress, fileText, overallText, type Running, type RunningFile, type Wait } from './lines.ts';
+import type { BatchProgress, Running, RunningFile, Wait } from './lines.ts';
 import { createLogger, type HintOf, type LoggerSettings, renderError, usesColor } from './messages.ts';
 import { printable } from './printable.ts';
 
@@ -87,6 +87,8 @@ export async function createProgress(settings: ProgressSettings, deps: ProgressD
     isTicking = true;
     while (!ticker.signal.aborted) {
       await sleep(PLAIN_MS, ticker.signal);
+      // A small download ends before, and would take a fifth longer if it loaded this module.
+      const { fileText, overallText } = await import('./lines.ts');
       const batch = running.batch?.();
       const files = Array.from(running.files, (file) => fileText(file, monotonic()));
       for (const line of batch ? [overallText(running, batch, monotonic())] : files) note(line);

@@ -7,7 +7,7 @@ import type { Session } from '../../session/session.ts';
 import { columnsOf, write } from '../../stdio/output.ts';
 import { colors, usesColor } from '../../terminal/messages.ts';
 import { printable, printableJson } from '../../terminal/printable.ts';
-import { type Column, table } from '../../terminal/table.ts';
+import type { Column } from '../../terminal/table.ts';
 import { humanBytes } from '../../text.ts';
 import type { World } from '../../world.ts';
 
@@ -77,6 +77,7 @@ export function createListOutput(options: ListOptions, session: Session, world: 
       const rows = tableFiles.map((file) => columns.map(({ cell }) => cell(file)));
       const paintHeading = colors(usesColor(settings.color, stdout, env.TERM)).faint;
       const width = stdout.isTTY ? columnsOf(stdout, env) : undefined;
+      const { table } = await import('../../terminal/table.ts');
       const lines = await table(columns, rows, { width, paintHeading }, signal);
       await write(stdout, `${lines.join('\n')}\n`, signal);
     },
