@@ -7,9 +7,9 @@ import { Duplex } from 'node:stream';
 import { errnoOf } from '../errors.ts';
 
 /** Each read of a socket costs a pass through the parser, so reads should be large. */
-const BUFFER_BYTES = 262_144;
+const BUFFER_BYTES = 524_288;
 /** Together these buffers are somewhat larger than the bytes that a body gathers. */
-const MAX_SPARE_BUFFERS = 10;
+const MAX_SPARE_BUFFERS = 5;
 
 /** The read buffers of one connection. They are used again, so that a large body leaves no garbage. */
 export class ReadBuffers {
