@@ -41,7 +41,7 @@ export class RateLimiter {
   /** Requests in the order of the calls. Those that the service has refused before go first. */
   readonly #refusedQueue: Waiter[] = [];
   readonly #waitingQueue: Waiter[] = [];
-  #timer = createAbortController();
+  #timer: AbortController | undefined;
 
   /** Without `ratePerSecond` there is no limit. */
   constructor(ratePerSecond: number | undefined, clock: Clock) {
@@ -81,7 +81,8 @@ export class RateLimiter {
 
   /** Admits all requests that may go now, and calls itself when the next one may go. */
   #admit(now = this.#clock.monotonic()): void {
-    this.#timer.abort();
+    this.#timer?.abort();
+    this.#timer = undefined;
     for (;;) {
       const queue = this.#refusedQueue.length > 0 ? this.#refusedQueue : this.#waitingQueue;
       const [waiter] = queue;
