@@ -1,8 +1,10 @@
-// Writes man/ and schema/ from the specs of the commands and the settings, and THIRD-PARTY-LICENSES and the bill of
-// materials from the bundled packages. With --check, writes nothing and fails if a file is out of date.
+// Writes man/ and schema/ from the specs of the commands and the settings, THIRD-PARTY-LICENSES and the bill of
+// materials from the bundled packages, and the chart of docs/performance.md from bench/RESULTS.md. With --check, writes
+// nothing and fails if a file is out of date.
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { build } from 'esbuild';
+import { chartOf } from '../bench/chart.js';
 import { thirdPartyLicences } from './licences.js';
 import { billOfMaterials } from './sbom.js';
 
@@ -31,6 +33,7 @@ const checking = process.argv.includes('--check');
 const wantedFiles = {
   ...generatedFiles(COMMANDS, { version, date: await releaseDay(version) }),
   'THIRD-PARTY-LICENSES': await thirdPartyLicences(root),
+  'docs/performance.svg': chartOf(await readFile(join(root, 'bench/RESULTS.md'), 'utf8')),
   [SBOM]: await billOfMaterials(root, await textOf(SBOM)),
 };
 for (const [name, wanted] of Object.entries(wantedFiles)) {

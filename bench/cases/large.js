@@ -57,8 +57,8 @@ const resumed = {
 };
 
 export const LARGE = [
-  toDisk(0.9, { tls: false }),
-  toDisk(1.1, { tls: true }),
+  toDisk(0.8, { tls: false }),
+  toDisk(1.05, { tls: true }),
   toPipe(1.4, { tls: false }),
   toPipe(1.3, { tls: true }),
   {

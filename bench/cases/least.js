@@ -16,7 +16,7 @@ const smallFiles = {
     const list = join(context.folder, 'names.txt');
     await writeFile(list, files.map((name) => `${name}\n`).join(''));
     const peer = { argv: least('small-files.js', link('NAME'), list, out, JOBS), before: fresh };
-    return ratio(await context.bench.pairs(batch(files), peer, context.sizes.longPairs), 1.25);
+    return ratio(await context.bench.pairs(batch(files), peer, context.sizes.longPairs), 1.2);
   },
 };
 
@@ -55,7 +55,7 @@ const dryRun = {
     const own = ['download', '-i', input, '-n', '-q', '-d', out, '--report', report, '--base-url', context.url];
     const ours = { argv: [...context.filings, ...own, '--api-key', KEY], before };
     const peer = { argv: least('dry-run.js', input, out, report), before };
-    return ratio(await context.bench.pairs(ours, peer, context.sizes.longPairs, 'processor'), 4);
+    return ratio(await context.bench.pairs(ours, peer, context.sizes.longPairs, 'processor'), 2.5);
   },
 };
 

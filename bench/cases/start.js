@@ -50,8 +50,8 @@ const closure = {
 export const START = [
   closure,
   startUp(['--version'], 1.5),
-  startUp(['--help'], 1.6),
-  startUp(['-h'], 1.6),
+  startUp(['--help'], 1.5),
+  startUp(['-h'], 1.5),
   startUp(['completion', 'bash'], 1.5),
   startUp(['__complete', 'bash', 'filings token --'], 1.7),
   small('http', []),

@@ -37,12 +37,12 @@ function verified(of, bound, describe) {
 export const VERIFY = [
   verified(
     ({ present }) => ({ count: present, bytes: 20_000 }),
-    1,
+    0.8,
     ({ present }) => `${present} x 20 kB`,
   ),
   verified(
     ({ large }) => ({ count: 8, bytes: large / 8 }),
-    0.6,
+    0.4,
     ({ large }) => `8 x ${large / 8 / 2 ** 20} MiB`,
   ),
 ];

@@ -13,7 +13,7 @@ const RISE_BYTES = 10e6;
 const PEAK_BYTES = 20e6;
 const DESCRIPTORS = 2;
 
-export const RULE = `Behind the first sixth of the time, a line fitted to the samples (least squares) rises by at most
+export const RULE = `After the first sixth of the time, a line fitted to the samples (least squares) rises by at most
 ${RISE_BYTES / 1e6} MB of resident memory, and ${BYTES_A_NAME} bytes for each file, and by at most ${DESCRIPTORS} descriptors; and no sample is more than
 ${PEAK_BYTES / 1e6} MB, and those bytes, above the most of the first sixth, nor more than ${DESCRIPTORS} descriptors above its most and one for each job.`;
 
