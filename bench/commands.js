@@ -1,6 +1,5 @@
 // The measured command lines: those of `filings`, and those of other programs for the same files.
-import { spawnSync } from 'node:child_process';
-import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
+import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
 export const ACCESSION = '0001234567-24-000001';
@@ -15,22 +14,11 @@ export const sh = (script, ...args) => ['sh', '-c', script, 'sh', ...args];
  */
 export const overTls = ({ tls, ...context }) => ({ ...context, ...tls });
 
-let runs = 0;
-
-/** Removes the files of earlier runs, and waits until the disk has done so. */
-export async function removeOldFiles(folder) {
-  await rm(join(folder, 'old'), { recursive: true, force: true });
-  spawnSync('sync');
-}
-
 /** The command lines for a service at `url`. */
 export function commands({ filings, url, folder, ca }) {
   const out = join(folder, 'out');
   const fresh = async () => {
-    // The removal of thousands of files would keep the disk busy during the next run, so it follows after the case.
-    await mkdir(join(folder, 'old'), { recursive: true });
-    runs += 1;
-    await rename(out, join(folder, 'old', `${runs}`)).catch(() => {});
+    await rm(out, { recursive: true, force: true });
     await mkdir(out);
   };
   const link = (name) => `${url}/v1/download?accession_no=${ACCESSION}&file_name=${name}`;

@@ -6,7 +6,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { CASES } from './cases.js';
-import { removeOldFiles } from './commands.js';
 import { makeMaterial } from './material.js';
 import { Bench } from './measure.js';
 import { page, table, versionOf } from './results.js';
@@ -108,7 +107,6 @@ try {
     const row = { what, ...(missing ? { figure: `${missing} is missing` } : await measure(context).catch(failed)) };
     print(`  ${[row.ours, row.peer, row.figure].filter(Boolean).join('  ')}`);
     rows.push(row);
-    await removeOldFiles(folder);
   }
   print(`\n${table(rows)}`);
   if (sizes === FULL && values.only === undefined) {
