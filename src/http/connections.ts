@@ -79,14 +79,11 @@ export class Connections {
   }
 
   /**
-   * Returns an idle connection or opens one. Throws `temporary` with the cause in plain words, and the signal's reason.
+   * Returns an idle connection, which the server may have closed, or opens one. Throws `temporary` with the cause in
+   * plain words, and the signal's reason.
    */
   async acquire(url: URL, signal: AbortSignal): Promise<Connection> {
-    const idle = this.#idle.get(url.origin) ?? [];
-    for (let connection = idle.pop(); connection; connection = idle.pop()) {
-      if (connection.socket.isOpen) return connection;
-    }
-    return this.#open(url, signal);
+    return this.#idle.get(url.origin)?.pop() ?? this.#open(url, signal);
   }
 
   /** Takes a connection back whose response was read to its end. */

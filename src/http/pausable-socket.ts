@@ -68,11 +68,6 @@ export class PausableSocket extends Duplex {
     real.on('close', () => this.destroy());
   }
 
-  /** Whether another request can be sent. The socket below this stream closes earlier than the stream. */
-  get isOpen(): boolean {
-    return this.readable && this.#real.readable;
-  }
-
   /** Stops reading from the network until `resumeReading`. */
   pauseReading(): void {
     this.isReadingPaused = true;

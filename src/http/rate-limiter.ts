@@ -41,7 +41,7 @@ export class RateLimiter {
   /** Requests in the order of the calls. Those that the service has refused before go first. */
   readonly #refusedQueue: Waiter[] = [];
   readonly #waitingQueue: Waiter[] = [];
-  #timer: AbortController | undefined;
+  #timer: ReturnType<typeof createAbortController> | undefined;
 
   /** Without `ratePerSecond` there is no limit. */
   constructor(ratePerSecond: number | undefined, clock: Clock) {

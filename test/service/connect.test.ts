@@ -217,6 +217,20 @@ describe('a silent server', () => {
     return { ...(await talk(script, { clock })), pass };
   }
 
+  test('has no time limit for a connection any more once it is open', async () => {
+    const sleeps: number[] = [];
+    const { pass, ...clock } = heldClock();
+    const sleep: typeof clock.sleep = (ms, signal) => {
+      sleeps.push(ms);
+      return clock.sleep(ms, signal);
+    };
+    const { ask } = await talk((socket) => void socket.write(OK), { clock: { ...clock, sleep } });
+    await read(await ask());
+    for (let turn = 0; turn < 3; turn += 1) await pass(CONNECT_MS);
+    expect(sleeps.length).toBeGreaterThan(3);
+    expect(Math.min(...sleeps)).toBeGreaterThan(0);
+  });
+
   test.each<[string, string]>([
     ['no answer at all', ''],
     ['half a head', 'HTTP/1.1 200 OK\r\nContent-'],
