@@ -169,10 +169,9 @@ function connectSocket(
       if (open) resolve(open);
       else reject(error);
     }) as unknown as Socket;
-    // Destroys the socket synchronously on abort.
+    // Destroys the socket, and the one below it, synchronously on abort.
     const unsubscribe = onAbort(signal, (reason) => {
       socket.destroy();
-      lowerSocket?.destroy();
       reject(reason);
     });
   });

@@ -217,6 +217,26 @@ describe('a silent server', () => {
     return { ...(await talk(script, { clock })), pass };
   }
 
+  test('is left during a TLS handshake through a tunnel if the run is interrupted', async () => {
+    const tunnels: Socket[] = [];
+    const proxy = await scripted((socket) => {
+      tunnels.push(socket);
+      socket.write('HTTP/1.1 200 Connected\r\n\r\n');
+    });
+    const timeouts = { connectTimeout: CONNECT_MS, idleTimeout: IDLE_MS };
+    const world = { env: { HTTPS_PROXY: proxy.url }, monotonic: () => performance.now(), sleep };
+    const connections = new Connections(timeouts, world);
+    const interrupt = new AbortController();
+    const request = { url: new URL('https://service.example/'), headers: {}, signal: interrupt.signal };
+    const rejection = expect(get(connections, async () => request)).rejects.toBe('stop');
+    // The first message of a handshake has some 300 bytes, and the request before it has 100.
+    await expect.poll(() => tunnels[0]?.bytesRead).toBeGreaterThan(250);
+    interrupt.abort('stop');
+    await rejection;
+    await expect.poll(() => tunnels[0]?.destroyed).toBe(true);
+    connections.close();
+  });
+
   test('has no time limit for a connection any more once it is open', async () => {
     const sleeps: number[] = [];
     const { pass, ...clock } = heldClock();
