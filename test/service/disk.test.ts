@@ -1,4 +1,4 @@
-import { openSync } from 'node:fs';
+import { openSync, readdirSync } from 'node:fs';
 import { lstat, mkdir, readdir, readFile, rename, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
@@ -82,6 +82,16 @@ describe('after a failure', () => {
     expect(failures).toMatchObject([{ syscall: 'fdatasync' }]);
     await expect(written.write([block])).rejects.toBe(failures[0]);
     await expect(written.flush()).rejects.toBe(failures[0]);
+    await written.close();
+  });
+
+  test('a flush waits for the one in the background, and has its error', async () => {
+    const failures: unknown[] = [];
+    const written = onDevice((error) => failures.push(error));
+    const block = Buffer.alloc(1 << 20);
+    for (let blocks = 0; blocks < 128; blocks += 1) await written.write([block]);
+    await expect(written.flush()).rejects.toMatchObject({ syscall: 'fdatasync' });
+    expect(failures).toHaveLength(1);
     await written.close();
   });
 
@@ -228,7 +238,9 @@ describe('appended lines', () => {
     const moved = join(folder, 'moved');
     await rename(file, moved);
     await writeFile(file, 'b\ntorn');
+    const descriptors = readdirSync('/dev/fd').length;
     await expect(appendFile.write([Buffer.from('c\n')])).rejects.toMatchObject({ code: 'local_io' });
+    expect(readdirSync('/dev/fd')).toHaveLength(descriptors);
     await appendFile.end();
     expect([await text(), await text(moved)]).toEqual(['b\ntorn', 'a\ntorn']);
   });
