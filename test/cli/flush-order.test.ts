@@ -94,8 +94,8 @@ async function mirrorPlace() {
   const env = { ...archive.env, NODE_OPTIONS: `--require "${hook}"`, CALLS: log };
   return {
     ...place,
-    async mirror(more = ''): Promise<readonly Call[]> {
-      const { exitCode, stderr } = await place.shell(`$FILINGS ${MIRROR} ${more}`, env);
+    async mirror(more = '', line = MIRROR): Promise<readonly Call[]> {
+      const { exitCode, stderr } = await place.shell(`$FILINGS ${line} ${more}`, env);
       expect(exitCode, stderr).toBe(0);
       const calls = JSON.parse(readFileSync(log, 'utf8')) as Call[];
       return calls.map((call) => ({ ...call, path: call.path.replace(/\/\.?$/, '') }));
@@ -158,6 +158,20 @@ describe('the mirror of the README', () => {
         expectFlushed(calls, at('mirror'), callsOn(calls, 'mkdir', folder)[0] as Call, line);
         expectFlushed(calls, path, made as Call, line);
       }
+    }
+  });
+
+  test('flushes all new directories above its own before the first line of its report', async () => {
+    const place = await mirrorPlace();
+    const { at, path } = place;
+    const calls = await place.mirror('', MIRROR.replace(' mirror ', ' deep/down/mirror '));
+    const line = writeOf(calls, at(REPORT), 'ex1.htm');
+    for (const [folder, above] of [
+      ['deep', path],
+      ['deep/down', at('deep')],
+      ['deep/down/mirror', at('deep/down')],
+    ] as const) {
+      expectFlushed(calls, above, callsOn(calls, 'mkdir', at(folder))[0], line);
     }
   });
 

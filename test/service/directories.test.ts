@@ -2,6 +2,7 @@ import { readdirSync } from 'node:fs';
 import { mkdir, rename, rm, symlink, unlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { Directory } from '../../src/disk/directory.ts';
 import { Directories } from '../../src/transfer/directories.ts';
 import { processInfo, temporaryDirectory } from './transfer-fixture.ts';
 
@@ -73,4 +74,17 @@ test('a directory whose flush has failed is not flushed again in the same run', 
   // A new run flushes the directory.
   const { directory: reopened } = await directoriesHere().open({ directory, below: 'a' });
   expect(await reopened.flush()).toBe(true);
+});
+
+test('a new directory cannot be flushed if the flush of the directory above has failed', async () => {
+  const folder = await temporaryDirectory();
+  const [path, moved] = [join(folder, 'a'), join(folder, 'b')];
+  await mkdir(path);
+  const above = await Directory.open(path, false, { ...processInfo(), cwd: folder });
+  await rename(path, moved);
+  await symlink('a', path);
+  const failure = await above.flush().catch((error) => error);
+  await unlink(path);
+  await rename(moved, path);
+  await expect((await above.openChild('new')).flush()).rejects.toBe(failure);
 });
