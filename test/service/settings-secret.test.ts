@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process';
+import { readdirSync } from 'node:fs';
 import { chown, readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { PassThrough } from 'node:stream';
@@ -54,14 +55,19 @@ describe('a key', () => {
 });
 
 describe('a key file', () => {
-  test.each([0o640, 0o604, 0o620, 0o602])('of mode %o is refused with a command that fixes the mode', async (mode) => {
-    const path = await folder.file('open key', CANARY, mode);
-    await expect(readKey({ kind: 'file', path })).rejects.toMatchObject({
-      code: 'config',
-      message: expect.stringMatching(/others can (read|write) it/),
-      hint: `chmod 600 '${path}'`,
-    });
-  });
+  test.each([0o640, 0o604, 0o620, 0o602])(
+    'of mode %o is refused with a command that fixes the mode, and is closed',
+    async (mode) => {
+      const path = await folder.file('open key', CANARY, mode);
+      const descriptors = readdirSync('/dev/fd').length;
+      await expect(readKey({ kind: 'file', path })).rejects.toMatchObject({
+        code: 'config',
+        message: expect.stringMatching(/others can (read|write) it/),
+        hint: `chmod 600 '${path}'`,
+      });
+      expect(readdirSync('/dev/fd')).toHaveLength(descriptors);
+    },
+  );
 
   asRoot('of another user is refused', async () => {
     const path = await folder.file('foreign', CANARY);
