@@ -124,6 +124,15 @@ describe('a reader that does not read', () => {
     expect((await running.ended).exitCode).toBe(143);
   });
 
+  test('of a report does not keep the deadline from ending the program with 7', async () => {
+    const { place } = await openFifo();
+    // The lines of the report do not fit into the pipe.
+    await place.write('lines', Array.from({ length: 3000 }, (_, at) => `${ACCESSION} f${at}\n`).join(''));
+    const line = 'exec $FILINGS download -i lines -n -q --report fifo --deadline 1s';
+    const { exitCode, stderr } = await place.shell(line, serviceAt(server.url));
+    expect(exitCode, stderr).toBe(7);
+  });
+
   test('does not keep the deadline from ending the program with 7', async () => {
     const { place } = await openFifo();
     const { exitCode, stderr } = await place.shell(`exec ${GET} -o - --deadline 1s > fifo`, serviceAt(server.url));
