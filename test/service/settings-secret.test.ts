@@ -55,10 +55,10 @@ describe('a key', () => {
 });
 
 describe('a key file', () => {
-  test.each([0o640, 0o604, 0o620, 0o602])(
-    'of mode %o is refused with a command that fixes the mode, and is closed',
+  test.each(['640', '604', '620', '602'])(
+    'of mode %s is refused with a command that fixes the mode, and is closed',
     async (mode) => {
-      const path = await folder.file('open key', CANARY, mode);
+      const path = await folder.file('open key', CANARY, Number.parseInt(mode, 8));
       const descriptors = readdirSync('/dev/fd').length;
       await expect(readKey({ kind: 'file', path })).rejects.toMatchObject({
         code: 'config',
