@@ -8,8 +8,8 @@ import { errnoOf } from '../errors.ts';
 
 /** Each read of a socket costs a pass through the parser, so reads should be large. */
 const BUFFER_BYTES = 524_288;
-/** Together these buffers are somewhat larger than the bytes that a body gathers. */
-const MAX_SPARE_BUFFERS = 5;
+/** Together these buffers hold the bytes that a body gathers, those that are written meanwhile, and some more. */
+const MAX_SPARE_BUFFERS = 8;
 
 /** The read buffers of one connection. They are used again, so that a large body leaves no garbage. */
 export class ReadBuffers {
