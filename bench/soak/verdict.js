@@ -2,8 +2,8 @@
 
 /** Part of the time in which pools fill. Only later samples are judged. */
 const WARM_UP = 1 / 6;
-/** V8's heap for a file name: a digest of 32 characters with its header (src/batch/name-check.ts). */
-const DIGEST_BYTES = 48;
+/** V8's heap for a file name: a digest of 16 characters with its header (src/batch/name-check.ts). */
+const DIGEST_BYTES = 32;
 /** An entry of a Map: key, value, the next entry and half of a bucket, 8 bytes each. */
 const ENTRY_BYTES = 28;
 /** A growing Map doubles, so that up to half of its entries are empty. */

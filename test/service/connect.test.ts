@@ -146,6 +146,20 @@ describe('a kept connection', () => {
     expect(`${await read(await second)}`).toBe('ok');
     expect([server.requests.length, server.connections(), prepared.length]).toEqual([2, 2, 2]);
   });
+
+  test('is not limited by the time for connecting any more', async () => {
+    const sleeps: number[] = [];
+    const { pass, ...clock } = heldClock();
+    const sleep: typeof clock.sleep = (ms, signal) => {
+      sleeps.push(ms);
+      return clock.sleep(ms, signal);
+    };
+    const { ask } = await talk((socket) => void socket.write(OK), { clock: { ...clock, sleep } });
+    await read(await ask());
+    for (let turn = 0; turn < 3; turn += 1) await pass(CONNECT_MS);
+    expect(sleeps.length).toBeGreaterThan(3);
+    expect(Math.min(...sleeps)).toBeGreaterThan(0);
+  });
 });
 
 test('connects to localhost without looking it up', async () => {
@@ -235,20 +249,6 @@ describe('a silent server', () => {
     await rejection;
     await expect.poll(() => tunnels[0]?.destroyed).toBe(true);
     connections.close();
-  });
-
-  test('has no time limit for a connection any more once it is open', async () => {
-    const sleeps: number[] = [];
-    const { pass, ...clock } = heldClock();
-    const sleep: typeof clock.sleep = (ms, signal) => {
-      sleeps.push(ms);
-      return clock.sleep(ms, signal);
-    };
-    const { ask } = await talk((socket) => void socket.write(OK), { clock: { ...clock, sleep } });
-    await read(await ask());
-    for (let turn = 0; turn < 3; turn += 1) await pass(CONNECT_MS);
-    expect(sleeps.length).toBeGreaterThan(3);
-    expect(Math.min(...sleeps)).toBeGreaterThan(0);
   });
 
   test.each<[string, string]>([

@@ -53,7 +53,7 @@ test.each([
   [30, 'valid'],
   [150, 'valid'],
   [250, 'invalid'],
-])('a name of %d characters, which is %s, takes at most 115 bytes of memory', (length) => {
+])('a name of %d characters, which is %s, takes at most 100 bytes of memory', (length) => {
   setFlagsFromString('--expose-gc');
   const collectGarbage = runInNewContext('gc');
   const usedHeap = () => {
@@ -65,7 +65,7 @@ test.each([
   const names = new NameCheck(defaultLayout(true, 'linux'));
   const before = usedHeap();
   for (let at = 0; at < count; at += 1) names.check(fileOf(one, `${at}`.padStart(length, 'a')));
-  expect((usedHeap() - before) / count).toBeLessThan(115);
+  expect((usedHeap() - before) / count).toBeLessThan(100);
   expect(names.check(fileOf(one, '0'.padStart(length, 'a'))).kind).toBe('duplicate');
 });
 
