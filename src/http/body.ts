@@ -4,8 +4,11 @@ import type { IdleTimer } from './watchdog.ts';
 // Gathers the chunks of a body while their consumer is busy, and returns all of them at its next read. So writes are
 // large on a fast network and prompt on a slow one, and memory is bounded on both.
 
-/** The number of gathered bytes from which on the socket is paused. */
-const MAX_GATHERED_BYTES = 1 << 20;
+/**
+ * The number of gathered bytes from which on the socket is paused. A pipe holds as many. If more were written at once,
+ * nothing would be read while its reader takes one part after the other.
+ */
+const MAX_GATHERED_BYTES = 65_536;
 /** Shorter chunks are copied into blocks, because a service may send each byte as a chunk. */
 const MIN_LARGE_CHUNK_BYTES = 4096;
 const BLOCK_BYTES = 65_536;
