@@ -124,10 +124,14 @@ export class Batch {
       return;
     }
     if (isFetch(plan)) limits.isRepeated ||= plan.isRepeated;
-    if (plan.kind === 'planned') {
-      limits.countPlanned(file.size ?? 0);
-      return this.#record(file, outcomeOf(file, plan, files));
-    }
+    if (plan.kind !== 'planned') return this.#execute(file, plan);
+    limits.countPlanned(file.size ?? 0);
+    this.#record(file, outcomeOf(file, plan, files));
+  }
+
+  /** Runs a job for the file. */
+  #execute(file: FileItem, plan: FilePlan): undefined {
+    const { limits, files } = this.#options;
     const end = isFetch(plan) ? limits.start() : () => {};
     const slot = this.#slots.acquire();
     const release = (bytes: number) => {

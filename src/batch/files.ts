@@ -28,6 +28,7 @@ import type { Counts } from './report.ts';
 /** The settings and services that all files of a batch share. */
 export interface FileDeps {
   readonly targetOf: (file: FileItem) => DiskTarget;
+  readonly displayPathOf: (file: FileItem) => string;
   /** Refuses a download that would replace one of the run's own files. */
   readonly runFiles: {
     faultAt(path: string, displayPath: string, stats: Stats | undefined): FilingsError | undefined;
@@ -86,8 +87,8 @@ function planFor(
 }
 
 /** Returns the outcome of a plan that needs no work. */
-export function outcomeOf(file: FileItem, plan: DecidedPlan, { targetOf, stream }: FileDeps): Outcome {
-  const path = stream ? null : targetOf(file).displayPath;
+export function outcomeOf(file: FileItem, plan: DecidedPlan, { displayPathOf, stream }: FileDeps): Outcome {
+  const path = stream ? null : displayPathOf(file);
   const planned: Outcome = {
     result: 'planned',
     path,

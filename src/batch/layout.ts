@@ -31,7 +31,7 @@ export function parseLayout(template: string, platform: string): Layout {
   const parts = template.split(PLACEHOLDER);
   // A file name may contain the text of a placeholder, so the parts are replaced only once.
   const fill = (accession: string, fileName: string) =>
-    parts.map((part) => (part === ACCESSION_NO ? accession : part === FILE_NAME ? fileName : part)).join('');
+    parts.reduce((path, part) => path + (part === ACCESSION_NO ? accession : part === FILE_NAME ? fileName : part), '');
   const reason = findTemplateFault(template, fill('0001234567-24-000001', 'a'), platform);
   if (reason !== undefined) {
     throw new FilingsError('usage', reason, {

@@ -12,7 +12,7 @@ import type { World } from '../world.ts';
 import type { DoneList } from './done-list.ts';
 import type { ChosenFiling, Item } from './item.ts';
 import { outcomeLine } from './outcome-line.ts';
-import { Counts, failedLine, reportLine } from './report.ts';
+import { Counts, failedLine, type LineOptions, reportLine } from './report.ts';
 import type { Report } from './report-file.ts';
 
 /** Time from a file's end to its line in the report, in milliseconds. */
@@ -44,6 +44,7 @@ export class Recorder {
   /** Called when the report or the done list cannot be written. */
   onError: (error: unknown) => void = () => {};
   readonly #options: RecorderOptions;
+  readonly #lineOptions: LineOptions;
   #lines = '';
   #writing: Promise<void> = Promise.resolve();
   #hasTimer = false;
@@ -59,21 +60,20 @@ export class Recorder {
 
   constructor(options: RecorderOptions) {
     this.#options = options;
+    const { secrets, platform } = options.world;
+    const errorOptions = { secrets, hintOf: options.hintOf };
+    this.#lineOptions = { platform, errorOf: (error) => errorObject(error, errorOptions) };
   }
 
   /**
    * Records the end of an item. `isPrintedLater`: the error is printed as the run's error, so it is not printed here.
    */
   record(item: Item, outcome: Outcome | undefined = failureOf(item), isPrintedLater = false): void {
-    const { secrets, platform } = this.#options.world;
-    const errorOptions = { secrets, hintOf: this.#options.hintOf };
     if (outcome) {
       this.counts.add(outcome);
       if ('size' in item) this.counts.addEnded(item.size, outcome);
       if (outcome.error && this.#options.hasFailedList) this.failedList += `${this.#failedLine(item)}\n`;
-      this.write((time) =>
-        reportLine(item, outcome, { time, platform, errorOf: (error) => errorObject(error, errorOptions) }),
-      );
+      this.write((time) => reportLine(item, outcome, time, this.#lineOptions));
     }
     if (item.kind === 'unmatched') this.counts.unmatched += 1;
     this.#print(item, outcome, isPrintedLater);

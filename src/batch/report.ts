@@ -62,20 +62,21 @@ export class Counts {
 /** Most names and paths. They need no escaping in JSON. */
 const PLAIN = /^[\w ./+-]*$/;
 
-interface LineOptions {
-  /** The time in RFC 3339 format, in UTC. */
-  readonly time: string;
+export interface LineOptions {
   /** Decides how separators of a path become slashes. */
   readonly platform: string;
   /** Returns an error as JSON without secrets. */
   readonly errorOf: (error: FilingsError) => object;
 }
 
-/** Returns the line for a file, a listing or an input line, without a line feed. */
+/**
+ * Returns the line for a file, a listing or an input line, without a line feed. `time` is in RFC 3339 format, in UTC.
+ */
 export function reportLine(
   { accession, fileName, number }: ReportSubject,
   outcome: Outcome,
-  { time, platform, errorOf }: LineOptions,
+  time: string,
+  { platform, errorOf }: LineOptions,
 ): string {
   const { result, bytes, sha256, etag, verifiedLength, attempts, ms, error } = outcome;
   const path = outcome.path && withSlashes(outcome.path, platform);

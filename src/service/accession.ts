@@ -22,11 +22,17 @@ export function parseAccession(text: string): AccessionNumber {
   });
 }
 
+/** The last accession number that was found. Many lines of an input name the same filing. */
+let lastFound: AccessionNumber | undefined;
+
 /** Returns the accession number that a text is, with hyphens or without, or undefined. */
 export function accessionIn(text: string): AccessionNumber | undefined {
+  if (text === lastFound) return lastFound;
   const match = DIGITS.exec(text);
+  if (!match) return undefined;
   // Joining makes a new string. A slice would keep its whole line in memory, and there may be a million lines.
-  return match ? ([match[1], match[3], match[4]].join('-') as AccessionNumber) : undefined;
+  lastFound = [match[1], match[3], match[4]].join('-') as AccessionNumber;
+  return lastFound;
 }
 
 /** Returns all accession numbers in a text, with hyphens or without. */

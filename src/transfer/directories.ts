@@ -41,6 +41,8 @@ export class Directories {
   readonly #run: PartRun;
   /** True if the directory that the user named is missing in a dry run, which creates none. */
   #isRootMissing = false;
+  /** The key of the directory that a dry run found missing last. Most files are in the directory of the one before. */
+  #lastMissing: string | undefined;
   readonly #cache = new Map<string, OpenDirectory | Promise<OpenDirectory>>();
 
   /** `isReadOnly` is for a dry run, which flushes nothing. */
@@ -101,8 +103,12 @@ export class Directories {
     const parentLocation = { directory, below: dirname(below) };
     const parent = this.getIfOpen(parentLocation)?.directory;
     if (parent?.disk.isLocal !== true) return this.isMissing(parentLocation);
+    const key = keyOf({ directory, below });
+    if (key === this.#lastMissing) return true;
     try {
-      return lstatSync(parent.pathFor(basename(below)), { throwIfNoEntry: false }) === undefined;
+      const isMissing = lstatSync(parent.pathFor(basename(below)), { throwIfNoEntry: false }) === undefined;
+      if (isMissing && this.#info.isReadOnly) this.#lastMissing = key;
+      return isMissing;
     } catch {
       return false;
     }

@@ -173,6 +173,12 @@ it('a dry run with a limit plans as many files as the run downloads', async () =
   expect([...ends].sort()).toEqual([0, 10]);
 });
 
+it('a dry run of a single file reports the path that --output names', async () => {
+  const { batch } = await archivePlace(FILINGS);
+  const { report } = await batch(undefined, [A, 'a.htm', '-o', './mine.htm', '-n']);
+  expect(report.files).toMatchObject([{ result: 'planned', path: './mine.htm' }]);
+});
+
 it('a dry run that hashes an existing file does not delete abandoned parts beside it', async () => {
   const { at, batch, names, write } = await archivePlace(FILINGS);
   await write('a.htm', CONTENT['a.htm']);

@@ -29,7 +29,7 @@ test.each<[string, Parameters<typeof reportLine>[0], Partial<Outcome>, object]>(
   ['a failed file', FILE, { result: 'failed', error }, { ...file, ...how, result: 'failed', ...failed }],
   ['an odd name', odd, { path: odd.fileName }, { ...file, ...how, file_name: odd.fileName, path: odd.fileName }],
 ])('the report of %s is one line', (_, of, more, expected) => {
-  const line = reportLine(of, outcome(more), { time: TIME, platform: 'linux', errorOf });
+  const line = reportLine(of, outcome(more), TIME, { platform: 'linux', errorOf });
   expect(line.split(/[\n\u2028]/)).toHaveLength(1);
   expect(JSON.parse(line)).toEqual(expected);
 });

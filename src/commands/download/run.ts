@@ -23,7 +23,7 @@ import { type Order, readOrder } from './order.ts';
 import { withRetryHint } from './retry-command.ts';
 import { type RunFiles, requireRunFiles } from './run-files.ts';
 import type { OPTIONS } from './spec.ts';
-import { openOutputs, streamOf, targetsOf } from './targets.ts';
+import { displayPathsOf, openOutputs, streamOf, targetsOf } from './targets.ts';
 
 interface Run {
   readonly order: Order;
@@ -159,6 +159,7 @@ async function createBatch(
   const { dryRun } = options;
   const files: FileDeps = {
     targetOf: targetsOf(order, world),
+    displayPathOf: displayPathsOf(order, world.platform),
     runFiles,
     stream: await streamOf(order, world),
     fetching: { client, directories, listedSizes, monotonic },

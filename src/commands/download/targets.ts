@@ -16,11 +16,24 @@ import type { DiskTarget, StreamTarget } from '../../transfer/download.ts';
 import type { World } from '../../world.ts';
 import type { Order } from './order.ts';
 
+/** Returns the path of a file as messages and reports show it. */
+export function displayPathsOf(
+  { output, directory }: Pick<Order, 'output' | 'directory'>,
+  platform: string,
+): (file: Pick<FileItem, 'path'>) => string {
+  if (output !== undefined) return () => output;
+  const paths = pathsOf(platform);
+  const displayDirectory = paths.join(directory, '/');
+  const prefix = displayDirectory === paths.join('.', '/') ? '' : displayDirectory;
+  return ({ path }) => prefix + nativePath(path, platform);
+}
+
 /** Returns the target of a file: `--output`, otherwise the directory and the path from the layout. */
 export function targetsOf(
-  { output, directory, layout, options }: Order,
+  order: Order,
   { cwd, platform }: Pick<World, 'cwd' | 'platform'>,
 ): (file: Pick<FileItem, 'path' | 'accession' | 'size'>) => DiskTarget {
+  const { output, directory, layout, options } = order;
   const { ifExists, sha256, checksums: hasChecksums, dryRun: isDryRun } = options;
   const paths = pathsOf(platform);
   if (output !== undefined) {
@@ -41,14 +54,13 @@ export function targetsOf(
   const inside = paths.join(absolute, '/');
   const filingOfDirectory = filingOfPath(segmentsOf(absolute, platform));
   const template = layout.template.split('/');
-  const displayDirectory = paths.join(directory, '/');
-  const displayPrefix = displayDirectory === paths.join('.', '/') ? '' : displayDirectory;
+  const displayPathOf = displayPathsOf(order, platform);
   // Does not use a spread: V8 takes ten times as long for a spread with further members, and there may be a million
   // files.
   return ({ path, accession, size }) => ({
     accession,
     path: inside + nativePath(path, platform),
-    displayPath: displayPrefix + nativePath(path, platform),
+    displayPath: displayPathOf({ path }),
     location: { directory: absolute, below: paths.dirname(path) },
     isOutput: false,
     isInOwnDirectory: filingOfPath(path.split('/'), template, filingOfDirectory) === accession,
