@@ -79,6 +79,7 @@ const IGNORED = /\p{Default_Ignorable_Code_Point}|(?<=i)\u0307/gu;
  * normalizes Unicode (APFS, HFS+, NTFS, ext4 and ZFS with case folding). In doubt, two names share a key.
  */
 export function twinKey(name: string): string {
+  // In ASCII only the two cases of a letter are alike.
   if (/^[\0-\x7f]*$/.test(name)) return name.toLowerCase();
   let folded = name;
   for (let before = ''; before !== folded; ) {
