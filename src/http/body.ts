@@ -4,11 +4,6 @@ import type { IdleTimer } from './watchdog.ts';
 // Gathers the chunks of a body while their consumer is busy, and returns all of them at its next read. So writes are
 // large on a fast network and prompt on a slow one, and memory is bounded on both.
 
-/**
- * The number of gathered bytes from which on the socket is paused. A pipe holds as many. If more were written at once,
- * nothing would be read while its reader takes one part after the other.
- */
-const MAX_GATHERED_BYTES = 65_536;
 /** Shorter chunks are copied into blocks, because a service may send each byte as a chunk. */
 const MIN_LARGE_CHUNK_BYTES = 4096;
 const BLOCK_BYTES = 65_536;
@@ -17,6 +12,8 @@ const BLOCK_BYTES = 65_536;
 export class Body {
   readonly #socket: PausableSocket;
   readonly #timer: IdleTimer;
+  /** The number of gathered bytes from which on the socket is paused. */
+  #maxGatheredBytes = 1 << 20;
   #chunks: Buffer[] = [];
   #readChunks: readonly Buffer[] = [];
   #block: Buffer | undefined;
@@ -30,6 +27,12 @@ export class Body {
     this.#timer = timer;
   }
 
+  /** Sets how many bytes one `read` should return on a fast network. The default suits a disk. */
+  limitReads(bytes: number): void {
+    this.#maxGatheredBytes = bytes;
+    this.#socket.limitReads(bytes);
+  }
+
   /** Adds a chunk at the end, and pauses the socket if enough bytes are gathered. */
   push(chunk: Buffer): void {
     if (chunk.length >= MIN_LARGE_CHUNK_BYTES || !this.#appendToSmall(chunk)) {
@@ -37,7 +40,7 @@ export class Body {
       this.#chunks.push(chunk);
     }
     this.#size += chunk.length;
-    if (this.#size >= MAX_GATHERED_BYTES) {
+    if (this.#size >= this.#maxGatheredBytes) {
       this.#socket.pauseReading();
       this.#timer.pause();
     }

@@ -6,8 +6,8 @@ import type { OnReadOpts, Socket } from 'node:net';
 import { Duplex } from 'node:stream';
 import { errnoOf } from '../errors.ts';
 
-/** With larger reads, the bytes leave the processor's cache before they are written. */
-const BUFFER_BYTES = 65_536;
+/** Each read of a socket costs a pass through the parser, so reads should be large. */
+const MAX_READ_BYTES = 524_288;
 /** Together these buffers hold the bytes that a body gathers, those that are written meanwhile, and some more. */
 const MAX_SPARE_BUFFERS = 8;
 
@@ -15,7 +15,7 @@ const MAX_SPARE_BUFFERS = 8;
 export class ReadBuffers {
   /** An option of `connect` over plain TCP. Over TLS the option would cost 50 % more CPU. */
   readonly onread: OnReadOpts = {
-    buffer: () => this.#spare.pop() ?? Buffer.allocUnsafeSlow(BUFFER_BYTES),
+    buffer: () => this.#spare.pop() ?? Buffer.allocUnsafeSlow(this.#bytes),
     callback: (length, buffer) => {
       this.deliver(Buffer.from(buffer.buffer as ArrayBuffer, buffer.byteOffset, length));
       return true;
@@ -23,13 +23,20 @@ export class ReadBuffers {
   };
   /** Called with the bytes of each read. */
   deliver: (bytes: Buffer) => void = () => {};
-  readonly #spare: Buffer[] = [];
+  #bytes = MAX_READ_BYTES;
+  #spare: Buffer[] = [];
+
+  /** Sets the size of the next reads, in bytes. */
+  limitReads(bytes: number): void {
+    this.#bytes = Math.min(bytes, MAX_READ_BYTES);
+    this.#spare = this.#spare.filter(({ length }) => length === this.#bytes);
+  }
 
   /** Takes back the buffers of chunks that are not read any more. */
   recycle(chunks: readonly Buffer[]): void {
     // A buffer may contain several chunks. If the buffer were taken back twice, two reads would share it.
     for (const buffer of new Set(chunks.map((chunk) => chunk.buffer))) {
-      const isOurs = buffer.byteLength === BUFFER_BYTES;
+      const isOurs = buffer.byteLength === this.#bytes;
       if (isOurs && this.#spare.length < MAX_SPARE_BUFFERS) this.#spare.push(Buffer.from(buffer));
     }
   }
@@ -48,7 +55,7 @@ export class PausableSocket extends Duplex {
   /** Takes a socket that was not read from, and its read buffers if it is one of plain TCP. */
   constructor(real: Socket, buffers?: ReadBuffers) {
     // The socket should not be paused after a single read, which costs system calls.
-    super({ readableHighWaterMark: 2 * BUFFER_BYTES });
+    super({ readableHighWaterMark: 2 * MAX_READ_BYTES });
     this.#real = real;
     this.#buffers = buffers;
     // An error before undici listens would otherwise end the process. undici finds it in `errored`.
@@ -78,6 +85,11 @@ export class PausableSocket extends Duplex {
     if (!this.isReadingPaused) return;
     this.isReadingPaused = false;
     this.#real.resume();
+  }
+
+  /** Sets the size of the next reads over plain TCP, in bytes. Over TLS each record is a read. */
+  limitReads(bytes: number): void {
+    this.#buffers?.limitReads(bytes);
   }
 
   /** Reuses the memory of chunks that are not read any more. */

@@ -17,6 +17,8 @@ export interface Sink {
   readonly bytes: number;
   /** The version of the bytes that an earlier run wrote. */
   readonly version?: RemoteVersion | undefined;
+  /** The number of bytes that one write should have on a fast network. Undefined: as many as a disk should get. */
+  readonly writeBytes?: number;
   /** Whether `begin` can start again from byte 0. A pipe cannot once it has written a byte. */
   readonly isRestartable: boolean;
   /** Prepares for the whole body of this version, from byte 0. Throws `local_io`. */

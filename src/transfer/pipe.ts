@@ -6,6 +6,11 @@ export class Pipe implements Sink {
   readonly #writer: ByteWriter;
   readonly #signal: AbortSignal;
   #bytes = 0;
+  /**
+   * The number of bytes that a pipe holds. A larger write waits for the reader several times, and the program does not
+   * read from the network meanwhile.
+   */
+  readonly writeBytes = 65_536;
 
   constructor(writer: ByteWriter, signal: AbortSignal) {
     this.#writer = writer;

@@ -159,6 +159,8 @@ class Transfer {
 
   /** Writes a body to the sink. Fails unless framing and range fit, or the expected hash matches. */
   async #receive(response: ServiceResponse): Promise<void> {
+    const { writeBytes } = this.#sink;
+    if (writeBytes !== undefined) response.body.limitReads(writeBytes);
     try {
       for (let chunks = await response.body.read(); chunks; chunks = await response.body.read()) {
         const size = chunks.reduce((sum, chunk) => sum + chunk.length, 0);

@@ -15,7 +15,7 @@ const TOTAL = 64 << 20;
 const MAX_READ_AHEAD = TOTAL / 2;
 const REQUEST = 'GET / HTTP/1.1\r\n\r\n';
 
-test('read buffers are used again, each once, few of them, and no other memory is', () => {
+test('read buffers are used again, each once, few of them of the right size, and no other memory is', () => {
   const buffers = new ReadBuffers();
   const take = () => (buffers.onread.buffer as () => Buffer)();
   const first = take();
@@ -28,6 +28,9 @@ test('read buffers are used again, each once, few of them, and no other memory i
   const reused = Array.from({ length: 50 }, take).filter(({ buffer }) => many.some((each) => each.buffer === buffer));
   expect(reused.length).toBeGreaterThan(1);
   expect(reused.length).toBeLessThan(20);
+  buffers.recycle(many);
+  buffers.limitReads(100);
+  expect(take().length).toBe(100);
 });
 
 describe.each(['http', 'https'])('over %s', (scheme) => {

@@ -6,11 +6,8 @@ import { PausableSocket } from '../../src/http/pausable-socket.ts';
 import { Watchdog } from '../../src/http/watchdog.ts';
 import { heldClock } from '../held-clock.ts';
 
-const newBody = () =>
-  new Body(
-    new PausableSocket(new Socket()),
-    new Watchdog(1000, heldClock()).watch(() => {}),
-  );
+const timer = new Watchdog(1000, heldClock()).watch(() => {});
+const newBody = (socket = new PausableSocket(new Socket())) => new Body(socket, timer);
 
 const readChunks = async (body: Body) => (await body.read()) ?? [];
 
@@ -39,4 +36,14 @@ test('read returns chunks of any sizes in order and never changes them afterward
       for (const { chunks, sent } of batches) expect(Buffer.concat(chunks).equals(sent)).toBe(true);
     }),
   );
+});
+
+test('pauses the socket once as many bytes are gathered as one read should return', () => {
+  const socket = new PausableSocket(new Socket());
+  const body = newBody(socket);
+  body.limitReads(10);
+  body.push(Buffer.alloc(9));
+  expect(socket.isReadingPaused).toBe(false);
+  body.push(Buffer.alloc(1));
+  expect(socket.isReadingPaused).toBe(true);
 });
