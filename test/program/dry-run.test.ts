@@ -170,7 +170,8 @@ it('a dry run with a limit plans as many files as the run downloads', async () =
 
 it('a dry run of a single file reports the path that --output names', async () => {
   const { batch } = await archivePlace(FILINGS);
-  expect((await batch(undefined, [A, 'a.htm', '-o', './x', '-n'])).report.files).toMatchObject([{ path: './x' }]);
+  const { report } = await batch(undefined, [A, 'a.htm', '-o', './x', '-n']);
+  expect(report.files).toMatchObject([{ result: 'planned', path: './x' }]);
 });
 
 it('a dry run that hashes an existing file does not delete abandoned parts beside it', async () => {

@@ -15,7 +15,7 @@ const TOTAL = 64 << 20;
 const MAX_READ_AHEAD = TOTAL / 2;
 const REQUEST = 'GET / HTTP/1.1\r\n\r\n';
 
-test('read buffers are used again, each once, few of them of the right size, and no other memory is', () => {
+test('read buffers of the right size are used again, each once and few of them, and no other memory is', () => {
   const buffers = new ReadBuffers();
   const take = () => (buffers.onread.buffer as () => Buffer)();
   const first = take();
