@@ -15,7 +15,7 @@ const MAX_SPARE_BUFFERS = 8;
 export class ReadBuffers {
   /** An option of `connect` over plain TCP. Over TLS the option would cost 50 % more CPU. */
   readonly onread: OnReadOpts = {
-    buffer: () => this.#spare.pop() ?? Buffer.allocUnsafeSlow(this.#bytes),
+    buffer: () => this.#spare.pop() ?? this.#allocate(),
     callback: (length, buffer) => {
       this.deliver(Buffer.from(buffer.buffer as ArrayBuffer, buffer.byteOffset, length));
       return true;
@@ -25,6 +25,11 @@ export class ReadBuffers {
   deliver: (bytes: Buffer) => void = () => {};
   #bytes = MAX_READ_BYTES;
   #spare: Buffer[] = [];
+  /**
+   * The memory that was allocated here. Its size does not tell, because on some Nodes the pool that all small Buffers
+   * share is as large as a read.
+   */
+  readonly #own = new WeakSet<ArrayBufferLike>();
 
   /** Sets the size of the next reads, in bytes. */
   limitReads(bytes: number): void {
@@ -36,9 +41,15 @@ export class ReadBuffers {
   recycle(chunks: readonly Buffer[]): void {
     // A buffer may contain several chunks. If the buffer were taken back twice, two reads would share it.
     for (const buffer of new Set(chunks.map((chunk) => chunk.buffer))) {
-      const isOurs = buffer.byteLength === this.#bytes;
-      if (isOurs && this.#spare.length < MAX_SPARE_BUFFERS) this.#spare.push(Buffer.from(buffer));
+      const isUsable = this.#own.has(buffer) && buffer.byteLength === this.#bytes;
+      if (isUsable && this.#spare.length < MAX_SPARE_BUFFERS) this.#spare.push(Buffer.from(buffer));
     }
+  }
+
+  #allocate(): Buffer {
+    const buffer = Buffer.allocUnsafeSlow(this.#bytes);
+    this.#own.add(buffer.buffer);
+    return buffer;
   }
 }
 
