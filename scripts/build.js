@@ -27,6 +27,11 @@ const withoutUnused = {
   },
 };
 
+/** Replaces undici's diagnostics, which print each URL, with the key that may be in it, if NODE_DEBUG asks for them. */
+const UNDICI_CHANNELS = `
+  const channel = { hasSubscribers: false };
+  module.exports = { channels: new Proxy({}, { get: () => channel }) };`;
+
 /**
  * Bundles only the two modules of undici that are used. Its index also loads fetch, web sockets, caches and mocks,
  * which makes a small download half as slow again.
@@ -39,6 +44,7 @@ const undiciClient = {
       export { default as Client } from 'undici/lib/dispatcher/client.js';`;
     onResolve({ filter: /^undici$/ }, () => ({ path: 'undici', namespace: 'undici' }));
     onLoad({ filter: /^/, namespace: 'undici' }, () => ({ contents, resolveDir: root }));
+    onLoad({ filter: /[/\\]undici[/\\]lib[/\\]core[/\\]diagnostics\.js$/ }, () => ({ contents: UNDICI_CHANNELS }));
   },
 };
 
