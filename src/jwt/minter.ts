@@ -25,7 +25,7 @@ export const DEFAULT_LIFETIME = 300;
  * arrive. In seconds.
  */
 const MARGIN = 60;
-/** The number of tokens that are kept as secrets. Older ones have expired. */
+/** The number of different tokens that are kept as secrets. Older ones have expired. */
 const REMEMBERED_TOKENS = 8;
 
 export function algorithmOf({ alg }: TokenRecipe): Algorithm | undefined {
@@ -38,12 +38,18 @@ export async function createMinter(recipe: TokenRecipe, world: World) {
   const wanted = algorithmOf(recipe);
   const key = await readJwtKey(recipe, 'sign', world);
   const algorithm = requireFit(key, 'sign', wanted);
-  const minted: string[] = [];
+  const minted = new Set<string>();
   const mint = async (): Promise<string> => {
     const token = await mintToken({ key, algorithm, kid, sub, name, issuedAt, lifetime });
     world.secrets.add(token);
-    minted.push(token);
-    if (minted.length > REMEMBERED_TOKENS) world.secrets.forget(minted.shift() ?? '');
+    // A token of the same second may be the same text again. It becomes the newest one then.
+    minted.delete(token);
+    minted.add(token);
+    const [oldest = ''] = minted;
+    if (minted.size > REMEMBERED_TOKENS) {
+      minted.delete(oldest);
+      world.secrets.forget(oldest);
+    }
     return token;
   };
   const margin = Math.min(MARGIN, lifetime / 2);

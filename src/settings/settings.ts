@@ -5,7 +5,7 @@ import type { TokenRecipe } from '../jwt/minter.ts';
 import { isLoopback } from '../loopback.ts';
 import { homeIn, pathsOf, segmentsOf } from '../paths.ts';
 import type { Flags } from '../spec/command.ts';
-import { FILE, WHOLE_SECONDS } from '../spec/kind.ts';
+import { FILE, TOKEN_LIFETIME } from '../spec/kind.ts';
 import { readAs, valueError } from '../spec/option.ts';
 import type { World } from '../world.ts';
 import { envLayer, flagLayer, type Layer, type RawSetting, resolvePrecedence, sourceOf } from './layers.ts';
@@ -102,7 +102,7 @@ function parseRecipe(setting: RawSetting, deps: PathDeps): TokenRecipe {
     lifetime:
       lifetime === undefined
         ? undefined
-        : readAs(WHOLE_SECONDS, lifetime, { ...source, name: `${source.name}.lifetime` }),
+        : readAs(TOKEN_LIFETIME, lifetime, { ...source, name: `${source.name}.lifetime` }),
   };
 }
 

@@ -14,7 +14,7 @@ import {
   SWITCH,
   TEXT,
   TIMEOUT,
-  WHOLE_SECONDS,
+  TOKEN_LIFETIME,
 } from '../spec/kind.ts';
 import { flagOf, type NamedOption, type OptionSpec, type ValueOf } from '../spec/option.ts';
 
@@ -69,7 +69,7 @@ const RECIPE_MEMBERS = {
   kid: TEXT,
   sub: TEXT,
   name: TEXT,
-  lifetime: WHOLE_SECONDS,
+  lifetime: TOKEN_LIFETIME,
 } as const satisfies Readonly<Record<keyof TokenRecipe, Kind<unknown>>>;
 
 const WORDS: Kind<readonly string[]> = {

@@ -73,6 +73,16 @@ export const WHOLE_SECONDS: Kind<number> = {
   expected: 'a duration of whole seconds, such as 90s, 5m or 1h',
 };
 
+/** The lifetime of tokens that are minted for requests. A shorter one could end on the way to the service. */
+export const TOKEN_LIFETIME: Kind<number> = {
+  ...WHOLE_SECONDS,
+  parse: (text) => {
+    const seconds = WHOLE_SECONDS.parse(text) ?? 0;
+    return seconds >= 10 ? seconds : undefined;
+  },
+  expected: 'a duration of whole seconds, at least 10s, such as 90s, 5m or 1h',
+};
+
 const RATE_FORM = /^(\d{1,15}(?:\.\d{1,9})?)\/([sm])$/;
 
 /** A rate per second, above zero. */

@@ -54,6 +54,11 @@ describe('the config file', () => {
     [{ jwt: {} }, 'jwt: must have either keyFile or secretFile', undefined],
     [{ jwt: { keyFile: 'a', secretFile: 'b' } }, 'jwt: must have either keyFile or secretFile', undefined],
     [{ jwt: { keyFile: 'a', lifetime: '0s' } }, 'jwt.lifetime: must be a duration of whole seconds', undefined],
+    [
+      { jwt: { keyFile: 'a', lifetime: '9s' } },
+      'jwt.lifetime: must be a duration of whole seconds, at least 10s',
+      undefined,
+    ],
     [{ jwt: { keyfile: 'a' } }, 'jwt.keyfile: no such setting', 'did you mean keyFile?'],
     [{ jbos: 3 }, 'jbos: no such setting', 'did you mean jobs?'],
     [{ profiles: { a: { baseURL: 'x' } } }, 'profiles.a.baseURL: no such setting', 'did you mean baseUrl?'],
