@@ -28,6 +28,16 @@ export interface ServiceResponse extends HttpResponse {
   readonly hosts: Hosts;
 }
 
+/**
+ * Returns all that the trace shows of the URL of a redirect. The rest may be credentials of somebody else, such as a
+ * signature or the code of a login, which no redaction knows.
+ */
+function originAndPath(location: string, base: URL): string {
+  if (!URL.canParse(location, base.href)) return 'not a URL';
+  const { protocol, host, pathname } = new URL(location, base);
+  return `${protocol}//${host}${pathname}`;
+}
+
 /** The requests of a run. */
 export class Requests {
   readonly #options: ClientOptions;
@@ -50,7 +60,7 @@ export class Requests {
     let isTrusted = true;
     try {
       for (let hop = 1; ; hop += 1) {
-        const response = await this.#send(url, isTrusted, fields, signal);
+        const response = await this.#send(url, { isTrusted, isRedirected: hop > 1 }, fields, signal);
         if (!REDIRECTS.has(response.status)) {
           const path = url === resource ? url.pathname : secrets.redact(url.pathname);
           return { ...response, address: `${url.origin}${path}`, hosts: [resource.host, url.host] };
@@ -70,7 +80,7 @@ export class Requests {
   /** Sends one request, and returns its response whatever the status is. */
   async #send(
     url: URL,
-    isTrusted: boolean,
+    { isTrusted, isRedirected }: { readonly isTrusted: boolean; readonly isRedirected: boolean },
     fields: Readonly<Record<string, string>>,
     signal: AbortSignal,
   ): Promise<Omit<ServiceResponse, 'address' | 'hosts'>> {
@@ -83,8 +93,10 @@ export class Requests {
     const traceHead = (direction: string, start: string, fields: HeaderFields) => {
       if (!trace) return;
       trace(`${direction} ${start}`);
-      for (const [name, value] of Object.entries(fields))
-        trace(`${direction}   ${name}: ${isSecret(name, value) ? REDACTED : value}`);
+      for (const [name, value] of Object.entries(fields)) {
+        const shown = name === 'location' ? originAndPath(`${value}`, url) : value;
+        trace(`${direction}   ${name}: ${isSecret(name, value) ? REDACTED : shown}`);
+      }
     };
     let sentAt = 0;
     let endRequest: EndRequest = () => {};
@@ -98,7 +110,8 @@ export class Requests {
         if (isTrusted) request = await addCredentials(url, credentials);
         const identity = { 'user-agent': userAgent, accept: '*/*', 'accept-encoding': 'identity' };
         const headers = { ...identity, ...fields, ...request.headers };
-        traceHead('>', `GET ${request.url.href}`, headers);
+        const shown = isRedirected ? originAndPath(request.url.href, url) : request.url.href;
+        traceHead('>', `GET ${shown}`, headers);
         sentAt = retry.monotonic();
         return { url: request.url, headers, signal };
       });
