@@ -14,9 +14,9 @@ const MAX_CUTS = 20;
 
 /** The positions of a key in a URL (service.md, section 5), and the position of user and password in any URL. */
 const SECRET_POSITIONS = [
-  /(?<=[?&;]apikey=)[^&#\s"'<>\uffff\p{Cc}]+/giu,
-  /(?<=\/APIKEY-)[^/?#\s"'<>\uffff\p{Cc}]+/giu,
-  /(?<=:\/\/)[^/?#\s"'<>@\uffff\p{Cc}]+(?=@)/gu,
+  /(?<=[?&;]apikey=)[^&#\s"<>\uffff\p{Cc}]+/giu,
+  /(?<=\/APIKEY-)[^/?#\s"<>\uffff\p{Cc}]+/giu,
+  /(?<=:\/\/)[^/?#\s"<>\uffff\p{Cc}]+(?=@)/gu,
 ];
 
 /** A text in which a secret may be found. */

@@ -138,6 +138,13 @@ describe('a secret that the service echoes is redacted', () => {
   });
 });
 
+test.each(WAYS)('a key of six characters with an apostrophe, sent by %s, is nowhere in the trace', async (way) => {
+  const { filings } = await setUp((socket) => void socket.write(answer(404, '')), "a'(b)!", { FILINGS_KEY_IN: way });
+  const { exitCode, stderr } = await filings(...DOWNLOAD);
+  expect([exitCode, stderr.includes('[redacted]')]).toEqual([5, true]);
+  expect(stderr).not.toContain('(b)!');
+});
+
 describe('a key of three characters', () => {
   test.each(WAYS)('by %s is redacted in its own positions only', async (way) => {
     const body = JSON.stringify({ title: 'no', instance: `/v1/download?apikey=${encodeURIComponent(SHORT)}&x` });

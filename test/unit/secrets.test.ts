@@ -131,6 +131,10 @@ describe('redact', () => {
     ['/login?to=%2Fv1%3Fapikey%3Dab%26x', '/login?to=%2Fv1%3Fapikey%3D[redacted]%26x'],
     ['http://h/v1/APIKEY-ab?x', 'http://h/v1/APIKEY-[redacted]?x'],
     ['"/v1/apikey-a%20b"', '"/v1/apikey-[redacted]"'],
+    ["GET /v1?apikey=a'b!(c)*~d&x", 'GET /v1?apikey=[redacted]&x'],
+    ["http://h/v1/APIKEY-a'b!(c)*~d?x", 'http://h/v1/APIKEY-[redacted]?x'],
+    ["http://me:a'b!(c)*~d@h/", 'http://[redacted]@h/'],
+    ['http://me:a@b@h/', 'http://[redacted]@h/'],
     ['http://u:p@h:1/x', 'http://[redacted]@h:1/x'],
     ['http://h/x@y', 'http://h/x@y'],
   ])('redacts a secret of any length where a URL has one: %s', (text, output) => {
