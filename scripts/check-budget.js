@@ -24,13 +24,13 @@ const code = codeLines(src);
 
 /** Name, value and bound of each measure. */
 const BUDGET = [
-  ['code lines of src', code.length, 14_100],
+  ['code lines of src', code.length, 14_200],
   ['mean length of a code line', Math.round(sum(code.map((line) => line.length)) / code.length), 46],
   ['files of src', src.length, 180],
   ['folders of src', new Set(src.map(dirname)).size, 30],
   ['files that a download loads', loadedBy(join(root, 'src/commands/download/run.ts')).size, 107],
   ['lines of bin', lines(files('bin', 'js')), 80],
-  ['code lines of test', codeLines(files('test', '.ts')).length, 21_500],
+  ['code lines of test', codeLines(files('test', '.ts')).length, 21_600],
   ['lines of scripts and bench', lines([...files('scripts', 's'), ...files('bench', 's')]), 4000],
   ['words of README.md', words('README.md'), 1300],
   ['words of ARCHITECTURE.md', words('ARCHITECTURE.md'), 2000],
