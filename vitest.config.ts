@@ -6,7 +6,7 @@ import { SkippedReporter } from './test/skipped.ts';
 // The limits are generous, because no test may depend on a short real time.
 const limits = { testTimeout: 180_000, hookTimeout: 180_000 };
 
-const floor = (name: string, more = {}) => ({
+const project = (name: string, more = {}) => ({
   extends: true as const,
   test: { name, include: [`test/${name}/**/*.test.ts`], ...limits, ...more },
 });
@@ -43,17 +43,17 @@ export default defineConfig({
     reporters: ['minimal', new SkippedReporter()],
     sequence: { sequencer: LongFirst },
     projects: [
-      floor('unit', shared),
-      floor('service', shared),
-      floor('program', { ...shared, env: { ...shared.env, NODE_EXTRA_CA_CERTS: TRUSTED } }),
-      floor('cli', { ...build, isolate: false }),
-      floor('prove', {
+      project('unit', shared),
+      project('service', shared),
+      project('program', { ...shared, env: { ...shared.env, NODE_EXTRA_CA_CERTS: TRUSTED } }),
+      project('cli', { ...build, isolate: false }),
+      project('prove', {
         ...build,
         include: [
           'test/prove/**/*.test.ts',
-          'scripts/picture/picture.test.ts',
+          'scripts/picture.test.ts',
           `test/cli/{${ROUNDS}}.test.ts`,
-          'test/service/{checksums,jwt-keys}.test.ts',
+          'test/service/{checksums,jwt-keys,stories}.test.ts',
         ],
         env: { FILINGS_PROVE: '1' },
         testTimeout: 600_000,

@@ -14,6 +14,9 @@ export const sh = (script, ...args) => ['sh', '-c', script, 'sh', ...args];
  */
 export const overTls = ({ tls, ...context }) => ({ ...context, ...tls });
 
+/** A script of bench/least/, which does the same work without checks, retries and records. */
+export const least = (script, ...args) => [process.execPath, join(import.meta.dirname, 'least', script), ...args];
+
 /** The command lines for a service at `url`. */
 export function commands({ filings, url, folder, ca }) {
   const out = join(folder, 'out');
@@ -22,7 +25,8 @@ export function commands({ filings, url, folder, ca }) {
     await mkdir(out);
   };
   const link = (name) => `${url}/v1/download?accession_no=${ACCESSION}&file_name=${name}`;
-  const own = (...args) => [...filings, 'download', ACCESSION, ...args, '--base-url', url, '--api-key', KEY];
+  const run = (...args) => [...filings, 'download', ...args, '--base-url', url, '--api-key', KEY];
+  const own = (...args) => run(ACCESSION, ...args);
   const header = `Authorization: ${KEY}`;
   // Each program gets the trusted certificate.
   const env = ca === undefined ? {} : { NODE_EXTRA_CA_CERTS: ca, CURL_CA_BUNDLE: ca };
@@ -31,6 +35,7 @@ export function commands({ filings, url, folder, ca }) {
     fresh,
     link,
     header,
+    run: (...args) => ({ argv: run(...args) }),
     ours: (...args) => ({ argv: own(...args), before: fresh, env }),
     batch: (files, ...more) => ({ argv: own(...files, '-d', out, '-j', JOBS, ...more), before: fresh }),
     ourPipe: (name) => ({ argv: sh('"$@" | cat > /dev/null', ...own(name, '-o', '-')), env }),
@@ -39,21 +44,20 @@ export function commands({ filings, url, folder, ca }) {
       before: fresh,
       env,
     }),
+    leastPipe: (name) => ({ argv: sh('"$@" | cat > /dev/null', ...least('pipe.js', link(name))), env }),
     curlPipe: (name) => ({ argv: sh('curl -sSf -H "$1" "$2" | cat > /dev/null', header, link(name)), env }),
   };
 }
 
-/** `curl -Z`, aria2c, wget2 and a shell loop for the same files, each with its own list. */
+/** `curl -Z`, aria2c and a shell loop for the same files, each with its own list. */
 export async function peersOf({ folder, url }, files) {
   const { out, fresh, link, header } = commands({ filings: [], folder, url });
   const curl = join(folder, 'curl.conf');
   const aria = join(folder, 'aria2.txt');
   const lines = join(folder, 'lines.txt');
-  const urls = join(folder, 'urls.txt');
   await writeFile(curl, files.map((name) => `url = "${link(name)}"\noutput = "${join(out, name)}"\n`).join(''));
   await writeFile(aria, files.map((name) => `${link(name)}\n  out=${name}\n`).join(''));
   await writeFile(lines, files.map((name) => `${link(name)} ${join(out, name)}\n`).join(''));
-  await writeFile(urls, files.map((name) => `${link(name)}\n`).join(''));
   const loop = 'while read -r url path; do curl -sSf -H "$1" -o "$path" "$url" || exit; done < "$2"';
   return {
     curl: { argv: ['curl', '-sSf', '-Z', '--parallel-max', JOBS, '-H', header, '-K', curl], before: fresh },
@@ -61,7 +65,6 @@ export async function peersOf({ folder, url }, files) {
       argv: ['aria2c', '-q', '-j', JOBS, '--file-allocation=none', '--header', header, '-d', out, '-i', aria],
       before: fresh,
     },
-    wget2: { argv: ['wget2', '-q', '--max-threads', JOBS, '--header', header, '-P', out, '-i', urls], before: fresh },
     loop: { argv: sh(loop, header, lines), before: fresh },
   };
 }

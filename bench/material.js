@@ -1,12 +1,11 @@
-// Creates the files that are downloaded.
-
-import { spawnSync } from 'node:child_process';
+// Creates the files that are downloaded and verified.
+import { execFileSync, spawnSync } from 'node:child_process';
 import { randomFillSync } from 'node:crypto';
-import { link, mkdir, open, truncate, writeFile } from 'node:fs/promises';
+import { link, mkdir, open, rm, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
 const BLOCK = 4 << 20;
-export const SMALL_BYTES = 20_000;
+const SMALL_BYTES = 20_000;
 /**
  * Number of small files with their own bytes. The others are hard links to them, because 100,000 files would take 2 GB.
  */
@@ -38,4 +37,16 @@ export async function makeMaterial(root, { large, sparse, files }) {
   for (const [at, name] of all.slice(OWN).entries()) await link(join(folder, own[at % OWN]), join(folder, name));
   // The first flushes would otherwise also write these files to disk.
   spawnSync('sync');
+}
+
+/** Fills `place` with files that differ, as real files do, and a SHA256SUMS. */
+export async function makeSums(place, { count, bytes }) {
+  await rm(place, { recursive: true, force: true });
+  await mkdir(place);
+  const block = randomFillSync(Buffer.alloc(bytes));
+  for (const [at, name] of names(count).entries()) {
+    block.writeUInt32LE(at, 0);
+    await writeFile(join(place, name), block);
+  }
+  execFileSync('sh', ['-c', 'ls | xargs sha256sum > ../SUMS && mv ../SUMS SHA256SUMS && sync'], { cwd: place });
 }

@@ -8,13 +8,11 @@ import { connect, createServer as createTcpServer } from 'node:net';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 
-/** Serves `root`/v1/NAME as /v1/download?file_name=NAME. */
-const BY_NAME = 'location = /v1/download { try_files /v1/$arg_file_name =404; }';
-
 /**
- * Starts nginx over `root`, also with TLS if there is a certificate. `location` configures the paths. `stop` ends it.
+ * Starts nginx, which serves `root`/v1/NAME as /v1/download?file_name=NAME, also over TLS if there is a certificate.
+ * `stop` ends it.
  */
-export async function startNginx(root, folder, { location = BY_NAME, certificate } = {}) {
+export async function startNginx(root, folder, certificate) {
   const [port, tlsPort] = [await freePort(), await freePort()];
   const tls =
     certificate &&
@@ -30,7 +28,7 @@ export async function startNginx(root, folder, { location = BY_NAME, certificate
       access_log off; sendfile on; tcp_nopush on; keepalive_requests 100000; ${scratch.join(' ')}
       server {
         listen 127.0.0.1:${port}; root ${root};${tls ?? ''}
-        ${location}
+        location = /v1/download { try_files /v1/$arg_file_name =404; }
       }
     }`;
   const path = join(folder, 'nginx.conf');
@@ -50,49 +48,35 @@ export async function startNginx(root, folder, { location = BY_NAME, certificate
   };
 }
 
-/** Answers every request with the same bytes after `latencyMs`. */
-export function startSlow(body, latencyMs) {
-  return listening(
-    createServer((_request, response) => {
-      setTimeout(() => response.writeHead(200, { 'Content-Length': body.length }).end(body), latencyMs);
-    }),
-  );
-}
-
-/** Answers every request with the same bytes, except one with 429: request number `limitedAt` since `begin`. */
-export async function startRateLimited(body, limitedAt) {
+/**
+ * Serves any number of filings with `each` files of `bytes` bytes, each answer after `latencyMs`. Every second file is a
+ * .htm. Request number `limitedAt` since `begin` is answered with 429.
+ */
+export async function startArchive({ each, bytes, latencyMs = 0, limitedAt }) {
+  const names = Array.from({ length: each }, (_, file) => `f${file}.${file % 2 === 0 ? 'htm' : 'xml'}`);
+  const body = Buffer.alloc(bytes, 'x');
   let requests = 0;
   const server = await listening(
-    createServer((_request, response) => {
+    createServer((request, response) => {
       requests += 1;
+      const { searchParams } = new URL(request.url, 'http://archive');
+      const accession_no = searchParams.get('accession_no');
+      const files = () => names.map((file_name) => ({ accession_no, file_name, size: bytes }));
+      const listing = () => Buffer.from(JSON.stringify({ total: names.length, files: files() }));
+      const answer = searchParams.has('file_name') ? body : listing();
       if (requests === limitedAt) response.writeHead(429, { 'Retry-After': '1', 'Content-Length': 0 }).end();
-      else response.writeHead(200, { 'Content-Length': body.length }).end(body);
+      else setTimeout(() => response.writeHead(200, { 'Content-Length': answer.length }).end(answer), latencyMs);
     }),
   );
   return {
     ...server,
-    begin() {
+    names,
+    accession: (filing) => `0001234567-24-${String(filing + 1).padStart(6, '0')}`,
+    begin(passed) {
       requests = 0;
+      return passed;
     },
   };
-}
-
-/** Serves any number of filings with `each` files of `bytes` bytes. Every second file is a .htm. */
-export async function startArchive({ each, bytes, latencyMs }) {
-  const names = Array.from({ length: each }, (_, file) => `f${file}.${file % 2 === 0 ? 'htm' : 'xml'}`);
-  const body = Buffer.alloc(bytes, 'x');
-  const server = await listening(
-    createServer((request, response) => {
-      const { searchParams } = new URL(request.url, 'http://archive');
-      const accession_no = searchParams.get('accession_no');
-      const listing = () => JSON.stringify(names.map((file_name) => ({ accession_no, file_name, size: bytes })));
-      const answer = searchParams.has('file_name') ? body : Buffer.from(listing());
-      const send = () => response.writeHead(200, { 'Content-Length': answer.length }).end(answer);
-      if (latencyMs > 0) setTimeout(send, latencyMs);
-      else send();
-    }),
-  );
-  return { ...server, names, accession: (filing) => `0001234567-24-${String(filing + 1).padStart(6, '0')}` };
 }
 
 /** Returns a new certificate for localhost, or undefined if openssl is missing. */

@@ -1,18 +1,9 @@
-# fish completion for filings, for fish 3.0 and later. 'filings __complete' decides what is offered.
-
+# fish completion for filings. Where 'filings __complete' prints nothing, fish offers paths.
 function __filings_complete
-    set -g __filings_reply (command filings __complete fish (commandline -cp) 2>/dev/null </dev/null)
-    set -l kind "$__filings_reply[1]"
-    set -e __filings_reply[1]
-    switch $kind
-        case file
-            # fish completes paths itself, but not in one word with a short option.
-            string match -qr '^-[^-]' -- $__filings_reply[1]; or return 1
-            set __filings_reply $__filings_reply[1](__fish_complete_path $__filings_reply[2])
-        case directory
-            set __filings_reply $__filings_reply[1](__fish_complete_directories $__filings_reply[2])
-    end
-    return 0
+    set -l word (commandline -ct)
+    # An open quote cannot be unescaped.
+    set -l plain (string unescape -- $word 2>/dev/null; or string trim -l -c '\'"' -- $word)
+    set -g __filings_words (command filings __complete (commandline -opc)[2..] "$plain" 2>/dev/null </dev/null)
+    set -q __filings_words[1]
 end
-
-complete -c filings -n __filings_complete -f -a '$__filings_reply'
+complete -c filings -n __filings_complete -f -a '$__filings_words'

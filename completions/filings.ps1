@@ -1,27 +1,12 @@
-# PowerShell completion for filings, for PowerShell 5.1 and later. 'filings __complete' decides what is offered and quotes it.
-
+# PowerShell completion for filings. Where 'filings __complete' prints nothing, PowerShell offers paths.
 Register-ArgumentCompleter -Native -CommandName filings -ScriptBlock {
-    param($wordToComplete, $commandAst, $cursorPosition)
-    $exitCode = $global:LASTEXITCODE
-    try {
-        $words = @(foreach ($element in $commandAst.CommandElements) {
-            $extent = $element.Extent
-            if ($extent.EndOffset -gt $cursorPosition) {
-                if ($extent.StartOffset -lt $cursorPosition) { $extent.Text.Substring(0, $cursorPosition - $extent.StartOffset).Trim("'", '"') }
-            }
-            elseif ($element -is [System.Management.Automation.Language.StringConstantExpressionAst]) { $element.Value }
-            else { $extent.Text }
-        })
-        # The cursor is after a space: the current word is empty.
-        if ("$wordToComplete" -eq '') { $words += '' }
-        # One argument, because some versions leave out empty ones.
-        $reply = & filings __complete powershell ($words -join "`t") 2>$null | Out-String | ConvertFrom-Json
-        # Without any result PowerShell completes paths.
-        if ($reply.kind -eq 'words' -and $reply.words.Count -eq 0) { '' }
-        foreach ($one in $reply.words) {
-            [System.Management.Automation.CompletionResult]::new($one.word, $one.text, 'ParameterValue', $one.help)
-        }
+    param($word, $ast, $cursor)
+    $before = @($ast.CommandElements | Select-Object -Skip 1 | Where-Object { $_.Extent.EndOffset -lt $cursor } |
+        ForEach-Object { if ($null -ne $_.Value) { "$($_.Value)" } else { "$_" } })
+    & filings __complete @before $word.Trim("'", '"') 2>$null | ForEach-Object {
+        $text, $help = $_ -split "`t"
+        if (-not $help) { $help = $text }
+        $shown = if ($text -match '^[\w.,/=-]+$') { $text } else { "'" + $text.Replace("'", "''") + "'" }
+        [System.Management.Automation.CompletionResult]::new($shown, $text, 'ParameterValue', $help)
     }
-    catch { }
-    finally { $global:LASTEXITCODE = $exitCode }
 }

@@ -1,20 +1,18 @@
 #compdef filings
-# zsh completion for filings; it may be sourced, or found in fpath. 'filings __complete' decides what is offered.
-
+# zsh completion for filings; it may be sourced, or found in fpath. Where 'filings __complete' prints nothing, zsh offers paths.
 _filings() {
-  local text
+  local line word
   local -a reply
-  text="$({ command filings __complete zsh "${(j: :)words[1,CURRENT-1]} $QIPREFIX$PREFIX" </dev/null; } 2>/dev/null)"
-  reply=("${(@f)text}")
-  case "$reply[1]" in
-    words) shift reply; (( $#reply )) && _describe -t filings 'filings' reply ;;
-    file) compset -p ${#reply[2]}; _files ;;
-    directory) compset -p ${#reply[2]}; _files -/ ;;
-  esac
+  for line in "${(@f)$(command filings __complete "${(@Q)words[2,CURRENT-1]}" "${(Q)PREFIX}" 2>/dev/null </dev/null)}"; do
+    # _describe takes what is before the first plain colon.
+    word=${${${line%%$'\t'*}//\\/\\\\}//:/\\:}
+    [[ -n "$line" ]] && reply+=("$word:${line#*$'\t'}")
+  done
+  if (( $#reply )); then
+    _describe filings reply
+  else
+    compset -P '--*='
+    _files
+  fi
 }
-
-if [[ $funcstack[1] == _filings ]]; then
-  _filings "$@"
-else
-  compdef _filings filings
-fi
+if [[ $funcstack[1] == _filings ]]; then _filings "$@"; else compdef _filings filings; fi

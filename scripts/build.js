@@ -131,13 +131,13 @@ async function asCommonJs(file) {
     // Becomes require(), so that the cached, synchronous loader also loads the chunk of the command.
     supported: { 'dynamic-import': false },
     charset: 'ascii',
-    // The map is a separate file, and no comment refers to it, because only src/terminal/stack.ts reads it.
+    // Node reads the map only with --verbose (bin/filings.js).
     sourcemap: 'external',
     sourcefile: name,
     sourcesContent: false,
     ...small,
   });
-  return { name, code, map };
+  return { name, code: `${code}//# sourceMappingURL=${name}.map\n`, map };
 }
 
 /** Renames the file into place, so that a program that starts meanwhile finds the old or the new file, never a half. */

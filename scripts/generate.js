@@ -1,12 +1,9 @@
-// Writes man/ and schema/ from the specs of the commands and the settings, THIRD-PARTY-LICENSES and the bill of
-// materials from the bundled packages, and the chart of docs/performance.md from bench/RESULTS.md. With --check, writes
-// nothing and fails if a file is out of date.
+// Writes man/ and schema/ from the specs of the commands and the settings, and THIRD-PARTY-LICENSES from the bundled
+// packages. With --check, writes nothing and fails if a file is out of date.
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { build } from 'esbuild';
-import { chartOf } from '../bench/chart.js';
 import { thirdPartyLicences } from './licences.js';
-import { billOfMaterials } from './sbom.js';
 
 const root = join(import.meta.dirname, '..');
 
@@ -15,7 +12,7 @@ const outfile = join(root, 'node_modules/.cache/filings-reference.mjs');
 await build({
   absWorkingDir: root,
   stdin: {
-    contents: `export { COMMANDS } from './src/cli/catalogue.ts';\nexport { generatedFiles } from './scripts/reference/files.ts';`,
+    contents: `export { generatedFiles } from './scripts/reference/files.ts';`,
     resolveDir: root,
   },
   bundle: true,
@@ -25,16 +22,13 @@ await build({
   outfile,
   logLevel: 'warning',
 });
-const { COMMANDS, generatedFiles } = await import(outfile);
+const { generatedFiles } = await import(outfile);
 
 const { version } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'));
-const SBOM = 'sbom.cdx.json';
 const checking = process.argv.includes('--check');
 const wantedFiles = {
-  ...generatedFiles(COMMANDS, { version, date: await releaseDay(version) }),
+  ...generatedFiles({ version, date: await releaseDay(version) }),
   'THIRD-PARTY-LICENSES': await thirdPartyLicences(root),
-  'docs/performance.svg': chartOf(await readFile(join(root, 'bench/RESULTS.md'), 'utf8')),
-  [SBOM]: await billOfMaterials(root, await textOf(SBOM)),
 };
 for (const [name, wanted] of Object.entries(wantedFiles)) {
   const path = join(root, name);

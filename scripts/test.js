@@ -3,7 +3,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 
-const CHECKS = ['check:lint', 'check:types', 'check:generated', 'check:floors', 'check:docs'];
+const CHECKS = ['check:lint', 'check:types', 'check:generated', 'check:layers', 'check:docs'];
 
 /** Runs a script of package.json and prints its output if it fails. Returns its exit status. */
 async function quietly(script) {

@@ -1,8 +1,7 @@
-import { setMaxListeners } from 'node:events';
-import { setImmediate, setTimeout } from 'node:timers/promises';
-
 // Connects abort signals to work that waits. A signal may live for a whole run, so each of these functions removes its
 // listener when it is done.
+import { setMaxListeners } from 'node:events';
+import { setImmediate, setTimeout } from 'node:timers/promises';
 
 /** The longest delay that setTimeout accepts, in milliseconds. */
 export const MAX_TIMER_MS = 2 ** 31 - 1;

@@ -1,5 +1,7 @@
-// The error class of the program with its codes and exit statuses. An error is data, from which `messageOf` makes the
-// message.
+// The error class of the program, with its codes and exit statuses. An error is data: `messageOf` makes its message, in
+// which text from elsewhere is marked, and whoever prints the message redacts and shortens that text.
+
+import { foreign, unmarked } from './secrets.ts';
 
 /** The table of exit statuses. `interrupted` adds the number of the signal to 128. */
 const EXITS = [
@@ -8,20 +10,20 @@ const EXITS = [
   [3, ['partial'], 'a batch ended, and at least one file failed permanently'],
   [4, ['auth'], 'no key, 401, 403, 407, a bad or expired JWT'],
   [5, ['not_found'], '404, 410, nothing matched'],
-  [6, ['rejected'], 'another 4xx, a validation problem among them'],
-  [7, ['temporary'], 'network, TLS, timeout, deadline, 408, 425, 429, 5xx: run it again later'],
+  [6, ['rejected'], 'another 4xx, including a validation problem'],
+  [7, ['temporary'], 'network, TLS, timeout, deadline, 408, 425, 429, 5xx: running it again later is enough'],
   [8, ['local_io'], 'disk full, no permission, cannot write stdout, a different file already exists'],
   [9, ['integrity'], 'truncated, wrong hash, changed while resuming, a response that does not follow the contract'],
   [10, ['limit'], 'a limit (--max-bytes, --max-requests, --stop-after) ended the batch, and nothing failed'],
-  [128, ['interrupted'], 'ended by signal n; 141: the reader of `download -o -` went away'],
+  [128, ['interrupted'], 'ended by signal n; 141: the reader of `download -o -` closed the pipe'],
 ] as const;
 
 /** The kinds of errors. Scripts may match on these words. */
 export type ErrorCode = (typeof EXITS)[number][1][number];
 
-/** The rows that `filings help exit-codes` prints. */
+/** The rows that `filings --help` prints. */
 export const EXIT_CODE_ROWS: readonly (readonly [exit: string, codes: string, meaning: string])[] = [
-  ['0', '', 'done, also when all was skipped'],
+  ['0', '', 'done, also if all files were skipped'],
   ...EXITS.map(
     ([status, codes, meaning]) => [`${status}${status === 128 ? '+n' : ''}`, codes.join(', '), meaning] as const,
   ),
@@ -42,9 +44,9 @@ export interface Problem {
 
 /**
  * Tells errors of one code apart. `unproved-end`: the body looks complete, but its end is unconfirmed, and a hash may
- * still prove it. `foreign`: the response is neither JSON nor problem details, so it is probably not from the service.
+ * still prove it.
  */
-export type Fault = 'certificate' | 'unresolved-name' | 'unproved-end' | 'foreign';
+export type Fault = 'unresolved-name' | 'unproved-end';
 
 /** A resource of the service: a file of a filing, or without a name the filing's listing. */
 export interface Resource {
@@ -71,9 +73,9 @@ export interface Subject {
 /** The parts of an error that its message is made of. */
 export interface MessageParts {
   readonly subject?: Subject | undefined;
-  /** The cause, as the end of a sentence. */
+  /** What went wrong, in the program's own words. Text from elsewhere in it is marked by `foreign`. */
   readonly reason: string;
-  /** The service's own words about the error. */
+  /** The words of the service, of a proxy or of the system about the error, as they came. */
   readonly quote?: string | undefined;
   /** The number of tries, if there was more than one. */
   readonly tries?: number | undefined;
@@ -81,47 +83,11 @@ export interface MessageParts {
   readonly serviceWaitMs?: number | undefined;
   /** Other facts about the run. */
   readonly remarks?: readonly string[] | undefined;
-  /** The error that followed, at the end of a run. */
-  readonly followedBy?: MessageParts | undefined;
 }
 
-/** Advice that names options. Floors that know no options give only its key, and `session/hints.ts` has the text. */
-export type Advice =
-  | {
-      readonly advice:
-        | 'allow-connecting'
-        | 'allow-idling'
-        | 'check-hash'
-        | 'claim-options'
-        | 'fewer-jobs'
-        | 'fewer-requests'
-        | 'forbidden'
-        | 'keep-or-replace'
-        | 'key-in-header'
-        | 'layout-by-filing'
-        | 'other-directory'
-        | 'other-name'
-        | 'other-place'
-        | 'other-place-or-replace'
-        | 'passphrase-file'
-        | 'prove-by-hash'
-        | 'read-pages'
-        | 'report-defect'
-        | 'secret-file'
-        | 'spool';
-    }
-  /** The service rejects the key of this source. The command checks the settings. */
-  | { readonly advice: 'check-key'; readonly source: string; readonly command?: string | undefined }
-  /** The service asks for a longer wait than the user allows. */
-  | { readonly advice: 'wait'; readonly longestMs: number; readonly isRateLimited: boolean };
-
-/** The next step for the user, in one sentence. */
-export type Hint = string | Advice;
-
 export interface FilingsErrorDetails extends Omit<MessageParts, 'reason'> {
-  readonly hint?: Hint | undefined;
-  /** The command that retries the failed files of the run. */
-  readonly retryCommand?: string | undefined;
+  /** What to do next, in one sentence, in which text from elsewhere is marked by `foreign`. */
+  readonly hint?: string | undefined;
   readonly problem?: Problem | undefined;
   /** The earliest time for a retry, in milliseconds since the epoch. */
   readonly retryAt?: number | undefined;
@@ -142,27 +108,14 @@ export interface FilingsErrorDetails extends Omit<MessageParts, 'reason'> {
 }
 
 /**
- * Returns the message of an error as `SUBJECT: REASON`, without the program's name. All messages are made here, so that
- * no code has to search or edit a message.
+ * Returns the message of an error as `SUBJECT: REASON`, without the program's name, and with text from elsewhere marked.
+ * All messages are made here, so that no code has to search or edit a message.
  */
-export function messageOf({
-  subject,
-  reason,
-  quote,
-  tries,
-  serviceWaitMs,
-  remarks = [],
-  followedBy,
-}: MessageParts): string {
+export function messageOf({ subject, reason, quote, tries, serviceWaitMs, remarks = [] }: MessageParts): string {
   const names = subject ? namesOf(subject) : [];
   const wait = serviceWaitMs === undefined ? [] : [`the service asks to wait ${Math.ceil(serviceWaitMs / 1000)} s`];
-  const sentence = [...names, reason, ...(quote === undefined ? [] : [quote]), ...wait].join(': ');
-  const more = [
-    ...(tries === undefined ? [] : [`${tries} tries`]),
-    ...remarks,
-    ...(followedBy === undefined ? [] : [`then ${messageOf(followedBy)}`]),
-  ];
-  return [sentence, ...more].join('; ');
+  const sentence = [...names, reason, ...(quote === undefined ? [] : [foreign(quote)]), ...wait].join(': ');
+  return [sentence, ...(tries === undefined ? [] : [`${tries} tries`]), ...remarks].join('; ');
 }
 
 /** Returns the parts of a subject from the outermost to the innermost, which is closest to the reason. */
@@ -185,57 +138,31 @@ function wordsOf({ accession, fileName }: Resource): string {
 /** The changes of a copy. Parts of the subject that are not named stay. */
 type FilingsErrorChanges = FilingsErrorDetails & { readonly code?: ErrorCode };
 
+export interface FilingsError extends Omit<FilingsErrorDetails, 'cause'> {}
+
 /**
- * An error of any kind, as data. `messageOf` makes `message` whenever it is read. Text from elsewhere in the message
- * may be unprintable until the renderer escapes it.
+ * An error of any kind, as data, of which `messageOf` makes the message.
  */
-export class FilingsError extends Error implements FilingsErrorDetails, MessageParts {
+// biome-ignore lint/suspicious/noUnsafeDeclarationMerging: the constructor assigns all details
+export class FilingsError extends Error implements MessageParts {
   override readonly name = 'FilingsError';
   readonly code: ErrorCode;
-  readonly subject: Subject | undefined;
   readonly reason: string;
-  readonly quote: string | undefined;
-  readonly tries: number | undefined;
-  readonly serviceWaitMs: number | undefined;
-  readonly remarks: readonly string[] | undefined;
-  readonly followedBy: MessageParts | undefined;
-  readonly hint: Hint | undefined;
-  readonly retryCommand: string | undefined;
-  readonly problem: Problem | undefined;
-  readonly retryAt: number | undefined;
-  readonly retryDue: number | undefined;
-  readonly signal: number | undefined;
-  readonly retryable: boolean;
-  readonly connected: boolean;
-  readonly fault: Fault | undefined;
-  readonly stopsRun: boolean;
-  readonly isTimeUp: boolean;
 
   constructor(code: ErrorCode, reason: string, details: FilingsErrorDetails = {}) {
-    super(undefined, details.cause === undefined ? undefined : { cause: details.cause });
+    super(undefined, { cause: details.cause });
     this.code = code;
-    this.subject = details.subject;
     this.reason = reason;
-    this.quote = details.quote;
-    this.tries = details.tries;
-    this.serviceWaitMs = details.serviceWaitMs;
-    this.remarks = details.remarks;
-    this.followedBy = details.followedBy;
-    this.hint = details.hint;
-    this.retryCommand = details.retryCommand;
-    this.problem = details.problem;
-    this.retryAt = details.retryAt;
-    this.retryDue = details.retryDue;
-    this.signal = details.signal;
-    this.retryable = details.retryable ?? false;
-    this.connected = details.connected ?? true;
-    this.fault = details.fault;
-    this.stopsRun = details.stopsRun ?? code === 'config';
-    this.isTimeUp = details.isTimeUp ?? false;
+    Object.assign(
+      this,
+      { hint: undefined, retryable: false, connected: true, stopsRun: code === 'config', isTimeUp: false },
+      details,
+    );
   }
 
+  /** The message with all secrets that the service may have echoed. Whatever is printed is made by `messageOf`. */
   override get message(): string {
-    return messageOf(this);
+    return unmarked(messageOf(this));
   }
 
   /** The exit status of a run that ends with this error. */
@@ -247,8 +174,12 @@ export class FilingsError extends Error implements FilingsErrorDetails, MessageP
   /** Returns a changed copy with the same cause. */
   with(changes: FilingsErrorChanges): FilingsError {
     const { code = this.code, subject } = changes;
-    const details = { ...this, cause: this.cause, ...changes, subject: { ...this.subject, ...subject } };
-    return new FilingsError(code, this.reason, details);
+    return new FilingsError(code, this.reason, {
+      ...this,
+      cause: this.cause,
+      ...changes,
+      subject: { ...this.subject, ...subject },
+    });
   }
 }
 

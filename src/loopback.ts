@@ -1,3 +1,4 @@
+// Which hosts are this machine. Plain HTTP and no proxy are allowed for them, so no resolver may decide about it.
 import type { LookupFunction } from 'node:net';
 
 /** The addresses of `localhost` (RFC 6761, section 6.3), in the order in which they are tried. */

@@ -2,13 +2,13 @@
 import { COMMANDS } from './cli/catalogue.ts';
 import { readCommandLine } from './cli/program.ts';
 import { FilingsError } from './errors.ts';
-import { helpColumns } from './help/layout.ts';
+import { homeIn } from './paths.ts';
 import { withinDeadline } from './session/deadline.ts';
 import { reportError } from './session/report-error.ts';
 import { rememberEnvironment, rememberSettings } from './settings/known-secrets.ts';
 import { unknownVariables } from './settings/layers.ts';
 import type { Flags, ParsedLine } from './spec/command.ts';
-import { guardStream, isBrokenPipe, write } from './stdio/output.ts';
+import { columnsOf, guardStream, isBrokenPipe, write } from './stdio/output.ts';
 import { systemWorld, type World } from './world.ts';
 
 /** A run of the program. */
@@ -24,15 +24,6 @@ export function start(root: string): ProgramRun {
   return runIn(systemWorld(root));
 }
 
-/** Erases the bars and shows the cursor, before and after printing the error. Returns the exit status. */
-async function reportCrash(error: unknown, flags: Flags, world: World): Promise<number> {
-  const clear = () => world.stderr.isTTY && world.stderr.write('\x1b[?25h\r\x1b[J');
-  clear();
-  const status = await reportError(error, flags, world);
-  clear();
-  return status;
-}
-
 /** Runs the program in a world. Returns the exit status. Never rejects. */
 export function main(world: World): Promise<number> {
   return runIn(world).done;
@@ -41,12 +32,20 @@ export function main(world: World): Promise<number> {
 function runIn(world: World): ProgramRun {
   // The arguments of `__complete` are an incomplete command line, which the parser would reject.
   if (world.argv[0] === '__complete') {
-    return { done: completeLine(world), reportCrash: (error) => reportCrash(error, {}, world) };
+    return { done: completeLine(world), reportCrash: (error) => reportError(error, {}, world) };
   }
-  const { line, error: fault, flags } = readCommandLine(world.argv, COMMANDS);
+  const {
+    line,
+    error: fault,
+    flags,
+  } = readCommandLine(world.argv, {
+    columns: helpColumns(world),
+    home: homeIn(world.env, world.platform),
+  });
   const work = async () => {
     try {
       rememberEnvironment(world);
+      rememberSettings(flags, world);
       if (line === undefined) throw fault;
       return await execute(line, flags, world);
     } catch (error) {
@@ -54,7 +53,7 @@ function runIn(world: World): ProgramRun {
       return isBrokenPipe(error) ? 0 : reportError(error, flags, world);
     }
   };
-  return { done: work(), reportCrash: (error) => reportCrash(error, flags, world) };
+  return { done: work(), reportCrash: (error) => reportError(error, flags, world) };
 }
 
 async function completeLine(world: World): Promise<number> {
@@ -71,7 +70,6 @@ async function execute(request: ParsedLine, flags: Flags, world: World): Promise
     case 'help':
       return showHelp(request, flags, world);
     case 'run': {
-      rememberSettings(flags, world);
       const { run } = await request.load();
       guardStream(world.stdout);
       guardStream(world.stderr);
@@ -84,7 +82,7 @@ async function execute(request: ParsedLine, flags: Flags, world: World): Promise
   }
 }
 
-/** Prints the help. If a command is missing, prints the help to stderr, or throws `usage` for `--error-format json`. */
+/** Prints the help. If a command is missing, prints it to stderr, or throws `usage` for `--error-format json`. */
 async function showHelp(
   { about, missing, text }: Extract<ParsedLine, { kind: 'help' }>,
   flags: Flags,
@@ -97,7 +95,13 @@ async function showHelp(
     if (errorFormat === 'json')
       throw new FilingsError('usage', 'a command is missing', { subject: { name: about }, hint });
   }
-  const stream = missing ? world.stderr : world.stdout;
-  await write(stream, text(helpColumns(stream, world.env)));
+  await write(missing ? world.stderr : world.stdout, text);
   return missing ? 2 : 0;
+}
+
+/** Longer lines are hard to read. */
+const MAX_HELP_COLUMNS = 100;
+
+function helpColumns({ stdout, env }: World): number {
+  return Math.min(columnsOf(stdout, env), MAX_HELP_COLUMNS);
 }

@@ -24,13 +24,25 @@ export function nativePath(path: string, platform: string): string {
   return platform === 'win32' ? path.replaceAll('/', '\\') : path;
 }
 
-/** Returns the absolute path of a path that a user typed. On Windows, `nul` in any spelling is the null device. */
-export function typedPath(
-  path: string,
-  { cwd, platform }: { readonly cwd: string; readonly platform: string },
-): string {
-  const isNullDevice = platform === 'win32' && /^(\\\\\.\\)?nul:?$/i.test(path);
-  return isNullDevice ? NULL_DEVICE : pathsOf(platform).resolve(cwd, path);
+interface PathContext {
+  readonly cwd: string;
+  readonly platform: string;
+  /** Where the home directory comes from. Without it, `~/` has no meaning. */
+  readonly env?: Environment;
+}
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/**
+ * Returns the absolute path of a path that a user typed. `~/` at its beginning is the home directory, because a shell
+ * expands it neither in `--directory=~/x` nor in a file. On Windows, `nul` in any spelling is the null device.
+ */
+export function typedPath(path: string, { cwd, platform, env = {} }: PathContext): string {
+  const { join, resolve } = pathsOf(platform);
+  if (platform === 'win32' && /^(\\\\\.\\)?nul:?$/i.test(path)) return NULL_DEVICE;
+  const home = homeIn(env, platform);
+  const isInHome = withSlashes(path, platform).startsWith('~/');
+  return isInHome && home !== undefined ? join(home, path.slice(2)) : resolve(cwd, path);
 }
 
 /** Returns whether an absolute path is the null device. */
@@ -38,7 +50,12 @@ export function isNullDevice(path: string): boolean {
   return path === '/dev/null' || path === NULL_DEVICE;
 }
 
+/** Returns a path in which `~` at the start is the home directory. Shells do not expand it in `--directory=~/x`. */
+export function expandHome(path: string, home: string | undefined): string {
+  return home === undefined ? path : path.replace(/^~(?=\/|$)/, () => home);
+}
+
 /** Returns the home directory, which `~/` means, or undefined. */
-export function homeIn(env: Readonly<Record<string, string | undefined>>, platform: string): string | undefined {
+export function homeIn(env: Environment, platform: string): string | undefined {
   return (platform === 'win32' ? env.USERPROFILE : env.HOME) || undefined;
 }

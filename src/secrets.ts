@@ -1,177 +1,240 @@
-// All secrets that a run has read. Diagnostics are redacted with them, and a redirect whose URL holds one is refused.
-import { lastCuts } from './decoding/cuts.ts';
-import { type Decoding, decodings, type Span, unescapedForms } from './decoding/decodings.ts';
+// All secrets that a run has read. Text from elsewhere is redacted with them, and a redirect that holds one is refused.
+// The program's own words are never redacted: a key `downloaded` must not change "3 downloaded". So whoever puts text
+// from elsewhere into a message marks it with `foreign`, and whoever prints the message redacts the marked text only.
+
+import { shortened } from './text.ts';
 
 export const REDACTED = '[redacted]';
-/** Shorter secrets are redacted only in known URL positions, because their value may be an ordinary word. */
+/** Shorter secrets are redacted only in known positions, because their value may be an ordinary word. */
 const MIN_LENGTH = 8;
-/** The number of characters before a cut that are taken for the start of a secret. */
-const MIN_START = 4;
-/** The same number for text decoded from base64, where 3 bytes were 4 characters. */
-const MIN_DECODED_START = 3;
-/** The most cuts that are searched. It bounds the work. */
-const MAX_CUTS = 20;
+
+/** Marks text from elsewhere (the service, a proxy, the system) in a message. It is redacted when it is printed. */
+export function foreign(text: string): string {
+  // Unicode reserves these noncharacters for use inside a program.
+  return `\ufdd0${unmarked(text)}\ufdd1`;
+}
+
+/** Returns a message as it came, with all secrets: only for code that does not print it. */
+export function unmarked(message: string): string {
+  return message.replace(/[\ufdd0\ufdd1]/g, '');
+}
+
+/** A percent sign that may itself be percent-encoded any number of times. */
+const PERCENT = '%(?:25)*';
+/** Characters that an encoder never leaves in a URL. It leaves an apostrophe, for example. */
+const NEVER = '\\0-\\x20"<>';
 
 /** The positions of a key in a URL (service.md, section 5), and the position of user and password in any URL. */
-const SECRET_POSITIONS = [
-  /(?<=[?&;]apikey=)[^&#\s"<>\uffff\p{Cc}]+/giu,
-  /(?<=\/APIKEY-)[^/?#\s"<>\uffff\p{Cc}]+/giu,
-  /(?<=:\/\/)[^/?#\s"<>\uffff\p{Cc}]+(?=@)/gu,
-];
+const IN_URL = [
+  `(?<=[?&;/]apikey=)[^&#${NEVER}]+`,
+  `(?<=${PERCENT}(?:3f|26)apikey${PERCENT}3d)(?:(?!${PERCENT}2[36])[^&#${NEVER}])+`,
+  `(?<=/APIKEY-)[^/?#${NEVER}]+`,
+  `(?<=${PERCENT}2fAPIKEY-)(?:(?!${PERCENT}(?:2f|3f|23))[^/?#${NEVER}])+`,
+  `(?<=://)[^/?#${NEVER}]+(?=@)`,
+  `(?<=${PERCENT}3a${PERCENT}2f${PERCENT}2f)(?:(?!${PERCENT}(?:2f|3f|23))[^/?#${NEVER}])+?(?=${PERCENT}40)`,
+].join('|');
+const KEYS_IN_URL = new RegExp(IN_URL, 'gi');
 
-/** A text in which a secret may be found. */
-interface Form {
-  readonly text: string;
-  /** Base64 is compared exactly, other forms without regard to case, because a URL may change the case. */
-  readonly isBase64: boolean;
-  /** The number of characters on either side that hold some bits of the secret, as in base64. */
+/** Returns a URL of our own without the key, whatever the key's length is. */
+export function withoutKey(url: string): string {
+  return url.replace(KEYS_IN_URL, REDACTED);
+}
+
+/** A form of a secret. At its ends, base64 has characters that also hold bits of the text around the secret. */
+interface Needle {
+  readonly literal: string;
+  readonly canonical: string;
   readonly before: 0 | 1;
   readonly after: 0 | 1;
 }
 
 /**
- * Finds secrets in texts. A secret of any length is found in known URL positions. From {@link MIN_LENGTH} characters on
- * it is also found anywhere else, as it is and in every encoding that `decodings` undoes.
+ * Finds secrets in text from elsewhere: of any length in the positions where this program or the service puts them, and
+ * from {@link MIN_LENGTH} characters on anywhere, as they are, percent-encoded any number of times, and in base64.
  */
 export class Secrets {
-  readonly #known = new Map<string, readonly Form[]>();
-  #forms: readonly Form[] = [];
+  readonly #needles = new Map<string, readonly Needle[]>();
+  /** The names of fields, parameters and members of JSON that hold a key or a token. */
+  readonly #names = new Set(['authorization', 'proxy-authorization', 'x-service-key', 'apikey']);
+  #inPosition: RegExp | undefined;
 
   add(secret: string | Buffer): void {
-    const text = secret.toString();
-    const bytes = Buffer.from(secret as string);
-    if (text.length < MIN_LENGTH || this.#known.has(text)) return;
-    this.#known.set(text, formsOf(text, bytes));
-    this.#forms = [...this.#known.values()].flat();
+    const literal = bytesOf(secret);
+    if (literal === '' || this.#needles.has(literal)) return;
+    // The address that a login page puts into base64 has its key percent-encoded.
+    const inBase64 = [...base64Needles(literal), ...base64Needles(encodeURIComponent(`${secret}`))];
+    this.#needles.set(literal, literal.length < MIN_LENGTH ? [] : [needle(literal), ...inBase64]);
   }
 
   /** Forgets a secret. A run of many hours mints many tokens, and expired ones need not be redacted. */
   forget(secret: string): void {
-    this.#known.delete(secret);
-    this.#forms = [...this.#known.values()].flat();
+    this.#needles.delete(bytesOf(secret));
   }
 
-  /** Returns whether the text holds a secret, or might: a text may be made so that decoding it would never end. */
+  /** Adds the name of the field in which the key is sent. */
+  addName(name: string): void {
+    this.#names.add(name.toLowerCase());
+    this.#inPosition = undefined;
+  }
+
+  /** Whether the field or the member of JSON with this name holds a key or a token. */
+  isSecretName(name: string): boolean {
+    return this.#names.has(name.toLowerCase());
+  }
+
+  /** Whether a text has a secret of this run: anywhere, or a short one in a position where `redact` would find it. */
   holds(text: string): boolean {
-    if (this.#forms.length === 0) return false;
-    for (const decoding of decodings(text)) {
-      if (decoding.isUnread) return true;
-      const folded = fold(decoding.text);
-      if (this.#forms.some((form) => (form.isBase64 ? decoding.text : folded).includes(form.text))) return true;
-    }
-    return false;
+    if (this.#find(text).length > 0) return true;
+    const secrets = [...this.#needles.keys()].map((each) => canonicalView(each).text);
+    const found = (text.match(this.#positions()) ?? []).map((each) => canonicalView(bytesOf(each)).text);
+    // In a URL, the user comes before the password.
+    return found.some((each) => secrets.includes(each) || secrets.includes(each.slice(each.indexOf(':') + 1)));
   }
 
-  /** Also redacts the start of a secret that truncation cut before an ellipsis. */
+  /** Returns text from elsewhere without secrets. */
   redact(text: string): string {
-    const spans: Span[] = [];
-    for (const decoding of decodings(text)) {
-      for (const span of spansIn(decoding, this.#forms)) spans.push(decoding.origin(span));
+    const bytes = Buffer.from(text);
+    let [result, end] = ['', 0];
+    for (const [from, to] of this.#find(text)) {
+      if (end === 0 || from > end) result += bytes.toString('utf8', end, from) + REDACTED;
+      end = Math.max(end, to);
     }
-    return spans.length === 0 ? text : masked(text, spans);
+    return (end === 0 ? text : result + bytes.toString('utf8', end)).replace(this.#positions(), REDACTED);
   }
-}
 
-/**
- * Returns whether a text holds, or might hold, one of these words in any encoding. A word that is only the start of a
- * longer word does not count.
- */
-export function holdsWord(text: string, words: readonly string[]): boolean {
-  const wanted = words.flatMap(unescapedForms).map(fold);
-  for (const decoding of decodings(text)) {
-    if (decoding.isUnread) return true;
-    const folded = fold(decoding.text);
-    for (const word of wanted) {
-      for (let at = folded.indexOf(word); at >= 0; at = folded.indexOf(word, at + 1)) {
-        if (!/[\w.~-]/.test(folded.charAt(at + word.length))) return true;
+  /** Returns a message without marks. The text from elsewhere has no secrets any more, and the rest is unchanged. */
+  redactForeign(message: string): string {
+    return message.replace(/\ufdd0([^\ufdd1]*)\ufdd1?/g, (_, text) => this.redact(text));
+  }
+
+  /** Returns where the text has a secret, in bytes and in order. */
+  #find(text: string): readonly (readonly [from: number, to: number])[] {
+    const literal = bytesOf(text).toLowerCase();
+    const canonical = canonicalView(literal);
+    const ranges: (readonly [number, number])[] = [];
+    const search = (view: View, wanted: string, { before, after }: Needle) => {
+      for (let at = view.text.indexOf(wanted); at >= 0; at = view.text.indexOf(wanted, at + 1)) {
+        let end = at + wanted.length + after;
+        while (after && view.text[end] === '=') end += 1;
+        ranges.push([view.at(Math.max(0, at - before)), view.at(Math.min(end, view.text.length))]);
       }
+    };
+    for (const each of [...this.#needles.values()].flat()) {
+      search({ text: literal, at: (index) => index }, each.literal, each);
+      // A secret that looks like percent-encoded text gets short, and would be found everywhere.
+      if (each.canonical.length >= MIN_LENGTH / 2) search(canonical, each.canonical, each);
     }
+    return ranges.sort(([a], [b]) => a - b);
   }
-  return false;
+
+  #positions(): RegExp {
+    if (this.#inPosition) return this.#inPosition;
+    const names = [...this.#names].map((name) => name.replace(/[$*+.^|]/g, '\\$&')).join('|');
+    const scheme = '(?:basic|bearer) ';
+    // As in a head (`Authorization: Basic KEY`) or in JSON, of which the quotes may be escaped.
+    const quote = `(?:\\\\{0,3}["'])?`;
+    const afterName = `(?<=(?<![\\w-])(?:${names})${quote} ?[:=] ?${quote}(?:${scheme})?)`;
+    this.#inPosition = new RegExp(`${IN_URL}|${afterName}(?!${scheme}|[[{])(?:\\\\.|[^\\s"<>\\\\])+`, 'gi');
+    return this.#inPosition;
+  }
 }
 
-function formsOf(secret: string, bytes: Buffer): readonly Form[] {
-  const written = [secret, bytes.toString('latin1'), bytes.toString('hex')];
-  const plain = written.flatMap(unescapedForms).map(fold);
-  const whole = { isBase64: false, before: 0, after: 0 } as const;
-  const forms = [...[...new Set(plain)].map((text) => ({ ...whole, text })), ...base64Forms(bytes)];
-  return forms.filter(({ text }) => text.length >= MIN_LENGTH);
+/** Returns the bytes of a text in UTF-8, one character for each. */
+function bytesOf(text: string | Buffer): string {
+  return Buffer.from(text as string).toString('latin1');
 }
 
-/**
- * Returns base64 at all three alignments and in both alphabets (RFC 4648), reduced to the characters that depend on the
- * secret alone.
- */
-function base64Forms(bytes: Buffer): Form[] {
-  return [0, 1, 2].flatMap((offset) => {
-    const [before, after] = [offset === 0 ? 0 : 1, (offset + bytes.length) % 3 === 0 ? 0 : 1] as const;
-    const coded = Buffer.concat([Buffer.alloc(offset), bytes]).toString('base64url');
-    const text = coded.slice(offset + before, coded.length - after);
-    const texts = new Set([text, text.replaceAll('-', '+').replaceAll('_', '/')]);
-    return [...texts].map((each) => ({ text: each, isBase64: true, before, after }));
+function needle(literal: string, before: 0 | 1 = 0, after: 0 | 1 = 0): Needle {
+  const lower = literal.toLowerCase();
+  return { literal: lower, canonical: canonicalView(lower).text, before, after };
+}
+
+/** Returns the parts of base64 (RFC 4648) that a text has at the three alignments, whatever is around the text. */
+function base64Needles(bytes: string): Needle[] {
+  return ([0, 1, 2] as const).map((offset) => {
+    const coded = Buffer.from(' '.repeat(offset) + bytes, 'latin1').toString('base64url');
+    const after = (offset + bytes.length) % 3 === 0 ? 0 : 1;
+    return needle(coded.slice(offset === 0 ? 0 : offset + 1, coded.length - after), offset === 0 ? 0 : 1, after);
   });
 }
 
+/** A text in another form, and where each of its characters begins in the original. */
+interface View {
+  readonly text: string;
+  at(index: number): number;
+}
+
+/** The most times that an escaped escape is read again. A single time takes percent signs of any depth. */
+const MAX_PASSES = 3;
+
 /**
- * Returns the text in lower case, because a host is written in it, and with spaces for plus signs, because a form
- * encodes a space as one. The length stays the same.
+ * Returns a text in a form that is the same for all encodings of a secret: percent-encoding and the backslashes of JSON
+ * are removed, blanks are plus signs (as in forms), and base64 is as in URLs.
  */
-function fold(text: string): string {
-  const lower = text.toLowerCase();
-  return (lower.length === text.length ? lower : text).replaceAll('+', ' ');
+function canonicalView(original: string): View {
+  let view: View = { text: original.toLowerCase(), at: (index) => index };
+  for (let pass = 0; pass < MAX_PASSES && /[%\\]/.test(view.text); pass += 1) view = decodedView(view);
+  return { ...view, text: view.text.replace(/[\s+]/g, '-').replaceAll('/', '_') };
 }
 
-function* spansIn({ text, isFromBase64, isUnread }: Decoding, forms: readonly Form[]): Generator<Span> {
-  if (isUnread) yield [0, text.length];
-  for (const pattern of SECRET_POSITIONS)
-    for (const { 0: value, index } of text.matchAll(pattern)) yield [index, index + value.length];
-  if (forms.length === 0) return;
-  const cuts = lastCuts(text, MAX_CUTS);
-  const minStart = isFromBase64 ? MIN_DECODED_START : MIN_START;
-  const folded = fold(text);
-  for (const form of forms) {
-    const searched = form.isBase64 ? text : folded;
-    yield* wholeIn(searched, form);
-    for (const cut of cuts) yield* startBefore(cut, searched, form.text, minStart);
-  }
-}
-
-function* wholeIn(text: string, form: Form): Generator<Span> {
-  for (let at = text.indexOf(form.text); at >= 0; at = text.indexOf(form.text, at + 1)) {
-    let end = Math.min(at + form.text.length + form.after, text.length);
-    if (form.after > 0) while (text[end] === '=') end += 1;
-    yield [Math.max(0, at - form.before), end];
-  }
-}
-
-/** Yields the span of the longest start of a form that ends at the cut. */
-function* startBefore(cut: number, text: string, form: string, minStart: number): Generator<Span> {
-  for (let length = Math.min(form.length, cut); length >= minStart; length -= 1) {
-    if (!text.startsWith(form.slice(0, length), cut - length)) continue;
-    yield [cut - length, cut];
-    return;
-  }
-}
-
-function masked(text: string, spans: readonly Span[]): string {
-  let result = '';
-  let done = 0;
-  for (const [start, end] of [...spans].sort(([a], [b]) => a - b)) {
-    if (end <= done) continue;
-    if (start > done || done === 0) result += text.slice(done, start) + REDACTED;
-    done = end;
-  }
-  return result + text.slice(done);
-}
-
-/** Returns a copy of JSON data in which no string, number or member name holds a secret. */
-export function redacted(value: unknown, secrets: Secrets): unknown {
-  if (typeof value === 'string') return secrets.redact(value);
-  if (typeof value === 'number') return secrets.holds(`${value}`) ? REDACTED : value;
-  if (typeof value !== 'object' || value === null) return value;
-  if (Array.isArray(value)) return value.map((item) => redacted(item, secrets));
-  // fromEntries makes own members, so that a member called `__proto__` stays data.
-  return Object.fromEntries(
-    Object.entries(value).map(([name, member]) => [secrets.redact(name), redacted(member, secrets)]),
+function decodedView({ text, at }: View): View {
+  const removals: (readonly [index: number, removed: number])[] = [];
+  let removed = 0;
+  const decoded = text.replace(
+    /%(?:25)*([\da-f]{2})|\\(?=["/\\])/g,
+    (escaped, hex: string | undefined, index: number) => {
+      const char = hex === undefined ? '' : String.fromCharCode(Number.parseInt(hex, 16)).toLowerCase();
+      removed += escaped.length - char.length;
+      removals.push([index + escaped.length - removed, removed]);
+      return char;
+    },
   );
+  let starts: number[] | undefined;
+  const readStarts = () => {
+    const all: number[] = [];
+    let shift = 0;
+    for (const [index, next] of [...removals, [decoded.length + 1, 0] as const]) {
+      while (all.length < index) all.push(all.length + shift);
+      shift = next;
+    }
+    return all;
+  };
+  return {
+    text: decoded,
+    at(index) {
+      starts ??= readStarts();
+      return at(starts[index] as number);
+    },
+  };
+}
+
+/** Limits for foreign JSON in a log, in UTF-16 units: of one string, of all strings; and the entries at each level. */
+const MAX_TEXT = 2000;
+const MAX_TOTAL = 20_000;
+const MAX_ENTRIES = 25;
+
+/** Returns a bounded copy of JSON data in which no string, number or member name holds a secret. */
+export function redacted(value: unknown, secrets: Secrets): unknown {
+  let room = MAX_TOTAL;
+  const copyText = (text: string) => {
+    const copy = shortened(secrets.redact(text), Math.min(MAX_TEXT, room));
+    room = Math.max(1, room - copy.length);
+    return copy;
+  };
+  const copy = (value: unknown): unknown => {
+    if (typeof value === 'string') return copyText(value);
+    if (typeof value === 'number') return secrets.holds(`${value}`) ? REDACTED : value;
+    if (typeof value !== 'object' || value === null) return value;
+    if (Array.isArray(value)) return value.slice(0, MAX_ENTRIES).map(copy);
+    // fromEntries makes own members, so that a member called `__proto__` stays data.
+    return Object.fromEntries(
+      Object.entries(value)
+        .slice(0, MAX_ENTRIES)
+        .map(([name, member]) => {
+          const isSecret = typeof member !== 'object' && secrets.isSecretName(name);
+          return [copyText(name), isSecret ? REDACTED : copy(member)];
+        }),
+    );
+  };
+  return copy(value);
 }

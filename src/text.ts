@@ -6,16 +6,40 @@ export function shellWord(text: string): string {
   return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }
 
-/** Returns the text of bytes in UTF-8 or, if they begin with its mark, in UTF-16, as PowerShell writes a file. */
+/** Returns a shell command that writes the output of another one to a new file, which only its owner can read. */
+export function intoNewFile(command: string, file: string): string {
+  return `(umask 077; set -C; ${command} > ${file})`;
+}
+
+/** The encodings of byte-order marks. PowerShell writes such files. */
+const MARKS: Readonly<Record<string, string>> = { fffe: 'utf-16le', feff: 'utf-16be' };
+
+/** Returns the text of bytes in UTF-8 or, if they begin with its mark, in UTF-16, without the mark. */
 export function textOf(bytes: Buffer): string {
-  const mark = bytes.subarray(0, 2).toString('hex');
-  if (mark === 'fffe') return new TextDecoder('utf-16le').decode(bytes);
-  return mark === 'feff' ? new TextDecoder('utf-16be').decode(bytes) : bytes.toString();
+  return new TextDecoder(MARKS[bytes.toString('hex', 0, 2)]).decode(bytes);
+}
+
+/** Yields a stream of UTF-8 as it is, and of UTF-16 with a mark in UTF-8. */
+export async function* inUtf8(stream: AsyncIterable<Uint8Array | string>): AsyncGenerator<Buffer> {
+  let start: Buffer | undefined = Buffer.alloc(0);
+  let decoder: InstanceType<typeof TextDecoder> | undefined;
+  for await (const bytes of stream) {
+    let piece: Buffer = Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes);
+    if (start) {
+      piece = Buffer.concat([start, piece]);
+      start = piece.length < 2 ? piece : undefined;
+      if (start) continue;
+      const encoding = MARKS[piece.toString('hex', 0, 2)];
+      decoder = encoding === undefined ? undefined : new TextDecoder(encoding);
+    }
+    yield decoder ? Buffer.from(decoder.decode(piece, { stream: true })) : piece;
+  }
+  if (start?.length) yield start;
+  if (decoder) yield Buffer.from(decoder.decode());
 }
 
 /**
  * Returns the text, or its beginning and an ellipsis: at most `length` UTF-16 units, without half a surrogate pair.
- * {@link Secrets.redact} looks for cut secrets before an ellipsis.
  */
 export function shortened(text: string, length: number): string {
   if (text.length <= length) return text;

@@ -1,11 +1,10 @@
 // The only place, with `bin`, that names `process`. Gives the program everything from outside, so that a test can
 // replace each part.
-import { createReadStream, fstatSync, readFileSync, readlinkSync, type Stats } from 'node:fs';
-import { hostname, uptime } from 'node:os';
+import { createReadStream, fstatSync, readFileSync, type Stats } from 'node:fs';
 import { join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { createAbortController, type Sleep, sleep } from './abort.ts';
-import { errnoOf, FilingsError } from './errors.ts';
+import { FilingsError } from './errors.ts';
 import { Secrets } from './secrets.ts';
 
 /** A standard output stream. Only a terminal has `columns`. */
@@ -14,18 +13,6 @@ export type OutputStream = Writable & {
   readonly isTTY?: boolean;
   readonly columns?: number;
 };
-
-/** Facts that only the operating system knows. They are returned unchanged: the callers interpret them. */
-interface System {
-  /** Returns the text of a file such as those of `/proc`. Throws the system error. */
-  readonly read: (path: string) => string;
-  /** Returns the target of a symbolic link. Throws the system error. */
-  readonly readLink: (path: string) => string;
-  /** Runs a program with `env` as its whole environment. Returns its stdout. Throws if the program fails. */
-  readonly run: (file: string, args: readonly string[], env: Readonly<Record<string, string>>) => string;
-  /** Returns the time since the system started, in milliseconds. */
-  readonly uptime: () => number;
-}
 
 export type InputStream = Readable & { readonly fd?: number; readonly isTTY?: boolean };
 
@@ -42,11 +29,6 @@ export interface World {
   /** The working directory, absolute. Throws `local_io` if it was removed. */
   readonly cwd: string;
   readonly platform: string;
-  readonly hostname: string;
-  readonly pid: number;
-  /** Returns whether a process with this PID exists in this PID namespace. Unknown counts as true. */
-  readonly isRunning: (pid: number) => boolean;
-  readonly system: System;
   /** The effective user, if the platform has one. */
   readonly uid: number | undefined;
   readonly stdin: InputStream;
@@ -69,8 +51,10 @@ export interface World {
    * outside the world of a command.
    */
   readonly setDeadline: (ms: number | undefined) => void;
-  /** Runs `leave` on SIGTSTP, before the process stops, and `back` on SIGCONT. Returns an unsubscribe function. */
-  readonly onSuspend: (leave: () => void, back: () => void) => () => void;
+  /** Ends all processes of a group at once. */
+  readonly endGroup: (leader: number) => void;
+  /** Calls `hide` before Ctrl-Z stops the program, and `show` when it goes on. Returns an unsubscribe function. */
+  readonly onSuspend: (hide: () => void, show: () => void) => () => void;
   /** All secrets read so far. Diagnostics are redacted with it, data never is. */
   readonly secrets: Secrets;
   /** The config files of this run, or the errors of reading them, by path. A pipe can be read only once. */
@@ -84,6 +68,7 @@ export interface World {
 /** The signals that end a run, by their numbers. */
 const SIGNALS = { SIGHUP: 1, SIGINT: 2, SIGTERM: 15, SIGBREAK: 21 } as const;
 type Signal = keyof typeof SIGNALS;
+const MIN_BETWEEN_SIGNALS_MS = 500;
 
 /** Returns the error of a run that a signal ends. The signal may also be a Ctrl-C that a prompt has read. */
 export function interruptionError(name: Signal): FilingsError {
@@ -99,7 +84,7 @@ export function deriveWorld(world: World, parts: Partial<World>): World {
   return Object.create(world, Object.getOwnPropertyDescriptors(parts));
 }
 
-/** Returns the real world and installs the signal handlers: the first signal aborts, a second signal exits at once. */
+/** Returns the real world and installs the signal handlers: the first signal aborts, a second one exits at once. */
 export function systemWorld(root: string): World {
   return {
     argv: process.argv.slice(2),
@@ -108,10 +93,6 @@ export function systemWorld(root: string): World {
       return workingDirectory();
     },
     platform: process.platform,
-    hostname: hostname(),
-    pid: process.pid,
-    isRunning,
-    system: SYSTEM,
     uid: process.geteuid?.(),
     // Getters, because opening a stream loads modules that `--version` does not need.
     get stdin() {
@@ -130,6 +111,7 @@ export function systemWorld(root: string): World {
     random: Math.random,
     interrupt: installSignalHandlers(),
     setDeadline() {},
+    endGroup,
     onSuspend,
     secrets: new Secrets(),
     configFiles: new Map(),
@@ -138,24 +120,6 @@ export function systemWorld(root: string): World {
     },
     root,
   };
-}
-
-/** The operating system of this process. */
-export const SYSTEM: System = {
-  read: (path) => readFileSync(path, 'utf8'),
-  readLink: readlinkSync,
-  // The module is loaded only on systems that need it.
-  run: (file, args, env) =>
-    process.getBuiltinModule('node:child_process').execFileSync(file, [...args], { encoding: 'utf8', env }),
-  uptime: () => uptime() * 1000,
-};
-
-function isRunning(pid: number): boolean {
-  try {
-    return process.kill(pid, 0);
-  } catch (error) {
-    return errnoOf(error) !== 'ESRCH';
-  }
 }
 
 function workingDirectory(): string {
@@ -174,26 +138,35 @@ function monotonic(): number {
   return process.uptime() * 1000;
 }
 
+function endGroup(leader: number): void {
+  try {
+    process.kill(-leader, 'SIGKILL');
+  } catch {
+    // All of them have ended.
+  }
+}
+
+function onSuspend(hide: () => void, show: () => void): () => void {
+  // Windows has no such signals.
+  if (process.platform === 'win32') return () => {};
+  const stop = () => {
+    hide();
+    process.kill(process.pid, 'SIGSTOP');
+  };
+  process.on('SIGTSTP', stop).on('SIGCONT', show);
+  return () => void process.off('SIGTSTP', stop).off('SIGCONT', show);
+}
+
 function installSignalHandlers(): AbortSignal {
   const controller = createAbortController();
+  let firstAt = Number.POSITIVE_INFINITY;
   for (const name of Object.keys(SIGNALS) as Signal[]) {
     process.on(name, () => {
-      if (controller.signal.aborted) process.exit(128 + SIGNALS[name]);
+      // `timeout` sends two signals at once.
+      if (monotonic() - firstAt > MIN_BETWEEN_SIGNALS_MS) process.exit(128 + SIGNALS[name]);
+      firstAt = Math.min(firstAt, monotonic());
       controller.abort(interruptionError(name));
     });
   }
   return controller.signal;
-}
-
-function onSuspend(leave: () => void, back: () => void): () => void {
-  const stop = () => {
-    leave();
-    process.kill(process.pid, 'SIGSTOP');
-  };
-  process.on('SIGTSTP', stop);
-  process.on('SIGCONT', back);
-  return () => {
-    process.off('SIGTSTP', stop);
-    process.off('SIGCONT', back);
-  };
 }

@@ -1,10 +1,14 @@
-import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { chmod, chown, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { sleep } from '../src/abort.ts';
 import { Secrets } from '../src/secrets.ts';
-import { SYSTEM, type World } from '../src/world.ts';
+import type { World } from '../src/world.ts';
+
+const isRoot = process.geteuid?.() === 0;
+/** The owner of the files that `ownFile` writes, never root: files of root may be readable for all. */
+export const OWNER = isRoot ? 12345 : process.geteuid?.();
 
 /** A World whose missing parts are empty or in memory. */
 export function worldOf(parts: Partial<World> = {}): World {
@@ -13,10 +17,6 @@ export function worldOf(parts: Partial<World> = {}): World {
     env: {},
     cwd: '/',
     platform: process.platform,
-    hostname: 'test',
-    pid: process.pid,
-    isRunning: () => true,
-    system: SYSTEM,
     uid: process.geteuid?.(),
     stdin: new PassThrough(),
     stdout: new PassThrough(),
@@ -27,6 +27,9 @@ export function worldOf(parts: Partial<World> = {}): World {
     random: Math.random,
     interrupt: new AbortController().signal,
     setDeadline: () => {},
+    endGroup(leader) {
+      process.kill(-leader, 'SIGKILL');
+    },
     onSuspend: () => () => {},
     secrets: new Secrets(),
     configFiles: new Map(),
@@ -42,11 +45,20 @@ export async function temporaryFolder() {
   return {
     path,
     /** Writes a file, with mode 0600 by default. Returns its path. */
-    async file(name: string, content: string | object, mode = 0o600): Promise<string> {
+    async file(name: string, content: string | Buffer | object, mode = 0o600): Promise<string> {
       const file = join(path, name);
       await mkdir(dirname(file), { recursive: true });
-      await writeFile(file, typeof content === 'string' ? content : JSON.stringify(content));
+      await writeFile(
+        file,
+        typeof content === 'string' || Buffer.isBuffer(content) ? content : JSON.stringify(content),
+      );
       await chmod(file, mode);
+      return file;
+    },
+    /** Writes a file that belongs to {@link OWNER}. */
+    async ownFile(name: string, content: string | Buffer | object, mode: number): Promise<string> {
+      const file = await this.file(name, content, mode);
+      if (isRoot) await chown(file, Number(OWNER), Number(OWNER));
       return file;
     },
     remove: () => rm(path, { recursive: true, force: true }),

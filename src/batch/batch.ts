@@ -3,31 +3,28 @@
 import { setImmediate } from 'node:timers/promises';
 import { createAbortController, MAX_SLICE_MS, onAbort } from '../abort.ts';
 import { FilingsError } from '../errors.ts';
-import type { Line } from '../input/lines.ts';
-import { type FilePlan, isFetch } from '../transfer/file-plan.ts';
 import type { Outcome } from '../transfer/outcome.ts';
 import type { World } from '../world.ts';
-import { executePlan, type FileDeps, makePlan, outcomeOf } from './files.ts';
-import type { FileItem, Item } from './item.ts';
-import { JobSlots } from './job-slots.ts';
-import type { Limits } from './limits.ts';
+import { decidedOutcome, type FileDeps, type PlannedFile, planOf, save } from './files.ts';
+import type { Item } from './item.ts';
 import type { Recorder } from './recorder.ts';
 import { Selection, type SelectionOptions } from './selection.ts';
 import { type BatchEnd, StopRule } from './verdict.ts';
 
-/** Time for counting the rest of the input after the run was stopped, in milliseconds. */
-export const MAX_COUNTING_MS = 500;
+/**
+ * One of `--jobs` is held while a file needs the service. A small file whose bytes have all arrived needs only the
+ * disk. It is completed beside the next downloads, because otherwise the latency of the service and the flushes of the
+ * disk would add up. With a single job, files end in the order of the input.
+ */
+const MAX_COMPLETING_PER_JOB = 4;
+const MAX_COMPLETING = 64;
+const MAX_COMPLETING_BYTES = 1 << 20;
 
 export interface BatchOptions {
-  readonly input: AsyncIterable<readonly Line[]>;
-  readonly selection: Omit<SelectionOptions, 'wake'>;
+  readonly selection: SelectionOptions;
   readonly files: FileDeps;
   readonly recorder: Recorder;
-  readonly limits: Limits;
-  /** Completes a command for a hint with the options for the same service. */
-  readonly hintCommand: (command: string) => string;
-  /** Called for each error that stops the run, or would stop it if an earlier error had not. */
-  readonly noteFailure: (error: unknown) => void;
+  readonly jobs: number;
   /** Aborts on a signal of the system and at the deadline. */
   readonly signal: AbortSignal;
   readonly world: Pick<World, 'monotonic' | 'sleep'>;
@@ -35,133 +32,141 @@ export interface BatchOptions {
 
 /** One run over all items of a selection. */
 export class Batch {
+  readonly #selection: Selection;
   readonly #options: BatchOptions;
   readonly #running = new Set<Promise<void>>();
-  readonly #slots: JobSlots;
+  /** Number of files that hold a job. */
+  #fetching = 0;
   readonly #stop = createAbortController();
   readonly #rule: StopRule;
-  readonly selection: Selection;
   /** The error after which nothing more starts, although downloads in progress end normally. */
   #closeReason: FilingsError | undefined;
   #defect: unknown;
-  #notStarted = 0;
+  /** Number of files that have started or ended. */
+  #handled = 0;
   #wake = () => {};
+  #end = () => {};
 
   constructor(options: BatchOptions) {
     this.#options = options;
-    this.#rule = new StopRule('file', options.hintCommand);
-    this.#slots = new JobSlots(options.selection.jobs, () => this.#wake());
-    this.selection = new Selection(options.input, { ...options.selection, wake: () => this.#wake() });
+    this.#selection = new Selection(options.selection, this.#stop.signal);
+    this.#rule = new StopRule('file');
     options.recorder.onError = (error) => this.#stopBy(error);
+  }
+
+  /** What is known about the files of the run. */
+  get tally() {
+    return this.#selection.tally;
   }
 
   /** Returns why and how the batch ended. Throws only defects. */
   async run(): Promise<BatchEnd> {
-    const { signal, recorder } = this.#options;
+    const { signal, recorder, world } = this.#options;
     const unsubscribe = onAbort(signal, (reason) => this.#stopBy(reason));
     await this.#processAll().catch((error) => this.#stopBy(error));
     await Promise.all(this.#running);
-    await recorder.finish(!this.#isStopped).catch((error) => this.#stopBy(error));
+    await recorder.finish().catch((error) => this.#stopBy(error));
     unsubscribe();
     if (this.#defect !== undefined) throw this.#defect;
     const stoppedBy: FilingsError | undefined = this.#stop.signal.reason ?? this.#closeReason;
-    return { stoppedBy, notStarted: stoppedBy ? await this.#countNotStarted() : 0 };
+    if (!stoppedBy) return { stoppedBy, notStarted: 0 };
+    await this.#selection.ahead.waitForInput(world.sleep);
+    const { files, pending, isRead } = this.tally;
+    return { stoppedBy, notStarted: isRead ? files + pending - this.#handled : undefined };
   }
 
   async #processAll(): Promise<void> {
     const { recorder, world } = this.#options;
+    const items = this.#selection.items();
     let sliceStart = world.monotonic();
-    while (!this.#isStopped) {
-      if (world.monotonic() - sliceStart > MAX_SLICE_MS) {
-        await setImmediate();
-        sliceStart = world.monotonic();
+    for (;;) {
+      const next = await this.#orEnd(items.next()).catch((error) => {
+        if (!(error instanceof FilingsError)) throw error;
+        this.#close(error);
+      });
+      if (!next || next.done || this.#isStopped) return;
+      for (const item of next.value) {
+        if (world.monotonic() - sliceStart > MAX_SLICE_MS) {
+          await setImmediate();
+          sliceStart = world.monotonic();
+        }
+        if (recorder.hasBacklog) await recorder.flush();
+        // No promise if there is nothing to wait for, because a promise for each existing file costs time.
+        const processing = this.#process(item);
+        if (processing) await processing;
+        if (this.#isStopped) return;
       }
-      if (recorder.hasBacklog) await recorder.flush();
-      const item = this.selection.next();
-      if (item) await this.#process(item);
-      else if (!this.selection.isEnded) await this.#waitForWake();
-      else if (this.selection.error instanceof FilingsError) this.#close(this.selection.error);
-      else if (this.selection.error) throw this.selection.error;
-      else return;
     }
+  }
+
+  /** Returns undefined once nothing more starts. `Promise.race` would keep the result of each call in memory. */
+  #orEnd<T>(work: Promise<T>): Promise<T | undefined> {
+    return new Promise((resolve, reject) => {
+      this.#end = () => resolve(undefined);
+      work.then(resolve, reject);
+    });
   }
 
   get #isStopped(): boolean {
     return this.#stop.signal.aborted || this.#closeReason !== undefined;
   }
 
-  /** Returns no promise if there is nothing to wait for, because a promise for each existing file costs time. */
   #process(item: Item): Promise<void> | undefined {
-    if (item.kind !== 'file') return this.#record(item);
-    const plan = makePlan(item, this.#options.files);
-    return plan instanceof Promise ? plan.then((found) => this.#follow(item, found)) : this.#follow(item, plan);
-  }
-
-  #follow(file: FileItem, plan: FilePlan): Promise<void> | undefined {
     const { files } = this.#options;
-    if (plan.kind === 'fail' || plan.kind === 'keep') return this.#record(file, outcomeOf(file, plan, files));
-    if (plan.kind === 'settle') {
-      // Waits here, so that the next files reuse the facts about the directory.
-      return executePlan(file, files, this.#stop.signal).then((outcome) => this.#record(file, outcome));
-    }
-    return this.#shouldWait(plan) ? this.#startLater(file, plan) : this.#start(file, plan);
+    if (item.kind !== 'file') return this.#record(item);
+    const planned = planOf(item, files);
+    const outcome = decidedOutcome(planned, files);
+    if (outcome) return this.#record(item, outcome);
+    if (planned.plan.kind !== 'keep') return this.#start(planned);
+    // Waits here, so that the next files reuse the facts about the directory.
+    return save(planned, files, this.#stop.signal).then((kept) => this.#record(item, kept));
   }
 
-  async #startLater(file: FileItem, plan: FilePlan): Promise<void> {
-    while (!this.#isStopped && this.#shouldWait(plan)) await this.#waitForWake();
-    this.#start(file, plan);
+  get #isFull(): boolean {
+    const { jobs } = this.#options;
+    const most = jobs + Math.min(MAX_COMPLETING, MAX_COMPLETING_PER_JOB * (jobs - 1));
+    return this.#fetching >= jobs || this.#running.size >= most;
   }
 
-  #shouldWait(plan: FilePlan): boolean {
-    return this.#slots.isFull || (isFetch(plan) && this.#options.limits.decideStart() === 'wait');
-  }
-
-  #start(file: FileItem, plan: FilePlan): undefined {
-    const { limits, files } = this.#options;
-    if (!this.#isStopped && isFetch(plan) && limits.decideStart() === 'end') this.#close(limits.error);
-    if (this.#isStopped) {
-      this.#notStarted += 1;
-      return;
-    }
-    if (isFetch(plan)) limits.isRepeated ||= plan.isRepeated;
-    if (plan.kind !== 'planned') return this.#execute(file, plan);
-    limits.countPlanned(file.size ?? 0);
-    this.#record(file, outcomeOf(file, plan, files));
-  }
-
-  /** Runs a job for the file. */
-  #execute(file: FileItem, plan: FilePlan): undefined {
-    const { limits, files } = this.#options;
-    const end = isFetch(plan) ? limits.start() : () => {};
-    const slot = this.#slots.acquire();
-    const release = (bytes: number) => {
+  async #start(planned: PlannedFile): Promise<void> {
+    const { files } = this.#options;
+    while (!this.#isStopped && this.#isFull) await this.#waitForWake();
+    if (planned.plan.kind === 'fetch' && files.limits.reached) this.#close(files.limits.reached);
+    if (this.#isStopped) return;
+    this.#fetching += 1;
+    let holdsJob = true;
+    const release = () => {
+      if (!holdsJob) return;
+      holdsJob = false;
+      this.#fetching -= 1;
+      this.#wake();
+    };
+    const onFetched = (bytes: number) => {
       // The rule counts responses in their order. Files that are requested later may end before this one.
       this.#rule.check(undefined);
-      return slot.release(bytes);
+      if (bytes <= MAX_COMPLETING_BYTES) release();
     };
-    const running: Promise<void> = executePlan(file, files, this.#stop.signal, { ...slot, release })
-      .then((outcome) => {
-        end(outcome.attempts > 0 && outcome.error === undefined);
-        this.#record(file, outcome);
-      })
+    const running: Promise<void> = save(planned, files, this.#stop.signal, onFetched)
+      .then((outcome) => this.#record(planned.item, outcome))
       .catch((error) => this.#stopBy(error))
       .then(() => {
         this.#running.delete(running);
-        slot.end();
-        // A limit may delay the next file although a slot is free.
+        release();
         this.#wake();
       });
     this.#running.add(running);
   }
 
   #record(item: Item, outcome?: Outcome): undefined {
-    const { recorder, signal } = this.#options;
+    const { recorder } = this.#options;
     const error = outcome?.error ?? ('error' in item ? item.error : undefined);
     if (item.kind === 'unlisted' && error?.code === 'limit') this.#close(error);
-    if (error && error === (this.#stop.signal.reason ?? this.#closeReason)) {
-      // Unfinished if a signal or the deadline stopped it; not started if the error of another file did.
-      if (outcome && signal.aborted) recorder.record(item, { ...outcome, result: 'unfinished' }, true);
-      else this.#notStarted += 1;
+    const isStopReason = error && error === (this.#stop.signal.reason ?? this.#closeReason);
+    // A listing that the end of the run has cancelled was not started, but a file was in progress.
+    if (isStopReason && !outcome) return;
+    if (item.kind !== 'duplicate' && item.kind !== 'unmatched') this.#handled += 1;
+    if (isStopReason && outcome) {
+      recorder.record(item, { ...outcome, result: 'unfinished' }, true);
       return;
     }
     const isRequested = item.kind === 'unlisted' || (outcome !== undefined && outcome.attempts > 0);
@@ -171,20 +176,6 @@ export class Batch {
     if (stopError) this.#stopBy(stopError);
   }
 
-  /** Starts nothing more. Only the first reason counts. */
-  #close(reason: FilingsError): void {
-    this.#closeReason ??= reason;
-    this.#wake();
-  }
-
-  /** Cancels the downloads in progress. Only the first reason counts. */
-  #stopBy(error: unknown): void {
-    if (!(error instanceof FilingsError)) this.#defect ??= error;
-    this.#options.noteFailure(error);
-    this.#stop.abort(error);
-    this.#wake();
-  }
-
   /** Do not await between checking and calling this, or a wake-up is lost. */
   #waitForWake(): Promise<void> {
     return new Promise((resolve) => {
@@ -192,12 +183,18 @@ export class Batch {
     });
   }
 
-  /** Returns the number of files not started. Undefined if the input could not be read to its end in time. */
-  async #countNotStarted(): Promise<number | undefined> {
-    const enough = createAbortController();
-    const timeout = this.#options.world.sleep(MAX_COUNTING_MS, enough.signal).catch(() => {});
-    const remaining = await Promise.race([this.selection.cancel(enough.signal).catch(() => {}), timeout]);
-    enough.abort();
-    return typeof remaining === 'number' ? remaining + this.#notStarted : undefined;
+  /** Starts nothing more. Only the first reason counts. */
+  #close(reason: FilingsError): void {
+    this.#closeReason ??= reason;
+    this.#end();
+    this.#wake();
+  }
+
+  /** Cancels the downloads in progress. Only the first reason counts. */
+  #stopBy(error: unknown): void {
+    if (!(error instanceof FilingsError)) this.#defect ??= error;
+    this.#stop.abort(error);
+    this.#end();
+    this.#wake();
   }
 }

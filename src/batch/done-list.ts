@@ -5,7 +5,6 @@ import { AppendFile } from '../disk/append.ts';
 import { readPlain } from '../disk/plain-file.ts';
 import { FilingsError } from '../errors.ts';
 import { readWholeLines } from '../input/lines.ts';
-import { LargeMap } from '../large-map.ts';
 import type { AccessionNumber } from '../service/accession.ts';
 import type { ChosenFiling } from './item.ts';
 
@@ -50,7 +49,7 @@ export interface DoneListOptions {
 /** The filings of the list, and those that this run adds. */
 export class DoneList {
   readonly #options: DoneListOptions;
-  readonly #filings = new LargeMap<AccessionNumber, true>();
+  readonly #filings = new Set<AccessionNumber>();
   #file: AppendFile | undefined;
 
   private constructor(options: DoneListOptions) {
@@ -83,7 +82,7 @@ export class DoneList {
     await this.#file?.write(lines.map((line) => Buffer.from(line))).catch((error) => {
       throw asDoneListError(error);
     });
-    for (const { accession } of filings) this.#filings.set(accession, true);
+    for (const { accession } of filings) this.#filings.add(accession);
   }
 
   async close(): Promise<void> {
@@ -98,7 +97,7 @@ export class DoneList {
         const [, accession, lineSelection] = LINE.exec(line) ?? [];
         if (accession === undefined || lineSelection !== selection) continue;
         // A copy, because a slice would keep the whole text in memory.
-        this.#filings.set(Buffer.from(accession).toString() as AccessionNumber, true);
+        this.#filings.add(Buffer.from(accession).toString() as AccessionNumber);
       }
     }
   }

@@ -1,38 +1,31 @@
-// Turns one file of a batch into a plan, from the facts about its path, and the plan into an outcome. A failure is an
-// outcome, not an exception, because the batch continues with the next file.
-import { lstatSync, type Stats } from 'node:fs';
+// Turns one file of a batch into a plan, and the plan into an outcome. A failure is an outcome, not an exception,
+// because the batch continues with the next file.
 import { basename, dirname } from 'node:path';
-import type { ChecksumFiles } from '../checksums/append.ts';
-import { withDiskError } from '../disk/failure.ts';
+import type { ChecksumFiles } from '../checksums/sums-files.ts';
 import { sha256OfFile } from '../disk/sha256.ts';
 import { FilingsError } from '../errors.ts';
 import type { Progress } from '../terminal/progress.ts';
-import type { OpenDirectory } from '../transfer/directories.ts';
 import {
   type DiskTarget,
   type FetchContext,
-  fetchToDisk,
   fetchToStream,
+  isKeptAlready,
+  planAt,
   type StreamTarget,
+  saveToDisk,
 } from '../transfer/download.ts';
-import { findExisting, findExistingSync, NOTHING } from '../transfer/existing.ts';
-import { type DecidedPlan, type Existing, type FilePlan, planFile } from '../transfer/file-plan.ts';
+import type { FilePlan } from '../transfer/file-plan.ts';
 import type { Watcher } from '../transfer/job.ts';
-import { type Outcome, retryWait } from '../transfer/outcome.ts';
+import { type Outcome, outcomeWithoutRequest, retryWait } from '../transfer/outcome.ts';
 import type { FileItem } from './item.ts';
-import type { JobSlot } from './job-slots.ts';
 import type { Limits, Throttle } from './limits.ts';
-import { outcomeLine } from './outcome-line.ts';
 import type { Counts } from './report.ts';
 
 /** The settings and services that all files of a batch share. */
 export interface FileDeps {
   readonly targetOf: (file: FileItem) => DiskTarget;
-  readonly displayPathOf: (file: FileItem) => string;
   /** Refuses a download that would replace one of the run's own files. */
-  readonly runFiles: {
-    faultAt(path: string, displayPath: string, stats: Stats | undefined): FilingsError | undefined;
-  };
+  readonly runFileFault: (path: string, displayPath: string) => FilingsError | undefined;
   /** The target of a single file that is not written to a disk. */
   readonly stream: StreamTarget | undefined;
   readonly fetching: FetchContext;
@@ -44,77 +37,41 @@ export interface FileDeps {
   readonly isDryRun: boolean;
 }
 
-/** Returns the plan for a file, without a promise if the directory is on a local disk and already open. */
-export function makePlan(file: FileItem, deps: FileDeps): FilePlan | Promise<FilePlan> {
-  const { targetOf, stream, fetching, isDryRun } = deps;
-  if (stream) return { kind: isDryRun ? 'planned' : 'download', isRepeated: false };
-  const target = targetOf(file);
-  const { directories } = fetching;
-  const opened = directories.getIfOpen(target.location);
-  if (!opened && directories.isMissing(target.location)) return planFor(file, target, deps, NOTHING, undefined);
-  const existing = opened && findExistingSync(opened.directory, basename(target.path));
-  return existing ? planFor(file, target, deps, existing, opened) : findPlan(file, target, deps);
+/** A file of a batch, and what will be done about it. */
+export interface PlannedFile {
+  readonly item: FileItem;
+  readonly target: DiskTarget;
+  readonly plan: FilePlan;
 }
 
-/** Opens the directory first. */
-async function findPlan(file: FileItem, target: DiskTarget, deps: FileDeps): Promise<FilePlan> {
-  const { path, location } = target;
-  try {
-    const opened = await deps.fetching.directories.find(location);
-    if (!opened) return planFor(file, target, deps, NOTHING, undefined);
-    const existing = await withDiskError(path, () => findExisting(opened.directory, basename(path)));
-    return planFor(file, target, deps, existing, opened);
-  } catch (error) {
-    if (!(error instanceof FilingsError)) throw error;
-    return { kind: 'fail', error };
-  }
+export function planOf(item: FileItem, { targetOf, stream, runFileFault }: FileDeps): PlannedFile {
+  const target = targetOf(item);
+  if (stream) return { item, target, plan: { kind: 'fetch' } };
+  const error = runFileFault(target.path, target.displayPath);
+  return { item, target, plan: error ? { kind: 'fail', error } : planAt(target) };
 }
 
-function planFor(
-  { pathOwner }: FileItem,
-  target: DiskTarget,
-  { runFiles, fetching }: FileDeps,
-  existing: Existing,
-  opened: OpenDirectory | undefined,
-): FilePlan {
-  const stats = 'stats' in existing ? existing.stats : undefined;
-  return planFile(existing, target, {
-    areSizesIgnored: fetching.listedSizes.ignored,
-    runFileFault: runFiles.faultAt(target.path, target.displayPath, stats),
-    pathOwner,
-    isSettled: stats && opened?.leftovers.hasNone(basename(target.path)) && opened.directory.isSettled(stats.ctimeMs),
-  });
-}
-
-/** Returns the outcome of a plan that needs no work. */
-export function outcomeOf(file: FileItem, plan: DecidedPlan, { displayPathOf, stream }: FileDeps): Outcome {
-  const path = stream ? null : displayPathOf(file);
-  const planned: Outcome = {
-    result: 'planned',
-    path,
-    bytes: 0,
-    resumedBytes: 0,
-    verifiedLength: true,
-    attempts: 0,
-    ms: 0,
-  };
-  if (plan.kind === 'fail') return failedOutcome(planned, plan.error);
-  if (plan.kind === 'keep') return { ...planned, result: 'skipped', bytes: plan.bytes };
-  return { ...planned, bytes: file.size ?? 0 };
+/** Returns the outcome of a plan that needs no work, otherwise undefined. */
+export function decidedOutcome({ item, target, plan }: PlannedFile, deps: FileDeps): Outcome | undefined {
+  const { stream, isDryRun, fetching } = deps;
+  const path = stream ? null : target.displayPath;
+  if (plan.kind === 'fail') return outcomeWithoutRequest('failed', path, 0, plan.error);
+  if (isDryRun && plan.kind === 'fetch') return outcomeWithoutRequest('planned', path, item.size ?? 0);
+  const isKept = plan.kind === 'keep' && (isDryRun || isKeptAlready(target, fetching));
+  return isKept ? outcomeWithoutRequest('skipped', path, plan.bytes) : undefined;
 }
 
 /**
- * Returns the outcome of a plan that needs work. `slot` is released once the file needs only the disk. Throws only
+ * Returns the outcome of a plan that needs work. `onFetched` is called once the file needs only the disk. Throws only
  * defects and the signal's reason.
  */
-export async function executePlan(
-  file: FileItem,
-  deps: FileDeps,
+export async function save(
+  { item, target, plan }: PlannedFile,
+  { stream, fetching, checksums, limits, throttle, progress, counts }: FileDeps,
   signal: AbortSignal,
-  slot?: JobSlot,
+  onFetched?: (bytes: number) => void,
 ): Promise<Outcome> {
-  const { targetOf, stream, fetching, checksums, limits, throttle, progress, counts } = deps;
-  const bar = progress.start(file.fileName, file.size);
+  const bar = progress.start(item.fileName);
   const watcher: Watcher = {
     total: bar.total,
     received(bytes) {
@@ -122,34 +79,24 @@ export async function executePlan(
       bar.advance(bytes);
       return throttle?.delay(bytes, signal);
     },
-    complete(bytes) {
-      if (slot?.release(bytes)) bar.complete();
+    async complete(bytes, sha256) {
+      onFetched?.(bytes);
+      if (stream || target.ifExists !== 'overwrite' || sha256 === undefined) return;
+      await checksums?.beforeReplace(dirname(target.path), basename(target.path), sha256);
     },
-    beforeRefetch: () => slot?.reacquire(),
-    warn: progress.note,
     retry(event) {
       counts.retries += 1;
       bar.wait(retryWait(event));
     },
   };
-  const target = stream ? undefined : targetOf(file);
-  const fetched = target
-    ? await fetchToDisk(file, target, fetching, signal, watcher)
-    : await fetchToStream(file, stream as StreamTarget, fetching, signal, watcher);
-  const outcome = target && checksums ? await addChecksum(fetched, target, checksums, signal) : fetched;
-  const isFetched = outcome.result === 'downloaded' || outcome.result === 'resumed';
-  // The line replaces the bar.
-  bar.finish(isFetched ? outcomeLine(file.fileName, outcome) : undefined);
+  const fetched = stream
+    ? await fetchToStream(item, stream, fetching, signal, watcher)
+    : await saveToDisk(item, target, plan, fetching, signal, watcher);
+  if (fetched.bytes === 0 && fetched.result === 'downloaded')
+    progress.warn(`${fetched.path ?? item.fileName}: the file is empty`);
+  const outcome = checksums && !stream ? await addChecksum(fetched, target, checksums, signal) : fetched;
+  bar.finish();
   return outcome;
-}
-
-/** Returns undefined if there is no file, or on an error, which the write will report. */
-export function statsAt(path: string): Stats | undefined {
-  try {
-    return lstatSync(path, { throwIfNoEntry: false });
-  } catch {
-    return undefined;
-  }
 }
 
 /** Adds a file to SHA256SUMS. Hashes an existing file that is not listed yet. */
@@ -167,11 +114,7 @@ async function addChecksum(
     await sums.add(directory, name, sha256);
     return { ...outcome, sha256 };
   } catch (error) {
-    return failedOutcome(outcome, error);
+    if (!(error instanceof FilingsError)) throw error;
+    return { ...outcome, result: 'failed', bytes: 0, verifiedLength: false, error };
   }
-}
-
-function failedOutcome(outcome: Outcome, error: unknown): Outcome {
-  if (!(error instanceof FilingsError)) throw error;
-  return { ...outcome, result: 'failed', bytes: 0, verifiedLength: false, error };
 }

@@ -7,7 +7,7 @@ import type { AccessionNumber } from '../service/accession.ts';
 export interface ChosenFiling {
   readonly accession: AccessionNumber;
   /** Number of selected files. */
-  readonly files: number;
+  files: number;
   /** Number of files that are not known to exist on disk yet. */
   missing: number;
 }
@@ -22,19 +22,11 @@ export interface NamedFile {
   readonly filing: ChosenFiling | undefined;
 }
 
-/** Another filing of the run that has a file with the same path. */
-export interface PathOwner {
-  readonly accession: string;
-  /** The paths are the same only on disks that ignore case or accents. */
-  readonly isTwin: boolean;
-}
-
 /** A file to download, unless its plan says otherwise. */
 export interface FileItem extends NamedFile {
   readonly kind: 'file';
   /** The path below the directory, with slashes. */
   readonly path: string;
-  readonly pathOwner?: PathOwner | undefined;
 }
 
 /** The result of the selection for one file, filing or line. */

@@ -1,11 +1,11 @@
-// The counts of a run, and the texts made of them: the lines of `--report`, of `--failed`, and the summary on stderr.
+// The counts of a run, and the lines about files and runs: those of `--report` and `--failed`, and those on stderr.
 import type { FilingsError } from '../errors.ts';
+import { mistakeInFile } from '../input/lines.ts';
 import { withSlashes } from '../paths.ts';
 import { printableJson } from '../terminal/printable.ts';
 import { counted, humanBytes, humanDuration } from '../text.ts';
 import type { Outcome } from '../transfer/outcome.ts';
-import { resumableLine } from './outcome-line.ts';
-import { type BatchEnd, type FailureKind, failureKind } from './verdict.ts';
+import { type BatchEnd, isTemporary } from './verdict.ts';
 
 /** The subject of a report line: a file, a filing's listing or a line of the input. */
 interface ReportSubject {
@@ -24,33 +24,28 @@ export class Counts {
   retries = 0;
   /** Bytes of downloaded files; in a dry run, bytes to download according to listings. */
   bytes = 0;
-  /**
-   * All ended files. `bytes`: their listed sizes, or their own size if none is listed. `unsized`: number of files
-   * without a listed size. `unsizedBytes`: the bytes of these.
-   */
-  readonly ended = { bytes: 0, unsized: 0, unsizedBytes: 0 };
+  /** The bytes of all ended files: the listed size, otherwise the real one. */
+  endedBytes = 0;
   /** Bytes of unfinished and failed files that the next run resumes from. */
   resumableBytes = 0;
   /** The latest time that the service asked to wait for, in milliseconds since the epoch. */
   retryAt: number | undefined;
-  readonly failures = new Map<FailureKind, number>();
+  /** The failed files by the code of the error, or `temporary` if running it again may be enough. */
+  readonly failures = new Map<string, number>();
 
   /** Counts the outcome of a file. */
   add({ result, bytes, error }: Outcome): void {
     this.files[result] += 1;
     if (result !== 'skipped') this.bytes += bytes;
     if (result !== 'failed' || error === undefined) return;
-    const kind = failureKind(error);
+    const kind = isTemporary(error) ? 'temporary' : error.code;
     this.failures.set(kind, (this.failures.get(kind) ?? 0) + 1);
     if (error.retryAt !== undefined) this.retryAt = Math.max(this.retryAt ?? 0, error.retryAt);
   }
 
-  /** Counts an ended file for the progress of the run. `size` is the listed size. */
-  addEnded(size: number | undefined, { bytes }: Outcome): void {
-    this.ended.bytes += size ?? bytes;
-    if (size !== undefined) return;
-    this.ended.unsized += 1;
-    this.ended.unsizedBytes += bytes;
+  /** The number of failed files that running it again would not mend. */
+  get permanent(): number {
+    return this.files.failed - (this.failures.get('temporary') ?? 0);
   }
 
   /** The number of ended files. */
@@ -67,6 +62,8 @@ export interface LineOptions {
   readonly platform: string;
   /** Returns an error as JSON without secrets. */
   readonly errorOf: (error: FilingsError) => object;
+  /** Removes secrets from a text of the service. */
+  readonly redact: (text: string) => string;
 }
 
 /**
@@ -76,14 +73,14 @@ export function reportLine(
   { accession, fileName, number }: ReportSubject,
   outcome: Outcome,
   time: string,
-  { platform, errorOf }: LineOptions,
+  { platform, errorOf, redact }: LineOptions,
 ): string {
   const { result, bytes, sha256, etag, verifiedLength, attempts, ms, error } = outcome;
   const path = outcome.path && withSlashes(outcome.path, platform);
   const rest = [
     number === undefined ? '' : `,"line":${number}`,
     sha256 === undefined ? '' : `,"sha256":"${sha256}"`,
-    etag === undefined ? '' : `,"etag":${json(etag)}`,
+    etag === undefined ? '' : `,"etag":${json(redact(etag))}`,
     error?.retryAt === undefined ? '' : `,"retry_at":"${new Date(error.retryAt).toISOString()}"`,
     error === undefined ? '' : `,"error":${printableJson(errorOf(error))}`,
   ].join('');
@@ -96,15 +93,22 @@ function json(text: string | null = null): string {
   return text !== null && PLAIN.test(text) ? `"${text}"` : printableJson(text);
 }
 
+/** No white space at either end, no control characters, and nothing that is no character. */
+const PLAIN_NAME = /^[^\s\p{Cc}\p{Cs}](?:[^\p{Cc}\p{Cs}\u2028\u2029]*[^\s\p{Cc}\p{Cs}])?$/u;
+
 /** Returns a line for `--input`: text if the name is read back unchanged, otherwise a JSON object. */
-export function failedLine(accession: string, fileName: string | undefined): string {
+export function inputLine(accession: string, fileName: string | undefined, separator = ' '): string {
   if (fileName === undefined) return accession;
-  const isPlain = /^[^\s\p{Cc}\p{Cs}](?:[^\p{Cc}\p{Cs}\u2028\u2029]*[^\s\p{Cc}\p{Cs}])?$/u.test(fileName);
-  return isPlain ? `${accession} ${fileName}` : JSON.stringify({ accession_no: accession, file_name: fileName });
+  const isPlain = PLAIN_NAME.test(fileName) && mistakeInFile(fileName) === undefined;
+  if (!isPlain) return JSON.stringify({ accession_no: accession, file_name: fileName });
+  // After a space, it would be a comment.
+  return `${accession}${fileName.startsWith('#') ? '\t' : separator}${fileName}`;
 }
 
 interface Summary extends BatchEnd {
   readonly exitCode: number;
+  /** The directory of the files. */
+  readonly place: string;
   /** Milliseconds. */
   readonly ms: number;
   /** Bytes and requests of listings count, too. */
@@ -126,9 +130,22 @@ export function batchSummaryLine(counts: Counts, summary: Summary, time: string)
   return printableJson({ v: 1, time, summary: members });
 }
 
-/** Returns `3 downloaded (1.2 MB), 1 skipped, 2 failed (1 not found, 1 worth a retry); 9 requests, 12 s`. */
-export function batchSummary(counts: Counts, { notStarted, ms, requests }: Summary): string {
-  const parts = [countsText(counts)];
+/** Returns `3 downloaded (1.2 MB) to mirror, 1 skipped, 2 failed (1 not found, 1 worth a retry); 9 requests, 12 s`. */
+export function batchSummary(counts: Counts, { notStarted, ms, requests, place }: Summary): string {
+  const { files, bytes, done, unmatched } = counts;
+  const { downloaded, resumed, skipped, planned, failed, unfinished } = files;
+  const size = bytes > 0 ? ` (${humanBytes(bytes)} as listed)` : '';
+  const parts = [
+    planned > 0 && `${planned} would be downloaded${size}, with ${counted(planned, 'request')}`,
+    downloaded + resumed > 0 && `${downloaded + resumed} downloaded (${humanBytes(bytes)}) to ${place}`,
+    resumed > 0 && `${resumed} of them resumed`,
+    skipped > 0 && `${skipped} skipped`,
+    failed > 0 && `${failed} failed (${failureKinds(counts)})`,
+    unfinished > 0 && `${unfinished} unfinished`,
+    done > 0 && `${counted(done, 'filing')} done before`,
+    unmatched > 0 && `${unmatched} without a match`,
+  ].filter(Boolean);
+  if (parts.length === 0) parts.push('nothing downloaded');
   if (notStarted) parts.push(`${notStarted} not started`);
   if (counts.resumableBytes > 0) parts.push(resumableLine(counts.resumableBytes));
   const retry = counts.retryAt === undefined ? '' : `; not before ${new Date(counts.retryAt).toISOString()}`;
@@ -139,29 +156,29 @@ const KINDS: Readonly<Record<string, string>> = {
   not_found: 'not found',
   local_io: 'not written',
   temporary: 'worth a retry',
-  certificate: 'with an invalid certificate',
-  'too-many-requests': 'refused with 429',
   integrity: 'not intact',
   auth: 'not allowed',
 };
 
-function countsText({ files, bytes, failures, done, unmatched }: Counts): string {
-  const { downloaded, resumed, skipped, planned, failed, unfinished } = files;
-  const parts: string[] = [];
-  if (planned > 0) {
-    const size = bytes > 0 ? ` (${humanBytes(bytes)} as listed)` : '';
-    parts.push(`${planned} would be downloaded${size}, with ${counted(planned, 'request')}`);
-  } else if (downloaded + resumed > 0) parts.push(`${downloaded + resumed} downloaded (${humanBytes(bytes)})`);
-  if (resumed > 0) parts.push(`${resumed} of them resumed`);
-  if (skipped > 0) parts.push(`${skipped} skipped`);
-  if (failed > 0) {
-    const kinds = [...failures]
-      .sort(([, a], [, b]) => b - a)
-      .map(([code, count]) => (code === 'usage' ? counted(count, 'invalid line') : `${count} ${KINDS[code] ?? code}`));
-    parts.push(`${failed} failed (${kinds.join(', ')})`);
-  }
-  if (unfinished > 0) parts.push(`${unfinished} unfinished`);
-  if (done > 0) parts.push(`${counted(done, 'filing')} done before`);
-  if (unmatched > 0) parts.push(`${unmatched} without a match`);
-  return parts.join(', ') || 'nothing downloaded';
+function failureKinds({ failures }: Counts): string {
+  const kinds = [...failures].sort(([, a], [, b]) => b - a);
+  return kinds
+    .map(([kind, count]) => (kind === 'usage' ? counted(count, 'invalid line') : `${count} ${KINDS[kind] ?? kind}`))
+    .join(', ');
+}
+
+/** Returns the line on stderr for a file that has ended without an error. */
+export function outcomeLine(fileName: string, outcome: Outcome): string {
+  const { path, result, bytes, resumedBytes, verifiedLength, isSame } = outcome;
+  const name = path ?? fileName;
+  if (isSame) return `${name}: already exists, with the same bytes`;
+  if (result === 'skipped') return `${name}: already exists, skipped (--if-exists overwrite replaces it)`;
+  const resumed = result === 'resumed' ? `, resumed at ${humanBytes(resumedBytes)}` : '';
+  const unverified = verifiedLength ? '' : ' (the service gave no length to check)';
+  return `${name}: ${humanBytes(bytes)}${resumed}${unverified}`;
+}
+
+/** Returns the note on bytes that the next run resumes from. */
+export function resumableLine(bytes: number): string {
+  return `stopped at ${humanBytes(bytes)}; run the same command to resume`;
 }

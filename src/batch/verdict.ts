@@ -1,6 +1,6 @@
 // Decides when a run over several files or filings stops early, and with which error it ends. All are pure functions of
 // the errors seen so far, except the counts in a row.
-import { type ErrorCode, FilingsError } from '../errors.ts';
+import { FilingsError } from '../errors.ts';
 import { counted } from '../text.ts';
 
 /** After so many failed connections in a row, the service is not reachable. */
@@ -14,14 +14,11 @@ type Unit = 'file' | 'filing';
 /** Stops a run over several files or filings once the next ones would fail, too. */
 export class StopRule {
   readonly #unit: Unit;
-  readonly #hintCommand: (command: string) => string;
   #unreachable = 0;
   #forbidden = 0;
 
-  /** `hintCommand` completes a command of this program with the options for the same service. */
-  constructor(unit: Unit, hintCommand: (command: string) => string) {
+  constructor(unit: Unit) {
     this.#unit = unit;
-    this.#hintCommand = hintCommand;
   }
 
   /** Counts the end of the next file or filing. Returns the error that stops the run, or undefined. */
@@ -31,7 +28,7 @@ export class StopRule {
     if (error === undefined || error.stopsRun) return error;
     const stop = { cause: error, stopsRun: true };
     if (this.#forbidden >= MAX_FORBIDDEN) {
-      const hint = `some services say "slow down" so: wait, and add --rate 1/s; or check the key: ${this.#hintCommand('filings config check')}`;
+      const hint = 'some services mean "slow down": wait, then run again with --rate 1/s; otherwise check the key';
       return new FilingsError('auth', `403 for ${MAX_FORBIDDEN} ${this.#unit}s in a row`, { ...stop, hint });
     }
     if (this.#unreachable < MAX_UNREACHABLE) return undefined;
@@ -39,16 +36,6 @@ export class StopRule {
     const message = `${MAX_UNREACHABLE} ${this.#unit}s in a row could not even connect`;
     return new FilingsError('temporary', message, { ...stop, hint });
   }
-}
-
-/** A kind of failure that messages count separately: an error code, or the reason of a temporary error. */
-export type FailureKind = ErrorCode | 'certificate' | 'too-many-requests';
-
-/** Returns the kind under which an error is counted. */
-export function failureKind({ code, fault, problem }: FilingsError): FailureKind {
-  if (code !== 'temporary') return code;
-  if (fault === 'certificate') return fault;
-  return problem?.status === 429 ? 'too-many-requests' : code;
 }
 
 /** Why a batch ended, and which files were not started. */
@@ -63,15 +50,13 @@ export interface BatchEnd {
 export interface BatchResult extends BatchEnd {
   readonly files: number;
   readonly failed: number;
-  readonly failures: ReadonlySet<FailureKind>;
+  /** Number of those failures that running it again would not mend. */
+  readonly permanent: number;
 }
 
-const TEMPORARY: ReadonlySet<FailureKind> = new Set(['temporary', 'certificate', 'too-many-requests']);
-
-/** Returns the hint for failed files. Running again later does not help with a certificate. */
-function hintFor(kinds: ReadonlySet<FailureKind>, isTemporary: boolean): string {
-  const next = isTemporary && !kinds.has('certificate') ? 'run it again later' : 'see the errors above';
-  return kinds.has('too-many-requests') ? `${next}; send fewer requests with --rate 1/s` : next;
+/** Returns whether running it again may be enough: after a failure of the network, also in the middle of a body. */
+export function isTemporary({ code, retryable }: FilingsError): boolean {
+  return code === 'temporary' || (code === 'integrity' && retryable === true);
 }
 
 /**
@@ -79,7 +64,7 @@ function hintFor(kinds: ReadonlySet<FailureKind>, isTemporary: boolean): string 
  * stopped the batch, then failures of files, then a limit. The remarks of the error have the rest.
  */
 export function batchError(result: BatchResult, unit: Unit = 'file'): FilingsError | undefined {
-  const { files, failed, failures: kinds, stoppedBy, notStarted } = result;
+  const { files, failed, permanent, stoppedBy, notStarted } = result;
   if (stoppedBy?.code === 'interrupted') return stoppedBy;
   const failures = failed > 0 ? `${failed} of ${files} ${unit}s failed` : undefined;
   const rest = notStarted === undefined ? 'the rest' : counted(notStarted, unit);
@@ -92,10 +77,8 @@ export function batchError(result: BatchResult, unit: Unit = 'file'): FilingsErr
   }
   if (!failures) return undefined;
   const stopped = stoppedBy ? [stoppedBy.reason, notStartedText] : [];
-  const isTemporary = [...kinds].every((kind) => TEMPORARY.has(kind));
-  const code = isTemporary ? 'temporary' : 'partial';
-  return new FilingsError(code, failures, {
+  return new FilingsError(permanent === 0 ? 'temporary' : 'partial', failures, {
     remarks: stopped.filter((remark) => remark !== undefined),
-    hint: hintFor(kinds, isTemporary),
+    hint: permanent === 0 ? 'run it again later' : 'see the errors above',
   });
 }

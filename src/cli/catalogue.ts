@@ -1,19 +1,32 @@
-// All commands of the program.
+// The program as data: all its commands, and its exit statuses.
 import { COMPLETION } from '../commands/completion/spec.ts';
 import { CONFIG } from '../commands/config/spec.ts';
 import { DOWNLOAD } from '../commands/download/spec.ts';
-import { helpSpec } from '../commands/help/spec.ts';
 import { LIST } from '../commands/list/spec.ts';
 import { SERVE } from '../commands/serve/spec.ts';
 import { TOKEN } from '../commands/token/spec.ts';
 import { VERIFY } from '../commands/verify/spec.ts';
+import { EXIT_CODE_ROWS } from '../errors.ts';
 import type { CommandSpec } from '../spec/command.ts';
-import { parseCommandLine } from './program.ts';
 
-const OTHERS: readonly CommandSpec[] = [LIST, DOWNLOAD, VERIFY, TOKEN, SERVE, CONFIG, COMPLETION];
+export const COMMANDS: readonly CommandSpec[] = [LIST, DOWNLOAD, VERIFY, TOKEN, SERVE, CONFIG, COMPLETION];
 
-/** All commands in the order of the help. */
-export const COMMANDS: readonly CommandSpec[] = [
-  ...OTHERS,
-  helpSpec(OTHERS, (argv) => parseCommandLine(argv, COMMANDS)),
-];
+export const PROGRAM: CommandSpec = {
+  name: 'filings',
+  summary: 'list and download the files of company filings, and mint and check the JWTs their service takes',
+  description: [
+    'Data goes to stdout, and everything meant for a person to stderr. Options may come before or after the command.',
+  ],
+  children: COMMANDS,
+  examples: [
+    ['filings list 0001234567-24-000001 --sandbox', 'the sample filings, without an account'],
+    ['filings download 0001234567-24-000001 primary.htm --sandbox', 'one file, into the working directory'],
+    ['filings config set base-url https://api.example.com', 'set the address of the service'],
+    ['filings config set api-key', 'set its key, which is read without showing it'],
+  ],
+};
+
+/** The exit statuses with their codes and meanings, for the help and the manual. */
+export const EXIT_ROWS: readonly (readonly [status: string, text: string])[] = EXIT_CODE_ROWS.map(
+  ([status, codes, text]) => [status, codes === '' ? text : `${codes}: ${text}`],
+);

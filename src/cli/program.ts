@@ -1,20 +1,31 @@
-// Parses the command line with commander. Takes the arguments and the specs of the commands, and gives what to do
-// together with the flags, which decide how even an error of the command line is shown.
-import { Argument, Command, Option } from 'commander';
+// Parses the command line with commander. Takes the arguments, and gives what to do together with the flags, which
+// decide how even an error of the command line is shown.
+import { Argument, Command, type CommanderError, Help, Option } from 'commander';
 import { FilingsError } from '../errors.ts';
-import { type CommandNode, programSpec } from '../help/program.ts';
+import { expandHome } from '../paths.ts';
 import { SHARED_OPTIONS } from '../settings/table.ts';
-import type { CommandSpec, Flags, Invocation, ParsedLine } from '../spec/command.ts';
+import { type CommandSpec, descriptionOf, type Flags, type Invocation, type ParsedLine } from '../spec/command.ts';
 import { choice } from '../spec/kind.ts';
-import { type NamedOption, named, readAs } from '../spec/option.ts';
-import { commandHelp } from './command-help.ts';
-import { unknownCommandError, usageError } from './usage-error.ts';
+import { HELP_OPTION, type NamedOption, named, optionText, readAs } from '../spec/option.ts';
+import { PROGRAM } from './catalogue.ts';
+import { formatItem, helpAfter, indentedUsage } from './help.ts';
+import { unknownCommand, usageError } from './usage-error.ts';
+
+/** What parsing takes from outside besides the arguments. */
+interface Surroundings {
+  /** The width of the help. */
+  readonly columns?: number;
+  /** The home directory, which `~/` in a path means. */
+  readonly home?: string | undefined;
+}
 
 /** The result of parsing so far. Commander's callbacks fill it in. */
-interface ParseState {
+interface ParseState extends Surroundings {
   readonly argv: readonly string[];
   /** The command whose options were read last. */
   command?: Command;
+  /** The help that commander has printed. */
+  text: string;
   line?: ParsedLine;
   /** The error of the first invalid value. Parsing continues, because a later flag may decide how errors look. */
   fault?: unknown;
@@ -26,30 +37,36 @@ export type CommandLine = { readonly flags: Flags } & (
   | { readonly line?: never; readonly error: unknown }
 );
 
-/** Returns what a command line means. Throws `usage`, whose message never has the value of a setting. */
-export function parseCommandLine(argv: readonly string[], commands: readonly CommandSpec[]): ParsedLine {
-  const { line, error } = readCommandLine(argv, commands);
-  if (line === undefined) throw error;
-  return line;
-}
-
-/** Parses as `parseCommandLine` does, but returns the error, with the flags that could be read. */
-export function readCommandLine(argv: readonly string[], commands: readonly CommandSpec[]): CommandLine {
-  const state: ParseState = { argv };
+/** Returns what a command line means, or its error `usage`, whose message never has the value of a setting. */
+export function readCommandLine(args: readonly string[], surroundings: Surroundings = {}): CommandLine {
+  const asksHelp = args[0] === 'help';
+  const argv = asksHelp ? [...args.slice(1), '--help'] : args;
+  const state: ParseState = { ...surroundings, argv, text: '' };
   let error: unknown;
   try {
-    const program = buildCommand({ path: [], spec: programSpec(commands) }, state).option('-V, --version');
-    program.on('option:version', () => {
-      state.line = { kind: 'version' };
-    });
+    const program = buildCommand(PROGRAM, [], state);
+    program
+      .version('', '-V, --version', 'print the version')
+      .helpCommand('help [COMMAND]', 'show the help of a command');
+    if (asksHelp) requireCommand(args.slice(1), program);
     program.parse([...argv], { from: 'user' });
   } catch (thrown) {
     error = thrown;
   }
-  const { line, fault } = state;
-  const flags = state.command ? flagsOf(state.command) : {};
+  const { command, line, fault } = state;
+  const flags = command ? flagsOf(command) : {};
   if (line !== undefined && fault === undefined) return { flags, line };
   return { flags, error: fault ?? error ?? new FilingsError('internal', 'the command line was parsed to nothing') };
+}
+
+/** Throws `usage` if the words after `help` are not a command. Commander would show the help of the program. */
+function requireCommand(words: readonly string[], program: Command): void {
+  let [command, path] = [program, 'filings'];
+  for (const word of words.filter((one) => !one.startsWith('-'))) {
+    const child = command.commands.find((one) => one.name() === word);
+    if (child === undefined) throw unknownCommand(word, command, path);
+    [command, path] = [child, `${path} ${word}`];
+  }
 }
 
 /** Returns what `read` returns, or undefined if it throws. */
@@ -57,62 +74,79 @@ function readValue<T>(state: ParseState, read: () => T): T | undefined {
   try {
     return read();
   } catch (error) {
-    // After --version, the rest of the line is ignored.
-    if (state.line === undefined) state.fault ??= error;
+    state.fault ??= error;
     return undefined;
   }
 }
 
 /** Returns commander's command for a spec, with its options, arguments and subcommands. */
-function buildCommand(node: CommandNode, state: ParseState, siblings?: readonly CommandSpec[]): Command {
-  const { path, spec } = node;
-  const ownOptions = named(spec.options);
-  const command = new Command(spec.name)
-    .summary(spec.summary)
+function buildCommand(spec: CommandSpec, parents: readonly string[], state: ParseState): Command {
+  const { name, summary, forms, children = [], load } = spec;
+  const path = [...parents, name].join(' ');
+  const isProgram = parents.length === 0;
+  const asksHelp = state.argv.some((word) => word === '--help' || word === '-h');
+  const command = new Command(name)
+    .summary(summary)
+    .description(descriptionOf(spec).join('\n\n'))
     .enablePositionalOptions()
-    .helpCommand(false)
-    // Commander prints nothing: the text is made later, when the width is known.
-    .configureHelp({ formatHelp: () => '' })
-    .configureOutput({ writeOut: () => {}, writeErr: () => {} })
     .showSuggestionAfterError(false)
+    .helpCommand(false)
+    .configureHelp({
+      ...(state.columns && { helpWidth: state.columns }),
+      subcommandTerm: (child) => child.name(),
+      optionDescription: (option) => option.description,
+      minWidthToWrap: 1,
+      formatItem,
+      styleUsage: indentedUsage,
+      formatHelp: (shown, help) =>
+        Help.prototype.formatHelp.call(help, shown, help) + helpAfter(spec, isProgram && asksHelp, help),
+      // Without a command, an overview is enough.
+      ...(isProgram && !asksHelp && { visibleOptions: () => [] }),
+    })
+    .configureOutput({ writeOut: keep, writeErr: keep, outputError: () => {} })
     .exitOverride((error) => {
       state.command = command;
-      if (/^commander\.help(Displayed)?$/.test(error.code)) state.line ??= helpLine(error.code);
-      else throw usageError(error, { path, spec, command, siblings, options: [...ownOptions, ...SHARED_OPTIONS] });
+      if (error.code === 'commander.version') state.line ??= { kind: 'version' };
+      else if (error.code.startsWith('commander.help')) {
+        state.line ??= { kind: 'help', about: path, missing: error.exitCode > 0, text: state.text };
+      } else throw errorOf(error);
       throw error;
     });
-  const helpLine = (code: string): ParsedLine => {
-    const [word, ...words] = command.args.filter((arg) => !arg.startsWith('-'));
-    if (word !== undefined && spec.children) {
-      const child = command.commands.find((one) => one.name() === word);
-      // `-h` before the name of a command asks for the help of that command.
-      if (child) child.parse([...words, '--help'], { from: 'user' });
-      else throw unknownCommandError(path, word, spec.children);
-    }
-    return {
-      kind: 'help',
-      about: ['filings', ...path].join(' '),
-      missing: code === 'commander.help',
-      text: (columns) => commandHelp(command, node, !state.argv.includes('--help'), columns),
-    };
-  };
+  function keep(text: string) {
+    state.text += text;
+  }
+  function errorOf(error: CommanderError): FilingsError {
+    // The word was meant to be a command, and commander gave it to the default command.
+    const parent = state.argv.includes(name) ? undefined : command.parent;
+    if (error.code !== 'commander.excessArguments' || !parent) return usageError(error, command, path);
+    return unknownCommand(command.args[0] ?? '', parent, parents.join(' '));
+  }
+  if (forms) command.usage(forms.map((form) => `[options] ${form}`).join(`\n${path} `));
   // Options take most of the start-up time, so a command that the line does not name gets none.
-  if (path.length > 0 && siblings === undefined && !state.argv.includes(spec.name)) return command;
-  for (const option of ownOptions) command.addOption(buildOwnOption(option, state));
-  for (const option of SHARED_OPTIONS) command.addOption(buildSharedOption(option, state));
-  for (const { name, variadic, required, choices, help } of spec.arguments ?? []) {
-    const words = variadic ? `${name}...` : name;
-    const argument = new Argument(required ? `<${words}>` : `[${words}]`, help);
-    const isOneOf = (text: string) => readValue(state, () => readAs(choice(...(choices ?? [])), text, name));
-    command.addArgument(choices === undefined ? argument : argument.choices([...choices]).argParser(isOneOf));
+  if (!isProgram && !state.argv.includes(name) && !state.argv.includes(parents.at(-1) ?? '')) return command;
+  const ownOptions = named(spec.options);
+  const shared = SHARED_OPTIONS.map(
+    (option) => [option, buildSharedOption(option, state).hideHelp(!isProgram)] as const,
+  );
+  for (const [{ heading }, option] of [
+    ...ownOptions.map((one) => [one, buildOwnOption(one, state)] as const),
+    ...shared,
+  ]) {
+    if (heading) command.optionsGroup(`${heading}:`);
+    command.addOption(option);
   }
-  for (const child of spec.children ?? []) {
-    const isDefault = child.name === spec.defaultChild;
-    const childNode = { path: [...path, child.name], spec: child };
-    const childCommand = buildCommand(childNode, state, isDefault ? spec.children : undefined);
-    command.addCommand(childCommand, { isDefault });
+  const isGrouped = isProgram || ownOptions.some(({ heading }) => heading);
+  command.optionsGroup(isGrouped ? 'Help:' : 'Options:').helpOption(`-${HELP_OPTION.short}, --help`, HELP_OPTION.help);
+  for (const { name: argument, variadic, required, choices, help } of spec.arguments ?? []) {
+    const words = variadic ? `${argument}...` : argument;
+    const isOneOf = (text: string) => readValue(state, () => readAs(choice(...(choices ?? [])), text, argument));
+    const built = new Argument(required ? `<${words}>` : `[${words}]`, help);
+    command.addArgument(choices === undefined ? built : built.argParser(isOneOf));
   }
-  const { name, load } = spec;
+  for (const child of children) {
+    const built = buildCommand(child, [...parents, name], state);
+    command.addCommand(built, { isDefault: child.name === spec.defaultChild });
+  }
   if (load !== undefined) {
     command.action(() => {
       state.command = command;
@@ -129,7 +163,7 @@ function buildOwnOption(spec: NamedOption, state: ParseState): Option {
   if (value === undefined) return option.default(false);
   const defaultValue = repeatable ? [] : defaultText && kind.parse(defaultText);
   return option.default(defaultValue).argParser((text: string, previous: unknown) => {
-    const parsed = readValue(state, () => readAs(kind, text, `--${flag}`));
+    const parsed = readValue(state, () => readAs(kind, typedText(spec, text, state), `--${flag}`));
     return repeatable && Array.isArray(previous) ? [...previous, parsed] : parsed;
   });
 }
@@ -140,14 +174,24 @@ function buildOwnOption(spec: NamedOption, state: ParseState): Option {
  */
 function buildSharedOption(spec: (typeof SHARED_OPTIONS)[number], state: ParseState): Option {
   const { kind, flag, value, service } = spec;
+  const option = buildOption(spec);
+  if (value === undefined) return option;
   // `--sandbox` ignores the settings of the service, even if they are invalid.
-  if (value === undefined || kind.choices === undefined || service) return buildOption(spec);
-  return buildOption(spec).argParser((text: string) => readValue(state, () => String(readAs(kind, text, `--${flag}`))));
+  const isChecked = kind.choices !== undefined && !service;
+  return option.argParser((text: string) =>
+    isChecked ? readValue(state, () => String(readAs(kind, text, `--${flag}`))) : typedText(spec, text, state),
+  );
 }
 
-function buildOption({ flag, short, value, help }: NamedOption): Option {
-  const flags = `${short === undefined ? '' : `-${short}, `}--${flag}`;
-  return new Option(value === undefined ? flags : `${flags} <VALUE>`, help);
+/** Returns the value of an option as it was typed, a path with the home directory for its `~`. */
+function typedText({ kind: { completes } }: NamedOption, text: string, { home }: ParseState): string {
+  return completes === 'file' || completes === 'directory' ? expandHome(text, home) : text;
+}
+
+function buildOption(spec: NamedOption): Option {
+  const { flag, short, value } = spec;
+  const flags = `${short === undefined ? '' : `-${short}, `}--${flag}${value === undefined ? '' : ` <${value}>`}`;
+  return new Option(flags, optionText(spec));
 }
 
 function invocationOf(ownOptions: readonly NamedOption[], command: Command): Invocation {

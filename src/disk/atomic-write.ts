@@ -1,12 +1,12 @@
-// Writes whole small files: a reader sees either the old file or the complete new one, also after a crash.
-import { randomBytes } from 'node:crypto';
+// Writes whole small files: a reader sees either the old file or the complete new one, even after a crash.
 import { lstat, open, readlink, realpath, rename, unlink } from 'node:fs/promises';
-import { dirname, resolve } from 'node:path';
+import { basename, dirname, join, resolve } from 'node:path';
 import { errnoOf, FilingsError } from '../errors.ts';
 import type { World } from '../world.ts';
 import { renameOnWindows, undefinedIfMissing } from './calls.ts';
 import { diskError, withDiskError } from './failure.ts';
 import { flushDirectory, makeDirectories } from './make-directories.ts';
+import { partName } from './part-name.ts';
 import { requirePlain } from './plain-file.ts';
 
 /** A file to create. */
@@ -55,7 +55,7 @@ interface ReplaceOptions {
 export function replaceFile(
   path: string,
   text: string,
-  { platform, sleep }: Pick<World, 'platform' | 'sleep'>,
+  { platform, sleep, random }: Pick<World, 'platform' | 'sleep' | 'random'>,
   { mode = 0o600, makesDirectories = false }: ReplaceOptions = {},
 ): Promise<void> {
   return withDiskError(path, async () => {
@@ -64,7 +64,7 @@ export function replaceFile(
     // The file is written by rename, which would replace a device or FIFO.
     if (stats) requirePlain(stats);
     if (makesDirectories) await makeDirectories(dirname(target), mode | ((mode & 0o444) >> 2));
-    const temporary = `${target}.${randomBytes(6).toString('hex')}.tmp`;
+    const temporary = join(dirname(target), partName(basename(target), random()));
     await create({ path: temporary, bytes: text, mode });
     const replace = () =>
       platform === 'win32' ? renameOnWindows(temporary, target, sleep) : rename(temporary, target);
@@ -84,9 +84,13 @@ async function targetOf(path: string): Promise<string> {
 async function create({ path, bytes, mode }: NewFile): Promise<void> {
   const handle = await open(path, 'wx', mode);
   await removeOnFailure(path, async () => {
-    await handle.writeFile(bytes);
-    await handle.sync();
-  }).finally(() => handle.close());
+    try {
+      await handle.writeFile(bytes);
+      await handle.sync();
+    } finally {
+      await handle.close();
+    }
+  });
 }
 
 async function removeOnFailure(path: string, work: () => Promise<void>): Promise<void> {

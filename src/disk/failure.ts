@@ -1,61 +1,35 @@
 // Turns errors of the file system into errors of the program, with a reason in words and a hint.
 import { constants } from 'node:os';
 import { getSystemErrorMap } from 'node:util';
-import { errnoOf, FilingsError, type Hint } from '../errors.ts';
+import { errnoOf, FilingsError } from '../errors.ts';
+import { foreign } from '../secrets.ts';
 
 const { errno } = constants;
 const ELSEWHERE = 'choose another place';
 const ROOM = 'free some space, then run it again: complete files are kept';
 const CHECK = `check the disk and the path, or ${ELSEWHERE}`;
 
-const REASONS: Readonly<Record<string, readonly [reason: string, hint: Hint]>> = {
+const REASONS: Readonly<Record<string, readonly [reason: string, hint: string]>> = {
   ENOSPC: ['the disk is full', ROOM],
   EDQUOT: ['the disk quota is used up', ROOM],
   EFBIG: ['the file is larger than may be written here', `raise the limit (ulimit -f), or ${ELSEWHERE}`],
   EACCES: ['permission denied', `${ELSEWHERE}, or change its permissions`],
-  EMFILE: ['too many open files', { advice: 'fewer-jobs' }],
+  EMFILE: ['too many open files', 'lower --jobs, or raise the limit (ulimit -n)'],
   EIO: ['the disk reported an error', CHECK],
   ENOENT: ['the directory is not there', `make it first (mkdir -p), or ${ELSEWHERE}`],
   EFTYPE: ['it is not a regular file', ELSEWHERE],
   EISDIR: ['it is a directory', 'name a file, or move it away'],
+  EBUSY: ['it is in use, or mounted by itself', 'if a container mounts this one file, mount its directory instead'],
   EINUSE: ['another program has it open', 'close it there, then run it again'],
   ELOOP: ['a symbolic link already exists there', `remove it, or ${ELSEWHERE}`],
 };
 
-/** The calls that write. Network disks report lost writes at `close`. */
-const WRITES: ReadonlySet<unknown> = new Set(['write', 'fsync', 'fdatasync', 'ftruncate', 'close']);
-/** The errors of a full or failing disk, in any call. */
-const DISK_FAILURES: ReadonlySet<unknown> = new Set(['EIO', 'EROFS', 'ENOSPC', 'EDQUOT']);
-
 /**
- * Returns whether an error or one of its causes is a failed write or flush, after which the disk may have lost bytes.
- */
-export function isWriteFailure(error: unknown): boolean {
-  // An error of a socket may have `write` as its call too.
-  if (!(error instanceof Error) || (error instanceof FilingsError && error.code !== 'local_io')) return false;
-  const { syscall, code, cause } = error as NodeJS.ErrnoException;
-  return WRITES.has(syscall) || DISK_FAILURES.has(code) || isWriteFailure(cause);
-}
-
-/**
- * Errors of Linux file systems without a name in libuv, by number, in the words of glibc. The numbers that other
- * systems have too come from `os.constants`.
+ * Common errors of file systems without a name in libuv, by number, in the words of glibc.
  */
 const UNNAMED: Readonly<Record<number, readonly [name: string, words: string]>> = {
-  [errno.EDEADLK]: ['EDEADLK', 'Resource deadlock avoided'],
-  [errno.ENOLCK]: ['ENOLCK', 'No locks available'],
-  [errno.ENOLINK]: ['ENOLINK', 'Link has been severed'],
-  [errno.EBADMSG]: ['EBADMSG', 'Bad message'],
   [errno.ESTALE]: ['ESTALE', 'Stale file handle'],
-  117: ['EUCLEAN', 'Structure needs cleaning'],
   [errno.EDQUOT]: ['EDQUOT', 'Disk quota exceeded'],
-  123: ['ENOMEDIUM', 'No medium found'],
-  124: ['EMEDIUMTYPE', 'Wrong medium type'],
-  126: ['ENOKEY', 'Required key not available'],
-  127: ['EKEYEXPIRED', 'Key has expired'],
-  128: ['EKEYREVOKED', 'Key has been revoked'],
-  129: ['EKEYREJECTED', 'Key was rejected by service'],
-  133: ['EHWPOISON', 'Memory page has hardware error'],
 };
 
 /**
@@ -92,7 +66,7 @@ export function isSystemError(error: unknown): boolean {
   return typeof number === 'number' || /^(E[A-Z0-9]+|ERR_STREAM_.+)$/.test(errnoOf(error) ?? '');
 }
 
-function explain(error: unknown): readonly [reason: string, hint: Hint] {
+function explain(error: unknown): readonly [reason: string, hint: string] {
   return REASONS[nameOf(error) ?? ''] ?? [systemReason(error), CHECK];
 }
 
@@ -108,7 +82,7 @@ function unnamed(error: unknown) {
 /** Returns a system error in words and with its name: `permission denied (EACCES)`. */
 export function systemReason(error: unknown): string {
   const code = errnoOf(error);
-  if (code === undefined) return error instanceof Error ? error.message : String(error);
+  if (code === undefined) return foreign(error instanceof Error ? error.message : String(error));
   const [name, words] = unnamed(error) ?? [...getSystemErrorMap().values()].find(([name]) => name === code) ?? [];
   return words === undefined ? code.replace(/^Unknown system error -/, 'system error ') : `${words} (${name})`;
 }

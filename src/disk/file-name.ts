@@ -1,6 +1,7 @@
 // Decides which names from the service, the input and the command line may become names on a disk, and which names some
-// disk takes for one.
+// file systems treat as the same.
 import { shellWord } from '../text.ts';
+import { MAX_FINAL_NAME_BYTES } from './part-name.ts';
 
 /** The fault of a name that is refused. The reason is a sentence whose subject is "it", the name. */
 export interface FileNameFault {
@@ -8,18 +9,13 @@ export interface FileNameFault {
   readonly hint?: string;
 }
 
-/** The bytes that the name of a part adds to the final name: a dot, the owner, the id and `.part`. */
-export const PART_SUFFIX_BYTES = 64;
-/** A name on ext4, XFS, APFS and NTFS has at most 255 bytes, and the name of the part must fit too. */
-const MAX_BYTES = 255 - PART_SUFFIX_BYTES;
-
 /** A folder such as `xslF345X05` before a primary document names a rendering of the document, not a directory. */
 const STYLE_SHEET_FOLDER = /^xsl[\w.-]*\/([^/\\]+)$/i;
 /** A device keeps its meaning with any text after the first dot. Superscript digits count as digits. */
 const WINDOWS_DEVICE = /^(con|prn|aux|nul|clock\$|conin\$|conout\$|(com|lpt)[0-9\u00b9\u00b2\u00b3]) *(\.|$)/i;
 /** Characters that hide or reorder text: controls, format characters, lone surrogates, separators and fillers. */
 const INVISIBLE = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\u115f\u1160\u3164\uffa0]|\u034f/u;
-/** The key of the file that `--checksums` writes beside the others, in any spelling that a disk takes for its name. */
+/** The key of the file that `--checksums` writes beside the others, in any spelling that a file system treats as the same. */
 const CHECKSUMS = 'sha256sums';
 
 /** Matches nearly all names, and none that breaks a rule. */
@@ -36,7 +32,7 @@ const RULES: readonly (readonly [isBroken: (name: string, platform: string) => b
   [(name) => /^[.-]/.test(name), 'it begins with a dot or a dash'],
   [(name) => /^ |[. ]$/.test(name), 'it begins or ends with a space, or ends with a dot'],
   [(name) => WINDOWS_DEVICE.test(name), 'it is the name of a device on Windows'],
-  [(name) => Buffer.byteLength(name) > MAX_BYTES, `it is longer than ${MAX_BYTES} bytes`],
+  [(name) => Buffer.byteLength(name) > MAX_FINAL_NAME_BYTES, `it is longer than ${MAX_FINAL_NAME_BYTES} bytes`],
   [
     (name, platform) => platform === 'win32' && REFUSED_BY_WINDOWS.test(name),
     'it has a character in it that Windows does not allow in a name: < > " | ? *',
@@ -87,9 +83,4 @@ export function twinKey(name: string): string {
     folded = folded.normalize('NFKD').toUpperCase().toLowerCase().normalize('NFKD').replace(IGNORED, '');
   }
   return folded;
-}
-
-/** Returns whether a name looks like one of a part, a lock or a record. No final name begins with a dot. */
-export function isPartLike(name: string): boolean {
-  return /^\..+\.(?:part|resume|lock)$/s.test(name);
 }

@@ -1,4 +1,4 @@
-import { constants, type Stats } from 'node:fs';
+import { constants } from 'node:fs';
 import { mkdir, open, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { errnoOf } from '../errors.ts';
@@ -35,16 +35,13 @@ export async function makeDirectory(path: string, mode?: number): Promise<boolea
   }
 }
 
-/** Flushes the entries of a directory. Returns the stats of the flushed directory. Throws the system error. */
-export async function flushDirectory(path: string): Promise<Stats> {
+/** Flushes the entries of a directory. Throws the system error. */
+export async function flushDirectory(path: string): Promise<void> {
   const handle = await open(path, OPEN_TO_FLUSH | constants.O_DIRECTORY).catch(undefinedIfNotFlushed);
-  if (!handle) return stat(path);
-  try {
-    await handle.sync().catch(undefinedIfNotFlushed);
-    return await handle.stat();
-  } finally {
-    await handle.close();
-  }
+  await handle
+    ?.sync()
+    .catch(undefinedIfNotFlushed)
+    .finally(() => handle.close());
 }
 
 /**

@@ -1,8 +1,8 @@
 // Writes the bytes of one file, and remembers the first failed write or flush.
-import { fchmod, fdatasync, fsync, ftruncate, type Stats, writev, writevSync } from 'node:fs';
+import { closeSync, fchmod, fdatasync, fsync, ftruncate, type Stats, writev, writevSync } from 'node:fs';
 import { promisify } from 'node:util';
-import { type Disk, statOf, unwrittenAfter } from './calls.ts';
-import { blocksOf, sha256Of } from './sha256.ts';
+import { statOf, unwrittenAfter } from './calls.ts';
+import { sha256Of } from './sha256.ts';
 
 /** The number of bytes after which a flush starts in the background, so that the disk works while the network does. */
 const FLUSH_EVERY_BYTES = 128 << 20;
@@ -21,21 +21,17 @@ const changeMode = promisify(fchmod);
  */
 export class OutputFile {
   readonly #fd: number;
-  readonly #disk: Disk;
   #size: number;
   #flushed: number;
   #flushing: Promise<unknown> | undefined;
   #failure: unknown;
   #closed = false;
-  readonly #onFailure: (error: unknown) => void;
 
-  /** `size` is the number of bytes that an earlier run wrote. `onFailure` gets each failed write, flush and close. */
-  constructor(fd: number, disk: Disk, size = 0, onFailure: (error: unknown) => void = () => {}) {
+  /** `size` is the number of bytes that an earlier run wrote and flushed. */
+  constructor(fd: number, size = 0) {
     this.#fd = fd;
-    this.#disk = disk;
     this.#size = size;
     this.#flushed = size;
-    this.#onFailure = onFailure;
   }
 
   /** The number of bytes. */
@@ -60,13 +56,8 @@ export class OutputFile {
 
   async #write(chunks: readonly Buffer[]): Promise<number> {
     const bytes = chunks.reduce((sum, { length }) => sum + length, 0);
-    if (this.#disk.isLocal && bytes <= MAX_SYNC_WRITE_BYTES) return writevSync(this.#fd, chunks, this.#size);
+    if (bytes <= MAX_SYNC_WRITE_BYTES) return writevSync(this.#fd, chunks, this.#size);
     return (await writeChunks(this.#fd, chunks, this.#size)).bytesWritten;
-  }
-
-  /** Yields the bytes from the start. A block is valid only until the next one is requested. */
-  read(): AsyncGenerator<Buffer> {
-    return blocksOf(this.#fd);
   }
 
   /** Returns the SHA-256 in lower-case hexadecimal digits. Also throws the signal's reason. */
@@ -102,9 +93,7 @@ export class OutputFile {
     if (this.#closed) return;
     this.#closed = true;
     await this.#flushing;
-    await this.#disk.close(this.#fd).catch((error) => {
-      throw this.#fail(error);
-    });
+    closeSync(this.#fd);
   }
 
   /**
@@ -137,7 +126,6 @@ export class OutputFile {
 
   #fail(error: unknown): unknown {
     this.#failure ??= error;
-    this.#onFailure(error);
     return this.#failure;
   }
 }

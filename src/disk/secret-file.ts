@@ -2,7 +2,6 @@
 // may read or change, with the command that fixes its permissions.
 import { closeSync, constants, fstatSync, openSync, readFileSync, type Stats } from 'node:fs';
 import { Socket } from 'node:net';
-import { dirname } from 'node:path';
 import { FilingsError, type Subject } from '../errors.ts';
 import { shellWord } from '../text.ts';
 import type { SmallFile, World } from '../world.ts';
@@ -12,7 +11,7 @@ import { systemReason } from './failure.ts';
 const MAX_BYTES = 1024 * 1024;
 const WRITTEN_BY_OTHERS = 0o022;
 
-type SecretFileDeps = Pick<World, 'uid' | 'env' | 'interrupt'>;
+type SecretFileDeps = Pick<World, 'uid' | 'interrupt'>;
 
 /** `trusted`: no other user may change the file. `private`: no other user may read or change the file. */
 type Protection = 'private' | 'trusted';
@@ -74,35 +73,32 @@ function tooLarge(subject: Subject): FilingsError {
 }
 
 /**
- * Throws `config` if other users have too much access to a file. The hint is the command that fixes the permissions.
+ * Throws `config` if another user owns the file, or if others have too much access to it. Containers mount secrets as
+ * files of root that all users may read, so others may read a file of root. The hint works for the user who reads it.
  */
 export function checkAccess(
   { mode, uid }: Pick<Stats, 'mode' | 'uid'>,
   protection: Protection,
   name: string,
   path: string,
-  world: Pick<World, 'uid' | 'env'>,
+  world: Pick<World, 'uid'>,
 ): void {
   if (world.uid === undefined) return;
-  const word = shellWord(path.startsWith('-') ? `./${path}` : path);
-  // Other users may have to read a file of root, so the command keeps their read permission.
-  const fix = `chmod ${protection === 'private' || uid === world.uid ? '600' : 'go-w'} ${word}`;
+  const subject = { name, path };
+  const word = shellWord(path);
+  // Only root can change the files of other users.
+  const sudo = world.uid === 0 ? '' : 'sudo ';
   if (uid !== world.uid && uid !== 0) {
-    throw new FilingsError('config', 'another user owns it', {
-      subject: { name, path },
-      hint: `make it yours: chown "$(id -u)" ${word} && ${fix}`,
-    });
+    const instead =
+      protection === 'private'
+        ? 'pass the key by the environment or stdin'
+        : `make it yours: ${sudo}chown ${world.uid} ${word}`;
+    const hint = `run as the user who owns it (uid ${uid}), or ${instead}`;
+    throw new FilingsError('config', 'another user owns it', { subject, hint });
   }
-  const forbidden = protection === 'trusted' ? WRITTEN_BY_OTHERS : isCredential(path, uid, world) ? 0o026 : 0o066;
+  const forbidden = protection === 'trusted' || uid === 0 ? WRITTEN_BY_OTHERS : 0o066;
   if ((mode & forbidden) === 0) return;
   const verb = (mode & WRITTEN_BY_OTHERS) !== 0 ? 'write' : 'read';
-  throw new FilingsError('config', `others can ${verb} it`, { subject: { name, path }, hint: fix });
-}
-
-/**
- * Returns whether a file is a credential of systemd (`LoadCredential=`). It belongs to root and has an access list for
- * the service's user. The mask of the list appears as the group's permission, so the mode is 0440.
- */
-function isCredential(path: string, uid: number, { env }: Pick<World, 'env'>): boolean {
-  return uid === 0 && env.CREDENTIALS_DIRECTORY !== undefined && dirname(path) === env.CREDENTIALS_DIRECTORY;
+  const hint = uid === world.uid ? `chmod 600 ${word}` : `${sudo}chmod go-w ${word}`;
+  throw new FilingsError('config', `others can ${verb} it`, { subject, hint });
 }

@@ -1,6 +1,6 @@
 import { createHash, hash } from 'node:crypto';
-import { constants, readSync } from 'node:fs';
-import { closeFile, readAt } from './calls.ts';
+import { constants, createReadStream, readSync } from 'node:fs';
+import { closeFile } from './calls.ts';
 import { readError } from './failure.ts';
 import { openPlain } from './plain-file.ts';
 
@@ -34,7 +34,13 @@ export async function sha256Of(
     return hash('sha256', bytes);
   }
   const sum = createHash('sha256');
-  for await (const block of blocksOf(fd)) {
+  const blocks: AsyncIterable<Buffer> = createReadStream('', {
+    fd,
+    start: 0,
+    autoClose: false,
+    highWaterMark: BLOCK_BYTES,
+  });
+  for await (const block of blocks) {
     sum.update(block);
     await onHashed(block.length);
   }
@@ -50,26 +56,4 @@ function readSmall(fd: number, size: number): Buffer {
     length += bytes;
   }
   return buffer.subarray(0, length);
-}
-
-/**
- * Yields the blocks of a file, and reads the next block ahead. A block is valid only until the next one is requested.
- */
-export async function* blocksOf(fd: number): AsyncGenerator<Buffer> {
-  let [block, next] = [Buffer.allocUnsafe(BLOCK_BYTES), Buffer.allocUnsafe(BLOCK_BYTES)];
-  let position = 0;
-  let reading = readAt(fd, block, 0, BLOCK_BYTES, position);
-  try {
-    for (;;) {
-      const { bytesRead } = await reading;
-      if (bytesRead === 0) return;
-      position += bytesRead;
-      reading = readAt(fd, next, 0, BLOCK_BYTES, position);
-      yield block.subarray(0, bytesRead);
-      [block, next] = [next, block];
-    }
-  } finally {
-    // Waits for the read ahead, because the caller closes the descriptor, whose number may then be another file's.
-    await reading.catch(() => {});
-  }
 }

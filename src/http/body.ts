@@ -1,10 +1,9 @@
+// Gathers the chunks of a body while their consumer is busy, and returns all of them at its next read. So writes are
+// large on a fast network and prompt on a slow one, and memory is bounded on both.
 import type { PausableSocket } from './pausable-socket.ts';
 import type { IdleTimer } from './watchdog.ts';
 
-// Gathers the chunks of a body while their consumer is busy, and returns all of them at its next read. So writes are
-// large on a fast network and prompt on a slow one, and memory is bounded on both.
-
-/** Shorter chunks are copied into blocks, because a service may send each byte as a chunk. */
+/** Shorter chunks are copied together, because a service may send each byte as a chunk, and a Buffer has 100 bytes. */
 const MIN_LARGE_CHUNK_BYTES = 4096;
 const BLOCK_BYTES = 65_536;
 
@@ -16,8 +15,10 @@ export class Body {
   #maxGatheredBytes = 1 << 20;
   #chunks: Buffer[] = [];
   #readChunks: readonly Buffer[] = [];
-  #block: Buffer | undefined;
   #size = 0;
+  /** Small chunks are copied to the end of this block. Its filled part may still be read. */
+  #block = Buffer.alloc(0);
+  #filled = 0;
   #isEnded = false;
   #error: unknown;
   #wake = () => {};
@@ -35,16 +36,22 @@ export class Body {
 
   /** Adds a chunk at the end, and pauses the socket if enough bytes are gathered. */
   push(chunk: Buffer): void {
-    if (chunk.length >= MIN_LARGE_CHUNK_BYTES || !this.#appendToSmall(chunk)) {
-      this.#block = undefined;
-      this.#chunks.push(chunk);
-    }
+    // A consumer that keeps up gets each chunk as it is.
+    if (chunk.length >= MIN_LARGE_CHUNK_BYTES || this.#chunks.length === 0) this.#chunks.push(chunk);
+    else this.#copy(chunk);
     this.#size += chunk.length;
     if (this.#size >= this.#maxGatheredBytes) {
       this.#socket.pauseReading();
       this.#timer.pause();
     }
     this.#wake();
+  }
+
+  /** Puts bytes back, which the next `read` returns again. They must be a copy. */
+  unread(bytes: Buffer): void {
+    if (bytes.length === 0) return;
+    this.#chunks.unshift(bytes);
+    this.#size += bytes.length;
   }
 
   /** Ends the body, by an error or as its framing says. Earlier bytes can still be read. */
@@ -80,18 +87,17 @@ export class Body {
     return chunks;
   }
 
-  /** Appends to the small chunk before. Returns false if there is none, or if its block has no room. */
-  #appendToSmall(chunk: Buffer): boolean {
-    const last = this.#chunks.at(-1);
-    if (!last || (!this.#block && last.length >= MIN_LARGE_CHUNK_BYTES)) return false;
-    const size = last.length + chunk.length;
-    if (size > BLOCK_BYTES) return false;
-    if (!this.#block) {
+  #copy(chunk: Buffer): void {
+    if (this.#filled + chunk.length > this.#block.length) {
       this.#block = Buffer.allocUnsafeSlow(BLOCK_BYTES);
-      this.#block.set(last);
+      this.#filled = 0;
     }
-    this.#block.set(chunk, last.length);
-    this.#chunks[this.#chunks.length - 1] = this.#block.subarray(0, size);
-    return true;
+    // If the last chunk is in this block, it is the one before this one in the block, too.
+    const last = this.#chunks.at(-1);
+    const isNeighbour = last?.buffer === this.#block.buffer;
+    if (isNeighbour) this.#chunks.pop();
+    const start = isNeighbour ? last.byteOffset : this.#filled;
+    this.#filled += chunk.copy(this.#block, this.#filled);
+    this.#chunks.push(this.#block.subarray(start, this.#filled));
   }
 }

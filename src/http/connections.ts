@@ -1,18 +1,15 @@
-import type { LookupAddress } from 'node:dns';
-import type { LookupFunction, Socket } from 'node:net';
+// Opens, keeps and reuses connections: direct ones, and those through a proxy or a tunnel.
+import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { buildConnector, Client } from 'undici';
-import { childOf, onAbort } from '../abort.ts';
+import { childOf, createAbortController, onAbort, type Sleep } from '../abort.ts';
 import { FilingsError } from '../errors.ts';
 import { lookUp } from '../loopback.ts';
-import { inSeconds } from '../text.ts';
 import type { World } from '../world.ts';
 import { CLOSED_BEFORE_REQUEST, connectError } from './failures.ts';
 import { PausableSocket, ReadBuffers } from './pausable-socket.ts';
 import { openTunnel, proxyFor } from './proxy.ts';
 import { Watchdog } from './watchdog.ts';
-
-// Opens, keeps and reuses connections: direct ones, and those through a proxy or a tunnel.
 
 /**
  * The connect timeout is divided by this number for each address of a host, so that a dead route leaves time for the
@@ -52,24 +49,27 @@ export interface Connection {
 export class Connections {
   readonly timeouts: Timeouts;
   readonly watchdog: Watchdog;
-  readonly #connectWatchdog: Watchdog;
+  readonly #sleep: Sleep;
   readonly #env: World['env'];
+  readonly #trace: ((line: string) => void) | undefined;
   readonly #idle = new Map<string, Connection[]>();
-  /**
-   * Maps a host name to the address that accepted a connection after others had failed. That address is tried first.
-   */
-  readonly #reachable = new Map<string, string>();
   readonly #connectOptions: buildConnector.BuildOptions;
   readonly #connect: buildConnector.connector;
 
-  constructor(timeouts: Timeouts, world: Pick<World, 'env' | 'monotonic' | 'sleep'>) {
+  /** `trace` prints a line for each connection through a proxy. */
+  constructor(
+    timeouts: Timeouts,
+    world: Pick<World, 'env' | 'monotonic' | 'sleep'>,
+    trace?: ((line: string) => void) | undefined,
+  ) {
     this.timeouts = timeouts;
     this.watchdog = new Watchdog(timeouts.idleTimeout, world);
-    this.#connectWatchdog = new Watchdog(timeouts.connectTimeout, world);
+    this.#sleep = world.sleep;
     this.#env = world.env;
+    this.#trace = trace;
     this.#connectOptions = {
       timeout: 0,
-      lookup: this.#lookUp,
+      lookup: lookUp,
       autoSelectFamily: true,
       autoSelectFamilyAttemptTimeout: Math.ceil(timeouts.connectTimeout / ADDRESSES_PER_TIMEOUT),
       // NODE_TLS_REJECT_UNAUTHORIZED must not switch the check off.
@@ -95,7 +95,6 @@ export class Connections {
   /** Closes all idle connections. */
   close(): void {
     this.watchdog.close();
-    this.#connectWatchdog.close();
     for (const connection of [...this.#idle.values()].flat()) connection.socket.destroy();
     this.#idle.clear();
   }
@@ -103,30 +102,23 @@ export class Connections {
   async #open(url: URL, signal: AbortSignal): Promise<Connection> {
     signal.throwIfAborted();
     const proxy = proxyFor(url, this.#env);
-    const child = childOf(signal);
-    const message = `no connection in ${inSeconds(this.timeouts.connectTimeout)}`;
-    const timeout = Object.assign(new Error(message), { code: 'ETIMEDOUT' });
-    const timer = this.#connectWatchdog.watch(() => child.abort(timeout));
+    if (proxy) this.#trace?.(`* connecting to ${url.host} through the proxy ${proxy.host}`);
+    const { signal: limited, abort, detach } = childOf(signal);
+    const ended = createAbortController();
+    const onTimeout = () => abort(Object.assign(new Error('no connection in time'), { code: 'ETIMEDOUT' }));
+    this.#sleep(this.timeouts.connectTimeout, ended.signal).then(onTimeout, () => {});
     try {
-      return await this.#dial(url, proxy, child.signal);
+      return await this.#dial(url, proxy, limited);
     } catch (error) {
       if (signal.aborted) throw signal.reason;
-      throw error instanceof FilingsError ? error : connectError(child.signal.reason ?? error, url, proxy);
+      if (error instanceof FilingsError) throw error.with({ subject: { host: url.host } });
+      const failure = connectError(limited.reason ?? error, proxy, this.#env);
+      throw failure.with({ subject: { host: url.host, proxy: proxy?.host } });
     } finally {
-      timer.end();
-      child.detach();
+      ended.abort();
+      detach();
     }
   }
-
-  readonly #lookUp: LookupFunction = (hostname, options, done) => {
-    lookUp(hostname, options, (error, addresses, family) => {
-      const isReachable = ({ address }: LookupAddress) => address === this.#reachable.get(hostname);
-      const sorted = Array.isArray(addresses)
-        ? [...addresses].sort((a, b) => Number(isReachable(b)) - Number(isReachable(a)))
-        : addresses;
-      done(error, sorted, family);
-    });
-  };
 
   async #dial(url: URL, proxy: URL | undefined, signal: AbortSignal): Promise<Connection> {
     const peer = proxy ?? url;
@@ -134,7 +126,6 @@ export class Connections {
     const buffers = peer.protocol === 'http:' && !isTunnel ? new ReadBuffers() : undefined;
     const connect = buffers ? buildConnector({ ...this.#connectOptions, onread: buffers.onread }) : this.#connect;
     let real = await connectSocket(connect, peer, undefined, signal);
-    this.#rememberAddress(peer, real);
     if (isTunnel) {
       await openTunnel(real, url, proxy, signal);
       real = await connectSocket(this.#connect, url, real, signal);
@@ -142,13 +133,6 @@ export class Connections {
     const socket = new PausableSocket(real, buffers);
     const client = createClient(socket, url.origin);
     return { socket, isSecure: !buffers, proxy: isTunnel ? undefined : proxy, client, isReused: false };
-  }
-
-  /** Does not read the socket's remote address, because that must not be read before its end (`pausable-socket.ts`). */
-  #rememberAddress({ hostname }: URL, { autoSelectFamilyAttemptedAddresses: attempted = [] }: Socket): void {
-    const last = attempted.at(-1);
-    // If the first address accepts, the order of the name server stays, because it may spread the load.
-    if (last !== undefined && attempted.length > 1) this.#reachable.set(hostname, last.replace(/:\d+$/, ''));
   }
 }
 

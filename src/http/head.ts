@@ -32,7 +32,7 @@ export function framingOf(headers: HeaderFields): Framing {
 /** The length of `HTTP/1.1 200`, which is enough to recognize HTTP. */
 const START_BYTES = 12;
 const NO_HTTP = 'it does not begin with HTTP/1.0 or HTTP/1.1 and a status';
-/** A start that is longer, in characters, counts as a status line without an end. */
+/** A longer start is treated as a status line without an end. In characters. */
 const MAX_START_LENGTH = 65_536;
 /** Every control character except the tab. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: the expression looks for control characters.

@@ -1,6 +1,3 @@
-import { createAbortController, onAbort } from '../abort.ts';
-import type { World } from '../world.ts';
-
 // Decides when each request of the process goes out, from the rate that the user allows, the pauses that the service
 // asks for, and the outcomes of earlier requests.
 //
@@ -8,6 +5,8 @@ import type { World } from '../world.ts';
 // first pause, and after a further one only as many as the service accepted since the pause before, then gradually
 // more. Without this bound a service that accepts ten requests a second would refuse all other jobs again and again,
 // until their retries are used up.
+import { createAbortController, onAbort } from '../abort.ts';
+import type { World } from '../world.ts';
 
 /** The longest time for which a request holds the others because it has no outcome, in milliseconds. */
 const MAX_HOLD_MS = 5000;
@@ -18,6 +17,7 @@ type Clock = Pick<World, 'monotonic' | 'sleep'>;
 export type EndRequest = (wasSent?: boolean) => void;
 
 interface Waiter {
+  readonly wasRefused: boolean;
   readonly calledAt: number;
   readonly resolve: (endRequest: EndRequest) => void;
   readonly unsubscribe: () => void;
@@ -38,9 +38,8 @@ export class RateLimiter {
   #lastSentAt = 0;
   /** The number of requests that had an outcome between the last two pauses. */
   #acceptedCount = Number.POSITIVE_INFINITY;
-  /** Requests in the order of the calls. Those that the service has refused before go first. */
-  readonly #refusedQueue: Waiter[] = [];
-  readonly #waitingQueue: Waiter[] = [];
+  /** Requests that the service has refused before, and behind them the others, both in the order of the calls. */
+  readonly #queue: Waiter[] = [];
   #timer: ReturnType<typeof createAbortController> | undefined;
 
   /** Without `ratePerSecond` there is no limit. */
@@ -56,14 +55,14 @@ export class RateLimiter {
   acquire(signal: AbortSignal, wasRefused = false): Promise<EndRequest> {
     return new Promise((resolve, reject) => {
       signal.throwIfAborted();
-      const queue = wasRefused ? this.#refusedQueue : this.#waitingQueue;
       const unsubscribe = onAbort(signal, (reason) => {
-        queue.splice(queue.indexOf(waiter), 1);
+        this.#queue.splice(this.#queue.indexOf(waiter), 1);
         this.#admit();
         reject(reason);
       });
-      const waiter = { calledAt: this.#clock.monotonic(), resolve, unsubscribe };
-      queue.push(waiter);
+      const waiter = { wasRefused, calledAt: this.#clock.monotonic(), resolve, unsubscribe };
+      const at = wasRefused ? this.#queue.findIndex((other) => !other.wasRefused) : -1;
+      this.#queue.splice(at < 0 ? this.#queue.length : at, 0, waiter);
       this.#admit();
     });
   }
@@ -84,8 +83,7 @@ export class RateLimiter {
     this.#timer?.abort();
     this.#timer = undefined;
     for (;;) {
-      const queue = this.#refusedQueue.length > 0 ? this.#refusedQueue : this.#waitingQueue;
-      const [waiter] = queue;
+      const [waiter] = this.#queue;
       if (waiter === undefined) return;
       const opensAt = this.#opensAt();
       if (opensAt > now) {
@@ -95,7 +93,7 @@ export class RateLimiter {
         this.#clock.sleep(opensAt - now, this.#timer.signal).then(onTime, () => {});
         return;
       }
-      queue.shift();
+      this.#queue.shift();
       waiter.unsubscribe();
       // Counts from the time at which the request could go, so that a timer that fires late does not lower the rate.
       this.#nextAt = Math.max(waiter.calledAt, opensAt) + this.#intervalMs;

@@ -1,3 +1,5 @@
+// One GET over one connection, as an exchange: a request, a checked head, a body. Redirects and retries are done in the
+// layers above.
 import { onAbort } from '../abort.ts';
 import { errnoOf, FilingsError } from '../errors.ts';
 import { inSeconds } from '../text.ts';
@@ -13,11 +15,8 @@ import {
   unprovedEndError,
 } from './failures.ts';
 import { type Framing, framingOf, type HeaderFields, readStart } from './head.ts';
-import { proxyFields } from './proxy.ts';
+import { proxyFields, proxyRefusal } from './proxy.ts';
 import type { IdleTimer } from './watchdog.ts';
-
-// One GET over one connection, as an exchange: a request, a checked head, a body. Redirects and retries are not done
-// here.
 
 /** The number of bytes that are checked at a time. Status lines are shorter. */
 const SLICE_BYTES = 256;
@@ -92,7 +91,7 @@ class Exchange {
     this.#connections = connections;
     this.#connection = connection;
     this.#request = request;
-    this.#timer = connections.watchdog.watch(() => this.#abandon(this.#idleError()));
+    this.#timer = connections.watchdog.watch(() => this.#fail(this.#idleError()));
     this.#body = new Body(connection.socket, this.#timer);
   }
 
@@ -118,7 +117,7 @@ class Exchange {
           onResponseData: (_controller, chunk) => this.#onData(chunk),
           onResponseEnd: () => this.#onEnd(),
           onResponseError: (_controller, error) =>
-            this.#abandon(exchangeError(error, url, this.#head ? undefined : this.#partialBody)),
+            this.#fail(exchangeError(error, this.#head ? undefined : this.#partialBody)),
         },
       );
     });
@@ -132,7 +131,7 @@ class Exchange {
       at = Math.min(at + SLICE_BYTES, bytes.length);
       this.#start = rest;
       if (fault) {
-        this.#abandon(invalidHttpError(this.#request.url, fault));
+        this.#fail(invalidHttpError(fault));
         return null;
       }
       if (!isFinal) continue;
@@ -148,8 +147,13 @@ class Exchange {
     // The head was a sign of life.
     this.#timer.restart();
     this.#framing = framingOf(headers);
+    const { proxy } = this.#connection;
     if (this.#framing.kind === 'invalid') {
-      this.#abandon(invalidHttpError(this.#request.url, this.#framing.reason));
+      this.#fail(invalidHttpError(this.#framing.reason));
+      return;
+    }
+    if (status === 407 && proxy) {
+      this.#fail(proxyRefusal(proxy, this.#request.url, status, [headers['proxy-authenticate']].flat().join()));
       return;
     }
     this.#head?.resolve({
@@ -172,16 +176,15 @@ class Exchange {
 
   #onEnd(): void {
     if (this.#isOver) return;
-    const { url } = this.#request;
     const { errored } = this.#connection.socket;
     // The parser reports the end of its data even if the trailer fields were too long.
-    const error = isFieldOverflow(errored) ? exchangeError(errored, url, this.#partialBody) : this.#untilCloseError();
+    const error = isFieldOverflow(errored) ? exchangeError(errored, this.#partialBody) : this.#untilCloseError();
     if (error) {
-      this.#abandon(error);
+      this.#fail(error);
       return;
     }
     this.#close();
-    this.#connections.release(url, this.#connection);
+    this.#connections.release(this.#request.url, this.#connection);
     this.#body.end();
   }
 
@@ -196,7 +199,12 @@ class Exchange {
 
   get #partialBody(): PartialBody {
     const expected = this.#framing.kind === 'length' ? this.#framing.length : undefined;
-    return { url: this.#request.url, received: this.#receivedBytes, expected };
+    return { received: this.#receivedBytes, expected };
+  }
+
+  /** Ends the exchange by an error of the network or of the response. */
+  #fail(error: FilingsError): void {
+    this.#abandon(error.with({ subject: { host: this.#request.url.host } }));
   }
 
   #abandon(error: unknown): void {
@@ -218,11 +226,8 @@ class Exchange {
 
   #idleError(): FilingsError {
     const limit = inSeconds(this.#connections.timeouts.idleTimeout);
-    const missing = this.#head ? 'no answer' : 'fewer than 1,000 new bytes';
-    return new FilingsError('temporary', `timed out: ${missing} in ${limit}`, {
-      subject: { host: this.#request.url.host },
-      hint: { advice: 'allow-idling' },
-      retryable: true,
-    });
+    const missing = this.#head ? 'no response' : 'fewer than 1,000 new bytes';
+    const hint = 'run it again later, or allow more time with --idle-timeout';
+    return new FilingsError('temporary', `timed out: ${missing} in ${limit}`, { hint, retryable: true });
   }
 }

@@ -1,9 +1,9 @@
+// Repeats failed attempts. Decides from the error whether a retry can help, and how long to wait before it.
 import { FilingsError } from '../errors.ts';
+import { inSeconds } from '../text.ts';
 import type { World } from '../world.ts';
 import { httpDate } from './head.ts';
 import type { RateLimiter } from './rate-limiter.ts';
-
-// Repeats failed attempts. Decides from the error whether a retry can help, and how long to wait before it.
 
 /** The first wait, in milliseconds. Each further wait is twice as long. */
 const FIRST_WAIT_MS = 1000;
@@ -68,16 +68,16 @@ export async function retry<T>(
       const serviceWaitMs = error.retryDue === undefined ? undefined : Math.max(0, error.retryDue - policy.monotonic());
       // A name that does not resolve is retried once: the name server may fail for a moment, but a misspelt name stays.
       const isUnresolved = error.fault === 'unresolved-name';
-      const retryable = error.retryable && !(isUnresolved && lastFault === error.fault);
+      const retryable = error.retryable === true && !(isUnresolved && lastFault === error.fault);
       lastFault = error.fault;
       const waitMs = waitBeforeRetry({ ...policy, failures, retryable, serviceWaitMs, random: policy.random() });
       if (waitMs === undefined) throw tries > 1 ? error.with({ tries }) : error;
       if (waitMs > policy.maxRetryAfterMs && serviceWaitMs !== undefined) {
-        const isRateLimited = error.problem?.status === 429;
+        const fewer = error.problem?.status === 429 ? ', with fewer requests: --rate 1/s' : '';
         throw error.with({
           serviceWaitMs: waitMs,
           code: 'temporary',
-          hint: { advice: 'wait', longestMs: policy.maxRetryAfterMs, isRateLimited },
+          hint: `longer than --max-retry-after (${inSeconds(policy.maxRetryAfterMs)}): run it again after that time${fewer}`,
           stopsRun: true,
         });
       }

@@ -1,12 +1,11 @@
+// Finds exchanges that receive too few bytes. undici's own timeout accepts a drip of bytes and fires while the socket
+// is paused. One wait serves all exchanges: a timer for each, which most files would abort, costs 25 times as much CPU.
 import { createAbortController, yieldToEventLoop } from '../abort.ts';
 import type { World } from '../world.ts';
 
-// Finds exchanges that receive too few bytes. undici's own timeout accepts a drip of bytes and fires while the socket
-// is paused. One wait serves all exchanges: a timer for each, which most files would abort, costs 25 times as much CPU.
-
 type Clock = Pick<World, 'monotonic' | 'sleep'>;
 
-/** Fewer new bytes within the timeout count as none. */
+/** Fewer new bytes within the timeout are treated as none. */
 const MIN_BYTES = 1000;
 /** A wait that ends this much too late, in milliseconds, means that the process was stopped or the machine slept. */
 const MIN_STOP_MS = 1000;

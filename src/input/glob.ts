@@ -33,7 +33,7 @@ function compileGlob(flag: string, glob: string): (name: string) => boolean {
     if (!(error instanceof SyntaxError)) throw error;
     throw new FilingsError('usage', error.message, {
       subject: { name: `${flag} '${shortened(glob, 100)}'` },
-      hint: "a pattern is such as 'ex*.htm' or '*.{xml,xsd}'; a backslash before a character takes it literally",
+      hint: "write a pattern such as 'ex*.htm' or '*.{xml,xsd}'; a backslash makes the next character literal",
     });
   }
 }
@@ -99,6 +99,6 @@ export function noMatchError(accession: string, files: number): FilingsError {
   const reason = files === 1 ? 'its one file does not match' : `none of its ${files} files matches`;
   return new FilingsError('not_found', `${reason} --include and --exclude (matching is case-sensitive)`, {
     subject: { name: accession },
-    hint: 'see what there is with filings list',
+    hint: `to see its files: filings list ${accession}`,
   });
 }

@@ -1,5 +1,6 @@
 // Reads `--input`: accession numbers, names of files and records of other commands, a line each. The input may be
 // larger than the memory, so it is read as a stream, a few lines at a time.
+
 import { isUtf8 } from 'node:buffer';
 import { constants, createReadStream, fstatSync, openSync } from 'node:fs';
 import { Socket } from 'node:net';
@@ -7,10 +8,9 @@ import { resolve } from 'node:path';
 import type { Readable } from 'node:stream';
 import { isSystemError, systemReason } from '../disk/failure.ts';
 import { FilingsError } from '../errors.ts';
-import type { JsonObject } from '../json.ts';
 import { type AccessionNumber, accessionIn, parseAccession } from '../service/accession.ts';
+import { inUtf8, shortened } from '../text.ts';
 import type { World } from '../world.ts';
-import { asUtf8 } from './utf16.ts';
 
 /** A filing or file that a line of `--input` or an argument names. */
 export interface Entry {
@@ -30,22 +30,15 @@ interface BadLine {
 
 export type Line = Entry | BadLine;
 
-/** A record that names no file to download: a summary, or one of `verify` with this result. */
-interface IgnoredRecord {
-  readonly kind: 'ignored';
-  readonly result?: string;
-}
-
 const { O_NOCTTY, O_NONBLOCK, O_RDONLY } = constants;
 const LINE_FEED = 0x0a;
 /** V8 collects the lines of a small chunk while they are young, which saves 50 MB for a million lines. */
 const CHUNK_BYTES = 16_384;
-/** A longer line is invalid, and is skipped without being kept in memory. */
-const MAX_LINE_BYTES = 65_536;
+/** The longest line of text. Only a record may be longer: the service chooses its members. */
+const MAX_TEXT_BYTES = 65_536;
+/** A longer record is invalid, and is skipped without being kept in memory. A whole listing has at most half of it. */
+const MAX_LINE_BYTES = 32 << 20;
 const IS_DIRECTORY = 'it is a directory';
-/** Results of `verify` for files that are not missing. */
-const IGNORED_RESULTS = ['unlisted', 'damaged', 'torn'];
-const VERIFY_MEMBERS = ['v', 'path', 'result', 'accession_no', 'file_name'];
 
 /**
  * Returns the stream of `--input PATH`. The caller must destroy it, because an idle stdin would keep the program alive.
@@ -84,35 +77,30 @@ function openStream(path: string, absolute: string): Readable {
 function unreadableInput(path: string, cause: unknown): FilingsError {
   return new FilingsError('usage', systemReason(cause), {
     subject: { name: '--input', path },
-    hint: 'name a file with a line for each filing, or - for stdin',
+    hint: 'give a file with one filing per line, or - for stdin',
     cause,
   });
 }
 
 /**
- * Yields the lines of one chunk at a time, so that memory does not grow with the input. Calls `warn` for the first
- * ignored record of each kind and for an input without any line. Throws `local_io` if the stream fails.
+ * Yields the lines of one chunk at a time, so that memory does not grow with the input. Calls `warn` for an input
+ * without any line. Throws `local_io` if the stream fails.
  */
 export async function* readLines(
   stream: AsyncIterable<Uint8Array | string>,
   warn: (message: string) => void,
 ): AsyncGenerator<readonly Line[]> {
-  const warned = new Set<string>();
   let number = 0;
   let isEmpty = true;
   try {
-    for await (const bytes of readWholeLines(asUtf8(stream), MAX_LINE_BYTES)) {
+    for await (const bytes of readWholeLines(inUtf8(stream), MAX_LINE_BYTES)) {
       const lines: Line[] = [];
       for (const text of decodeLines(bytes)) {
         number += 1;
         const line = parseLine(text, number);
         if (line === undefined) continue;
         isEmpty = false;
-        if (line.kind !== 'ignored') lines.push(line);
-        else if (line.result !== undefined && !warned.has(line.result)) {
-          warned.add(line.result);
-          warn(`--input: line ${number} and others like it are ignored: the result is '${line.result}'`);
-        }
+        if (line !== 'ignored') lines.push(line);
       }
       if (lines.length > 0) yield lines;
     }
@@ -130,19 +118,22 @@ export async function* readLines(
  * Yields a stream in chunks of whole lines, without the last line feed of each. Of a line that is longer than
  * `maxBytes` only its first `maxBytes + 1` bytes are kept.
  */
-export async function* readWholeLines(stream: AsyncIterable<Uint8Array | string>, maxBytes: number) {
-  let rest = Buffer.alloc(0);
-  for await (const bytes of stream) {
-    const chunk = Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes as Uint8Array);
+export async function* readWholeLines(stream: AsyncIterable<Buffer>, maxBytes: number) {
+  let rest: Buffer[] = [];
+  let length = 0;
+  for await (const chunk of stream) {
     const last = chunk.lastIndexOf(LINE_FEED);
     if (last >= 0) {
-      yield Buffer.concat([rest, chunk.subarray(0, last)]);
-      rest = Buffer.alloc(0);
+      yield Buffer.concat([...rest, chunk.subarray(0, last)]);
+      rest = [];
+      length = 0;
     }
     // Makes a copy, because a slice would keep the whole chunk in memory, and the stream may reuse the chunk.
-    if (rest.length <= maxBytes) rest = Buffer.concat([rest, chunk.subarray(last + 1)]).subarray(0, maxBytes + 1);
+    const piece = Buffer.from(chunk.subarray(last + 1, last + 2 + maxBytes - length));
+    if (piece.length > 0) rest.push(piece);
+    length += piece.length;
   }
-  if (rest.length > 0) yield rest;
+  if (rest.length > 0) yield Buffer.concat(rest);
 }
 
 /** Returns the lines of a chunk. A line that is not UTF-8 stays a Buffer. */
@@ -152,64 +143,55 @@ function decodeLines(bytes: Buffer): readonly (string | Buffer)[] {
   return lines.map((text) => Buffer.from(text, 'latin1')).map((line) => (isUtf8(line) ? line.toString() : line));
 }
 
-/** Returns undefined for a blank line and a comment. A byte-order mark counts as white space. */
-function parseLine(text: string | Buffer, number: number): Line | IgnoredRecord | undefined {
+/** Returns undefined for a blank line and a comment. A byte-order mark is treated as white space. */
+function parseLine(text: string | Buffer, number: number): Line | 'ignored' | undefined {
   try {
-    // A UTF-16 unit takes at most three bytes.
-    if (text.length * 3 > MAX_LINE_BYTES && Buffer.byteLength(text) > MAX_LINE_BYTES) {
-      throw invalidLine(`longer than ${MAX_LINE_BYTES} bytes`);
-    }
-    if (typeof text !== 'string') throw invalidLine('not valid UTF-8 or UTF-16');
+    if (typeof text !== 'string') throw new FilingsError('usage', NOT_UNICODE);
     const line = text.replace(/\r$/, '').trimStart();
     if (line === '' || line.startsWith('#')) return undefined;
-    return line.startsWith('{') ? parseRecord(line, number) : parseText(line, number);
+    requireLength(line, line.startsWith('{') ? MAX_LINE_BYTES : MAX_TEXT_BYTES);
+    return /^\{./s.test(line) ? parseRecord(line, number) : parseText(line, number);
   } catch (error) {
     if (!(error instanceof FilingsError)) throw error;
     return { kind: 'bad', error: error.with({ subject: { line: number } }), number };
   }
 }
 
-function parseText(line: string, number: number): Line {
-  const [, first = '', file = ''] = /^(\S+)\s*(.*)$/s.exec(line) ?? [];
-  return createEntry(parseAccession(first), file, number);
+function requireLength(line: string, maxBytes: number): void {
+  // A UTF-16 unit takes at most three bytes.
+  if (line.length * 3 <= maxBytes || Buffer.byteLength(line) <= maxBytes) return;
+  // The lines of an old Mac are one long line.
+  throw invalidLine(line.includes('\r') ? CR_INSIDE : `longer than ${maxBytes} bytes`);
 }
 
-function parseRecord(line: string, number: number): Line | IgnoredRecord {
-  const record = parseObject(line);
-  const { accession_no: accession, file_name: file, result, summary } = record;
-  if (typeof result === 'string' && IGNORED_RESULTS.includes(result) && isVerifyRecord(record)) {
-    return { kind: 'ignored', result };
-  }
-  if (typeof summary === 'object' && accession === undefined) return { kind: 'ignored' };
+/** A `#` begins a comment, except after exactly one TAB: `filings list` prints a TAB before a name. */
+function parseText(line: string, number: number): Line {
+  const [, first = '', space = '', rest = ''] = /^(\S+)(\s*)(.*)$/s.exec(line) ?? [];
+  const file = rest.startsWith('#') && space !== '\t' ? '' : rest;
+  const accession = accessionIn(first);
+  const mistake = accession === undefined || line.includes('\r') ? mistakeIn(line, first) : mistakeInFile(file);
+  if (mistake !== undefined) throw new FilingsError('usage', mistake);
+  return createEntry(accession ?? parseAccession(first), file, number);
+}
+
+function parseRecord(line: string, number: number): Line | 'ignored' {
+  const { v, accession_no: accession, file_name: file } = parseObject(line);
+  // A record of this program without a filing names nothing to download: a summary, or an unlisted file.
+  if (v !== undefined && accession === undefined) return 'ignored';
   if (typeof accession !== 'string') throw invalidLine('accession_no is not a string');
   if (file !== undefined && file !== null && typeof file !== 'string') throw invalidLine('file_name is not a string');
   return createEntry(parseAccession(accession), file ?? '', number);
-}
-
-/**
- * Returns whether a record is one of `verify`. A record of `list --json` may have the same members, because the service
- * chooses them. `verify` writes the version first, `list` the accession number. If another program has changed the
- * order, a record of `verify` has only its own members, and its names are those in its path.
- */
-function isVerifyRecord(record: JsonObject): boolean {
-  const { v, path, accession_no: accession, file_name: file } = record;
-  if (typeof v !== 'number' || typeof path !== 'string') return false;
-  const members = Object.keys(record);
-  if (members[0] === 'v') return true;
-  const directories = path.split('/');
-  const isNamed = directories.pop() === file && directories.map(accessionIn).findLast(Boolean) === accession;
-  return members.every((member) => VERIFY_MEMBERS.includes(member)) && (accession === undefined || isNamed);
 }
 
 function createEntry(accession: AccessionNumber, file: string, number: number): Entry {
   return { kind: 'entry', accession, file: file === '' ? undefined : file, number };
 }
 
-function parseObject(line: string): JsonObject {
+function parseObject(line: string) {
   try {
     return JSON.parse(line);
   } catch (cause) {
-    throw invalidLine('broken JSON', cause);
+    throw invalidLine('broken JSON: an object must be on one line, as jq -c prints it', cause);
   }
 }
 
@@ -218,4 +200,50 @@ function invalidLine(reason: string, cause?: unknown): FilingsError {
     hint: "a line is ACCESSION, or ACCESSION and FILE, or an object as 'filings list --json' prints it",
     cause,
   });
+}
+
+// People bring lists of other programs. Each kind of mistake gets a sentence that says what was meant, and no line that
+// looks like one is requested as the name of a file.
+
+const NOT_UNICODE = 'not valid UTF-8 or UTF-16';
+const CR_INSIDE = "the lines end with CR alone: convert them with tr '\\r' '\\n'";
+const JSON_OVER_LINES = 'part of a JSON text over several lines: print one object per line with jq -c';
+
+/** Returns what is wrong with a line that does not begin with an accession number, if it is a known mistake. */
+function mistakeIn(line: string, first: string): string | undefined {
+  if (line.includes('\r')) return CR_INSIDE;
+  if (line.includes('\0'))
+    return 'NUL characters inside: each line must end with a line feed (no -0, no UTF-16 without a mark)';
+  if (line.includes('\ufffd')) return NOT_UNICODE;
+  if (/^(?:\{|[\]}],?|"(?:[^"\\]|\\.)*"\s*:.*|\[)$/.test(line.trimEnd())) return JSON_OVER_LINES;
+  if (line.startsWith('[')) return "a JSON array: print one object per line with jq -c '.[]'";
+  if (/^["']?\d[.,]?\d*e\+?\d+\b/i.test(first)) {
+    return `'${shortened(first, 40)}' was rounded by a spreadsheet: format the column as text, and export it again`;
+  }
+  const found = /(?<![\d-])(?:\d{10}-\d{2}-\d{6}|\d{18})(?![\d-])/.exec(line)?.[0];
+  const meant = accessionIn(found ?? '') ?? withLeadingZeros(/^["']?([\d-]+)/.exec(first)?.[1] ?? '');
+  if (meant === undefined) return undefined;
+  if (found === undefined) return `'${shortened(first, 40)}' has lost its leading zeros: write ${meant}`;
+  if (/^[^\s,;|]*\//.test(line)) return `a URL or path: write ${meant}, then a space and the name of the file`;
+  if (/^["']/.test(line)) return `quoted: write ${meant} without quotes (jq -r prints none)`;
+  const separator = line.startsWith(found) && /^\s*[,;|]/.test(line.slice(found.length));
+  if (separator) return `columns without white space between them: write a TAB after ${meant}`;
+  return `'${shortened(first, 40)}' is not an accession number: did you mean ${meant}?`;
+}
+
+/** Returns what is wrong with the text after an accession number, if it cannot be the name of a file. */
+export function mistakeInFile(file: string): string | undefined {
+  if (!/[\t\0\ufffd]|^\d/.test(file)) return undefined;
+  if (file.includes('\ufffd')) return NOT_UNICODE;
+  if (file.includes('\0')) return 'NUL characters inside: each line must end with a line feed (no -0)';
+  if (file.includes('\t')) return 'a third column: a line has only ACCESSION and FILE';
+  const [word = ''] = /^[^\s,;|]+/.exec(file) ?? [];
+  const other = accessionIn(word) ?? (word.includes('-') ? withLeadingZeros(word) : undefined);
+  return other === undefined ? undefined : `two accession numbers: write ${other} on its own line`;
+}
+
+/** Returns the accession number from which a spreadsheet has dropped the leading zeros, or undefined. */
+function withLeadingZeros(text: string): AccessionNumber | undefined {
+  if (/^\d{1,9}-\d{2}-\d{6}$/.test(text)) return accessionIn(text.padStart(20, '0'));
+  return /^[1-9]\d{10,16}$/.test(text) ? accessionIn(text.padStart(18, '0')) : undefined;
 }

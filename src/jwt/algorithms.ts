@@ -30,6 +30,6 @@ const NAMES = ALGORITHMS.map(({ name }) => name);
 /** The name of an algorithm as a value of an option. Names are case-sensitive (RFC 7515, section 4.1.1). */
 export const ALGORITHM: Kind<Algorithm> = {
   parse: (text) => ALGORITHMS.find(({ name }) => name === text),
-  expected: `an algorithm that the service takes (${NAMES.join(', ')})`,
+  expected: `an algorithm that the service accepts (${NAMES.join(', ')})`,
   suggests: NAMES,
 };

@@ -1,10 +1,10 @@
-import { createPublicKey, type KeyObject } from 'node:crypto';
+// Decides whether a key fits an algorithm: its family, size, curve and restrictions. Refuses unsafe keys.
+import type { KeyObject } from 'node:crypto';
 import { FilingsError } from '../errors.ts';
 import { quoted } from '../text.ts';
 import { ALGORITHMS, type Algorithm, type Family } from './algorithms.ts';
+import { loadDer } from './key-forms.ts';
 import type { JwtKey, Purpose } from './keys.ts';
-
-// Decides whether a key fits an algorithm: its family, size, curve and restrictions. Refuses unsafe keys.
 
 /** The sizes of RSA keys: at least 2048 bits by RFC 7518, section 3.3, and at most what OpenSSL verifies with. */
 const RSA_BITS = { least: 2048, most: 16_384 };
@@ -40,7 +40,7 @@ function materialFault(key: JwtKey, algorithm: Algorithm): string | undefined {
   const { name, family, curve } = algorithm;
   const families = FAMILIES[kind];
   const is = `the key is ${described(key)}`;
-  if (families === undefined) return `${is}, which the service does not take`;
+  if (families === undefined) return `${is}, which the service does not accept`;
   if (!families.includes(family) || (curve && curve !== curveOf(keyObject))) return `${is}, which is not for ${name}`;
   if (kind === 'secret') return secretFault(keyObject.export(), algorithm);
   if (kind === 'ec') return undefined;
@@ -81,7 +81,7 @@ function pssFault({ pss }: JwtKey, { name, hashBytes }: Algorithm): string | und
 function secretFault(secret: Buffer, { name, hashBytes }: Algorithm): string | undefined {
   if (isKey(secret)) return 'the secret is a key or a certificate: whoever knows its public part could sign';
   if (secret.length >= hashBytes) return undefined;
-  return `${name} wants a secret of at least ${hashBytes} bytes, and this has ${secret.length}`;
+  return `${name} needs a secret of at least ${hashBytes} bytes, and this has ${secret.length}`;
 }
 
 /**
@@ -93,16 +93,8 @@ function isKey(secret: Buffer): boolean {
   return [secret, Buffer.from(bare, 'base64'), Buffer.from(bare, 'hex')].some((bytes) => {
     const text = bytes.toString('latin1');
     if (/-----BEGIN |^\s*\{.*"kty"|^(?:ssh|ecdsa)-\S+ AAAA/s.test(text)) return true;
-    return bytes[0] === 0x30 && (isPublicKey(bytes, 'spki') || isPublicKey(bytes, 'pkcs1'));
+    return loadDer(bytes) !== undefined;
   });
-}
-
-function isPublicKey(key: Buffer, type: 'spki' | 'pkcs1'): boolean {
-  try {
-    return createPublicKey({ key, format: 'der', type }).type === 'public';
-  } catch {
-    return false;
-  }
 }
 
 /** Returns which restriction of a JWK rules out this use, or undefined (RFC 7517, sections 4.2 to 4.4). */

@@ -1,3 +1,5 @@
+// Reads and loads keys for tokens: PEM, JWK, or the bytes of a secret. Gives keys of node:crypto, and rejects damaged
+// ones. `key-fit.ts` decides what a key may be used for.
 import {
   createPrivateKey,
   createPublicKey,
@@ -7,11 +9,13 @@ import {
   sign,
   verify,
 } from 'node:crypto';
+import { checkAccess, readSecretFile, readSmallFile } from '../disk/secret-file.ts';
 import { FilingsError, type FilingsErrorDetails } from '../errors.ts';
 import type { JsonObject } from '../json.ts';
+import { textOf } from '../text.ts';
+import type { World } from '../world.ts';
+import { findKeyForm } from './key-forms.ts';
 import { decodeBase64url, NOT_CANONICAL, readJsonObject, textFault } from './token.ts';
-
-// Loads keys for tokens: PEM, JWK, or the bytes of a secret. Gives keys of node:crypto, and rejects damaged ones.
 
 export type Purpose = 'sign' | 'verify';
 
@@ -19,6 +23,8 @@ export type Purpose = 'sign' | 'verify';
 export interface JwtKey {
   /** The source of the key, for messages. */
   readonly name: string;
+  /** Its file, for hints. A key from stdin has none. */
+  readonly path?: string | undefined;
   /** `rsa`, `rsa-pss`, `ec`, `ed25519` or another name that node:crypto has; or `secret`. */
   readonly kind: string;
   /** The key. An RSA-PSS key is converted to an ordinary RSA key, because jose accepts no other. */
@@ -38,19 +44,69 @@ const MAX_KIB = 16;
 const BINARY_MEMBERS = ['n', 'e', 'd', 'p', 'q', 'dp', 'dq', 'qi', 'x', 'y', 'k'];
 const PROBE = Buffer.from('probe');
 
+/** Absolute paths. Either `keyFile` or `secretFile` is set, or `stdin` replaces it. */
+export interface KeyFiles {
+  readonly keyFile?: string | undefined;
+  readonly secretFile?: string | undefined;
+  readonly passphraseFile?: string | undefined;
+  /** The contents of stdin, if the key or the secret is read from it. */
+  readonly stdin?: Buffer | undefined;
+}
+
+/** Returns the key. Others may read the file of a public key, but no other. Throws `config`. */
+export async function readJwtKey(files: KeyFiles, purpose: Purpose, world: World): Promise<JwtKey> {
+  const { secretFile, passphraseFile } = files;
+  if (secretFile !== undefined) return readSecret(secretFile, files, world);
+  const passphrase = passphraseFile === undefined ? undefined : await readPassphrase(passphraseFile, world);
+  const key = files.stdin
+    ? loadKey(files.stdin, 'key file (stdin)', { passphrase })
+    : await readKeyFile(files.keyFile ?? '', passphrase, world);
+  if (key.kind === 'secret') world.secrets.add(key.keyObject.export() as Buffer);
+  return keyFor(purpose, key);
+}
+
+async function readSecret(path: string, { stdin }: KeyFiles, world: World): Promise<JwtKey> {
+  const bytes = stdin ?? (await readSecretFile(path, 'secret file', world));
+  const secret = stdin ? loadSecret(stdin, 'secret file (stdin)') : loadSecret(bytes, `secret file ${path}`, path);
+  // A message may quote the secret without its line break.
+  world.secrets.add(Buffer.from(bytes.toString('latin1').replace(/[\r\n]+$/, ''), 'latin1'));
+  return secret;
+}
+
+async function readKeyFile(path: string, passphrase: string | undefined, world: World): Promise<JwtKey> {
+  const { bytes, stats } = await readSmallFile(path, 'key file', world);
+  const key = loadKey(bytes, `key file ${path}`, { passphrase, path });
+  if (key.keyObject.type !== 'public') checkAccess(stats, 'private', 'key file', path, world);
+  return key;
+}
+
+async function readPassphrase(path: string, world: World): Promise<string> {
+  const text = textOf(await readSecretFile(path, 'passphrase file', world));
+  world.secrets.add(text.trimEnd());
+  // An editor adds this line break.
+  return text.replace(/\r?\n$/, '');
+}
+
+interface LoadOptions {
+  readonly passphrase?: string | undefined;
+  readonly path?: string | undefined;
+}
+
 /** Reads a PEM key or a JWK. Throws `config`, and never quotes the text. */
-export function loadKey(bytes: Buffer, name: string, passphrase?: string): JwtKey {
+export function loadKey(bytes: Buffer, name: string, { passphrase, path }: LoadOptions = {}): JwtKey {
   requireSize(bytes, name);
-  const text = bytes.toString('latin1');
-  if (text.includes('-----BEGIN ')) return toJwtKey(pemKey(text, name, passphrase), name);
-  if (/^\s*\{/.test(text)) return jwkKey(bytes, name);
-  throw unfit(name, 'neither a PEM key nor a JWK', { hint: { advice: 'secret-file' } });
+  const text = textOf(bytes);
+  const form = findKeyForm(bytes, text, path);
+  if (form !== undefined) throw unfit(name, `it is ${form.seen}`, { hint: form.hint });
+  if (text.includes('-----BEGIN ')) return toJwtKey(pemKey(text, name, passphrase), name, path);
+  if (/^\s*\{/.test(text)) return { ...jwkKey(Buffer.from(text), name), path };
+  throw unfit(name, 'it is neither a PEM key nor a JWK', { hint: 'a secret is given with --secret-file' });
 }
 
 /** Returns the bytes as an HMAC secret. Nothing is trimmed. Throws `config`. */
-export function loadSecret(bytes: Buffer, name: string): JwtKey {
+export function loadSecret(bytes: Buffer, name: string, path?: string): JwtKey {
   requireSize(bytes, name);
-  return toJwtKey(createSecretKey(bytes), name);
+  return toJwtKey(createSecretKey(bytes), name, path);
 }
 
 function requireSize({ length }: Buffer, name: string): void {
@@ -82,9 +138,12 @@ function pemKey(text: string, name: string, passphrase: string | undefined): Key
     if (!text.includes('PRIVATE KEY-----')) return createPublicKey(text);
     return createPrivateKey({ key: text, ...(passphrase !== undefined && { passphrase }) });
   } catch (cause) {
-    if (!text.includes('ENCRYPTED')) throw unfit(name, 'the PEM text does not hold a sound key', { cause });
+    if (!text.includes('ENCRYPTED')) throw unfit(name, 'the PEM text does not contain a valid key', { cause });
     if (passphrase !== undefined) throw unfit(name, 'the passphrase is wrong, or the key is damaged', { cause });
-    throw unfit(name, 'the key is encrypted', { hint: { advice: 'passphrase-file' }, cause });
+    throw unfit(name, 'the key is encrypted', {
+      hint: 'name the file of its passphrase with --passphrase-file',
+      cause,
+    });
   }
 }
 
@@ -121,12 +180,12 @@ function jwkObject(jwk: JsonObject, name: string): KeyObject {
   }
 }
 
-function toJwtKey(original: KeyObject, name: string): JwtKey {
+function toJwtKey(original: KeyObject, name: string, path?: string): JwtKey {
   const kind = original.asymmetricKeyType ?? 'secret';
   const isPss = kind === 'rsa-pss';
   const keyObject = isPss ? asRsaKey(original) : original;
   if (keyObject.type === 'private' && /^(rsa|ec)/.test(kind)) requireSoundPair(keyObject, name);
-  return { name, kind, keyObject, ...(isPss && { pss: original.asymmetricKeyDetails }) };
+  return { name, path, kind, keyObject, ...(isPss && { pss: original.asymmetricKeyDetails }) };
 }
 
 /** Converts an RSA-PSS key to an RSA key. Its SPKI and its PKCS#8 end with the PKCS#1 form. */

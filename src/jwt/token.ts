@@ -1,9 +1,9 @@
+// Splits and decodes a token. Takes a text and gives header, algorithm and payload, or the check that fails. Stricter
+// than most readers, because a token that two readers understand differently is dangerous.
 import { findJsonFault, isDeeper, isJsonObject, type JsonObject, MAX_DEPTH, parseJson } from '../json.ts';
 import { quoted } from '../text.ts';
 import { ALGORITHM, type Algorithm } from './algorithms.ts';
-
-// Splits and decodes a token. Takes a text and gives header, algorithm and payload, or the check that fails. Stricter
-// than most readers, because a token that two readers understand differently is dangerous.
+import { findWrapping } from './bare-token.ts';
 
 /** The checks of a token, in the order in which they run. */
 export type Check = 'format' | 'header' | 'key' | 'signature' | 'claims';
@@ -12,6 +12,7 @@ export interface Refusal {
   readonly valid: false;
   readonly failedCheck: Check;
   readonly reason: string;
+  readonly hint?: string | undefined;
 }
 
 /** The length of the longest token, in characters. */
@@ -21,8 +22,8 @@ export const MAX_TOKEN = 64 * 1024;
 export const NOT_CANONICAL = 'is not canonical base64url';
 const PART_NAMES = ['header', 'claims', 'signature'] as const;
 
-export function refuse(failedCheck: Check, reason: string): Refusal {
-  return { valid: false, failedCheck, reason };
+export function refuse(failedCheck: Check, reason: string, hint?: string): Refusal {
+  return { valid: false, failedCheck, reason, ...(hint !== undefined && { hint }) };
 }
 
 /**
@@ -54,9 +55,18 @@ export function readToken(token: string): { header: JsonObject; algorithm: Algor
 export function splitToken(token: string): readonly [string, string, string] | Refusal {
   if (token === '') return refuse('format', 'the token is empty');
   if (token.length > MAX_TOKEN) return refuse('format', `the token is over ${MAX_TOKEN / 1024} KiB long`);
+  const wrapping = findWrapping(token);
+  if (wrapping)
+    return refuse('format', `it ${wrapping.reason}`, `to keep only the token, pipe it through: ${wrapping.filter}`);
   const parts = token.split('.');
   if (parts.length !== 3) return refuse('format', `a token has three parts, this has ${parts.length}`);
   return parts as [string, string, string];
+}
+
+/** Returns the claim `exp` of a token that may be of any kind, in seconds since the epoch, or undefined. */
+export function expiryOf(token: string): number | undefined {
+  const claims = readJsonObject(Buffer.from(token.split('.')[1] ?? '', 'base64url'), { lenient: true });
+  return typeof claims === 'object' && typeof claims.exp === 'number' ? claims.exp : undefined;
 }
 
 /** Returns the first fault of a header, or undefined: `alg`, then `crit` and `b64`, then the types of other members. */
@@ -64,7 +74,7 @@ function headerFault(header: JsonObject): string | undefined {
   const { alg, crit, b64 } = header;
   if (alg === undefined) return 'the header has no alg';
   if (typeof alg !== 'string') return 'alg is not a string';
-  if (ALGORITHM.parse(alg) === undefined) return `alg is ${quoted(alg)}: the service does not take that algorithm`;
+  if (ALGORITHM.parse(alg) === undefined) return `alg is ${quoted(alg)}: the service does not accept that algorithm`;
   // Members that `crit` names must be understood (RFC 7515, section 4.1.11). This program understands none.
   if (crit !== undefined) return 'crit asks for what the tokens of the service do not have';
   if (b64 !== undefined && b64 !== true) return 'b64 other than true is not for tokens (RFC 7797 section 7)';

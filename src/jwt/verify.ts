@@ -1,11 +1,11 @@
+// Verifies a token. Takes the token and the keys; gives the claims, or the first check that fails.
 import type { JsonObject } from '../json.ts';
 import type { Algorithm } from './algorithms.ts';
 import { type Clock, claimFaults } from './claims.ts';
 import { keyFault } from './key-fit.ts';
+import { secretHint } from './key-forms.ts';
 import type { JwtKey } from './keys.ts';
 import { type Refusal, readJsonObject, readToken, refuse } from './token.ts';
-
-// Verifies a token. Takes the token and the keys; gives the claims, or the first check that fails.
 
 type Verification = { readonly valid: true; readonly header: JsonObject; readonly claims: JsonObject } | Refusal;
 
@@ -31,7 +31,9 @@ export async function verifyToken(
   const fitting = keys.filter((_, index) => faults[index] === undefined);
   if (fitting.length === 0) return refuse('key', faults.join('; '));
   if (!(await anyConfirms(token, fitting, algorithm))) {
-    return refuse('signature', 'the signature does not fit: another key made it, or the token was changed');
+    const secret = fitting.find(({ kind }) => kind === 'secret');
+    const hint = secret && secretHint(secret.keyObject.export() as Buffer, secret.path);
+    return refuse('signature', 'the signature does not fit: another key made it, or the token was changed', hint);
   }
   const claims = readJsonObject(payload);
   if (typeof claims === 'string') return refuse('claims', `the payload ${claims}`);

@@ -1,54 +1,61 @@
-import { createServer } from 'node:http';
-import { type AddressInfo, isIPv6, type Server } from 'node:net';
-import { createAbortController } from '../abort.ts';
+// Starts the HTTP server of the sandbox, answers each request by `service.ts`, and logs it.
+import { realpath, stat } from 'node:fs/promises';
+import { createServer, type IncomingMessage, type Server } from 'node:http';
+import { type AddressInfo, isIPv6 } from 'node:net';
 import { systemReason } from '../disk/failure.ts';
-import { errnoOf, FilingsError } from '../errors.ts';
-import { openArchive } from './archive.ts';
-import { createHandler, type HandlerOptions } from './handler.ts';
+import { FilingsError } from '../errors.ts';
+import { answer, Refusal, type ServiceOptions, sendRefusal } from './service.ts';
 
-// Starts the HTTP server of the sandbox, a stand-in that behaves as docs/service.md describes the service.
-
-export interface SandboxOptions extends HandlerOptions {
-  /** An absolute path. */
-  readonly directory: string;
-  readonly platform: string;
+export interface SandboxOptions extends ServiceOptions {
   /** 0 means a free port. */
   readonly port: number;
+  readonly log?: (line: string) => void;
 }
 
-interface Sandbox {
-  /** The base URL, without a final slash. */
-  readonly url: string;
-  readonly port: number;
-  /** Stops the server and cuts responses in progress. */
-  close(): Promise<void>;
-}
-
-/**
- * Idle connections are kept longer than clients keep them, in milliseconds, so that no connection is closed while a
- * client sends a request on it.
- */
+/** Idle connections are kept longer than clients keep them, so that none is closed while a client sends a request. */
 const KEEP_ALIVE_MS = 65_000;
-/** The errors for an address that is not one of this machine. */
-const NOT_OUR_ADDRESS = ['EADDRNOTAVAIL', 'ENOTFOUND', 'EAI_AGAIN', 'EINVAL'];
 
-/**
- * Starts the stand-in service. Throws `usage` if directory or address do not exist, and `local_io` if it cannot use
- * them.
- */
-export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
-  const closing = createAbortController();
-  const archive = await openArchive(options.directory, options.platform);
-  const handle = createHandler(archive, options, closing.signal);
-  // The handler refuses a request without Host.
-  const server = createServer({ keepAliveTimeout: KEEP_ALIVE_MS, requireHostHeader: false }, handle);
-  const port = await listen(server, options.host, options.port);
-  server.on('error', (error) => options.log?.(`cannot accept a connection: ${error.message}`));
+/** Starts the stand-in service. Throws `usage` if the directory does not exist, and `local_io`. */
+export async function startSandbox({ log = () => {}, ...options }: SandboxOptions) {
+  const { host, now } = options;
+  const isDirectory = await stat(options.directory).then(
+    (stats) => stats.isDirectory(),
+    () => false,
+  );
+  if (!isDirectory) {
+    const hint = 'name a folder laid out as DIRECTORY/ACCESSION/FILE, or none for the sample filings';
+    throw new FilingsError('usage', `cannot serve ${options.directory}: not a directory`, { hint });
+  }
+  const directory = await realpath(options.directory);
+  let count = 0;
+  // `answer` refuses a request without Host.
+  const serverOptions = { keepAliveTimeout: KEEP_ALIVE_MS, requireHostHeader: false };
+  const server = createServer(serverOptions, async (request, response) => {
+    const startedAt = now();
+    const traceId = `sandbox-${++count}`;
+    let fault = '';
+    // Only when the response is closed it is known whether it was sent to its end.
+    response.once('close', () => {
+      const outcome = `${response.statusCode} ${now() - startedAt}ms${fault}`;
+      const isCut = response.writableFinished ? '' : ' (cut off)';
+      log(`${new Date(startedAt).toISOString()} ${subjectOf(request)} ${outcome}${isCut}`);
+    });
+    await answer(request, response, { ...options, directory }).catch((error) => {
+      fault = ` ${traceId}: ${(error as Error).message}`;
+      // A client must not take a part for the whole body.
+      if (response.headersSent) response.destroy();
+      else {
+        const refusal = error instanceof Refusal ? error : new Refusal(500, 'the archive could not be read');
+        sendRefusal(response, refusal, traceId);
+      }
+    });
+  });
+  const port = await listen(server, host, options.port);
   return {
-    url: `http://${authority(options.host, port)}`,
+    url: `http://${isIPv6(host) ? `[${host}]` : host}:${port}`,
     port,
+    /** Stops the server and cuts responses in progress. */
     async close() {
-      closing.abort();
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
       server.closeAllConnections();
       await closed;
@@ -56,26 +63,23 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   };
 }
 
+/** Returns the subject of a request for the log. The rest of its query, and a segment of its path, may hold a key. */
+function subjectOf({ method, url = '' }: IncomingMessage): string {
+  const [target = '', query] = url.split('?');
+  const path = target.replace(/APIKEY-.*$/s, 'APIKEY-[redacted]');
+  const parameters = new URLSearchParams(query);
+  const names = ['accession_no', 'file_name'].map((name) => parameters.get(name) ?? '');
+  return [method, path, ...names].filter(Boolean).join(' ');
+}
+
 function listen(server: Server, host: string, port: number): Promise<number> {
   return new Promise((resolve, reject) => {
     server.once('error', (cause) => {
-      const isElsewhere = NOT_OUR_ADDRESS.includes(errnoOf(cause) ?? '');
-      const reason = isElsewhere ? 'it is not an address of this machine' : systemReason(cause);
-      const hint = isElsewhere ? {} : { hint: 'choose another port with --port, or 0 for a free one' };
-      const message = `cannot listen on ${authority(host, port)}: ${reason}`;
-      reject(new FilingsError(isElsewhere ? 'usage' : 'local_io', message, { ...hint, cause }));
+      const hint = 'choose another --host, or another --port (0 for a free one)';
+      reject(new FilingsError('local_io', `cannot listen on ${host}:${port}: ${systemReason(cause)}`, { hint, cause }));
     });
     server.listen({ host: host.toLowerCase() === 'localhost' ? '127.0.0.1' : host, port }, () => {
-      server.removeAllListeners('error');
       resolve((server.address() as AddressInfo).port);
     });
   });
-}
-
-/**
- * Returns host and port of a URL. An IPv6 address is in brackets, its zone after `%25` (RFC 3986, section 3.2.2; RFC
- * 6874).
- */
-function authority(host: string, port: number): string {
-  return `${isIPv6(host) ? `[${host.replace('%', '%25')}]` : host}:${port}`;
 }

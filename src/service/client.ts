@@ -1,19 +1,19 @@
-import { errorAbout, type FilingsError, type Hint, type Resource, withResource } from '../errors.ts';
+// The client of the service: opens files and lists filings, with retries. Turns every unexpected response into an
+// error.
+import { errorAbout, type FilingsError, type Resource, withResource } from '../errors.ts';
 import type { Connections } from '../http/connections.ts';
 import { type RetryPolicy, type RetryWatcher, retry } from '../http/retry.ts';
-import type { Secrets } from '../secrets.ts';
+import { foreign, type Secrets } from '../secrets.ts';
+import { counted } from '../text.ts';
 import type { AccessionNumber } from './accession.ts';
 import { clockSkew } from './clock-skew.ts';
 import type { Credentials } from './credentials.ts';
+import type { ListingDescription } from './described-listing.ts';
+import { errorTestFor } from './error-page.ts';
 import { CHECK_NUMBER_AND_URL, errorFromResponse } from './error-response.ts';
-import { type ListingDescription, type Page, readListing } from './listing.ts';
-import { type Listing, type PagingMemory, type Parameter, readAllPages } from './listing-pages.ts';
+import { type Listing, type Parameter, readListing, withParameters } from './listing.ts';
 import { readAtMost, readErrorBytes } from './read-body.ts';
-import { withHosts } from './redirect.ts';
-import { Requests, type ServiceResponse } from './requests.ts';
-
-// The client of the service: opens files and lists filings, with retries. Turns every unexpected response into an
-// error.
+import { type Hosts, Requests, type ServiceResponse, withHosts } from './requests.ts';
 
 /** The most bytes of a listing, which is more than any filing needs. */
 const MAX_LISTING_BYTES = 16 << 20;
@@ -34,26 +34,26 @@ export interface ClientOptions {
   readonly retry: RetryPolicy;
   readonly userAgent: string;
   readonly secrets: Secrets;
-  /** Prints a line, redacted. */
+  /** Prints a line, in which text from elsewhere is marked by `foreign`. */
   readonly trace: ((line: string) => void) | undefined;
   readonly meter?: Meter | undefined;
   /** The user's description of the service's listing. */
   readonly listing?: ListingDescription | undefined;
-  readonly warn: (text: string) => void;
-  /** Returns the command with the options that make it use the same service. */
-  readonly hintCommand: (command: string) => string;
 }
 
-/** Returns the error about a listing without files. */
-export function noFilesError(accession: AccessionNumber): FilingsError {
-  return errorAbout({ accession }, 'not_found', 'the service lists no files', { hint: CHECK_NUMBER_AND_URL });
+/** Returns the error about a listing without files. `records` is the number of its records. */
+export function noFilesError(accession: AccessionNumber, records: number): FilingsError {
+  const reason =
+    records === 0
+      ? 'there is no such filing, or it has no files'
+      : `it has no files: the service sent ${counted(records, 'record')} without a name or of another filing`;
+  return errorAbout({ accession }, 'not_found', reason, { hint: CHECK_NUMBER_AND_URL });
 }
 
 /** The two endpoints of the service (service.md, sections 3 and 4). */
 export class ServiceClient {
   readonly options: ClientOptions;
   readonly #requests: Requests;
-  readonly #paging: PagingMemory = {};
 
   constructor(options: ClientOptions) {
     this.options = options;
@@ -66,7 +66,7 @@ export class ServiceClient {
   }
 
   /**
-   * Returns a response that can be a file: 200, or if `range` has the fields Range and If-Range also 206 and 416.
+   * Returns a response that can be a file: 200 with a body that is not an error in disguise, or if `range` has the fields Range and If-Range also 206 and 416.
    * Throws the error of any other response, and the errors of {@link Requests.follow}.
    */
   async openFile(
@@ -79,85 +79,63 @@ export class ServiceClient {
       ['accession_no', accession],
       ['file_name', fileName],
     ]);
-    const response = await this.#requests.follow(url, range, signal);
-    const isExpected =
-      response.status === 200 || ('range' in range && (response.status === 206 || response.status === 416));
-    try {
+    return this.#requests.follow(url, range, signal, async (response) => {
+      const { status } = response;
+      const isExpected = status === 200 || ('range' in range && (status === 206 || status === 416));
       // The body of an expected 416 is not a file, so its type and coding do not matter.
-      if (!isExpected || response.status !== 416)
-        await this.#check(response, isExpected, { accession, fileName }, signal);
+      if (!isExpected || status !== 416) await this.#check(response, isExpected, { accession, fileName }, signal);
+      if (status === 200 && (await isErrorPage(response, fileName)))
+        throw await this.#errorFrom(response, { accession, fileName }, signal);
       return response;
-    } catch (error) {
-      throw withHosts(response.hosts, error);
-    }
+    });
   }
 
   /**
-   * Returns all files of a filing, at least one. Throws `integrity` for a response that is not a listing or only a part
-   * of one, `not_found` if the filing has no files, and the errors of `listPage`.
+   * Returns all files of a filing, as far as the responses are certain to name all. Throws `integrity` if they are not,
+   * the error of any other response, and the errors of {@link Requests.follow}. Retries as a download does.
    */
   async listFiles(
-    accession: AccessionNumber,
-    { query, pageSize }: { readonly query: readonly Parameter[]; readonly pageSize: number | undefined },
-    signal: AbortSignal,
-    onRetry?: RetryWatcher['onRetry'],
-  ): Promise<Listing> {
-    const { listing: description, warn } = this.options;
-    const requestPage = (paging: readonly Parameter[]) =>
-      this.listPage(accession, [...query, ...paging], signal, onRetry);
-    const listing = await readAllPages({ accession, pageSize, description, memory: this.#paging, requestPage, warn });
-    if (listing.files.length === 0) throw noFilesError(accession);
-    return listing;
-  }
-
-  /**
-   * Returns one page of a listing, and retries as a download does. Throws `integrity` for a response that is not a
-   * listing, the error of any other response, and the errors of {@link Requests.follow}.
-   */
-  async listPage(
     accession: AccessionNumber,
     query: readonly Parameter[],
     signal: AbortSignal,
     onRetry?: RetryWatcher['onRetry'],
-  ): Promise<Page> {
-    const url = this.#resource('filings', [['accession_no', accession], ...query]);
-    const resource = { accession };
-    const requestOnce = async () => {
-      const response = await this.#requests.follow(url, {}, signal);
-      const { headers, hosts } = response;
-      try {
-        await this.#check(response, response.status === 200, resource, signal);
-        if (headers['content-range'] !== undefined) {
-          response.discard();
-          throw errorAbout(resource, 'integrity', 'invalid response: 200 with Content-Range');
-        }
-        const body = await readAtMost(response, MAX_LISTING_BYTES, resource, (bytes) => {
-          if (this.options.meter) this.options.meter.bytes += bytes;
-        });
-        return { body, link: headers.link, hosts };
-      } catch (error) {
-        throw withHosts(hosts, error);
-      }
+  ): Promise<Listing> {
+    const first = this.#resource('filings', [['accession_no', accession], ...query]);
+    const description = this.options.listing;
+    let hosts: Hosts | undefined;
+    const requestPage = async (url: URL) => {
+      const attempt = () => this.#requestPage(url, accession, signal);
+      const response = await retry(attempt, this.options.retry, signal, { onRetry });
+      hosts = response.hosts;
+      return response;
     };
-    const attempt = () =>
-      requestOnce().catch((error) => {
-        throw withResource(resource, error);
-      });
-    const response = await retry(attempt, this.options.retry, signal, { onRetry });
-    const { listing } = this.options;
     try {
-      if (listing === undefined) return readListing(response, accession);
+      if (description === undefined) return readListing(await requestPage(first), accession);
       const { readDescribedListing } = await import('./described-listing.ts');
-      return readDescribedListing(response, accession, listing);
+      return await readDescribedListing(description, accession, first, requestPage);
     } catch (error) {
-      throw withHosts(response.hosts, error);
+      throw hosts ? withHosts(hosts, error) : error;
+    }
+  }
+
+  async #requestPage(url: URL, accession: AccessionNumber, signal: AbortSignal) {
+    const resource = { accession };
+    const onBytes = (bytes: number) => {
+      if (this.options.meter) this.options.meter.bytes += bytes;
+    };
+    try {
+      return await this.#requests.follow(url, {}, signal, async (response) => {
+        await this.#check(response, response.status === 200, resource, signal);
+        const body = await readAtMost(response, MAX_LISTING_BYTES, resource, onBytes);
+        return { body, headers: response.headers, hosts: response.hosts };
+      });
+    } catch (error) {
+      throw withResource(resource, error);
     }
   }
 
   #resource(name: 'download' | 'filings', query: readonly (readonly [string, string])[]): URL {
-    const url = new URL(`v1/${name}`, this.options.baseUrl);
-    url.search = query.map(([key, value]) => `${encodeURIComponent(key)}=${encodeURIComponent(value)}`).join('&');
-    return url;
+    return withParameters(new URL(`v1/${name}`, this.options.baseUrl), query);
   }
 
   /**
@@ -171,30 +149,49 @@ export class ServiceClient {
     const codings = String(headers['content-encoding'] ?? '');
     if (codings.split(',').every((one) => /^(identity)?$/i.test(one.trim()))) return;
     response.discard();
-    throw errorAbout(resource, 'integrity', `it came in the content coding ${codings}, which was not asked for`);
+    throw errorAbout(resource, 'integrity', 'encoded although no encoding was requested', { quote: codings });
   }
 
   async #errorFrom(response: ServiceResponse, resource: Resource, signal: AbortSignal): Promise<FilingsError> {
-    const { meter, hintCommand, retry, secrets } = this.options;
+    const { meter, retry, secrets } = this.options;
     const { status, headers, retryAfterMs: waitMs } = response;
     // The wait begins with the head, because the body may take seconds.
     const times = waitMs === undefined ? {} : { retryAt: retry.now() + waitMs, retryDue: retry.monotonic() + waitMs };
-    const { body, isTruncated } = await readErrorBytes(response, retry.sleep, signal);
-    if (meter) meter.bytes += body.length;
+    const { received, body, isTruncated } = await readErrorBytes(response, retry.sleep, signal);
+    if (meter) meter.bytes += received;
     const hint = this.#hint(response);
-    return errorFromResponse({ status, headers, body, isTruncated, resource, hint, hintCommand, ...times }, secrets);
+    return errorFromResponse({ status, headers, body, isTruncated, resource, hint, ...times }, secrets);
   }
 
-  #hint({ status, address }: ServiceResponse): Hint | undefined {
-    const { hintCommand, baseUrl, credentials } = this.options;
+  #hint({ status, address }: ServiceResponse): string | undefined {
+    const { baseUrl, credentials } = this.options;
+    if (status === 200) return 'the service sent this in place of the file: check the API key and the base URL';
     if (status !== 401) return undefined;
     const { host, origin } = new URL(address);
-    if (origin !== baseUrl.origin) return `the service redirects to ${host}, where no key is sent`;
+    if (origin !== baseUrl.origin)
+      return `the service redirects to ${foreign(host)}, and the key is never sent to another host`;
     const { source, token } = credentials;
-    if (token === undefined) return { advice: 'check-key', source, command: hintCommand('filings config check') };
+    if (token === undefined) {
+      return `check the API key from ${source}, how it is sent (--key-in), and whether the service also requires a JWT`;
+    }
     return (
       clockSkew(this.clockAhead, true) ??
-      `check ${source}: filings token inspect shows the JWT; is its public key imported for this API key?`
+      `check ${source}: \`filings token inspect\` shows the JWT, whose public key must be imported for this API key`
     );
   }
+}
+
+/** Reads as much of a body as it takes to tell whether it is an error, and puts it back. */
+async function isErrorPage({ headers, length, body }: ServiceResponse, fileName: string): Promise<boolean> {
+  const test = errorTestFor(fileName, String(headers['content-type'] ?? ''), length);
+  let start = Buffer.alloc(0);
+  let isError = test ? undefined : false;
+  while (isError === undefined) {
+    // An error of the body comes again at its next read.
+    const chunks = await body.read().catch(() => undefined);
+    start = Buffer.concat([start, ...(chunks ?? [])]);
+    isError = test?.(start, chunks === undefined);
+  }
+  body.unread(start);
+  return isError;
 }

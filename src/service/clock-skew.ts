@@ -36,5 +36,5 @@ export function clockSkew(aheadMs: number | undefined, withToken: boolean): stri
   const maxSkewMs = withToken && aheadMs > 0 ? MAX_AHEAD_WITH_TOKEN_MS : MAX_SKEW_MS;
   if (Math.abs(aheadMs) <= maxSkewMs) return undefined;
   const direction = aheadMs > 0 ? 'ahead of' : 'behind';
-  return `this clock is ${span(aheadMs / 1000, Math.round)} ${direction} the service's: set it right, JWTs depend on it`;
+  return `this clock is ${span(aheadMs / 1000, Math.round)} ${direction} the service's: set it right, because JWTs depend on it`;
 }

@@ -1,5 +1,4 @@
-// Adds credentials to requests as service.md, section 5, has them, and finds them in the URLs of redirects.
-import { holdsWord } from '../secrets.ts';
+// Adds credentials to requests as service.md, section 5, has them.
 
 /** The ways to pass an API key. */
 export type KeyWay = 'authorization' | 'header' | 'query' | 'path' | 'basic';
@@ -20,13 +19,14 @@ export interface AuthorizedRequest {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-const QUERY_PARAMETER = 'apikey';
-const PATH_PREFIX = 'APIKEY-';
+/** Returns whether the key is a part of the address, which a login page copies into its own. */
+export function isKeyInAddress({ keyIn }: Credentials): boolean {
+  return keyIn === 'query' || keyIn === 'path';
+}
 
 /** Returns the request for a URL with the credentials. Throws the errors of signing a JWT. */
 export async function addCredentials(url: URL, credentials: Credentials): Promise<AuthorizedRequest> {
   const { key, keyIn, keyHeader, basicUser } = credentials;
-  const urlWithKey = new URL(url);
   const token = await credentials.token?.();
   const bearer: AuthorizedRequest['headers'] = token === undefined ? {} : { authorization: `Bearer ${token}` };
   switch (keyIn) {
@@ -38,48 +38,18 @@ export async function addCredentials(url: URL, credentials: Credentials): Promis
     case 'header':
       return { url, headers: { [keyHeader]: key, ...bearer } };
     case 'query':
-      urlWithKey.search += `${urlWithKey.search ? '&' : '?'}${QUERY_PARAMETER}=${encodeURIComponent(key)}`;
-      return { url: urlWithKey, headers: bearer };
+      return {
+        url: withPart(url, 'search', url.search ? '&' : '?', `apikey=${encodeURIComponent(key)}`),
+        headers: bearer,
+      };
     case 'path':
-      urlWithKey.pathname = `${urlWithKey.pathname.replace(/\/$/, '')}/${PATH_PREFIX}${encodeURIComponent(key)}`;
-      return { url: urlWithKey, headers: bearer };
+      return { url: withPart(url, 'pathname', '/', `APIKEY-${encodeURIComponent(key)}`), headers: bearer };
   }
 }
 
-/** Returns the URL without this key in the positions where a key is sent. Another key stays, because it is not ours. */
-export function withoutCredentials(url: URL, key: string): URL {
-  const clean = new URL(url);
-  for (const [name, value] of [...clean.searchParams]) {
-    if (name.toLowerCase() === QUERY_PARAMETER && value === key) clean.searchParams.delete(name, value);
-  }
-  const segments = clean.pathname.split('/');
-  clean.pathname = segments.filter((segment) => percentDecoded(segment) !== `${PATH_PREFIX}${key}`).join('/');
-  return clean;
-}
-
-function percentDecoded(segment: string): string | undefined {
-  try {
-    return decodeURIComponent(segment);
-  } catch {
-    return undefined;
-  }
-}
-
-/**
- * Returns whether a text holds the key, in any encoding, in a position where a key is sent. In these positions a key of
- * any length counts. Elsewhere a short key may be a part of the text by chance.
- */
-export function hasKeyInPosition(text: string, { key, keyHeader, basicUser }: Credentials): boolean {
-  const prefixes = [
-    `${QUERY_PARAMETER}=`,
-    PATH_PREFIX,
-    `${keyHeader}=`,
-    `${keyHeader}:`,
-    `${keyHeader}: `,
-    `${basicUser}:`,
-  ];
-  return holdsWord(
-    text,
-    prefixes.map((prefix) => `${prefix}${key}`),
-  );
+/** Returns the URL with the key at the end of this part, unless a redirect has copied it there. */
+function withPart(url: URL, part: 'search' | 'pathname', separator: string, key: string): URL {
+  const withKey = new URL(url);
+  if (!url[part].split(/[?&/]/).includes(key)) withKey[part] = `${url[part].replace(/\/$/, '')}${separator}${key}`;
+  return withKey;
 }

@@ -1,32 +1,37 @@
-// Reads a response whose shape the user has described by JMESPath expressions
-// (https://jmespath.org/specification.html), so that nothing is guessed. Gives the same pages as `readListing`. Only a
-// description loads the library.
+// Reads a listing that the user has described by JMESPath expressions (https://jmespath.org/specification.html), so that
+// nothing is guessed. Only a description loads the library.
 import { search } from '@jmespath-community/jmespath';
+import { FilingsError } from '../errors.ts';
 import { isJsonObject } from '../json.ts';
-import { counted } from '../text.ts';
+import { counted, grouped } from '../text.ts';
 import type { AccessionNumber } from './accession.ts';
 import {
-  buildPage,
-  describeUnexpectedBody,
-  errorMember,
-  type ListingDescription,
+  filesOf,
+  type ListedFile,
+  type Listing,
   type ListingResponse,
-  type Page,
-  parseListingJson,
-  signInLink,
+  type NamedRecord,
+  parseListing,
   uncertainError,
-  unreadableError,
+  withParameters,
 } from './listing.ts';
-import {
-  countOf,
-  isMetadata,
-  isSet,
-  plainName,
-  type ResponseMarkers,
-  readMarkers,
-  totalOf,
-} from './listing-markers.ts';
-import { accessionOf, type ListingRecord, SHARDS } from './listing-records.ts';
+
+/** A user's description of the service's listing: JMESPath expressions and names of parameters. */
+export interface ListingDescription {
+  readonly files?: string;
+  readonly name?: string;
+  readonly total?: string;
+  readonly more?: string;
+  readonly query?: Readonly<Record<string, string>>;
+  readonly page?: string;
+  readonly firstPage?: number;
+  readonly offset?: string;
+  readonly next?: string;
+  readonly cursor?: string;
+}
+
+const MAX_PAGES = 10_000;
+const HINT = "check the description of the listing: 'filings config get listing' shows it, -v shows the requests";
 
 /** Returns why an expression cannot be evaluated, or undefined if it can. */
 export function expressionFault(expression: string): string | undefined {
@@ -40,71 +45,165 @@ export function expressionFault(expression: string): string | undefined {
   }
 }
 
-/** Returns the page in a response. Throws `integrity` if the response is not as described or reports an error. */
-export function readDescribedListing(
-  response: ListingResponse,
+/** A page as the description reads it. `next` and `more` are undefined for null. */
+interface Page {
+  readonly records: readonly NamedRecord[];
+  readonly total: number | undefined;
+  readonly next: unknown;
+  readonly more: unknown;
+}
+
+/**
+ * Returns all files of a filing. Throws `integrity` if the responses are not as described or contradict each other, and
+ * the errors of `requestPage`.
+ * @param address the address of the listing, with the parameters of the command line
+ */
+export async function readDescribedListing(
+  description: ListingDescription,
   accession: AccessionNumber,
-  { files = '@', name, total, more }: ListingDescription,
+  address: URL,
+  requestPage: (url: URL) => Promise<ListingResponse>,
+): Promise<Listing> {
+  requireOneWay(description);
+  const fault = (reason: string) => uncertainError(accession, reason, HINT);
+  const files = new Map<string, ListedFile>();
+  const firstRecords = new Set<string>();
+  const requested = new Set<string>();
+  let records = 0;
+  let total: number | undefined;
+  let pages = 0;
+  for (let url: URL | undefined = firstAddress(description, address); url !== undefined; ) {
+    if (pages === MAX_PAGES) throw fault(`there are over ${grouped(MAX_PAGES)} pages`);
+    pages += 1;
+    if (requested.has(url.href)) throw fault(`page ${pages} has the address of an earlier page`);
+    requested.add(url.href);
+    const response: ListingResponse = await requestPage(url).catch((error) => {
+      throw pages > 1 && isFinal(error)
+        ? fault([`page ${pages}`, error.reason, error.quote].filter(Boolean).join(': ')).with({ cause: error })
+        : error;
+    });
+    const page = readPage(description, parseListing(response, accession), fault);
+    const first = JSON.stringify(page.records[0]);
+    if (firstRecords.has(first)) throw fault(`page ${pages} begins with the same record as an earlier page`);
+    if (page.records.length > 0) firstRecords.add(first);
+    for (const file of filesOf(page.records, accession)) {
+      if (files.has(file.file_name)) throw fault(`'${file.file_name}' comes on two pages`);
+      files.set(file.file_name, file);
+    }
+    records += page.records.length;
+    total ??= page.total;
+    if (description.total !== undefined && total === undefined) throw fault('listing.total selects no number');
+    if (page.total !== undefined && page.total !== total)
+      throw fault(`its total was ${total}, but page ${pages} has ${page.total}`);
+    const following = { number: pages, records, next: page.next };
+    url = hasNextPage(description, { ...page, total }, records, fault)
+      ? nextAddress(description, address, following, fault)
+      : undefined;
+  }
+  if (total !== undefined && records !== total)
+    throw fault(`it has ${counted(records, 'record')}, but its total is ${total}`);
+  return { files: [...files.values()], records, pages };
+}
+
+/** Throws `config` if a part of the description would be ignored, because it was meant to request further pages. */
+function requireOneWay({ page, firstPage, offset, next, cursor }: ListingDescription): void {
+  const subject = { name: 'listing' };
+  if (page !== undefined && offset !== undefined)
+    throw new FilingsError('config', 'page and offset cannot be used together', { subject });
+  if (cursor !== undefined && next === undefined) throw new FilingsError('config', 'cursor requires next', { subject });
+  if (firstPage !== undefined && page === undefined)
+    throw new FilingsError('config', 'firstPage requires page', { subject });
+}
+
+type Fault = (reason: string) => FilingsError;
+
+function readPage(
+  { files = '@', name = 'file_name', total, next, more }: ListingDescription,
+  json: unknown,
+  fault: Fault,
 ): Page {
-  const json = parseListingJson(response, accession);
-  const evaluate = (value: unknown, expression: string): unknown => {
+  const evaluate = (value: unknown, expression: string | undefined): unknown => {
+    if (expression === undefined) return undefined;
     try {
-      return search(value as Parameters<typeof search>[0], expression) ?? null;
+      return search(value as Parameters<typeof search>[0], expression) ?? undefined;
     } catch (error) {
-      throw uncertainError(accession, `${expression}: ${(error as Error).message}`);
+      throw fault(`${expression}: ${(error as Error).message}`);
     }
   };
   const items = evaluate(json, files);
-  const isList = Array.isArray(items);
-  const markers = readAllMarkers(json, new Set(isList ? items : []));
-  const error = errorMember(markers, isList && items.length === 0);
-  if (error !== undefined) throw unreadableError(accession, describeUnexpectedBody(json, error));
-  if (!isList) throw uncertainError(accession, `listing.files (${files}) selects no array`);
-  const records = items.map((item: unknown): ListingRecord => {
-    if (item !== null && typeof item !== 'string' && !isJsonObject(item)) {
-      throw uncertainError(accession, `listing.files (${files}) selects other items than texts and objects`);
-    }
-    const record = isJsonObject(item) ? item : {};
-    const fileName = typeof item === 'string' && name === undefined ? item : evaluate(item, name ?? 'file_name');
-    if (fileName !== null && typeof fileName !== 'string') {
-      throw uncertainError(accession, `listing.name (${name ?? 'file_name'}) is not a text in every record`);
-    }
-    return { name: fileName || undefined, record, accession: accessionOf(record, accession) };
+  if (!Array.isArray(items)) throw fault(`listing.files (${files}) selects no array`);
+  const records = items.map((item, index): NamedRecord => {
+    const fileName = isJsonObject(item) ? evaluate(item, name) : item;
+    if (fileName === undefined) return [item, undefined];
+    if (typeof fileName === 'string' && fileName !== '') return [isJsonObject(item) ? item : {}, fileName];
+    throw fault(`record ${index + 1} has no name in listing.name (${name}), but ${JSON.stringify(fileName)}`);
   });
-  if (records.length > 0 && records.every((record) => record.name === undefined)) {
-    throw uncertainError(accession, `${counted(records.length, 'record')}, none with a name at listing.name`);
-  }
-  const parts = { records, listSizes: [records.length] };
-  const counts = { path: '', records: records.length };
-  if (total === undefined && more === undefined) {
-    const totals = [{ ...counts, total: markers.total, isExact: false }];
-    return buildPage({ ...parts, totals, more: markers.more ?? signInLink(response) }, markers.pageCount, accession);
-  }
-  // A description of totals or of more replaces all other signs of more.
-  const count = total === undefined ? 0 : (countOf(evaluate(json, total)) ?? 0);
-  const hasMore = more !== undefined && isSet(evaluate(json, more));
-  const totals = [{ ...counts, total: count, isExact: total !== undefined }];
-  return buildPage({ ...parts, totals, more: hasMore ? more : undefined }, 0, accession);
+  const stated = evaluate(json, total);
+  const isNumber = typeof stated === 'number' || (typeof stated === 'string' && /^\d+$/.test(stated));
+  return {
+    records,
+    total: isNumber ? Number(stated) : undefined,
+    next: evaluate(json, next),
+    more: evaluate(json, more),
+  };
 }
 
-/** Returns the markers of a response beside its records, and the largest total that the response states. */
-function readAllMarkers(json: unknown, records: ReadonlySet<unknown>): ResponseMarkers & { total: number } {
-  const markers = { pageCount: 0, total: 0 };
-  const visit = (value: unknown, isItem: boolean): void => {
-    if (Array.isArray(value)) {
-      for (const item of value) visit(item, true);
-    } else if (isJsonObject(value) && !records.has(value)) {
-      const members = Object.entries(value);
-      // The cursor of an edge around a record is not a sign of more.
-      const isWrapper = isItem && members.some(([, inner]) => isJsonObject(inner) && records.has(inner));
-      if (!isWrapper) readMarkers(value, markers);
-      for (const [member, inner] of members) {
-        if (isMetadata(member) || plainName(member) === SHARDS) continue;
-        markers.total = Math.max(markers.total, totalOf(member, inner) ?? 0);
-        visit(inner, false);
-      }
-    }
-  };
-  visit(json, false);
-  return markers;
+/** Returns whether there is a page after this one. Throws if the page says so, but there is no way to request it. */
+function hasNextPage(
+  { page, offset, next, more }: ListingDescription,
+  { records, ...current }: Page,
+  recordsSoFar: number,
+  fault: Fault,
+): boolean {
+  const saysMore = more !== undefined && isSet(current.more);
+  const isPaged = page !== undefined || offset !== undefined || next !== undefined;
+  if (!isPaged || (next !== undefined && !isSet(current.next))) {
+    if (saysMore) throw fault(`listing.more (${more}) says that there is more, but there is no next page`);
+    return false;
+  }
+  if (more !== undefined) return saysMore;
+  if (next !== undefined) return true;
+  return records.length > 0 && (current.total === undefined || recordsSoFar < current.total);
+}
+
+function firstAddress({ query = {}, page, firstPage = 1, offset }: ListingDescription, address: URL): URL {
+  const first = [
+    ...(page === undefined ? [] : [[page, `${firstPage}`] as const]),
+    ...(offset === undefined ? [] : [[offset, '0'] as const]),
+  ];
+  return withParameters(address, [...Object.entries(query), ...first]);
+}
+
+function nextAddress(
+  { query = {}, page, firstPage = 1, offset, cursor }: ListingDescription,
+  address: URL,
+  { number, records, next }: { readonly number: number; readonly records: number; readonly next: unknown },
+  fault: Fault,
+): URL {
+  const fixed = Object.entries(query);
+  if (page !== undefined) return withParameters(address, [...fixed, [page, `${firstPage + number}`]]);
+  if (offset !== undefined) return withParameters(address, [...fixed, [offset, `${records}`]]);
+  if (cursor !== undefined && (typeof next === 'string' || typeof next === 'number'))
+    return withParameters(address, [...fixed, [cursor, `${next}`]]);
+  if (cursor !== undefined || typeof next !== 'string' || !URL.canParse(next, address.href))
+    throw fault(`listing.next is ${JSON.stringify(next)}, which is no ${cursor ? 'cursor' : 'address'}`);
+  const url = new URL(next, address);
+  if (url.origin !== address.origin) throw fault(`the next page is at another origin, ${url.origin}`);
+  // An address of the service mostly repeats the parameters of its request.
+  const own = [...address.searchParams].filter(([name]) => name !== 'accession_no');
+  return withParameters(
+    url,
+    [...own, ...fixed].filter(([name]) => !url.searchParams.has(name)),
+  );
+}
+
+/** Returns whether a page is missing or rejected. A later page of this kind does not end the list. */
+function isFinal(error: unknown): error is FilingsError {
+  return error instanceof FilingsError && (error.code === 'not_found' || error.code === 'rejected');
+}
+
+/** Returns whether a value is not null, false, zero or empty. Some services write these words as strings. */
+function isSet(value: unknown): boolean {
+  if (typeof value === 'object' && value !== null) return Object.keys(value).length > 0;
+  return typeof value === 'string' ? !/^(?:|false|0|null)$/i.test(value.trim()) : Boolean(value);
 }

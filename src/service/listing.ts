@@ -1,15 +1,14 @@
-// Turns one response of `GET /v1/filings` into a page with the files that the response lists. The shape is not
-// documented (service.md, section 4), so a response is read only if its meaning is certain: a file that is missed once
-// would be missed in every later run.
+// Reads a response of `GET /v1/filings` that nobody has described. Its shape is not documented (service.md, section 4),
+// and a file that is missed once would be missed in every later run. So a response is read only if there is nothing in
+// it but the list. `described-listing.ts` reads all other responses.
 import { isUtf8 } from 'node:buffer';
-import { hash } from 'node:crypto';
 import { errorAbout, type FilingsError } from '../errors.ts';
-import { findJsonFault, isJsonObject, MAX_DEPTH, parseJson } from '../json.ts';
-import { counted, shortened } from '../text.ts';
-import type { AccessionNumber } from './accession.ts';
-import { summaryFromJson, summaryFromText } from './error-body.ts';
-import { hasNextLink, type ResponseMarkers } from './listing-markers.ts';
-import { findRecords, type ListingRecord, type StatedTotal } from './listing-records.ts';
+import type { HeaderFields } from '../http/head.ts';
+import { findJsonFault, isJsonObject, type JsonObject, MAX_DEPTH, parseJson } from '../json.ts';
+import { foreign } from '../secrets.ts';
+import { counted } from '../text.ts';
+import { type AccessionNumber, accessionIn } from './accession.ts';
+import { suggestDescription } from './suggested-description.ts';
 
 /** A file of a filing: the accession number, the name, and all other members of the file's record. */
 export interface ListedFile {
@@ -18,162 +17,214 @@ export interface ListedFile {
   readonly [member: string]: unknown;
 }
 
-/** The content of one response, which may be a part of a listing. */
-export interface Page {
-  /** Each name once, without records of other filings and documents without a name. */
+/** All files of a filing, and the number of records and of pages that were read. */
+export interface Listing {
   readonly files: readonly ListedFile[];
-  /** The number of records in all lists, also those of other filings and without a name. */
   readonly records: number;
-  /** The number of records in each list. */
-  readonly listSizes: readonly number[];
-  /** Equal for pages with the same records in the same order. */
-  readonly key: string;
-  /** The name of the member that says that more records follow. */
-  readonly more: string | undefined;
-  /** The number of pages that the response states, otherwise 0. */
-  readonly pageCount: number;
-  readonly totals: readonly StatedTotal[];
-  /** Whether the only names are those of primary documents: a filing usually has more files. */
-  readonly isPrimaryOnly: boolean;
+  readonly pages: number;
 }
 
-/** The parts of a response of the listing endpoint that matter here. */
+/** A response of the listing endpoint. */
 export interface ListingResponse {
   readonly body: Buffer;
-  /** The `Link` field of the head. */
-  readonly link?: string | readonly string[] | undefined;
+  readonly headers: HeaderFields;
 }
 
-/** A user's description of the service's listing in the config file: JMESPath expressions and names of parameters. */
-export interface ListingDescription {
-  readonly files?: string;
-  readonly name?: string;
-  readonly total?: string;
-  readonly more?: string;
-  readonly pageSize?: string;
-  readonly pageNumber?: string;
-  readonly firstPage?: number;
+/** A parameter of a request's query. */
+export type Parameter = readonly [name: string, value: string];
+
+/** A record with the name of its file, if it has one. */
+export type NamedRecord = readonly [record: JsonObject, name: string | undefined];
+
+const NAME = 'filename';
+const TOTAL = 'total';
+const FILING = ['accessionno', 'accessionnumber'];
+const FILING_OF_RECORD = [...FILING, 'accession'];
+const TELL_OPERATOR = "tell the service's operator";
+const SIZES = ['size', 'filesize', 'sizebytes', 'bytes', 'length', 'contentlength'];
+/** A list with one of these numbers of records may be the first of several pages. */
+const PAGE_SIZES = [10, 20, 25, 50, 100, 200, 250, 500, 1000];
+/** Whole words between the hyphens of a field's name: `X-Total-Count` says that there is more, `X-Account-Id` does not. */
+const FIELD_ABOUT_PAGES =
+  /(?:^|-)(?:total|totalcount|totalpages|count|next|more|pages?|pagination|continuation|continuationtoken)(?:-|$)/i;
+const LINK_TO_NEXT = /;\s*rel\s*=\s*(?:"[^"]*\bnext\b|'[^']*\bnext\b|next\b)/i;
+/** A filer is not numbered 0, so a smaller number than this is something else, such as the number of the record. */
+const LEAST_ACCESSION = 1e8;
+
+/** Returns the files of a response. Throws `integrity` unless there is nothing in the response but the list. */
+export function readListing(response: ListingResponse, accession: AccessionNumber): Listing {
+  const json = parseListing(response, accession);
+  const signOfPages = findSignOfPages(response.headers);
+  const isLikePage = mayBePage(json);
+  const hint = () => suggestDescription(json, isLikePage || signOfPages !== undefined);
+  const { records, doubt = signOfPages } = readList(json, accession);
+  if (records === undefined) {
+    const reason = 'the response has no list of files';
+    throw errorAbout({ accession }, 'integrity', reason, { quote: JSON.stringify(json), hint: foreign(hint()) });
+  }
+  if (doubt !== undefined) throw uncertainError(accession, doubt, hint());
+  if (isLikePage)
+    throw uncertainError(accession, `${records.length} records may be the first of several pages`, hint());
+  const named = records.map((item): NamedRecord => (isJsonObject(item) ? [item, nameOf(item)] : [{}, item as string]));
+  return { files: filesOf(named, accession), records: records.length, pages: 1 };
 }
 
-/** The members in which services send the size of a file. */
-const SIZES = ['size', 'file_size', 'fileSize', 'size_bytes', 'bytes', 'length', 'content_length'];
-const DESCRIBE = 'describe the response with "listing" in the config file: filings help config';
-/** The longest text of a response in a message, in UTF-16 units. */
-const MAX_QUOTE = 200;
-
-/**
- * Returns the page in a response. Throws `integrity`, with a description of the body, if it is not certainly a listing.
- */
-export function readListing(response: ListingResponse, accession: AccessionNumber): Page {
-  const json = parseListingJson(response, accession);
-  const result = findRecords(json, accession);
-  if (result === undefined) throw unreadableError(accession, describeUnexpectedBody(json));
-  const { records, markers, doubt } = result;
-  const error = errorMember(markers, records.length === 0);
-  if (error !== undefined) throw unreadableError(accession, describeUnexpectedBody(json, error));
-  if (doubt !== undefined) throw uncertainError(accession, doubt);
-  return buildPage({ ...result, more: markers.more ?? signInLink(response) }, markers.pageCount, accession);
-}
-
-/** Returns the member that reports an error, or undefined. An explanation beside an empty list is an error. */
-export function errorMember({ error, explanation }: ResponseMarkers, isEmpty: boolean): string | undefined {
-  return error ?? (isEmpty ? explanation : undefined);
-}
-
-/** Returns the sign of more in the header fields, or undefined. */
-export function signInLink({ link }: ListingResponse): string | undefined {
-  return hasNextLink(link) ? 'Link: rel="next"' : undefined;
-}
-
-/**
- * Returns the JSON value of a response. Throws `integrity` if the body is not JSON, or if readers of JSON may differ.
- */
-export function parseListingJson({ body }: ListingResponse, accession: AccessionNumber): unknown {
-  const text = body.toString();
-  const json = parseJson(text);
-  if (json === undefined) throw unreadableError(accession, describeText(text), 'foreign');
-  if (!isUtf8(body)) throw uncertainError(accession, 'it is not valid UTF-8');
+/** Returns the JSON value of a response. Throws `integrity` if it is not JSON, or if readers of JSON may differ. */
+export function parseListing({ body }: ListingResponse, accession: AccessionNumber): unknown {
+  const text = body.toString().replace(/^\ufeff/, '');
   const fault = findJsonFault(text);
-  if (fault?.kind === 'too deep') throw unreadableError(accession, `JSON nested more than ${MAX_DEPTH} levels deep`);
-  if (fault !== undefined) throw uncertainError(accession, `it has the member '${fault.path.join('.')}' twice`);
-  return json;
+  if (fault === undefined && isUtf8(body)) return parseJson(text);
+  if (fault?.kind === 'twice') {
+    const quote = fault.path.join('.');
+    throw errorAbout({ accession }, 'integrity', 'the response has a member twice', { quote, hint: TELL_OPERATOR });
+  }
+  const isDeep = fault?.kind === 'too deep';
+  const reason = isDeep ? `the response has more than ${MAX_DEPTH} levels of JSON` : 'the response is not JSON';
+  const quote = isDeep ? undefined : text.trim().replace(/\s+/g, ' ') || 'it is empty';
+  throw errorAbout({ accession }, 'integrity', reason, { quote, hint: 'check the base URL and the API key' });
 }
 
-interface PageParts extends Pick<Page, 'listSizes' | 'totals' | 'more'> {
-  readonly records: readonly ListingRecord[];
-}
-
-/** Returns a page whose files are those of the filing. Records of other filings only count. */
-export function buildPage(
-  { records, listSizes, totals, more }: PageParts,
-  pageCount: number,
-  accession: AccessionNumber,
-): Page {
+/**
+ * Returns the files that belong to the filing, each name once. A record that names another filing is dropped, because a
+ * service may ignore a parameter that it does not know.
+ */
+export function filesOf(records: readonly NamedRecord[], accession: AccessionNumber): ListedFile[] {
   const files = new Map<string, ListedFile>();
-  const ours = records.filter((each) => each.accession === undefined || each.accession === accession);
-  for (const { name, record } of ours) {
-    if (name === undefined || files.has(name)) continue;
+  for (const [record, name] of records) {
+    if (isOfAnother(record, accession) || name === undefined) continue;
     const { accession_no: _, file_name: __, ...others } = record;
     files.set(name, { accession_no: accession, file_name: name, ...others });
   }
-  const isPrimaryOnly = ours.every(({ name, isPrimary }) => name === undefined || isPrimary === true);
-  const size = listSizes.reduce((sum, each) => sum + each, 0);
-  return {
-    files: [...files.values()],
-    records: size,
-    listSizes,
-    key: keyOf(records),
-    more,
-    pageCount,
-    totals,
-    isPrimaryOnly,
-  };
-}
-
-/**
- * Returns a hash of accession numbers and names alone, because a record may hold a time or a signed address that
- * changes with each request.
- */
-function keyOf(records: readonly ListingRecord[]): string {
-  const lines = records.map(({ accession = null, name = null }) => JSON.stringify([accession, name]));
-  return hash('sha256', lines.join('\n'));
-}
-
-/** Returns the error for a response that may be a listing, but whose meaning is not certain. */
-export function uncertainError(accession: AccessionNumber, reason: string): FilingsError {
-  return errorAbout({ accession }, 'integrity', `is not certain to be complete: ${shortened(reason, MAX_QUOTE)}`, {
-    hint: DESCRIBE,
-  });
-}
-
-/** Returns the error for a response that is not a listing. */
-export function unreadableError(accession: AccessionNumber, body: string, fault?: 'foreign'): FilingsError {
-  const hint = fault ? 'check the base URL and the API key' : `check the base URL and the API key, or ${DESCRIBE}`;
-  return errorAbout({ accession }, 'integrity', `cannot be read: it is ${body}`, { hint, fault });
-}
-
-function describeText(text: string): string {
-  if (text.trim() === '') return 'an empty response';
-  const isPage = /^\s*<(!doctype html|html|head|body)/i.test(text);
-  return `${isPage ? 'an HTML page' : 'not JSON'}: ${shortened(summaryFromText(text) ?? '', MAX_QUOTE)}`;
-}
-
-/** Describes JSON that is not a listing. `error` is the member that reports an error. */
-export function describeUnexpectedBody(json: unknown, error?: string): string {
-  const kind = error === undefined ? 'JSON without a list of file names' : `JSON that reports an error in '${error}'`;
-  if (!isJsonObject(json)) {
-    return `${kind}: ${shortened(Array.isArray(json) ? counted(json.length, 'item') : String(json), MAX_QUOTE)}`;
-  }
-  const summary = summaryFromJson(json) ?? `its members are ${Object.keys(json).join(', ') || '(none)'}`;
-  return `${kind}: ${shortened(summary, MAX_QUOTE)}`;
+  return [...files.values()];
 }
 
 /** Returns a file's size in bytes, or undefined if its record has none. */
 export function listedSize(file: ListedFile): number | undefined {
-  for (const member of SIZES) {
-    const value = Object.hasOwn(file, member) ? file[member] : undefined;
-    const size = typeof value === 'string' && /^[0-9]{1,16}$/.test(value) ? Number(value) : value;
-    if (typeof size === 'number' && size >= 0 && Number.isSafeInteger(size)) return size;
+  const members = Object.entries(file).map(([name, value]) => [plain(name), value] as const);
+  const sizes = SIZES.map((size) => members.find(([name]) => name === size)?.[1]);
+  const found = sizes.find((size) => typeof size === 'number' || (typeof size === 'string' && /^\d+$/.test(size)));
+  return Number.isSafeInteger(Number(found)) && Number(found) >= 0 ? Number(found) : undefined;
+}
+
+/** Returns the error for a response that may be a listing, but may also be a part of one. */
+export function uncertainError(accession: AccessionNumber, reason: string, hint: string): FilingsError {
+  // Most reasons have words of the response in them.
+  return errorAbout({ accession }, 'integrity', 'may be incomplete', { quote: reason, hint: foreign(hint) });
+}
+
+function findSignOfPages(headers: HeaderFields): string | undefined {
+  if (LINK_TO_NEXT.test(String(headers.link ?? ''))) return 'its Link field names a next page';
+  const field = Object.keys(headers).find((name) => name === 'content-range' || FIELD_ABOUT_PAGES.test(name));
+  return field && `the response has the field ${field}`;
+}
+
+/** Returns the only list of a response, and why it may not be a list of all files. */
+function readList(
+  json: unknown,
+  accession: AccessionNumber,
+): { readonly records?: readonly unknown[]; readonly doubt?: string | undefined } {
+  if (Array.isArray(json)) return { records: json, doubt: doubtAboutRecords(json) };
+  if (!isJsonObject(json)) return {};
+  const members = Object.entries(json);
+  const lists = members.filter(([, value]) => Array.isArray(value));
+  const others = members.filter(([, value]) => !Array.isArray(value));
+  const [[, records] = [], ...moreLists] = lists;
+  if (!Array.isArray(records)) return {};
+  if (moreLists.length > 0) return { records, doubt: `it has several lists: ${namesOf(lists)}` };
+  const unknown = others.filter(([name]) => ![...FILING, TOTAL].includes(plain(name)));
+  if (unknown.length > 0) return { records, doubt: `it has ${namesOf(unknown)} besides the list` };
+  for (const [name, value] of others) {
+    if (plain(name) !== TOTAL && accessionOf(value) !== accession) {
+      const quote = `its ${name} is ${JSON.stringify(value)}`;
+      throw errorAbout({ accession }, 'integrity', 'the response is about another filing', {
+        quote,
+        hint: TELL_OPERATOR,
+      });
+    }
+    if (plain(name) === TOTAL && value !== records.length)
+      return {
+        records,
+        doubt: `it has ${counted(records.length, 'record')}, but its total is ${JSON.stringify(value)}`,
+      };
+  }
+  return { records, doubt: doubtAboutRecords(records) };
+}
+
+function doubtAboutRecords(records: readonly unknown[]): string | undefined {
+  for (const [index, record] of records.entries()) {
+    const doubt = doubtAbout(record);
+    if (doubt !== undefined) return `record ${index + 1} ${doubt}`;
   }
   return undefined;
+}
+
+function doubtAbout(record: unknown): string | undefined {
+  if (typeof record === 'string') return record === '' ? 'is empty' : undefined;
+  if (!isJsonObject(record)) return 'is neither a name nor an object';
+  const nested = Object.keys(record).find((name) => typeof record[name] === 'object' && record[name] !== null);
+  if (nested !== undefined) return `has more than a value in '${nested}'`;
+  const names = Object.keys(record).filter((name) => plain(name) === NAME);
+  if (names.length > 1) return `has several file names: '${names.join("', '")}'`;
+  const [name] = names;
+  if (name === undefined) return 'has no file_name';
+  return typeof record[name] === 'string' && record[name] !== '' ? undefined : `has no name in '${name}'`;
+}
+
+/** Returns whether a response has other members than its list, wherever that is, or as many records as pages have. */
+function mayBePage(json: unknown): boolean {
+  if (Array.isArray(json)) return PAGE_SIZES.includes(json.length);
+  if (!isJsonObject(json)) return true;
+  const members = Object.entries(json).filter(([name]) => !FILING.includes(plain(name)));
+  const total = members.find(([name, value]) => plain(name) === TOTAL && !Array.isArray(value));
+  const [[, list] = [], ...others] = members.filter((member) => member !== total);
+  if (others.length > 0) return true;
+  return total ? !Array.isArray(list) || total[1] !== list.length : mayBePage(list);
+}
+
+function nameOf(record: JsonObject): string | undefined {
+  const name = Object.keys(record).find((member) => plain(member) === NAME);
+  return name && String(record[name]);
+}
+
+/**
+ * Returns whether a record names another filing. Throws `integrity` if it names two, or has something else than an
+ * accession number in such a member.
+ */
+function isOfAnother(record: JsonObject, accession: AccessionNumber): boolean {
+  const named = Object.entries(record).filter(
+    ([name, value]) => value !== null && FILING_OF_RECORD.includes(plain(name)),
+  );
+  const isOurs = named.map(([name, value]) => {
+    const found = accessionOf(value);
+    if (found !== undefined) return found === accession;
+    const quote = `'${name}' is ${JSON.stringify(value)}`;
+    throw errorAbout({ accession }, 'integrity', 'a record names no filing', { quote, hint: TELL_OPERATOR });
+  });
+  if (new Set(isOurs).size < 2) return isOurs[0] === false;
+  const quote = namesOf(named);
+  throw errorAbout({ accession }, 'integrity', 'a record names several filings', { quote, hint: TELL_OPERATOR });
+}
+
+/** As a number, an accession number has lost its leading zeros. */
+function accessionOf(value: unknown): AccessionNumber | undefined {
+  if (typeof value === 'string') return accessionIn(value);
+  const isExact = Number.isSafeInteger(value) && Number(value) >= LEAST_ACCESSION;
+  return isExact ? accessionIn(String(value).padStart(18, '0')) : undefined;
+}
+
+/** Returns the name of a member without what may differ between services: case, `_` and `-`. */
+function plain(name: string): string {
+  return name.toLowerCase().replace(/[_-]/g, '');
+}
+
+function namesOf(members: readonly (readonly [name: string, value: unknown])[]): string {
+  return members.map(([name]) => `'${name}'`).join(', ');
+}
+
+/** Returns the address with further parameters at its end. */
+export function withParameters(url: URL, query: readonly Parameter[]): URL {
+  const parameters = query.map(([name, value]) => `${encodeURIComponent(name)}=${encodeURIComponent(value)}`).join('&');
+  const result = new URL(url);
+  result.search = [url.search.slice(1), parameters].filter(Boolean).join('&');
+  return result;
 }

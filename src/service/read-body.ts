@@ -1,10 +1,12 @@
 // Reads the bodies of listings and errors into memory, with bounds of size and time.
+import type { Transform } from 'node:stream';
 import { createAbortController, type Sleep } from '../abort.ts';
 import { errorAbout, type Resource } from '../errors.ts';
 import type { HttpResponse } from '../http/request.ts';
 
 /** The longest time for reading an error, in milliseconds, because a server may send it slowly and without an end. */
 const MAX_ERROR_MS = 5000;
+/** The most that is read of an error, as it arrives and decoded. */
 const MAX_ERROR_BYTES = 1 << 20;
 
 /**
@@ -25,8 +27,8 @@ export async function readAtMost(
 }
 
 /**
- * Returns the body of an error response, truncated if the connection, the time or the size ends the body early. Throws
- * the signal's reason.
+ * Returns the decoded body of an error response, truncated if the connection, the time or the size ends the body early.
+ * Throws the signal's reason.
  */
 export async function readErrorBytes(response: HttpResponse, sleep: Sleep, signal: AbortSignal) {
   const pieces: Buffer[] = [];
@@ -36,7 +38,40 @@ export async function readErrorBytes(response: HttpResponse, sleep: Sleep, signa
   timer.abort();
   response.discard();
   signal.throwIfAborted();
-  return { body: Buffer.concat(pieces).subarray(0, MAX_ERROR_BYTES), isTruncated: !isWhole };
+  const received = Buffer.concat(pieces);
+  const body = await decoded(received, String(response.headers['content-encoding'] ?? ''));
+  return { received: received.length, body, isTruncated: !isWhole || body.length === MAX_ERROR_BYTES };
+}
+
+/**
+ * Returns a body without its content coding (RFC 9110, section 8.4.1), as far as it can be decoded: some servers
+ * compress errors although nobody asked for it. An unknown coding gives nothing, because nobody could read it.
+ */
+async function decoded(bytes: Buffer, coding: string): Promise<Buffer> {
+  const name = coding.trim().toLowerCase();
+  if (name === '' || name === 'identity') return bytes.subarray(0, MAX_ERROR_BYTES);
+  const { createBrotliDecompress, createGunzip, createInflate, createInflateRaw } = await import('node:zlib');
+  const decoders: Readonly<Record<string, (() => Transform) | undefined>> = {
+    gzip: createGunzip,
+    'x-gzip': createGunzip,
+    // Some servers leave the wrapper out (RFC 1950), which begins with an 8.
+    deflate: ((bytes[0] ?? 0) & 15) === 8 ? createInflate : createInflateRaw,
+    br: createBrotliDecompress,
+  };
+  const decoder = decoders[name]?.();
+  const pieces: Buffer[] = [];
+  let size = 0;
+  decoder?.end(bytes);
+  try {
+    for await (const piece of decoder ?? []) {
+      pieces.push(piece);
+      size += piece.length;
+      if (size >= MAX_ERROR_BYTES) break;
+    }
+  } catch {
+    // The rest of a body that was cut cannot be decoded.
+  }
+  return Buffer.concat(pieces).subarray(0, MAX_ERROR_BYTES);
 }
 
 /**

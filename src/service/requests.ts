@@ -1,23 +1,26 @@
 // Sends requests with the credentials, and paces them. Follows redirects by hand, because undici would keep the key's
 // field across origins. Takes the URL of a resource and gives the response at the end of all redirects, whatever its
 // status is.
-import { FilingsError } from '../errors.ts';
+import { type ErrorCode, FilingsError } from '../errors.ts';
 import type { HeaderFields } from '../http/head.ts';
 import type { EndRequest } from '../http/rate-limiter.ts';
 import { get, type HttpResponse } from '../http/request.ts';
 import { isRetriedStatus, retryAfterMs } from '../http/retry.ts';
-import { REDACTED } from '../secrets.ts';
+import { foreign, REDACTED, withoutKey } from '../secrets.ts';
 import type { ClientOptions } from './client.ts';
 import { clockAhead, serviceTime } from './clock-skew.ts';
-import { type AuthorizedRequest, addCredentials, hasKeyInPosition, withoutCredentials } from './credentials.ts';
-import { type Hosts, resolveRedirect, withHosts } from './redirect.ts';
+import { type AuthorizedRequest, addCredentials, isKeyInAddress } from './credentials.ts';
 
 const REDIRECTS = new Set([301, 302, 303, 307, 308]);
-/** Fields that are masked by name, because a short key is not found in a text. */
-const SECRET_FIELDS = ['authorization', 'proxy-authorization', 'set-cookie'];
+const MAX_REDIRECTS = 5;
 const VALIDATORS = ['etag', 'last-modified'];
 /** The most URLs that are remembered for a retry. Far fewer requests are in flight at a time. */
 const MAX_POSTPONED = 1000;
+/** The codes of errors about a response, whose host the message names. */
+const CODES_OF_RESPONSES: readonly ErrorCode[] = ['auth', 'not_found', 'rejected', 'temporary', 'integrity'];
+
+/** The hosts of the first and of the last request, each with its port. */
+export type Hosts = readonly [first: string, last: string];
 
 /** The response at the end of all redirects. */
 export interface ServiceResponse extends HttpResponse {
@@ -26,16 +29,6 @@ export interface ServiceResponse extends HttpResponse {
   /** The wait that the service asks for before a retry, in milliseconds. */
   readonly retryAfterMs: number | undefined;
   readonly hosts: Hosts;
-}
-
-/**
- * Returns all that the trace shows of the URL of a redirect. The rest may be credentials of somebody else, such as a
- * signature or the code of a login, which no redaction knows.
- */
-function originAndPath(location: string, base: URL): string {
-  if (!URL.canParse(location, base.href)) return 'not a URL';
-  const { protocol, host, pathname } = new URL(location, base);
-  return `${protocol}//${host}${pathname}`;
 }
 
 /** The requests of a run. */
@@ -48,29 +41,38 @@ export class Requests {
 
   constructor(options: ClientOptions) {
     this.#options = options;
+    options.secrets.addName(options.credentials.keyHeader);
   }
 
   /**
-   * Returns the response at the end of all redirects. After a redirect to another origin no credential is sent. Throws
-   * `temporary` without a response, `integrity` for a redirect that is not followed, and the signal's reason.
+   * Passes the response at the end of all redirects to `read`, and returns its result. After a redirect to another
+   * origin no credential is sent. Throws `temporary` without a response, `integrity` for a redirect that is not
+   * followed, the errors of `read`, and the signal's reason.
    */
-  async follow(resource: URL, fields: Readonly<Record<string, string>>, signal: AbortSignal): Promise<ServiceResponse> {
-    const { secrets, credentials } = this.#options;
+  async follow<T>(
+    resource: URL,
+    fields: Readonly<Record<string, string>>,
+    signal: AbortSignal,
+    read: (response: ServiceResponse) => Promise<T>,
+  ): Promise<T> {
     let url = resource;
     let isTrusted = true;
     try {
       for (let hop = 1; ; hop += 1) {
-        const response = await this.#send(url, { isTrusted, isRedirected: hop > 1 }, fields, signal);
+        const response = await this.#send(url, url === resource, isTrusted, fields, signal);
         if (!REDIRECTS.has(response.status)) {
-          const path = url === resource ? url.pathname : secrets.redact(url.pathname);
-          return { ...response, address: `${url.origin}${path}`, hosts: [resource.host, url.host] };
+          const address = `${url.origin}${url.pathname}`;
+          // Validators and the address are written to files, so they must hold no secret.
+          const isSafe = url === resource || !this.#options.secrets.holds(address);
+          const headers = this.#withSafeValidators(response.headers, isSafe);
+          return await read({ ...response, headers, address, hosts: [resource.host, url.host] });
         }
         response.discard();
         const { location } = response.headers;
         const to = resolveRedirect(url, location, hop);
         isTrusted &&= to.origin === url.origin;
         if (!isTrusted) this.#forbidCredential(url, to, `${location}`);
-        url = withoutCredentials(to, credentials.key);
+        url = to;
       }
     } catch (error) {
       throw withHosts([resource.host, url.host], error);
@@ -80,24 +82,13 @@ export class Requests {
   /** Sends one request, and returns its response whatever the status is. */
   async #send(
     url: URL,
-    { isTrusted, isRedirected }: { readonly isTrusted: boolean; readonly isRedirected: boolean },
+    isOurs: boolean,
+    isTrusted: boolean,
     fields: Readonly<Record<string, string>>,
     signal: AbortSignal,
   ): Promise<Omit<ServiceResponse, 'address' | 'hosts'>> {
-    const { connections, credentials, retry, meter, userAgent, trace } = this.#options;
+    const { connections, credentials, retry, meter, userAgent } = this.#options;
     let request: AuthorizedRequest = { url, headers: {} };
-    // A service may send our fields back.
-    const isSecret = (field: string, text: unknown) =>
-      SECRET_FIELDS.includes(field) ||
-      Object.entries(request.headers).some(([name, value]) => name.toLowerCase() === field || value === String(text));
-    const traceHead = (direction: string, start: string, fields: HeaderFields) => {
-      if (!trace) return;
-      trace(`${direction} ${start}`);
-      for (const [name, value] of Object.entries(fields)) {
-        const shown = name === 'location' ? originAndPath(`${value}`, url) : value;
-        trace(`${direction}   ${name}: ${isSecret(name, value) ? REDACTED : shown}`);
-      }
-    };
     let sentAt = 0;
     let endRequest: EndRequest = () => {};
     try {
@@ -110,19 +101,32 @@ export class Requests {
         if (isTrusted) request = await addCredentials(url, credentials);
         const identity = { 'user-agent': userAgent, accept: '*/*', 'accept-encoding': 'identity' };
         const headers = { ...identity, ...fields, ...request.headers };
-        const shown = isRedirected ? originAndPath(request.url.href, url) : request.url.href;
-        traceHead('>', `GET ${shown}`, headers);
+        const shownUrl = isOurs ? withoutKey(request.url.href) : foreign(withoutQuery(request.url.href));
+        this.#trace('>', `GET ${shownUrl}`, headers, request);
         sentAt = retry.monotonic();
         return { url: request.url, headers, signal };
       });
       const receivedAt = retry.now();
       // The clock may have been set since the request, so its time is counted back from now.
       this.clockAhead = clockAhead(response.headers.date, receivedAt - (retry.monotonic() - sentAt), receivedAt);
-      traceHead('<', `${response.status}`, response.headers);
-      const headers = this.#withoutSecretValidators(response.headers);
-      return { ...response, headers, retryAfterMs: this.#pauseIfRequested(url, response) };
+      this.#trace('<', `${response.status}`, response.headers, request);
+      return { ...response, retryAfterMs: this.#pauseIfRequested(url, response) };
     } finally {
       endRequest();
+    }
+  }
+
+  /** Prints a head. Masks the fields with credentials, and whatever has the value of one: a service may echo it. */
+  #trace(direction: '>' | '<', start: string, fields: HeaderFields, { headers: ours }: AuthorizedRequest): void {
+    const { trace, secrets } = this.#options;
+    if (!trace) return;
+    trace(`${direction} ${start}`);
+    for (const [name, value] of Object.entries(fields)) {
+      const isSecret = secrets.isSecretName(name) || name === 'set-cookie' || Object.values(ours).includes(`${value}`);
+      // The query of another place may hold a credential for it.
+      const shown = name === 'location' ? withoutQuery(`${value}`) : `${value}`;
+      const line = `${name}: ${isSecret ? REDACTED : shown}`;
+      trace(`${direction}   ${direction === '<' ? foreign(line) : line}`);
     }
   }
 
@@ -140,26 +144,61 @@ export class Requests {
     return waitMs;
   }
 
-  /** Throws `integrity` if a URL of another origin holds our credential, as that of a login page does. */
+  /**
+   * Throws `integrity` for a redirect to another origin while the key is sent in the address, because the address of a
+   * login page copies ours in some encoding, and for one whose Location holds a secret.
+   */
   #forbidCredential(from: URL, to: URL, location: string): void {
     const { secrets, credentials } = this.#options;
-    // Both texts are searched: only the Location still has user, password and fragment, and only the URL is without
-    // `..`.
-    const addresses = `${location} ${to.href}`;
-    if (!secrets.holds(addresses) && !hasKeyInPosition(addresses, credentials)) return;
-    const reason = `a redirect to ${to.host} that carries our credential is not followed`;
-    const inUrl = credentials.keyIn === 'query' || credentials.keyIn === 'path';
-    throw new FilingsError('integrity', reason, {
-      subject: { host: from.host },
-      hint: inUrl ? { advice: 'key-in-header' } : 'check the base URL',
-    });
+    const inAddress = isKeyInAddress(credentials);
+    if (!inAddress && !secrets.holds(location) && !secrets.holds(to.href)) return;
+    const fault = inAddress
+      ? 'its address may copy the key, which is sent in ours'
+      : 'its address holds the key or token';
+    const hint = inAddress
+      ? 'send the key in a header, which no address copies: --key-in header'
+      : 'check the base URL';
+    throw rejection(from, `redirect to ${foreign(to.host)} (${fault})`, hint);
   }
 
-  /**
-   * Returns the fields without validators that hold a secret, because they would go into the report and into records.
-   */
-  #withoutSecretValidators(headers: HeaderFields): HeaderFields {
-    const withSecret = VALIDATORS.filter((name) => this.#options.secrets.holds(String(headers[name] ?? '')));
-    return { ...headers, ...Object.fromEntries(withSecret.map((name) => [name, undefined])) };
+  /** Returns the fields without validators that hold a secret, or without any if the address holds one. */
+  #withSafeValidators(headers: HeaderFields, isSafe: boolean): HeaderFields {
+    const unsafe = VALIDATORS.filter((name) => !isSafe || this.#options.secrets.holds(String(headers[name] ?? '')));
+    return { ...headers, ...Object.fromEntries(unsafe.map((name) => [name, undefined])) };
   }
+}
+
+function withoutQuery(url: string): string {
+  return url.replace(/[?#].*$/s, '');
+}
+
+function rejection(from: URL, what: string, hint = 'check the base URL'): FilingsError {
+  return new FilingsError('integrity', `refused to follow a ${what}`, { subject: { host: from.host }, hint });
+}
+
+/**
+ * Returns the URL that a redirect leads to (RFC 9110, section 15.4). `hop` counts from 1. Throws `integrity` for a
+ * missing or invalid Location, a sixth hop, and a step from https to http.
+ */
+export function resolveRedirect(from: URL, location: string | string[] | undefined, hop: number): URL {
+  if (hop > MAX_REDIRECTS) throw rejection(from, `chain of more than ${MAX_REDIRECTS} redirects`);
+  // An empty Location would lead to the same URL again and again.
+  if (typeof location !== 'string' || location === '' || !URL.canParse(location, from.href))
+    throw rejection(from, 'redirect without a valid Location');
+  const to = new URL(location, from);
+  if (to.protocol !== 'https:' && to.protocol !== 'http:')
+    throw rejection(from, `redirect to ${foreign(`${to.protocol}${to.host && `//${to.host}`}`)}`);
+  if (from.protocol === 'https:' && to.protocol === 'http:')
+    throw rejection(from, `redirect from https to ${foreign(`http://${to.host}`)}`);
+  to.hash = '';
+  to.username = '';
+  to.password = '';
+  return to;
+}
+
+/** Returns an error after a redirect to another host with both hosts as its subject, and any other error unchanged. */
+export function withHosts([first, last]: Hosts, error: unknown): unknown {
+  if (first === last || !(error instanceof FilingsError) || error.isTimeUp) return error;
+  if (!CODES_OF_RESPONSES.includes(error.code)) return error;
+  return error.with({ subject: { host: last, redirectedFrom: first } });
 }

@@ -2,10 +2,9 @@
 import { join } from 'node:path';
 import { FilingsError } from '../errors.ts';
 import type { Credentials } from '../service/credentials.ts';
-import { configCommand } from '../settings/hint-command.ts';
 import { readSecret } from '../settings/read-secret.ts';
 import type { Settings } from '../settings/settings.ts';
-import type { Flags } from '../spec/command.ts';
+import { span } from '../text.ts';
 import type { World } from '../world.ts';
 
 /** The service and the credentials for it. */
@@ -16,24 +15,17 @@ interface Access {
 }
 
 /** Returns the service of the settings, or starts the sandbox. Throws `config`, `auth` or `local_io`. */
-export async function openAccess(
-  settings: Settings,
-  flags: Flags,
-  world: World,
-  warn: (text: string) => void,
-): Promise<Access> {
+export async function openAccess(settings: Settings, world: World, warn: (text: string) => void): Promise<Access> {
   if (settings.sandbox) return openSandbox(world);
   const { baseUrl, key: keySource, token: tokenSource, keyHeader, basicUser } = settings;
   if (!baseUrl) {
-    const set = configCommand('filings config set base-url URL', flags);
     throw new FilingsError('config', "no base URL: the service's address is not set", {
-      hint: `set --base-url URL, FILINGS_BASE_URL, or baseUrl in the config file: ${set}; or try --sandbox`,
+      hint: `set --base-url URL, FILINGS_BASE_URL, or baseUrl in the config file: filings config set base-url URL; or try --sandbox`,
     });
   }
   if (!keySource) {
-    const set = configCommand('filings config set api-key', flags);
     throw new FilingsError('auth', 'no API key: the service requires one', {
-      hint: `set FILINGS_API_KEY, --api-key-file FILE, or apiKey in the config file: ${set}; or try --sandbox`,
+      hint: `set FILINGS_API_KEY, --api-key-file FILE, or apiKey in the config file: filings config set api-key; or try --sandbox`,
     });
   }
   const key = await readSecret(keySource, 'API key', world);
@@ -49,9 +41,19 @@ export async function openAccess(
 async function openTokenSource(source: NonNullable<Settings['token']>, world: World, warn: (text: string) => void) {
   if (source.kind !== 'recipe') {
     const token = await readSecret(source, 'JWT', world);
-    return async () => token;
+    const { expiryOf } = await import('../jwt/token.ts');
+    const expiry = expiryOf(token) ?? Number.POSITIVE_INFINITY;
+    return async () => {
+      const ago = world.now() / 1000 - expiry;
+      if (ago < 0) return token;
+      throw new FilingsError('auth', `the JWT expired ${span(ago)} ago`, {
+        subject: { name: source.source },
+        hint: "get a new one, or check this machine's clock: date -u",
+        stopsRun: true,
+      });
+    };
   }
-  const { createMinter } = await import('../jwt/minter.ts');
+  const { createMinter } = await import('../jwt/sign.ts');
   const minter = await createMinter(source.recipe, world);
   if (minter.warning !== undefined) warn(minter.warning);
   return minter.token;
@@ -69,7 +71,6 @@ async function openSandbox(world: World): Promise<Access> {
     jwtKeys: [],
     platform: world.platform,
     now: world.now,
-    sleep: world.sleep,
   });
   const options = { keyIn: 'authorization', keyHeader: '', basicUser: '', token: undefined } as const;
   return { baseUrl: new URL(url), credentials: { source: 'the sandbox', key, ...options }, close };

@@ -40,7 +40,7 @@ export async function withinDeadline<T>(flags: Flags, world: World, work: (limit
 
 function deadlineError(ms: number): FilingsError {
   return new FilingsError('temporary', `the deadline of ${inSeconds(ms)} has passed`, {
-    hint: 'run it again to resume, or allow more with --deadline',
+    hint: 'run it again, or allow more time with --deadline',
     stopsRun: true,
     isTimeUp: true,
   });

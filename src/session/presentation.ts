@@ -56,10 +56,9 @@ export async function writeRecords(
   const { stdout, env, interrupt } = world;
   let lines = rows.map((cells) => cells.join('\t').trimEnd());
   if (stdout.isTTY) {
-    const { aligned } = await import('../terminal/table.ts');
+    const { table } = await import('../terminal/table.ts');
     const { faint } = colors(usesColor((await readPresentation(flags, world)).color, stdout, env.TERM));
-    const usedHeadings = headings.map((heading, index) => (rows.some((cells) => cells[index]) ? heading : ''));
-    const [head = '', ...records] = aligned([usedHeadings, ...rows]);
+    const [head = '', ...records] = table([headings, ...rows]);
     lines = [faint(head), ...records];
   }
   await write(stdout, lines.map((line) => `${line}\n`).join(''), interrupt);

@@ -1,6 +1,7 @@
 // Reports the error that ends a run. Takes anything that was thrown, writes it to stderr, and gives the exit status.
 import { FINAL_OUTPUT_GRACE_MS, within } from '../abort.ts';
-import { errnoOf, FilingsError } from '../errors.ts';
+import { errnoOf, FilingsError, messageOf } from '../errors.ts';
+import { foreign } from '../secrets.ts';
 import type { Flags } from '../spec/command.ts';
 import { guardStream, write } from '../stdio/output.ts';
 import type { World } from '../world.ts';
@@ -19,7 +20,9 @@ export async function reportError(thrown: unknown, flags: Flags, world: World): 
   guardStream(world.stderr);
   try {
     // The modules that render errors are loaded only now. If loading fails, the message is printed without them.
-    const text = await render(error, flags, world).catch(() => `filings: ${world.secrets.redact(error.message)}\n`);
+    const text = await render(error, flags, world).catch(
+      () => `filings: ${world.secrets.redactForeign(messageOf(error))}\n`,
+    );
     const print = (signal?: AbortSignal) => write(world.stderr, text, signal);
     await (error.isTimeUp ? within(FINAL_OUTPUT_GRACE_MS, world.sleep, print) : print());
   } catch {
@@ -31,10 +34,9 @@ export async function reportError(thrown: unknown, flags: Flags, world: World): 
 async function render(error: FilingsError, flags: Flags, world: World): Promise<string> {
   const { renderError, usesColor } = await import('../terminal/messages.ts');
   const { readPresentation } = await import('./presentation.ts');
-  const { hintOf } = await import('./hints.ts');
   const presentation = await readPresentation(flags, world);
   const color = usesColor(presentation.color, world.stderr, world.env.TERM);
-  return renderError(error, { ...presentation, color, secrets: world.secrets, hintOf });
+  return renderError(error, { ...presentation, color, secrets: world.secrets });
 }
 
 function asFilingsError(thrown: unknown, interrupt: AbortSignal): FilingsError {
@@ -47,8 +49,8 @@ function asFilingsError(thrown: unknown, interrupt: AbortSignal): FilingsError {
     return new FilingsError('local_io', reason, { cause: thrown });
   }
   const message = thrown instanceof Error ? `${thrown.name}: ${thrown.message}` : String(thrown);
-  return new FilingsError('internal', `a defect in the program: ${message}`, {
-    hint: { advice: 'report-defect' },
+  return new FilingsError('internal', `a defect in the program: ${foreign(message)}`, {
+    hint: 'please report it; --verbose shows where it happened',
     cause: thrown,
   });
 }

@@ -4,9 +4,8 @@ import { Connections } from '../http/connections.ts';
 import { RateLimiter } from '../http/rate-limiter.ts';
 import type { RetryEvent } from '../http/retry.ts';
 import type { AccessionNumber } from '../service/accession.ts';
-import { type Meter, ServiceClient } from '../service/client.ts';
-import type { Listing, Parameter } from '../service/listing-pages.ts';
-import { hintCommand } from '../settings/hint-command.ts';
+import { type Meter, noFilesError, ServiceClient } from '../service/client.ts';
+import type { Listing, Parameter } from '../service/listing.ts';
 import { type ResolvedSettings, resolveSettings } from '../settings/resolve.ts';
 import { type Settings, stdinUsers } from '../settings/settings.ts';
 import type { Flags } from '../spec/command.ts';
@@ -15,7 +14,6 @@ import { createProgress, type FileProgress, type Progress } from '../terminal/pr
 import { retryWait } from '../transfer/outcome.ts';
 import type { World } from '../world.ts';
 import { openAccess } from './access.ts';
-import { hintOf } from './hints.ts';
 
 /** The service of one run and its progress. */
 export interface Session {
@@ -46,19 +44,18 @@ export async function openSession(
   { stdinUser, writesStdout, meter, resolved }: SessionOptions = {},
 ): Promise<Session> {
   const { settings, rawSettings, foreign } = resolved ?? (await resolveSettings(flags, world));
-  for (const { error } of foreign) throw error;
+  if (foreign) throw foreign;
   requireOneUser('stdin', [stdinUser, ...stdinUsers(rawSettings)]);
-  world.setDeadline(settings.deadline);
   const { secrets, monotonic, now, random, sleep } = world;
   // A bar would overwrite a prompt or the data on the same terminal.
   const isShared = Boolean((stdinUser && world.stdin.isTTY) || (writesStdout && world.stdout.isTTY));
-  const progressMode = isShared && settings.progress !== 'none' ? 'plain' : settings.progress;
-  const progress = await createProgress({ ...settings, progress: progressMode, isShared, hintOf }, world);
-  const access = await openAccess(settings, flags, world, progress.note).catch((error) => {
+  const progress = await createProgress({ ...settings, isShared }, world);
+  const access = await openAccess(settings, world, progress.note).catch((error) => {
     progress.stop();
     throw error;
   });
-  const connections = new Connections(settings, world);
+  const trace = settings.verbose ? progress.trace : undefined;
+  const connections = new Connections(settings, world, trace);
   const limiter = new RateLimiter(settings.rate, world);
   const { retries, maxRetryAfter: maxRetryAfterMs } = settings;
   const client = new ServiceClient({
@@ -69,9 +66,7 @@ export async function openSession(
     meter,
     secrets,
     listing: settings.sandbox ? undefined : settings.listing,
-    warn: progress.note,
-    trace: settings.verbose ? progress.trace : undefined,
-    hintCommand: (command) => hintCommand(command, { ...flags, sandbox: settings.sandbox }),
+    trace,
   });
   return {
     settings,
@@ -87,9 +82,16 @@ export async function openSession(
   };
 }
 
-/** Returns the listing of a filing. Shows each wait before a retry. Throws as the client does. */
-export async function listFiles(
-  { client, progress, settings }: Pick<Session, 'client' | 'progress' | 'settings'>,
+/** Returns the listing of a filing. Throws `not_found` if it has no files, and as {@link requestListing} does. */
+export async function listFiles(...[session, accession, ...more]: Parameters<typeof requestListing>): Promise<Listing> {
+  const listing = await requestListing(session, accession, ...more);
+  if (listing.files.length > 0) return listing;
+  throw noFilesError(accession, listing.records);
+}
+
+/** Returns the listing of a filing, which may have no files. Shows each wait before a retry. Throws as the client does. */
+export async function requestListing(
+  { client, progress }: Pick<Session, 'client' | 'progress'>,
   accession: AccessionNumber,
   query: readonly Parameter[],
   signal: AbortSignal,
@@ -102,7 +104,7 @@ export async function listFiles(
     progressRow.wait(retryWait(event));
   };
   try {
-    return await client.listFiles(accession, { query, pageSize: settings.pageSize }, signal, showWait);
+    return await client.listFiles(accession, query, signal, showWait);
   } finally {
     progressRow?.finish();
   }

@@ -35,6 +35,8 @@ function valueSchema({ json, range, form, choices, members = {} }: Kind<unknown>
       return z.int(fault).check(z.minimum(range?.[0] ?? 0, fault), z.maximum(range?.[1] ?? Infinity, fault));
     case 'words':
       return z.array(z.string(fault), fault).check(z.minLength(1, fault));
+    case 'texts':
+      return z.record(z.string(), z.string(fault), fault);
     case 'object': {
       const schemas = Object.entries(members).map(([name, kind]) => [name, memberSchema(kind)] as const);
       return z.strictObject(Object.fromEntries(schemas), fault);

@@ -1,10 +1,11 @@
-// Changes a config file for `filings config set` and `config unset`. Takes the name of a setting and the text of its
-// value, and writes the file only if the result could be read back.
+// Changes a config file for `filings config set` and `config unset`. Takes the name of a setting or of a member of it,
+// and the text of its value, and writes the file only if the result could be read back.
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { replaceFile } from '../disk/atomic-write.ts';
 import { errnoOf, FilingsError } from '../errors.ts';
 import { findJsonFault, isJsonObject, type JsonObject } from '../json.ts';
+import { type Kind, TEXT } from '../spec/kind.ts';
 import { didYouMean } from '../spec/nearest.ts';
 import { readAs, valueError } from '../spec/option.ts';
 import { orList } from '../text.ts';
@@ -20,71 +21,122 @@ import { type NamedSetting, SETTINGS } from './table.ts';
  * its hint names only settings that the config file can hold if `forFile` is true.
  */
 export function findSetting(text: string, forFile = false): NamedSetting {
-  const camelCase = text.replace(/-([a-z])/g, (_, letter: string) => letter.toUpperCase());
+  const camelCase = toCamelCase(text);
   const found = SETTINGS.find(({ key }) => key === camelCase);
   if (found !== undefined) return found;
   // The text after the equals sign may be a secret, so the message does not repeat it.
   const [name = '', value] = camelCase.split('=', 2);
   const known = SETTINGS.filter(({ inFile }) => inFile || !forFile).map(({ key }) => key);
-  const suggestion = didYouMean(name, known) ?? "see 'filings help config'";
+  const suggestion = didYouMean(name, known) ?? "see 'filings config list'";
   const hint = value === undefined ? suggestion : 'put a space between name and value';
   throw new FilingsError('usage', 'no such setting', { subject: { name: name || "''" }, hint });
 }
 
-/** Returns the setting with this name. Throws `usage` if there is none, or if the config file cannot hold it. */
-export function findFileSetting(text: string): NamedSetting {
-  const spec = findSetting(text, true);
-  if (spec.inFile) return spec;
-  const ways = [spec.option, spec.env].filter((way) => way !== undefined);
-  throw new FilingsError('usage', `${spec.key} cannot be set in the config file`, { hint: `use ${orList(ways)}` });
+/** A setting that the config file may hold, or a member of it. */
+export interface FileSetting {
+  /** The setting, with the kind of the member. */
+  readonly spec: NamedSetting;
+  /** The names that lead to the value: `['listing', 'query', 'page_size']`. */
+  readonly path: readonly string[];
+}
+
+/**
+ * Returns the setting for a name such as `apiKey`, `listing.files` or `listing.query.page_size`. Throws `usage` if there
+ * is none, or if the config file cannot hold it.
+ */
+export function findFileSetting(text: string): FileSetting {
+  const [name = '', ...members] = text.split('.');
+  const spec = findSetting(name, true);
+  if (!spec.inFile) {
+    const hint = `use ${waysBesideFile(spec)}`;
+    throw new FilingsError('usage', `${spec.key} cannot be set in the config file`, { hint });
+  }
+  if (members.length === 0) return { spec, path: [spec.key] };
+  const member = toCamelCase(members[0] ?? '');
+  // The name of a parameter may have dots.
+  const parameter = members.slice(1).join('.');
+  const known: Readonly<Record<string, Kind<unknown>>> = spec.kind.members ?? {};
+  const kind = Object.hasOwn(known, member) ? known[member] : undefined;
+  if (kind !== undefined && parameter === '') return { spec: { ...spec, kind }, path: [spec.key, member] };
+  if (kind?.json === 'texts') return { spec: { ...spec, kind: TEXT }, path: [spec.key, member, parameter] };
+  const hint = didYouMean(member, Object.keys(known)) ?? "see 'man filings'";
+  throw new FilingsError('usage', 'it has no such member', { subject: { name: spec.key }, hint });
+}
+
+/** Returns the flag and the variable that set a setting: `--sandbox or FILINGS_SANDBOX`. */
+export function waysBesideFile({ option, env }: NamedSetting): string {
+  return orList([option, env].filter((way) => way !== undefined));
+}
+
+function toCamelCase(text: string): string {
+  return text.replace(/-([a-z])/g, (_, letter: string) => letter.toUpperCase());
 }
 
 /**
  * Returns the value that the config file gets for a text of the command line, with absolute paths. Throws `usage`; the
  * message echoes no secret.
  */
-export function toFileValue({ key, kind, secret }: NamedSetting, text: string, cwd: string): unknown {
+export function toFileValue({ spec: { kind, secret }, path }: FileSetting, text: string, cwd: string): unknown {
+  const name = path.join('.');
   const toPath = (typed: string) => (typed === '-' || typed.startsWith('~/') ? typed : resolve(cwd, typed));
-  if (kind.json === 'words' || kind.json === 'object') {
-    if (findJsonFault(text) !== undefined) throw valueError(key, `must be ${kind.expected}`);
-    return JSON.parse(text, (name, member) =>
-      name.endsWith('File') && typeof member === 'string' ? toPath(member) : member,
+  if (kind.json === 'words' || kind.json === 'texts' || kind.json === 'object') {
+    if (findJsonFault(text) !== undefined) throw valueError(name, `must be ${kind.expected}`);
+    return JSON.parse(text, (memberName, member) =>
+      memberName.endsWith('File') && typeof member === 'string' ? toPath(member) : member,
     );
   }
-  const value = readAs(kind, text, key);
+  const value = readAs(kind, text, name);
   const fault = secret ? findCredentialFault(text) : undefined;
-  if (fault !== undefined) throw new FilingsError('usage', fault, { subject: { name: key } });
+  if (fault !== undefined) throw new FilingsError('usage', fault, { subject: { name } });
   if (kind.json !== undefined) return value;
   return kind.completes === 'file' ? toPath(text) : text;
 }
 
+interface Change {
+  readonly path: readonly string[];
+  /** Undefined removes it. */
+  readonly value: unknown;
+}
+
 /**
- * Changes one member, at the top level or in a profile. Creates the file if it is missing. Throws `config`, also if the
- * new value makes the file invalid, and `local_io`.
- * @param value undefined removes the member
+ * Changes one setting or a member of it, at the top level or in a profile. Creates the file if it is missing. Throws
+ * `config`, also if the new value makes the file invalid, and `local_io`.
  */
-export async function editConfigFile({ path, profile }: ConfigLocation, key: string, value: unknown, world: World) {
+export async function editConfigFile({ path, profile }: ConfigLocation, change: Change, world: World) {
   if (path === undefined) throw noConfigPathError();
   const before: JsonObject = await readConfig(path, world).catch((error: FilingsError) => {
     if (errnoOf(error.cause) !== 'ENOENT') throw error;
     // Editors complete and check the file with this schema.
     return { $schema: pathToFileURL(join(world.root, 'schema/config.schema.json')).href };
   });
-  const after = withMember(before, profile, key, value);
+  const after = withChange(before, profile, change);
   // Removing a member cannot make the file invalid. It may be the way to repair one that is.
-  if (value !== undefined) await checkChanged(after, profile, path, world);
-  await replaceFile(path, `${JSON.stringify(after, undefined, 2)}\n`, world, { makesDirectories: true });
+  if (change.value !== undefined) await checkChanged(after, profile, path, world);
+  const text = `${JSON.stringify(after, undefined, 2)}\n`;
+  await replaceFile(path, text, world, { makesDirectories: true }).catch((error: FilingsError) => {
+    if (errnoOf(error.cause) !== 'EBUSY') throw error;
+    throw error.with({ hint: 'it is mounted as a single file: change it where it comes from, or mount its directory' });
+  });
+}
+
+/** Returns a copy of the config with one change. What is undefined disappears in JSON. A profile without members stays. */
+function withChange(config: JsonObject, profile: string | undefined, { path, value }: Change): JsonObject {
+  const level = profile === undefined ? config : valuesOfProfile(config, profile);
+  if (level === undefined && value === undefined) return config;
+  const after = withMember(level, path, value);
+  return profile === undefined ? after : { ...config, profiles: { ...(config.profiles as object), [profile]: after } };
 }
 
 /**
- * Returns a copy of the config with one member changed. A member that is undefined disappears in JSON. A profile
- * without members stays.
+ * Returns a copy of an object with another value at a path. An object goes with its last member: an empty `listing`
+ * would mean that one response is the whole listing.
  */
-function withMember(config: JsonObject, profile: string | undefined, key: string, value: unknown): JsonObject {
-  if (profile === undefined) return { ...config, [key]: value };
-  const values = valuesOfProfile(config, profile);
-  if (values === undefined && value === undefined) return config;
-  return { ...config, profiles: { ...(config.profiles as object), [profile]: { ...values, [key]: value } } };
+function withMember(object: unknown, [name = '', ...rest]: readonly string[], value: unknown): JsonObject {
+  const old = isJsonObject(object) ? object : {};
+  if (rest.length === 0) return { ...old, [name]: value };
+  const inner = withMember(old[name], rest, value);
+  const isEmpty = value === undefined && Object.values(inner).every((member) => member === undefined);
+  return { ...old, [name]: isEmpty ? undefined : inner };
 }
 
 function valuesOfProfile({ profiles }: JsonObject, profile: string): JsonObject | undefined {

@@ -5,9 +5,8 @@ import { checkAccess, readSmallFile } from '../disk/secret-file.ts';
 import { errnoOf, FilingsError, type Subject } from '../errors.ts';
 import { findJsonFault, isJsonObject, type JsonObject } from '../json.ts';
 import { homeIn, isNullDevice, pathsOf, typedPath } from '../paths.ts';
-import type { ListingDescription } from '../service/listing.ts';
+import type { ListingDescription } from '../service/described-listing.ts';
 import type { Flags } from '../spec/command.ts';
-import { nearest } from '../spec/nearest.ts';
 import { textOf } from '../text.ts';
 import type { SmallFile, World } from '../world.ts';
 import { envLayer, findInLayers, flagLayer } from './layers.ts';
@@ -68,15 +67,10 @@ export function noConfigPathError(): FilingsError {
 /**
  * Returns the members of the config file, checked. Returns undefined if no file was named and the standard file cannot
  * be reached. Throws `config`; the messages quote names of keys and nothing else from the file.
- * @param sandbox ignores the settings of the service, and does not check them
  */
-export async function readConfigFile(
-  { path, isNamed }: ConfigLocation,
-  world: World,
-  sandbox: boolean,
-): Promise<ConfigFile | undefined> {
+export async function readConfigFile({ path, isNamed }: ConfigLocation, world: World): Promise<ConfigFile | undefined> {
   if (path === undefined) return undefined;
-  const config = await readConfig(path, world, sandbox).catch(async (error: FilingsError) => {
+  const config = await readConfig(path, world).catch(async (error: FilingsError) => {
     if (!isNamed && (await isUnreachable(path, errnoOf(error.cause)))) return undefined;
     throw error;
   });
@@ -116,17 +110,16 @@ async function readOnce(path: string, world: World): Promise<SmallFile> {
  * not be able to change the file, even if it has no secret, because it says where the key is sent. With a secret in it,
  * they must not be able to read it either.
  */
-export async function readConfig(path: string, world: World, sandbox = false): Promise<JsonObject> {
+export async function readConfig(path: string, world: World): Promise<JsonObject> {
   const subject = { name: 'config file', path };
   const { bytes, stats } = await readOnce(path, world);
   if (bytes.length > MAX_KIB * 1024) throw new FilingsError('config', `larger than ${MAX_KIB} KiB`, { subject });
   const text = textOf(bytes);
   // An empty file counts as an empty object.
   const config = text.trim() === '' ? {} : readConfigJson(text, subject);
-  if (!isJsonObject(config)) throw new FilingsError('config', 'must hold a JSON object', { subject });
+  if (!isJsonObject(config)) throw new FilingsError('config', 'must be a JSON object', { subject });
   const profiles = isJsonObject(config.profiles) ? Object.values(config.profiles) : [];
   const levels = [config, ...profiles.filter(isJsonObject)];
-  if (sandbox) levels.forEach(deleteServiceSettings);
   const has = (level: JsonObject, key: string) => Object.hasOwn(level, key) && level[key] !== null;
   const hasSecret = SETTINGS.some(({ key, secret }) => secret && levels.some((level) => has(level, key)));
   if (hasSecret) checkAccess(stats, 'private', 'config file', path, world);
@@ -138,18 +131,6 @@ export async function readProfileNames(flags: Flags, world: World): Promise<read
   const { path } = locateConfig(flags, world);
   const { profiles } = path === undefined ? {} : await readConfig(path, world);
   return isJsonObject(profiles) ? Object.keys(profiles) : [];
-}
-
-/**
- * Deletes the settings of the service, which `--sandbox` does not use. A misspelt key is deleted as well if it is
- * closest to one of them. Other misspelt keys stay, so that they are reported.
- */
-function deleteServiceSettings(level: JsonObject): void {
-  const keys = SETTINGS.map(({ key }) => key);
-  for (const key of Object.keys(level)) {
-    const meantKey = nearest(key, keys);
-    if (SETTINGS.some((spec) => spec.key === meantKey && spec.service)) Reflect.deleteProperty(level, key);
-  }
 }
 
 /** Parses the text. Throws `config` with line and column, also for a duplicate member: only one would count. */
@@ -180,7 +161,7 @@ export async function checkConfig(config: JsonObject, path: string): Promise<voi
 
 /** Throws `config` for a JMESPath expression that cannot be evaluated. The library is loaded only if there is one. */
 async function checkExpressions(listing: ListingDescription | undefined | null, path: string): Promise<void> {
-  for (const member of ['files', 'name', 'total', 'more'] as const) {
+  for (const member of ['files', 'name', 'total', 'more', 'next'] as const) {
     const expression = listing?.[member];
     if (expression === undefined) continue;
     const { expressionFault } = await import('../service/described-listing.ts');

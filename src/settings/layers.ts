@@ -32,7 +32,9 @@ export function flagLayer(flags: JsonObject): Layer {
 /** Returns the layer of the environment. A variable with an empty value counts as unset. */
 export function envLayer(env: World['env']): Layer {
   return createLayer(({ key, env: name }) => {
-    if (name && env[name]) return { level: 'env', name, value: env[name] };
+    // A carriage return remains of a Windows file that a shell has read.
+    const value = name && env[name]?.replace(/\r$/, '');
+    if (value) return { level: 'env', name, value };
     return key === 'color' && colorFromEnvironment(env);
   });
 }
@@ -75,7 +77,7 @@ export function unknownVariables(env: World['env']): readonly string[] {
     const name = variable.slice(prefix.length);
     if (!variable.startsWith(prefix) || !env[variable] || known.includes(name)) return [];
     const suggestion = nearest(name, known);
-    const hint = suggestion ? `did you mean ${prefix}${suggestion}?` : "see 'filings help environment'";
+    const hint = suggestion ? `did you mean ${prefix}${suggestion}?` : "see 'filings --help'";
     return `${variable} is not used: ${hint}`;
   });
 }

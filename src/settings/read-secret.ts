@@ -1,13 +1,13 @@
 // Reads a key or a token from its source: a value, a file, stdin or the output of a program. Gives the bare secret,
 // which is registered for redaction first.
-import type { ExecFileException } from 'node:child_process';
-import { promisify } from 'node:util';
-import { childOf } from '../abort.ts';
+import { once } from 'node:events';
+import type { Readable } from 'node:stream';
+import { childOf, onAbort } from '../abort.ts';
 import { systemReason } from '../disk/failure.ts';
 import { readSecretFile } from '../disk/secret-file.ts';
-import { FilingsError } from '../errors.ts';
+import { errnoOf, FilingsError } from '../errors.ts';
 import { readStdin } from '../stdio/input.ts';
-import { inSeconds, shortened, textOf } from '../text.ts';
+import { inSeconds, intoNewFile, shellWord, textOf } from '../text.ts';
 import type { World } from '../world.ts';
 
 /** The source of a key or a token. A path is absolute, or `-` for stdin. */
@@ -19,10 +19,7 @@ export type SecretSource =
 /** The time limit for `apiKeyCommand`, in milliseconds. The program may have to ask a person for a password. */
 const COMMAND_TIMEOUT_MS = 30_000;
 /** The maximum size of a secret, in KiB. It bounds the work of redaction. */
-const MAX_KIB = 64;
-const MAX_OUTPUT_BYTES = 1024 * 1024;
-/** The part of stderr in an error message, in UTF-16 units after redaction. */
-const MAX_STDERR_LENGTH = 500;
+const MAX_KIB = 8;
 
 /**
  * Returns the secret without one line break at its end, and registers it for redaction. Throws `config`, whose message
@@ -30,16 +27,36 @@ const MAX_STDERR_LENGTH = 500;
  */
 export async function readSecret(source: SecretSource, label: 'API key' | 'JWT', world: World): Promise<string> {
   const { name, text } = await readText(source, label, world);
-  const secret = text.replace(/\r?\n$/, '');
-  if (secret.length > MAX_KIB * 1024)
-    throw new FilingsError('config', `larger than ${MAX_KIB} KiB`, { subject: { name } });
+  const secret = withoutLineBreak(text);
+  const subject = { name };
+  if (secret.length > MAX_KIB * 1024) throw new FilingsError('config', `larger than ${MAX_KIB} KiB`, { subject });
   world.secrets.add(secret);
+  if (label === 'JWT') await requireBareToken(secret, source, subject);
   const fault = findCredentialFault(secret);
   if (fault === undefined) return secret;
-  throw new FilingsError('config', fault, {
-    subject: { name },
-    hint: `it must be one line, and nothing but the ${label} itself`,
-  });
+  const hint = `it must be one line, and nothing but the ${label} itself`;
+  throw new FilingsError('config', fault, { subject, hint });
+}
+
+/**
+ * Returns the text without one line break at its end, and without a byte-order mark. A carriage return alone remains of
+ * a Windows file that a shell has read: FILINGS_API_KEY="$(cat key)".
+ */
+export function withoutLineBreak(text: string): string {
+  return text.replace(/^\ufeff/, '').replace(/(?:\r\n|\n|\r)$/, '');
+}
+
+/** Throws `config` for anything but a bare token, with the command that extracts the token. */
+async function requireBareToken(text: string, source: SecretSource, subject: { readonly name: string }): Promise<void> {
+  const { findTokenFault } = await import('../jwt/bare-token.ts');
+  const fault = findTokenFault(text);
+  if (fault === undefined) return;
+  const { reason, filter } = fault;
+  const hint =
+    source.kind === 'file' && source.path !== '-'
+      ? `to keep only the token: ${intoNewFile(`${filter} < ${shellWord(source.path)}`, 'bare.jwt')}`
+      : `to keep only the token, pipe it through: ${filter}`;
+  throw new FilingsError('config', reason, { subject, hint });
 }
 
 async function readText(source: SecretSource, label: string, world: World) {
@@ -61,48 +78,54 @@ async function readFromStdin(label: string, world: World): Promise<string> {
 
 /** Runs a program without a shell and waits for its end. Returns the first line of its stdout. */
 async function runCommand([program = '', ...args]: readonly string[], name: string, world: World): Promise<string> {
-  const { execFile } = await import('node:child_process');
-  const commandError = (reason: string, cause?: unknown) =>
-    new FilingsError('config', reason, { subject: { name }, cause });
+  const { spawn } = await import('node:child_process');
+  const { cwd, env, platform, stdin, stderr } = world;
+  const failed = (reason: string, quote?: string) =>
+    new FilingsError('config', reason, { subject: { name }, quote: quote || undefined });
   const { signal, abort, detach } = childOf(world.interrupt);
-  const onTimeout = () => abort(commandError(`wrote no key within ${inSeconds(COMMAND_TIMEOUT_MS)}`));
+  const onTimeout = () => abort(failed(`wrote no key within ${inSeconds(COMMAND_TIMEOUT_MS)}`));
   world.sleep(COMMAND_TIMEOUT_MS, signal).then(onTimeout, () => {});
+  // In its own process group the program can be ended together with what it has started. On a terminal it stays in
+  // ours, because it could not ask for a password otherwise.
+  const detached = platform !== 'win32' && !stdin.isTTY && !stderr.isTTY;
+  let unsubscribe: (() => void) | undefined;
   try {
     signal.throwIfAborted();
-    const { cwd, env } = world;
-    const execution = promisify(execFile)(program, args, { cwd, env: { ...env }, signal, maxBuffer: MAX_OUTPUT_BYTES });
-    execution.child.stdin?.end();
-    return firstLine((await execution).stdout);
+    const child = spawn(program, args, { cwd, env: { ...env }, detached, stdio: ['ignore', 'pipe', 'pipe'] });
+    unsubscribe = onAbort(signal, () => {
+      if (detached && child.pid !== undefined) world.endGroup(child.pid);
+      else child.kill();
+      for (const stream of [child.stdout, child.stderr]) stream.destroy();
+    });
+    const output = [firstLine(child.stdout), firstLine(child.stderr)] as const;
+    const [line, message, [status, endedBy]] = await Promise.all([...output, once(child, 'close')]);
+    if (status === 0) return line;
+    // A program that fails may repeat its key on stderr.
+    world.secrets.add(line.trim());
+    throw failed(endedBy ? `was ended by ${endedBy}` : `exited with status ${status}`, message);
   } catch (error) {
     signal.throwIfAborted();
-    const { stdout = '', stderr = '', code, signal: endedBy } = error as Partial<ExecFileException>;
-    // The key is registered before stderr is used, because a program that fails may repeat its key there.
-    world.secrets.add(firstLine(stdout).trim());
-    if (code === 'ENOENT') throw commandError('no such program', error);
-    if (code === 'EINVAL' && /\.(cmd|bat)$/i.test(program)) {
-      throw commandError(
-        'is a script of cmd.exe, which cannot be run without a shell: name the program that it starts',
-        error,
-      );
-    }
-    if (typeof code === 'string') throw commandError(`cannot be run: ${systemReason(error)}`, error);
-    const stderrText = shortened(world.secrets.redact(firstLine(stderr.trim())), MAX_STDERR_LENGTH);
-    const reason = endedBy ? `was ended by ${endedBy}` : `exited with status ${code}`;
-    throw commandError(stderrText === '' ? reason : `${reason}: ${stderrText}`);
+    if (error instanceof FilingsError || errnoOf(error) === undefined) throw error;
+    throw failed(`cannot be run: ${systemReason(error)}`);
   } finally {
-    abort(undefined);
+    unsubscribe?.();
     detach();
+    // Ends the timer.
+    abort(undefined);
   }
 }
 
-function firstLine(text: string): string {
-  return (text.split('\n', 1)[0] ?? '').replace(/\r$/, '');
+/** Returns the beginning of a stream's first line, and reads the stream to its end. */
+async function firstLine(stream: Readable): Promise<string> {
+  let text = '';
+  for await (const chunk of stream.setEncoding('utf8')) if (text.length <= MAX_KIB * 1024) text += chunk;
+  return text.split(/\r?\n/, 1)[0] ?? '';
 }
 
 /** Returns why a text cannot be sent as a credential in a header (RFC 9110, section 5.5), or undefined. */
 export function findCredentialFault(secret: string): string | undefined {
   if (secret === '') return 'is empty';
-  if (/[\r\n]/.test(secret)) return 'has a line break inside';
-  if (!/^[\t\x20-\x7e]*$/.test(secret)) return 'has a character that no header may hold';
-  return /^\s|\s$/.test(secret) ? 'begins or ends with a blank' : undefined;
+  if (/[\r\n]/.test(secret)) return 'contains a line break';
+  if (!/^[\t\x20-\x7e]*$/.test(secret)) return 'contains a character that is not allowed in a header';
+  return /^\s|\s$/.test(secret) ? 'begins or ends with white space' : undefined;
 }

@@ -6,11 +6,9 @@ import { SWITCH } from '../spec/kind.ts';
 import { didYouMean } from '../spec/nearest.ts';
 import { readAs } from '../spec/option.ts';
 import { requireOneUser } from '../stdio/input.ts';
+import { shellWord } from '../text.ts';
 import type { World } from '../world.ts';
-import { type ConfigFile, locateConfig, readConfigFile } from './config-file.ts';
-import { type CredentialFile, findCredentialFiles } from './credential-files.ts';
-import { type ForeignCredential, findForeignCredentials } from './foreign-credentials.ts';
-import { configCommand } from './hint-command.ts';
+import { type ConfigFile, type ConfigLocation, locateConfig, readConfigFile } from './config-file.ts';
 import { rememberSettings } from './known-secrets.ts';
 import {
   defaultLayer,
@@ -24,48 +22,81 @@ import {
 import { readSettings, type Settings, stdinUsers } from './settings.ts';
 import { SETTINGS } from './table.ts';
 
-/** The settings of a run, before and after parsing, with the facts that only their sources know. */
+/** The settings of a run, before and after parsing. */
 export interface ResolvedSettings {
   readonly settings: Settings;
   /** The settings before parsing, with their sources. They contain secrets. */
   readonly rawSettings: Layer;
   readonly configPath: string | undefined;
-  /** All files with credentials that flags, environment or config file name. */
-  readonly credentialFiles: readonly CredentialFile[];
-  /** Credentials of the config file that belong to another origin. They are not sent. */
-  readonly foreign: readonly ForeignCredential[];
+  /** Why nothing can be sent to the service: a credential of the config file belongs to another origin. */
+  readonly foreign: FilingsError | undefined;
 }
 
 /**
  * Returns the settings: flag > environment > profile > config file > default. Reads the config file, but no secret.
  * Throws `usage` or `config`.
- * @param isRepair accepts a missing profile that the file itself names, so that a command can show the rest
  */
-export async function resolveSettings(flags: Flags, world: World, isRepair = false): Promise<ResolvedSettings> {
-  const { ofThisRun, inFile, configPath } = await readLayers(flags, world, isRepair);
+export async function resolveSettings(flags: Flags, world: World): Promise<ResolvedSettings> {
+  const { ofThisRun, inFile, configPath } = await readLayers(flags, world);
   const rawSettings = resolvePrecedence([...ofThisRun, ...inFile, defaultLayer()]);
   const settings = readSettings(rawSettings, world);
+  world.setDeadline(settings.deadline);
   requireOneUser('stdin', stdinUsers(rawSettings));
-  const foreign = settings.baseUrl ? findForeignCredentials(rawSettings, inFile, settings.baseUrl.origin, flags) : [];
-  const credentialFiles = findCredentialFiles([...ofThisRun, ...inFile], world);
-  return { settings, rawSettings, configPath, credentialFiles, foreign };
+  const origin = settings.sandbox ? undefined : settings.baseUrl?.origin;
+  const foreign = origin === undefined ? undefined : foreignError(rawSettings, inFile, origin);
+  return { settings, rawSettings, configPath, foreign };
 }
 
 /**
- * Returns the layers before any value is parsed: flags and environment, without the settings of the service if the run
- * uses the sandbox, and the profile and the top level of the config file. Throws `usage` or `config`.
+ * Returns the layers before any value is parsed: flags and environment, and the profile and the top level of the config
+ * file. The sandbox uses only a config file that is named. Throws `usage` or `config`.
  */
-export async function readLayers(flags: Flags, world: World, isRepair = false) {
-  const all = [flagLayer(flags), envLayer(world.env)];
-  const sandbox = isSandbox(all);
-  const unused = SETTINGS.filter(({ service }) => sandbox && service).map(({ key }): string => key);
-  const ofThisRun = all.map((layer) => new Map([...layer].filter(([key]) => !unused.includes(key))));
+export async function readLayers(flags: Flags, world: World) {
+  const ofThisRun = [flagLayer(flags), envLayer(world.env)];
   const location = locateConfig(flags, world);
-  const file = await readConfigFile(location, world, sandbox);
+  const isInSandbox = isSandbox(ofThisRun);
+  const file = isInSandbox && !location.isNamed ? undefined : await readConfigFile(location, world);
   for (const level of file ? [file.values, ...Object.values(file.profiles)] : []) rememberSettings(level, world);
-  const profile = findProfile(location.profile, file, flags, isRepair);
+  const profile = findProfile(location, file);
   const inFile = file ? fileLayers(file.path, file.values, profile) : [];
-  return { ofThisRun, inFile, configPath: file?.path };
+  const used = (layers: readonly Layer[]) => (isInSandbox ? layers.map(withoutService) : layers);
+  return { ofThisRun: used(ofThisRun), inFile: used(inFile), configPath: file?.path };
+}
+
+/** Returns a layer without the settings that describe the service or its credentials. */
+function withoutService(layer: Layer): Layer {
+  const own = SETTINGS.filter(({ service }) => !service).map(({ key }) => key);
+  return new Map([...layer].filter(([key]) => (own as readonly string[]).includes(key)));
+}
+
+const CREDENTIALS = {
+  key: { name: 'API key', forRun: '--api-key-file FILE or FILINGS_API_KEY' },
+  token: { name: 'JWT', forRun: '--jwt-file FILE or FILINGS_JWT' },
+} as const;
+
+/**
+ * Returns the error about a credential of the config file that belongs to another origin than the one of this run. It
+ * belongs to the origin of the base URL in the same level; a profile inherits the base URL of the top level. A
+ * credential from flags or environment is sent to any origin.
+ */
+function foreignError(rawSettings: Layer, inFile: readonly Layer[], origin: string) {
+  for (const { key, group } of SETTINGS) {
+    const credential = group && rawSettings.get(key);
+    // Only values from the config file have a directory.
+    if (!group || !credential?.directory) continue;
+    const { profile, name } = credential;
+    const baseUrl = String(findInLayers(profile === undefined ? inFile.slice(-1) : inFile, 'baseUrl')?.value);
+    const owner = URL.canParse(baseUrl) ? new URL(baseUrl).origin : undefined;
+    if (owner === origin) continue;
+    const reason =
+      owner === undefined ? 'no baseUrl is set next to it' : `the ${CREDENTIALS[group].name} is for ${owner}`;
+    const hint =
+      owner === undefined
+        ? `if it is for this host: filings config set base-url ${origin}`
+        : `for this host use ${CREDENTIALS[group].forRun}`;
+    return new FilingsError('config', `${reason}; not sent to ${origin}`, { subject: { name }, hint });
+  }
+  return undefined;
 }
 
 /** Parses `--sandbox` before all other settings, because it decides which of them count. Throws `usage`. */
@@ -79,23 +110,19 @@ function isSandbox(layers: readonly Layer[]): boolean {
   return isOn;
 }
 
-/**
- * Returns the selected profile, or undefined if none is selected. Throws `config` if the file does not have it.
- * @param selected the profile from flags or environment
- */
-function findProfile(selected: string | undefined, file: ConfigFile | undefined, { config }: Flags, isRepair: boolean) {
+/** Returns the selected profile, or undefined if none is selected. Throws `config` if the file does not have it. */
+function findProfile({ profile: selected, isNamed }: ConfigLocation, file: ConfigFile | undefined) {
   const profile = selected ?? file?.values.profile;
   if (profile === undefined) return undefined;
   const name = String(profile);
   const profiles = file?.profiles ?? {};
   const values = Object.hasOwn(profiles, name) ? profiles[name] : undefined;
   if (values) return { name, values };
-  if (selected === undefined && isRepair) return undefined;
   const known = Object.keys(profiles);
   const choices = file === undefined ? 'there is no config file' : `${file.path} has ${known.join(', ') || 'none'}`;
-  const fix = selected === undefined ? configCommand('filings config unset profile', { config }) : undefined;
+  const unset = `filings config unset profile${isNamed ? ` --config ${shellWord(file?.path ?? '')}` : ''}`;
   throw new FilingsError('config', `no such profile: ${choices}`, {
     subject: { name: `profile ${name}` },
-    hint: didYouMean(name, known) ?? fix,
+    hint: didYouMean(name, known) ?? (selected === undefined ? unset : undefined),
   });
 }

@@ -1,16 +1,17 @@
 // Parses the raw settings. Takes the layer that `resolvePrecedence` gives, and gives typed values with one source each
 // for the key and the JWT. No secret is read here.
 import { FilingsError } from '../errors.ts';
-import type { TokenRecipe } from '../jwt/minter.ts';
+import type { TokenRecipe } from '../jwt/sign.ts';
 import { isLoopback } from '../loopback.ts';
-import { homeIn, pathsOf, segmentsOf } from '../paths.ts';
+import { segmentsOf, typedPath } from '../paths.ts';
+import type { KeyWay } from '../service/credentials.ts';
 import type { Flags } from '../spec/command.ts';
-import { FILE, TOKEN_LIFETIME } from '../spec/kind.ts';
+import { FILE } from '../spec/kind.ts';
 import { readAs, valueError } from '../spec/option.ts';
 import type { World } from '../world.ts';
 import { envLayer, flagLayer, type Layer, type RawSetting, resolvePrecedence, sourceOf } from './layers.ts';
 import type { SecretSource } from './read-secret.ts';
-import { KEY_WAYS, type NamedSetting, SETTINGS, type SettingValues } from './table.ts';
+import { KEY_WAYS, type NamedSetting, RECIPE_MEMBERS, SETTINGS, type SettingValues } from './table.ts';
 
 /** The settings that are joined into `key` and `token`. */
 type Credential = 'apiKey' | 'apiKeyFile' | 'apiKeyCommand' | 'jwtFile' | 'jwtToken' | 'jwt';
@@ -47,6 +48,9 @@ function checkCombination({ quiet, verbose, baseUrl, allowHttp, keyIn, token }: 
   if (quiet && verbose) throw new FilingsError('usage', '--quiet cannot be used with --verbose');
   if (baseUrl !== undefined) requireEncryption(baseUrl, allowHttp);
   const rawKeyIn = rawSettings.get('keyIn');
+  const way = keyIn ?? (token === undefined ? 'authorization' : 'header');
+  requireEffect(rawSettings, 'keyHeader', 'header', way);
+  requireEffect(rawSettings, 'basicUser', 'basic', way);
   if (token === undefined || rawKeyIn === undefined || (keyIn !== 'authorization' && keyIn !== 'basic')) return;
   // A JWT needs the Authorization header for itself (service.md, section 5).
   const allowed = KEY_WAYS.filter((way) => way !== 'authorization' && way !== 'basic');
@@ -54,6 +58,19 @@ function checkCombination({ quiet, verbose, baseUrl, allowHttp, keyIn, token }: 
   throw new FilingsError(code, `${keyIn} cannot be used with a JWT, which is sent in Authorization`, {
     subject: { name },
     hint: `send the key another way: --key-in ${allowed.join(', --key-in ')}`,
+  });
+}
+
+/** Throws `usage` if a flag or a variable is for one way to send the key, and the key is sent in another way. */
+function requireEffect(rawSettings: Layer, key: 'keyHeader' | 'basicUser', wanted: KeyWay, way: KeyWay): void {
+  const setting = rawSettings.get(key);
+  const wayLevel = rawSettings.get('keyIn')?.level ?? 'default';
+  // A config file may say what to do if another level chooses this way, and a flag may override a variable.
+  if (way === wanted || !setting || sourceOf(setting).code === 'config') return;
+  if (setting.level === 'env' && wayLevel === 'flag') return;
+  throw new FilingsError('usage', `has no effect, because the key is sent by ${way}`, {
+    subject: { name: setting.name },
+    hint: `add --key-in ${wanted}`,
   });
 }
 
@@ -102,19 +119,13 @@ function parseRecipe(setting: RawSetting, deps: PathDeps): TokenRecipe {
     lifetime:
       lifetime === undefined
         ? undefined
-        : readAs(TOKEN_LIFETIME, lifetime, { ...source, name: `${source.name}.lifetime` }),
+        : readAs(RECIPE_MEMBERS.lifetime, lifetime, { ...source, name: `${source.name}.lifetime` }),
   };
 }
 
-/**
- * Returns the absolute path that a setting means. A path of the config file is relative to its directory, and `~/` in
- * it is the home directory, because no shell expands it there.
- */
-export function toAbsolute(path: string, { directory }: RawSetting, { cwd, env, platform }: PathDeps): string {
-  const { isAbsolute, join, resolve } = pathsOf(platform);
-  if (isAbsolute(path)) return path;
-  const home = homeIn(env, platform);
-  return directory && home && path.startsWith('~/') ? join(home, path.slice(2)) : resolve(directory ?? cwd, path);
+/** Returns the absolute path that a setting means. A path of the config file is relative to its directory. */
+function toAbsolute(path: string, { directory }: RawSetting, deps: PathDeps): string {
+  return typedPath(path, { env: deps.env, platform: deps.platform, cwd: directory ?? deps.cwd });
 }
 
 /** Returns the flags that read stdin, as a user writes them. */
@@ -126,4 +137,13 @@ export function stdinUsers(rawSettings: Layer): readonly string[] {
 /** Returns the flags that read stdin if no config file is read. Throws `usage` for two sources of one secret. */
 export function stdinUsersOf(flags: Flags, env: World['env']): readonly string[] {
   return stdinUsers(resolvePrecedence([flagLayer(flags), envLayer(env)]));
+}
+
+/** Returns the paths of the files of the credentials in use. */
+export function credentialFiles({ key, token }: Pick<Settings, 'key' | 'token'>): readonly string[] {
+  const recipe = token?.kind === 'recipe' ? token.recipe : undefined;
+  const files = [key, token].map((source) =>
+    source?.kind === 'file' && source.path !== '-' ? source.path : undefined,
+  );
+  return [...files, recipe?.keyFile, recipe?.secretFile].filter((path) => path !== undefined);
 }

@@ -1,8 +1,8 @@
 // All settings in one table. Flags, environment variables, the members of the config file, its schema, the help and the
 // completions are made from it.
-import type { TokenRecipe } from '../jwt/minter.ts';
+import type { TokenRecipe } from '../jwt/sign.ts';
 import type { KeyWay } from '../service/credentials.ts';
-import type { ListingDescription } from '../service/listing.ts';
+import type { ListingDescription } from '../service/described-listing.ts';
 import {
   choice,
   count,
@@ -14,7 +14,7 @@ import {
   SWITCH,
   TEXT,
   TIMEOUT,
-  TOKEN_LIFETIME,
+  WHOLE_SECONDS,
 } from '../spec/kind.ts';
 import { flagOf, type NamedOption, type OptionSpec, type ValueOf } from '../spec/option.ts';
 
@@ -61,15 +61,25 @@ const RESERVED_HEADERS =
 /** The ways to send the key (service.md, section 5). */
 export const KEY_WAYS = ['authorization', 'header', 'query', 'path', 'basic'] as const satisfies readonly KeyWay[];
 
+/** A token is replaced at half of its lifetime, and a request takes time to arrive. */
+const MINTED_LIFETIME: Kind<number> = {
+  ...WHOLE_SECONDS,
+  parse(text) {
+    const seconds = WHOLE_SECONDS.parse(text) ?? 0;
+    return seconds < 10 ? undefined : seconds;
+  },
+  expected: 'a duration of whole seconds from 10s on, such as 90s, 5m or 1h',
+};
+
 /** The members of the config file's `jwt`. */
-const RECIPE_MEMBERS = {
+export const RECIPE_MEMBERS = {
   keyFile: FILE,
   secretFile: FILE,
   alg: TEXT,
   kid: TEXT,
   sub: TEXT,
   name: TEXT,
-  lifetime: TOKEN_LIFETIME,
+  lifetime: MINTED_LIFETIME,
 } as const satisfies Readonly<Record<keyof TokenRecipe, Kind<unknown>>>;
 
 const WORDS: Kind<readonly string[]> = {
@@ -78,15 +88,24 @@ const WORDS: Kind<readonly string[]> = {
   json: 'words',
 };
 
+const PARAMETERS: Kind<Readonly<Record<string, string>>> = {
+  parse: () => undefined,
+  expected: 'an object of strings, such as {"page_size": "100"}',
+  json: 'texts',
+};
+
 /** The members of the config file's `listing`. */
 const LISTING_MEMBERS = {
   files: TEXT,
   name: TEXT,
   total: TEXT,
   more: TEXT,
-  pageSize: TEXT,
-  pageNumber: TEXT,
-  firstPage: count(0, 1, 0),
+  query: PARAMETERS,
+  page: TEXT,
+  firstPage: count(0, 1_000_000, 1),
+  offset: TEXT,
+  next: TEXT,
+  cursor: TEXT,
 } as const satisfies Readonly<Record<keyof ListingDescription, Kind<unknown>>>;
 
 /** Returns the kind of a value that is an object in the config file. It has no form on the command line. */
@@ -113,6 +132,7 @@ const USER_NAME: Kind<string> = {
 /** All settings in the order of the help. */
 export const TABLE = {
   config: {
+    heading: 'Configuration',
     noFile: true,
     kind: FILE,
     value: 'FILE',
@@ -121,6 +141,7 @@ export const TABLE = {
   },
   profile: { kind: PROFILE, value: 'NAME', help: 'use this profile of the config file' },
   baseUrl: {
+    heading: 'Service and credentials',
     kind: BASE_URL,
     value: 'URL',
     service: true,
@@ -201,7 +222,13 @@ export const TABLE = {
     default: 'false',
     help: 'allow plain http to other machines (the key is readable)',
   },
-  connectTimeout: { kind: TIMEOUT, value: 'DURATION', default: '10s', help: 'give up connecting after this time' },
+  connectTimeout: {
+    heading: 'Requests',
+    kind: TIMEOUT,
+    value: 'DURATION',
+    default: '10s',
+    help: 'give up connecting after this time',
+  },
   idleTimeout: {
     kind: TIMEOUT,
     value: 'DURATION',
@@ -224,7 +251,6 @@ export const TABLE = {
   },
   jobs: { kind: count(1, 256, 4), short: 'j', value: 'N', default: '4', help: 'download N files at the same time' },
   rate: { kind: RATE, value: 'N/s|N/m', help: 'limit requests a second or a minute, over all jobs' },
-  pageSize: { kind: count(1, 100_000, 100), value: 'N', help: 'read listings page by page, N records each' },
   listing: {
     noEnv: true,
     kind: objectOf<ListingDescription>(LISTING_MEMBERS),
@@ -233,6 +259,7 @@ export const TABLE = {
     help: "describe the service's listing by JMESPath expressions",
   },
   color: {
+    heading: 'Output',
     kind: choice('auto', 'always', 'never'),
     value: 'WHEN',
     default: 'auto',
@@ -257,7 +284,7 @@ export const TABLE = {
     kind: SWITCH,
     short: 'v',
     default: 'false',
-    help: 'print requests, answers and waits, secrets redacted',
+    help: 'print requests, responses and waits, with secrets redacted',
   },
 } as const satisfies Readonly<Record<string, SettingSpec>>;
 

@@ -1,15 +1,15 @@
+// Commands as data. The parser, the help, the manual and the completions are made from it.
 import type { World } from '../world.ts';
 import type { Completes } from './kind.ts';
 import type { Options, Values } from './option.ts';
 
-/** A command as data. Its parser, help, man page and completions are made from it. */
 export interface CommandSpec<O extends Options = Options> {
   readonly name: string;
-  /** One line, for `-h` and for lists of commands. */
+  /** One line, for lists of commands. */
   readonly summary: string;
   /** The parts after the options in its usage, if there are several forms. */
   readonly forms?: readonly string[];
-  /** Paragraphs, for `--help` and the man page. */
+  /** More paragraphs. */
   readonly description?: readonly string[];
   readonly arguments?: readonly ArgumentSpec[];
   readonly options?: O;
@@ -17,11 +17,6 @@ export interface CommandSpec<O extends Options = Options> {
   readonly examples?: readonly (readonly [command: string, effect: string])[];
   /** Set if the command sends requests, so that its examples can be tried with FILINGS_SANDBOX=1. */
   readonly asksService?: true;
-  /**
-   * The exit statuses of the command, such as `7`, in addition to those that every command has. Each is a row of the
-   * table in errors.ts.
-   */
-  readonly exits?: readonly string[];
   readonly children?: readonly CommandSpec[];
   readonly defaultChild?: string;
   load?(): Promise<CommandModule<O>>;
@@ -69,8 +64,25 @@ export type ParsedLine =
       readonly kind: 'help';
       readonly about: string;
       readonly missing: boolean;
-      readonly text: (columns: number) => string;
+      readonly text: string;
     }
   | { readonly kind: 'version' };
 
-export type ParseLine = (argv: readonly string[]) => ParsedLine;
+/** Returns the paragraphs about a command. */
+export function descriptionOf({ summary, description = [] }: CommandSpec): readonly string[] {
+  return [`${summary.charAt(0).toUpperCase()}${summary.slice(1)}.`, ...description];
+}
+
+/** A command with its path in the tree of commands, such as `['token', 'sign']`. */
+export interface CommandNode {
+  readonly path: readonly string[];
+  readonly spec: CommandSpec;
+}
+
+/** Returns all commands with their paths, each before its own subcommands. */
+export function commandNodes(commands: readonly CommandSpec[], path: readonly string[] = []): readonly CommandNode[] {
+  return commands.flatMap((spec) => {
+    const own = [...path, spec.name];
+    return [{ path: own, spec }, ...commandNodes(spec.children ?? [], own)];
+  });
+}

@@ -1,16 +1,15 @@
+// The kinds of values that options and settings have, such as a duration or a size. A kind turns a string into the
+// value, and describes the string for the help, the completions and the schema of the config file.
 import { MAX_TIMER_MS } from '../abort.ts';
 import { grouped, orList } from '../text.ts';
 
-// The kinds of values that options and settings have, such as a duration or a size. A kind reads a text and gives the
-// value, and describes the text for help, completions and the schema of the config file.
-
 /**
- * The completions of a value: paths, files of the filing before the word, profiles of the config file, values of the
- * setting before the word, or topics of help.
+ * What a value is: a file, a directory, the name of a file of the filing before it, a profile of the config file, or a
+ * value of the setting before it.
  */
-export type Completes = 'file' | 'directory' | 'name' | 'profile' | 'setting' | 'topic';
+export type Completes = 'file' | 'directory' | 'name' | 'profile' | 'value';
 
-/** Reads a text of the command line, of an environment variable or of the config file. */
+/** Reads a string from the command line, of an environment variable or of the config file. */
 export interface Kind<T> {
   /** Returns the value, or undefined if the text is invalid. */
   readonly parse: (text: string) => T | undefined;
@@ -21,7 +20,7 @@ export interface Kind<T> {
   /** Values that the completions offer. Others are accepted, too. */
   readonly suggests?: readonly string[];
   /** The type in the config file, if it is not a string. */
-  readonly json?: 'boolean' | 'integer' | 'words' | 'object';
+  readonly json?: 'boolean' | 'integer' | 'words' | 'texts' | 'object';
   /** The members of an object. */
   readonly members?: Readonly<Record<string, Kind<unknown>>>;
   readonly range?: readonly [least: number, most: number];
@@ -31,7 +30,7 @@ export interface Kind<T> {
   readonly hidden?: true;
 }
 
-export const TEXT: Kind<string> = { parse: (text) => text, expected: 'a text in quotes' };
+export const TEXT: Kind<string> = { parse: (text) => text, expected: 'a string in quotes' };
 
 export const PROFILE: Kind<string> = { ...TEXT, completes: 'profile' };
 
@@ -71,16 +70,6 @@ export const WHOLE_SECONDS: Kind<number> = {
     return seconds >= 1 && Number.isInteger(seconds) ? seconds : undefined;
   },
   expected: 'a duration of whole seconds, such as 90s, 5m or 1h',
-};
-
-/** The lifetime of tokens that are minted for requests. A shorter one could end on the way to the service. */
-export const TOKEN_LIFETIME: Kind<number> = {
-  ...WHOLE_SECONDS,
-  parse: (text) => {
-    const seconds = WHOLE_SECONDS.parse(text) ?? 0;
-    return seconds >= 10 ? seconds : undefined;
-  },
-  expected: 'a duration of whole seconds, at least 10s, such as 90s, 5m or 1h',
 };
 
 const RATE_FORM = /^(\d{1,15}(?:\.\d{1,9})?)\/([sm])$/;
@@ -160,9 +149,8 @@ export function choice<const T extends string>(...choices: readonly T[]): Kind<T
 export const QUERY: Kind<readonly [name: string, value: string]> = {
   parse(text) {
     const [, name = '', value = ''] = /^([^=]+)=(.*)$/s.exec(text) ?? [];
-    return name === '' || /^(accession_no|page_size|page_number)$/i.test(name) ? undefined : [name, value];
+    return name === '' || /^accession_no$/i.test(name) ? undefined : [name, value];
   },
-  expected:
-    'NAME=VALUE, such as form=10-K; accession_no is always sent, and page_size and page_number by --page-size N',
+  expected: 'NAME=VALUE, such as form=10-K; accession_no is always sent',
   hidden: true,
 };

@@ -1,21 +1,26 @@
-// Finds the word that a misspelt word was probably meant to be.
+// Finds the word that a misspelt word was probably meant to be. Commander suggests only its own commands and options;
+// this also serves the keys of the config file and environment variables.
 
 const MAX_EDITS = 3;
+/** Shorter beginnings fit too many words. */
+const MIN_BEGINNING = 3;
 
-/** Returns the candidate that differs least from the word, or undefined if none is close. */
-export function nearest(word: string, candidates: Iterable<string>): string | undefined {
+/** Returns the candidate that differs least from the word, or that the word abbreviates, or undefined. */
+export function nearest(word: string, candidates: readonly string[]): string | undefined {
+  const lower = word.toLowerCase();
   let [best, least]: [string | undefined, number] = [undefined, MAX_EDITS + 1];
   for (const candidate of candidates) {
     if (Math.abs(word.length - candidate.length) > MAX_EDITS) continue;
-    const distance = editDistance(word.toLowerCase(), candidate.toLowerCase());
+    const distance = editDistance(lower, candidate.toLowerCase());
     if (distance < least && distance * 3 <= Math.max(word.length, candidate.length))
       [best, least] = [candidate, distance];
   }
-  return best;
+  const isLong = word.replace(/^-+/, '').length >= MIN_BEGINNING;
+  return best ?? (isLong ? candidates.find((one) => one.toLowerCase().startsWith(lower)) : undefined);
 }
 
-/** Returns a hint that names the nearest candidate, or undefined if none is close. */
-export function didYouMean(word: string, candidates: Iterable<string>): string | undefined {
+/** Returns a hint that names the nearest candidate, or undefined. */
+export function didYouMean(word: string, candidates: readonly string[]): string | undefined {
   const candidate = nearest(word, candidates);
   return candidate === undefined ? undefined : `did you mean ${candidate}?`;
 }

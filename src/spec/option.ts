@@ -1,10 +1,11 @@
+// Options as data. The parser, the help, the manual, the completions and the types of the values are made from it.
 import { FilingsError } from '../errors.ts';
-import { shortened } from '../text.ts';
-import type { Kind } from './kind.ts';
+import { foreign } from '../secrets.ts';
+import { orList } from '../text.ts';
+import { type Kind, SWITCH } from './kind.ts';
 
 /**
- * An option as data. Its parser, its text in help, manual and completions, and the type of its value are made from it.
- * Its key in the record of options is its name in camel case: `maxBytes` is `--max-bytes`.
+ * An option of a command, or a setting that has a flag. Its key in the record of options is its name in camel case: `maxBytes` is `--max-bytes`.
  */
 export interface OptionSpec<T = unknown> {
   readonly kind: Kind<T>;
@@ -18,11 +19,12 @@ export interface OptionSpec<T = unknown> {
   readonly repeatable?: true;
   /** The names of options that cannot be used with it. */
   readonly excludes?: readonly string[];
+  /** One line for the help, the completions and the manual. */
   readonly help: string;
-  /** Sentences that follow in `--help` and the manual. */
+  /** More sentences, which only the manual has. */
   readonly longHelp?: string;
-  /** Set if `-h` names the option without its text. */
-  readonly isHiddenInShortHelp?: true;
+  /** The heading in the help above this option and those that follow. */
+  readonly heading?: string;
 }
 
 export type Options = Readonly<Record<string, OptionSpec>>;
@@ -52,6 +54,21 @@ export function named(record: Options = {}): readonly NamedOption[] {
   return Object.entries(record).map(([name, spec]) => ({ ...spec, name, flag: flagOf(name) }));
 }
 
+export const HELP_OPTION: NamedOption = { name: 'help', flag: 'help', kind: SWITCH, short: 'h', help: 'show help' };
+
+/** Returns the help of an option, with its choices unless the help names them. */
+export function helpLine({ help, kind: { choices }, repeatable }: OptionSpec): string {
+  const omitsChoices = choices !== undefined && !choices.every((choice) => help.includes(choice));
+  return `${help}${omitsChoices ? ` (${orList(choices)})` : ''}${repeatable ? ' (repeatable)' : ''}`;
+}
+
+/** Returns the help of an option with its default and its environment variable. */
+export function optionText(spec: OptionSpec & { readonly env?: string | undefined }): string {
+  const { default: value, defaultText = value, env } = spec;
+  const notes = [spec.value && defaultText && `(default: ${defaultText})`, env && `(env: ${env})`];
+  return [helpLine(spec), ...notes].filter(Boolean).join(' ');
+}
+
 /** Returns the flag of a name: `max-bytes` for `maxBytes`. */
 export function flagOf(name: string): string {
   return name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
@@ -73,12 +90,9 @@ export interface ValueSource {
   readonly code: 'usage' | 'config';
 }
 
-const MAX_QUOTED_LENGTH = 40;
-
-/** Returns the error about a value. It quotes `text`, shortened, so omit a text that may be a secret. */
+/** Returns the error about a value. It quotes `text`, in which a known key is redacted: it may be in a wrong place. */
 export function valueError(source: string | ValueSource, fault: string, text?: string): FilingsError {
   const { name, code } = typeof source === 'string' ? { name: source, code: 'usage' as const } : source;
-  const seen =
-    text === undefined ? '' : text === '' ? ', and is empty' : `, not '${shortened(text, MAX_QUOTED_LENGTH)}'`;
+  const seen = text === undefined ? '' : text === '' ? ', and is empty' : `, not '${foreign(text)}'`;
   return new FilingsError(code, `${fault}${seen}`, { subject: { name } });
 }

@@ -1,3 +1,4 @@
+// Makes writers for destinations from which no byte can be removed: stdout, devices, FIFOs and open descriptors.
 import { constants, fstatSync, stat } from 'node:fs';
 import { Socket } from 'node:net';
 import { isatty, WriteStream } from 'node:tty';
@@ -9,13 +10,12 @@ import { errnoOf, FilingsError } from '../errors.ts';
 import type { World } from '../world.ts';
 import { writeChunks, writeToDescriptor, writeToStream } from './output.ts';
 
-// Makes writers for destinations from which no byte can be removed: stdout, devices, FIFOs and open descriptors.
-
 const statAt = promisify(stat);
 /** The time between two attempts to open a FIFO that has no reader yet, in milliseconds. */
 const READER_POLL_MS = 50;
 const SIGPIPE = 13;
 const LINE_FEED = 0x0a;
+const DESCRIPTOR = /^\/(?:dev|proc\/self)\/fd\/(\d+)$/;
 
 /** Writes bytes in order to a destination from which they cannot be removed: stdout, a device, a FIFO. */
 export interface ByteWriter {
@@ -40,41 +40,30 @@ export function stdoutWriter({ stdout, stderr }: Pick<World, 'stdout' | 'stderr'
   };
 }
 
-const DESCRIPTORS = new Map([
-  ['/dev/stdin', 0],
-  ['/dev/stdout', 1],
-  ['/dev/stderr', 2],
-]);
-
-/** Returns the descriptor of this process that an absolute path names (`/dev/fd/1`), or undefined. */
-export function descriptorAt(path: string): number | undefined {
-  const [, number] = /^\/(?:dev|proc\/self)\/fd\/(\d+)$/.exec(path) ?? [];
-  return number === undefined ? DESCRIPTORS.get(path) : Number(number);
+/** Returns whether a path is stdout by another name. */
+export function isStdout(path: string): boolean {
+  return /^(?:-|\/dev\/stdout|\/(?:dev|proc\/self)\/fd\/1)$/.test(path);
 }
 
-/** Returns whether an absolute path names a device, a FIFO or an open descriptor, which are written like stdout. */
+/** Returns whether an absolute path names a device, a FIFO or an open file, which are written like stdout. */
 export async function isStreamPath(path: string): Promise<boolean> {
-  if (descriptorAt(path) !== undefined) return true;
   const stats = await statAt(path).catch(() => undefined);
-  return stats !== undefined && (stats.isFIFO() || stats.isCharacterDevice() || stats.isBlockDevice());
+  if (stats === undefined || stats.isDirectory()) return false;
+  return DESCRIPTOR.test(path) || stats.isFIFO() || stats.isCharacterDevice() || stats.isBlockDevice();
 }
 
 /** Returns a writer for such a path. Waits for the reader of a FIFO. Throws `local_io` and the signal's reason. */
 export async function pathWriter(path: string, sleep: Sleep, signal: AbortSignal): Promise<ByteWriter> {
-  const descriptor = descriptorAt(path);
-  // If the file were opened by its path, it would be written from its beginning.
-  if (descriptor !== undefined && (await statAt(path).catch(() => undefined))?.isFile()) {
-    return descriptorWriter(descriptor, path, async () => {});
-  }
-  const fd = await openWhenRead(path, sleep, signal);
+  const [, open] = DESCRIPTOR.exec(path) ?? [];
+  // A file that the shell has opened is written where the shell says, such as behind its end.
+  const isOpenFile = open !== undefined && fstatSync(Number(open)).isFile();
+  const fd = isOpenFile ? Number(open) : await openWhenRead(path, sleep, signal);
   if (fstatSync(fd).isFIFO()) return pipeWriter(new Socket({ fd, readable: false, writable: true }), path);
   // A terminal that was opened without blocking may not accept all bytes at once.
   if (isatty(fd)) return pipeWriter(new WriteStream(fd), path);
-  return descriptorWriter(fd, path, () => closeFile(fd));
-}
-
-function descriptorWriter(fd: number, name: string, end: () => Promise<void>): ByteWriter {
-  return { write: (chunks, signal) => withNamedErrors(writeToDescriptor(fd, chunks, signal), name, signal), end };
+  const write = (chunks: readonly Buffer[], until: AbortSignal) =>
+    withNamedErrors(writeToDescriptor(fd, chunks, until), path, until);
+  return { write, end: async () => (isOpenFile ? undefined : closeFile(fd)) };
 }
 
 /** Polls, because opening a FIFO that has no reader would block a thread of the pool. */

@@ -1,3 +1,5 @@
+// Writes to stdout and stderr. Handles short writes, a reader that has closed the pipe, and a reader that does not
+// read.
 import { fstatSync, writev } from 'node:fs';
 import type { Writable } from 'node:stream';
 import { promisify } from 'node:util';
@@ -6,9 +8,6 @@ import { unwrittenAfter } from '../disk/calls.ts';
 import { diskError } from '../disk/failure.ts';
 import { errnoOf, FilingsError } from '../errors.ts';
 import type { OutputStream } from '../world.ts';
-
-// Writes to stdout and stderr. Handles short writes, a reader that has closed the pipe, and a reader that does not
-// read.
 
 const STDERR = 2;
 const USUAL_COLUMNS = 80;

@@ -1,11 +1,10 @@
+// Makes the text of errors and other messages for stderr. Secrets are redacted in text from elsewhere, and characters
+// that could control a terminal are escaped.
 import { Chalk } from 'chalk';
-import { errnoOf, type FilingsError, type Problem } from '../errors.ts';
-import { redacted, type Secrets } from '../secrets.ts';
+import { errnoOf, type FilingsError, messageOf, type Problem } from '../errors.ts';
+import { foreign, redacted, type Secrets } from '../secrets.ts';
+import { shortened } from '../text.ts';
 import { printable, printableJson } from './printable.ts';
-import { stackOfSource } from './stack.ts';
-
-// Words errors and other messages for stderr. Secrets are redacted, and characters that could control a terminal are
-// escaped.
 
 /** The settings of a message, and the functions that it needs. */
 export interface MessageOptions {
@@ -14,11 +13,7 @@ export interface MessageOptions {
   /** Adds the causes in text, and the stack of an `internal` error. */
   readonly verbose: boolean;
   readonly secrets: Secrets;
-  readonly hintOf: HintOf;
 }
-
-/** Returns what to do about an error, for a person, or undefined if there is nothing to say. */
-export type HintOf = (error: FilingsError) => string | undefined;
 
 /** Returns whether output to a stream has colors. */
 export function usesColor(
@@ -35,7 +30,7 @@ export function colors(isEnabled: boolean) {
   return { faint: chalk.dim, bad: chalk.red.bold, hint: chalk.cyan };
 }
 
-/** Prints one line. As JSON, the kind is the name of the member, and a warning is a note. */
+/** Prints one line. As JSON, the kind is the name of the member. */
 export type Logger = (kind: 'note' | 'warning' | 'trace' | 'log', text: string) => void;
 
 /** The settings of a logger. */
@@ -52,9 +47,9 @@ export function createLogger(
 ): Logger {
   return (kind, text) => {
     if (quiet) return;
-    const line = `${kind === 'warning' ? 'warning: ' : ''}${secrets.redact(text)}`;
-    if (errorFormat === 'json') write(`${printableJson({ [kind === 'warning' ? 'note' : kind]: line })}\n`);
-    else write(`${kind === 'warning' ? 'filings: ' : ''}${printable(line)}\n`);
+    const line = secrets.redactForeign(text);
+    if (errorFormat === 'json') write(`${printableJson({ [kind]: kind === 'warning' ? { message: line } : line })}\n`);
+    else write(`${kind === 'warning' ? 'filings: warning: ' : ''}${printable(line)}\n`);
   };
 }
 
@@ -68,22 +63,22 @@ interface ErrorObject {
 }
 
 /** Returns an error as data without secrets. */
-export function errorObject(
-  error: FilingsError,
-  { secrets, hintOf }: Pick<MessageOptions, 'secrets' | 'hintOf'>,
-): ErrorObject {
-  const hint = hintOf(error);
+export function errorObject(error: FilingsError, { secrets }: Pick<MessageOptions, 'secrets'>): ErrorObject {
+  const { code, hint } = error;
+  // Text is redacted before it is shortened, because a part of a secret is secret, too.
+  const display = (text: string) => shortened(secrets.redactForeign(text), MAX_JSON_MESSAGE);
   return {
-    code: error.code,
+    code,
     exit_code: error.exitStatus,
-    message: secrets.redact(error.message),
-    ...(hint !== undefined && { hint: secrets.redact(hint) }),
+    message: display(messageOf(error)),
+    ...(hint !== undefined && { hint: display(hint) }),
     ...(error.problem !== undefined && { problem: redacted(error.problem, secrets) }),
   };
 }
 
 // Lengths are in UTF-16 units.
 const MAX_MESSAGE = 500;
+const MAX_JSON_MESSAGE = 2000;
 const MAX_DETAIL = 1000;
 const MAX_MEMBER = 200;
 const MAX_ENTRIES = 50;
@@ -97,17 +92,16 @@ export function renderError(error: FilingsError, options: MessageOptions): strin
     return `${printableJson({ error: { ...errorObject(error, options), retry_at: retryAt } })}\n`;
   }
   const paint = colors(color);
-  const hint = options.hintOf(error);
-  // Text is redacted before it is shortened, because half a secret is secret, too.
-  const display = (text: string, length = MAX_DETAIL) => printable(secrets.redact(text), length);
+  const hint = error.hint;
+  const display = (text: string, length = MAX_DETAIL) => printable(secrets.redactForeign(text), length);
   const details = error.problem === undefined ? [] : problemLines(error.problem, error);
   const lines = [
-    `${paint.bad('filings:')} ${display(error.message, MAX_MESSAGE)}`,
-    ...details.slice(0, MAX_ENTRIES).map(([indent, text, length]) => indent + display(text, length)),
+    `${paint.bad('filings:')} ${display(messageOf(error), MAX_MESSAGE)}`,
+    ...details.slice(0, MAX_ENTRIES).map(([indent, text, length]) => indent + display(foreign(text), length)),
     ...(details.length > MAX_ENTRIES ? ['  …'] : []),
     ...(retryAt === undefined ? [] : [`  retry at: ${retryAt}`]),
     ...(hint === undefined ? [] : [`  ${paint.hint('hint:')} ${display(hint)}`]),
-    ...(verbose ? causesOf(error).map((line) => paint.faint(`  ${display(line)}`)) : []),
+    ...(verbose ? causesOf(error).map((line) => paint.faint(`  ${display(foreign(line))}`)) : []),
   ];
   return `${lines.join('\n')}\n`;
 }
@@ -143,7 +137,7 @@ function memberText(value: unknown): string {
 
 /** Returns the causes of an error as lines, the outermost first, or the stack of a defect of the program. */
 function causesOf({ code, cause, stack = '' }: FilingsError): readonly string[] {
-  if (code === 'internal') return stackOfSource(cause instanceof Error ? (cause.stack ?? '') : stack).split('\n');
+  if (code === 'internal') return ((cause instanceof Error && cause.stack) || stack).split('\n');
   const causes: string[] = [];
   for (let each = cause; each instanceof Error && causes.length < MAX_CAUSES; each = each.cause) {
     const errno = errnoOf(each);

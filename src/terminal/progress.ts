@@ -1,15 +1,13 @@
+// Shows the progress of a run on stderr as one line: at the bottom of a terminal with a bar, elsewhere printed every 30
+// seconds. Messages are lines above it.
 import { createAbortController, onAbort } from '../abort.ts';
 import { FilingsError } from '../errors.ts';
 import { guardStream } from '../stdio/output.ts';
 import type { World } from '../world.ts';
-import type { BatchProgress, Running, RunningFile, Wait } from './lines.ts';
-import { createLogger, type HintOf, type LoggerSettings, renderError, usesColor } from './messages.ts';
+import { createLogger, type LoggerSettings, renderError, usesColor } from './messages.ts';
 import { printable } from './printable.ts';
+import { type BatchProgress, progressLine, type Running, type RunningFile } from './progress-line.ts';
 
-// Shows the progress of a run on stderr: bars on a terminal, otherwise lines. Takes the events of the jobs, and clears
-// the bars before other output.
-
-const CTRL_C_STATUS = 130;
 /** The time between two lines of progress in plain output. */
 const PLAIN_MS = 30_000;
 
@@ -20,7 +18,6 @@ export interface ProgressSettings extends LoggerSettings {
   readonly color: 'auto' | 'always' | 'never';
   /** Whether stderr shares a terminal with data, which no line of progress may interrupt. */
   readonly isShared?: boolean;
-  readonly hintOf: HintOf;
 }
 
 type ProgressDeps = Pick<World, 'stderr' | 'env' | 'secrets' | 'monotonic' | 'sleep' | 'interrupt' | 'onSuspend'>;
@@ -31,131 +28,115 @@ export interface FileProgress {
   advance(bytes: number): void;
   /** Begins or resumes at `offset`. The total is undefined if the response has no length. */
   total(bytes: number | undefined, offset?: number): void;
-  /** Shows a countdown until the next byte. */
-  wait(wait: Wait): void;
-  /** Hides the file in a run of several files, because another file uses the job. The next `total` shows it again. */
-  complete(): void;
-  /** Ends with a line about the outcome, if nothing else reports it. */
-  finish(line?: string): void;
+  /** Tells why and how long the next attempt waits. */
+  wait(text: string): void;
+  finish(): void;
 }
 
 /** All output on stderr during a run, except the error that ends the run. */
 export interface Progress {
-  /** Adds a file. `size` is its listed size in bytes. */
-  start(name: string, size?: number): FileProgress;
-  /** Adds a line for the whole run. */
+  /** Adds a file. */
+  start(name: string): FileProgress;
+  /** Shows the whole run instead of its file. */
   overall(batch: () => BatchProgress | undefined): void;
   /** Makes room for whole lines that are about to be written to this terminal. */
   clearForOutput(): void;
   note(text: string): void;
+  /** Prints a warning about a downloaded file, even with `--quiet`. */
+  warn(text: string): void;
   trace(text: string): void;
   failure(error: FilingsError): void;
-  /** Clears the bars. Later messages are plain lines. */
+  /** Clears the line of progress. Later messages are plain lines. */
   stop(): void;
 }
 
-/**
- * Returns bars on a terminal, otherwise a line for each finished file and each wait, and a line of progress every 30
- * seconds. With `errorFormat` `json` there are no bars. Errors of stderr are ignored.
- */
+/** Returns the progress of a run. Errors of stderr are ignored. */
 export async function createProgress(settings: ProgressSettings, deps: ProgressDeps): Promise<Progress> {
-  const { stderr, env, secrets, monotonic, sleep, interrupt } = deps;
+  const { stderr, env, secrets, monotonic, sleep, interrupt, onSuspend } = deps;
   const messages = { ...settings, secrets, color: usesColor(settings.color, stderr, env.TERM) };
-  const progressMode = chooseProgressMode(settings, deps);
+  const mode = chooseMode(settings, deps);
   const running: Running = { files: new Set(), bytes: 0, startedAt: monotonic(), batch: undefined };
-  const sanitize = (text: string) => printable(secrets.redact(text));
+  const ended = createAbortController();
+  let isTicking = false;
   guardStream(stderr);
-  const bars =
-    progressMode === 'bar' ? (await import('./bars.ts')).createBars(stderr, running, sanitize, monotonic) : undefined;
-  const unsubscribeSuspend = bars && deps.onSuspend(bars.hide, bars.show);
-  const unsubscribeInterrupt = onAbort(interrupt, (reason) => {
-    const isFromKeys = reason instanceof FilingsError && reason.exitStatus === CTRL_C_STATUS;
-    if (bars) bars.stop(isFromKeys);
-    // The terminal has printed ^C, so that the next message begins a new line.
-    else if (stderr.isTTY && isFromKeys) stderr.write('\n');
-  });
-  const print = (lines: string) => {
-    if (bars) bars.log(lines);
-    else stderr.write(lines);
+
+  const read = () => {
+    const line = progressLine(running, monotonic());
+    return line && { ...line, label: printable(secrets.redactForeign(line.label)) };
   };
-  const log = createLogger(messages, secrets, print);
-  const note = (text: string) => log('note', text);
-  const ticker = createAbortController();
-  let isTicking = progressMode !== 'plain' || settings.isShared === true;
-  const tick = async () => {
-    if (isTicking) return;
+  const bar = mode === 'bar' ? (await import('./bar.ts')).createBar(stderr, read) : undefined;
+  const show = () => {
+    if (ended.signal.aborted) return;
+    bar?.show();
+    if (mode !== 'plain' || isTicking) return;
     isTicking = true;
-    while (!ticker.signal.aborted) {
-      await sleep(PLAIN_MS, ticker.signal);
-      // A small download ends before, and would take a fifth longer if it loaded this module.
-      const { fileText, overallText } = await import('./lines.ts');
-      const batch = running.batch?.();
-      const files = Array.from(running.files, (file) => fileText(file, monotonic()));
-      for (const line of batch ? [overallText(running, batch, monotonic())] : files) note(line);
-    }
-  };
-  /** Shows the bars, and begins the lines of progress in plain output. */
-  const showProgress = () => {
-    bars?.show();
     // The abort of its sleep ends it.
     tick().catch(() => {});
   };
+  const tick = async () => {
+    for (;;) {
+      await sleep(PLAIN_MS, ended.signal);
+      const line = progressLine(running, monotonic());
+      if (line) log('note', [line.label, ...line.facts].join('  '));
+    }
+  };
+  const print = (lines: string) => {
+    if (bar) bar.log(lines);
+    else stderr.write(lines);
+  };
+  const log = createLogger(messages, secrets, print);
+  const stop = () => {
+    ended.abort();
+    bar?.hide();
+  };
+  const resume = bar && onSuspend(bar.hide, () => running.files.size > 0 && show());
+  const unsubscribe = onAbort(interrupt, (reason) => {
+    stop();
+    // The terminal has printed ^C, so that the next message begins a new line.
+    if (!bar && stderr.isTTY && reason instanceof FilingsError && reason.code === 'interrupted') stderr.write('\n');
+  });
   return {
-    note,
+    note: (text) => log('note', text),
+    warn: (text) => createLogger({ ...messages, quiet: false }, secrets, print)('warning', text),
     trace: (text) => log('trace', text),
     failure: (error) => print(renderError(error, messages)),
-    clearForOutput: () => bars?.clearForOutput(),
+    clearForOutput: () => bar?.hide(),
     overall(batch) {
       running.batch = batch;
-      showProgress();
+      show();
     },
     stop() {
-      ticker.abort();
-      unsubscribeInterrupt();
-      unsubscribeSuspend?.();
-      bars?.stop();
+      unsubscribe();
+      resume?.();
+      stop();
     },
-    start(name, size) {
-      const file: RunningFile = { name, size, initialBytes: 0, startedAt: monotonic() };
+    start(name) {
+      const file: RunningFile = { name };
       running.files.add(file);
-      showProgress();
+      show();
       return {
         advance(bytes) {
-          file.bytes = (file.bytes ?? file.initialBytes) + bytes;
-          file.waiting = undefined;
+          file.bytes = (file.bytes ?? 0) + bytes;
           running.bytes += bytes;
+          show();
         },
         total(total, at = file.bytes ?? 0) {
-          const startedAt = monotonic();
-          Object.assign(file, {
-            total,
-            bytes: at,
-            initialBytes: at,
-            startedAt,
-            waiting: undefined,
-            isCompleting: false,
-          });
+          Object.assign(file, { total, bytes: at });
         },
-        complete() {
-          file.isCompleting = true;
+        wait(text) {
+          if (mode !== 'none' || settings.verbose) log('note', `${name}: ${text}`);
         },
-        wait(wait) {
-          const reason = sanitize(wait.reason);
-          Object.assign(file, { waiting: { ...wait, reason }, startedAt: monotonic() });
-          const isNoted = progressMode === 'plain' || (settings.verbose && progressMode === 'none');
-          if (isNoted) note(`${name}: ${wait.reason}; ${wait.next(wait.ms)}`);
-        },
-        finish(text) {
+        finish() {
           running.files.delete(file);
-          if (text !== undefined && progressMode !== 'none') note(text);
         },
       };
     },
   };
 }
 
-function chooseProgressMode({ progress, quiet, errorFormat }: ProgressSettings, { stderr, env }: ProgressDeps) {
-  if (quiet || progress === 'none') return 'none';
-  const canMove = stderr.isTTY === true && env.TERM !== 'dumb' && errorFormat === 'text';
-  return canMove && progress !== 'plain' ? 'bar' : 'plain';
+function chooseMode({ progress, quiet, errorFormat, isShared }: ProgressSettings, { stderr, env }: ProgressDeps) {
+  if (quiet || progress === 'none' || errorFormat === 'json') return 'none';
+  const canMove = stderr.isTTY === true && env.TERM !== 'dumb' && progress !== 'plain';
+  if (isShared) return 'waits';
+  return canMove ? 'bar' : 'plain';
 }

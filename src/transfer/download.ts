@@ -1,29 +1,24 @@
 // Downloads one file to the disk or to a stream. Takes the file of the service and its target; gives an outcome, also
 // for a failure, so that one failed file does not end the others.
+import { lstatSync } from 'node:fs';
 import { basename } from 'node:path';
-import { withDiskError } from '../disk/failure.ts';
+import type { Directories, DirectoryLocation } from '../disk/directory.ts';
+import { keptName } from '../disk/part-name.ts';
 import { FilingsError } from '../errors.ts';
 import type { ServiceClient } from '../service/client.ts';
 import type { ByteWriter } from '../stdio/byte-writer.ts';
-import type { Directories, DirectoryLocation } from './directories.ts';
-import { checkExisting, findExisting } from './existing.ts';
-import { type Existing, type FileRequest, isFetch, isListedSize, planFile } from './file-plan.ts';
+import { type FilePlan, type FileRequest, planFile } from './file-plan.ts';
+import { checkExisting } from './hashes.ts';
 import type { Job, Watcher } from './job.ts';
 import type { Outcome, RemoteFile } from './outcome.ts';
-import { PartFile } from './part/part-file.ts';
+import { Part } from './part.ts';
 import { Pipe } from './pipe.ts';
-import { Spool, type SpoolOptions } from './spool.ts';
 import { type FetchResult, fetchInto } from './transfer.ts';
 
 /** The parts of a run that all its downloads share. */
 export interface FetchContext {
   readonly client: ServiceClient;
   readonly directories: Directories;
-  /**
-   * Some services list the size of the filing with each file. The sizes of all listings are ignored once one of them
-   * contradicts an existing file whose bytes are the same as the service's.
-   */
-  readonly listedSizes: { ignored: boolean };
   readonly monotonic: () => number;
 }
 
@@ -36,79 +31,81 @@ export interface DiskTarget extends FileRequest {
 
 type CompletedOutcome = Partial<Outcome> & Pick<Outcome, 'result' | 'bytes'>;
 
+/** Returns the plan for a file. Errors of the disk are left to the code that follows the plan. */
+export function planAt(target: DiskTarget): FilePlan {
+  try {
+    return planFile(lstatSync(target.path, { throwIfNoEntry: false }), target);
+  } catch {
+    return { kind: 'fetch' };
+  }
+}
+
 /**
- * Downloads a file to the disk. Returns its outcome. A `FilingsError` is an outcome too, and the part stays only if a
- * later run can resume it. Throws any other error, which is a defect.
+ * Follows the plan for a file on the disk. Returns its outcome. A `FilingsError` is an outcome too, and the part stays
+ * only if a later run can resume it. Throws any other error, which is a defect.
  */
-export function fetchToDisk(
+export function saveToDisk(
   remoteFile: RemoteFile,
   target: DiskTarget,
+  plan: FilePlan,
   context: FetchContext,
   signal: AbortSignal,
   watcher: Watcher,
 ): Promise<Outcome> {
   const job = { client: context.client, remoteFile, signal, watcher, attempts: 0 };
   return toOutcome(job, target.displayPath, context, async () => {
-    const first = await tryToSave(job, target, context);
-    if (first) return first;
-    // If the part was deleted meanwhile, try once more; the file may exist by then.
-    await watcher.beforeRefetch?.();
-    const second = await tryToSave(job, target, context);
-    if (second) return second;
-    throw new FilingsError('local_io', 'its part was removed, twice', {
-      subject: { path: target.path },
-      hint: 'see what removes files in that directory',
-    });
+    if (plan.kind === 'fail') throw plan.error;
+    return plan.kind === 'fetch' ? fetchToDisk(job, target, context) : keep(target, plan, context, signal);
   });
 }
 
-/** Returns undefined if the part or its directory was removed during the download. */
-async function tryToSave(job: Job, target: DiskTarget, context: FetchContext): Promise<CompletedOutcome | undefined> {
-  const { client, remoteFile, signal, watcher } = job;
-  const { path, displayPath, listedSize } = target;
-  const finalName = basename(path);
-  const { directory, leftovers } = await context.directories.open(target.location);
-  const facts = () => ({ areSizesIgnored: context.listedSizes.ignored });
-  const existing = await withDiskError(path, () => findExisting(directory, finalName));
-  const plan = planFile(existing, target, facts());
-  if (plan.kind === 'fail') throw plan.error;
-  if (plan.kind === 'planned') return { result: 'planned', bytes: listedSize ?? 0 };
-  if (existing.kind === 'file' && !isFetch(plan)) {
-    const sha256 = plan.kind === 'check' ? await checkExisting(path, displayPath, plan.sha256, signal) : undefined;
-    if (!target.isDryRun) await leftovers.sweep(finalName);
-    await directory.settle(existing.stats.ctimeMs);
-    return { result: 'skipped', bytes: existing.stats.size, sha256 };
-  }
-  const request = `${client.options.baseUrl.href} ${remoteFile.accession} ${remoteFile.fileName}`;
-  const planAgain = (now: Existing, fetchedBytes: number) => planFile(now, target, { ...facts(), fetchedBytes });
-  const part = { directory, leftovers, finalName, displayPath, request, plan, planAgain, signal };
+async function fetchToDisk(job: Job, target: DiskTarget, { directories }: FetchContext): Promise<CompletedOutcome> {
+  const { client, remoteFile, signal } = job;
+  const { path, location } = target;
+  const { baseUrl, secrets } = client.options;
+  const part = await Part.open({
+    ...{ directories, location, secrets, signal },
+    finalName: basename(path),
+    request: { baseUrl: baseUrl.href, ...remoteFile },
+    file: target,
+  });
   const hashing = { expected: target.sha256, isHashed: target.sha256 !== undefined || target.hasChecksums };
-  const { placement, ...fetched } = await fetchInto(job, await PartFile.open(part), hashing);
-  if (placement === 'partMissing') {
-    context.directories.clear();
-    return undefined;
-  }
-  if (!isListedSize(fetched.bytes, target, facts())) {
-    const reason = `${finalName}: the listing says ${listedSize} bytes, the file has ${fetched.bytes}`;
-    context.listedSizes.ignored = placement === 'same';
-    const ignored = `${reason}, as the one that exists: the sizes of listings are now ignored`;
-    watcher.warn?.(placement === 'same' ? ignored : reason);
-  }
+  const { placement, ...fetched } = await fetchInto(job, part, hashing);
   if (placement === 'committed') return toCompletedOutcome(fetched);
-  const stats = await directory.disk.lstat(path);
-  // The other run may have been killed before it flushed the directory.
-  await directory.settle(stats?.ctimeMs ?? Number.POSITIVE_INFINITY);
+  await (await directories.open(location)).flush();
   // An existing file that was not compared may have another hash and another ETag than the fetched bytes.
   const details = placement === 'same' ? fetched : { resumedBytes: fetched.resumedBytes };
-  return { ...details, result: 'skipped', bytes: stats?.size ?? fetched.bytes };
+  return { ...details, result: 'skipped', bytes: lstatSync(path).size, isSame: placement === 'same' };
+}
+
+/** Returns whether nothing is left to do for an existing file that is kept. */
+export function isKeptAlready({ path, location }: DiskTarget, { directories }: FetchContext): boolean {
+  const directory = directories.getIfOpen(location);
+  return directory?.isSettled === true && !directory.hasKept(basename(path));
+}
+
+/** Makes the entry of an existing file durable, and removes the part of it that an earlier run kept. */
+async function keep(
+  { path, displayPath, location, sha256, isDryRun }: DiskTarget,
+  { kind, bytes }: Extract<FilePlan, { bytes: number }>,
+  { directories }: FetchContext,
+  signal: AbortSignal,
+): Promise<CompletedOutcome> {
+  const isChecked = kind === 'check' && sha256 !== undefined;
+  const hash = isChecked ? await checkExisting(path, displayPath, sha256, signal) : undefined;
+  if (isDryRun) return { result: 'skipped', bytes, sha256: hash };
+  const [directory, finalName] = [await directories.open(location), basename(path)];
+  // The kept part is only in the way, so a failure does not matter.
+  if (directory.takeKept(finalName))
+    await directories.names.remove(directory.pathFor(keptName(finalName))).catch(() => {});
+  await directory.settle();
+  return { result: 'skipped', bytes, sha256: hash };
 }
 
 /** A pipe, a device or standard output: bytes that were written cannot be replaced. */
 export interface StreamTarget {
   readonly open: (signal: AbortSignal) => Promise<ByteWriter>;
   readonly sha256?: string | undefined;
-  /** Set if the whole file goes to a temporary file and is checked before the first byte is written. */
-  readonly spoolIn?: Pick<SpoolOptions, 'directory' | 'platform'> | undefined;
 }
 
 /**
@@ -117,17 +114,14 @@ export interface StreamTarget {
  */
 export function fetchToStream(
   remoteFile: RemoteFile,
-  { open, sha256: expected, spoolIn }: StreamTarget,
+  { open, sha256: expected }: StreamTarget,
   context: FetchContext,
   signal: AbortSignal,
   watcher: Watcher,
 ): Promise<Outcome> {
   const job = { client: context.client, remoteFile, signal, watcher, attempts: 0 };
   return toOutcome(job, null, context, async () => {
-    const sink =
-      spoolIn === undefined
-        ? new Pipe(await open(signal), signal)
-        : await Spool.open({ ...spoolIn, openWriter: open, signal });
+    const sink = new Pipe(await open(signal), signal);
     const { placement: _, ...fetched } = await fetchInto(job, sink, { expected, isHashed: expected !== undefined });
     return toCompletedOutcome(fetched);
   });

@@ -7,9 +7,9 @@ import type { RemoteVersion } from './resume.ts';
 
 /**
  * The result of `finish`. `committed`: the bytes have the final name. `same`: an existing file has the same bytes.
- * `exists`: an existing file was kept without a comparison. `partMissing`: the part or its directory was removed.
+ * `exists`: an existing file was kept without a comparison.
  */
-export type Placement = 'committed' | 'same' | 'exists' | 'partMissing';
+export type Placement = 'committed' | 'same' | 'exists';
 
 /** The destination of one file's bytes. Call `finish` on success, otherwise `abandon`. */
 export interface Sink {
@@ -41,11 +41,11 @@ export interface Watcher {
   /** A returned promise delays the transfer. */
   received(bytes: number): void | Promise<void>;
   retry(event: RetryEvent): void;
-  /** Called when all bytes have arrived and are checked. From then on, the file needs only the disk. */
-  complete?(bytes: number): void;
-  /** Called if the file must be fetched a second time after `complete`. A returned promise delays that. */
-  beforeRefetch?(): void | Promise<void>;
-  warn?(text: string): void;
+  /**
+   * Called when all bytes have arrived and are checked. From then on, the file needs only the disk. A returned promise
+   * delays the commit.
+   */
+  complete?(bytes: number, sha256: string | undefined): void | Promise<void>;
 }
 
 /** One file to fetch, with the state that its attempts share. */

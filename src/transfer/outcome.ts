@@ -1,7 +1,6 @@
-import { type FilingsError, withoutResource } from '../errors.ts';
+import { type FilingsError, messageOf, withoutResource } from '../errors.ts';
 import type { RetryEvent } from '../http/retry.ts';
 import type { AccessionNumber } from '../service/accession.ts';
-import type { Wait } from '../terminal/lines.ts';
 
 // The outcome of one file, as data for messages, counts and the report.
 
@@ -28,12 +27,24 @@ export interface Outcome {
   readonly attempts: number;
   /** The duration in milliseconds. */
   readonly ms: number;
+  /** Whether a skipped file was compared with the service's: it has the same bytes. */
+  readonly isSame?: boolean;
   readonly error?: FilingsError | undefined;
 }
 
-/** Returns the wait before a retry, for the progress display. */
-export function retryWait({ error, waitMs, isServiceWait, retry, retries }: RetryEvent): Wait {
-  const next = (ms: number) => `retry ${retry} of ${retries} in ${Math.max(1, Math.ceil(ms / 1000))} s`;
-  const { message } = withoutResource(error);
-  return { reason: `${message}${isServiceWait ? ' (the service asks to wait)' : ''}`, ms: waitMs, next };
+/** Returns the outcome of a file that needed no request. No spread, because there may be a million of them. */
+export function outcomeWithoutRequest(
+  result: Outcome['result'],
+  path: string | null,
+  bytes: number,
+  error?: FilingsError,
+): Outcome {
+  return { result, path, bytes, resumedBytes: 0, verifiedLength: result === 'skipped', attempts: 0, ms: 0, error };
+}
+
+/** Returns the words about the wait before a retry. */
+export function retryWait({ error, waitMs, isServiceWait, retry, retries }: RetryEvent): string {
+  const message = messageOf(withoutResource(error));
+  const asked = isServiceWait ? ' (the service asks to wait)' : '';
+  return `${message}${asked}; retry ${retry} of ${retries} in ${Math.max(1, Math.ceil(waitMs / 1000))} s`;
 }

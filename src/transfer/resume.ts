@@ -78,7 +78,7 @@ export function decide(partial: PartialFile, response: ResumeResponse): Decision
   const total = knownTotal(partial, response);
   const length = singleValue(response.headers['content-length']);
   if (total !== undefined && length !== undefined && Number(length) !== total)
-    return { kind: 'refuse', reason: `${length} bytes response under the same ETag as ${total} before` };
+    return { kind: 'refuse', reason: `${length} bytes, but ${total} before under the same ETag` };
   return { kind: 'restart' };
 }
 

@@ -3,9 +3,8 @@
 import { createHash, type Hash } from 'node:crypto';
 import { FilingsError, withResource } from '../errors.ts';
 import { retry } from '../http/retry.ts';
-import { type Hosts, withHosts } from '../service/redirect.ts';
-import type { ServiceResponse } from '../service/requests.ts';
-import { requireHash } from './existing.ts';
+import { type Hosts, type ServiceResponse, withHosts } from '../service/requests.ts';
+import { requireHash } from './hashes.ts';
 import type { Hashing, Job, Placement, Sink } from './job.ts';
 import {
   decide,
@@ -74,7 +73,7 @@ class Transfer {
     const sha256 = this.#hashing.isHashed ? await this.#sha256() : undefined;
     if (sha256 !== undefined) this.#requireExpected(sha256);
     const { bytes, validator, total } = this.#partial;
-    watcher.complete?.(bytes);
+    await watcher.complete?.(bytes, sha256);
     return {
       bytes,
       resumedBytes: this.#resumedBytes,
@@ -154,7 +153,10 @@ class Transfer {
 
   #requireRestartable(): void {
     if (this.#sink.isRestartable) return;
-    throw new FilingsError('integrity', 'cannot be resumed: it has changed, or the service sends no ranges');
+    throw new FilingsError(
+      'integrity',
+      'cannot be resumed: the file has changed, or the service does not support ranges',
+    );
   }
 
   /** Writes a body to the sink. Fails unless framing and range fit, or the expected hash matches. */
@@ -180,13 +182,13 @@ class Transfer {
   #requireRoom(size: number): void {
     const { bytes, total } = this.#partial;
     if (total === undefined || bytes + size <= total) return;
-    throw new FilingsError('integrity', `more bytes came than the file has (${total})`);
+    throw new FilingsError('integrity', `received more than the expected ${total} bytes`);
   }
 
   #requireWhole({ length, isUntilClose }: ServiceResponse): void {
     const { bytes, total } = this.#partial;
     if (total !== undefined && bytes !== total) {
-      throw new FilingsError('integrity', `truncated: ${bytes} bytes came of ${total}`, { retryable: true });
+      throw new FilingsError('integrity', `truncated: received ${bytes} of ${total} bytes`, { retryable: true });
     }
     if (bytes > 0 || length === 0) return;
     // Without a length, an empty file looks the same as a connection that broke before the first byte.
@@ -209,11 +211,11 @@ class Transfer {
   }
 }
 
-/**
- * Returns `integrity` with a hint to `--spool` for an error after a pipe got some bytes, because these cannot be
- * undone.
- */
+/** Returns `integrity` with a hint for an error after a pipe got some bytes, because these cannot be undone. */
 function toTruncationError(error: unknown): unknown {
   if (!(error instanceof FilingsError) || error.code === 'interrupted' || error.code === 'local_io') return error;
-  return error.with({ code: 'integrity', hint: { advice: 'spool' } });
+  return error.with({
+    code: 'integrity',
+    hint: 'a part of the file is already in the pipe; -o FILE writes all or nothing',
+  });
 }

@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { execa } from 'execa';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { COMMANDS } from '../../src/cli/catalogue.ts';
-import { commandNodes, programSpec } from '../../src/help/program.ts';
+import { COMMANDS, PROGRAM } from '../../src/cli/catalogue.ts';
+import { commandNodes } from '../../src/spec/command.ts';
 import { pasted } from '../program/pasted.ts';
 import { filings } from '../program/run.ts';
 import { ACCESSION, BIN, NODE, started, until } from './program.ts';
@@ -73,7 +73,7 @@ async function place(): Promise<string> {
 
 /** The environment that the heading of the examples names. */
 const SANDBOX = { FILINGS_SANDBOX: '1' };
-const all = [{ path: [] as readonly string[], spec: programSpec(COMMANDS) }, ...commandNodes(COMMANDS)];
+const all = [{ path: [] as readonly string[], spec: PROGRAM }, ...commandNodes(COMMANDS)];
 const found = all.flatMap(({ path, spec: { examples = [], asksService } }) =>
   examples.map(([line]) => ({ help: ['filings', ...path].join(' '), line, env: asksService ? SANDBOX : {} })),
 );

@@ -6,7 +6,7 @@ import { readReport } from '../program/batch.ts';
 import { accession, type Filings, startArchive } from '../servers/archive.ts';
 import { type Workplace, workplace } from './program.ts';
 
-// A line of a report or a done list is true also after a power cut: all that it claims was flushed before it was
+// A line of a report or a done list is true even after a power cut: all that it claims was flushed before it was
 // written. Here the program writes a log of its calls; test/prove/power-cut cuts the power.
 
 /** A system call that changes the disk, or flushes. Its times are steps of one clock. */
@@ -180,7 +180,7 @@ describe('the mirror of the README', () => {
     const { at, path } = place;
     const calls = await place.mirror('--failed failed');
     const [named] = callsOn(calls, 'link', at('failed')) as [Call];
-    const flush = calls.find((call) => call.name === 'flush' && call.path.startsWith(at('failed.')));
+    const flush = calls.find((call) => call.name === 'flush' && call.path.startsWith(at('.failed.')));
     expect(flush?.ended).toBeLessThan(named.began);
     expect(callsOn(calls, 'flush', path).at(-1)?.began).toBeGreaterThan(Number(named.ended));
   });

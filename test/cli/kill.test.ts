@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { head, nothingLeft, rangeStart } from '../servers/answers.ts';
 import { type ScriptedServer, startScripted } from '../servers/scripted.ts';
 import { argumentsFor, expectSoundThenComplete, FILE, placeOf } from './killed-download.ts';
-import { proving, serviceAt } from './program.ts';
+import { proving, serviceAt, until } from './program.ts';
 
 // After a kill, the final name is absent, old or complete, and the next run completes the download.
 const ROUNDS = proving ? 25 : 1;
@@ -64,13 +64,15 @@ test(`leaves no torn file after SIGKILL at ${ROUNDS} moments`, { timeout: 180_00
     const { moment, goOn } = sent(pieces, holdBack);
     const running = place.start(argumentsFor(old), serviceAt(server.url));
     await Promise.race([moment, running.ended]);
+    const hasPart = async () => (await place.names()).some((name) => name.endsWith('.filings-part'));
+    if (holdBack && pieces > 0) await until(hasPart);
     await sleep(Math.random() * 20);
     running.kill('SIGKILL');
     const { killedBy } = await running.ended;
     onSent = () => undefined;
     goOn();
     if (holdBack) certain += 1;
-    if (killedBy === 'SIGKILL' && (await place.names()).some((name) => name.endsWith('.part'))) broken += 1;
+    if (killedBy === 'SIGKILL' && (await hasPart())) broken += 1;
     await expectSoundThenComplete(place, old, serviceAt(server.url));
   }
   expect(broken).toBeGreaterThanOrEqual(Math.max(1, certain));

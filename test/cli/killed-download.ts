@@ -22,14 +22,17 @@ export async function placeOf(old: boolean): Promise<Workplace> {
   return place;
 }
 
-/** Fails unless the final name is absent, old or complete, and the next run completes it and leaves no other file. */
+/** Fails unless the final name is absent, old or complete, and the next run completes it and removes nothing else. */
 export async function expectSoundThenComplete(place: Workplace, old: boolean, env: Record<string, string>) {
   if ((await place.names()).includes(NAME)) {
     const found = await place.read(NAME);
     expect(found.equals(FILE) || (old && found.equals(OLD))).toBe(true);
   } else expect(old).toBe(false);
+  const parts = (await place.names()).filter((name) => name !== NAME);
+  expect(parts).toEqual(parts.length > 0 ? [expect.stringMatching(/^\.primary\.htm\.\w{8}\.filings-part$/)] : []);
   const { exitCode, stderr } = await place.filings(argumentsFor(old), env);
   expect(exitCode, stderr).toBe(0);
   expect((await place.read(NAME)).equals(FILE)).toBe(true);
-  expect(await place.names()).toEqual([NAME]);
+  // The part of the killed run stays for a day.
+  expect(await place.names()).toEqual([...parts, NAME]);
 }

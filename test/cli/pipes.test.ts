@@ -29,11 +29,10 @@ const some = <Row>(count: number, rows: Row[]) => (proving ? rows : rows.slice(0
 
 describe('the complete file is written', () => {
   test.each(
-    some<[string, string]>(5, [
+    some<[string, string]>(4, [
       ['to a slow reader', `${GET} -o - | (sleep 0.5; cat)`],
       ['after the content of a file', `: > out; ${GET} -o - >> out; cat out`],
       ['to descriptor 3, a file', `printf x > out; ${GET} -o /dev/fd/3 3>> out; { read -N1; cat; } < out`],
-      ['through the spool', `${GET} -o - --spool | cat`],
       ['to a FIFO whose reader starts later', `mkfifo out; ${GET} -o out > /dev/null & sleep 0.3; cat out && wait $!`],
       ['to a file of the shell', `${GET} -o - > out; cat out`],
       ['to stdout by another name', `${GET} -o /dev/stdout | cat`],
@@ -73,9 +72,8 @@ describe('the complete file is written', () => {
 
 describe('exits with 141 and prints nothing if the reader closes early', () => {
   test.each(
-    some<[string, string, number]>(4, [
+    some<[string, string, number]>(3, [
       ['-o -', `${GET} -o - | head -c1; exit \${PIPESTATUS[0]}`, 1],
-      ['--spool', `${GET} -o - --spool | head -c1; exit \${PIPESTATUS[0]}`, 1],
       ['from a FIFO', `mkfifo fifo; ${GET} -o fifo & head -c1 fifo; wait $!`, 1],
       ['before the first byte', `${GET} -o - | true; exit \${PIPESTATUS[0]}`, 0],
       ['-o /dev/stdout', `${GET} -o /dev/stdout | head -c1; exit \${PIPESTATUS[0]}`, 1],
@@ -99,7 +97,6 @@ test.each(
     ['a full device', `${GET} -o - > /dev/full`],
     ['a full device by name', `${GET} -o /dev/full`],
     ['a file that grows too large', `ulimit -f 100; trap '' XFSZ; ${GET} -o - > out`],
-    ['a full device through the spool', `${GET} -o - --spool > /dev/full`],
   ]),
 )('exits with 8 and the reason if stdout cannot be written: %s', async (_, script) => {
   const { exitCode, stderr } = await run(script);

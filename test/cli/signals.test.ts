@@ -41,7 +41,7 @@ const partly: Script = (socket) => {
 /** Waits until the program has written the two megabytes that it received. */
 async function hasPart(place: Workplace): Promise<void> {
   await until(async () => {
-    const part = (await place.names()).find((name) => name.endsWith('.part'));
+    const part = (await place.names()).find((name) => name.endsWith('.filings-part'));
     return part !== undefined && (await place.read(part)).length === 2_000_000;
   });
 }
@@ -70,7 +70,7 @@ test.each([
     expect(exitCode, stderr).toBe(status);
     expect(stderr).not.toMatch(/\bat .*:\d+:\d+/);
     expect(stderr).toContain('a.htm: stopped at 2.0 MB; run the same command to resume');
-    expect((await place.names()).map((name) => name.replace(/.*\./, '')).sort()).toEqual(['part', 'resume']);
+    expect(await place.names()).toEqual(['.a.htm.filings-resume']);
     const next = await place.filings([...GET, '--report', '-'], serviceAt(server.url));
     expect(next.exitCode, next.stderr).toBe(0);
     expect(next.stderr).toMatch(/resumed/);

@@ -81,7 +81,7 @@ test('a usage error is reported without waiting for a config file that is a FIFO
   const place = await workplace();
   const script = 'mkfifo -m 600 fifo; $FILINGS --config fifo list --bogus 2>&1; echo "exit $?"';
   const { stdout } = await place.shell(script);
-  expect(stdout.toString()).toMatch(/^filings: --bogus: no such option\n.*\nexit 2\n$/);
+  expect(stdout.toString()).toMatch(/^filings: unknown option '--bogus'\n.*\nexit 2\n$/);
 });
 
 test('a FIFO with a slow writer is read completely', async () => {

@@ -1,32 +1,64 @@
-import { expect, onTestFinished, test } from 'vitest';
+import { readFile } from 'node:fs/promises';
+import type { TlsOptions } from 'node:tls';
+import { expect, test } from 'vitest';
 import { FRAMINGS, framed, sendAndEnd, sendFile } from '../servers/answers.ts';
-import { type Certificate, certificatePath, tlsWith } from '../servers/certificates.ts';
-import { type Script, startScripted } from '../servers/scripted.ts';
+import { certificatePath, tlsWith } from '../servers/certificates.ts';
+import { scripted } from '../servers/scripted.ts';
 import { content } from '../service/transfer-fixture.ts';
 import { ACCESSION, serviceAt, workplace } from './program.ts';
 
+// Node reads NODE_EXTRA_CA_CERTS when it starts, and each Node has its own OpenSSL with its own errors.
 const FILE = content(2_500_000);
-
-async function secure(script: Script, certificate: Certificate = 'own-name') {
-  const server = await startScripted(script, tlsWith(certificate));
-  onTestFinished(() => server.close());
-  return { server, place: await workplace() };
-}
+const TRUSTED = { NODE_EXTRA_CA_CERTS: certificatePath('own-name') };
 
 test.each(FRAMINGS)('writes a body (%s) over TLS to a slow reader, and fails without a length', async (framing) => {
-  const { server, place } = await secure((socket) => sendAndEnd(socket, framed(FILE, framing).bytes, 'FIN'));
+  const server = await scripted(
+    (socket) => sendAndEnd(socket, framed(FILE, framing).bytes, 'FIN'),
+    tlsWith('own-name'),
+  );
   const line = `set -o pipefail; $FILINGS download ${ACCESSION} a.htm -o - | (sleep 0.3; cat)`;
-  const env = { ...serviceAt(server.url), NODE_EXTRA_CA_CERTS: certificatePath('own-name') };
-  const { exitCode, stdout, stderr } = await place.shell(line, env);
+  const place = await workplace();
+  const { exitCode, stdout, stderr } = await place.shell(line, { ...serviceAt(server.url), ...TRUSTED });
   expect([exitCode, stdout.equals(FILE)], stderr).toEqual([framing === 'until-close' ? 9 : 0, true]);
 });
 
-test.each<[string, Certificate, Record<string, string>, RegExp]>([
-  ['with checks disabled', 'own-name', { NODE_TLS_REJECT_UNAUTHORIZED: '0' }, /not from a trusted authority/],
-  ['for another name', 'other-name', { NODE_EXTRA_CA_CERTS: certificatePath('other-name') }, /another name/],
-])('a certificate is rejected %s', async (_, certificate, env, words) => {
-  const { server, place } = await secure((socket, request) => sendFile(socket, request, FILE, '"v1"'), certificate);
+/** Servers that demand a certificate of the client. */
+const demanding: TlsOptions = { ...tlsWith('own-name'), requestCert: true, rejectUnauthorized: true };
+const outdated: TlsOptions = {
+  ...tlsWith('own-name'),
+  minVersion: 'TLSv1',
+  maxVersion: 'TLSv1.1',
+  ciphers: 'DEFAULT:@SECLEVEL=0',
+};
+test.each<[what: string, server: TlsOptions, env: Record<string, string>, words: RegExp]>([
+  [
+    'no trust although checks are disabled',
+    tlsWith('own-name'),
+    { NODE_TLS_REJECT_UNAUTHORIZED: '0' },
+    /refused: self/,
+  ],
+  [
+    'a certificate for another name',
+    tlsWith('other-name'),
+    { NODE_EXTRA_CA_CERTS: certificatePath('other-name') },
+    /refused: .*altnames/,
+  ],
+  [
+    'an authority in DER',
+    tlsWith('own-name'),
+    { NODE_EXTRA_CA_CERTS: 'own.der' },
+    /NODE_EXTRA_CA_CERTS does not help: .*not PEM/,
+  ],
+  ['only TLS 1.1', outdated, TRUSTED, /supports neither TLS 1\.2 .*\n.*enable TLS 1\.2/],
+  ['a client certificate demanded in TLS 1.3', demanding, TRUSTED, /demands a client certificate/],
+  ['a client certificate demanded in TLS 1.2', { ...demanding, maxVersion: 'TLSv1.2' }, TRUSTED, /may demand a client/],
+])('exits with 7 after one try and names the cause: %s', async (_, tls, env, words) => {
+  const server = await scripted((socket, request) => sendFile(socket, request, FILE, '"v1"'), tls);
+  const place = await workplace();
+  const pem = `${await readFile(certificatePath('own-name'))}`;
+  await place.write('own.der', Buffer.from(pem.replace(/-----.*-----/g, ''), 'base64'));
   const { exitCode, stderr } = await place.filings(['download', ACCESSION, 'a'], { ...serviceAt(server.url), ...env });
-  expect([exitCode, await place.names(), server.requests], stderr).toEqual([7, [], []]);
+  expect([exitCode, await place.names(), server.requests], stderr).toEqual([7, ['own.der'], []]);
   expect(stderr).toMatch(words);
+  expect(stderr).not.toContain('retry');
 });

@@ -9,14 +9,11 @@ const json = (text: string) => JSON.stringify(text).slice(1, -1);
 export const formsOf = (secret: string) => [
   secret,
   encodeURIComponent(secret),
-  percent(secret),
   json(secret),
   ...['', 'x', 'xx'].map((before) => base64(`${before}${secret}yyy`)),
   Buffer.from(secret).toString('base64url'),
   encodeURIComponent(encodeURIComponent(secret)),
-  percent(percent(percent(secret))),
-  base64(`?next=${encodeURIComponent(encodeURIComponent(secret))}`),
-  encodeURIComponent(base64(base64(secret))),
+  base64(`?next=${encodeURIComponent(secret)}`),
 ];
 
 const percentDecoded = (text: string) =>
@@ -34,13 +31,12 @@ export function expectClear(secrets: readonly string[], ...texts: (Buffer | stri
   for (const text of texts.map(String)) {
     const once = percentDecoded(text);
     const thrice = percentDecoded(percentDecoded(once));
-    const runs = [...base64Runs(text), ...base64Runs(thrice)];
-    const decodedRuns = [...runs, ...runs.map(percentDecoded), ...runs.flatMap(base64Runs)];
+    const runs = [...base64Runs(text), ...base64Runs(once)];
+    const decodedRuns = [...runs, ...runs.map(percentDecoded)];
     for (const secret of secrets) {
       for (const form of formsOf(secret)) expect(text).not.toContain(form);
       const half = secret.slice(0, Math.ceil(secret.length / 2));
       for (const plain of [text, once, thrice]) expect(plain).not.toContain(half);
-      expect(text).not.toContain(percent(half));
       for (const run of decodedRuns) expect(run).not.toContain(secret.slice(0, 6));
     }
   }

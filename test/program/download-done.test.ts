@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { appendFile, mkdir } from 'node:fs/promises';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { head } from '../servers/answers.ts';
 import { accession, type Filings, type Instead } from '../servers/archive.ts';
 import { archivePlace } from './batch.ts';
@@ -17,7 +17,7 @@ const setUp = (instead: Instead = () => false) => archivePlace(FILINGS, { instea
 const notFound = head(404, { 'Content-Length': 0 });
 
 describe('--done', () => {
-  it('makes a second run send no request and report only the count of its filings', async () => {
+  test('makes a second run send no request and report only the count of its filings', async () => {
     const place = await setUp();
     expect((await place.batch([A, B], DONE)).exitCode).toBe(0);
     const before = place.archive.asked().length;
@@ -28,7 +28,7 @@ describe('--done', () => {
     expect(second.report.summaries.at(-1)).toMatchObject({ done: 2, downloaded: 0, skipped: 0, requests: 0 });
   });
 
-  it.each([
+  test.each([
     ['other patterns', ['--include', 'ex*']],
     ['another directory', ['--all', '-d', 'other']],
     ['another layout', ['--all', '--layout', '{accession_no}-{file_name}']],
@@ -46,7 +46,7 @@ describe('--done', () => {
     expect(report.summaries.at(-1)).toMatchObject({ done: 1 });
   });
 
-  it('records no filing with a failed file, without match or listing, or of which only files are named', async () => {
+  test('records no filing with a failed file, without match or listing, or of which only files are named', async () => {
     const place = await setUp((socket, { accession: asked, name }) => {
       const isMissing = name === 'ex1.htm' || asked === accession(9);
       if (isMissing) socket.write(notFound);
@@ -56,7 +56,7 @@ describe('--done', () => {
     expect(`${await place.read('done')}`).toBe('');
   });
 
-  it.each([
+  test.each([
     ['before its own line', [`${B} ex.xml`, B]],
     ['after its own line', [B, `${B} ex.xml`]],
   ])('records a filing only when the file that a line names %s exists, too', async (_, lines) => {
@@ -73,7 +73,13 @@ describe('--done', () => {
     expect(`${await place.read('done')}`).toMatch(new RegExp(`^${B}\\t`));
   });
 
-  it('skips a filing of the sandbox although the port differs', async () => {
+  test('records no filing of which a line has named a file that is refused', async () => {
+    const place = await archivePlace({ [A]: { 'a.htm': 'a', 'nul.htm': 'n' } });
+    expect((await place.batch([`${A} nul.htm`, A], DONE)).exitCode).toBe(3);
+    expect(`${await place.read('done')}`).toBe('');
+  });
+
+  test('skips a filing of the sandbox although the port differs', async () => {
     const place = await setUp();
     const line = ['--sandbox', 'download', '-i', '-', '--report', 'report', ...DONE];
     for (const _ of [1, 2]) await place.filings(line, {}, { input: `${A}\n` });
@@ -89,7 +95,7 @@ describe('--checksums', () => {
       .map(([name, text]) => line(name, text))
       .sort();
 
-  it('lists each file once, in the format of sha256sum, also after a second run', async () => {
+  test('lists each file once, in the format of sha256sum, also after a second run', async () => {
     const place = await setUp();
     for (const _ of [1, 2]) {
       expect((await place.batch([A, B], ['--all', '--checksums'])).exitCode).toBe(0);
@@ -100,19 +106,19 @@ describe('--checksums', () => {
     expect((await place.filings(['verify', '.'])).exitCode).toBe(0);
   });
 
-  it('hashes and lists an existing file that has no entry, without a download, and removes a torn line', async () => {
+  test('hashes and lists an existing file that has no entry, without a download, and a torn line becomes a comment', async () => {
     const place = await setUp();
     await place.batch([A], ['--all']);
     const before = place.archive.asked().length;
     await appendFile(place.at(`${A}/SHA256SUMS`), 'deadbeef');
     const { report } = await place.batch([A], ['--all', '--checksums', '-j', '1']);
     expect(place.archive.asked()).toHaveLength(before + 1);
-    expect(linesOf(await place.read(`${A}/SHA256SUMS`)).sort()).toEqual(sumsOf(A));
+    expect(linesOf(await place.read(`${A}/SHA256SUMS`)).sort()).toEqual(['#eadbeef', ...sumsOf(A)]);
     const hash = createHash('sha256').update('ex').digest('hex');
     expect(report.files.filter(({ result, sha256 }) => result === 'skipped' && sha256 === hash)).toHaveLength(1);
   });
 
-  it('adds an entry for one named file, and verify uses the last entry of a name', async () => {
+  test('adds an entry for one named file, and verify uses the last entry of a name', async () => {
     const place = await setUp();
     const wrong = `${'0'.repeat(64)}  a.htm`;
     await place.write('SHA256SUMS', `${wrong}\n`);
@@ -121,7 +127,7 @@ describe('--checksums', () => {
     expect(`${await place.read('SHA256SUMS')}`).toBe(`${wrong}\n${line('a.htm', 'a')}\n`);
   });
 
-  it('reports a file that cannot be listed as failed, and its filing is not done', async () => {
+  test('reports a file that cannot be listed as failed, and its filing is not done', async () => {
     const place = await setUp();
     await place.batch([`${A} a.htm`], []);
     await mkdir(place.at(`${A}/SHA256SUMS`));

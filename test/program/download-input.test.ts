@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest';
+import { expect, test } from 'vitest';
 import { head } from '../servers/answers.ts';
 import { accession, type Instead } from '../servers/archive.ts';
 import { archivePlace, lines, numbered, type readReport } from './batch.ts';
@@ -30,7 +30,7 @@ const MIXED = [
   `${C}`,
 ].join('\n');
 
-it.each(['a file', 'stdin'])('downloads the files of lines in all three forms, from %s', async (from) => {
+test.each(['a file', 'stdin'])('downloads the files of lines in all three forms, from %s', async (from) => {
   const { batch, read, write } = await archivePlace(FILINGS);
   await write('in', MIXED);
   const more = ['--all', '-d', 'out', '--failed', 'failed', ...(from === 'stdin' ? [] : ['-i', 'in'])];
@@ -52,47 +52,40 @@ it.each(['a file', 'stdin'])('downloads the files of lines in all three forms, f
   expect(`${await read(`out/${B}/b c.htm`)}`).toBe('b');
 });
 
-it('--failed repeats the JSON line of a name that is not valid Unicode', async () => {
+test('--failed repeats the JSON line of a name that is not valid Unicode', async () => {
   const { batch, read } = await archivePlace(FILINGS);
   const line = `{"accession_no":"${A}","file_name":"\\ud800.htm"}\n`;
   expect((await batch(line, ['--failed', 'failed'])).exitCode).toBe(3);
   expect(`${await read('failed')}`).toBe(line);
 });
 
-it('--input accepts the output of list --json', async () => {
+test('--input accepts the output of list --json', async () => {
   const { archive, batch, filings } = await archivePlace(FILINGS);
   const { stdout } = await filings(['list', '--json', A, B, C], archive.env);
   const { exitCode, report } = await batch(`${stdout}`);
   expect([exitCode, outcomes(report).length]).toEqual([0, 5]);
 });
 
-it('members of the service do not make --input take list --json for the output of verify --json', async () => {
-  const members = [
-    { result: 'unlisted' },
-    { v: 1, path: 'mirror/a', result: 'torn' },
-    { v: 1, path: `${A}/f2`, result: 'damaged', size: 2 },
-    { 0: 'first', v: 1, path: 'x', result: 'unlisted' },
-    { v: 1, summary: { downloaded: 1 } },
-  ];
-  const records = members.map((more, index) => ({ name: `f${index}`, ...more }));
+test('--input accepts a record that is longer than a line of text may be', async () => {
   const instead: Instead = (socket, { name }) => {
-    const body = name === undefined ? JSON.stringify(records) : 'xx';
-    return socket.write(head(200, { 'Content-Length': body.length }) + body);
+    const record = { file_name: 'a.htm', description: 'x'.repeat(200_000), note: 'y"'.repeat(50_000) };
+    const body = name === undefined ? JSON.stringify([record]) : 'xx';
+    return socket.write(head(200, { 'Content-Length': Buffer.byteLength(body) }) + body);
   };
   const { archive, batch, filings } = await archivePlace({}, { instead });
   const { stdout } = await filings(['list', '--json', A], archive.env);
   const { exitCode, report } = await batch(`${stdout}`);
-  expect([exitCode, outcomes(report)]).toEqual([0, records.map(({ name }) => `${A}/${name} downloaded`)]);
+  expect([exitCode, outcomes(report)]).toEqual([0, [`${A}/a.htm downloaded`]]);
 });
 
-it('--input reads UTF-16 lines with CRLF, as PowerShell writes them', async () => {
+test('--input reads UTF-16 lines with CRLF, as PowerShell writes them', async () => {
   const { batch, write } = await archivePlace(FILINGS);
   await write('in', Buffer.from(`\ufeff${A} a.htm\r\n${B} b c.htm\r\n`, 'utf16le'));
   const { exitCode, report } = await batch(undefined, ['-i', 'in']);
   expect([exitCode, outcomes(report)]).toEqual([0, [`${A}/a.htm downloaded`, `${B}/b c.htm downloaded`]]);
 });
 
-it.each(['', '# nothing today\n\n'])(
+test.each(['', '# nothing today\n\n'])(
   'an input without any line causes a warning and exits with 0 (%j)',
   async (input) => {
     const { archive, batch, filings, write } = await archivePlace(FILINGS);
@@ -107,22 +100,25 @@ it.each(['', '# nothing today\n\n'])(
   },
 );
 
-it('exits with 2 before any request if a line names no file and no option selects files', async () => {
-  const { archive, batch } = await archivePlace(FILINGS);
-  const { exitCode, stderr, report } = await batch([A, B]);
-  expect(exitCode).toBe(2);
-  expect(stderr).toMatch(/--all/);
-  expect(archive.asked()).toEqual([]);
-  expect(report.summaries).toMatchObject([{ exit_code: 2, stopped_by: 'usage' }]);
+test('a line that names no file ends a run without selection, and the other lines of the file are counted', async () => {
+  const { archive, batch, write } = await archivePlace(FILINGS);
+  await write(
+    'in',
+    `${`${A} a.htm\n`.repeat(3)}${A}\n${lines(999).join('\n')}\n# ${'x'.repeat(100_000)}\n${B} b c.htm\n`,
+  );
+  const { exitCode, stderr, report } = await batch(undefined, ['-i', 'in', '-n']);
+  expect([exitCode, archive.asked()]).toEqual([2, []]);
+  expect(stderr).toMatch(/line 4: .*no files selected[\s\S]*--all/);
+  expect(report.summaries).toMatchObject([{ planned: 1, failed: 1, not_started: 1000, stopped_by: 'usage' }]);
 });
 
-it('downloads and reports a file once if lines far apart repeat it', async () => {
+test('downloads and reports a file once if lines far apart repeat it', async () => {
   const { archive, batch } = await numbered(240);
   const { exitCode, report } = await batch([...lines(240), A, ...lines(240)], ['-q', '--all']);
   expect([exitCode, report.files.length, archive.asked().length]).toEqual([0, 240, 241]);
 });
 
-it('fails only the files of a listing whose names collide or are reserved on some platform', async () => {
+test('fails only the files of a listing whose names collide or are reserved on some platform', async () => {
   const { batch } = await archivePlace({
     [A]: { 'R2.htm': '1', 'r2.htm': '2', 'c.htm': '3', 'nul.htm': '4', 'a:b': '5' },
   });

@@ -27,58 +27,41 @@ const behindCut =
     else rest(socket);
   };
 
+/** The rest of a cut file has a head with these fields and no end. */
+const endlessRest = (status: number, fields: Record<string, string>): Script =>
+  behindCut((socket) => endless(socket, status, { ETag: '"v1"', ...fields }));
+/** Only the chunks show that more comes than the one byte of the range. */
+const tooMuch = behindCut((socket) => {
+  const range = `bytes ${FILE.length - 1}-${FILE.length - 1}/${FILE.length}`;
+  const fields = { 'Transfer-Encoding': 'chunked', 'Content-Range': range, ETag: '"v1"' };
+  socket.write(`${head(206, fields)}5\r\nxxxxx\r\n`);
+});
+const redirecting: Script = (socket, { index, path }) => {
+  if (index === 0) endless(socket, 302, { Location: `${path}&hop` });
+  else socket.write(Buffer.concat([Buffer.from(FILE_HEAD), FILE]));
+};
+/** All bytes come, but not the end of the chunks; and then the range after them is empty. */
+const nothingLeft: Script = (socket, request) => {
+  const end = { 'Content-Range': `bytes */${FILE.length}`, ETag: '"v1"' };
+  if (rangeStart(request) !== undefined) return endless(socket, 416, end);
+  socket.write(`${head(200, { 'Transfer-Encoding': 'chunked', ETag: '"v1"' })}${FILE.length.toString(16)}\r\n`);
+  socket.end(FILE);
+};
+
 const LIST = ['download', ACCESSION, '--all'];
 const GET = ['download', ACCESSION, 'a.htm', '--retries', '1'];
 
-describe('the connection of an answer is dropped', () => {
+describe('the connection of a response is dropped', () => {
   test.each<[what: string, args: readonly string[], status: number, script: Script]>([
-    [
-      'that redirects',
-      GET,
-      0,
-      (socket, { index, path }) => {
-        if (index === 0) endless(socket, 302, { Location: `${path}&hop` });
-        else socket.write(Buffer.concat([Buffer.from(FILE_HEAD), FILE]));
-      },
-    ],
+    ['that redirects', GET, 0, redirecting],
     ['that is a part of a listing', LIST, 9, (socket) => endless(socket, 200, { 'Content-Range': 'items 0-9/20' })],
     ['that is a listing beyond all bounds', LIST, 9, (socket) => endless(socket, 200)],
     ['that is compressed', GET, 9, (socket) => endless(socket, 200, { 'Content-Encoding': 'gzip' })],
     ['that is an error', GET, 5, (socket) => endless(socket, 404, {}, Buffer.alloc(1_100_000, 'x'))],
-    [
-      'that says that nothing is left',
-      GET,
-      0,
-      (socket, request) => {
-        const end = { 'Content-Range': `bytes */${FILE.length}`, ETag: '"v1"' };
-        if (rangeStart(request) !== undefined) return endless(socket, 416, end);
-        // All bytes come, but not the end of the chunks.
-        socket.write(`${head(200, { 'Transfer-Encoding': 'chunked', ETag: '"v1"' })}${FILE.length.toString(16)}\r\n`);
-        socket.end(FILE);
-      },
-    ],
-    [
-      'that is another range',
-      GET,
-      9,
-      behindCut((socket) => endless(socket, 206, { 'Content-Range': 'bytes 0-9/2000000', ETag: '"v1"' })),
-    ],
-    [
-      'that begins anew what is written to a pipe',
-      [...GET, '-o', '-'],
-      9,
-      behindCut((socket) => endless(socket, 200, { ETag: '"v2"' })),
-    ],
-    [
-      'that has more than its range',
-      GET,
-      9,
-      behindCut((socket) => {
-        const range = `bytes ${FILE.length - 1}-${FILE.length - 1}/${FILE.length}`;
-        const fields = { 'Transfer-Encoding': 'chunked', 'Content-Range': range, ETag: '"v1"' };
-        socket.write(`${head(206, fields)}5\r\nxxxxx\r\n`);
-      }),
-    ],
+    ['that says that nothing is left', GET, 0, nothingLeft],
+    ['that is another range', GET, 9, endlessRest(206, { 'Content-Range': 'bytes 0-9/2000000' })],
+    ['that restarts a file in a pipe', [...GET, '-o', '-'], 9, endlessRest(200, { ETag: '"v2"' })],
+    ['that has more than its range', GET, 9, tooMuch],
   ])('%s', async (_, args, status, script) => {
     const open = new Set<Socket>();
     const server = await scripted((socket, request) => {

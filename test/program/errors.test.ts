@@ -1,3 +1,4 @@
+import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import { type Sleep, sleep } from '../../src/abort.ts';
 import { head, sendAndEnd } from '../servers/answers.ts';
@@ -54,6 +55,47 @@ describe('an error body', () => {
     expect(stderr.length).toBeLessThan(5000);
   });
 
+  const compressed =
+    (coding: string, body: Buffer, length = body.length): Script =>
+    (socket) => {
+      socket.write(head(404, { 'Content-Encoding': coding, 'Content-Length': length }));
+      if (body.length < length) socket.end(body);
+      else socket.write(body);
+    };
+
+  test.each<[coding: string, compress: (text: string) => Buffer]>([
+    ['gzip', gzipSync],
+    ['GZIP', gzipSync],
+    ['deflate', deflateSync],
+    ['deflate', deflateRawSync],
+    ['br', brotliCompressSync],
+  ])('that arrives compressed is decoded: %s', async (coding, compress) => {
+    const { exitCode, stderr } = await download(compressed(coding, compress(NOT_FOUND)));
+    expect(exitCode).toBe(5);
+    expect(stderr).toContain('404 Not Found: Item not found\n  no such file\n');
+  });
+
+  test.each<[what: string, script: Script]>([
+    ['not what its coding says', compressed('gzip', Buffer.from(NOT_FOUND))],
+    ['in an unknown coding', compressed('zstd', Buffer.from('\x28\xb5\x2f\xfd', 'latin1'))],
+    ['cut', compressed('gzip', gzipSync('x'.repeat(1e6)).subarray(0, 20), 900)],
+  ])('that cannot be decoded leaves the status, and the readable beginning of the text: %s', async (_, script) => {
+    const { exitCode, stderr } = await download(script);
+    expect([exitCode, stderr.split('\n')[0]?.replace(/: [x…]+$/, '')]).toEqual([
+      5,
+      'filings: a.htm of 0001234567-24-000001: 404 Not Found',
+    ]);
+  });
+
+  test('that decodes to a gigabyte is read up to 1 MiB', async () => {
+    const [piece, pieces] = [gzipSync(Buffer.alloc(1 << 24, 'x')), 60];
+    const before = process.memoryUsage().rss;
+    const { exitCode, stderr } = await download(compressed('gzip', Buffer.concat(Array(pieces).fill(piece))));
+    expect(exitCode).toBe(5);
+    expect(stderr.length).toBeLessThan(1000);
+    expect(process.memoryUsage().rss - before).toBeLessThan(200e6);
+  });
+
   test('is printed with visible control characters', async () => {
     const body = JSON.stringify({ title: 'a\x1b]0;owned\x07b\u202ec', detail: 'd\r\ne\x9bf' });
     const { stderr } = await download(sends(400, 'application/json', body));
@@ -100,7 +142,7 @@ test('--error-format json prints only JSON lines to stderr, the error last', asy
 test.each<[string, () => Promise<string> | string, RegExp]>([
   ['a refused connection', async () => `http://127.0.0.1:${await closedPort()}`, /connection refused/],
   ['a name that does not resolve', () => 'https://does-not-exist.invalid', /does not resolve/],
-  ['a connection that is closed at once', () => '', /closed before an answer/],
+  ['a connection that is closed at once', () => '', /closed before a response/],
 ])('exits with 7, one line and a hint for %s', async (_, where, words) => {
   // A resolver may take long over a name that does not exist.
   const patient = ['--connect-timeout', '50s', '--idle-timeout', '50s'];

@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { sleep } from '../../src/abort.ts';
 import { type Fields, head } from '../servers/answers.ts';
 import { asking, jsonOf, linesOf, type RunOptions, serviceAt, workplace } from './run.ts';
@@ -18,6 +18,7 @@ async function service(answer: Answer) {
   });
   return {
     ...place,
+    filings,
     asked: () => place.requests.map(({ path }) => path),
     async list(args: string[], runOptions: Omit<RunOptions, 'env'> = {}) {
       const { exitCode, stdout, stderr } = await filings(['list', ...args], {}, runOptions);
@@ -47,29 +48,50 @@ const FILES = [
 ];
 
 describe('the output of filings list', () => {
-  it.each<[what: string, args: string[], stdout: string, bodies: Record<string, unknown>]>([
-    ['one name per line', [A], 'a.htm\nex99.htm\n', { [A]: FILES }],
-    ['escaped names', [A], 'a\\x1b\\n\\u202e.htm\n', { [A]: ['a\x1b\n\u202e.htm'] }],
-    ['filing and name for several filings', [A, C], `${A}\ta.htm\n${C}\tc.htm\n`, { [A]: ['a.htm'], [C]: ['c.htm'] }],
-    ['the exact names with -0', [A, '-0'], 'a\x1b.htm\0b\n.htm\0', { [A]: ['a\x1b.htm', 'b\n.htm'] }],
-    ['an escaped NUL with -0', [A, '-0'], 'a.htm\0b\\x00c.htm\0', { [A]: ['a.htm', 'b\0c.htm'] }],
-    [
-      'one table for several filings with -l',
-      [B, A, '-l', '--include', 'a*'],
-      `ACCESSION             NAME            SIZE  TYPE       DESCRIPTION\n${B}  a-longer.htm\n${A}  a.htm         1.2 kB  text/html  The report\n`,
-      { [A]: FILES, [B]: ['a-longer.htm'] },
-    ],
-    ['JSON Lines', [B, '--json'], `{"accession_no":"${B}","file_name":"b\\u202e.htm"}\n`, { [B]: ['b\u202e.htm'] }],
-  ])('is %s', async (_what, args, stdout, bodies) => {
+  test.each<{ what: string; args: string[]; stdout: string; bodies: Record<string, unknown> }>([
+    { what: 'one name per line', args: [A], stdout: 'a.htm\nex99.htm\n', bodies: { [A]: FILES } },
+    {
+      what: 'escaped names',
+      args: [A],
+      stdout: 'a\\x1b\\n\\u202e.htm\n',
+      bodies: { [A]: ['a\x1b\n\u202e.htm'] },
+    },
+    {
+      what: 'filing and name for several filings',
+      args: [A, C],
+      stdout: `${A}\ta.htm\n${C}\tc.htm\n`,
+      bodies: { [A]: ['a.htm'], [C]: ['c.htm'] },
+    },
+    {
+      what: 'the exact names with -0',
+      args: [A, '-0'],
+      stdout: 'a\x1b.htm\0b\n.htm\0c\\x00d\0',
+      bodies: { [A]: ['a\x1b.htm', 'b\n.htm', 'c\0d'] },
+    },
+    {
+      what: 'one table for several filings with -l',
+      args: [B, A, '-l', '--include', 'a*'],
+      stdout: `ACCESSION             NAME            SIZE  TYPE       DESCRIPTION\n${B}  a-longer.htm\n${A}  a.htm         1.2 kB  text/html  The report\n`,
+      bodies: { [A]: FILES, [B]: ['a-longer.htm'] },
+    },
+    {
+      what: 'JSON Lines',
+      args: [B, '--json'],
+      stdout: `{"accession_no":"${B}","file_name":"b\\u202e.htm"}\n`,
+      bodies: { [B]: ['b\u202e.htm'] },
+    },
+  ])('is $what', async ({ args, stdout, bodies }) => {
     const { list } = await service(by(bodies));
     expect(await list(args)).toEqual({ stdout, stderr: '', exitCode: 0 });
   });
 
-  it('reports filings without a match on stderr', async () => {
+  test('reports filings without a match on stderr', async () => {
     const { list } = await service(by({ [A]: ['a.htm'], [B]: [], [C]: ['c.htm'] }));
     expect(await list([A, B, C])).toMatchObject({
       stdout: `${A}\ta.htm\n${C}\tc.htm\n`,
-      stderr: expect.stringMatching(/^filings: the listing of 0001234567-24-000002: the service lists no files\n/),
+      stderr: expect.stringMatching(
+        /^filings: the listing of 0001234567-24-000002: there is no such filing, or it has no files\n/,
+      ),
       exitCode: 3,
     });
     expect(await list([A, C, '--include', 'a*'])).toMatchObject({
@@ -79,14 +101,14 @@ describe('the output of filings list', () => {
     });
   });
 
-  it('is JSON Lines with all members of the service, and --input accepts it', async () => {
+  test('is JSON Lines with all members of the service, and --input accepts it', async () => {
     const { list } = await service(by({ [A]: FILES }));
     const { stdout } = await list([A, '--json']);
     expect(jsonOf(stdout)).toEqual([FILES[0], FILES[2]]);
     expect((await list(['-i', '-'], { input: stdout })).stdout).toBe(`${A}\ta.htm\n${A}\tex99.htm\n`);
   });
 
-  it('has the files that match the patterns, and the request has the parameters of --query', async () => {
+  test('has the files that match the patterns, and the request has the parameters of --query', async () => {
     const { list, asked } = await service(by({ [A]: ['a.htm', 'a.xml', 'b.htm', 'A.HTM'] }));
     const globs = ['--include', 'a.*', '--include', 'b*', '--exclude', '*.xml'];
     const { stdout } = await list([A, ...globs, '--query', 'form=8-K', '--query', 'q=a=b&c']);
@@ -94,7 +116,7 @@ describe('the output of filings list', () => {
     expect(asked()).toEqual([`/v1/filings?accession_no=${A}&form=8-K&q=a%3Db%26c`]);
   });
 
-  it.each(['--json', '-l', '-0'])('is complete for 150,000 files with %s', async (form) => {
+  test.each(['--json', '-l', '-0'])('is complete for 150,000 files with %s', async (form) => {
     // More names than a function call takes as arguments.
     const names = Array.from({ length: 150_000 }, (_, i) => `f${i}.htm`);
     const { list } = await service(() => names);
@@ -105,7 +127,7 @@ describe('the output of filings list', () => {
 });
 
 describe('--input', () => {
-  it('is read by line, and an invalid line is one failure that does not stop the run', async () => {
+  test('is read by line, and an invalid line is one failure that does not stop the run', async () => {
     const { list, asked } = await service(by({ [A]: ['a.htm'], [B]: ['b.htm'] }));
     const input = `# both\r\n\r\n${A}\r\n${A}\tother.htm\nnonsense\n{"accession_no":"${B}","file_name":null}`;
     const { stdout, stderr, exitCode } = await list(['--input', '-'], { input });
@@ -115,7 +137,7 @@ describe('--input', () => {
     );
   });
 
-  it('may be stdin if the config file is a FIFO', async () => {
+  test('may be stdin if the config file is a FIFO', async () => {
     const { at, list } = await service(by({ [A]: ['a.htm'] }));
     await promisify(execFile)('mkfifo', ['-m', '600', at('config')]);
     const written = promisify(execFile)('sh', ['-c', `echo '{"retries":3}' > "$0"`, at('config')]);
@@ -125,84 +147,63 @@ describe('--input', () => {
   });
 });
 
-describe('a listing of several pages', () => {
-  const paged: Answer = (accession, { page_size: size = '20', page_number: page = '1' }) => {
-    const all = Array.from({ length: 23 }, (_, i) => ({ accession_no: accession, file_name: `f${i}.htm` }));
-    const end = Number(page) * Number(size);
-    return { data: all.slice(end - Number(size), end), ...(accession === B && { has_more: end < 23 }) };
-  };
-
-  it('is read page by page if it may be a first page', async () => {
-    const { list, asked } = await service(paged);
-    const { stdout, exitCode } = await list([A, '--query', 'x=y']);
-    expect([linesOf(stdout).length, exitCode]).toEqual([23, 0]);
-    const first = `/v1/filings?accession_no=${A}&x=y`;
-    const pages = [2, 1, 0, 3].map((number) => `${first}&page_size=20&page_number=${number}`);
-    expect(asked()).toEqual([first, ...pages]);
-  });
-
-  it('is an error if the response says that there is more, and is read with --page-size', async () => {
-    const { list } = await service(paged);
-    const part = await list([B]);
-    expect([part.stdout, part.exitCode]).toEqual(['', 9]);
-    expect(part.stderr).toMatch(
-      /incomplete: 20 records came, but 'has_more' says that there is more\n {2}hint: .*--page-size 100/,
-    );
-    const whole = await list([B, '--page-size', '10']);
-    expect([linesOf(whole.stdout).length, whole.exitCode]).toEqual([23, 0]);
-  });
-
-  it('is read as the config file describes it', async () => {
-    const all = Array.from({ length: 23 }, (_, i) => ({ doc: { title: `f${i}.htm` }, kind: 'x' }));
-    const { list, config, asked } = await service((_accession, { limit = '20', offset = '0' }) => ({
-      body: { rows: all.slice(Number(offset) * Number(limit)).slice(0, Number(limit)), all: all.length },
+describe('a described listing', () => {
+  test('is what the commands of the hint describe, when they are pasted', async () => {
+    const rows = (from: number) => [0, 1].map((n) => ({ doc: { name: `f${from + n}.htm` }, tags: ['x'] }));
+    const { list, filings, asked } = await service((_accession, { offset = '0' }) => ({
+      body: { rows: rows(Number(offset)).slice(0, 5 - Number(offset)), all: 5 },
     }));
-    const path = await config({
-      listing: {
-        files: 'body.rows',
-        name: 'doc.title',
-        total: 'body.all',
-        pageSize: 'limit',
-        pageNumber: 'offset',
-        firstPage: 0,
-      },
-    });
-    const part = await list([A, '--config', path]);
+    const refused = await list([A]);
+    expect([refused.stdout, refused.exitCode]).toEqual(['', 9]);
+    expect(refused.stderr).toContain('the response has no list of files: {"body":');
+    const [, commands = ''] = /describe the listing: (.*)\n$/.exec(refused.stderr) ?? [];
+    const described = [...commands.split(' && '), 'filings config set listing.total body.all'];
+    for (const command of described) expect(await filings(command.split(' ').slice(1))).toMatchObject({ exitCode: 0 });
+    const part = await list([A]);
     expect([part.stdout, part.exitCode]).toEqual(['', 9]);
-    expect(part.stderr).toContain('incomplete: 20 records came, but a total of 23 says otherwise\n  hint: ');
-    const whole = await list([A, '--config', path, '--page-size', '10', '--json']);
-    expect([linesOf(whole.stdout).length, whole.exitCode]).toEqual([23, 0]);
-    expect(jsonOf(whole.stdout)[22]).toEqual({
+    expect(part.stderr).toContain('may be incomplete: it has 2 records, but its total is 5\n');
+    expect((await filings(['config', 'set', 'listing.offset', 'offset'])).exitCode).toBe(0);
+    const whole = await list([A, '--json', '--query', 'x=y z']);
+    expect([linesOf(whole.stdout).length, whole.exitCode]).toEqual([5, 0]);
+    expect(jsonOf(whole.stdout)[4]).toEqual({
       accession_no: A,
-      file_name: 'f22.htm',
-      doc: { title: 'f22.htm' },
-      kind: 'x',
+      file_name: 'f4.htm',
+      doc: { name: 'f4.htm' },
+      tags: ['x'],
     });
-    expect(asked().slice(1)).toEqual([0, 1, 2].map((page) => `/v1/filings?accession_no=${A}&limit=10&offset=${page}`));
+    expect(asked().slice(-3)).toEqual([0, 2, 4].map((n) => `/v1/filings?accession_no=${A}&x=y%20z&offset=${n}`));
+  });
+
+  test('is read by the addresses of its pages', async () => {
+    const { list, config, asked } = await service((_accession, { page }) => ({
+      files: [`${page}.htm`],
+      next: page === undefined ? `/v1/filings?accession_no=${A}&page=2` : null,
+    }));
+    const path = await config({ listing: { files: 'files', next: 'next' } });
+    expect((await list([A, '--config', path])).stdout).toBe('undefined.htm\n2.htm\n');
+    expect(asked()).toEqual([`/v1/filings?accession_no=${A}`, `/v1/filings?accession_no=${A}&page=2`]);
   });
 });
 
 describe('the exit status', () => {
-  const deep = (levels: number) => '['.repeat(levels) + ']'.repeat(levels);
-  it.each<[exit: number, message: string, body: unknown, args?: string[]]>([
-    [5, `${A}: the service lists no files`, []],
-    [5, 'lists no files', [{ accession_no: B, name: 'b' }]],
-    [5, `${A}: its one file does not match --include`, ['a.htm'], ['--include', '*.xml']],
-    [5, `the listing of ${A}: 404 Not Found: No ${A}`, 404],
-    [4, '401 Unauthorized', 401],
-    [4, '403 Forbidden', 403],
-    [6, '400 Bad Request', 400],
-    [9, 'cannot be read: it is an HTML page: Sign in', '<!doctype html><title>Sign in</title>'],
-    [9, `'Link: rel="next"' says that there is more`, ok('["a.htm"]', { Link: '</2>; rel="next"' })],
-    [9, 'invalid response: 200 with Content-Range\n', ok('["a.htm"]', { 'Content-Range': 'bytes 0-8/100' })],
-    [9, 'larger than 16777216 bytes, the most that is read\n', ok('[', { 'Content-Length': 60_000_000 })],
-    [9, 'it is JSON nested more than 100 levels deep\n', `[{"name":"a.htm","deep":${deep(100_000)}}]`],
-    [
-      9,
-      "is not certain to be complete: 'data.data.data.data.data.data.data.data.data.data' has 20001 records and no file name\n",
-      `${'{"data":'.repeat(10)}[${'{},'.repeat(20_000)}{}]${'}'.repeat(10)}`,
-    ],
-  ])('is %i: %s', async (exit, message, body, args = []) => {
+  test.each<{ exit: number; message: string; body: unknown; args?: string[] }>([
+    { exit: 5, message: `${A}: there is no such filing, or it has no files`, body: [] },
+    {
+      exit: 5,
+      message: 'the service sent 1 record without a name or of another',
+      body: [{ accession: B, filename: 'b' }],
+    },
+    { exit: 5, message: `${A}: its one file does not match --include`, body: ['a.htm'], args: ['--include', '*.xml'] },
+    { exit: 5, message: `the listing of ${A}: 404 Not Found: No ${A}`, body: 404 },
+    { exit: 4, message: '401 Unauthorized', body: 401 },
+    { exit: 4, message: '403 Forbidden', body: 403 },
+    { exit: 6, message: '400 Bad Request', body: 400 },
+    { exit: 9, message: 'the response is not JSON: <!doctype html>', body: '<!doctype html><title>Sign in</title>' },
+    { exit: 9, message: 'Link field names a next page', body: ok('["a.htm"]', { Link: '</2>; rel="next"' }) },
+    { exit: 9, message: 'content-range', body: ok('["a.htm"]', { 'Content-Range': 'bytes 0-8/100' }) },
+    { exit: 9, message: 'the most that is read\n', body: ok('[', { 'Content-Length': 60_000_000 }) },
+    { exit: 9, message: 'more than 100 levels of JSON', body: `[{"name":"a.htm","deep":${'['.repeat(100_000)}}]` },
+  ])('is $exit: $message', async ({ exit, message, body, args = [] }) => {
     const { list } = await service(by({ [A]: body }));
     const { stdout, stderr, exitCode } = await list([A, ...args]);
     expect({ stdout, exitCode }).toEqual({ stdout: '', exitCode: exit });
@@ -210,23 +211,20 @@ describe('the exit status', () => {
     expect(stderr).toContain(message);
   });
 
-  it.each<[what: string, bodies: Record<string, unknown>, exit: number, asked: number]>([
-    ['a permanent error', { [A]: ['a'], [B]: 404, [C]: ['c'] }, 3, 3],
-    ['a 403 for one filing', { [A]: ['a'], [B]: 403, [C]: ['c'] }, 3, 3],
-    ['temporary errors', { [A]: 503, [B]: ['b'], [C]: 501 }, 7, 3],
-    ['a temporary and a permanent error', { [A]: 503, [B]: 404, [C]: ['c'] }, 3, 3],
-    ['a 401', { [A]: ['a'], [B]: 401, [C]: ['c'] }, 4, 2],
-    ['a 401 after a permanent error', { [A]: 404, [B]: 401, [C]: ['c'] }, 4, 2],
-  ])('of several filings with %s', async (_what, bodies, exit, requests) => {
+  test.each<{ what: string; bodies: Record<string, unknown>; exit: number; requests: number }>([
+    { what: 'a permanent error', bodies: { [A]: ['a'], [B]: 404, [C]: ['c'] }, exit: 3, requests: 3 },
+    { what: 'temporary errors', bodies: { [A]: 503, [B]: ['b'], [C]: 501 }, exit: 7, requests: 3 },
+    { what: 'a 401 after a permanent error', bodies: { [A]: 404, [B]: 401, [C]: ['c'] }, exit: 4, requests: 2 },
+  ])('of several filings with $what is $exit', async ({ bodies, exit, requests }) => {
     const { list, asked } = await service(by(bodies));
     const { exitCode } = await list([A, B, C, '--retries', '0', '--jobs', '1']);
     expect([exitCode, asked().length]).toEqual([exit, requests]);
   });
 
-  it.each<[what: string, args: string[], rest: string]>([
-    ['the arguments', [A, B, C], '2 filings'],
-    ['the input', ['-i', '-'], 'the rest'],
-  ])('is 7 at the deadline although a filing failed, and the rest of %s is reported', async (_, args, rest) => {
+  test.each<{ what: string; args: string[]; rest: string }>([
+    { what: 'the arguments', args: [A, B, C], rest: '2 filings' },
+    { what: 'the input', args: ['-i', '-'], rest: 'the rest' },
+  ])('is 7 at the deadline although a filing failed, and the rest of $what is reported', async ({ args, rest }) => {
     let passed = () => {};
     const deadline = new Promise<void>((resolve) => {
       passed = resolve;
@@ -245,7 +243,7 @@ describe('the exit status', () => {
     expect(stderr).toMatch(new RegExp(`deadline of 3600 s .*; ${rest} not started\n`));
   });
 
-  it('is 7 after ten refused connections in a row', async () => {
+  test('is 7 after ten refused connections in a row', async () => {
     const { filings } = await workplace();
     const input = Array.from({ length: 15 }, (_, i) => `0001234567-24-0000${10 + i}`).join('\n');
     const args = ['list', '-i', '-', '--retries', '0'];
@@ -253,37 +251,37 @@ describe('the exit status', () => {
     expect([exitCode, stderr.match(/^filings: the listing of|^filings: .*127/gm)?.length]).toEqual([7, 10]);
   });
 
-  it.each<[message: RegExp, args: string[]]>([
-    [/no ACCESSION/, []],
-    [/is not an accession number\n {2}hint: did you mean 0001234567-24-000001\?/, ['0001234567-24000001']],
-    ...['=x', 'accession_no=x', 'page_size=5', 'Page_Number=5'].map((query): [RegExp, string[]] => [
-      /--query: must be NAME=VALUE, such as form=10-K; .*page_size and page_number by --page-size N\n/,
-      [A, '--query', query],
-    ]),
-    [/--page-size/, [A, '--page-size', '0']],
-    [/--include '': it is empty/, [A, '--include', '']],
-    [/--input \/nonexistent\/input: no such file/, [A, '-i', '/nonexistent/input']],
-    [/cannot both read stdin/, [A, '-i', '-', '--api-key-file', '-']],
-  ])('is 2: %s', async (message, args) => {
+  test.each<{ message: string; args: string[] }>([
+    { message: 'no ACCESSION', args: [] },
+    {
+      message: 'is not an accession number\n  hint: did you mean 0001234567-24-000001?',
+      args: ['0001234567-24000001'],
+    },
+    { message: '--query: must be NAME=VALUE, such as form=10-K; accession_no is', args: [A, '--query', '=x'] },
+    { message: '--query: must be NAME=VALUE', args: [A, '--query', 'accession_no=x'] },
+    { message: "--include '': it is empty", args: [A, '--include', ''] },
+    { message: '--input /nonexistent/input: no such file', args: [A, '-i', '/nonexistent/input'] },
+    { message: 'cannot both read stdin', args: [A, '-i', '-', '--api-key-file', '-'] },
+  ])('is 2: $message', async ({ message, args }) => {
     const { list, asked } = await service(by({}));
     const { stderr, exitCode } = await list(args);
-    expect(stderr).toMatch(message);
+    expect(stderr).toContain(message);
     expect([exitCode, asked()]).toEqual([2, []]);
   });
 });
 
-it('--error-format json prints each error as a JSON line, the one that ends the run last', async () => {
+test('--error-format json prints each error as a JSON line, the one that ends the run last', async () => {
   const { list } = await service(by({ [A]: 404, [B]: [], [C]: ['c'] }));
   const { stderr, exitCode } = await list([A, B, C, '--error-format', 'json']);
   expect(exitCode).toBe(3);
   expect(jsonOf(stderr)).toMatchObject([
     { error: { code: 'not_found', exit_code: 5, problem: { status: 404, title: `No ${A}` } } },
-    { error: { code: 'not_found', message: `the listing of ${B}: the service lists no files` } },
+    { error: { code: 'not_found', message: `the listing of ${B}: there is no such filing, or it has no files` } },
     { error: { code: 'partial', exit_code: 3 } },
   ]);
 });
 
-it('requests as many listings at a time as --jobs says, and prints them in input order', async () => {
+test('requests as many listings at a time as --jobs says, and prints them in input order', async () => {
   const accessions = Array.from({ length: 8 }, (_, n) => `0001234567-24-00001${n}`);
   const waiting: (() => void)[] = [];
   let most = 0;

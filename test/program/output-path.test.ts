@@ -2,8 +2,7 @@ import { existsSync } from 'node:fs';
 import { chown, mkdir, readdir, readFile, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { sleep } from '../../src/abort.ts';
-import { first, framed, head, sendFile, whole } from '../servers/answers.ts';
+import { head, sendFile } from '../servers/answers.ts';
 import { content } from '../service/transfer-fixture.ts';
 import { ACCESSION, asking, workplace } from './run.ts';
 
@@ -55,7 +54,7 @@ test('exits with 8 if the directory is removed during the download', async () =>
   const { at, filings } = await asking(async (socket) => {
     socket.write(head(200, { 'Content-Length': file.length, ETag: '"v1"' }));
     socket.write(file.subarray(0, -1));
-    const hasPart = () => readdir(gone).then(({ length }) => length > 1);
+    const hasPart = () => readdir(gone).then(({ length }) => length > 0);
     while (existsSync(gone) && !(await hasPart())) await new Promise((resolve) => setTimeout(resolve, 5));
     await rm(gone, { recursive: true, force: true });
     socket.write(file.subarray(-1));
@@ -80,46 +79,21 @@ test('a report that cannot be written stops the run, and no part remains', async
   expect(await names()).toEqual(['small']);
 });
 
-test.each<[moment: string, files: string[], status: number]>([
-  ['while another file is in flight', ['big', 'hangs'], 8],
-  ['at the end', ['big'], 9],
-])('a kept part is deleted if the report cannot be written %s', async (_, files, status) => {
-  const body = framed(content(2_000_000), 'length', { ETag: '"v1"' });
-  const { filings, names } = await asking((socket, request) => {
-    if (request.path.includes('big')) socket.end(body.upTo(1_500_000));
-  });
-  const cut = await filings(['download', ACCESSION, 'big', '--retries', '0']);
-  expect([cut.exitCode, (await names()).length], cut.stderr).toEqual([9, 2]);
-  const { exitCode, stderr } = await filings([
-    'download',
-    ACCESSION,
-    ...files,
-    '--retries',
-    '0',
-    '--report',
-    '/dev/full',
-  ]);
-  expect(exitCode, stderr).toBe(status);
+test.each(['a.filings-part', '.a.htm.filings-resume'])(
+  '-o %s is refused, because kept parts are called so',
+  async (name) => {
+    const { filings, names } = await workplace();
+    const { exitCode, stderr } = await filings([...DOWNLOAD, '-o', name]);
+    expect([exitCode, await names()], stderr).toEqual([2, []]);
+  },
+);
+
+test('-d is created when the run begins, and a directory of the layout only for a file', async () => {
+  const { at, filings, names } = await asking((socket) => void socket.write(head(404, { 'Content-Length': 0 })));
+  const args = ['download', ACCESSION, 'a', '-d', 'new/dir', '--layout', '{accession_no}/{file_name}'];
+  expect((await filings([...args, '-n'])).exitCode).toBe(0);
   expect(await names()).toEqual([]);
-});
-
-test('an empty TMPDIR counts as unset', async () => {
-  const { filings, names, write } = await workplace();
-  await write('mark', '');
-  const { exitCode, stdout } = await filings([...DOWNLOAD, '-o', '-', '--spool'], { TMPDIR: '' });
-  expect([exitCode, stdout.length > 0]).toEqual([0, true]);
-  expect(await names()).toEqual(['mark']);
-});
-
-test.each<[then: string, args: string[], status: number, out: Buffer]>([
-  ['a retry that gets a new version', [], 0, Buffer.alloc(2000, 'new')],
-  ['no retry', ['--retries', '0'], 9, Buffer.alloc(0)],
-])('--spool writes only complete files to stdout after a cut response and %s', async (_, args, status, out) => {
-  const cut = framed(Buffer.alloc(3000, 'old'), 'length', { ETag: '"v1"' }).upTo(1500);
-  const { filings } = await asking(first(cut, whole(out, '"v2"')));
-  // Retries take no time.
-  const runOptions = { sleep: (ms: number, signal: AbortSignal) => sleep(ms < 3000 ? 0 : ms, signal) };
-  const command = ['download', ACCESSION, 'a', '-o', '-', '--spool', ...args];
-  const { exitCode, stdout, stderr } = await filings(command, {}, runOptions);
-  expect([exitCode, stdout], stderr).toEqual([status, out]);
+  expect((await filings(args)).exitCode).toBe(5);
+  expect(await names()).toEqual(['new']);
+  expect(await readdir(at('new/dir'))).toEqual([]);
 });

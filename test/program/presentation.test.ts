@@ -44,12 +44,12 @@ describe('the format of errors', () => {
     writer.kill();
   });
 
-  test('applies to the notes of token commands, too', async () => {
+  test('applies to the warnings of token commands, too', async () => {
     const place = await workplace();
     await place.config({ errorFormat: 'json' });
     await place.write('secret', `${'s'.repeat(64)}\n`);
     const { stderr } = await place.filings(['token', 'sign', '--secret-file', 'secret']);
-    expect(jsonOf(stderr)).toEqual([{ note: expect.stringContaining('line break') }]);
+    expect(jsonOf(stderr)).toEqual([{ warning: { message: expect.stringContaining('line break') } }]);
   });
 
   const DEFECT = 'filings: a defect in the program: TypeError: no version\n  hint: [^\n]*\n';
@@ -58,7 +58,7 @@ describe('the format of errors', () => {
     ['--color=never', new RegExp(`^${DEFECT}$`)],
   ])('shows the stack of a defect with --verbose only: %s', async (flag, pattern) => {
     const stderr = new PassThrough();
-    const broken = Object.defineProperty(worldOf({ argv: ['--version', flag], stderr }), 'version', {
+    const broken = Object.defineProperty(worldOf({ argv: [flag, '--version'], stderr }), 'version', {
       get() {
         throw new TypeError('no version');
       },

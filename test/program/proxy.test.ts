@@ -44,6 +44,7 @@ describe('https through a proxy', () => {
     expect(proxy.seen().includes(KEY)).toBe(false);
     expect(server.requests[0]?.headers).toMatchObject({ host: 'service.example', authorization: KEY });
     expect(server.requests[0]?.headers['proxy-authorization']).toBeUndefined();
+    expect(stderr).toContain(`* connecting to service.example through the proxy 127.0.0.1:${proxy.port}\n`);
     expect(stderr).not.toMatch(/s@cret|s%40cret/);
   });
 
@@ -62,8 +63,8 @@ describe('https through a proxy', () => {
 
   test.each<[string, string, RegExp]>([
     ['a 403', 'HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\n\r\n', /refused with 403/],
-    ['no HTTP', 'SSH-2.0-x\r\n\r\n', /does not answer as a proxy does/],
-    ['half a head', 'HTTP/1.1 200 OK\r\n', /does not answer as a proxy does/],
+    ['no HTTP', 'SSH-2.0-x\r\n\r\n', /does not respond as a proxy does/],
+    ['half a head', 'HTTP/1.1 200 OK\r\n', /does not respond as a proxy does/],
   ])('exits with 7 and names the proxy if it answers with %s', async (_, answer, words) => {
     const { server, proxy } = await through(file, () => answer);
     const env = { HTTPS_PROXY: proxy.url.replace('//', '//user:s3cret-word@') };
@@ -88,9 +89,14 @@ describe('https through a proxy', () => {
     expect(stderr).toMatch(/hint: check HTTPS_PROXY/);
   });
 
-  test('exits with 2 if HTTPS_PROXY is not a proxy URL', async () => {
-    const { exitCode, stderr } = await download(HTTPS, { HTTPS_PROXY: 'socks5://127.0.0.1:1' });
-    expect([exitCode, stderr]).toEqual([2, expect.stringContaining('HTTPS_PROXY')]);
+  test.each([
+    ['socks5://127.0.0.1:1', /HTTPS_PROXY: not a URL of a proxy/],
+    ['http://dOmAiN\\uSeR:p4ss@127.0.0.1:1', /HTTPS_PROXY: its user .* percent-encoded\n {2}hint: .*%5C/],
+    ['http://uSeR:12#p4ss@127.0.0.1:1', /HTTPS_PROXY: its user .* percent-encoded\n {2}hint: .*%23/],
+  ])('exits with 2 for the proxy %s and shows nothing of it', async (proxy, words) => {
+    const { exitCode, stderr } = await download(HTTPS, { HTTPS_PROXY: proxy });
+    expect([exitCode, stderr]).toEqual([2, expect.stringMatching(words)]);
+    expect(stderr).not.toMatch(/dOmAiN|uSeR|p4ss|127\.0\.0\.1/);
   });
 });
 
@@ -113,7 +119,7 @@ describe('http through a proxy', () => {
 describe.each([
   ['http', HTTP, 'HTTP_PROXY'],
   ['https', HTTPS, 'HTTPS_PROXY'],
-])('%s through a proxy that requires another password', (_, url, variable) => {
+])('%s through a proxy that accepts no password of ours', (_, url, variable) => {
   test.each([
     ['a download', ['download', ACCESSION, 'a.htm']],
     ['a batch', ['download', ACCESSION, ...'abcdefghijklmnop', '--jobs', '2']],
@@ -125,11 +131,20 @@ describe.each([
     const env = { FILINGS_ALLOW_HTTP: '1', [variable]: proxy.url.replace('//', '//me:pass-word-1@') };
     const { exitCode, stderr } = await place.filings(args, { ...serviceAt(url, KEY), ...env });
     expect(exitCode, stderr).toBe(4);
-    const hint = `hint: the proxy requires a user and a password: put USER:PASSWORD@ before its host in ${variable}\n`;
-    expect(stderr.endsWith(hint), stderr).toBe(true);
+    expect(stderr).toMatch(new RegExp(`hint: it does not accept the user and password in ${variable}\\n$`));
     expect(stderr).toContain('407');
     expect(stderr).not.toMatch(/pass-word-1|could not even connect|worth a retry/);
     expect(proxy.requests.length).toBeLessThanOrEqual(2);
+  });
+
+  test('is named with the schemes that it offers if Basic is not one of them', async () => {
+    const challenge = 'Proxy-Authenticate: Negotiate\r\nProxy-Authenticate: NTLM\r\nContent-Length: 0';
+    const proxy = await scripted((socket) => void socket.write(`HTTP/1.1 407 No\r\n${challenge}\r\n\r\n`));
+    const { exitCode, stderr } = await download(url, { [variable]: proxy.url });
+    expect(exitCode, stderr).toBe(4);
+    expect(stderr).toContain(
+      `service.example: the proxy 127.0.0.1:${proxy.port} refused with 407: it offers only Negotiate and NTLM\n`,
+    );
   });
 });
 

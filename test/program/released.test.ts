@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { EventEmitter, getEventListeners, once } from 'node:events';
 import { readdirSync, readlinkSync } from 'node:fs';
 import { mkdir, open, readdir } from 'node:fs/promises';
-import { basename, extname, join } from 'node:path';
+import { basename, join } from 'node:path';
 import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
 import { sleep } from '../../src/abort.ts';
 import { interruptionError } from '../../src/world.ts';
@@ -21,7 +21,6 @@ const MIRRORED = [
   ...NUMBERS.flatMap((number) => ['SHA256SUMS', 'a.htm', 'large.htm'].map((name) => `${number}/${name}`)),
   ...['done', 'failed', 'report'],
 ];
-const SPOOLED = ['download', accession(1), 'large.htm', '-o', '-', '--spool'];
 
 // Every signal of the source, and of Node for it, since each has a controller.
 let signals: AbortSignal[] = [];
@@ -192,19 +191,9 @@ test('a mirror without some files releases all that it opens', async () => {
 test.each([
   ['a signal', signal, 143],
   ['the deadline', deadline, 7],
-])('a mirror that %s stops leaves its parts, and releases all that it opens', async (_, answers, status) => {
+])('a mirror that %s stops keeps its part, and releases all that it opens', async (_, answers, status) => {
   const { files, ...left } = await leftBy([[...MIRROR, '-j', '1', ...UNTIL_DEADLINE]], answers);
   expect(left).toEqual({ ...NOTHING, statuses: [status] });
-  const parts = files.filter((path) => basename(path).startsWith('.'));
-  expect(parts.map((path) => extname(path)).sort()).toEqual(['.part', '.resume']);
-});
-
-test.each([
-  ['a file that is cut once', failingOnce, 0],
-  ['a missing file', withoutLarge, 5],
-  ['a signal', signal, 143],
-  ['the deadline', deadline, 7],
-])('a spool releases all that it opens after %s', async (_, answers, status) => {
-  const left = await leftBy([[...SPOOLED, ...UNTIL_DEADLINE]], answers);
-  expect(left).toEqual({ ...NOTHING, statuses: [status], files: [] });
+  const hidden = files.filter((path) => basename(path).startsWith('.'));
+  expect(hidden).toEqual([expect.stringMatching(/resume$/)]);
 });

@@ -7,7 +7,6 @@ import { Readable, Writable } from 'node:stream';
 import type { TlsOptions } from 'node:tls';
 import { onTestFinished } from 'vitest';
 import { type Sleep, sleep } from '../../src/abort.ts';
-import { MAX_COUNTING_MS } from '../../src/batch/batch.ts';
 import { FilingsError } from '../../src/errors.ts';
 import { main } from '../../src/main.ts';
 import { type Script, scripted } from '../servers/scripted.ts';
@@ -30,6 +29,8 @@ export interface RunOptions {
   readonly cwd?: string;
   /** Columns of stdout if it is a terminal. With 0 the terminal does not report its width. */
   readonly columns?: number;
+  /** Takes the place of the stream that keeps the bytes of stdout. */
+  readonly stdout?: Writable;
   /** Content of stdin. */
   readonly input?: string | Uint8Array;
   /** Aborts the run as a signal does. */
@@ -52,7 +53,8 @@ let lastPid = 2 ** 22;
 async function run(args: readonly string[], runOptions: RunOptions = {}): Promise<Ended> {
   const [stdout, stderr] = [memory(), memory()];
   if (runOptions.columns !== undefined) Object.assign(stdout.stream, { isTTY: true, columns: runOptions.columns });
-  const exitCode = await runInto({ stdout: stdout.stream, stderr: stderr.stream }, args, runOptions);
+  const streams = { stdout: runOptions.stdout ?? stdout.stream, stderr: stderr.stream };
+  const exitCode = await runInto(streams, args, runOptions);
   return { exitCode, stdout: stdout.bytes(), stderr: stderr.bytes().toString() };
 }
 
@@ -107,11 +109,6 @@ export async function serve(args: readonly string[] = [], env: Environment = {})
   return { url, log: () => stderr.bytes().toString(), stop: end };
 }
 
-/**
- * Sleeps like the program, but gives it as much time as a busy machine needs to count the files that were not started.
- */
-export const patientSleep: Sleep = (ms, signal) => sleep(ms === MAX_COUNTING_MS ? 100_000 : ms, signal);
-
 const homeOf = (home: string) => ({ PATH: process.env.PATH ?? '', HOME: home });
 
 async function runInto(
@@ -124,7 +121,7 @@ async function runInto(
   running.add(pid);
   const stdin = Readable.from(input.length > 0 ? [Buffer.from(input)] : []);
   const now = () => Date.now() + (typeof ahead === 'number' ? ahead : ahead());
-  const clock = { now, sleep: patientSleep };
+  const clock = { now, sleep: sleep };
   const own = { pid, isRunning: (other: number) => running.has(other), version, argv: args, env, cwd, stdin };
   const status = await main(worldOf({ ...clock, ...runOptions, ...streams, ...own }));
   running.delete(pid);

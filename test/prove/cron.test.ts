@@ -75,7 +75,7 @@ test('mirror.sh tries four times if the service does not answer, and then report
 });
 
 test.each([
-  ['a rejected key', 4, { FILINGS_API_KEY: 'wrong' }, ONE, 'filings config check'],
+  ['a rejected key', 4, { FILINGS_API_KEY: 'wrong' }, ONE, 'check the API key'],
   ['a missing file', 3, {}, '0001234567-24-000001 nope.htm\n', 'nope.htm of 0001234567-24-000001: 404'],
   ['an invalid setting', 2, { FILINGS_JOBS: 'many' }, ONE, 'FILINGS_JOBS'],
 ])('mirror.sh reports %s at once, with status %i', async (_, status, env, input, words) => {

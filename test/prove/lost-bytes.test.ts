@@ -2,29 +2,26 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { type Workplace, workplace } from '../cli/program.ts';
-import { rangeStart, sendFile } from '../servers/answers.ts';
+import { sendFile } from '../servers/answers.ts';
 import { accession, startArchive } from '../servers/archive.ts';
 import { content } from '../service/transfer-fixture.ts';
 import { MIRROR } from './mirror-line.ts';
 import { treeOf } from './recipes/mirrored.ts';
-import { traced } from './traced.ts';
 
-// A disk that loses bytes reports it once. Later runs must not resume a file that may have lost some.
+// A disk that loses bytes reports it once. What a later run resumes must not be a file that has lost some. The failing
+// calls are in cli/lost-bytes; here is a real disk.
 
 const NUMBER = accession(0);
 
-/** A mirror of one filing with large files, and the ranges that its runs request. */
-async function mirror(size: number, place: Workplace, line: readonly string[] = MIRROR) {
+/** A mirror of one filing with large files. */
+async function mirror(size: number, place: Workplace, line: readonly string[]) {
   const names = ['f0.htm', 'f1.htm', 'f2.htm', 'f3.htm'];
   const files = Object.fromEntries(names.map((name) => [name, content(size)]));
-  const ranges: number[] = [];
   const archive = await startArchive(
     { [NUMBER]: files },
     {
       instead(socket, { name, request }) {
         if (name === undefined) return false;
-        const start = rangeStart(request);
-        if (start !== undefined) ranges.push(start);
         sendFile(socket, request, files[name] as Buffer, `"${name}"`);
         return true;
       },
@@ -32,8 +29,6 @@ async function mirror(size: number, place: Workplace, line: readonly string[] = 
   );
   await writeFile(join(place.path, 'in'), `${NUMBER}\n`);
   return {
-    env: archive.env,
-    ranges,
     run: () => place.filings(line, archive.env),
     /** Fails unless the directory has exactly these files and their checksums. */
     async expectRight(out: string) {
@@ -45,24 +40,6 @@ async function mirror(size: number, place: Workplace, line: readonly string[] = 
     },
   };
 }
-
-describe('a failed flush of one of four concurrent files (strace)', () => {
-  // From the first flush of a run to beyond its last one.
-  const times = Array.from({ length: 14 }, (_, index) => [`${index + 1}`, `${index + 1}+`]).flat();
-
-  test.each(times)('leaves no part, and the next run starts at byte 0: flush %s', async (when) => {
-    const place = await workplace();
-    const { env, run, ranges, expectRight } = await mirror(2_000_000, place);
-    const calls = 'fsync,fdatasync';
-    const first = await traced(place, `-e trace=${calls} -e inject=${calls}:error=EIO:when=${when}`, MIRROR, env);
-    expect([0, 8], first.stderr).toContain(first.exitCode);
-    const left = Object.keys(await treeOf(place.path)).filter((path) => /\.(part|resume)$/.test(path));
-    expect(left).toEqual([]);
-    expect(await run()).toMatchObject({ exitCode: 0, stderr: '' });
-    expect(ranges).toEqual([]);
-    await expectRight('out');
-  });
-});
 
 // Only root can mount.
 describe.runIf(process.geteuid?.() === 0)('on a disk whose backing store is full, such as a thin pool', () => {
@@ -85,14 +62,13 @@ describe.runIf(process.geteuid?.() === 0)('on a disk whose backing store is full
   test('the next run with free space completes the files', async () => {
     const place = await onThinDisk();
     const line = MIRROR.map((arg) => (arg === 'out' ? 'disk' : arg));
-    const { run, ranges, expectRight } = await mirror(12_000_000, place, line);
+    const { run, expectRight } = await mirror(12_000_000, place, line);
     const first = await run();
     expect(first.exitCode, first.stderr).toBe(8);
     /** Drops the cache, so that files are read from the disk. */
     const forget = 'for file in disk/*/* disk/*/.f*; do dd if="$file" iflag=nocache count=0; done 2>/dev/null; true';
     await place.shell(`mount -o remount,size=200m store; ${forget}`);
     expect(await run()).toMatchObject({ exitCode: 0, stderr: '' });
-    expect(ranges).toEqual([]);
     await place.shell(`rmdir disk/lost+found; sync -f disk; ${forget}`);
     await expectRight('disk');
   });

@@ -1,7 +1,6 @@
 import { chmod, copyFile, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { spawn } from '@lydell/node-pty';
-import { execa } from 'execa';
 import { onTestFinished } from 'vitest';
 import { BIN, NODE, until } from '../cli/program.ts';
 import { emptyPlace } from '../program/place.ts';
@@ -87,29 +86,6 @@ export async function terminalOf(shell: Shell, { home, path }: { home: string; p
       }
     },
   };
-}
-
-/** The completions that a shell offers for a line, without a terminal. */
-export async function offered(
-  shell: 'bash' | 'fish',
-  line: readonly string[],
-  { home, path }: { home: string; path: string },
-  env: Readonly<Record<string, string>> = {},
-): Promise<readonly string[]> {
-  const script =
-    shell === 'bash'
-      ? `source ~/${INSTALLED.bash}; COMP_LINE="filings $*"; COMP_POINT=\${#COMP_LINE}; _filings; printf '%s\\n' "\${COMPREPLY[@]}"`
-      : `complete -C "filings $argv"`;
-  const args = shell === 'bash' ? ['-c', script, 'bash', ...line] : ['-c', script, '--', ...line];
-  const PATH = `${join(home, 'bin')}:${process.env.PATH}`;
-  const { stdout, stderr } = await execa(shell, args, {
-    cwd: path,
-    env: { HOME: home, PATH, LC_ALL: 'C.UTF-8', ...env },
-    extendEnv: false,
-    stdin: 'ignore',
-  });
-  if (stderr !== '') throw new Error(`${shell}: ${stderr}`);
-  return stdout.split('\n').flatMap((text) => text.split('\t')[0] || []);
 }
 
 /** Removes cursor movements and colors. */

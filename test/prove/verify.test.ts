@@ -17,7 +17,7 @@ async function inPlace(script: string, place?: Workplace) {
 
 test('verify and sha256sum agree on listed, changed and missing files with odd names', async () => {
   const { lines } = await inPlace(`cd a
-    for name in $'new\\nline' $'car\\rriage' 'back\\slash' $'latin\\xe9' 'ümlaut' ' space ' '-dash' '*star' '.dot'; do
+    for name in $'new\\nline' $'car\\rriage' 'back\\slash' 'ümlaut' ' space ' '-dash' '*star' '.dot'; do
       printf %s "$name" > "./$name"; done
     rm SHA256SUMS; sha256sum -- * .dot > ../sums; mv ../sums SHA256SUMS; $FILINGS verify . -q; echo $?
     echo x > ./-dash; rm two; $FILINGS verify . -q; sha256sum -c SHA256SUMS 2>/dev/null | grep FAILED`);

@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir, readdir, readFile, realpath } from 'node:fs/promises';
+import { readdir, readFile, realpath } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { type AddressInfo, createServer } from 'node:net';
 import { dirname, join } from 'node:path';
@@ -10,7 +10,6 @@ import { BIN, until } from '../cli/program.ts';
 import { startPaused } from '../cli/screen/held.ts';
 import { CTRL_C, screen } from '../cli/screen/screen.ts';
 import { emptyPlace } from '../program/place.ts';
-import { head } from '../servers/answers.ts';
 import { accession, startArchive } from '../servers/archive.ts';
 import { content } from '../service/transfer-fixture.ts';
 import { hasWine, KEEP_ALIVE, startWindows, WINE, type Windows, windowsPath } from './wine/wine.ts';
@@ -55,53 +54,34 @@ describe.runIf(hasWine).each([...WINDOWS_VERSIONS])('on Windows, by Wine, with N
     return { archive, ...(await workplace(archive.env)) };
   }
 
-  test('downloads a mirror with checksums, a report and a done list, and skips it in the next run', async () => {
-    const { archive, filings, read, write, names } = await asking(FILES);
+  test('writes slashes into the report of a mirror and into what verify finds, which repairs it', async () => {
+    const { archive, filings, read, write } = await asking(FILES);
     await write('in.txt', `\ufeff${A}\r\n`);
-    const options = ['--all', '-d', 'mirror', '--checksums', '--done', 'done'];
-    const mirror = ['download', '-i', 'in.txt', ...options, '--report', 'r.jsonl'];
-    const first = await filings(mirror);
-    expect([first.exitCode, first.stderr]).toEqual([0, expect.stringContaining(`mirror\\${A}\\a.htm: 3 B`)]);
-    const asked = archive.asked().length;
-    const again = await filings(['download', A, '--all', '-d', 'mirror', '--checksums', '--if-exists', 'skip']);
-    expect([again.exitCode, again.stderr]).toEqual([0, expect.stringContaining('2 skipped')]);
-    expect(archive.asked().slice(asked)).toEqual([A]);
-    const third = await filings(mirror);
-    expect([third.exitCode, archive.asked().length]).toEqual([0, asked + 1]);
-    const report = (await read('r.jsonl'))
-      .toString()
-      .trim()
-      .split('\n')
-      .map((line) => JSON.parse(line));
+    const mirror = 'download -i in.txt --all -d mirror --checksums --done done --report r.jsonl'.split(' ');
+    expect(await filings(mirror)).toMatchObject({ exitCode: 0 });
     expect(
-      report
-        .slice(0, 2)
+      jsonLines(await read('r.jsonl'))
         .map(({ path }) => path)
         .sort(),
-    ).toEqual([`mirror/${A}/a.htm`, `mirror/${A}/b.htm`]);
-    expect(await names()).toEqual(['done', 'in.txt', 'mirror', 'r.jsonl']);
-    expect((await read(`mirror/${A}/b.htm`)).equals(FILES[A]?.['b.htm'] as Buffer)).toBe(true);
-  });
+    ).toEqual([`mirror/${A}/a.htm`, `mirror/${A}/b.htm`, undefined]);
+    const asked = archive.asked().length;
+    const again = await filings(['download', A, '--all', '-d', 'mirror', '--if-exists', 'skip']);
+    expect([again.exitCode, archive.asked().slice(asked)], again.stderr).toEqual([0, [A]]);
+    expect(await filings(mirror)).toMatchObject({ exitCode: 0 });
+    expect(archive.asked()).toHaveLength(asked + 1);
 
-  test('names a mirror by slashes in what verify finds, which repairs it', async () => {
-    const { filings, read, write } = await asking(FILES);
-    await filings(['download', A, '--all', '-d', 'mirror', '--layout', '{accession_no}/{file_name}', '--checksums']);
     await write(`mirror/${A}/a.htm`, 'changed');
     await write(`mirror/${A}/c.htm`, 'unlisted');
     const found = await filings(['verify', '.\\mirror', '--json']);
-    const records = found.stdout
-      .toString()
-      .trim()
-      .split('\n')
-      .map((line) => JSON.parse(line));
-    expect([found.exitCode, found.stderr]).toEqual([9, expect.any(String)]);
-    expect(records.slice(0, 2)).toMatchObject([
-      { path: `./mirror/${A}/a.htm`, result: 'changed', accession_no: A, file_name: 'a.htm' },
-      { path: `./mirror/${A}/c.htm`, result: 'unlisted' },
+    expect([found.exitCode, jsonLines(found.stdout).slice(0, 2)]).toMatchObject([
+      9,
+      [
+        { path: `./mirror/${A}/a.htm`, result: 'changed', accession_no: A, file_name: 'a.htm' },
+        { path: `./mirror/${A}/c.htm`, result: 'unlisted' },
+      ],
     ]);
-    const repair = ['download', '-i', '-', '-d', 'mirror', '--checksums', '--if-exists', 'overwrite'];
-    const repaired = await filings(repair, { input: found.stdout });
-    expect([repaired.exitCode, repaired.stderr]).toEqual([0, expect.any(String)]);
+    const repair = 'download -i - -d mirror --checksums --if-exists overwrite'.split(' ');
+    expect(await filings(repair, { input: found.stdout })).toMatchObject({ exitCode: 0 });
     expect((await read(`mirror/${A}/a.htm`)).toString()).toBe('one');
   });
 
@@ -142,65 +122,11 @@ describe.runIf(hasWine).each([...WINDOWS_VERSIONS])('on Windows, by Wine, with N
     expect([typed.exitCode, typed.stderr]).toEqual([2, expect.stringContaining('Windows does not allow')]);
   });
 
-  test('resumes a download after a kill', async () => {
-    let sent = 0;
-    const half = LARGE.length / 2;
-    const ETag = '"v1"';
-    const { archive, start, filings, read, names } = await asking(
-      {},
-      {
-        instead(socket, { request }) {
-          const from = Number(/^bytes=(\d+)-$/.exec(request.headers.range ?? '')?.[1] ?? 0);
-          const last = LARGE.length - 1;
-          const range = { 'Content-Range': `bytes ${from}-${last}/${LARGE.length}` };
-          const length = { ETag, 'Content-Length': LARGE.length - from };
-          socket.write(head(from > 0 ? 206 : 200, from > 0 ? { ...length, ...range } : length));
-          const part = LARGE.subarray(from, from > 0 ? undefined : half);
-          socket.write(part, () => {
-            sent += part.length;
-          });
-          return true;
-        },
-      },
-    );
-    const running = start(['download', A, 'l.bin']);
-    await until(async () => sent > 0 && (await sizeOfPart(names, read)) >= half);
-    running.kill();
-    await running.ended;
-    const { exitCode, stderr } = await filings(['download', A, 'l.bin']);
-    expect([exitCode, stderr]).toEqual([0, expect.stringContaining('resumed at')]);
-    expect((await read('l.bin')).equals(LARGE)).toBe(true);
-    expect([await names(), archive.requests.length]).toEqual([['l.bin'], 2]);
-  });
-
-  test('leaves the part of a run that is alive', async () => {
-    const { archive, start, filings, names, read } = await asking(
-      {},
-      {
-        instead(socket) {
-          socket.write(head(200, { ETag: '"v1"', 'Content-Length': LARGE.length }));
-          // The first run waits for the rest.
-          socket.write(archive.requests.length === 1 ? LARGE.subarray(0, LARGE.length / 2) : LARGE);
-          return true;
-        },
-      },
-    );
-    const running = start(['download', A, 'l.bin']);
-    await until(async () => (await sizeOfPart(names, read)) >= LARGE.length / 2);
-    const { exitCode, stderr } = await filings(['download', A, 'l.bin']);
-    expect([exitCode, stderr]).toEqual([0, 'l.bin: 3.0 MB\n']);
-    expect((await names()).map((name) => name.split('.').at(-1)).sort()).toEqual(['bin', 'part', 'resume']);
-    running.kill();
-    await running.ended;
-  });
-
   test('writes to stdout byte by byte, to a pipe that another program closes, and to NUL', async () => {
     const bytes = Buffer.from(Array.from({ length: 256 }, (_, byte) => byte));
     const { filings, start, names } = await asking({ [A]: { 'a.bin': bytes, 'l.bin': LARGE } });
     const whole = await filings(['download', A, 'a.bin', '-o', '-']);
     expect([whole.exitCode, whole.stdout.equals(bytes)]).toEqual([0, true]);
-    const spooled = await filings(['download', A, 'l.bin', '-o', '-', '--spool'], { env: { TEMP: 'tmp' } });
-    expect([spooled.exitCode, spooled.stderr]).toEqual([8, expect.stringContaining('tmp')]);
     for (const output of ['NUL', 'nul', '\\\\.\\NUL']) {
       const nowhere = await filings(['download', A, 'l.bin', '-o', output, '--report', 'NUL']);
       expect([nowhere.exitCode, nowhere.stderr, nowhere.stdout.length]).toEqual([0, expect.any(String), 0]);
@@ -209,16 +135,6 @@ describe.runIf(hasWine).each([...WINDOWS_VERSIONS])('on Windows, by Wine, with N
     closed.closeStdout();
     expect(await closed.ended).toMatchObject({ exitCode: 141, stderr: '' });
     expect(await names()).toEqual([]);
-  });
-
-  test('spools in TEMP and leaves nothing there', async () => {
-    const { filings, names, at } = await asking({ [A]: { 'l.bin': LARGE } });
-    await mkdir(at('tmp'));
-    const env = { TEMP: windowsPath(at('tmp')) };
-    const { exitCode, stdout, stderr } = await filings(['download', A, 'l.bin', '-o', '-', '--spool'], { env });
-    expect([exitCode, stdout.equals(LARGE), stderr]).toEqual([0, true, expect.any(String)]);
-    expect(await readdir(at('tmp'))).toEqual([]);
-    expect(await names()).toEqual(['tmp']);
   });
 
   test('refuses to replace a file that another program has open, and leaves no part', async () => {
@@ -303,30 +219,6 @@ describe.runIf(hasWine).each([...WINDOWS_VERSIONS])('on Windows, by Wine, with N
     expect([exitCode, stderr]).toEqual([2, expect.stringContaining('a script of cmd.exe')]);
   });
 
-  test('says that a drive is missing', async () => {
-    const { filings } = await asking(FILES);
-    for (const more of [
-      ['-d', 'Q:\\a\\b'],
-      ['--report', 'Q:\\a\\r.jsonl'],
-      ['-o', 'Q:\\a\\b.htm'],
-    ]) {
-      const { exitCode, stderr } = await filings(['download', A, 'a.htm', ...more]);
-      expect([more, exitCode, stderr]).toEqual([more, 8, expect.stringContaining('Q:\\')]);
-    }
-  });
-
-  test('makes keys, signs and verifies tokens', async () => {
-    const { filings, names } = await workplace();
-    const made = await filings(['token', 'keygen', '--alg', 'ES256', '--out', 'k.pem', '--public', 'p.pem']);
-    expect([made.exitCode, made.stderr]).toEqual([0, expect.any(String)]);
-    expect(await filings(['token', 'sign', '--key', 'k.pem', '--out', 't.jwt'])).toMatchObject({ exitCode: 0 });
-    expect(await filings(['token', 'sign', '--key', 'k.pem', '--out', 't.jwt'])).toMatchObject({ exitCode: 0 });
-    const signed = await filings(['token', 'sign', '--key', 'k.pem']);
-    const verified = await filings(['token', 'verify', '--key', 'p.pem'], { input: signed.stdout });
-    expect([verified.exitCode, verified.stderr]).toEqual([0, expect.any(String)]);
-    expect(await names()).toEqual(['k.pem', 'p.pem', 't.jwt']);
-  });
-
   test('serves a directory, and nothing beside it', async () => {
     const { start, filings, write } = await workplace();
     await write(`served/${A}/a.htm`, 'served');
@@ -386,23 +278,13 @@ describe.runIf(hasWine).each([...WINDOWS_VERSIONS])('on Windows, by Wine, with N
     at.type(CTRL_C);
     await at.shows((lines) => lines.includes('filings: interrupted: SIGINT'));
     expect(at.lines()[0]).toBe('a.htm: stopped at 2.0 MB; run the same command to resume');
-    const kept = (await readdir(at.path)).map((name) => name.split('.').at(-1)).sort();
-    expect(kept).toEqual(['part', 'resume']);
-  });
-
-  test('lists and downloads the samples in the sandbox', async () => {
-    const { filings, names } = await workplace();
-    const sample = '0001234567-24-000001';
-    const listed = await filings(['--sandbox', 'list', sample, '-l']);
-    expect([listed.exitCode, listed.stdout.toString()]).toEqual([0, expect.stringContaining('primary.htm')]);
-    expect(await filings(['--sandbox', 'download', sample, 'primary.htm'])).toMatchObject({ exitCode: 0 });
-    expect(await names()).toEqual(['primary.htm']);
+    expect(await readdir(at.path)).toEqual(['.a.htm.filings-resume']);
   });
 });
 
-async function sizeOfPart(names: () => Promise<string[]>, read: (name: string) => Promise<Buffer>): Promise<number> {
-  const part = (await names()).find((name) => name.endsWith('.part'));
-  return part === undefined ? 0 : (await read(part)).length;
+function jsonLines(bytes: Buffer): { path?: string }[] {
+  const lines = bytes.toString().trim().split('\n');
+  return lines.map((line) => JSON.parse(line));
 }
 
 async function freePort(): Promise<number> {

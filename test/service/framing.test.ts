@@ -1,5 +1,14 @@
+import { readFileSync } from 'node:fs';
+import type { Socket } from 'node:net';
+import { join } from 'node:path';
+import { setImmediate as turn } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { runAgainst } from './transfer-fixture.ts';
+import { until } from '../cli/program.ts';
+import { framed, head, sendFile } from '../servers/answers.ts';
+import { scripted } from '../servers/scripted.ts';
+import { content, type Run, runAgainst, startRun } from './transfer-fixture.ts';
+
+const FILE = content(1000);
 
 async function saveResponse(bytes: string | Buffer, retries = 0) {
   const { run } = await runAgainst((socket) => void socket.end(bytes), { retries });
@@ -75,7 +84,74 @@ test.each<[string, string]>([
     const bytes = chunked(chunks).replace('Connection: close', `Connection: ${connection}`);
     const { error, attempts } = await saveResponse(bytes, 2);
     expect([attempts, error]).toMatchObject([1, { exitStatus: 9, retryable: false }]);
-    expect(error?.message).toMatch(/not sound HTTP: (its body is broken|more than 16 KiB of header)/);
+    expect(error?.message).toMatch(/invalid HTTP response: (its body is broken|more than 16 KiB of header)/);
     expect(error?.message).not.toMatch(/truncated/);
   }
+});
+
+// A search with curl as the judge found these responses: each is refused, or saved with the same bytes as by curl.
+const CORPUS: readonly { sent: string[]; saved?: string; refused?: string }[] = readFileSync(
+  join(import.meta.dirname, '../fixtures/hostile-answers.jsonl'),
+  'utf8',
+)
+  .trim()
+  .split('\n')
+  .map((line) => JSON.parse(line));
+
+test('saves or refuses each response of the corpus as it should', async () => {
+  const server = await scripted(async (socket, { path }) => {
+    for (const part of CORPUS[Number(/\d+$/.exec(path))]?.sent ?? []) {
+      socket.write(part, 'latin1');
+      await turn();
+    }
+    socket.end();
+  });
+  const rows = CORPUS.map(async (row, index) => {
+    const run = await startRun(server.url);
+    const { error } = await run.save(`${index}`);
+    const saved = error ? undefined : (await run.read(`${index}`)).toString('latin1');
+    expect({ ...row, saved, refused: error?.code }).toEqual({ saved: undefined, refused: undefined, ...row });
+    expect(await run.names()).toHaveLength(error ? 0 : 1);
+  });
+  await Promise.all(rows);
+});
+
+// Bytes after the end of a response belong to no file. They are ignored, as in curl, and never become part of this file
+// or the next.
+const SMUGGLED = 'HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nwrong';
+
+async function expectFile(run: Run, name: string): Promise<void> {
+  expect((await run.save(name)).error).toBeUndefined();
+  expect((await run.read(name)).equals(FILE)).toBe(true);
+}
+
+test.each([
+  ['length', 'close'],
+  ['length', 'keep-alive'],
+  ['chunked', 'close'],
+  ['chunked', 'keep-alive'],
+] as const)(
+  'bytes in the same read after a body with %s on a connection to %s are ignored',
+  async (framing, connection) => {
+    for (const surplus of ['x', '\r', '\r\n', '\r\n\r\nx', '\0', head(200, { 'Content-Length': 0 }), SMUGGLED]) {
+      const { run } = await runAgainst((socket) => {
+        const { bytes } = framed(FILE, framing, { Connection: connection });
+        socket.write(Buffer.concat([bytes, Buffer.from(surplus)]));
+      });
+      for (const name of ['a', 'b']) await expectFile(run, name);
+    }
+  },
+);
+
+test.each(['more', SMUGGLED])('bytes in a later read, %j, make the next file use another connection', async (late) => {
+  let firstSocket: Socket | undefined;
+  const { server, run } = await runAgainst((socket, request) => {
+    sendFile(socket, request, FILE, '"v1"');
+    firstSocket ??= socket;
+  });
+  await expectFile(run, 'a');
+  firstSocket?.write(late);
+  await until(() => firstSocket?.destroyed === true);
+  await expectFile(run, 'b');
+  expect(server.connections()).toBe(2);
 });

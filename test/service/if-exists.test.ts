@@ -57,7 +57,10 @@ describe('a file that exists', () => {
       } else {
         expect(outcome.error).toMatchObject({ code: 'local_io', stopsRun: false });
         expect(outcome.error?.message).toMatch(expected);
-        if (ifExists === 'compare') expect(outcome.error?.hint).toEqual({ advice: 'other-place-or-replace' });
+        if (ifExists === 'compare')
+          expect(outcome.error?.hint).toEqual(
+            'choose another place with -o, --layout or -d, or replace it with --if-exists overwrite',
+          );
       }
       expect((await run.read()).equals(expected === 'downloaded' ? FILE : exists)).toBe(true);
       expect([await run.names(), server.requests.length]).toEqual([[NAME], requests]);
@@ -77,31 +80,6 @@ describe('a file that exists', () => {
       }
     },
   );
-});
-
-describe('the listed size', () => {
-  const half = FILE.subarray(0, 700_000);
-  const NOT_LISTED = 'primary.htm: the listing says 9 bytes, the file has 1500000';
-  test.each<[what: string, Buffer | undefined, listedSize: number, outcome: object, requests: number, string[]]>([
-    ['that of the existing file', half, half.length, { result: 'skipped' }, 0, []],
-    ['not that of the existing file', half, FILE.length, { error: { code: 'local_io' } }, 1, []],
-    ['not that of the downloaded file', undefined, 9, { result: 'downloaded' }, 1, [NOT_LISTED]],
-  ])('leads to a skip, an error or a warning: %s', async (_, exists, listedSize, outcome, requests, expected) => {
-    const { run, server, warnings } = await startIn(exists, { listedSize });
-    expect(await run.save()).toMatchObject(outcome);
-    expect([server.requests.length, warnings]).toEqual([requests, expected]);
-    expect((await run.read()).equals(exists ?? FILE)).toBe(true);
-  });
-
-  test('is ignored after one warning if the existing file shows that it is wrong', async () => {
-    const { run, server, warnings } = await startIn(FILE, { listedSize: 9 });
-    await writeFile(join(run.directory, 'second.htm'), 'of another size');
-    expect(await run.save()).toMatchObject({ result: 'skipped', bytes: FILE.length });
-    expect(await run.save('second.htm')).toMatchObject({ result: 'skipped', bytes: 15 });
-    expect(await run.save('third.htm')).toMatchObject({ result: 'downloaded' });
-    expect(server.requests).toHaveLength(2);
-    expect(warnings).toEqual([`${NOT_LISTED}, as the one that exists: the sizes of listings are now ignored`]);
-  });
 });
 
 test.each<[string, (path: string) => Promise<unknown>]>([
@@ -138,11 +116,9 @@ test.each<[IfExists, Buffer, 'skipped' | 'downloaded' | 'failed']>([
 });
 
 describe('a file that appears during the download', () => {
-  const LISTED = { listedSize: FILE.length };
   test.each<[string, RunOptions, Buffer, expected: string | undefined, code: string, bytes: Buffer]>([
     ['must have the expected hash with skip', { ifExists: 'skip' }, SAME_SIZE, SHA256, 'integrity', SAME_SIZE],
     ['must have the expected hash with compare', { ifExists: 'compare' }, SAME_SIZE, SHA256, 'integrity', SAME_SIZE],
-    ['is compared with skip if its size is not the listed one', LISTED, LONGER, undefined, 'local_io', LONGER],
   ])('%s', async (_, options, appears, sha256, code, kept) => {
     const { run } = await startIn(undefined, options, { meanwhile: (final) => writeFile(final, appears) });
     expect(await run.save(NAME, sha256)).toMatchObject({ result: 'failed', error: { code } });

@@ -53,6 +53,6 @@ export function withSignature(token: string, change: (signature: Buffer) => Buff
 }
 
 export const loadSigningKey = (bytes: Buffer, what: string, passphrase?: string) =>
-  keyFor('sign', loadKey(bytes, what, passphrase));
+  keyFor('sign', loadKey(bytes, what, { passphrase }));
 export const loadVerificationKey = (bytes: Buffer, what: string, passphrase?: string) =>
-  keyFor('verify', loadKey(bytes, what, passphrase));
+  keyFor('verify', loadKey(bytes, what, { passphrase }));

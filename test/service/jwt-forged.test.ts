@@ -1,7 +1,7 @@
 import { constants, createSecretKey, type KeyObject, randomBytes, sign } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { ALGORITHMS } from '../../src/jwt/algorithms.ts';
 import { type JwtKey, loadSecret } from '../../src/jwt/keys.ts';
 import type { Check } from '../../src/jwt/token.ts';
@@ -68,8 +68,10 @@ const FORMAT: readonly Row[] = [
   ['unused bits in the header', `${nextCharacter(part('{"alg":"RS256"} '))}.${body}.${tail}`, /header part is not/],
   ['a length that base64url cannot have', `${head}.${body}.${tail.slice(0, 341)}`, /not canonical/],
   ['a token of 65 KiB', `${head}.${'A'.repeat(65 * 1024)}.${tail}`, /over 64 KiB/],
-  ['a whole Authorization header', `Authorization: Bearer ${good}`, /header part is not canonical/],
-  ['the JSON serialization', JSON.stringify({ payload: body, protected: head, signature: tail }), /three parts/],
+  ['a whole Authorization header', `Authorization: Bearer ${good}`, /^it is a whole header line/],
+  ['a Bearer credential', `bearer ${good}`, /^it begins with 'Bearer'/],
+  ['quotes', `"${good}"`, /^it is in quotes/],
+  ['the JSON serialization', JSON.stringify({ payload: body, protected: head, signature: tail }), /^it is JSON/],
 ];
 
 const HEADER: readonly Row[] = [
@@ -87,16 +89,16 @@ const HEADER: readonly Row[] = [
   ['no alg', rs({ typ: 'JWT' }), /no alg/],
   ['alg null', rs({ alg: null }), /alg is not a string/],
   ['alg a list', rs({ alg: ['RS256'] }), /alg is not a string/],
-  ['alg empty', rs({ alg: '' }), /does not take/],
+  ['alg empty', rs({ alg: '' }), /does not accept/],
   ...['none', 'None', 'NONE', 'nOnE'].flatMap((alg): Row[] => [
-    [`alg ${alg}`, rs({ alg }), /does not take/],
-    [`alg ${alg}, stripped`, `${part({ alg })}.${body}.`, /does not take/],
+    [`alg ${alg}`, rs({ alg }), /does not accept/],
+    [`alg ${alg}, stripped`, `${part({ alg })}.${body}.`, /does not accept/],
   ]),
-  ['alg rs256', rs({ alg: 'rs256' }), /does not take/],
-  ['alg with a blank', rs({ alg: 'RS256 ' }), /does not take/],
-  ['alg with a NUL', rs({ alg: 'RS256\0' }), /does not take/],
+  ['alg rs256', rs({ alg: 'rs256' }), /does not accept/],
+  ['alg with a blank', rs({ alg: 'RS256 ' }), /does not accept/],
+  ['alg with a NUL', rs({ alg: 'RS256\0' }), /does not accept/],
   ...['EdDSA', 'ES256K', 'RSA-OAEP', 'A256GCM', 'dir', 'HS1', 'constructor'].map(
-    (alg): Row => [`alg ${alg}`, rs({ alg }), /does not take that algorithm/],
+    (alg): Row => [`alg ${alg}`, rs({ alg }), /does not accept that algorithm/],
   ),
   ['alg not allowed', good, /only PS256, ES256 may be used/, RSA, { algorithms: algorithms('PS256', 'ES256') }],
   ['crit, unknown', rs({ alg: 'RS256', crit: ['exp'], exp: 1 }), /crit asks for what/],
@@ -122,7 +124,7 @@ const KEY: readonly Row[] = [
   ['ES for a secret', goodEc, /the key is a secret of 64 bytes, which is not for ES256/, SECRET],
   ['a wrong curve', forge('ES256', p384.privateKey), /EC key on P-384, which is not for ES256/, load(p384)],
   ['secp256k1', forge('ES256', k1.privateKey), /secp256k1/, load(k1)],
-  ['Ed25519', good, /ed25519 \(EdDSA\), which the service does not take/, load(keyPair('ed25519'))],
+  ['Ed25519', good, /ed25519 \(EdDSA\), which the service does not accept/, load(keyPair('ed25519'))],
   ['RSA of 1024 bits', forge('RS256', weak.privateKey), /1024 bits, and fewer than 2048/, load(weak)],
   ['a secret of 31 bytes', hs(secret.subarray(0, 31)), /at least 32 bytes, and this has 31/, short(31)],
   ['HS512 with 63 bytes', hs(secret.subarray(0, 63), 'HS512'), /at least 64 bytes, and this has 63/, short(63)],
@@ -206,7 +208,7 @@ describe.each<[Check, readonly Row[]]>([
   ['signature', SIGNATURE],
   ['claims', CLAIM],
 ])('the check %s refuses', (failedCheck, rows) => {
-  it.each(rows.map((row) => ({ name: row[0], row })))('$name', async ({ row }) => {
+  test.each(rows.map((row) => ({ name: row[0], row })))('$name', async ({ row }) => {
     const [, token, reason, key = RSA, options = {}] = row;
     const verdict = await verifyToken(token, [key], { atSeconds: NOW, ...options });
     expect(verdict).toMatchObject({ valid: false, failedCheck, reason: expect.stringMatching(reason) });
@@ -214,7 +216,7 @@ describe.each<[Check, readonly Row[]]>([
 });
 
 describe('a valid token', () => {
-  it.each<[name: string, token: string, key: JwtKey, options?: Partial<VerifyOptions>]>([
+  test.each<[name: string, token: string, key: JwtKey, options?: Partial<VerifyOptions>]>([
     ['RS256', good, RSA],
     ['ES256', goodEc, EC],
     ['HS256', goodHs, SECRET],
@@ -233,7 +235,7 @@ describe('a valid token', () => {
     expect(await verifyToken(token, [key], { atSeconds: NOW, ...options })).toMatchObject({ valid: true });
   });
 
-  it('is accepted by one of several keys', async () => {
+  test('is accepted by one of several keys', async () => {
     const keys = [load(other), RSA, EC, SECRET];
     for (const token of [goodHs, good]) {
       expect(await verifyToken(token, keys, { atSeconds: NOW })).toMatchObject({ valid: true });
@@ -246,7 +248,7 @@ const EXAMPLES = readFileSync(join(import.meta.dirname, '../fixtures/rfc-tokens.
   .trimEnd()
   .split('\n');
 
-it.each(EXAMPLES.map((line) => line.split('\t') as [string, string, string, string]))(
+test.each(EXAMPLES.map((line) => line.split('\t') as [string, string, string, string]))(
   '%s has a valid signature, claims that the service refuses, and an invalid signature for other claims',
   async (_, key, token, reason) => {
     const keys = [loadVerificationKey(Buffer.from(key), 'the example')];

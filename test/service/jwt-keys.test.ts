@@ -1,6 +1,6 @@
 import { createSecretKey, type JsonWebKey, type KeyObject, randomBytes } from 'node:crypto';
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { FilingsError } from '../../src/errors.ts';
 import { ALGORITHM, ALGORITHMS, type Algorithm } from '../../src/jwt/algorithms.ts';
 import { keyFault, requireFit } from '../../src/jwt/key-fit.ts';
@@ -29,7 +29,7 @@ async function roundTrip(algorithm: Algorithm, signing: Buffer, verifying: Buffe
 }
 
 describe('minting and verifying works for', () => {
-  it.each(ALGORITHMS.filter(({ family }) => family !== 'HS'))('$name with PEM and JWK', async (algorithm) => {
+  test.each(ALGORITHMS.filter(({ family }) => family !== 'HS'))('$name with PEM and JWK', async (algorithm) => {
     const { privateKey, publicKey } = curves[algorithm.curve ?? ''] ?? rsa;
     const sound = { valid: true, claims: { sub: 'alice' } };
     expect(await roundTrip(algorithm, pem(privateKey), pem(publicKey))).toMatchObject(sound);
@@ -38,7 +38,7 @@ describe('minting and verifying works for', () => {
     expect(withJwk).toMatchObject({ ...sound, header: { kid: 'k' } });
   });
 
-  it.each(ALGORITHMS.filter(({ family }) => family === 'HS'))('$name with a secret and a JWK', async (algorithm) => {
+  test.each(ALGORITHMS.filter(({ family }) => family === 'HS'))('$name with a secret and a JWK', async (algorithm) => {
     const token = await mintToken({ key: loadSecret(secret, 'secret'), algorithm, issuedAt: NOW, lifetime: 60 });
     const asJwk = jwk(createSecretKey(secret));
     const verdict = await verifyToken(token, [loadVerificationKey(asJwk, 'jwk')], { atSeconds: NOW });
@@ -49,7 +49,7 @@ describe('minting and verifying works for', () => {
   const pkcs1 = (key: KeyObject) => key.export({ format: 'pem', type: 'pkcs1' });
   const sec1 = p256.privateKey.export({ format: 'pem', type: 'sec1' });
   const windows = (key: KeyObject) => pem(key).toString().replaceAll('\n', '\r\n');
-  it.each<[string, string, string | Buffer, string | Buffer]>([
+  test.each<[string, string, string | Buffer, string | Buffer]>([
     ['PKCS#1', 'RS256', pkcs1(rsa.privateKey), pkcs1(rsa.publicKey)],
     ['SEC1', 'ES256', sec1, pem(p256.publicKey)],
     ['SEC1 after its parameters', 'ES256', parameters + sec1, pem(p256.publicKey)],
@@ -63,7 +63,7 @@ describe('minting and verifying works for', () => {
   });
 
   const encrypted = { format: 'pem', cipher: 'aes-256-cbc', passphrase: 'open sesame' } as const;
-  it.each([
+  test.each([
     ['PKCS#8', rsa.privateKey.export({ ...encrypted, type: 'pkcs8' })],
     ['PKCS#1', rsa.privateKey.export({ ...encrypted, type: 'pkcs1' })],
     ['SEC1', p256.privateKey.export({ ...encrypted, type: 'sec1' })],
@@ -71,12 +71,15 @@ describe('minting and verifying works for', () => {
     const key = Buffer.from(text);
     const algorithm = requireFit(loadSigningKey(key, 'key', 'open sesame'), 'sign');
     expect(await roundTrip(algorithm, key, key, 'open sesame')).toMatchObject({ valid: true });
-    const refused = { message: 'key: the key is encrypted', hint: { advice: 'passphrase-file' } };
+    const refused = {
+      message: 'key: the key is encrypted',
+      hint: 'name the file of its passphrase with --passphrase-file',
+    };
     expect(() => loadSigningKey(key, 'key')).toThrow(expect.objectContaining(refused));
     for (const wrong of ['wrong', '']) expect(() => loadSigningKey(key, 'key', wrong)).toThrow('passphrase is wrong');
   });
 
-  it.each([
+  test.each([
     ['RSA', pem(rsa.privateKey), 'RS256'],
     ...Object.entries(curves).map(
       ([curve, pair], at) => [curve, pem(pair.privateKey), `ES${[256, 384, 512][at]}`] as const,
@@ -91,8 +94,7 @@ describe('minting and verifying works for', () => {
 
 describe('loading refuses', () => {
   const certificate = '-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n';
-  const openSsh = '-----BEGIN OPENSSH PRIVATE KEY-----\nb3Blb\n-----END OPENSSH PRIVATE KEY-----\n';
-  const unsound = /does not hold a sound key/;
+  const unsound = /does not contain a valid key/;
   // These keys are put together from two keys.
   const mixed = /the key's parts don't belong together/;
   const [foreignEc, foreignRsa] = [otherEc, otherRsa].map(({ privateKey }) => privateKey.export({ format: 'jwk' }));
@@ -104,17 +106,14 @@ describe('loading refuses', () => {
   const longer = Buffer.concat([Buffer.of(0x30, sec1.length - 1, 2, 1, 1, 4, 33, 1), sec1.subarray(7)]);
   const armoured = (bytes: Buffer) =>
     `-----BEGIN EC PRIVATE KEY-----\n${bytes.toString('base64').replace(/(.{64})/g, '$1\n')}\n-----END EC PRIVATE KEY-----\n`;
-  it.each<[name: string, content: string | Buffer, reason: RegExp]>([
+  test.each<[name: string, content: string | Buffer, reason: RegExp]>([
     ['an empty file', '', /it is empty/],
-    ['garbage', 'hello', /neither a PEM key nor a JWK$/],
-    ['DER', rsa.privateKey.export({ format: 'der', type: 'pkcs8' }), /neither a PEM key nor a JWK/],
+    ['garbage', 'hello', /it is neither a PEM key nor a JWK$/],
     ['a certificate', certificate, unsound],
-    ['an SSH private key', openSsh, unsound],
     ['a truncated key', pem(rsa.privateKey).subarray(0, 900), unsound],
     ['a key with garbage inside', `${head}AAAA\n${foot}`, unsound],
     ['a public key', pem(rsa.publicKey), /a public key, which can only verify/],
     ['a public JWK', jwk(rsa.publicKey), /a public key, which can only verify/],
-    ['a JWK Set', JSON.stringify({ keys: [{}] }), /kty is missing/],
     ['broken JSON', '{"kty":"RSA",', /the JWK is not JSON/],
     ['a JWK with a member twice', '{"kty":"oct","k":"AAAA","k":"BBBB"}', /"k" twice/],
     ['a JWK of an unknown type', '{"kty":"XYZ"}', /not what its kty wants/],
@@ -125,8 +124,8 @@ describe('loading refuses', () => {
     ['a JWK with key_ops of another type', jwk(rsa.privateKey, { key_ops: 'sign' }), /key_ops is not a list/],
     ['a JWK with kid of another type', jwk(rsa.privateKey, { kid: 7 }), /kid is not a string/],
     ['RSA of 1024 bits', pem(weak.privateKey), /1024 bits, and fewer than 2048/],
-    ['Ed25519', pem(keyPair('ed25519').privateKey), /ed25519 \(EdDSA\), which the service does not take/],
-    ['X25519', pem(keyPair('x25519').privateKey), /x25519, which the service does not take/],
+    ['Ed25519', pem(keyPair('ed25519').privateKey), /ed25519 \(EdDSA\), which the service does not accept/],
+    ['X25519', pem(keyPair('x25519').privateKey), /x25519, which the service does not accept/],
     ['an OKP JWK', jwk(keyPair('ed25519').privateKey), /EdDSA/],
     ['secp256k1', pem(ecPair('secp256k1').privateKey), /EC key on secp256k1, which is not for ES256/],
     ['an oct JWK of 31 bytes', jwk(createSecretKey(secret.subarray(0, 31))), /at least 32 bytes, and this has 31/],
@@ -145,7 +144,7 @@ describe('loading refuses', () => {
 
   const known = /public part could sign/;
   const spki = rsa.publicKey.export({ format: 'der', type: 'spki' });
-  it.each<[string, string | Buffer, RegExp]>([
+  test.each<[string, string | Buffer, RegExp]>([
     ['PEM text', pem(rsa.publicKey), known],
     ['PEM text with more around it', `x\n${pem(rsa.publicKey)}`, known],
     ['a private key', pem(rsa.privateKey), known],
@@ -163,7 +162,7 @@ describe('loading refuses', () => {
     await expectRefused(() => requireFit(loadSecret(bytes, 'secret file s'), 'sign'), bytes, reason);
   });
 
-  it('no secret of random bytes, raw or in the usual codings', () => {
+  test('no secret of random bytes, raw or in the usual codings', () => {
     for (let round = 0; round < (proving ? 3000 : 300); round += 1) {
       const bytes = randomBytes(64 + (round % 200));
       // The worst first byte is that of every key in DER.
@@ -174,7 +173,7 @@ describe('loading refuses', () => {
     }
   });
 
-  it('a file over 16 KiB before it is parsed', () => {
+  test('a file over 16 KiB before it is parsed', () => {
     for (const text of ['-----BEGIN PUBLIC KEY-----\n', '-----BEGIN A-----', '{"kty":"RSA"']) {
       for (const load of [loadVerificationKey, loadSecret])
         expect(() => load(Buffer.from(text.repeat(2000)), 'key')).toThrow('key: larger than 16 KiB');
@@ -182,7 +181,7 @@ describe('loading refuses', () => {
   });
 });
 
-it.each<[what: string, change: JsonWebKey, reason: RegExp]>([
+test.each<[what: string, change: JsonWebKey, reason: RegExp]>([
   ['e = 1', { e: 'AQ' }, /its public exponent of 1 anybody could sign/],
   ['e = 2', { e: 'Ag' }, /its public exponent of 2 anybody could sign/],
   ['e = 65536', { e: 'AQAA' }, /its public exponent of 65536 anybody could sign/],
@@ -192,7 +191,7 @@ it.each<[what: string, change: JsonWebKey, reason: RegExp]>([
   expect(() => requireFit(loadSigningKey(json({ ...ownRsa, ...change }), 'key'), 'sign')).toThrow(FilingsError);
 });
 
-it('any JWK works as a key or is refused as a configuration error', async () => {
+test('any JWK works as a key or is refused as a configuration error', async () => {
   const bases = [rsa, p256, ecPair('P-521')]
     .flatMap((pair) => [pair.privateKey, pair.publicKey])
     .map((key) => key.export({ format: 'jwk' }) as Record<string, unknown>);

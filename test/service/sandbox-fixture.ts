@@ -5,7 +5,6 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { onTestFinished } from 'vitest';
-import { sleep } from '../../src/abort.ts';
 import { type SandboxOptions, startSandbox } from '../../src/sandbox/server.ts';
 
 export const KEY = 'k y/+%?&=1';
@@ -25,7 +24,7 @@ export async function sandbox(
   const log = (line: string) => lines.push(line);
   const { platform } = process;
   const place = { directory, platform, host: '127.0.0.1', port: 0 };
-  const defaults = { ...place, apiKey: KEY, jwtKeys: [], now: Date.now, sleep, log };
+  const defaults = { ...place, apiKey: KEY, jwtKeys: [], now: Date.now, log };
   const running = await startSandbox({ ...defaults, ...options });
   onTestFinished(() => running.close());
   const { port } = running;

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { loadSecret } from '../../src/jwt/keys.ts';
 import { ecPair, rsaPair } from '../key-pairs.ts';
 import { CLAIMS, forge, loadVerificationKey, NOW, pem } from './jwt-forge.ts';
@@ -25,7 +25,7 @@ function getWithKey(running: Running, way: keyof typeof WAYS, key: string, more:
 }
 
 describe('a sandbox with a key alone', () => {
-  it.each(Object.keys(WAYS) as (keyof typeof WAYS)[])(
+  test.each(Object.keys(WAYS) as (keyof typeof WAYS)[])(
     'accepts the right key and refuses a wrong one by %s',
     async (way) => {
       const running = await sandbox(FILES, { now });
@@ -41,7 +41,7 @@ describe('a sandbox with a key alone', () => {
   );
 
   const plain = 'secret-1';
-  it.each<[string, string, Record<string, string | string[]>, number]>([
+  test.each<[string, string, Record<string, string | string[]>, number]>([
     ['no key', target, {}, 401],
     ['an empty key segment', target.replace('?', '/APIKEY-?'), {}, 401],
     ['another user', target, { Authorization: basic('admin', plain) }, 401],
@@ -64,7 +64,7 @@ describe('a sandbox with a key and JWTs', () => {
   const jwtKeys = [...publicKeys, loadSecret(secret, 'secret')];
   const SIGNERS = { RS256: rsa.privateKey, PS256: rsa.privateKey, ES256: ec.privateKey, HS256: secret } as const;
 
-  it.each(Object.entries(SIGNERS))('accepts %s with the right key only', async (alg, key) => {
+  test.each(Object.entries(SIGNERS))('accepts %s with the right key only', async (alg, key) => {
     const running = await sandbox(FILES, { now, jwtKeys });
     const headers = { Authorization: `Bearer ${forge(alg, key)}` };
     for (const way of ['header', 'query', 'path'] as const) {
@@ -74,7 +74,7 @@ describe('a sandbox with a key and JWTs', () => {
     expect((await running.get(target, headers)).status).toBe(401);
   });
 
-  it.each<[string, string, RegExp]>([
+  test.each<[string, string, RegExp]>([
     ['that has expired', forge('ES256', ec.privateKey, { payload: { ...CLAIMS, nbf: NOW - 60, exp: NOW } }), /exp/],
     ['of another key', forge('RS256', rsaPair('other').privateKey), /signature/],
     ['that is not a JWT', 'nonsense', /./],

@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { readdirSync } from 'node:fs';
-import { chown, readFile } from 'node:fs/promises';
+import { mkdtemp, readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { promisify } from 'node:util';
@@ -9,8 +9,16 @@ import { checkAccess } from '../../src/disk/secret-file.ts';
 import { FilingsError } from '../../src/errors.ts';
 import { readSecret, type SecretSource } from '../../src/settings/read-secret.ts';
 import { heldClock } from '../held-clock.ts';
-import { temporaryFolder, worldOf } from '../settings-world.ts';
-import { isRunning } from './transfer-fixture.ts';
+import { OWNER, temporaryFolder, worldOf } from '../settings-world.ts';
+
+/** Returns whether a process runs. */
+function isRunning(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+}
 
 const execute = promisify(execFile);
 const CANARY = 'canary-0123456789';
@@ -26,6 +34,8 @@ describe('a key', () => {
     [CANARY, CANARY],
     [`${CANARY}\n`, CANARY],
     [`${CANARY}\r\n`, CANARY],
+    [`${CANARY}\r`, CANARY],
+    [`\ufeff${CANARY}\r\n`, CANARY],
     ['two words', 'two words'],
   ])('is read from %j', async (content, key) => {
     const world = worldOf();
@@ -37,13 +47,13 @@ describe('a key', () => {
 
   test.each([
     ['\n', 'is empty'],
-    [`${CANARY}\n\n`, 'has a line break inside'],
-    [`${CANARY}\nX-Evil: 1`, 'has a line break inside'],
-    [`${CANARY}\rx`, 'has a line break inside'],
-    [`${CANARY}\0`, 'has a character that no header may hold'],
-    [`${CANARY}\x7f`, 'has a character that no header may hold'],
-    [`${CANARY}é`, 'has a character that no header may hold'],
-    [` ${CANARY}`, 'begins or ends with a blank'],
+    [`${CANARY}\n\n`, 'contains a line break'],
+    [`${CANARY}\nX-Evil: 1`, 'contains a line break'],
+    [`${CANARY}\rx`, 'contains a line break'],
+    [`${CANARY}\0`, 'contains a character that is not allowed in a header'],
+    [`${CANARY}\x7f`, 'contains a character that is not allowed in a header'],
+    [`${CANARY}é`, 'contains a character that is not allowed in a header'],
+    [` ${CANARY}`, 'begins or ends with white space'],
   ])('is refused without being printed if it is %j', async (content, why) => {
     const path = await folder.file('bad-key', content);
     for (const source of [{ kind: 'file', path } as const, { kind: 'value', value: content } as const]) {
@@ -54,13 +64,57 @@ describe('a key', () => {
   });
 });
 
+describe('a JWT', () => {
+  const TOKEN = 'eyJhbGciOiJIUzI1NiJ9.eyJleHAiOjF9.c2lnbmF0dXJl-_';
+  const readToken = (source: SecretSource) => readSecret(source, 'JWT', worldOf());
+
+  test.each([
+    ['alone', TOKEN],
+    ['with a line break', `${TOKEN}\r\n`],
+    ['with a byte-order mark', `\ufeff${TOKEN}`],
+  ])('is read %s', async (_, content) => {
+    expect(await readToken({ kind: 'value', value: content })).toBe(TOKEN);
+    expect(await readToken({ kind: 'file', path: await folder.file('jwt', content) })).toBe(TOKEN);
+  });
+
+  test.each([
+    ['a Bearer credential', `Bearer ${TOKEN}`, "begins with 'Bearer'"],
+    ['a header line', `Authorization: Bearer ${TOKEN}\n`, 'is a whole header line'],
+    ['single quotes', `'${TOKEN}'`, 'is in quotes'],
+    ['double quotes', `"${TOKEN}"\n`, 'is in quotes'],
+    ['the response of a token endpoint', `{"access_token":"${TOKEN}","refresh_token":"canary.of.refresh"}`, 'is JSON'],
+    ['JSON with an id_token', `{\n "id_token": "${TOKEN}" }`, 'is JSON'],
+    ['a blank at the end', `${TOKEN} `, 'is not a JWT: three parts of base64url'],
+  ])('is refused with a command that extracts it from %s', async (_, content, seen) => {
+    const path = await folder.file('pasted token', content);
+    const error = await readToken({ kind: 'file', path }).catch((thrown) => thrown);
+    expect(error).toMatchObject({ code: 'config', message: expect.stringContaining(seen) });
+    expect(`${error.message} ${error.hint}`).not.toMatch(/eyJ|canary/);
+    const cwd = await mkdtemp(join(folder.path, 'run-'));
+    await execute('sh', ['-c', error.hint.replace(/^[^:]*: /, '')], { cwd });
+    expect(await readToken({ kind: 'file', path: join(cwd, 'bare.jwt') })).toBe(TOKEN);
+    const piped = await readToken({ kind: 'value', value: content }).catch((thrown) => thrown);
+    expect(piped.hint).toMatch(/^to keep only the token, pipe it through: (?:jq|grep) /);
+  });
+
+  test.each([
+    ['two parts', 'a.b'],
+    ['four parts', 'a.b.c.d'],
+    ['no signature', 'a.b.'],
+    ['padding', 'a.b=.c'],
+    ['an opaque token', 'opaque'],
+  ])('is refused if it has %s', async (_, value) => {
+    await expect(readToken({ kind: 'value', value })).rejects.toThrow('JWT: is not a JWT: three parts of base64url');
+  });
+});
+
 describe('a key file', () => {
   test.each(['640', '604', '620', '602'])(
     'of mode %s is refused with a command that fixes the mode, and is closed',
     async (mode) => {
-      const path = await folder.file('open key', CANARY, Number.parseInt(mode, 8));
+      const path = await folder.ownFile('open key', CANARY, Number.parseInt(mode, 8));
       const descriptors = readdirSync('/dev/fd').length;
-      await expect(readKey({ kind: 'file', path })).rejects.toMatchObject({
+      await expect(readKey({ kind: 'file', path }, worldOf({ uid: OWNER }))).rejects.toMatchObject({
         code: 'config',
         message: expect.stringMatching(/others can (read|write) it/),
         hint: `chmod 600 '${path}'`,
@@ -70,29 +124,73 @@ describe('a key file', () => {
   );
 
   asRoot('of another user is refused', async () => {
-    const path = await folder.file('foreign', CANARY);
-    await chown(path, 12345, 12345);
+    const path = await folder.ownFile('foreign', CANARY, 0o600);
     await expect(readKey({ kind: 'file', path })).rejects.toThrow('another user owns it');
   });
 
-  // systemd 254 and later provide the files of LoadCredential= like this: owned by root, with an access list for the
-  // user of the service.
-  test.each([
-    ['private', '/key', 0, 0o400, ''],
-    ['private', '/key', 0, 0o440, 'read'],
-    ['private', '/run/given/key', 0, 0o440, ''],
-    ['private', '/run/given/deep/key', 0, 0o440, 'read'],
-    ['private', '/run/given', 0, 0o440, 'read'],
-    ['private', '/run/given/key', 0, 0o444, 'read'],
-    ['private', '/run/given/key', 0, 0o460, 'write'],
-    ['private', '/run/given/key', 12345, 0o440, 'read'],
-    ['trusted', '/key', 12345, 0o644, ''],
-    ['trusted', '/key', 0, 0o664, 'write'],
-  ] as const)('%s, at %s, of user %i, mode %o, is open to others: "%s"', (protection, path, uid, mode, others) => {
-    const world = worldOf({ uid: 12345, env: { CREDENTIALS_DIRECTORY: '/run/given' } });
-    const check = () => checkAccess({ uid, mode }, protection, 'key', path, world);
-    if (others === '') check();
-    else expect(check).toThrow(`others can ${others} it`);
+  // Kubernetes, Swarm and systemd mount secrets as files of root, which the user of the service can read.
+  const asOwner = 'run as the user who owns it (uid 500)';
+  test.each<
+    [string, { protection: 'private' | 'trusted'; reader: number; owner: number; mode: number }, string?, string?]
+  >([
+    ['a mounted secret', { protection: 'private', reader: 500, owner: 0, mode: 0o644 }],
+    ['a mounted secret of a group', { protection: 'private', reader: 500, owner: 0, mode: 0o440 }],
+    ['a mounted secret that root reads', { protection: 'private', reader: 0, owner: 0, mode: 0o444 }],
+    [
+      'a secret of root that a group can write',
+      { protection: 'private', reader: 500, owner: 0, mode: 0o460 },
+      'others can write it',
+      'sudo chmod go-w /k',
+    ],
+    [
+      'a secret of root that all can write',
+      { protection: 'private', reader: 0, owner: 0, mode: 0o602 },
+      'others can write it',
+      'chmod 600 /k',
+    ],
+    ['an own secret', { protection: 'private', reader: 500, owner: 500, mode: 0o400 }],
+    [
+      'an own secret that all can read',
+      { protection: 'private', reader: 500, owner: 500, mode: 0o604 },
+      'others can read it',
+      'chmod 600 /k',
+    ],
+    [
+      'an own secret that a group can read',
+      { protection: 'private', reader: 500, owner: 500, mode: 0o640 },
+      'others can read it',
+      'chmod 600 /k',
+    ],
+    [
+      'a secret of another user',
+      { protection: 'private', reader: 0, owner: 500, mode: 0o600 },
+      'another user owns it',
+      `${asOwner}, or pass the key by the environment or stdin`,
+    ],
+    ['a config file of root', { protection: 'trusted', reader: 500, owner: 0, mode: 0o644 }],
+    ['an own config file', { protection: 'trusted', reader: 500, owner: 500, mode: 0o644 }],
+    [
+      'an own config file that a group can write',
+      { protection: 'trusted', reader: 500, owner: 500, mode: 0o664 },
+      'others can write it',
+      'chmod 600 /k',
+    ],
+    [
+      'a config file of a user, read by root',
+      { protection: 'trusted', reader: 0, owner: 500, mode: 0o644 },
+      'another user owns it',
+      `${asOwner}, or make it yours: chown 0 /k`,
+    ],
+    [
+      'a config file of another user',
+      { protection: 'trusted', reader: 700, owner: 500, mode: 0o644 },
+      'another user owns it',
+      `${asOwner}, or make it yours: sudo chown 700 /k`,
+    ],
+  ])('the rule for %s', (_, { protection, reader, owner, mode }, fault, hint) => {
+    const check = () => checkAccess({ uid: owner, mode }, protection, 'key', '/k', { uid: reader });
+    if (fault === undefined) check();
+    else expect(check).toThrow(expect.objectContaining({ code: 'config', message: `key /k: ${fault}`, hint }));
   });
 
   test.each([
@@ -100,10 +198,10 @@ describe('a key file', () => {
     ['.', 'not a regular file'],
     ['/dev/zero', 'not a regular file'],
     ['large', 'larger than 1 MiB'],
-    ['no-key', 'larger than 64 KiB'],
+    ['no-key', 'larger than 8 KiB'],
   ])('is refused if the path is not a key file: %s', async (name, message) => {
     await folder.file('large', 'x'.repeat(1024 * 1024 + 1));
-    await folder.file('no-key', 'x'.repeat(64 * 1024 + 1));
+    await folder.file('no-key', 'x'.repeat(8 * 1024 + 1));
     await expect(readKey({ kind: 'file', path: resolve(folder.path, name) })).rejects.toMatchObject({
       code: 'config',
       message: expect.stringContaining(message),
@@ -148,15 +246,23 @@ describe('a key from a command', () => {
   test.each([
     [['false'], 'false: exited with status 1'],
     [['sh', '-c', 'echo nothing there >&2; exit 3'], 'sh: exited with status 3: nothing there'],
-    [['sh', '-c', `echo ${CANARY}; echo "not ${CANARY}" >&2; exit 3`], 'sh: exited with status 3: not [redacted]'],
     [['sh', '-c', 'kill -9 $$'], 'sh: was ended by SIGKILL'],
     [['true'], 'true: is empty'],
-    [['no-such-program-here'], 'no-such-program-here: no such program'],
+    [['no-such-program-here'], 'no-such-program-here: cannot be run: no such file or directory (ENOENT)'],
     [['/'], '/: cannot be run: permission denied (EACCES)'],
-    [['head', '-c', '2000000', '/dev/zero'], 'head: cannot be run'],
+    [['head', '-c', '2000000', '/dev/zero'], 'head: larger than 8 KiB'],
     [['echo', 'a\0b'], 'echo: cannot be run'],
   ])('is an error if the command fails: %j', async (argv, message) => {
     await expect(run(argv)).rejects.toMatchObject({ code: 'config', message: expect.stringContaining(message) });
+  });
+
+  test('is registered as a secret even if the command fails, because the command may repeat it', async () => {
+    const world = worldOf({ env: { PATH: '/usr/bin:/bin' } });
+    const argv = ['sh', '-c', `echo ${CANARY}; echo "not ${CANARY}" >&2; exit 3`];
+    const error = await readKey({ kind: 'command', argv }, world).catch((thrown) => thrown);
+    expect(world.secrets.redact(error.message)).toBe(
+      'API key of apiKeyCommand: sh: exited with status 3: not [redacted]',
+    );
   });
 
   test('is given up after 30 seconds', async () => {
@@ -173,15 +279,19 @@ describe('a key from a command', () => {
     expect(onError).toHaveBeenCalledWith(expect.objectContaining({ code: 'config', message }));
   });
 
-  test('is no longer waited for after an interrupt, which ends the command', async () => {
+  test.each([
+    ['the command', `echo $$ > "$0"; exec sleep 600`],
+    ['what its shell has started', `sleep 600 & echo $! > "$0"; wait`],
+    ['what its shell has left behind', `sleep 600 & echo $! > "$0"; echo ${CANARY}`],
+  ])('is no longer waited for after an interrupt, which ends %s', async (_, script) => {
     const controller = new AbortController();
-    const pidFile = join(folder.path, 'pid');
-    const running = run(['sh', '-c', `echo $$ > '${pidFile}'; exec sleep 600`], { interrupt: controller.signal });
+    const pidFile = join(await mkdtemp(join(folder.path, 'run-')), 'pid');
+    const running = run(['sh', '-c', script, pidFile], { interrupt: controller.signal });
     const pid = async () => Number(await readFile(pidFile, 'utf8').catch(() => ''));
     await expect.poll(pid, { timeout: 60_000 }).toBeGreaterThan(0);
     controller.abort(new FilingsError('interrupted', 'interrupted: SIGTERM', { signal: 15 }));
     await expect(running).rejects.toMatchObject({ exitStatus: 143 });
-    const child = await pid();
-    await expect.poll(() => isRunning(child), { timeout: 60_000 }).toBe(false);
+    const process = await pid();
+    await expect.poll(() => isRunning(process), { timeout: 60_000 }).toBe(false);
   });
 });

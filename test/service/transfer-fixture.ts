@@ -6,17 +6,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { sleep } from '../../src/abort.ts';
-import { errnoOf } from '../../src/errors.ts';
+import { Directories } from '../../src/disk/directory.ts';
 import { Connections } from '../../src/http/connections.ts';
 import { RateLimiter } from '../../src/http/rate-limiter.ts';
 import { Secrets } from '../../src/secrets.ts';
 import { parseAccession } from '../../src/service/accession.ts';
 import { ServiceClient } from '../../src/service/client.ts';
 import type { ByteWriter } from '../../src/stdio/byte-writer.ts';
-import { Directories } from '../../src/transfer/directories.ts';
-import { fetchToDisk, fetchToStream } from '../../src/transfer/download.ts';
+import { fetchToStream, planAt, saveToDisk } from '../../src/transfer/download.ts';
 import type { IfExists } from '../../src/transfer/file-plan.ts';
-import { SYSTEM } from '../../src/world.ts';
 import { type Script, scripted } from '../servers/scripted.ts';
 
 export const ACCESSION = parseAccession('0001234567-24-000001');
@@ -29,42 +27,34 @@ export interface RunOptions {
   readonly ifExists?: IfExists;
   readonly hasChecksums?: boolean;
   readonly directory?: string;
+  /** Parts of the world of its directories. */
+  readonly world?: Partial<ReturnType<typeof directoryWorld>>;
+  /** A credential of the run. */
+  readonly secret?: string;
   /** A path below that directory, in which no link is followed. */
   readonly below?: string;
-  /** The size in the listing. */
-  readonly listedSize?: number;
   /** Called before each retry. */
   readonly retry?: () => void;
   /** Receives the warnings. */
   readonly warn?: (text: string) => void;
 }
 
-/** PIDs of the runs that have not ended, beyond those of all real processes. */
-const livePids = new Set<number>();
-let lastPid = 1_000_000_000;
-
 export type Run = Awaited<ReturnType<typeof startRun>>;
 
 /**
- * Starts a run inside this process: everything between the command line and the exit status. It ends with the test. To
- * other runs it is a process of its own, which has ended after `die`.
+ * Starts a run inside this process: everything between the command line and the exit status. It ends with the test.
  */
 export async function startRun(url: string, options: RunOptions = {}) {
-  const {
-    directory = await temporaryDirectory(),
-    ifExists = 'skip',
-    below = '.',
-    listedSize,
-    hasChecksums = false,
-  } = options;
+  const { directory = await temporaryDirectory(), ifExists = 'skip', below = '.', hasChecksums = false } = options;
   const monotonic = () => performance.now();
   const connections = new Connections({ connectTimeout: 10_000, idleTimeout: 20_000 }, { env: {}, monotonic, sleep });
   onTestFinished(() => connections.close());
-  const credentials = { source: 'test', key: 'a-key', keyHeader: '', basicUser: '', token: undefined };
+  const credentials = { source: 'test', key: 'a-key', keyHeader: 'X-Service-Key', basicUser: '', token: undefined };
+  const secrets = new Secrets();
+  if (options.secret !== undefined) secrets.add(options.secret);
   const client = new ServiceClient({
     baseUrl: new URL(url),
     credentials: { ...credentials, keyIn: 'authorization' },
-    warn: () => {},
     connections,
     retry: {
       retries: options.retries ?? 0,
@@ -77,15 +67,11 @@ export async function startRun(url: string, options: RunOptions = {}) {
       sleep: async (_, aborted) => aborted.throwIfAborted(),
     },
     userAgent: 'test',
-    secrets: new Secrets(),
-    hintCommand: (command) => command,
+    secrets,
     trace: () => {},
   });
-  lastPid += 1;
-  const pid = lastPid;
-  livePids.add(pid);
-  const directories = new Directories(processInfo(pid));
-  const fetching = { client, directories, listedSizes: { ignored: false }, monotonic };
+  const directories = new Directories({ ...directoryWorld(), ...options.world });
+  const fetching = { client, directories, monotonic };
   const { signal } = new AbortController();
   const nothing = () => {};
   const { retry = nothing, warn = nothing } = options;
@@ -100,39 +86,23 @@ export async function startRun(url: string, options: RunOptions = {}) {
         displayPath: path,
         ifExists,
         sha256,
-        listedSize,
         hasChecksums,
         isDryRun: false,
       };
-      const target = { ...request, path, location: { directory, below }, isOutput: false, isInOwnDirectory: false };
-      return fetchToDisk(fileOf(name), target, fetching, signal, watcher);
+      const target = { ...request, path, location: { directory, below } };
+      return saveToDisk(fileOf(name), target, planAt(target), fetching, signal, watcher);
     },
-    pipe(writer: ByteWriter, spoolDirectory?: string) {
-      const spoolIn =
-        spoolDirectory === undefined ? undefined : { directory: spoolDirectory, platform: process.platform };
-      return fetchToStream(fileOf('primary.htm'), { open: async () => writer, spoolIn }, fetching, signal, watcher);
+    pipe(writer: ByteWriter) {
+      return fetchToStream(fileOf('primary.htm'), { open: async () => writer }, fetching, signal, watcher);
     },
-    die: () => void livePids.delete(pid),
     names: () => readdir(directory),
     read: (name = 'primary.htm') => readFile(join(directory, below, name)),
   };
 }
 
-/** Returns what the directories of a run know of its process. */
-export function processInfo(pid = process.pid) {
-  const isHere = (other: number) => livePids.has(other) || isRunning(other);
-  const { platform } = process;
-  const own = { hostname: 'test', cwd: '/', pid, platform, isRunning: isHere, system: SYSTEM };
-  return { ...own, now: Date.now, random: Math.random, sleep };
-}
-
-/** Returns whether a process has this PID, as the program does. */
-export function isRunning(pid: number): boolean {
-  try {
-    return process.kill(pid, 0);
-  } catch (error) {
-    return errnoOf(error) !== 'ESRCH';
-  }
+/** Returns what the directories of a run know of the world. */
+export function directoryWorld() {
+  return { cwd: '/', platform: process.platform, now: Date.now, random: Math.random, uid: process.geteuid?.(), sleep };
 }
 
 /** Starts a server that answers by a script, and a run against it. */

@@ -1,8 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import { COMMANDS } from '../../src/cli/catalogue.ts';
-import { parseCommandLine, readCommandLine } from '../../src/cli/program.ts';
+import { readCommandLine } from '../../src/cli/program.ts';
 
-const parse = (line: string) => parseCommandLine(line === '' ? [] : line.split(' '), COMMANDS);
+function parse(line: string) {
+  const { line: parsed, error } = readCommandLine(line.split(' ').filter(Boolean));
+  if (parsed === undefined) throw error;
+  return parsed;
+}
 
 function invocationOf(line: string) {
   const request = parse(line);
@@ -42,22 +45,19 @@ test.each([
   ['token inspect X', 'inspect'],
 ])('%j runs %s', (line, name) => expect(invocationOf(line).name).toBe(name));
 
-test.each<[line: string, about: string, brief: boolean, missing?: boolean]>([
-  ['--help', 'filings', false],
-  ['-h', 'filings', true],
-  ['list --help', 'filings list', false],
-  ['-qh list', 'filings list', true],
-  ['--help token --sub sign', 'filings token sign', false],
-  ['--profile work list -h', 'filings list', true],
-  ['token sign -h', 'filings token sign', true],
-  ['download --help --nonsense', 'filings download', false],
-  ['', 'filings', true, true],
-  ['-v', 'filings', true, true],
-  ['config', 'filings config', true, true],
-])('%j shows the help of %s (short: %j, missing command: %j)', (line, about, brief, missing = false) => {
+test.each<[line: string, about: string, missing?: boolean]>([
+  ['--help', 'filings'],
+  ['help', 'filings'],
+  ['list --help', 'filings list'],
+  ['help token sign', 'filings token sign'],
+  ['--profile work list -h', 'filings list'],
+  ['download --help --nonsense', 'filings download'],
+  ['', 'filings', true],
+  ['-v', 'filings', true],
+  ['config', 'filings config', true],
+])('%j shows the help of %s (missing command: %j)', (line, about, missing = false) => {
   const request = parse(line);
-  expect(request).toMatchObject({ kind: 'help', about, missing });
-  expect(request.kind === 'help' && /^More: .*--help/m.test(request.text(80))).toBe(brief);
+  expect(request).toMatchObject({ kind: 'help', about, missing, text: expect.stringContaining(`Usage: ${about} `) });
 });
 
 test.each(['--version', '-V', '--version list', '-qV'])('%j requests the version', (line) =>
@@ -65,22 +65,22 @@ test.each(['--version', '-V', '--version list', '-qV'])('%j requests the version
 );
 
 test.each([
-  ['lst', 'lst: no such command', 'did you mean list?'],
-  ['eyJhbGciOi.canary', 'the first argument: no such command', 'see filings --help'],
-  ['token eyJhbGciOi.canary', 'token: no such command', 'see filings token --help'],
-  ['list --jsn X', '--jsn: no such option', 'did you mean --json?'],
-  ['list --api-kye=canary', '--api-kye: no such option', 'did you mean --api-key?'],
-  ['--vresion', '--vresion: no such option', 'did you mean --version?'],
-  ['list --json=canary', '--json: takes no value', 'see filings list --help'],
-  ['list --api-key', '--api-key: KEY is missing', 'see filings list --help'],
-  ['download -j', '--jobs: N is missing', 'see filings download --help'],
-  ['config get', 'config get: KEY is missing', 'see filings config get --help'],
-  ['verify', 'verify: DIRECTORY is missing', 'see filings verify --help'],
-  ['config get jobs canary', 'config get takes 1 argument, not 2', 'see filings config get --help'],
-  ['config set a b canary', 'config set takes 2 arguments, not 3', 'see filings config set --help'],
-  ['config path canary', 'config path takes no arguments', 'see filings config path --help'],
+  ['lst', "unknown command 'lst'", 'did you mean list?'],
+  ['token inspct x', "unknown command 'inspct'", 'did you mean inspect?'],
+  ['token sign x', 'filings token sign: takes no arguments', 'see filings token sign --help'],
+  ['completion bash zsh', 'filings completion: takes at most 1 argument', 'see filings completion --help'],
+  ['eyJhbGciOi.canary', "unknown command '…'", 'see filings --help'],
+  ['token eyJhbGciOi.canary', "unknown command '…'", 'see filings token --help'],
+  ['list --jsn X', "unknown option '--jsn'", 'did you mean --json?'],
+  ['list --api-kye=canary', "unknown option '--api-kye'", 'did you mean --api-key?'],
+  ['download --dry', "unknown option '--dry'", 'did you mean --dry-run?'],
+  ['list --zz', "unknown option '--zz'", 'see filings list --help'],
+  ['list -xcanary', "unknown option '-x'", 'see filings list --help'],
+  ['list --json=canary', "unknown option '--json'", 'did you mean --json?'],
+  ['list --api-key', "option '--api-key <KEY>' argument missing", 'see filings list --help'],
+  ['verify', "missing required argument 'DIRECTORY'", 'see filings verify --help'],
   ['completion tcsh', "SHELL: must be bash, zsh, fish or powershell, not 'tcsh'", undefined],
-  ['list -l --json X', '--long cannot be used with --json', 'see filings list --help'],
+  ['list -l --json X', "option '-l, --long' cannot be used with option '--json'", 'see filings list --help'],
   ['serve --port 65536', "--port: must be a whole number from 0 to 65,535, such as 8787, not '65536'", undefined],
   ['--color=canary list X', "--color: must be auto, always or never, not 'canary'", undefined],
 ])('%j is refused with the message %j', (line, message, hint) => {
@@ -91,11 +91,11 @@ describe('the settings of a command line that is wrong', () => {
   const json = { errorFormat: 'json' };
 
   test.each<[line: string, message: string, flags: object]>([
-    ['list --bogus --error-format json', '--bogus: no such option', json],
-    ['--bogus list --error-format json', '--bogus: no such option', json],
-    ['--error-format json list --bogus', '--bogus: no such option', json],
-    ['lst --error-format json', 'lst: no such command', json],
-    ['token bogus --error-format json', 'token bogus: no such command', json],
+    ['list --bogus --error-format json', "unknown option '--bogus'", json],
+    ['--bogus list --error-format json', "unknown option '--bogus'", json],
+    ['--error-format json list --bogus', "unknown option '--bogus'", json],
+    ['lst --error-format json', "unknown command 'lst'", json],
+    ['token bogus --error-format json', "unknown command 'bogus'", json],
     [
       'download --jobs 1 --if-exists x --error-format json',
       '--if-exists: must be skip, compare',
@@ -103,21 +103,34 @@ describe('the settings of a command line that is wrong', () => {
     ],
     ['list --color x --error-format json', '--color: must be', { ...json, color: '' }],
     ['completion csh --error-format json', 'SHELL: must be', json],
-    ['download --all --output x --error-format json', '--output cannot be used with --all', json],
-    ['--error-format text completion bash zsh --error-format json', 'completion takes 1 argument, not 2', json],
-    ['list --error-format json --jobs', '--jobs: N is missing', json],
+    ['download --all --output x --error-format json', "cannot be used with option '--all'", json],
+    ['--error-format text completion bash zsh --error-format json', 'at most 1 argument', json],
+    ['list --error-format json --jobs', 'argument missing', json],
   ])('are read: %s', (line, message, flags) => {
-    const read = readCommandLine(line.split(' '), COMMANDS);
+    const read = readCommandLine(line.split(' '));
     expect(read.error).toMatchObject({ code: 'usage', message: expect.stringContaining(message) });
     expect(read.flags).toEqual(flags);
   });
 
   test('are read of a line without a command', () => {
-    const { line, flags } = readCommandLine(['--error-format', 'json', 'config'], COMMANDS);
+    const { line, flags } = readCommandLine(['--error-format', 'json', 'config']);
     expect([line?.kind, flags]).toEqual(['help', json]);
   });
+});
 
-  test('are not looked for behind --version', () => {
-    expect(readCommandLine(['--version', '--jobs', 'x'], COMMANDS).line).toEqual({ kind: 'version' });
-  });
+test.each<[line: string, name: string, path: string]>([
+  ['download X f -d ~/x', 'directory', '/home/me/x'],
+  ['download X f --directory=~', 'directory', '/home/me'],
+  ['download X f --report=~/r', 'report', '/home/me/r'],
+  ['download X f -o -', 'output', '-'],
+  ['download X f -o ~x/y', 'output', '~x/y'],
+  ['download X f --layout=~/{file_name}', 'layout', '~/{file_name}'],
+])('a path option that begins with ~/ means the home directory: %s', (line, name, path) => {
+  const { line: parsed } = readCommandLine(line.split(' '), { home: '/home/me' });
+  expect(parsed).toMatchObject({ invocation: { options: { [name]: path } } });
+});
+
+test('~/ means the home directory in the path of a shared option, too', () => {
+  const { flags } = readCommandLine(['list', 'X', '--config=~/c.json', '--api-key=~/k'], { home: '/home/me' });
+  expect(flags).toEqual({ config: '/home/me/c.json', apiKey: '~/k' });
 });

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { FilingsError, type MessageParts, messageOf, withoutResource, withResource } from '../../src/errors.ts';
+import { foreign, unmarked } from '../../src/secrets.ts';
 
 const file = { accession: '0001234567-24-000001', fileName: 'a.htm' };
 const filing = { accession: '0001234567-24-000001' };
@@ -35,17 +36,14 @@ describe('messageOf', () => {
         tries: 3,
       },
     ],
-    [
-      'why; a; then f: full',
-      {
-        reason: 'why',
-        remarks: ['a'],
-        followedBy: { subject: { path: 'f' }, reason: 'full' },
-      },
-    ],
   ])('%s', (message, parts) => {
-    expect(messageOf(parts)).toBe(message);
+    expect(unmarked(messageOf(parts))).toBe(message);
   });
+});
+
+test("only the service's own words are marked as foreign in a message, whatever else it has", () => {
+  const parts = { subject: { path: 'a' }, reason: '503', quote: 'down\ufdd1 b', tries: 2 };
+  expect(messageOf(parts)).toBe(`a: 503: ${foreign('down b')}; 2 tries`);
 });
 
 describe('FilingsError', () => {
@@ -59,7 +57,7 @@ describe('FilingsError', () => {
     retryDue: 2,
     retryable: true,
     connected: false,
-    fault: 'foreign',
+    fault: 'unproved-end',
     cause,
   });
 

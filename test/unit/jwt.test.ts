@@ -1,12 +1,12 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { inspectToken } from '../../src/jwt/inspect.ts';
 import { decodeBase64url } from '../../src/jwt/token.ts';
 import { NOW, part } from '../service/jwt-forge.ts';
 
 const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
 
-it('base64url is decoded only in its canonical form', () => {
+test('base64url is decoded only in its canonical form', () => {
   fc.assert(
     fc.property(fc.uint8Array({ minLength: 1, maxLength: 40 }), (bytes) => {
       const text = Buffer.from(bytes).toString('base64url');
@@ -32,7 +32,7 @@ describe('inspectToken', () => {
     return inspection;
   };
 
-  it('shows times in UTC and relative to now', () => {
+  test('shows times in UTC and relative to now', () => {
     const claims = { iat: NOW - 7200, nbf: NOW - 94, exp: NOW + 300, sub: 'x' };
     const times = {
       iat: { utc: '2027-01-15T06:00:00Z', relative: 'issued 2 h ago' },
@@ -43,10 +43,10 @@ describe('inspectToken', () => {
     expect(inspect(token(header, claims))).toEqual({ header, claims, times, objections: [] });
   });
 
-  it.each<[string, string, RegExp[]]>([
+  test.each<[string, string, RegExp[]]>([
     ['an expired token', token({ alg: 'RS256' }, { nbf: NOW - 99_999, exp: NOW - 3 * 3600 }), [/^expired 3 h ago$/]],
     ['a token without dates', token({ alg: 'RS256' }, {}), [/nbf is missing/, /exp is missing/]],
-    ['the algorithm none', token({ alg: 'none' }, GOOD, ''), [/does not take/, /signature is empty/]],
+    ['the algorithm none', token({ alg: 'none' }, GOOD, ''), [/does not accept/, /signature is empty/]],
     ['a signature that is not base64url', token({ alg: 'RS256' }, GOOD, '***'), [/signature part is not canonical/]],
     ['huge dates', token({ alg: 'RS256' }, '{"nbf":1e400,"exp":1e300,"iat":-5}'), [/nbf/, /exp/, /iat/]],
   ])('reports what the service would object to: %s', (_, text, expected) => {
@@ -54,7 +54,7 @@ describe('inspectToken', () => {
     expect(objections).toEqual(expected.map((reason) => expect.stringMatching(reason)));
   });
 
-  it('never throws', () => {
+  test('never throws', () => {
     const json = fc.oneof(fc.json(), fc.string(), fc.constant('{"exp":1e400,"nbf":-1e400,"iat":1e308}'));
     const dates = fc.record({ exp: fc.double(), nbf: fc.double(), iat: fc.double() });
     fc.assert(

@@ -1,10 +1,9 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { FilingsError, type MessageParts, type Problem } from '../../src/errors.ts';
-import { Secrets } from '../../src/secrets.ts';
-import { hintOf } from '../../src/session/hints.ts';
-import { errorObject, type MessageOptions, renderError } from '../../src/terminal/messages.ts';
+import { foreign, Secrets } from '../../src/secrets.ts';
+import { createLogger, errorObject, type MessageOptions, renderError } from '../../src/terminal/messages.ts';
 
-const plain: MessageOptions = { errorFormat: 'text', color: false, verbose: false, secrets: new Secrets(), hintOf };
+const plain: MessageOptions = { errorFormat: 'text', color: false, verbose: false, secrets: new Secrets() };
 const text = (error: FilingsError, options: Partial<MessageOptions> = {}) =>
   renderError(error, { ...plain, ...options });
 
@@ -32,7 +31,7 @@ const validation = new FilingsError('rejected', 'a.htm of 0001234567-24-000001: 
 });
 
 describe('renderError as text', () => {
-  it('shows the members of the problem indented and the hint last', () => {
+  test('shows the members of the problem indented and the hint last', () => {
     expect(text(validation)).toBe(
       [
         'filings: a.htm of 0001234567-24-000001: 400 Bad Request: Not valid.',
@@ -55,7 +54,7 @@ describe('renderError as text', () => {
     );
   });
 
-  it.each<[parts: Omit<MessageParts, 'subject'>, problem: Problem]>([
+  test.each<[parts: Omit<MessageParts, 'subject'>, problem: Problem]>([
     [
       { reason: '401 Unauthorized', quote: 'Invalid API key' },
       { status: 401, type: 'about:blank', detail: 'Invalid API key', error: 'Invalid API key' },
@@ -71,7 +70,7 @@ describe('renderError as text', () => {
     expect(text(error)).toBe(`filings: ${error.message}\n`);
   });
 
-  it('escapes and bounds text of the service', () => {
+  test('escapes and bounds text of the service', () => {
     const many = Object.fromEntries(Array.from({ length: 1000 }, (_, i) => [`p${i}`, 'wrong']));
     const error = new FilingsError('temporary', `a\x1b[2J\nb: 500 ${'x'.repeat(5000)}`, {
       problem: { status: 500, detail: `\u202e${'d'.repeat(9000)}`, stack: 's\n'.repeat(9000), 'n\x07': 'v', ...many },
@@ -85,7 +84,7 @@ describe('renderError as text', () => {
     expect(output.replaceAll('\n', '')).not.toMatch(/[\p{Cc}\p{Cf}]/u);
   });
 
-  it('shows the causes only when verbose', () => {
+  test('shows the causes only when verbose', () => {
     const reset = Object.assign(new Error('read ECONNRESET'), { code: 'ECONNRESET' });
     const cause = new Error('all failed', { cause: reset });
     const error = new FilingsError('temporary', 'a: the connection was lost', { cause });
@@ -96,7 +95,7 @@ describe('renderError as text', () => {
   });
 });
 
-it('renderError as JSON prints one line with only the members that the error has', () => {
+test('renderError as JSON prints one line with only the members that the error has', () => {
   const { message, hint, problem } = validation;
   const more = { hint, problem, retry_at: '2026-01-02T00:00:00.000Z' };
   expect(json(validation)).toEqual({ error: { code: 'rejected', exit_code: 6, message, ...more } });
@@ -111,10 +110,11 @@ describe('secrets', () => {
   secrets.add(key);
   secrets.add('12345678');
 
-  it.each(['text', 'json'] as const)('are redacted in the %s output', (errorFormat) => {
+  test.each(['text', 'json'] as const)('are redacted in all text from elsewhere as %s', (errorFormat) => {
     for (const form of forms) {
-      const error = new FilingsError('auth', `x${form}: 401`, {
-        hint: `h ${form}`,
+      const error = new FilingsError('auth', `x${foreign(form)}: 401`, {
+        quote: `q ${form}`,
+        hint: `h ${foreign(form)}`,
         cause: new Error(`c ${form}`, { cause: form }),
         // The detail is truncated within the secret.
         problem: { status: 401, detail: 'd'.repeat(990) + form, errors: { [form]: [form] }, echoed: { [form]: form } },
@@ -126,15 +126,56 @@ describe('secrets', () => {
     }
   });
 
-  it('are redacted in numbers, but not in the member names and codes of the contract', () => {
+  test.each(['text', 'json'] as const)("leave the program's own words unchanged as %s", (errorFormat) => {
+    const words = new Secrets();
+    for (const word of ['exhibits', 'password', 'downloaded']) words.add(word);
+    const options = {
+      subject: { path: 'exhibits/downloaded' },
+      hint: 'put the password into the URL',
+      quote: 'exhibits',
+    };
+    const output = text(new FilingsError('auth', 'the password is wrong', options), { errorFormat, secrets: words });
+    expect(output).toContain('exhibits/downloaded: the password is wrong: [redacted]');
+    expect(output).toContain('put the password into the URL');
+  });
+
+  test('of any length are redacted in members of a problem that have the name of a field', () => {
+    const problem = { status: 400, headers: { 'X-Service-Key': 'ab', Host: 'h' }, authorization: 'ab', x: 'ab' };
+    const error = new FilingsError('rejected', 'a', { problem });
+    const { problem: shown } = errorObject(error, { secrets });
+    expect(shown).toEqual({
+      ...problem,
+      headers: { 'X-Service-Key': '[redacted]', Host: 'h' },
+      authorization: '[redacted]',
+    });
+    expect(text(error)).toBe(
+      'filings: a\n  headers: {"X-Service-Key":"[redacted]","Host":"h"}\n  authorization: [redacted]\n  x: ab\n',
+    );
+  });
+
+  test('are redacted in numbers, but not in the member names and codes of the contract', () => {
     secrets.add('auth');
     secrets.add('code');
     const error = new FilingsError('auth', 'a', { problem: { status: 401, key: 12345678, n: 5 } });
-    expect(errorObject(error, { secrets, hintOf })).toEqual({
+    expect(errorObject(error, { secrets })).toEqual({
       code: 'auth',
       exit_code: 4,
       message: 'a',
       problem: { status: 401, key: '[redacted]', n: 5 },
     });
   });
+});
+
+test.each([
+  ['text', 'filings: warning: ex\\x1b: [redacted]\n'],
+  ['json', '{"warning":{"message":"ex\\u001b: [redacted]"}}\n'],
+] as const)('a warning is one line, in which only text from elsewhere is redacted, as %s', (errorFormat, line) => {
+  const secrets = new Secrets();
+  secrets.add('warning-key');
+  let written = '';
+  const log = createLogger({ errorFormat, quiet: false }, secrets, (text) => {
+    written += text;
+  });
+  log('warning', `ex\x1b: ${foreign('warning-key')}`);
+  expect(written).toBe(line);
 });

@@ -5,7 +5,6 @@ import { targetsOf } from '../../src/commands/download/targets.ts';
 import { segmentsOf, typedPath } from '../../src/paths.ts';
 import { parseAccession } from '../../src/service/accession.ts';
 import { locateConfig } from '../../src/settings/config-file.ts';
-import { toAbsolute } from '../../src/settings/settings.ts';
 import { worldOf } from '../settings-world.ts';
 
 const WINDOWS = { platform: 'win32', cwd: 'C:\\work' };
@@ -35,7 +34,7 @@ describe('the place of a file', () => {
   const targetOn = (place: typeof WINDOWS, directory: string, output?: string) => {
     const layout = parseLayout(DEFAULT_LAYOUT, place.platform);
     const order = { output, directory, layout, options } as unknown as Order;
-    return targetsOf(order, place)({ path: `${A}/a.htm`, accession: A, size: undefined });
+    return targetsOf(order, place)({ path: `${A}/a.htm`, accession: A });
   };
 
   test.each([
@@ -43,16 +42,7 @@ describe('the place of a file', () => {
     ['a directory below it', 'x/y', `C:\\work\\x\\y\\${A}\\a.htm`, `x\\y\\${A}\\a.htm`],
     ['another drive', 'D:\\x', `D:\\x\\${A}\\a.htm`, `D:\\x\\${A}\\a.htm`],
   ])('is written on Windows with backslashes: %s', (_, directory, path, displayPath) => {
-    expect(targetOn(WINDOWS, directory)).toMatchObject({ path, displayPath, isInOwnDirectory: true });
-  });
-
-  test('is known on Windows to be the directory of a filing', () => {
-    const [own, other] = [`C:\\${A}\\x`, 'C:\\0001234567-24-000002\\x'].map((directory) => {
-      const layout = parseLayout('{file_name}', 'win32');
-      const order = { output: undefined, directory, layout, options } as unknown as Order;
-      return targetsOf(order, WINDOWS)({ path: 'a.htm', accession: A, size: undefined }).isInOwnDirectory;
-    });
-    expect([own, other]).toEqual([true, false]);
+    expect(targetOn(WINDOWS, directory)).toMatchObject({ path, displayPath });
   });
 
   test('stays the same elsewhere, where a backslash is a letter', () => {
@@ -64,7 +54,7 @@ describe('the place of a file', () => {
 describe('--output', () => {
   const options = { all: false, include: [], exclude: [], query: [] };
   const orderOf = (output: string, platform: string) =>
-    readOrder(['0001234567-24-000001', 'a.htm'], { ...options, output } as never, {}, { argv: [], platform });
+    readOrder(['0001234567-24-000001', 'a.htm'], { ...options, output } as never, { platform });
 
   test.each(['a?.htm', 'C:\\x\\a|b', 'a.htm:stream', 'a.htm::$DATA', 'con', 'x\\aux.htm', 'a.'])(
     'cannot be on Windows %j, which is no name of a file there',
@@ -106,12 +96,12 @@ describe('the config file', () => {
   test.each([
     ['win32', '~/keys/a', 'C:\\Users\\me\\keys\\a'],
     ['win32', 'keys/a', 'C:\\config\\keys\\a'],
-    ['win32', 'D:/keys/a', 'D:/keys/a'],
+    ['win32', 'D:/keys/a', 'D:\\keys\\a'],
     ['linux', '~/keys/a', '/home/me/keys/a'],
+    ['linux', '~other/a', '/config/~other/a'],
   ])('names on %s by %s the file %s', (platform, path, expected) => {
     const env = { USERPROFILE: 'C:\\Users\\me', HOME: '/home/me' };
-    const directory = platform === 'win32' ? 'C:\\config' : '/config';
-    const given = { level: 'file', name: 'apiKeyFile', value: path, directory } as const;
-    expect(toAbsolute(path, given, { env, platform, cwd: '/' })).toBe(expected);
+    const cwd = platform === 'win32' ? 'C:\\config' : '/config';
+    expect(typedPath(path, { env, platform, cwd })).toBe(expected);
   });
 });

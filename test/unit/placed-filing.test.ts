@@ -1,36 +1,36 @@
+// The default of --if-exists: an existing file is skipped only where nothing but files of its filing are ever placed.
 import { expect, test } from 'vitest';
-import { parseLayout } from '../../src/batch/layout.ts';
-import { filingOfPath } from '../../src/commands/download/targets.ts';
+import { readOrder } from '../../src/commands/download/order.ts';
+import { targetsOf } from '../../src/commands/download/targets.ts';
 import { parseAccession } from '../../src/service/accession.ts';
 
-const [A, B] = ['0001234567-24-000001', '0001234567-24-000002'].map(parseAccession) as [never, never];
-const [DIGITS_A, DIGITS_B] = ['000123456724000001', '000123456724000002'];
+const [A, B] = ['0001234567-24-000001', '0001234567-24-000002'];
+const DIGITS = A.replaceAll('-', '');
 
-// A file of filing A is placed below a directory by a layout. The last column is the filing that alone owns the
-// resulting directory.
-test.each<[name: string, directory: string, layout: string, file: string, filing: string | undefined]>([
-  ['no accession number', '/mirror', '{file_name}', 'a.htm', undefined],
-  ['the default layout of a mirror', '/mirror', '{accession_no}/{file_name}', 'a.htm', A],
-  ['an accession number above the directory', `/x/${A}/y/z`, '{file_name}', 'a.htm', A],
-  ['an accession number as 18 digits', `/x/${DIGITS_A}`, '{file_name}', 'a.htm', A],
-  ["a mirror in another filing's directory", `/x/${B}`, '{accession_no}/{file_name}', 'a.htm', A],
-  ["another filing's directory below this one's", `/x/${A}/${B}`, '{file_name}', 'a.htm', B],
-  ["another filing's number as 18 digits", `/x/${A}/${DIGITS_B}`, '{file_name}', 'a.htm', B],
-  ["another filing's number in the layout", `/x/${A}`, `${B}/{file_name}`, 'a.htm', B],
-  ["another filing's number behind this one's", '/x', `{accession_no}/${DIGITS_B}/{file_name}`, 'a.htm', B],
-  ["this filing's number behind another one's", '/x', `${B}/{accession_no}/{file_name}`, 'a.htm', A],
-  ['only a part of a segment', `/x/${A}-old`, '{accession_no}-{file_name}', 'a.htm', undefined],
-  ['a part of a segment below a whole one', `/x/${A}`, 'old-{accession_no}/{file_name}', 'a.htm', A],
-  ['the last segment', '/x', '{file_name}/{accession_no}', 'a.htm', A],
-  ['17 digits', `/x/${DIGITS_A.slice(1)}`, '{file_name}', 'a.htm', undefined],
-  ['misplaced hyphens', '/x/0001234567-24000001', '{file_name}', 'a.htm', undefined],
-  ["only the file's own name", '/x', '{file_name}', A, undefined],
-  ["only the file's own name, as a directory", '/x', '{file_name}/x', DIGITS_A, undefined],
-  ["a number that the layout makes of the file's name", '/x', '{file_name}-000001', '0001234567-24', undefined],
-  ["another filing's number as the file's name", `/x/${A}`, '{file_name}', B, undefined],
-])('finds the filing that owns a path: %s', (_, directory, layout, file, filing) => {
-  const { template, pathFor } = parseLayout(layout, 'linux');
-  const { path = '' } = pathFor(A, file);
-  const above = filingOfPath(directory.split('/'));
-  expect(filingOfPath(path.split('/'), template.split('/'), above)).toBe(filing);
-});
+test.each`
+  directory      | layout                          | ifExists     | expected
+  ${'mirror'}    | ${'{accession_no}/{file_name}'} | ${undefined} | ${'skip'}
+  ${'mirror'}    | ${'{file_name}'}                | ${undefined} | ${'compare'}
+  ${'mirror'}    | ${'{accession_no}-{file_name}'} | ${undefined} | ${'compare'}
+  ${'mirror'}    | ${'{file_name}/{accession_no}'} | ${undefined} | ${'skip'}
+  ${A}           | ${'{file_name}'}                | ${undefined} | ${'skip'}
+  ${`x/${A}/y`}  | ${'{file_name}'}                | ${undefined} | ${'skip'}
+  ${DIGITS}      | ${'{file_name}'}                | ${undefined} | ${'skip'}
+  ${`${A}/${B}`} | ${'{file_name}'}                | ${undefined} | ${'compare'}
+  ${`${B}/${A}`} | ${'{file_name}'}                | ${undefined} | ${'skip'}
+  ${A}           | ${`${B}/{file_name}`}           | ${undefined} | ${'compare'}
+  ${B}           | ${'{accession_no}/{file_name}'} | ${undefined} | ${'skip'}
+  ${`${A}/../x`} | ${'{file_name}'}                | ${undefined} | ${'compare'}
+  ${`not-${A}`}  | ${'{file_name}'}                | ${undefined} | ${'compare'}
+  ${A}           | ${'{file_name}'}                | ${'compare'} | ${'compare'}
+  ${'mirror'}    | ${'{file_name}'}                | ${'skip'}    | ${'skip'}
+`(
+  'below $directory with the layout $layout and --if-exists $ifExists: $expected',
+  ({ directory, layout, ifExists, expected }) => {
+    const options = { all: true, include: [], exclude: [], query: [], directory, layout, ifExists };
+    const order = readOrder([A], options as never, { platform: 'linux' });
+    const { path = '' } = order.layout.pathFor(A, 'a.htm');
+    const target = targetsOf(order, { cwd: '/work', platform: 'linux' })({ path, accession: parseAccession(A) });
+    expect(target).toMatchObject({ path: expect.stringMatching(/^\/work\//), ifExists: expected });
+  },
+);

@@ -181,18 +181,6 @@ describe('after a pause', () => {
     await pass(1000);
     expect(sent()).toBe('c');
   });
-
-  test('a request that is aborted while it waits for the first answer blocks no other request', async () => {
-    const { askUntil, ask, sent, end, pass } = await pausedLimiter('a');
-    const stop = new AbortController();
-    const rejection = expect(askUntil('b', stop.signal)).rejects.toBe('stop');
-    ask('c');
-    await pass(0);
-    stop.abort('stop');
-    await rejection;
-    await end('a');
-    expect(sent()).toBe('ac');
-  });
 });
 
 describe('after several pauses', () => {

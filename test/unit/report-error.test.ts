@@ -1,7 +1,7 @@
 import { PassThrough } from 'node:stream';
 import { expect, test } from 'vitest';
 import { FilingsError } from '../../src/errors.ts';
-import { Secrets } from '../../src/secrets.ts';
+import { foreign, Secrets } from '../../src/secrets.ts';
 import { reportError } from '../../src/session/report-error.ts';
 import { deriveWorld } from '../../src/world.ts';
 import { worldOf } from '../settings-world.ts';
@@ -15,7 +15,9 @@ test('an error whose presentation cannot be determined is one line without a sec
       throw new Error('too many open files');
     },
   });
-  const error = new FilingsError('temporary', 'https://user:a-long-secret@x: no answer', { hint: 'run it again' });
+  const error = new FilingsError('temporary', `${foreign('https://user:a-long-secret@x')}: no answer`, {
+    hint: 'run it again',
+  });
   expect(await reportError(error, {}, world)).toBe(7);
   expect(stderr.read().toString()).toBe('filings: https://[redacted]@x: no answer\n');
 });

@@ -1,7 +1,8 @@
+import { Readable } from 'node:stream';
 import { expect, test } from 'vitest';
-import { outcomeLine } from '../../src/batch/outcome-line.ts';
-import { batchSummary, Counts, reportLine } from '../../src/batch/report.ts';
+import { batchSummary, Counts, inputLine, outcomeLine, reportLine } from '../../src/batch/report.ts';
 import { FilingsError } from '../../src/errors.ts';
+import { readLines } from '../../src/input/lines.ts';
 import type { Outcome } from '../../src/transfer/outcome.ts';
 
 const TIME = '2026-04-01T10:00:00.000Z';
@@ -22,14 +23,16 @@ const failed = { retry_at: '2025-04-01T10:00:00.000Z', error: { code: 'temporary
 const file = { v: 1, time: TIME, accession_no: FILE.accession, file_name: FILE.fileName, path: 'out/primary.htm' };
 const how = { result: 'downloaded', bytes: 100, verified_length: true, attempts: 1, ms: 13 };
 const errorOf = ({ code, message }: FilingsError) => ({ code, message });
+const redact = (text: string) => text.replace('secret', '[redacted]');
 const odd = { ...FILE, fileName: 'a\n"b\u2028c' };
 
 test.each<[string, Parameters<typeof reportLine>[0], Partial<Outcome>, object]>([
   ['a downloaded file', FILE, { etag: '"v1"', sha256: 'ab' }, { ...file, ...how, etag: '"v1"', sha256: 'ab' }],
+  ['an ETag with a secret', FILE, { etag: '"secret"' }, { ...file, ...how, etag: '"[redacted]"' }],
   ['a failed file', FILE, { result: 'failed', error }, { ...file, ...how, result: 'failed', ...failed }],
   ['an odd name', odd, { path: odd.fileName }, { ...file, ...how, file_name: odd.fileName, path: odd.fileName }],
 ])('the report of %s is one line', (_, of, more, expected) => {
-  const line = reportLine(of, outcome(more), TIME, { platform: 'linux', errorOf });
+  const line = reportLine(of, outcome(more), TIME, { platform: 'linux', errorOf, redact });
   expect(line.split(/[\n\u2028]/)).toHaveLength(1);
   expect(JSON.parse(line)).toEqual(expected);
 });
@@ -37,7 +40,7 @@ test.each<[string, Parameters<typeof reportLine>[0], Partial<Outcome>, object]>(
 test.each<[Partial<Outcome>, string]>([
   [{}, 'out/primary.htm: 100 B'],
   [{ path: null }, 'primary.htm: 100 B'],
-  [{ result: 'skipped' }, 'out/primary.htm: already exists, not downloaded (use --if-exists overwrite to replace it)'],
+  [{ result: 'skipped' }, 'out/primary.htm: already exists, skipped (--if-exists overwrite replaces it)'],
   [{ result: 'resumed', resumedBytes: 60 }, 'out/primary.htm: 100 B, resumed at 60 B'],
   [{ verifiedLength: false }, 'out/primary.htm: 100 B (the service gave no length to check)'],
 ])('the outcome %j is printed as: %s', (more, line) => {
@@ -46,7 +49,7 @@ test.each<[Partial<Outcome>, string]>([
 
 test('the summary counts each file once and only the bytes of downloaded files', () => {
   const counts = new Counts();
-  const end = { notStarted: 2, stoppedBy: undefined, exitCode: 7, ms: 3200, bytes: 200, requests: 4 };
+  const end = { notStarted: 2, stoppedBy: undefined, exitCode: 7, place: 'out', ms: 3200, bytes: 200, requests: 4 };
   counts.add(outcome({ result: 'skipped', bytes: 500 }));
   expect(batchSummary(counts, { ...end, notStarted: 0 })).toBe('1 skipped; 4 requests, 3.2 s');
   counts.add(outcome());
@@ -54,13 +57,32 @@ test('the summary counts each file once and only the bytes of downloaded files',
   counts.add(outcome({ result: 'failed', bytes: 0, error: new FilingsError('temporary', 'x') }));
   counts.resumableBytes = 10_000_000;
   expect(batchSummary(counts, end)).toBe(
-    '2 downloaded (200 B), 1 of them resumed, 1 skipped, 1 failed (1 worth a retry), 2 not started, stopped at 10 MB; run the same command to resume; 4 requests, 3.2 s',
+    '2 downloaded (200 B) to out, 1 of them resumed, 1 skipped, 1 failed (1 worth a retry), 2 not started, stopped at 10 MB; run the same command to resume; 4 requests, 3.2 s',
   );
-  expect([counts.total, [...counts.failures]]).toEqual([4, [['temporary', 1]]]);
-  counts.add(outcome({ result: 'failed', error: new FilingsError('temporary', 'x', { fault: 'certificate' }) }));
-  expect(batchSummary(counts, end)).toContain('2 failed (1 worth a retry, 1 with an invalid certificate)');
-  for (const lines of ['1 invalid line', '2 invalid lines']) {
-    counts.failures.set('usage', Number(lines[0]));
-    expect(batchSummary(counts, end)).toContain(lines);
+  counts.add(outcome({ result: 'failed', error: new FilingsError('integrity', 'truncated', { retryable: true }) }));
+  counts.add(outcome({ result: 'failed', error: new FilingsError('integrity', 'wrong hash') }));
+  for (const _ of [1, 2]) counts.add(outcome({ result: 'failed', error: new FilingsError('usage', 'line') }));
+  expect(batchSummary(counts, end)).toContain('5 failed (2 worth a retry, 2 invalid lines, 1 not intact)');
+  expect([counts.total, counts.permanent]).toEqual([8, 3]);
+});
+
+test.each`
+  name                            | line
+  ${undefined}                    | ${FILE.accession}
+  ${'a b.htm'}                    | ${`${FILE.accession} a b.htm`}
+  ${'#1.htm'}                     | ${`${FILE.accession}\t#1.htm`}
+  ${'a #1'}                       | ${`${FILE.accession} a #1`}
+  ${' a'}                         | ${`{"accession_no":"${FILE.accession}","file_name":" a"}`}
+  ${'a\nb'}                       | ${`{"accession_no":"${FILE.accession}","file_name":"a\\nb"}`}
+  ${'a\tb'}                       | ${`{"accession_no":"${FILE.accession}","file_name":"a\\tb"}`}
+  ${'\ud800'}                     | ${`{"accession_no":"${FILE.accession}","file_name":"\\ud800"}`}
+  ${'0001234567-24-000002'}       | ${`{"accession_no":"${FILE.accession}","file_name":"0001234567-24-000002"}`}
+  ${'1234567-24-000002 and more'} | ${`{"accession_no":"${FILE.accession}","file_name":"1234567-24-000002 and more"}`}
+`('the line of the name $name for --input is read back unchanged', async ({ name, line }) => {
+  expect(inputLine(FILE.accession, name)).toBe(line);
+  for (const separator of [' ', '\t']) {
+    const text = inputLine(FILE.accession, name, separator);
+    for await (const lines of readLines(Readable.from([text]), () => {}))
+      expect(lines).toEqual([{ kind: 'entry', accession: FILE.accession, file: name, number: 1 }]);
   }
 });

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { COMMANDS } from '../../src/cli/catalogue.ts';
-import { commandNodes } from '../../src/help/program.ts';
 import { SHARED_OPTIONS } from '../../src/settings/table.ts';
+import { commandNodes } from '../../src/spec/command.ts';
 import { named } from '../../src/spec/option.ts';
 
 test.each(commandNodes(COMMANDS).map(({ path, spec }) => ({ name: path.join(' '), spec })))(

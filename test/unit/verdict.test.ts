@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
-import { type BatchResult, batchError, failureKind, StopRule } from '../../src/batch/verdict.ts';
+import { type BatchResult, batchError, isTemporary, StopRule } from '../../src/batch/verdict.ts';
 import { type ErrorCode, FilingsError } from '../../src/errors.ts';
 
 const result = (more: Partial<BatchResult> = {}): BatchResult => ({
   files: 5,
   failed: 0,
-  failures: new Set(['temporary']),
+  permanent: 0,
   stoppedBy: undefined,
   notStarted: 0,
   ...more,
@@ -13,7 +13,7 @@ const result = (more: Partial<BatchResult> = {}): BatchResult => ({
 const stop = (code: ErrorCode, isTimeUp = false) =>
   new FilingsError(code, `${code}: the reason`, { hint: 'do this', stopsRun: true, isTimeUp });
 const signal = (number: number) => new FilingsError('interrupted', 'interrupted', { signal: number, isTimeUp: true });
-const permanent = { failed: 1, failures: new Set(['not_found'] as const) };
+const permanent = { failed: 1, permanent: 1 };
 
 // A signal decides the exit status first, then the error that stopped the run, then a permanent failure (3), a
 // temporary one (7) and a limit (10).
@@ -21,13 +21,6 @@ test.each<[string, Partial<BatchResult>, number | undefined]>([
   ['no failure', {}, undefined],
   ['a permanent failure', permanent, 3],
   ['only temporary failures', { failed: 2 }, 7],
-  ['only certificates that are not valid', { failed: 2, failures: new Set(['certificate']) }, 7],
-  ['only refusals with 429', { failed: 2, failures: new Set(['too-many-requests']) }, 7],
-  [
-    'a refusal with 429 and a permanent failure',
-    { failed: 2, failures: new Set(['too-many-requests', 'integrity']) },
-    3,
-  ],
   ['a stop by a 401', { ...permanent, stoppedBy: stop('auth'), notStarted: 4 }, 4],
   ['a stop by a full disk', { ...permanent, stoppedBy: stop('local_io'), notStarted: 4 }, 8],
   ['a stop by a wrong configuration', { stoppedBy: stop('config'), notStarted: 5 }, 2],
@@ -42,24 +35,12 @@ test.each<[string, Partial<BatchResult>, number | undefined]>([
   expect(batchError(result(more))?.exitStatus).toBe(exit);
 });
 
-const auth = { failed: 1, failures: new Set(['auth'] as const), stoppedBy: stop('auth') };
+const auth = { ...permanent, stoppedBy: stop('auth') };
 const deadline = { ...permanent, stoppedBy: stop('temporary', true), notStarted: 3 };
-const slowDown = 'send fewer requests with --rate 1/s';
 const limited = { ...permanent, stoppedBy: stop('limit'), notStarted: 2 };
 test.each<[Partial<BatchResult>, string, hint: string | undefined]>([
   [permanent, '1 of 5 files failed', 'see the errors above'],
   [{ failed: 2 }, '2 of 5 files failed', 'run it again later'],
-  [
-    { failed: 2, failures: new Set(['temporary', 'too-many-requests']) },
-    '2 of 5 files failed',
-    `run it again later; ${slowDown}`,
-  ],
-  [
-    { failed: 2, failures: new Set(['not_found', 'too-many-requests']) },
-    '2 of 5 files failed',
-    `see the errors above; ${slowDown}`,
-  ],
-  [{ failed: 2, failures: new Set(['temporary', 'certificate']) }, '2 of 5 files failed', 'see the errors above'],
   [{ ...auth, notStarted: 4 }, 'auth: the reason; 4 files not started', 'do this'],
   [auth, 'auth: the reason', 'do this'],
   [{ ...auth, notStarted: undefined }, 'auth: the reason; the rest not started', 'do this'],
@@ -71,18 +52,19 @@ test.each<[Partial<BatchResult>, string, hint: string | undefined]>([
   expect(batchError(result(more))).toMatchObject({ message, hint });
 });
 
-test.each([
-  ['a network failure', new FilingsError('temporary', 'no'), 'temporary'],
-  ['a certificate', new FilingsError('temporary', 'no', { fault: 'certificate' }), 'certificate'],
-  ['a 429', new FilingsError('temporary', 'no', { problem: { status: 429 } }), 'too-many-requests'],
-  ['a 503', new FilingsError('temporary', 'no', { problem: { status: 503 } }), 'temporary'],
-  ['a 403', new FilingsError('auth', 'no', { problem: { status: 403 } }), 'auth'],
-])('the failure has the right kind: %s', (_, error, kind) => {
-  expect(failureKind(error)).toBe(kind);
-});
-
 test('a batch of filings counts the filings that were not started', () => {
   expect(batchError(result({ ...auth, notStarted: 3 }), 'filing')?.message).toMatch(/; 3 filings not started$/);
+});
+
+test.each`
+  error                                                          | temporary
+  ${new FilingsError('temporary', 'a 503')}                      | ${true}
+  ${new FilingsError('integrity', 'cut', { retryable: true })}   | ${true}
+  ${new FilingsError('integrity', 'wrong hash')}                 | ${false}
+  ${new FilingsError('not_found', 'a 404')}                      | ${false}
+  ${new FilingsError('local_io', 'a disk', { retryable: true })} | ${false}
+`('running it again is enough after $error.code ($error.reason): $temporary', ({ error, temporary }) => {
+  expect(isTemporary(error)).toBe(temporary);
 });
 
 const apart = new FilingsError('temporary', 'no', { connected: false });
@@ -95,11 +77,11 @@ test.each<[string, (FilingsError | undefined)[], message?: string, code?: ErrorC
   ['10 failures to connect, not in a row', [...times(9, apart), missing, undefined, ...times(9, apart)]],
   ['many successes, then many missing files', [...times(20, undefined), ...times(20, missing)]],
   ['19 times 403', times(19, forbidden)],
-  ['20 times 403', times(20, forbidden), '403 for 20 files in a row', 'auth', 'filings config check'],
+  ['20 times 403', times(20, forbidden), '403 for 20 files in a row', 'auth', 'check the key'],
   ['20 times 403, not in a row', [...times(19, forbidden), missing, forbidden]],
   ['a full disk', [stop('local_io')], 'local_io: the reason', 'local_io', 'do this'],
 ])('a run stops only after enough equal failures in a row or a fatal one: %s', (_, ends, message, code, hint) => {
-  const rule = new StopRule('file', (command) => command);
+  const rule = new StopRule('file');
   const stops = ends.map((error) => rule.check(error));
   const last = message && { message, code, stopsRun: true, hint: expect.stringContaining(hint ?? '') };
   expect(stops).toEqual([...times(ends.length - 1, undefined), last && expect.objectContaining(last)]);

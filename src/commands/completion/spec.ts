@@ -1,3 +1,4 @@
+// The command `completion`: prints the script that connects a shell to `filings __complete`.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { command, type Invocation } from '../../spec/command.ts';
@@ -15,8 +16,8 @@ export const COMPLETION = command({
   name: 'completion',
   summary: "print a shell's completion script",
   description: [
-    'Save the script as in the examples. For zsh the directory must be in fpath before compinit runs. The script runs filings at each TAB.',
-    'After download ACCESSION, file names come from the service: one request of at most 2 s. It never runs apiKeyCommand and never asks for a key.',
+    'Save the script as in the examples. For zsh, the directory must be in fpath before compinit runs.',
+    'At each TAB the script runs filings. After download ACCESSION, that asks the service for the file names, with one request that takes at most 2 s. It never runs apiKeyCommand and never asks for a key.',
   ],
   arguments: [{ name: 'SHELL', required: true, choices: Object.keys(SCRIPTS), help: 'your shell' }],
   examples: [

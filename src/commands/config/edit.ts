@@ -1,27 +1,33 @@
+// Runs `config set`, `config unset` and `config path`.
 import { FilingsError } from '../../errors.ts';
-import { editConfigFile, findFileSetting, findSetting, toFileValue } from '../../settings/config-edit.ts';
+import { editConfigFile, findFileSetting, toFileValue } from '../../settings/config-edit.ts';
 import { locateConfig, noConfigPathError } from '../../settings/config-file.ts';
+import { withoutLineBreak } from '../../settings/read-secret.ts';
 import type { NamedSetting } from '../../settings/table.ts';
 import type { Invocation } from '../../spec/command.ts';
 import { readStdin } from '../../stdio/input.ts';
 import { write } from '../../stdio/output.ts';
 import { printable } from '../../terminal/printable.ts';
+import { textOf } from '../../text.ts';
 import type { World } from '../../world.ts';
 
 /** Runs `config set`. Returns 0. Throws `usage` for an unknown key or an invalid value, and `local_io`. */
 export async function set({ args, flags }: Invocation, world: World): Promise<number> {
   const [name = '', value] = args;
-  const spec = findFileSetting(name);
-  const text = value ?? (await readSecretValue(spec, world));
+  const setting = findFileSetting(name);
+  const { spec } = setting;
+  const typed = value ?? (await readSecretValue(spec, world));
+  const text = spec.secret ? withoutLineBreak(typed) : typed;
   if (spec.secret) world.secrets.add(text);
-  await editConfigFile(locateConfig(flags, world), spec.key, toFileValue(spec, text, world.cwd), world);
+  const change = { path: setting.path, value: toFileValue(setting, text, world.cwd) };
+  await editConfigFile(locateConfig(flags, world), change, world);
   return 0;
 }
 
 /** Runs `config unset`. Returns 0. Throws `usage` for an unknown key, and `local_io`. */
 export async function unset({ args, flags }: Invocation, world: World): Promise<number> {
-  const { key } = findSetting(args[0] ?? '', true);
-  await editConfigFile(locateConfig(flags, world), key, undefined, world);
+  const { path: memberPath } = findFileSetting(args[0] ?? '');
+  await editConfigFile(locateConfig(flags, world), { path: memberPath, value: undefined }, world);
   return 0;
 }
 
@@ -42,5 +48,5 @@ async function readSecretValue({ key, secret }: NamedSetting, world: World): Pro
     });
   }
   if (world.stdin.isTTY) return (await import('../../stdio/prompt.ts')).askHidden(key, world);
-  return (await readStdin(world.stdin, key, world.interrupt)).toString().replace(/\r?\n$/, '');
+  return textOf(await readStdin(world.stdin, key, world.interrupt));
 }

@@ -1,11 +1,13 @@
+// Runs `config list` and `config get`.
 import { FilingsError } from '../../errors.ts';
+import { isJsonObject } from '../../json.ts';
 import { REDACTED, redacted, type Secrets } from '../../secrets.ts';
 import { writeRecords } from '../../session/presentation.ts';
-import { findSetting } from '../../settings/config-edit.ts';
-import { configCommand } from '../../settings/hint-command.ts';
+import { findFileSetting, findSetting, waysBesideFile } from '../../settings/config-edit.ts';
 import { resolveSettings } from '../../settings/resolve.ts';
 import { type NamedSetting, SETTINGS } from '../../settings/table.ts';
 import type { Invocation } from '../../spec/command.ts';
+import { flagOf } from '../../spec/option.ts';
 import { write } from '../../stdio/output.ts';
 import { printable, printableJson } from '../../terminal/printable.ts';
 import type { World } from '../../world.ts';
@@ -13,19 +15,16 @@ import type { LIST_OPTIONS } from './spec.ts';
 
 /** Runs `config list`. Returns 0. */
 export async function showAll({ options, flags }: Invocation<typeof LIST_OPTIONS>, world: World): Promise<number> {
-  const { rawSettings, settings } = await resolveSettings(flags, world, true);
-  // With --sandbox the settings of the service have no effect.
-  const rows = SETTINGS.filter(({ key, service }) => rawSettings.has(key) || !(service && settings.sandbox)).map(
-    (spec) => {
-      const { value, level = null, name = null } = rawSettings.get(spec.key) ?? {};
-      return {
-        key: spec.key,
-        value: value === undefined ? null : displayValue(spec, value, world.secrets),
-        level,
-        origin: name,
-      };
-    },
-  );
+  const { rawSettings } = await resolveSettings(flags, world);
+  const rows = SETTINGS.map((spec) => {
+    const { value, level = null, name = null } = rawSettings.get(spec.key) ?? {};
+    return {
+      key: spec.key,
+      value: value === undefined ? null : displayValue(spec, value, world.secrets),
+      level,
+      origin: name,
+    };
+  });
   if (options.json) {
     await write(world.stdout, rows.map((row) => `${printableJson(row)}\n`).join(''), world.interrupt);
     return 0;
@@ -53,15 +52,17 @@ function toText(value: unknown): string {
   return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
-/** Runs `config get`. Returns 0. Throws `not_found` if the setting is not set. */
-export async function showOne({ args, flags }: Invocation, world: World): Promise<number> {
-  const { key, secret } = findSetting(args[0] ?? '');
-  const value = (await resolveSettings(flags, world, true)).rawSettings.get(key)?.value;
+/** Runs `config get`. Returns 0. Throws `not_found` if the setting or the member of it is not set. */
+export async function showOne({ args: [name = ''], flags }: Invocation, world: World): Promise<number> {
+  const { spec, path } = name.includes('.') ? findFileSetting(name) : { spec: findSetting(name), path: [] };
+  const setting = (await resolveSettings(flags, world)).rawSettings.get(spec.key)?.value;
+  const value = path.slice(1).reduce((outer, member) => (isJsonObject(outer) ? outer[member] : undefined), setting);
   if (value === undefined) {
-    const hint = configCommand(`filings config set ${key} VALUE`, flags);
-    throw new FilingsError('not_found', 'not set', { subject: { name: key }, hint });
+    const forFile = spec.secret ? `filings config set ${flagOf(spec.key)}` : 'see filings config set --help';
+    const hint = spec.inFile ? forFile : `use ${waysBesideFile(spec)}`;
+    throw new FilingsError('not_found', 'not set', { subject: { name }, hint });
   }
-  const text = secret ? REDACTED : typeof value === 'string' ? value : JSON.stringify(value);
+  const text = spec.secret ? REDACTED : typeof value === 'string' ? value : JSON.stringify(value);
   await write(world.stdout, `${printable(text)}\n`, world.interrupt);
   return 0;
 }

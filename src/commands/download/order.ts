@@ -2,17 +2,16 @@
 // parsed, returns the order, and throws `usage`, where possible with the command that was probably meant.
 import { defaultLayout, type Layout, parseLayout } from '../../batch/layout.ts';
 import { isOneFile, twinKey } from '../../disk/file-name.ts';
+import { hasOurSuffix } from '../../disk/part-name.ts';
 import { FilingsError } from '../../errors.ts';
 import { nameFilter } from '../../input/glob.ts';
 import { isNullDevice, pathsOf, typedPath, withSlashes } from '../../paths.ts';
-import { type AccessionNumber, accessionIn, parseAccession, parseReference } from '../../service/accession.ts';
-import type { Parameter } from '../../service/listing-pages.ts';
-import { hintCommand, rewriteCommand } from '../../settings/hint-command.ts';
-import type { Flags } from '../../spec/command.ts';
+import { type AccessionNumber, accessionIn, parseAccession } from '../../service/accession.ts';
+import type { Parameter } from '../../service/listing.ts';
 import type { Values } from '../../spec/option.ts';
-import { descriptorAt } from '../../stdio/byte-writer.ts';
+import { isStdout } from '../../stdio/byte-writer.ts';
 import { requireOneUser } from '../../stdio/input.ts';
-import { shellWord, shortened } from '../../text.ts';
+import { shellWord } from '../../text.ts';
 import type { World } from '../../world.ts';
 import type { OPTIONS } from './spec.ts';
 
@@ -30,61 +29,53 @@ export interface Order {
   readonly directory: string;
   readonly layout: Layout;
   readonly report: string | undefined;
+  readonly failed: string | undefined;
+  readonly done: string | undefined;
   /** Exactly one file is named: its error is the error of the run. */
   readonly isSingleFile: boolean;
   readonly options: Options;
 }
 
 /** Returns the order. Throws `usage`. Has no effect, because an invalid command line must change nothing. */
-export function readOrder(
-  args: readonly string[],
-  options: Options,
-  flags: Flags,
-  { argv, platform }: Pick<World, 'argv' | 'platform'>,
-): Order {
-  const { all, include, exclude, input, output, layout, directory = '.' } = options;
+export function readOrder(args: readonly string[], options: Options, { platform }: Pick<World, 'platform'>): Order {
+  const { all, include, exclude, input, output, layout, directory = '.', failed, done } = options;
   const hasSelection = all || include.length > 0 || exclude.length > 0;
   const filter = nameFilter(include, exclude);
   if (all && include.length > 0) {
     throw usage('--all cannot be used with --include', 'omit --all to download only the files that match');
   }
-  const { accessions, fileNames } = readNames(args, hasSelection, argv);
+  const { accessions, fileNames } = readNames(args, hasSelection);
   const order: Order = {
     accessions,
     fileNames,
     isChosen: hasSelection ? filter : undefined,
-    input,
     query: options.query,
+    input,
     output: asStream(output),
     directory,
     layout: layoutOf(layout, output, hasSelection || input !== undefined, platform),
     report: asStream(options.report),
+    failed,
+    done,
     isSingleFile: input === undefined && fileNames.length === 1,
     options,
   };
-  requireFiles(order, flags);
+  requireFiles(order);
   requireCompatibleOptions(order, platform);
-  if (output === undefined) requireSafeNames(order, argv);
-  requireOneUser('stdout', [order.output === '-' && '--output -', order.report === '-' && '--report -']);
+  if (output === undefined) requireSafeNames(order);
+  requireOneUser('stdout', [
+    order.output === '-' && '--output -',
+    order.report === '-' ? '--report -' : options.dryRun && '--dry-run',
+  ]);
   return order;
 }
 
-/**
- * Returns the filings if their files are selected from the listings, otherwise a filing and its files. Throws `usage`
- * for a URL of an archive or `ACCESSION/FILE`, with the command that was probably meant.
- */
+/** Returns the filings if their files are selected from the listings, otherwise a filing and its files. Throws `usage`. */
 function readNames(
   [first, ...names]: readonly string[],
   hasSelection: boolean,
-  argv: readonly string[],
 ): Pick<Order, 'accessions' | 'fileNames'> {
   if (first === undefined) return { accessions: [], fileNames: [] };
-  const words = [first, ...names];
-  const wrongWord = words.find((word) => parseReference(word) !== undefined);
-  if (wrongWord !== undefined) {
-    const expected = wrongWord === first || hasSelection ? 'an accession number' : 'a file name';
-    throw usage(`'${shortened(wrongWord, 60)}' is not ${expected}`, commandForPasted(words, hasSelection, argv));
-  }
   const accession = parseAccession(first);
   const others = names.flatMap((name) => accessionIn(name) ?? []);
   if (hasSelection && others.length === names.length) {
@@ -103,11 +94,11 @@ function layoutOf(layout: string | undefined, output: string | undefined, isBatc
 
 /** Returns `-` if the path is that of stdout, such as `/dev/stdout`. */
 function asStream(path: string | undefined): string | undefined {
-  return path !== undefined && descriptorAt(path) === 1 ? '-' : path;
+  return path !== undefined && isStdout(path) ? '-' : path;
 }
 
 /** Throws `usage` unless the order has files, either by name or by selection. */
-function requireFiles({ accessions: [accession], fileNames, isChosen, input }: Order, flags: Flags): void {
+function requireFiles({ accessions: [accession], fileNames, isChosen, input, options }: Order): void {
   if (input !== undefined && accession !== undefined) {
     throw usage('--input cannot be used with ACCESSION');
   }
@@ -116,30 +107,42 @@ function requireFiles({ accessions: [accession], fileNames, isChosen, input }: O
     throw usage('download: ACCESSION is missing', 'name a filing and its files, or use --input FILE; see --help');
   }
   if (fileNames.length > 0 && isChosen) {
-    throw usage('FILE cannot be used with --all, --include or --exclude');
+    const hint = options.all
+      ? 'omit the names, or --all'
+      : "quote the pattern, or the shell replaces it by names that match: --include 'ex*'";
+    throw usage('FILE cannot be used with --all, --include or --exclude', hint);
   }
   if (fileNames.length > 0 || isChosen) return;
-  const list = hintCommand(`filings list ${accession}`, flags);
   throw usage(
     `${accession}: no files selected`,
-    `name them, or add --all or --include GLOB; to see the names: ${list}`,
+    `name them, or add --all or --include GLOB; to see the names: filings list ${accession}`,
   );
 }
 
 /** Throws `usage` if an option requires exactly one file or `--input`, or if `--output` cannot be a file. */
-function requireCompatibleOptions({ fileNames, input, isSingleFile, options, output }: Order, platform: string): void {
-  const { sha256, spool, done } = options;
+function requireCompatibleOptions(order: Order, platform: string): void {
+  const {
+    fileNames,
+    input,
+    isSingleFile,
+    output,
+    failed,
+    done,
+    options: { sha256 },
+  } = order;
   const forOne = output !== undefined ? '--output' : sha256 !== undefined ? '--sha256' : undefined;
   if (forOne !== undefined && !isSingleFile) {
     const message = `${forOne} takes exactly one file: ${fileNames.length} are named`;
     throw usage(message, 'download them one by one, or several into a directory: --directory DIR');
   }
-  if (spool && output !== '-') throw usage('--spool requires --output -');
   if (done !== undefined && input === undefined) throw usage('--done requires --input');
+  if (failed === '-') throw usage('--failed must be a file');
+  if (done === '-') throw usage('--done must be a file');
   if (output === undefined || output === '-') return;
   if (withSlashes(output, platform).endsWith('/')) throw outputIsDirectory(output);
   const path = typedPath(output, { cwd: '/', platform });
   const name = pathsOf(platform).basename(path);
+  if (hasOurSuffix(name)) throw usage(`--output ${output}: only the program's own temporary files are called so`);
   if (isNullDevice(path) || platform !== 'win32' || isOneFile(name, platform)) return;
   throw usage(`--output ${output}: Windows does not allow the name '${name}' for a file`);
 }
@@ -148,19 +151,18 @@ function requireCompatibleOptions({ fileNames, input, isSingleFile, options, out
  * Throws `usage` if a name is an accession number, if the layout makes an invalid path of it, or if two names may be
  * the same file on some disks.
  */
-function requireSafeNames({ accessions, fileNames, layout }: Order, argv: readonly string[]): void {
+function requireSafeNames({ accessions, fileNames, layout }: Order): void {
   const namesByKey = new Map<string, string>();
   const filing = fileNames.find(accessionIn);
   if (filing !== undefined) {
-    const files = fileNames.filter((name) => !accessionIn(name));
-    throw usage(`FILE: ${filing} is an accession number`, commandForFilings(files, argv));
+    throw usage(`FILE: ${filing} is an accession number`, SEVERAL_FILINGS);
   }
   for (const name of fileNames) {
     const { fault } = layout.pathFor(accessions.join(), name);
     if (fault) throw usage(`file name '${name}': ${fault.reason}`, fault.hint);
     const twin = namesByKey.get(twinKey(name)) ?? name;
     if (twin !== name) {
-      const message = `file names '${twin}' and '${name}': they may be one file on some disks`;
+      const message = `file names '${twin}' and '${name}': they are the same file on some disks`;
       throw usage(message, 'download one of them under another name: -o PATH');
     }
     namesByKey.set(twinKey(name), name);
@@ -168,36 +170,6 @@ function requireSafeNames({ accessions, fileNames, layout }: Order, argv: readon
 }
 
 const SEVERAL_FILINGS = 'for several filings, omit FILE and add --all or --include GLOB';
-
-/** Returns the hint for URLs and `ACCESSION/FILE`: the command with accession numbers and file names in their place. */
-function commandForPasted(words: readonly string[], hasSelection: boolean, argv: readonly string[]): string {
-  const parsedWords = words.map((word) => parseReference(word));
-  const filings = new Set(words.flatMap((word, index) => parsedWords[index]?.accession ?? accessionIn(word) ?? []));
-  if (filings.size > 1 && !hasSelection) return SEVERAL_FILINGS;
-  const isAll = parsedWords.every((parsed) => parsed?.fileName !== undefined);
-  const replacements = words.flatMap((word, index): [string, string[]][] => {
-    const { accession = '', fileName } = parsedWords[index] ?? {};
-    if (accession === '') return [];
-    if (hasSelection) return [[word, [accession]]];
-    if (index > 0) return [[word, [fileName ?? '--all']]];
-    // If other arguments name files, the URL of a file counts only as its filing.
-    return [[word, words.length === 1 || isAll ? [accession, fileName ?? '--all'] : [accession]]];
-  });
-  return `did you mean: ${rewriteCommand(argv, new Map(replacements))}`;
-}
-
-/** Returns the hint for several filings with FILE: the command for all their files, or for the named files of each. */
-function commandForFilings(files: readonly string[], argv: readonly string[]): string {
-  // An option added after `--` would be an argument. A word that occurs twice may also be the value of an option.
-  const isAmbiguous = files.some((name) => argv.indexOf(name) !== argv.lastIndexOf(name));
-  if (isAmbiguous || argv.includes('--')) return SEVERAL_FILINGS;
-  if (files.length === 0)
-    return `to download all files of these filings: ${rewriteCommand([...argv, '--all'], new Map())}`;
-  // A backslash makes a glob take the next character literally.
-  const globs = files.flatMap((name) => ['--include', name.replace(/[\\*?[{]/g, '\\$&')]);
-  const command = rewriteCommand(argv, new Map(files.map((name) => [name, []])), globs);
-  return `to download these files of each filing: ${command}`;
-}
 
 /** Returns the error for an `--output` that is a directory. */
 export function outputIsDirectory(output: string): FilingsError {

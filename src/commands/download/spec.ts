@@ -25,6 +25,7 @@ const FOR_ONE = ['all', 'include', 'exclude', 'input'] as const;
 
 export const OPTIONS = options({
   output: {
+    heading: 'Where files go',
     kind: FILE,
     short: 'o',
     value: 'PATH',
@@ -44,10 +45,10 @@ export const OPTIONS = options({
     kind: TEXT,
     value: 'TEMPLATE',
     defaultText: '{file_name} for named files, else {accession_no}/{file_name}',
-    isHiddenInShortHelp: true,
     help: 'set the path below DIR of each file',
   },
   all: {
+    heading: 'Which files',
     kind: SWITCH,
     help: 'download all files of each filing',
     longHelp: 'Not with --include; --exclude leaves files out.',
@@ -56,7 +57,7 @@ export const OPTIONS = options({
     kind: TEXT,
     value: 'GLOB',
     repeatable: true,
-    help: 'download the files that match',
+    help: 'download the files that match; quote the GLOB',
     longHelp: 'Quote it. It may hold *, ?, [a-z], [!a], {a,b} and \\.',
   },
   exclude: { kind: TEXT, value: 'GLOB', repeatable: true, help: 'skip the files that match' },
@@ -64,18 +65,18 @@ export const OPTIONS = options({
     kind: FILE,
     short: 'i',
     value: 'FILE',
-    help: 'read filings or files from FILE, one a line; - is stdin',
+    help: 'read filings or files from FILE, one per line; - is stdin',
     longHelp:
-      "A line is ACCESSION, ACCESSION FILE, or an object as 'filings list --json' prints it; empty lines and lines that begin with # are ignored. An invalid line counts as a failed file.",
+      "A line is ACCESSION, ACCESSION FILE, or an object as 'filings list --json' prints it; blank lines and lines that begin with # are ignored. An invalid line is a failed file.",
   },
   query: {
     kind: QUERY,
     value: 'NAME=VALUE',
     repeatable: true,
-    isHiddenInShortHelp: true,
     help: "add a parameter to the listing's request",
   },
   ifExists: {
+    heading: 'Checks',
     kind: choice('skip', 'compare', 'overwrite', 'error'),
     value: 'WHAT',
     defaultText: 'skip or compare',
@@ -87,15 +88,8 @@ export const OPTIONS = options({
   sha256: {
     kind: SHA256,
     value: 'HEX',
-    isHiddenInShortHelp: true,
     excludes: FOR_ONE,
     help: 'check that the one file has this SHA-256',
-  },
-  spool: {
-    kind: SWITCH,
-    isHiddenInShortHelp: true,
-    excludes: FOR_ONE,
-    help: 'write to stdout only after the whole file has arrived',
   },
   checksums: {
     kind: SWITCH,
@@ -103,9 +97,9 @@ export const OPTIONS = options({
     longHelp: "For 'filings verify' and 'sha256sum --check'. An existing file that is not in it is hashed and added.",
   },
   report: {
+    heading: 'Records',
     kind: FILE,
     value: 'FILE',
-    isHiddenInShortHelp: true,
     help: 'append a JSON line for each file to FILE; - is stdout',
     longHelp: 'The last line of a batch is its summary.',
   },
@@ -117,29 +111,26 @@ export const OPTIONS = options({
     longHelp: 'For filings chosen by --all or --include, with the same selection, directory and layout.',
   },
   maxBytes: {
+    heading: 'Limits',
     kind: SIZE,
     value: 'SIZE',
-    isHiddenInShortHelp: true,
     help: 'start no new downloads after SIZE received',
     longHelp:
-      'Such as 500MB or 2GiB; listings and retries count, too. Downloads in progress finish; the next run continues. Before one download is complete, files start one at a time, up to twice the limit.',
+      'For example 500MB or 2GiB, with listings and retries. Downloads in progress finish, and the next run continues.',
   },
   maxRequests: {
     kind: count(1, 1e12, 5000),
     value: 'N',
-    isHiddenInShortHelp: true,
     help: 'start no new downloads after N requests',
   },
   stopAfter: {
     kind: DURATION,
     value: 'DURATION',
-    isHiddenInShortHelp: true,
-    help: 'start no new downloads after this time',
+    help: 'start no new downloads after DURATION',
   },
   limitRate: {
     kind: BANDWIDTH,
     value: 'SIZE/s',
-    isHiddenInShortHelp: true,
     help: 'limit the bandwidth of all jobs together',
   },
 });
@@ -168,6 +159,5 @@ export const DOWNLOAD = command({
     ],
   ],
   asksService: true,
-  exits: ['3', '4', '5', '6', '7', '9', '10'],
   load: () => import('./run.ts'),
 });

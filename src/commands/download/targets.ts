@@ -1,13 +1,12 @@
-// Finds where a run writes: the target of each file, the stream of `--output`, and the report and the done list. Takes
-// the order, and returns what the batch writes to. Only opening the report and the done list has an effect.
+// Finds where a run writes: the target of each file, the stream of `--output`, and the report and the done list. Only
+// opening the report and the done list has an effect.
 import { constants } from 'node:fs';
 import { access } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { DoneList, selectionId } from '../../batch/done-list.ts';
 import type { FileItem } from '../../batch/item.ts';
-import { FILE_NAME } from '../../batch/layout.ts';
-import { openReport } from '../../batch/report-file.ts';
-import { diskError } from '../../disk/failure.ts';
+import { ReportFile } from '../../batch/report-file.ts';
+import { withDiskError } from '../../disk/failure.ts';
 import { nativePath, pathsOf, segmentsOf, typedPath } from '../../paths.ts';
 import { type AccessionNumber, accessionIn } from '../../service/accession.ts';
 import type { Session } from '../../session/session.ts';
@@ -16,92 +15,63 @@ import type { DiskTarget, StreamTarget } from '../../transfer/download.ts';
 import type { World } from '../../world.ts';
 import type { Order } from './order.ts';
 
-/** Returns the path of a file as messages and reports show it. */
-export function displayPathsOf(
-  { output, directory }: Pick<Order, 'output' | 'directory'>,
-  platform: string,
-): (file: Pick<FileItem, 'path'>) => string {
-  if (output !== undefined) return () => output;
-  const paths = pathsOf(platform);
-  const displayDirectory = paths.join(directory, '/');
-  const prefix = displayDirectory === paths.join('.', '/') ? '' : displayDirectory;
-  return ({ path }) => prefix + nativePath(path, platform);
-}
-
 /** Returns the target of a file: `--output`, otherwise the directory and the path from the layout. */
 export function targetsOf(
   order: Order,
   { cwd, platform }: Pick<World, 'cwd' | 'platform'>,
-): (file: Pick<FileItem, 'path' | 'accession' | 'size'>) => DiskTarget {
-  const { output, directory, layout, options } = order;
-  const { ifExists, sha256, checksums: hasChecksums, dryRun: isDryRun } = options;
+): (file: Pick<FileItem, 'path' | 'accession'>) => DiskTarget {
+  const { output, directory, options } = order;
+  const { sha256, checksums: hasChecksums, dryRun: isDryRun } = options;
   const paths = pathsOf(platform);
   if (output !== undefined) {
     const path = typedPath(output, { cwd, platform });
     const location = { directory: paths.dirname(path), below: undefined };
-    const target = { path, location, displayPath: output, isOutput: true, isInOwnDirectory: false };
-    return ({ accession }) => ({
-      ...target,
-      accession,
-      listedSize: undefined,
-      ifExists,
-      sha256,
-      hasChecksums,
-      isDryRun,
-    });
+    const { ifExists = 'overwrite' } = options;
+    return () => ({ path, location, displayPath: output, ifExists, sha256, hasChecksums, isDryRun });
   }
   const absolute = paths.resolve(cwd, directory);
   const inside = paths.join(absolute, '/');
+  const shown = paths.join(directory, '/');
+  const prefix = shown === paths.join('.', '/') ? '' : shown;
   const filingOfDirectory = filingOfPath(segmentsOf(absolute, platform));
-  const template = layout.template.split('/');
-  const displayPathOf = displayPathsOf(order, platform);
   // Does not use a spread: V8 takes ten times as long for a spread with further members, and there may be a million
   // files.
-  return ({ path, accession, size }) => ({
-    accession,
-    path: inside + nativePath(path, platform),
-    displayPath: displayPathOf({ path }),
-    location: { directory: absolute, below: paths.dirname(path) },
-    isOutput: false,
-    isInOwnDirectory: filingOfPath(path.split('/'), template, filingOfDirectory) === accession,
-    listedSize: size,
-    ifExists,
-    sha256,
-    hasChecksums,
-    isDryRun,
-  });
+  return ({ path, accession }) => {
+    const native = nativePath(path, platform);
+    // Elsewhere an existing file may belong to another filing, or to the user.
+    const isOwn = (filingOfPath(path.split('/')) ?? filingOfDirectory) === accession;
+    return {
+      path: inside + native,
+      displayPath: prefix + native,
+      location: { directory: absolute, below: paths.dirname(path) },
+      ifExists: options.ifExists ?? (isOwn ? 'skip' : 'compare'),
+      sha256,
+      hasChecksums,
+      isDryRun,
+    };
+  };
 }
 
-/**
- * Returns the only filing whose files can have a path: the last segment that is an accession number. Returns undefined
- * if the layout builds that segment from the file's name, because a file of another filing may have the same name.
- * Returns `otherwise` if no segment is an accession number.
- */
-export function filingOfPath(
-  segments: readonly string[],
-  template: readonly string[] = [],
-  otherwise?: AccessionNumber,
-): AccessionNumber | undefined {
-  for (let index = segments.length - 1; index >= 0; index -= 1) {
-    const accession = accessionIn(segments[index] ?? '');
-    if (accession) return template[index]?.includes(FILE_NAME) ? undefined : accession;
-  }
-  return otherwise;
+/** Returns the directory of all files, for the summary. */
+export function placeOf({ directory, layout, accessions }: Order, { platform }: Pick<World, 'platform'>) {
+  const [accession] = accessions;
+  const { path = '' } = accessions.length === 1 ? layout.pathFor(`${accession}`, 'a') : {};
+  const paths = pathsOf(platform);
+  return paths.join(directory, paths.dirname(nativePath(path, platform)));
+}
+
+/** Returns the last accession number among the segments of a path. */
+function filingOfPath(segments: readonly string[]): AccessionNumber | undefined {
+  return accessionIn(segments.findLast(accessionIn) ?? '');
 }
 
 /** Returns the stream if `--output` is stdout, a device or a FIFO, and undefined if it is a plain file. */
 export async function streamOf({ output, options }: Order, world: World): Promise<StreamTarget | undefined> {
   if (output === undefined) return undefined;
-  const { sha256, spool } = options;
-  const { platform } = world;
-  const spoolIn = spool ? { directory: temporaryDirectory(world), platform } : undefined;
+  const { sha256 } = options;
   const path = typedPath(output, world);
-  if (output === '-') return { open: async () => stdoutWriter(world), sha256, spoolIn };
+  if (output === '-') return { open: async () => stdoutWriter(world), sha256 };
   return (await isStreamPath(path)) ? { open: (signal) => pathWriter(path, world.sleep, signal), sha256 } : undefined;
-}
-
-function temporaryDirectory({ env, platform }: Pick<World, 'env' | 'platform'>): string {
-  return platform === 'win32' ? env.TEMP || env.TMP || '.' : env.TMPDIR || '/tmp';
 }
 
 /**
@@ -109,15 +79,18 @@ function temporaryDirectory({ env, platform }: Pick<World, 'env' | 'platform'>):
  * written.
  */
 export async function openOutputs(order: Order, session: Session, world: World) {
-  const { failed, dryRun } = order.options;
+  const { failed } = order;
+  const { dryRun } = order.options;
   if (failed !== undefined && !dryRun) {
-    await access(dirname(resolve(world.cwd, failed)), constants.W_OK).catch((error) => {
-      throw diskError(error, `--failed ${failed}`);
-    });
+    await withDiskError(`--failed ${failed}`, () => access(dirname(resolve(world.cwd, failed)), constants.W_OK));
   }
-  const report = order.report === undefined ? undefined : await openReport(order.report, world, session.signal);
+  const { signal } = session;
+  const report =
+    order.report === undefined ? undefined : await ReportFile.open('--report', order.report, world, signal);
+  // The report on stdout takes the place of the plan.
+  const plan = dryRun && order.report !== '-' ? await ReportFile.open('--dry-run', '-', world, signal) : undefined;
   try {
-    return { report, done: await openDone(order, session, world) };
+    return { report, plan, done: await openDone(order, session, world) };
   } catch (error) {
     await report?.close();
     throw error;
@@ -125,11 +98,11 @@ export async function openOutputs(order: Order, session: Session, world: World) 
 }
 
 async function openDone(
-  { options, layout, directory, query }: Order,
-  { identity, settings: { pageSize, listing }, signal }: Session,
+  { options, layout, directory, done, query }: Order,
+  { identity, settings: { listing }, signal }: Session,
   world: World,
 ): Promise<DoneList | undefined> {
-  const { done, include, exclude, dryRun } = options;
+  const { include, exclude, dryRun } = options;
   if (done === undefined) return undefined;
   const selection = selectionId({
     service: identity,
@@ -137,11 +110,7 @@ async function openDone(
     exclude,
     layout: layout.template,
     directory: resolve(world.cwd, directory),
-    query: [
-      ...query,
-      ...(pageSize === undefined ? [] : [['page_size', `${pageSize}`] as const]),
-      ...(listing === undefined ? [] : [['listing', JSON.stringify(listing)] as const]),
-    ],
+    query: [...query, ...(listing === undefined ? [] : [['listing', JSON.stringify(listing)] as const])],
   });
   const path = resolve(world.cwd, done);
   return DoneList.open({ path, selection, now: world.now, readOnly: dryRun }, signal);

@@ -1,13 +1,12 @@
 // Prints the files of listings: names, JSON Lines or a table. Takes the files filing by filing, and writes them at once
 // except in a table, whose columns depend on all rows. Listings are data: they are printed exactly, and never redacted.
-import type { FilingsError } from '../../errors.ts';
+import { type FilingsError, messageOf } from '../../errors.ts';
 import { noMatchError } from '../../input/glob.ts';
 import { type ListedFile, listedSize } from '../../service/listing.ts';
 import type { Session } from '../../session/session.ts';
 import { columnsOf, write } from '../../stdio/output.ts';
 import { colors, usesColor } from '../../terminal/messages.ts';
 import { printable, printableJson } from '../../terminal/printable.ts';
-import type { Column } from '../../terminal/table.ts';
 import { humanBytes } from '../../text.ts';
 import type { World } from '../../world.ts';
 
@@ -25,16 +24,14 @@ interface ListOptions {
 const TYPES = ['type', 'document_type', 'documentType', 'form', 'form_type', 'content_type', 'mime_type'];
 const DESCRIPTIONS = ['description', 'document_description', 'primary_doc_description', 'title'];
 
-interface FileColumn extends Column {
-  readonly cell: (file: ListedFile) => string;
-}
+type Cell = (file: ListedFile) => string;
 
-const ACCESSION: FileColumn = { heading: 'ACCESSION', cell: (file) => file.accession_no, isName: true };
-const COLUMNS: readonly FileColumn[] = [
-  { heading: 'NAME', cell: (file) => printable(file.file_name), isName: true },
-  { heading: 'SIZE', cell: sizeCell, isRightAligned: true, reservedWidth: 8 },
-  { heading: 'TYPE', cell: (file) => textCell(file, TYPES, 30), minWidth: 8, reservedWidth: 16 },
-  { heading: 'DESCRIPTION', cell: (file) => textCell(file, DESCRIPTIONS, 300), minWidth: 12 },
+const ACCESSION: readonly [heading: string, cell: Cell] = ['ACCESSION', (file) => file.accession_no];
+const COLUMNS: readonly (readonly [heading: string, cell: Cell])[] = [
+  ['NAME', (file) => printable(file.file_name)],
+  ['SIZE', sizeCell],
+  ['TYPE', (file) => textCell(file, TYPES, 30)],
+  ['DESCRIPTION', (file) => textCell(file, DESCRIPTIONS, 300)],
 ];
 
 /** Returns the output of the command. Call `print` for each filing, then `end`. */
@@ -61,7 +58,7 @@ export function createListOutput(options: ListOptions, session: Session, world: 
       if (matches.length === 0) {
         const error = noMatchError(accession, files.length);
         if (!hasSeveralFilings) return error;
-        progress.note(error.message);
+        progress.note(messageOf(error));
       }
       if (isTable) for (const file of matches) tableFiles.push(file);
       else await write(stdout, matches.map(recordOf).join(''), signal);
@@ -72,14 +69,17 @@ export function createListOutput(options: ListOptions, session: Session, world: 
     async end(): Promise<void> {
       if (tableFiles.length === 0) return;
       const columns = [...(hasSeveralFilings ? [ACCESSION] : []), ...COLUMNS].filter(
-        ({ isName, cell }) => isName || tableFiles.some((file) => cell(file) !== ''),
+        ([heading, cell]) => heading === 'NAME' || tableFiles.some((file) => cell(file) !== ''),
       );
-      const rows = tableFiles.map((file) => columns.map(({ cell }) => cell(file)));
-      const paintHeading = colors(usesColor(settings.color, stdout, env.TERM)).faint;
-      const width = stdout.isTTY ? columnsOf(stdout, env) : undefined;
+      const headings = columns.map(([heading]) => heading);
+      const rows = tableFiles.map((file) => columns.map(([, cell]) => cell(file)));
+      // The last column is cut, but a name never is.
+      const canCut = stdout.isTTY && headings.at(-1) !== 'NAME';
+      const width = canCut ? columnsOf(stdout, env) : undefined;
       const { table } = await import('../../terminal/table.ts');
-      const lines = await table(columns, rows, { width, paintHeading }, signal);
-      await write(stdout, `${lines.join('\n')}\n`, signal);
+      const [head = '', ...lines] = table([headings, ...rows], { width, numbers: headings.indexOf('SIZE') });
+      const { faint } = colors(usesColor(settings.color, stdout, env.TERM));
+      await write(stdout, `${[faint(head), ...lines].join('\n')}\n`, signal);
     },
   };
 }

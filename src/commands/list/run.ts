@@ -2,17 +2,15 @@
 // them in their order. A failed filing does not stop the others, unless its error would fail all of them.
 import type { Readable } from 'node:stream';
 import { childOf, onAbort } from '../../abort.ts';
-import { batchError, type FailureKind, failureKind, StopRule } from '../../batch/verdict.ts';
+import { Ahead } from '../../batch/ahead.ts';
+import { batchError, isTemporary, StopRule } from '../../batch/verdict.ts';
 import { FilingsError } from '../../errors.ts';
 import { nameFilter } from '../../input/glob.ts';
-import { type Line, openInput, readLines } from '../../input/lines.ts';
-import { type AccessionNumber, parseAccession, parseReference } from '../../service/accession.ts';
-import type { ListedFile } from '../../service/listing.ts';
-import type { Parameter } from '../../service/listing-pages.ts';
+import { type Entry, type Line, openInput, readLines } from '../../input/lines.ts';
+import { type AccessionNumber, parseAccession } from '../../service/accession.ts';
+import type { ListedFile, Parameter } from '../../service/listing.ts';
 import { listFiles, openSession, type Session } from '../../session/session.ts';
-import { rewriteCommand } from '../../settings/hint-command.ts';
 import type { Invocation } from '../../spec/command.ts';
-import { shortened } from '../../text.ts';
 import type { World } from '../../world.ts';
 import { createListOutput } from './output.ts';
 import type { OPTIONS } from './spec.ts';
@@ -26,7 +24,7 @@ export async function run({ args, options, flags }: Invocation<typeof OPTIONS>, 
       hint: 'name a filing: filings list 0001234567-24-000001; or take them from a file: --input FILE',
     });
   }
-  const accessions = args.map((text) => accessionOf(text, world.argv));
+  const accessions = args.map(parseAccession);
   const hasSeveralFilings = args.length > 1 || input !== undefined;
   const isChosen = nameFilter(options.include, options.exclude);
   const stdinUser = input === '-' ? '--input -' : undefined;
@@ -44,18 +42,6 @@ export async function run({ args, options, flags }: Invocation<typeof OPTIONS>, 
   }
 }
 
-/**
- * Returns the accession number of an argument. Throws `usage`; for a pasted URL its hint is the command with the
- * number.
- */
-function accessionOf(text: string, argv: readonly string[]): AccessionNumber {
-  const reference = parseReference(text);
-  if (reference === undefined) return parseAccession(text);
-  throw new FilingsError('usage', `'${shortened(text, 60)}' is not an accession number`, {
-    hint: `did you mean: ${rewriteCommand(argv, new Map([[text, [reference.accession]]]))}`,
-  });
-}
-
 interface FilingResult {
   readonly accession: string;
   readonly result: readonly ListedFile[] | FilingsError;
@@ -69,14 +55,13 @@ interface FilingResult {
 async function printAll(
   results: AsyncIterable<FilingResult>,
   output: ReturnType<typeof createListOutput>,
-  { client, progress, signal }: Session,
+  { progress, signal }: Session,
   count: number | undefined,
   close: () => void,
 ): Promise<void> {
-  const rule = new StopRule('filing', client.options.hintCommand);
+  const rule = new StopRule('filing');
   const unsubscribe = onAbort(signal, close);
-  let [files, failed] = [0, 0];
-  const failures = new Set<FailureKind>();
+  let [files, failed, permanent] = [0, 0, 0];
   let stoppedBy: FilingsError | undefined;
   try {
     for await (const { accession, result } of results) {
@@ -86,7 +71,7 @@ async function printAll(
       files += 1;
       if (error) {
         failed += 1;
-        failures.add(failureKind(error));
+        if (!isTemporary(error)) permanent += 1;
       }
       stoppedBy = rule.check(error);
       // An error that stops the run is printed at its end.
@@ -103,38 +88,36 @@ async function printAll(
     close();
   }
   const notStarted = count && count - files;
-  const error = batchError({ files, failed, failures, stoppedBy, notStarted }, 'filing');
+  const error = batchError({ files, failed, permanent, stoppedBy, notStarted }, 'filing');
   if (error) throw error;
 }
 
-/** Requests up to `--jobs` listings at a time. Yields their results in the order of the lines. */
+/** Yields the results of the lines in their order. */
 async function* listFilings(
   lines: AsyncIterable<readonly Line[]>,
   query: readonly Parameter[],
   session: Session,
 ): AsyncGenerator<FilingResult> {
   const stop = childOf(session.signal);
-  const list = async (line: Line): Promise<FilingResult> => {
-    if (line.kind === 'bad') return { accession: '', result: line.error };
-    const { accession } = line;
-    const listing = await listFiles(session, accession, query, stop.signal).catch((error) => {
-      if (error instanceof FilingsError) return error;
-      throw error;
-    });
-    return { accession, result: listing instanceof FilingsError ? listing : listing.files };
-  };
-  const pending: Promise<FilingResult>[] = [];
+  const ahead = new Ahead<FilingResult>({
+    lines,
+    jobs: session.settings.jobs,
+    needsListing: (line): line is Entry => line.kind === 'entry',
+    async list({ accession }) {
+      const listed = listFiles(session, accession, query, stop.signal).then(({ files }) => files);
+      const result = await listed.catch((error) => {
+        if (error instanceof FilingsError) return error;
+        throw error;
+      });
+      return [{ accession, result }];
+    },
+  });
   try {
-    for await (const batch of lines) {
-      for (const line of batch) {
-        const result = list(line);
-        // An error is thrown where the result is awaited. Until then it must not count as unhandled.
-        result.catch(() => {});
-        pending.push(result);
-        if (pending.length === session.settings.jobs) yield (await pending.shift()) as FilingResult;
+    for await (const results of ahead.results())
+      for (const each of results) {
+        if ('result' in each) yield each;
+        else if (each.kind === 'bad') yield { accession: '', result: each.error };
       }
-      while (pending.length > 0) yield (await pending.shift()) as FilingResult;
-    }
   } finally {
     stop.abort(undefined);
     stop.detach();

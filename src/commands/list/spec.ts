@@ -1,29 +1,30 @@
+// The options and the help of `filings list`.
 import { command } from '../../spec/command.ts';
 import { FILE, QUERY, SWITCH, TEXT } from '../../spec/kind.ts';
 import { options } from '../../spec/option.ts';
 
 export const OPTIONS = options({
-  input: { kind: FILE, short: 'i', value: 'FILE', help: 'read accession numbers from FILE, one a line; - is stdin' },
+  input: { kind: FILE, short: 'i', value: 'FILE', help: 'read accession numbers from FILE, one per line; - is stdin' },
   include: {
     kind: TEXT,
     value: 'GLOB',
     repeatable: true,
     help: 'list only names that match',
-    longHelp: 'Quote it. It may hold *, ?, [a-z], [!a], {a,b} and \\.',
+    longHelp: 'Quote it. It can contain *, ?, [a-z], [!a], {a,b} and \\.',
   },
-  exclude: { kind: TEXT, value: 'GLOB', repeatable: true, help: 'list no names that match' },
+  exclude: { kind: TEXT, value: 'GLOB', repeatable: true, help: 'leave out names that match' },
   long: {
     kind: SWITCH,
     short: 'l',
     excludes: ['json', 'null'],
     help: 'print a table with size, type and description',
   },
-  json: { kind: SWITCH, help: 'print JSON Lines, one object a file' },
+  json: { kind: SWITCH, help: 'print JSON Lines, one object per file' },
   null: {
     kind: SWITCH,
     short: '0',
     help: 'end each record with NUL instead of a line break',
-    longHelp: 'Names are exact, for xargs -0; without it, control characters are printed as \\x1b or \\n.',
+    longHelp: 'Names are then exact, for xargs -0. Otherwise control characters are printed as \\x1b or \\n.',
   },
   query: { kind: QUERY, value: 'NAME=VALUE', repeatable: true, help: 'add a parameter to the request' },
 });
@@ -32,19 +33,18 @@ export const LIST = command({
   name: 'list',
   summary: 'list the file names of a filing',
   description: [
-    'Prints a table on a terminal, elsewhere one name a line. For several filings, or with --input, each line begins with the accession number and a tab.',
-    'A filing without files is reported on stderr; for a single one the exit status is 5.',
+    'Prints a table on a terminal, and one name per line elsewhere. For several filings, or with --input, each line begins with the accession number and a tab.',
+    'A filing without files is reported on stderr. If it is the only one, the exit status is 5.',
   ],
   arguments: [{ name: 'ACCESSION', variadic: true, help: 'accession numbers, such as 0001234567-24-000001' }],
   options: OPTIONS,
   examples: [
-    ['filings list 0001234567-24-000001', 'one name a line; on a terminal a table'],
+    ['filings list 0001234567-24-000001', 'a table on a terminal, one name per line elsewhere'],
     ["filings list 0001234567-24-000001 --include 'ex*' --json", 'the exhibits, as JSON Lines'],
     ['filings list --input accessions.txt > names.tsv', 'many filings: accession number, tab, name'],
     ['filings list 0001234567-24-000001 -0 | xargs -0 -n 1 echo', 'safe for any file name'],
-    ['filings list 0001234567-24-000001 --json | filings download -i - -d filing', 'what is listed, downloaded'],
+    ['filings list 0001234567-24-000001 --json | filings download -i - -d filing', 'download what is listed'],
   ],
   asksService: true,
-  exits: ['3', '4', '5', '6', '7', '9'],
   load: () => import('./run.ts'),
 });

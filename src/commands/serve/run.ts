@@ -1,15 +1,15 @@
-// Runs `serve`: takes a folder of filings, starts the sandbox on a port, prints its URL on stdout, and serves until a
-// signal.
-import { opendir, readdir } from 'node:fs/promises';
+// Runs `serve`: reads the keys, starts the stand-in service, says how to try it, and waits for a signal.
+import { readdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { onAbort } from '../../abort.ts';
 import { FilingsError } from '../../errors.ts';
-import { type KeyFiles, readJwtKey } from '../../jwt/key-file.ts';
 import { requireFit } from '../../jwt/key-fit.ts';
-import type { JwtKey } from '../../jwt/keys.ts';
+import { type JwtKey, type KeyFiles, readJwtKey } from '../../jwt/keys.ts';
 import { isLoopback } from '../../loopback.ts';
 import { startSandbox } from '../../sandbox/server.ts';
+import { foreign } from '../../secrets.ts';
 import { accessionIn } from '../../service/accession.ts';
+
 import type { RawSetting } from '../../settings/layers.ts';
 import { readSecret } from '../../settings/read-secret.ts';
 import { resolveSettings } from '../../settings/resolve.ts';
@@ -18,11 +18,13 @@ import type { Invocation } from '../../spec/command.ts';
 import { type Values, valueError } from '../../spec/option.ts';
 import { guardStream, write } from '../../stdio/output.ts';
 import { createLogger, type Logger } from '../../terminal/messages.ts';
+import { shellWord } from '../../text.ts';
 import type { World } from '../../world.ts';
 import type { OPTIONS } from './spec.ts';
 
 const DEFAULT_KEY = 'sandbox-key';
-const SAMPLE = '0001234567-24-000001';
+/** Describes a listing of `--pages`. */
+const PAGES = '{"files":"files","next":"next","total":"total"}';
 
 /**
  * Serves until the first signal. Returns 0, because a signal is its normal end. Throws `usage` and errors of listening.
@@ -34,7 +36,7 @@ export async function run({ args, options, flags }: Invocation<typeof OPTIONS>, 
   const log = createLogger(settings, world.secrets, (line) => world.stderr.write(line));
   const { host } = options;
   if (args[0] === '')
-    throw new FilingsError('usage', 'must be a folder, and is empty', { subject: { name: 'DIRECTORY' } });
+    throw new FilingsError('usage', 'must be a folder, but is empty', { subject: { name: 'DIRECTORY' } });
   // An empty host would listen on every address.
   if (!/^[\w.:%-]+$/.test(host)) throw valueError('--host', 'must be an address or a name of this machine', host);
   // A key of the config file belongs to the real service.
@@ -48,18 +50,15 @@ export async function run({ args, options, flags }: Invocation<typeof OPTIONS>, 
     port: options.port,
     apiKey: await readKey(host, keySetting && settings.key, world),
     jwtKeys: await readJwtKeys(options, world),
-    latencyMs: options.latency,
-    pages: options.pages,
-    rateLimit: options.rateLimit,
+    pageSize: options.pages,
     platform: world.platform,
     now: world.now,
-    sleep: world.sleep,
-    log: (line) => log('log', line),
+    log: (line) => log('log', foreign(line)),
   });
   try {
-    const example = args[0] === undefined ? SAMPLE : await findFiling(directory).catch(() => undefined);
     // A program that waits for the URL on stdout can then read these messages on stderr, before the request log.
-    introduce(sandbox.url, host, keySetting, example, log);
+    const accession = (await readdir(directory)).sort().find((name) => accessionIn(name) === name);
+    introduce({ url: sandbox.url, accession, key: keySetting, options }, log);
     await write(world.stdout, `${sandbox.url}\n`);
     await new Promise((resolve) => onAbort(world.interrupt, resolve));
   } finally {
@@ -74,34 +73,50 @@ async function readKey(host: string, source: Settings['key'], world: World): Pro
   if (isLoopback(host) || key !== DEFAULT_KEY) return key;
   throw new FilingsError('usage', 'other machines may reach it, and the default key is public', {
     subject: { name: `--host ${host}` },
-    hint: 'give it a key of its own: --api-key-file FILE or FILINGS_API_KEY',
+    hint: 'give it its own key: --api-key-file FILE or FILINGS_API_KEY',
   });
 }
 
-/** Returns the accession number of a filing with files in `directory`, or undefined if there is none. */
-async function findFiling(directory: string): Promise<string | undefined> {
-  for await (const { name } of await opendir(directory)) {
-    if (accessionIn(name) !== name) continue;
-    const files = await readdir(join(directory, name)).catch(() => []);
-    if (files.some((file) => !file.startsWith('.'))) return name;
-  }
-  return undefined;
+interface Introduction {
+  readonly url: string;
+  /** A filing of the directory. */
+  readonly accession: string | undefined;
+  /** Undefined for the default key. */
+  readonly key: RawSetting | undefined;
+  readonly options: Values<typeof OPTIONS>;
 }
 
-/** Prints the key and a command to try. */
-function introduce(
-  url: string,
-  host: string,
-  key: RawSetting | undefined,
-  example: string | undefined,
-  log: Logger,
-): void {
-  if (!isLoopback(host)) log('warning', `${host} may be reached by other machines, and keys travel readable`);
+/** Prints where the key comes from, and commands to try. */
+function introduce({ url, accession, key, options }: Introduction, log: Logger): void {
+  const { host, pages, jwtKey, jwtSecret } = options;
+  if (!isLoopback(host))
+    log('warning', `other machines may reach ${host}, and whoever is in between can read the keys`);
   log('note', key === undefined ? `the key is ${DEFAULT_KEY}` : `the key is the one of ${key.name}`);
-  const allow = isLoopback(host) ? '' : ' --allow-http';
-  const withKey = key?.level === 'env' ? '' : ` --api-key ${key === undefined ? DEFAULT_KEY : 'KEY'}`;
-  if (example === undefined) log('warning', 'no filings found: files must be laid out as DIRECTORY/ACCESSION/FILE');
-  else log('note', `try it: filings list ${example} --base-url ${url}${allow}${withKey}`);
+  if (accession === undefined) return;
+  const signing = [
+    ...(jwtSecret === undefined ? [] : [`--secret-file ${shellWord(jwtSecret)}`]),
+    ...(jwtKey.length > 0 ? ['--key PRIVATE_KEY'] : []),
+  ];
+  if (signing[0] !== undefined)
+    log('note', `to make a token: filings token sign ${signing[0]} --lifetime 1h --out token.jwt`);
+  if (pages !== undefined)
+    log('note', `to describe the pages: filings config set listing '${PAGES}' --config pages.json`);
+  const words = [
+    `try it: filings list ${accession} --base-url ${url}`,
+    ...(isLoopback(host) ? [] : ['--allow-http']),
+    ...keyOptions(key),
+    ...(signing.length > 0 ? ['--jwt-file token.jwt'] : []),
+    ...(pages === undefined ? [] : ['--config pages.json']),
+  ];
+  log('note', words.join(' '));
+}
+
+/** Returns the option that passes the key. A key of the environment needs none, and one of the command line is not shown. */
+function keyOptions(key: RawSetting | undefined): readonly string[] {
+  if (key?.level === 'env') return [];
+  if (key === undefined) return [`--api-key ${DEFAULT_KEY}`];
+  const isFile = key.name === '--api-key-file' && key.value !== '-';
+  return [isFile ? `--api-key-file ${shellWord(String(key.value))}` : '--api-key KEY'];
 }
 
 async function readJwtKeys({ jwtKey, jwtSecret }: Values<typeof OPTIONS>, world: World): Promise<JwtKey[]> {

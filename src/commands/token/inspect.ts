@@ -8,7 +8,7 @@ import { requireOneUser } from '../../stdio/input.ts';
 import { write } from '../../stdio/output.ts';
 import { printable, printableJson } from '../../terminal/printable.ts';
 import type { World } from '../../world.ts';
-import { fileHint, readTokenInput, tokenUserOf } from './common.ts';
+import { FROM_FILE, readTokenInput, tokenUserOf } from './common.ts';
 import type { INSPECT_OPTIONS } from './spec.ts';
 
 const HEADINGS = ['PART', 'NAME', 'VALUE', 'MEANING'];
@@ -23,7 +23,7 @@ export async function run({ args, options, flags }: Invocation<typeof INSPECT_OP
   if ('failedCheck' in inspection) {
     const { failedCheck: failed_check, reason } = inspection;
     if (options.json) await writeJson({ failed_check, reason });
-    const hint = await fileHint(args[0], world);
+    const { hint = FROM_FILE } = inspection;
     throw new FilingsError('auth', `the token cannot be read (${failed_check}): ${reason}`, { hint });
   }
   if (options.json) await writeJson(inspection);

@@ -1,7 +1,7 @@
-import { resolve } from 'node:path';
 import { createNewFiles, type NewFile } from '../../disk/atomic-write.ts';
 import { FilingsError } from '../../errors.ts';
 import { generateKey } from '../../jwt/keygen.ts';
+import { typedPath } from '../../paths.ts';
 import { printMessage } from '../../session/presentation.ts';
 import type { Invocation } from '../../spec/command.ts';
 import { write } from '../../stdio/output.ts';
@@ -19,9 +19,9 @@ export async function run({ options, flags }: Invocation<typeof KEYGEN_OPTIONS>,
       subject: { name: '--public' },
     });
   }
-  const files: NewFile[] = [{ path: resolve(world.cwd, out), bytes: privatePart, mode: 0o600 }];
+  const files: NewFile[] = [{ path: typedPath(out, world), bytes: privatePart, mode: 0o600 }];
   if (publicPart !== undefined && publicFile !== undefined) {
-    const path = resolve(world.cwd, publicFile);
+    const path = typedPath(publicFile, world);
     if (path === files[0]?.path) {
       const hint = 'choose another file for --public';
       throw new FilingsError('usage', '--out and --public are the same file', { hint });

@@ -1,13 +1,10 @@
-import { resolve } from 'node:path';
 import { replaceFile } from '../../disk/atomic-write.ts';
 import { FilingsError } from '../../errors.ts';
-import { readJwtKey } from '../../jwt/key-file.ts';
 import { requireFit } from '../../jwt/key-fit.ts';
-import { lineBreakWarning } from '../../jwt/keys.ts';
-import { algorithmOf, DEFAULT_LIFETIME, type TokenRecipe } from '../../jwt/minter.ts';
-import { mintToken } from '../../jwt/sign.ts';
+import { lineBreakWarning, readJwtKey } from '../../jwt/keys.ts';
+import { algorithmOf, DEFAULT_LIFETIME, mintToken, type TokenRecipe } from '../../jwt/sign.ts';
+import { typedPath } from '../../paths.ts';
 import { printMessage } from '../../session/presentation.ts';
-import { configCommand } from '../../settings/hint-command.ts';
 import { resolveSettings } from '../../settings/resolve.ts';
 import type { Flags, Invocation } from '../../spec/command.ts';
 import { write } from '../../stdio/output.ts';
@@ -25,7 +22,7 @@ export async function run(invocation: Invocation<typeof SIGN_OPTIONS>, world: Wo
   const hasKey = argumentFiles.keyFile !== undefined || argumentFiles.secretFile !== undefined;
   const recipe = hasKey ? {} : await configuredRecipe(flags, world);
   const files = hasKey ? argumentFiles : { ...recipe, passphraseFile: argumentFiles.passphraseFile };
-  const out = options.out === undefined ? undefined : resolve(world.cwd, options.out);
+  const out = options.out === undefined ? undefined : typedPath(options.out, world);
   if (out !== undefined && [files.keyFile, files.secretFile, files.passphraseFile].includes(out)) {
     throw new FilingsError('usage', `${out} is the file that the key is read from`, { subject: { name: '--out' } });
   }
@@ -55,7 +52,7 @@ async function configuredRecipe(flags: Flags, world: World): Promise<TokenRecipe
   const { token } = (await resolveSettings(flags, world)).settings;
   if (token?.kind === 'recipe') return token.recipe;
   const otherToken = token === undefined ? '' : ': the settings name a token that is ready, not a key';
-  const setCommand = configCommand(`filings config set jwt '{"keyFile":"FILE"}'`, flags);
+  const setCommand = `filings config set jwt '{"keyFile":"FILE"}'`;
   throw new FilingsError('usage', `no key to sign with${otherToken}`, {
     subject: { name: 'token sign' },
     hint: `give --key FILE or --secret-file FILE, or set 'jwt' in the config file: ${setCommand}`,

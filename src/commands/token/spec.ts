@@ -48,7 +48,6 @@ export const KEY_OPTIONS = options({
   passphraseFile: {
     kind: FILE,
     value: 'FILE',
-    isHiddenInShortHelp: true,
     help: 'read the passphrase of an encrypted key',
   },
 });
@@ -77,7 +76,6 @@ export const SIGN_OPTIONS = options({
     kind: JSON_CLAIM,
     value: 'NAME=JSON',
     repeatable: true,
-    isHiddenInShortHelp: true,
     help: 'add a claim, JSON',
   },
   header: { kind: SWITCH, excludes: ['json', 'out'], help: 'print an Authorization header' },
@@ -129,7 +127,6 @@ const SIGN = command({
     ['filings token sign --key private.pem --out token.jwt', 'into a file, for --jwt-file'],
     ['filings token sign --secret-file secret --header', 'a header, for curl -H'],
   ],
-  exits: ['7'],
   load: () => import('./sign.ts'),
 });
 
@@ -140,7 +137,6 @@ const INSPECT = command({
   options: INSPECT_OPTIONS,
   description: ["The signature is not checked: 'filings token verify' does that."],
   examples: [['filings token inspect < token.txt', 'header, claims, and what the service would refuse']],
-  exits: ['4', '7'],
   load: () => import('./inspect.ts'),
 });
 
@@ -151,7 +147,6 @@ const VERIFY = command({
   options: VERIFY_OPTIONS,
   description: ['The first check that fails is named: format, header, key, signature or claims.'],
   examples: [['filings token verify --key public.pem --leeway 30s < token.txt', 'its claims, or why it is not valid']],
-  exits: ['4', '7'],
   load: () => import('./verify.ts'),
 });
 
@@ -167,7 +162,6 @@ const KEYGEN = command({
     ['filings token keygen --alg HS256 --out secret', 'a shared secret'],
     ['filings token keygen --alg RS256 --out key.jwk --format jwk --kid 2026-01', 'a JWK with an identifier'],
   ],
-  exits: ['7'],
   load: () => import('./keygen.ts'),
 });
 

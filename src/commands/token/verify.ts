@@ -1,13 +1,12 @@
 import { FilingsError } from '../../errors.ts';
-import { readJwtKey } from '../../jwt/key-file.ts';
-import { lineBreakWarning } from '../../jwt/keys.ts';
+import { lineBreakWarning, readJwtKey } from '../../jwt/keys.ts';
 import { verifyToken } from '../../jwt/verify.ts';
 import { printMessage } from '../../session/presentation.ts';
 import type { Invocation } from '../../spec/command.ts';
 import { write } from '../../stdio/output.ts';
 import { printableJson } from '../../terminal/printable.ts';
 import type { World } from '../../world.ts';
-import { fileHint, keyFilesOf, readTokenInput, signedTexts, tokenUserOf } from './common.ts';
+import { FROM_FILE, keyFilesOf, readTokenInput, signedTexts, tokenUserOf } from './common.ts';
 import type { VERIFY_OPTIONS } from './spec.ts';
 
 /** Verifies a token and prints its claims. Returns 0. Throws `auth` if the token is not valid. */
@@ -28,7 +27,7 @@ export async function run(invocation: Invocation<typeof VERIFY_OPTIONS>, world: 
   if (!verdict.valid) {
     const { valid, failedCheck: failed_check, reason } = verdict;
     if (json) await write(world.stdout, `${printableJson({ valid, failed_check, reason })}\n`, world.interrupt);
-    const hint = failed_check === 'format' ? await fileHint(args[0], world) : undefined;
+    const hint = verdict.hint ?? (failed_check === 'format' ? FROM_FILE : undefined);
     throw new FilingsError('auth', `the token is not valid (${failed_check}): ${reason}`, { hint });
   }
   const { header, claims } = signedTexts(token);

@@ -1,10 +1,10 @@
 // Collects the findings of `verify`: takes them one by one, and gives the lines for stdout, the counts, and the error
 // with the command that repairs what can be repaired.
-import { basename, join } from 'node:path';
-import { readable } from '../../checksums/read.ts';
+import { posix } from 'node:path';
 import type { Finding } from '../../checksums/verify.ts';
 import { readError } from '../../disk/failure.ts';
 import { FilingsError } from '../../errors.ts';
+import { withSlashes } from '../../paths.ts';
 import { accessionIn } from '../../service/accession.ts';
 import { printable, printableJson } from '../../terminal/printable.ts';
 import type { Progress } from '../../terminal/progress.ts';
@@ -14,9 +14,9 @@ export type Findings = ReturnType<typeof collectFindings>;
 
 /**
  * Returns a collector that counts the findings and keeps their lines until `takeLines`. It prints warnings and
- * unreadable files itself. `roots` are the directories as they were typed.
+ * unreadable files itself.
  */
-export function collectFindings(progress: Progress, json: boolean, roots: readonly string[]) {
+export function collectFindings(progress: Progress, json: boolean, roots: readonly string[], platform: string) {
   const counts = {
     directories: 0,
     bytes: 0,
@@ -31,7 +31,7 @@ export function collectFindings(progress: Progress, json: boolean, roots: readon
   const hashing = progress.start('verified');
   hashing.total(undefined);
   let pendingLines = '';
-  let canRepair = true;
+  let canRepair = roots.length === 1;
 
   /** Returns the lines that no call has returned yet. */
   const takeLines = (): string => {
@@ -47,17 +47,18 @@ export function collectFindings(progress: Progress, json: boolean, roots: readon
     add({ result, path, reason, error }: Finding): void {
       counts[result] += 1;
       if (result === 'same') return;
-      const displayPath = readable(path);
       if (result === 'unreadable') {
-        const failure = readError(error, displayPath);
+        const failure = readError(error, path);
         if (!(failure instanceof FilingsError)) throw failure;
         progress.failure(failure);
         return;
       }
-      if (reason !== undefined) progress.note(`warning: ${displayPath}: ${reason}`);
-      // An entry with a reason is not the name of a file, so that no download can bring it back.
-      const file = result === 'missing' && reason ? undefined : fileAt(displayPath);
-      if (result === 'missing' || result === 'changed') canRepair &&= isRepaired(displayPath, file, roots);
+      if (reason !== undefined) progress.note(`warning: ${path}: ${reason}`);
+      const displayPath = withSlashes(path, platform);
+      // A finding with a reason is not about a file of a filing, so no download can bring it back.
+      const file = reason === undefined ? fileAt(displayPath) : undefined;
+      if (result === 'missing' || result === 'changed')
+        canRepair &&= isRepaired(displayPath, file, withSlashes(roots[0] ?? '', platform));
       const line = json
         ? printableJson({ v: 1, path: displayPath, result, ...file })
         : `${result}\t${printable(displayPath)}`;
@@ -70,9 +71,9 @@ export function collectFindings(progress: Progress, json: boolean, roots: readon
       hashing.advance(bytes);
     },
 
-    /** Whether the command of the hint downloads every missing and changed file to its path. */
-    get canRepair(): boolean {
-      return canRepair;
+    /** Returns the error of the run, or undefined if all files are as listed. */
+    error(): FilingsError | undefined {
+      return verifyError(counts, canRepair ? roots[0] : undefined);
     },
 
     /** Returns the last lines; `ms` is how long the run took. */
@@ -99,14 +100,20 @@ function fileAt(path: string): FilingFile | undefined {
   return accession_no && { accession_no, file_name };
 }
 
-/** Whether the command of the hint, run for one of the roots, downloads the file to this path. */
-function isRepaired(path: string, file: FilingFile | undefined, roots: readonly string[]): boolean {
-  if (file === undefined) return false;
-  const { accession_no, file_name } = file;
-  return roots.some((root) => join(path) === join(root, isFiling(root) ? '' : accession_no, file_name));
+/** Returns whether the command of `repairHint` downloads the file to this path. */
+function isRepaired(path: string, file: FilingFile | undefined, root: string): boolean {
+  return file !== undefined && path === posix.join(root, isFiling(root) ? '' : file.accession_no, file.file_name);
 }
 
-const isFiling = (root: string) => accessionIn(basename(root)) !== undefined;
+/** Returns whether a directory is that of one filing. */
+const isFiling = (root: string) => accessionIn(posix.basename(root)) !== undefined;
+
+function repairHint(root: string): string {
+  const directory = shellWord(root);
+  const layout = isFiling(root) ? " --layout '{file_name}'" : '';
+  const download = `filings download -i - -d ${directory}${layout} --checksums --if-exists overwrite`;
+  return `to download these files again: filings verify ${directory} --json | ${download}`;
+}
 
 const filesIn = ({ same, missing, changed }: Counts) => same + missing + changed;
 
@@ -115,36 +122,26 @@ export function summaryText(counts: Counts): string {
   const { same, directories, bytes } = counts;
   const scope = `in ${counted(directories, 'directory', 'directories')}`;
   const parts = [`${same} of ${filesIn(counts)} files are as listed, ${scope} (${humanBytes(bytes)})`];
-  for (const result of ['missing', 'changed', 'unlisted', 'damaged', 'unreadable'] as const) {
+  for (const result of ['missing', 'changed', 'unlisted', 'damaged', 'torn', 'unreadable'] as const) {
     if (counts[result] > 0) parts.push(`${counts[result]} ${result}`);
   }
   return parts.join(', ');
 }
 
-/** Returns the error of the run, or undefined if all files are as listed. Its hint repairs them if that is possible. */
-export function verifyError(
-  { counts, canRepair }: Pick<Findings, 'counts' | 'canRepair'>,
-  roots: readonly string[],
-): FilingsError | undefined {
+function verifyError(counts: Counts, repairedRoot: string | undefined): FilingsError | undefined {
   const { missing, changed, damaged, unreadable, directories } = counts;
-  const createError = (code: 'integrity' | 'local_io', hint?: string) =>
+  const failure = (code: 'integrity' | 'local_io', hint?: string) =>
     new FilingsError(code, summaryText(counts), { subject: { name: 'verify' }, hint });
-  if (missing + changed > 0) return createError('integrity', canRepair ? repairHint(roots) : undefined);
-  if (damaged > 0) {
-    const hint = 'delete the unreadable lines; the same download with --checksums lists files again that have no entry';
-    return createError('integrity', hint);
-  }
-  if (unreadable > 0) return createError('local_io');
+  if (missing + changed > 0) return failure('integrity', repairedRoot && repairHint(repairedRoot));
+  if (damaged > 0)
+    return failure(
+      'integrity',
+      'delete unreadable lines, then download again with --checksums, which lists the files that have no line',
+    );
+  if (unreadable > 0) return failure('local_io');
   if (directories > 0) return undefined;
-  return new FilingsError('usage', 'no SHA256SUMS in these directories, nor below', {
+  return new FilingsError('usage', 'there is no SHA256SUMS in or below these directories', {
     subject: { name: 'verify' },
-    hint: 'download --checksums keeps one in each directory; sha256sum makes one, too',
+    hint: 'download --checksums keeps one in each directory, and sha256sum can make one',
   });
-}
-
-/** Returns the hint with the command that repairs a mirror of the default layout, or one filing of it. */
-function repairHint([root = '', ...others]: readonly string[]): string {
-  const directory = others.length > 0 ? 'DIR' : shellWord(root);
-  const layout = isFiling(root) ? " --layout '{file_name}'" : '';
-  return `download them again: filings verify ${directory} --json | filings download -i - -d ${directory}${layout} --checksums --if-exists overwrite`;
 }

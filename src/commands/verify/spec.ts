@@ -18,7 +18,6 @@ export const VERIFY = command({
       name: 'DIRECTORY',
       required: true,
       variadic: true,
-      completes: 'directory',
       help: 'a directory of downloaded files',
     },
   ],
@@ -31,6 +30,5 @@ export const VERIFY = command({
       'repair a mirror',
     ],
   ],
-  exits: ['7', '9'],
   load: () => import('./run.ts'),
 });

@@ -1,6 +1,6 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { head } from '../../servers/answers.ts';
 import { type Script, scripted } from '../../servers/scripted.ts';
 import { ACCESSION, serviceAt, until } from '../program.ts';
@@ -12,12 +12,12 @@ const isBar = (line: string) => line.includes('66%');
 
 test.each<[stage: string, script: Script, scheme: string, expected: RegExp]>([
   // The server does not answer the TLS handshake.
-  ['a connection attempt', () => {}, 'https:', /^a\.htm {2}…$/],
+  ['a connection attempt', () => {}, 'https:', /^a\.htm {2}no response yet$/],
   [
     'a wait before a retry',
     (socket) => void socket.write(head(503, { 'Retry-After': 60, 'Content-Length': 0 })),
     'http:',
-    /^a\.htm {2}retry 1 of 5 in 5\d s: 503 /,
+    /^a\.htm: 503 .*; retry 1 of 5 in 60 s$/,
   ],
 ])('Ctrl-C during %s leaves only the error on the screen', async (_stage, script, scheme, expected) => {
   const server = await scripted(script);
@@ -28,7 +28,8 @@ test.each<[stage: string, script: Script, scheme: string, expected: RegExp]>([
   at.type(CTRL_C);
   expect(await at.ended).toBe(130);
   expect(at.bytes()).toContain('^C');
-  expect(at.lines()).toEqual([INTERRUPTED]);
+  expect(at.lines().at(-1)).toBe(INTERRUPTED);
+  expect(at.lines().join()).not.toContain('no response yet');
 });
 
 test('Ctrl-C at a narrow bar prints the size of the kept part', async () => {
@@ -48,7 +49,7 @@ test('Ctrl-C during several files prints one line for all kept parts', async () 
     env: service.env,
     size: { columns: 120, rows: 9 },
   });
-  await at.shows((lines) => lines.filter(isBar).length === 3 && lines[0]?.startsWith('0 of 4 files') === true);
+  await at.shows((lines) => /^0 of 4 files .* 50% {2}6\.0 MB of/.test(lines[0] ?? ''));
   at.type(CTRL_C);
   expect(await at.ended).toBe(130);
   expect(at.lines()).toEqual([
@@ -57,8 +58,9 @@ test('Ctrl-C during several files prints one line for all kept parts', async () 
     ),
     INTERRUPTED,
   ]);
-  const kinds = (await readdir(join(at.path, ACCESSION))).map((name) => name.replace(/.*\./, ''));
-  expect(kinds.sort()).toEqual([...Array(3).fill('part'), ...Array(3).fill('resume')]);
+  const left = await readdir(join(at.path, ACCESSION));
+  expect(left.filter((name) => name.endsWith('resume'))).toHaveLength(3);
+  expect(left).toHaveLength(3);
 });
 
 test('Ctrl-C after text without a line break starts a new line for the error', async () => {
@@ -72,7 +74,7 @@ test('Ctrl-C after text without a line break starts a new line for the error', a
 
 test.each<[args: string, expected: RegExp, left: readonly RegExp[]]>([
   [`download ${ACCESSION} a.htm -d there --sha256 ${'0'.repeat(64)} --api-key k`, /^a\.htm/, []],
-  ['verify there', /^verified +[\d.]+ \w+ +[\d.]+ \w?B\/s$/, [/^0 of 0 files are as listed/]],
+  ['verify there', /^verified +[\d.]+ \w+ +[\d.]+ \w?B\/s/, [/^0 of 0 files are as listed/]],
 ])('Ctrl-C while files are hashed leaves no bar: %s', async (args, expected, left) => {
   const env = { FILINGS_BASE_URL: 'http://127.0.0.1:9' };
   const at = await screen(args.split(' '), { env, prepare: longToHash });
@@ -106,29 +108,36 @@ test('the bars do not overwrite typed input, and Ctrl-C ends its line', async ()
 
 const KEY = 'a-canary-key-of-this-test';
 
-describe.each([
-  ['apiKey:', 'config set api-key', []],
-  ['API key:', `list ${ACCESSION} --api-key-file -`, ['NAME', 'a.htm']],
-  ['JWT:', `list ${ACCESSION} --api-key k --jwt-file -`, ['NAME', 'a.htm']],
-])('the hidden prompt %s of %s', (prompt, command, done) => {
-  test.each([
-    ['Ctrl-C', CTRL_C, [INTERRUPTED, 'ended with 130']],
-    ['Enter', `${KEY}\r`, [...done, 'ended with 0']],
-    ['Ctrl-D', CTRL_D, [`filings: ${prompt} nothing was entered`, 'ended with 2']],
-  ])('is ended by %s with a line break, and the terminal echoes again', async (_name, keys, lines) => {
+test.each([
+  { prompt: 'apiKey:', command: 'config set api-key', keys: CTRL_C, after: [INTERRUPTED, 'ended with 130'] },
+  {
+    prompt: 'API key:',
+    command: `list ${ACCESSION} --api-key-file -`,
+    keys: `${KEY}\r`,
+    after: ['NAME', 'a.htm', 'ended with 0'],
+  },
+  {
+    prompt: 'JWT:',
+    command: `list ${ACCESSION} --api-key k --jwt-file -`,
+    keys: CTRL_D,
+    after: ['filings: JWT: nothing was entered', 'ended with 2'],
+  },
+])(
+  'the hidden prompt $prompt ends with a line break, and the terminal echoes again',
+  async ({ prompt, command, keys, after }) => {
     const server = await scripted((socket) => void socket.end(`${head(200, { 'Content-Length': 9 })}["a.htm"]`));
     const script = `$FILINGS ${command}; echo "ended with $?"; read`;
     const at = await screen([], { script, env: { FILINGS_BASE_URL: server.url } });
     await at.shows((now) => now.includes(prompt));
     at.type(keys);
-    expect(await at.shows((now) => now.includes(lines.at(-1) ?? ''))).toEqual([prompt, ...lines]);
+    expect(await at.shows((now) => now.includes(after.at(-1) ?? ''))).toEqual([prompt, ...after]);
     at.type('seen');
     await at.shows((now) => now.at(-1) === 'seen');
     expect(at.bytes()).not.toContain('canary');
     const sent = server.requests.map(({ headers }) => `${headers.authorization}`);
     expect(sent.every((field) => field.endsWith(KEY))).toBe(true);
-  });
-});
+  },
+);
 
 test('Ctrl-C after a hidden prompt interrupts the download', async () => {
   const server = await scripted((socket) => void socket.write(`${head(200, { 'Content-Length': 100 })}begun`));

@@ -5,9 +5,7 @@ import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { sleep } from '../../../src/abort.ts';
-import { openArchive } from '../../../src/sandbox/archive.ts';
-import { createHandler } from '../../../src/sandbox/handler.ts';
+import { answer, type Refusal, sendRefusal } from '../../../src/sandbox/service.ts';
 import { BIN, NODE, run } from '../../cli/program.ts';
 import { certificatePath, tlsWith } from '../../servers/certificates.ts';
 import { startProxy } from '../../servers/proxy.ts';
@@ -71,20 +69,22 @@ export async function newHome(more: Readonly<Record<string, string>> = {}) {
  * is from.
  */
 async function startService() {
-  const closing = new AbortController();
-  const options = { host: 'api.example.com', apiKey: KEY, jwtKeys: [], now: Date.now, sleep };
-  const handle = createHandler(
-    await openArchive(join(BIN, '../../samples'), process.platform),
-    options,
-    closing.signal,
-  );
-  const server = createServer(tlsWith('api-example'), (request, response) => void handle(request, response));
+  const options = {
+    directory: join(BIN, '../../samples'),
+    platform: process.platform,
+    host: 'api.example.com',
+    apiKey: KEY,
+    jwtKeys: [],
+    now: Date.now,
+  };
+  const server = createServer(tlsWith('api-example'), (request, response) => {
+    answer(request, response, options).catch((refusal: Refusal) => sendRefusal(response, refusal, 'page'));
+  });
   await once(server.listen(0, '127.0.0.1'), 'listening');
   const proxy = await startProxy((server.address() as AddressInfo).port);
   return {
     env: { HTTPS_PROXY: proxy.url, NODE_EXTRA_CA_CERTS: certificatePath('api-example') },
     async close() {
-      closing.abort();
       await proxy.close();
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { parsePartName } from '../../../src/transfer/part/owner.ts';
+import { isKeptName, isPartName } from '../../../src/disk/part-name.ts';
 import { readReport } from '../../program/batch.ts';
 import type { Tree } from './crash-state.ts';
 import { bodyOf, namesOf } from './service.ts';
@@ -30,7 +30,7 @@ export function faultsOf(tree: Tree, stdout: string, expectation: Expectation): 
           faults.push(`the hash of ${path}/${file} is another`);
       }
     } else if (name.startsWith('.')) {
-      if (!parsePartName(name)) faults.push(`${path} is no part`);
+      if (!isPartName(name) && !isKeptName(name)) faults.push(`${path} is no part`);
     } else if (number !== '' && !stands(path)) faults.push(`${path} is neither whole nor old: ${content.length} bytes`);
   }
   for (const [path, content] of expectation.old) {
@@ -68,7 +68,7 @@ function lostFrom(path: string, before: Buffer, now: Buffer = Buffer.alloc(0)): 
 
 /** True if `verify` reports only lines that the power cut has torn. A checksum file is only appended to. */
 export function isSound(exitCode: number | undefined, stdout: string): boolean {
-  return exitCode === 0 ? stdout === '' : exitCode === 9 && /^(damaged\t.*\n)+$/.test(stdout);
+  return exitCode === 0 ? /^(torn\t.*\n)*$/.test(stdout) : exitCode === 9 && /^((damaged|torn)\t.*\n)+$/.test(stdout);
 }
 
 /** Entries for an old version may exist beside a new file. */

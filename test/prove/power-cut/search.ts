@@ -66,7 +66,7 @@ export async function search(scenario: Scenario, stage: Stage, roll: Dice, reach
     if (digests.has(digest)) return;
     digests.add(digest);
     faults.push(...faultsOf(tree, replay.stdout, expectation).map((fault) => `${how}: ${fault}`));
-    const hasPart = [...tree].some(([path, content]) => path.endsWith('.part') && content.length > 0);
+    const hasPart = [...tree].some(([path, content]) => path.endsWith('.filings-part') && content.length > 0);
     (hasPart ? withPart : some).add({ tree, how });
   };
   Object.assign(service.mood, { version: 1, cuts: false });

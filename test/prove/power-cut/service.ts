@@ -5,7 +5,7 @@ import { type Asked, accession, startArchive } from '../../servers/archive.ts';
 /** Larger than a file that is downloaded again instead of resumed. */
 const LARGE_BYTES = 1_400_000;
 /** Number of sent bytes of a large file that is cut. */
-const SENT_BYTES = 800_000;
+const SENT_BYTES = 1_200_000;
 const PIECE_BYTES = 100_000;
 const PIECE_MS = 5;
 

@@ -5,10 +5,6 @@ import { join } from 'node:path';
 
 const ROOT = join(import.meta.dirname, '../../..');
 
-const { changed } = (await import(join(ROOT, 'scripts/changed-sources.js'))) as {
-  changed(source: string, edit: { file: string; from: string; to: string }): string;
-};
-
 /** A text of a source file, and its replacement. */
 export type Edit = readonly [file: string, from: string, to: string];
 
@@ -17,24 +13,20 @@ export const OFTEN: Edit = ['src/disk/output-file.ts', '128 << 20', '256 << 10']
 
 /** Builds with an intended defect. The search must find a fault in each of them. */
 export const MUTANTS: Readonly<Record<string, Edit>> = {
-  'no flush before the rename': ['src/transfer/part/part-file.ts', 'await this.#file.flush();', ''],
-  'the directory is not flushed': [
-    'src/transfer/part/commit.ts',
-    "return (await directory.flush()) ? 'committed' : 'partMissing';",
-    "return 'committed';",
-  ],
+  'no flush before the rename': ['src/transfer/part.ts', 'await file.flush();\n        if (!(await', 'if (!(await'],
+  'the directory is not flushed': ['src/transfer/part.ts', 'await directory.flush();', ''],
   'a new directory’s entry is not flushed': [
     'src/disk/directory.ts',
-    'isNew ? this.flush().then(() => {})',
-    'isNew ? Promise.resolve()',
+    'new Directory(path, NOTHING_HIDDEN, true, parent.flush())',
+    'new Directory(path, NOTHING_HIDDEN, true, undefined)',
   ],
   'the done line before the files': ['src/batch/recorder.ts', 'if (filing.missing > 0) return;', ''],
-  'what a killed run left is not flushed': [
-    'src/disk/directory.ts',
-    'if (now - mtimeMs < MIN_WRITTEN_AGE_MS) await this.#flush();',
-    '',
+  'what a killed run left is not flushed': ['src/disk/directory.ts', 'if (!this.#isWritten) await this.flush();', ''],
+  'checksums are not flushed before the done line': [
+    'src/batch/recorder.ts',
+    'await this.#options.beforeDone();\n      await this.#options.done',
+    'await this.#options.done',
   ],
-  'checksums are not flushed before the done line': ['src/batch/recorder.ts', 'await this.#options.beforeDone();', ''],
 };
 
 /** Builds the program with changed sources. Returns the folder, which the caller removes. */
@@ -45,7 +37,12 @@ export async function variant(edits: readonly Edit[]): Promise<string> {
   await symlink(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
   for (const [file, from, to] of edits) {
     const path = join(folder, file);
-    await writeFile(path, changed(await readFile(path, 'utf8'), { file, from, to }));
+    const source = await readFile(path, 'utf8');
+    if (source.split(from).length !== 2) throw new Error(`${file} does not have exactly one "${from}" to change`);
+    await writeFile(
+      path,
+      source.replace(from, () => to),
+    );
   }
   execFileSync(process.execPath, [join(folder, 'scripts/build.js')], { stdio: 'inherit' });
   return folder;

@@ -80,7 +80,7 @@ describe.runIf(process.getuid?.() === 0)('mirror.sbatch', () => {
     const directory = join(place.path, 'mirror', large);
     await until(async () => {
       const names = await readdir(directory).catch(() => []);
-      const part = names.find((name) => name.endsWith('.part'));
+      const part = names.find((name) => name.endsWith('.filings-part'));
       return part !== undefined && (await stat(join(directory, part))).size === half;
     });
     await cluster.run(['scontrol', 'requeue', `${job}_${SHARD}`]);

@@ -1,0 +1,275 @@
+// Answers requests as docs/service.md describes the service, from a directory laid out as DIRECTORY/ACCESSION/FILE.
+import { createHash, timingSafeEqual } from 'node:crypto';
+import { constants } from 'node:fs';
+import { open, readdir, realpath, stat } from 'node:fs/promises';
+import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http';
+import { extname, join, sep } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import { isOneFile } from '../disk/file-name.ts';
+import { errnoOf } from '../errors.ts';
+import type { JwtKey } from '../jwt/keys.ts';
+import { isLoopback } from '../loopback.ts';
+import type { KeyWay } from '../service/credentials.ts';
+import { readRange } from './range.ts';
+
+export interface ServiceOptions {
+  /** An absolute path without links. No link may lead out of it. */
+  readonly directory: string;
+  readonly platform: string;
+  readonly host: string;
+  readonly apiKey: string;
+  /** If there are any, both key and token are required, otherwise the key alone (service.md, section 5). */
+  readonly jwtKeys: readonly JwtKey[];
+  /** Splits listings into pages of this number of records. */
+  readonly pageSize?: number | undefined;
+  /** Returns the time in milliseconds since the epoch. */
+  readonly now: () => number;
+}
+
+/** An error object of the service (service.md, section 2). Its detail holds no secret. */
+export class Refusal extends Error {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly errors: Errors | undefined;
+
+  constructor(status: number, detail: string, headers: Readonly<Record<string, string>> = {}, errors?: Errors) {
+    super(detail);
+    this.status = status;
+    this.headers = headers;
+    this.errors = errors;
+  }
+}
+
+type Errors = Readonly<Record<string, readonly string[]>>;
+
+interface PresentedKey {
+  readonly way: KeyWay;
+  readonly value: Buffer;
+  readonly user?: Buffer;
+}
+
+interface ParsedRequest {
+  /** The path without a key segment. */
+  readonly resource: string;
+  readonly query: URLSearchParams;
+  readonly keys: readonly PresentedKey[];
+  readonly tokens: readonly string[];
+}
+
+const KEY_SEGMENT = 'APIKEY-';
+/** The fixed user name of Basic authentication (service.md, section 5). */
+const BASIC_USER = Buffer.from('service');
+const CHALLENGES = { key: 'Basic realm="filings", charset="UTF-8"', token: 'Bearer realm="filings"' };
+const ACCESSION = /^\d{10}-\d{2}-\d{6}$/;
+const LISTING_TYPE = { 'Content-Type': 'application/json' };
+const MISSING = ['ENOENT', 'ENOTDIR', 'ELOOP', 'ENAMETOOLONG'];
+const MEDIA_TYPES: Readonly<Record<string, string>> = {
+  '.htm': 'text/html',
+  '.html': 'text/html',
+  '.jpg': 'image/jpeg',
+  '.json': 'application/json',
+  '.pdf': 'application/pdf',
+  '.txt': 'text/plain',
+  '.xml': 'application/xml',
+  '.xsd': 'application/xml',
+  '.zip': 'application/zip',
+};
+
+/** Answers a request. Throws a refusal, or the error of a file that cannot be read. */
+export async function answer(request: IncomingMessage, response: ServerResponse, options: ServiceOptions) {
+  requireHost(request, options.host);
+  const parsed = parseRequest(request);
+  await requireCredentials(parsed, options);
+  if (request.method !== 'GET') throw new Refusal(405, 'only GET is allowed', { Allow: 'GET' });
+  if (parsed.resource === '/v1/filings') return sendListing(parsed.query, response, options);
+  if (parsed.resource === '/v1/download') return sendFile(parsed.query, request, response, options);
+  throw new Refusal(404, 'there is no such resource');
+}
+
+/** Writes an error object (RFC 9457). */
+export function sendRefusal(response: ServerResponse, { status, message, headers, errors }: Refusal, traceId: string) {
+  const title = errors ? 'One or more validation errors occurred.' : STATUS_CODES[status];
+  const body = { type: 'about:blank', title, status, detail: message, errors, traceId };
+  sendJson(response, status, body, { 'Content-Type': 'application/problem+json', ...headers });
+}
+
+function sendJson(response: ServerResponse, status: number, value: unknown, headers: Readonly<Record<string, string>>) {
+  const body = Buffer.from(JSON.stringify(value));
+  response.writeHead(status, { 'Content-Length': body.length, ...headers }).end(body);
+}
+
+/** On loopback refuses other names, because a web page can make its own name resolve to this machine. */
+function requireHost({ headersDistinct }: IncomingMessage, listening: string): void {
+  const [host, ...more] = headersDistinct.host ?? [];
+  if (!host || more.length > 0) throw new Refusal(400, 'there must be one Host header');
+  const name = /^(\[[^\]]*\]|[^:]*)(?::\d*)?$/.exec(host)?.[1] ?? '';
+  if (!isLoopback(listening) || isLoopback(name)) return;
+  throw new Refusal(421, 'Host must be a loopback name, such as localhost or 127.0.0.1');
+}
+
+function parseRequest({ url = '', headersDistinct }: IncomingMessage): ParsedRequest {
+  const [path = '', ...rest] = url.split('?');
+  const query = new URLSearchParams(rest.join('?'));
+  const segments = path.replace(/\/$/, '').split('/').slice(1);
+  const keys: PresentedKey[] = query.getAll('apikey').map((key) => ({ way: 'query', value: Buffer.from(key) }));
+  const tokens: string[] = [];
+  for (const value of headersDistinct['x-service-key'] ?? []) keys.push({ way: 'header', value: headerBytes(value) });
+  for (const value of headersDistinct.authorization ?? []) {
+    const [, scheme = '', credentials = ''] = /^(basic|bearer) +(.*)$/i.exec(value) ?? [];
+    if (scheme === '') keys.push({ way: 'authorization', value: headerBytes(value) });
+    else if (scheme.toLowerCase() === 'bearer') tokens.push(credentials);
+    else {
+      const [user = '', ...key] = Buffer.from(credentials, 'base64').toString('latin1').split(':');
+      keys.push({ way: 'basic', user: headerBytes(user), value: headerBytes(key.join(':')) });
+    }
+  }
+  if (segments.at(-1)?.startsWith(KEY_SEGMENT)) {
+    keys.push({ way: 'path', value: percentDecoded(segments.pop()?.slice(KEY_SEGMENT.length) ?? '') });
+  }
+  return { resource: `/${segments.join('/')}`, query, keys, tokens };
+}
+
+function percentDecoded(text: string): Buffer {
+  try {
+    return Buffer.from(decodeURIComponent(text));
+  } catch {
+    throw new Refusal(400, 'the path is not a valid one');
+  }
+}
+
+/** Returns the bytes of a header value, which Node decodes as Latin-1. */
+const headerBytes = (value: string) => Buffer.from(value, 'latin1');
+
+/** Throws 401. If a key is given in several ways, each must be right. */
+async function requireCredentials({ keys, tokens }: ParsedRequest, { apiKey, jwtKeys, now }: ServiceOptions) {
+  const wantsToken = jwtKeys.length > 0;
+  const refuse = (detail: string, challenge = wantsToken ? CHALLENGES.token : CHALLENGES.key) =>
+    new Refusal(401, detail, { 'WWW-Authenticate': challenge });
+  if (keys.length === 0) throw refuse('no API key was given');
+  const isRight = ({ value, user = BASIC_USER }: PresentedKey) =>
+    timingSafeEqual(digest(value), digest(Buffer.from(apiKey))) && user.equals(BASIC_USER);
+  if (!keys.every(isRight)) throw refuse('the API key is not valid');
+  if (!wantsToken) return;
+  if (keys.some(({ way }) => way === 'authorization' || way === 'basic')) {
+    throw refuse('this key wants a JWT in Authorization: pass the key in X-Service-Key, apikey or the path');
+  }
+  const [token] = tokens;
+  if (token === undefined || tokens.length > 1) throw refuse('this key wants one JWT: Authorization: Bearer <JWT>');
+  const { verifyToken } = await import('../jwt/verify.ts');
+  const verdict = await verifyToken(token, jwtKeys, { atSeconds: Math.floor(now() / 1000) });
+  if (verdict.valid) return;
+  throw refuse(`the JWT is not valid: ${verdict.reason}`, `${CHALLENGES.token}, error="invalid_token"`);
+}
+
+/** Returns a digest for comparison, so that the time of comparing reveals neither the key nor its length. */
+const digest = (bytes: Buffer) => createHash('sha256').update(bytes).digest();
+
+type FaultOf = (value: string) => string | undefined;
+
+/** Throws a refusal that names every parameter that is missing or wrong. */
+function requireParameters(query: URLSearchParams, faults: Readonly<Record<string, FaultOf>>): void {
+  const errors = Object.entries(faults).flatMap(([name, faultOf]) => {
+    const [value = '', ...more] = query.getAll(name);
+    const fault = value === '' ? 'is required' : more.length > 0 ? 'was given more than once' : faultOf(value);
+    return fault === undefined ? [] : [[name, [`The field ${name} ${fault}.`]]];
+  });
+  if (errors.length > 0) throw new Refusal(400, 'the query is not valid', {}, Object.fromEntries(errors));
+}
+
+function accessionFault(value: string): string | undefined {
+  return ACCESSION.test(value) ? undefined : 'must be 10 digits, a dash, 2 digits, a dash, 6 digits';
+}
+
+function pageFault(value: string): string | undefined {
+  return /^[1-9]\d{0,8}$/.test(value) ? undefined : 'must be a whole number from 1 on';
+}
+
+async function sendListing(
+  query: URLSearchParams,
+  response: ServerResponse,
+  { directory, platform, pageSize }: ServiceOptions,
+) {
+  const pageParameter = query.has('page_number') ? { page_number: pageFault } : {};
+  requireParameters(query, { accession_no: accessionFault, ...pageParameter });
+  const accession = query.get('accession_no') ?? '';
+  const names = (await unlessMissing(readdir(join(directory, accession)))) ?? [];
+  const found = names
+    .filter((name) => isName(name, platform) && !name.startsWith('.'))
+    .map(async (name) => {
+      const path = await pathInside(directory, accession, name);
+      const stats = path === undefined ? undefined : await unlessMissing(stat(path));
+      const type = MEDIA_TYPES[extname(name).toLowerCase()] ?? 'application/octet-stream';
+      return stats?.isFile() ? [{ accession_no: accession, file_name: name, size: stats.size, type }] : [];
+    });
+  const records = (await Promise.all(found)).flat().sort((a, b) => (a.file_name < b.file_name ? -1 : 1));
+  const total = records.length;
+  if (pageSize === undefined) return sendJson(response, 200, { total, files: records }, LISTING_TYPE);
+  const page = Number(query.get('page_number') ?? 1);
+  const end = page * pageSize;
+  const nextQuery = new URLSearchParams([...query].filter(([name]) => name !== 'page_number' && name !== 'apikey'));
+  nextQuery.set('page_number', `${page + 1}`);
+  const next = end < total ? `/v1/filings?${nextQuery}` : undefined;
+  return sendJson(response, 200, { total, files: records.slice(end - pageSize, end), next }, LISTING_TYPE);
+}
+
+async function sendFile(
+  query: URLSearchParams,
+  { headers }: IncomingMessage,
+  response: ServerResponse,
+  { directory, platform }: ServiceOptions,
+) {
+  const nameFault = (value: string) => (isName(value, platform) ? undefined : 'must be the name of one file');
+  requireParameters(query, { accession_no: accessionFault, file_name: nameFault });
+  const [accession, name] = [query.get('accession_no') ?? '', query.get('file_name') ?? ''];
+  const path = name.startsWith('.') ? undefined : await pathInside(directory, accession, name);
+  // Without O_NONBLOCK, opening a FIFO waits for its writer.
+  const flags = constants.O_RDONLY | constants.O_NONBLOCK;
+  const file = path === undefined ? undefined : await unlessMissing(open(path, flags));
+  if (!file) throw new Refusal(404, 'the filing has no file of that name');
+  try {
+    const stats = await file.stat({ bigint: true });
+    if (!stats.isFile()) throw new Error('it is not a regular file');
+    const size = Number(stats.size);
+    // A strong ETag: no program can set ctime, and a file that replaces another has another inode.
+    const ETag = `"${[stats.ino, stats.size, stats.mtimeNs, stats.ctimeNs].map((part) => part.toString(36)).join('-')}"`;
+    const common = { 'Accept-Ranges': 'bytes', ETag };
+    const range = readRange((headers['if-range'] ?? ETag) === ETag ? headers.range : undefined, size);
+    if (range === 'unsatisfiable') {
+      throw new Refusal(416, `the file has ${size} bytes`, { ...common, 'Content-Range': `bytes */${size}` });
+    }
+    const { first, last } = range ?? { first: 0, last: size - 1 };
+    response.writeHead(range ? 206 : 200, {
+      ...common,
+      'Content-Type': MEDIA_TYPES[extname(name).toLowerCase()] ?? 'application/octet-stream',
+      'Content-Length': last - first + 1,
+      ...(range && { 'Content-Range': `bytes ${first}-${last}/${size}` }),
+    });
+    if (last < first) response.end();
+    else {
+      const bytes = file.createReadStream({ start: first, end: last, autoClose: false });
+      await pipeline(bytes, response, { end: false });
+      if (bytes.bytesRead <= last - first) throw new Error('the file became shorter while it was being sent');
+      response.end();
+    }
+  } finally {
+    await file.close();
+  }
+}
+
+/** Hidden files, such as the parts of a download, are not served, but they have names. */
+function isName(name: string, platform: string): boolean {
+  return isOneFile(name, platform) && !name.includes('\\');
+}
+
+/** Returns the path of a file, or undefined if it is missing or a link leads out of the directory. */
+async function pathInside(directory: string, accession: string, name: string): Promise<string | undefined> {
+  const path = await unlessMissing(realpath(join(directory, accession, name)));
+  return path?.startsWith(directory.endsWith(sep) ? directory : directory + sep) ? path : undefined;
+}
+
+async function unlessMissing<T>(result: Promise<T>): Promise<T | undefined> {
+  return result.catch((error) => {
+    if (MISSING.includes(errnoOf(error) ?? '')) return undefined;
+    throw error;
+  });
+}

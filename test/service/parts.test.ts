@@ -1,0 +1,209 @@
+import { existsSync } from 'node:fs';
+import { chown, link, lstat, mkdir, readdir, readFile, rename, rm, symlink, utimes, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { makeFooter } from '../../src/transfer/footer.ts';
+import { head, rangeStart, sendFile } from '../servers/answers.ts';
+import { type Script, type SeenRequest, scripted } from '../servers/scripted.ts';
+import { ACCESSION, content, type RunOptions, startRun } from './transfer-fixture.ts';
+
+// A run writes a part that no other run reads. A run that is stopped keeps its part, with a footer, for a later run.
+
+const FILE = content(2_000_000);
+const HALF = 1_500_000;
+const NAME = 'primary.htm';
+const KEPT = '.primary.htm.filings-resume';
+const DAY_MS = 86_400_000;
+
+/** Cuts the first response in the middle, and then sends what is asked for. */
+function cutOnce(): Script {
+  let isCut = false;
+  return (socket, request) => {
+    if (isCut) return sendFile(socket, request, FILE, '"v1"');
+    isCut = true;
+    socket.end(
+      Buffer.concat([Buffer.from(head(200, { 'Content-Length': FILE.length, ETag: '"v1"' })), FILE.subarray(0, HALF)]),
+    );
+  };
+}
+
+/** A directory in which a run kept a part. */
+async function kept() {
+  const server = await scripted(cutOnce());
+  const run = await startRun(server.url);
+  await run.save();
+  expect(await run.names()).toEqual([KEPT]);
+  const { directory } = run;
+  return {
+    server,
+    directory,
+    path: join(directory, KEPT),
+    next: (options: RunOptions = {}) => startRun(server.url, { directory, ...options }),
+  };
+}
+
+type Kept = Awaited<ReturnType<typeof kept>>;
+
+/** The starts of the ranges that were requested after the first response. */
+const ranges = (server: { readonly requests: readonly SeenRequest[] }) =>
+  server.requests.slice(1).map((request) => rangeStart(request));
+const isRoot = process.geteuid?.() === 0;
+
+describe('a kept part', () => {
+  test('is resumed by the next run', async () => {
+    const { server, next, directory } = await kept();
+    const run = await next();
+    expect(await run.save()).toMatchObject({ result: 'resumed', resumedBytes: HALF });
+    expect([ranges(server), await readdir(directory)]).toEqual([[HALF], [NAME]]);
+    expect((await run.read()).equals(FILE)).toBe(true);
+  });
+
+  test('ends in a footer that says what its bytes are', async () => {
+    const { server, path } = await kept();
+    const bytes = await readFile(path);
+    const json = JSON.stringify({
+      version: 1,
+      baseUrl: new URL(server.url).href,
+      accession: ACCESSION,
+      fileName: NAME,
+      address: new URL('v1/download', server.url).href,
+      validator: { kind: 'etag', value: '"v1"' },
+      total: FILE.length,
+      bytes: HALF,
+    });
+    expect(bytes.subarray(0, HALF).equals(FILE.subarray(0, HALF))).toBe(true);
+    expect(bytes.toString('utf8', HALF)).toBe(`${json}${`${json.length}`.padStart(8, '0')}filings-kept-1`);
+  });
+
+  test('is resumed by one of several runs at once, and all of them end with the whole file', async () => {
+    const { server, next, directory } = await kept();
+    const outcomes = await Promise.all(Array.from({ length: 10 }, async () => (await next()).save()));
+    expect(outcomes.map(({ result }) => result)).not.toContain('failed');
+    expect(ranges(server).filter((start) => start === HALF)).toHaveLength(1);
+    expect(await readdir(directory)).toEqual([NAME]);
+    expect((await readFile(join(directory, NAME))).equals(FILE)).toBe(true);
+  });
+
+  const changed = (change: (text: string) => string) => (bytes: Buffer) =>
+    Buffer.from(change(bytes.toString('latin1')), 'latin1');
+  test.each<[string, (bytes: Buffer) => Buffer]>([
+    ['a byte more', (bytes) => Buffer.concat([bytes, Buffer.of(0x30)])],
+    ['a byte less', (bytes) => bytes.subarray(0, -1)],
+    ['no footer', (bytes) => bytes.subarray(0, HALF)],
+    ['a byte less before its footer', (bytes) => bytes.subarray(1)],
+    ['a byte more before its footer', (bytes) => Buffer.concat([Buffer.of(0), bytes])],
+    ['no byte', () => Buffer.alloc(0)],
+    ['a footer alone', (bytes) => bytes.subarray(HALF)],
+    ['another mark', changed((text) => text.replace(/1$/, '2'))],
+    ['another version of the format', changed((text) => text.replace('"version":1', '"version":2'))],
+    ['another file name', changed((text) => text.replace('primary.htm"', 'primarx.htm"'))],
+    ['another accession number', changed((text) => text.replace(ACCESSION, '0001234567-24-000002'))],
+    ['another base URL', changed((text) => text.replace('"baseUrl":"http:', '"baseUrl":"HTTP:'))],
+    ['a validator that no header may hold', changed((text) => text.replace(String.raw`\"v1\"`, String.raw`\"\n\"`))],
+    ['a total below its bytes', changed((text) => text.replace('"total":2000000', '"total":1000000'))],
+    ['zeros in its footer', changed((text) => text.replace(/.{100}(?=\d{8}filings)/, '\0'.repeat(100)))],
+  ])('with %s is removed, and the file is downloaded from byte 0', async (_, change) => {
+    const { server, path, next, directory } = await kept();
+    await writeFile(path, change(await readFile(path)));
+    expect(await (await next()).save()).toMatchObject({ result: 'downloaded' });
+    expect([ranges(server), await readdir(directory)]).toEqual([[undefined], [NAME]]);
+  });
+
+  type Plant = [string, (kept: Kept) => Promise<unknown>];
+  test.each<Plant>([
+    ['with a second link', ({ path, directory }) => link(path, join(directory, 'second'))],
+    ['that is a link', ({ path }) => rename(path, `${path}.x`).then(() => symlink(`${path}.x`, path))],
+    ['that is a directory', ({ path }) => rm(path).then(() => mkdir(path))],
+    ...(isRoot ? ([['of another user', ({ path }) => chown(path, 12345, 12345)]] satisfies Plant[]) : []),
+  ])('%s is not used, and stays', async (_, change) => {
+    const place = await kept();
+    await change(place);
+    const before = await lstat(place.path);
+    expect(await (await place.next()).save()).toMatchObject({ result: 'downloaded' });
+    expect(ranges(place.server)).toEqual([undefined]);
+    expect(await lstat(place.path)).toMatchObject({ ino: before.ino, mtimeMs: before.mtimeMs });
+  });
+
+  test('is removed when the file exists, and a failure to remove it does not matter', async () => {
+    const { next, directory, path } = await kept();
+    await writeFile(join(directory, NAME), FILE);
+    expect(await (await next()).save()).toMatchObject({ result: 'skipped' });
+    expect(await readdir(directory)).toEqual([NAME]);
+    await mkdir(path);
+    expect(await (await next()).save()).toMatchObject({ result: 'skipped' });
+  });
+});
+
+test.each<[string, RunOptions]>([
+  ['a credential in the file name', { secret: NAME }],
+  ['a credential in the address', { secret: 'v1/download' }],
+])('nothing is kept with %s', async (_, options) => {
+  const server = await scripted(cutOnce());
+  const run = await startRun(server.url, options);
+  expect((await run.save()).error?.exitStatus).toBe(9);
+  expect(await run.names()).toEqual([]);
+});
+
+test('a body that ends like a kept part is not cut', async () => {
+  const request = { baseUrl: 'x', accession: ACCESSION, fileName: NAME };
+  const body = Buffer.concat([FILE, Buffer.from(makeFooter(request, { bytes: FILE.length }))]);
+  const server = await scripted((socket, request) => sendFile(socket, request, body, '"v1"'));
+  const run = await startRun(server.url);
+  expect(await run.save()).toMatchObject({ result: 'downloaded', bytes: body.length });
+  expect((await run.read()).equals(body)).toBe(true);
+});
+
+test('a part that somebody removes during the download fails for this time, and stays away', async () => {
+  const server = await scripted(async (socket, request) => {
+    socket.write(head(200, { 'Content-Length': FILE.length, ETag: '"v1"' }));
+    socket.write(FILE.subarray(0, HALF));
+    while ((await run.names()).length === 0) await new Promise((resolve) => setTimeout(resolve, 1));
+    for (const name of await run.names()) await rm(join(run.directory, name));
+    if (request.index === 0) socket.write(FILE.subarray(HALF));
+    else socket.destroy();
+  });
+  const run = await startRun(server.url);
+  for (const exitStatus of [7, 9]) {
+    expect((await run.save()).error).toMatchObject({ exitStatus, stopsRun: false });
+    expect(await run.names()).toEqual([]);
+  }
+});
+
+describe('a part of a killed run', () => {
+  const part = '.primary.htm.abcd1234.filings-part';
+  test.each<[string, ageMs: number, left: string[]]>([
+    ['is left alone on the same day', DAY_MS - 10_000, [part, NAME]],
+    ['is removed a day later', DAY_MS + 10_000, [NAME]],
+  ])('%s, whatever the clock says, and never resumed', async (_, ageMs, left) => {
+    for (const wrongMs of [-10 * DAY_MS, 10 * DAY_MS]) {
+      const { server, path, next, directory } = await kept();
+      await rename(path, join(directory, part));
+      const time = new Date(Date.now() - ageMs);
+      await utimes(join(directory, part), time, time);
+      const run = await next({ world: { now: () => Date.now() + wrongMs } });
+      expect(await run.save()).toMatchObject({ result: 'downloaded' });
+      expect([ranges(server), (await readdir(directory)).sort()]).toEqual([[undefined], left]);
+    }
+  });
+
+  test('is left alone with any other name', async () => {
+    const others = ['a.part', '.a.abcd1234.part', 'a.filings-part', '.a.filings-part', '.a.ABCD1234.filings-part'];
+    const { directory, next } = await kept();
+    for (const name of others) {
+      await writeFile(join(directory, name), '');
+      await utimes(join(directory, name), 1, 1);
+    }
+    await (await next()).save();
+    expect((await readdir(directory)).sort()).toEqual([NAME, ...others].sort());
+  });
+});
+
+test.each([
+  [200, true],
+  [404, false],
+])('after a %i the directory of the layout exists: %s', async (status, exists) => {
+  const server = await scripted((socket) => void socket.write(head(status, { 'Content-Length': 0 })));
+  const run = await startRun(server.url, { below: 'a/b' });
+  await run.save();
+  expect(existsSync(join(run.directory, 'a'))).toBe(exists);
+});
