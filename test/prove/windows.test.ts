@@ -71,17 +71,12 @@ describe.runIf(hasWine).each([...WINDOWS_VERSIONS])('on Windows, by Wine, with N
     expect(archive.asked()).toHaveLength(asked + 1);
 
     await write(`mirror/${A}/a.htm`, 'changed');
-    await write(`mirror/${A}/c.htm`, 'unlisted');
-    const found = await filings(['verify', '.\\mirror', '--json']);
-    expect([found.exitCode, jsonLines(found.stdout).slice(0, 2)]).toMatchObject([
-      9,
-      [
-        { path: `./mirror/${A}/a.htm`, result: 'changed', accession_no: A, file_name: 'a.htm' },
-        { path: `./mirror/${A}/c.htm`, result: 'unlisted' },
-      ],
-    ]);
+    const found = await filings(['verify', 'mirror', '--json']);
+    const changed = { path: `mirror/${A}/a.htm`, result: 'changed', accession_no: A, file_name: 'a.htm' };
+    expect([found.exitCode, jsonLines(found.stdout)[0]]).toMatchObject([9, changed]);
     const repair = 'download -i - -d mirror --checksums --if-exists overwrite'.split(' ');
-    expect(await filings(repair, { input: found.stdout })).toMatchObject({ exitCode: 0 });
+    const repaired = await filings(repair, { input: found.stdout });
+    expect([repaired.exitCode, repaired.stderr]).toEqual([0, expect.any(String)]);
     expect((await read(`mirror/${A}/a.htm`)).toString()).toBe('one');
   });
 
