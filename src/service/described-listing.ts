@@ -45,13 +45,7 @@ export function expressionFault(expression: string): string | undefined {
   }
 }
 
-/** A page as the description reads it. `next` and `more` are undefined for null. */
-interface Page {
-  readonly records: readonly NamedRecord[];
-  readonly total: number | undefined;
-  readonly next: unknown;
-  readonly more: unknown;
-}
+type Fault = (reason: string) => FilingsError;
 
 /**
  * Returns all files of a filing. Throws `integrity` if the responses are not as described or contradict each other, and
@@ -65,63 +59,57 @@ export async function readDescribedListing(
   requestPage: (url: URL) => Promise<ListingResponse>,
 ): Promise<Listing> {
   requireOneWay(description);
-  const fault = (reason: string) => uncertainError(accession, reason, HINT);
+  const fault: Fault = (reason) => uncertainError(accession, reason, HINT);
   const files = new Map<string, ListedFile>();
   const firstRecords = new Set<string>();
-  const requested = new Set<string>();
+  const totals = new Set<number>();
   let records = 0;
-  let total: number | undefined;
   let pages = 0;
-  for (let url: URL | undefined = firstAddress(description, address); url !== undefined; ) {
+  let url: URL | undefined = pageAddress(description, address, pages, records);
+  while (url !== undefined) {
     if (pages === MAX_PAGES) throw fault(`there are over ${grouped(MAX_PAGES)} pages`);
     pages += 1;
-    if (requested.has(url.href)) throw fault(`page ${pages} has the address of an earlier page`);
-    requested.add(url.href);
     const response: ListingResponse = await requestPage(url).catch((error) => {
-      throw pages > 1 && isFinal(error)
-        ? fault([`page ${pages}`, error.reason, error.quote].filter(Boolean).join(': ')).with({ cause: error })
-        : error;
+      // A later page that is missing or rejected does not end the list.
+      if (pages === 1 || (error.code !== 'not_found' && error.code !== 'rejected')) throw error;
+      throw fault([`page ${pages}`, error.reason, error.quote].filter(Boolean).join(': ')).with({ cause: error });
     });
     const page = readPage(description, parseListing(response, accession), fault);
-    const first = JSON.stringify(page.records[0]);
-    if (firstRecords.has(first)) throw fault(`page ${pages} begins with the same record as an earlier page`);
-    if (page.records.length > 0) firstRecords.add(first);
+    if (page.records.length > 0) {
+      const first = JSON.stringify(page.records[0]);
+      if (firstRecords.has(first)) throw fault(`page ${pages} begins with the same record as an earlier page`);
+      firstRecords.add(first);
+    }
     for (const file of filesOf(page.records, accession)) {
       if (files.has(file.file_name)) throw fault(`'${file.file_name}' comes on two pages`);
       files.set(file.file_name, file);
     }
     records += page.records.length;
-    total ??= page.total;
-    if (description.total !== undefined && total === undefined) throw fault('listing.total selects no number');
-    if (page.total !== undefined && page.total !== total)
-      throw fault(`its total was ${total}, but page ${pages} has ${page.total}`);
-    const following = { number: pages, records, next: page.next };
-    url = hasNextPage(description, { ...page, total }, records, fault)
-      ? nextAddress(description, address, following, fault)
-      : undefined;
+    if (page.total !== undefined) totals.add(page.total);
+    if (description.total !== undefined && totals.size === 0) throw fault('listing.total selects no number');
+    const isLast = page.records.length === 0 || totals.has(records);
+    url = nextAddress(description, address, { pages, records, isLast, next: page.next, more: page.more }, fault);
   }
-  if (total !== undefined && records !== total)
-    throw fault(`it has ${counted(records, 'record')}, but its total is ${total}`);
+  for (const total of totals) {
+    if (total !== records) throw fault(`it has ${counted(records, 'record')}, but its total is ${total}`);
+  }
   return { files: [...files.values()], records, pages };
 }
 
 /** Throws `config` if a part of the description would be ignored, because it was meant to request further pages. */
-function requireOneWay({ page, firstPage, offset, next, cursor }: ListingDescription): void {
+function requireOneWay({ page, offset, next, cursor }: ListingDescription): void {
   const subject = { name: 'listing' };
   if (page !== undefined && offset !== undefined)
     throw new FilingsError('config', 'page and offset cannot be used together', { subject });
   if (cursor !== undefined && next === undefined) throw new FilingsError('config', 'cursor requires next', { subject });
-  if (firstPage !== undefined && page === undefined)
-    throw new FilingsError('config', 'firstPage requires page', { subject });
 }
 
-type Fault = (reason: string) => FilingsError;
-
+/** Returns what a page has by the description; undefined for null. */
 function readPage(
   { files = '@', name = 'file_name', total, next, more }: ListingDescription,
   json: unknown,
   fault: Fault,
-): Page {
+) {
   const evaluate = (value: unknown, expression: string | undefined): unknown => {
     if (expression === undefined) return undefined;
     try {
@@ -148,44 +136,50 @@ function readPage(
   };
 }
 
-/** Returns whether there is a page after this one. Throws if the page says so, but there is no way to request it. */
-function hasNextPage(
-  { page, offset, next, more }: ListingDescription,
-  { records, ...current }: Page,
-  recordsSoFar: number,
-  fault: Fault,
-): boolean {
-  const saysMore = more !== undefined && isSet(current.more);
-  const isPaged = page !== undefined || offset !== undefined || next !== undefined;
-  if (!isPaged || (next !== undefined && !isSet(current.next))) {
-    if (saysMore) throw fault(`listing.more (${more}) says that there is more, but there is no next page`);
-    return false;
-  }
-  if (more !== undefined) return saysMore;
-  if (next !== undefined) return true;
-  return records.length > 0 && (current.total === undefined || recordsSoFar < current.total);
-}
-
-function firstAddress({ query = {}, page, firstPage = 1, offset }: ListingDescription, address: URL): URL {
-  const first = [
-    ...(page === undefined ? [] : [[page, `${firstPage}`] as const]),
-    ...(offset === undefined ? [] : [[offset, '0'] as const]),
-  ];
-  return withParameters(address, [...Object.entries(query), ...first]);
-}
-
-function nextAddress(
-  { query = {}, page, firstPage = 1, offset, cursor }: ListingDescription,
+/** Returns the address of a page, except where the page before has its address or its cursor. */
+function pageAddress(
+  { query = {}, page, firstPage = 1, offset }: ListingDescription,
   address: URL,
-  { number, records, next }: { readonly number: number; readonly records: number; readonly next: unknown },
-  fault: Fault,
+  pagesBefore: number,
+  recordsBefore: number,
 ): URL {
-  const fixed = Object.entries(query);
-  if (page !== undefined) return withParameters(address, [...fixed, [page, `${firstPage + number}`]]);
-  if (offset !== undefined) return withParameters(address, [...fixed, [offset, `${records}`]]);
-  if (cursor !== undefined && (typeof next === 'string' || typeof next === 'number'))
-    return withParameters(address, [...fixed, [cursor, `${next}`]]);
-  if (cursor !== undefined || typeof next !== 'string' || !URL.canParse(next, address.href))
+  const parameters = { ...query };
+  if (page !== undefined) parameters[page] = `${firstPage + pagesBefore}`;
+  if (offset !== undefined) parameters[offset] = `${recordsBefore}`;
+  return withParameters(address, Object.entries(parameters));
+}
+
+interface PagesSoFar {
+  readonly pages: number;
+  readonly records: number;
+  /** Whether the total is reached, or the page has no records. */
+  readonly isLast: boolean;
+  readonly next: unknown;
+  readonly more: unknown;
+}
+
+/**
+ * Returns the address of the next page, or undefined after the last one. Throws if there is more, but no way to request
+ * it.
+ */
+function nextAddress(
+  description: ListingDescription,
+  address: URL,
+  { pages, records, isLast, next, more }: PagesSoFar,
+  fault: Fault,
+): URL | undefined {
+  const { query = {}, page, offset, cursor } = description;
+  const isCounted = page !== undefined || offset !== undefined;
+  const hasWay = description.next === undefined ? isCounted : isSet(next);
+  if (!hasWay && isSet(more))
+    throw fault(`listing.more (${description.more}) says that there is more, but there is no next page`);
+  if (!hasWay || (description.more !== undefined && !isSet(more))) return undefined;
+  if (description.more === undefined && description.next === undefined && isLast) return undefined;
+  if (isCounted) return pageAddress(description, address, pages, records);
+  const isText = typeof next === 'string';
+  if (cursor !== undefined && (isText || typeof next === 'number'))
+    return withParameters(address, Object.entries({ ...query, [cursor]: `${next}` }));
+  if (cursor !== undefined || !isText || !URL.canParse(next, address.href))
     throw fault(`listing.next is ${JSON.stringify(next)}, which is no ${cursor ? 'cursor' : 'address'}`);
   const url = new URL(next, address);
   if (url.origin !== address.origin) throw fault(`the next page is at another origin, ${url.origin}`);
@@ -193,13 +187,8 @@ function nextAddress(
   const own = [...address.searchParams].filter(([name]) => name !== 'accession_no');
   return withParameters(
     url,
-    [...own, ...fixed].filter(([name]) => !url.searchParams.has(name)),
+    [...own, ...Object.entries(query)].filter(([name]) => !url.searchParams.has(name)),
   );
-}
-
-/** Returns whether a page is missing or rejected. A later page of this kind does not end the list. */
-function isFinal(error: unknown): error is FilingsError {
-  return error instanceof FilingsError && (error.code === 'not_found' || error.code === 'rejected');
 }
 
 /** Returns whether a value is not null, false, zero or empty. Some services write these words as strings. */

@@ -33,6 +33,9 @@ export interface ListingResponse {
 /** A parameter of a request's query. */
 export type Parameter = readonly [name: string, value: string];
 
+/** A member of an object. */
+type Member = readonly [name: string, value: unknown, place?: string];
+
 /** A record with the name of its file, if it has one. */
 export type NamedRecord = readonly [record: JsonObject, name: string | undefined];
 
@@ -54,16 +57,18 @@ const LEAST_ACCESSION = 1e8;
 /** Returns the files of a response. Throws `integrity` unless there is nothing in the response but the list. */
 export function readListing(response: ListingResponse, accession: AccessionNumber): Listing {
   const json = parseListing(response, accession);
-  const signOfPages = findSignOfPages(response.headers);
-  const isLikePage = mayBePage(json);
-  const hint = () => suggestDescription(json, isLikePage || signOfPages !== undefined);
-  const { records, doubt = signOfPages } = readList(json, accession);
-  if (records === undefined) {
-    const reason = 'the response has no list of files';
-    throw errorAbout({ accession }, 'integrity', reason, { quote: JSON.stringify(json), hint: foreign(hint()) });
-  }
-  if (doubt !== undefined) throw uncertainError(accession, doubt, hint());
-  if (isLikePage)
+  const members = isJsonObject(json) ? Object.entries(json) : [['', json] as const];
+  const lists = members.filter((member): member is [string, unknown[]] => Array.isArray(member[1]));
+  const others = members.filter(([, value]) => !Array.isArray(value));
+  const [[, records] = []] = lists;
+  const sign = findSignOfPages(response.headers);
+  const hint = () => suggestDescription(json, (...found) => sign !== undefined || mayBePage(...found));
+  if (records === undefined)
+    throw listingError(accession, 'the response has no list of files', JSON.stringify(json), foreign(hint()));
+  const doubt = lists.length > 1 ? `it has several lists: ${namesOf(lists)}` : doubtAbout(records, others, accession);
+  const reason = doubt ?? sign;
+  if (reason !== undefined) throw uncertainError(accession, reason, hint());
+  if (mayBePage(records, others))
     throw uncertainError(accession, `${records.length} records may be the first of several pages`, hint());
   const named = records.map((item): NamedRecord => (isJsonObject(item) ? [item, nameOf(item)] : [{}, item as string]));
   return { files: filesOf(named, accession), records: records.length, pages: 1 };
@@ -74,14 +79,12 @@ export function parseListing({ body }: ListingResponse, accession: AccessionNumb
   const text = body.toString().replace(/^\ufeff/, '');
   const fault = findJsonFault(text);
   if (fault === undefined && isUtf8(body)) return parseJson(text);
-  if (fault?.kind === 'twice') {
-    const quote = fault.path.join('.');
-    throw errorAbout({ accession }, 'integrity', 'the response has a member twice', { quote, hint: TELL_OPERATOR });
-  }
-  const isDeep = fault?.kind === 'too deep';
-  const reason = isDeep ? `the response has more than ${MAX_DEPTH} levels of JSON` : 'the response is not JSON';
-  const quote = isDeep ? undefined : text.trim().replace(/\s+/g, ' ') || 'it is empty';
-  throw errorAbout({ accession }, 'integrity', reason, { quote, hint: 'check the base URL and the API key' });
+  if (fault?.kind === 'twice') throw listingError(accession, 'the response has a member twice', fault.path.join('.'));
+  const hint = 'check the base URL and the API key';
+  if (fault?.kind === 'too deep')
+    throw listingError(accession, `the response has more than ${MAX_DEPTH} levels of JSON`, undefined, hint);
+  const quote = text.trim().replace(/\s+/g, ' ') || 'it is empty';
+  throw listingError(accession, 'the response is not JSON', quote, hint);
 }
 
 /**
@@ -109,7 +112,11 @@ export function listedSize(file: ListedFile): number | undefined {
 /** Returns the error for a response that may be a listing, but may also be a part of one. */
 export function uncertainError(accession: AccessionNumber, reason: string, hint: string): FilingsError {
   // Most reasons have words of the response in them.
-  return errorAbout({ accession }, 'integrity', 'may be incomplete', { quote: reason, hint: foreign(hint) });
+  return listingError(accession, 'may be incomplete', reason, foreign(hint));
+}
+
+function listingError(accession: AccessionNumber, reason: string, quote?: string, hint = TELL_OPERATOR): FilingsError {
+  return errorAbout({ accession }, 'integrity', reason, { quote, hint });
 }
 
 function findSignOfPages(headers: HeaderFields): string | undefined {
@@ -118,47 +125,36 @@ function findSignOfPages(headers: HeaderFields): string | undefined {
   return field && `the response has the field ${field}`;
 }
 
-/** Returns the only list of a response, and why it may not be a list of all files. */
-function readList(
-  json: unknown,
+/** Returns why the only list of a response may not be the list of all files. `others` are the members beside it. */
+function doubtAbout(
+  records: readonly unknown[],
+  others: readonly Member[],
   accession: AccessionNumber,
-): { readonly records?: readonly unknown[]; readonly doubt?: string | undefined } {
-  if (Array.isArray(json)) return { records: json, doubt: doubtAboutRecords(json) };
-  if (!isJsonObject(json)) return {};
-  const members = Object.entries(json);
-  const lists = members.filter(([, value]) => Array.isArray(value));
-  const others = members.filter(([, value]) => !Array.isArray(value));
-  const [[, records] = [], ...moreLists] = lists;
-  if (!Array.isArray(records)) return {};
-  if (moreLists.length > 0) return { records, doubt: `it has several lists: ${namesOf(lists)}` };
+): string | undefined {
   const unknown = others.filter(([name]) => ![...FILING, TOTAL].includes(plain(name)));
-  if (unknown.length > 0) return { records, doubt: `it has ${namesOf(unknown)} besides the list` };
+  if (unknown.length > 0) return `it has ${namesOf(unknown)} besides the list`;
   for (const [name, value] of others) {
-    if (plain(name) !== TOTAL && accessionOf(value) !== accession) {
-      const quote = `its ${name} is ${JSON.stringify(value)}`;
-      throw errorAbout({ accession }, 'integrity', 'the response is about another filing', {
-        quote,
-        hint: TELL_OPERATOR,
-      });
-    }
+    const shown = JSON.stringify(value);
+    if (plain(name) !== TOTAL && accessionOf(value) !== accession)
+      throw listingError(accession, 'the response is about another filing', `its ${name} is ${shown}`);
     if (plain(name) === TOTAL && value !== records.length)
-      return {
-        records,
-        doubt: `it has ${counted(records.length, 'record')}, but its total is ${JSON.stringify(value)}`,
-      };
+      return `it has ${counted(records.length, 'record')}, but its total is ${shown}`;
   }
-  return { records, doubt: doubtAboutRecords(records) };
-}
-
-function doubtAboutRecords(records: readonly unknown[]): string | undefined {
   for (const [index, record] of records.entries()) {
-    const doubt = doubtAbout(record);
-    if (doubt !== undefined) return `record ${index + 1} ${doubt}`;
+    const fault = faultOf(record);
+    if (fault !== undefined) return `record ${index + 1} ${fault}`;
   }
   return undefined;
 }
 
-function doubtAbout(record: unknown): string | undefined {
+/** Returns whether a list may be a page, because of what is beside it, or because it has as many records as pages have. */
+function mayBePage(records: readonly unknown[], others: readonly Member[]): boolean {
+  const rest = others.filter(([name]) => !FILING.includes(plain(name)));
+  if (rest.length === 0) return PAGE_SIZES.includes(records.length);
+  return rest.some(([name, value]) => plain(name) !== TOTAL || value !== records.length);
+}
+
+function faultOf(record: unknown): string | undefined {
   if (typeof record === 'string') return record === '' ? 'is empty' : undefined;
   if (!isJsonObject(record)) return 'is neither a name nor an object';
   const nested = Object.keys(record).find((name) => typeof record[name] === 'object' && record[name] !== null);
@@ -170,39 +166,20 @@ function doubtAbout(record: unknown): string | undefined {
   return typeof record[name] === 'string' && record[name] !== '' ? undefined : `has no name in '${name}'`;
 }
 
-/** Returns whether a response has other members than its list, wherever that is, or as many records as pages have. */
-function mayBePage(json: unknown): boolean {
-  if (Array.isArray(json)) return PAGE_SIZES.includes(json.length);
-  if (!isJsonObject(json)) return true;
-  const members = Object.entries(json).filter(([name]) => !FILING.includes(plain(name)));
-  const total = members.find(([name, value]) => plain(name) === TOTAL && !Array.isArray(value));
-  const [[, list] = [], ...others] = members.filter((member) => member !== total);
-  if (others.length > 0) return true;
-  return total ? !Array.isArray(list) || total[1] !== list.length : mayBePage(list);
-}
-
 function nameOf(record: JsonObject): string | undefined {
   const name = Object.keys(record).find((member) => plain(member) === NAME);
   return name && String(record[name]);
 }
 
-/**
- * Returns whether a record names another filing. Throws `integrity` if it names two, or has something else than an
- * accession number in such a member.
- */
+/** Returns whether a record names another filing. Throws `integrity` if it names something else, or several. */
 function isOfAnother(record: JsonObject, accession: AccessionNumber): boolean {
   const named = Object.entries(record).filter(
     ([name, value]) => value !== null && FILING_OF_RECORD.includes(plain(name)),
   );
-  const isOurs = named.map(([name, value]) => {
-    const found = accessionOf(value);
-    if (found !== undefined) return found === accession;
-    const quote = `'${name}' is ${JSON.stringify(value)}`;
-    throw errorAbout({ accession }, 'integrity', 'a record names no filing', { quote, hint: TELL_OPERATOR });
-  });
-  if (new Set(isOurs).size < 2) return isOurs[0] === false;
-  const quote = namesOf(named);
-  throw errorAbout({ accession }, 'integrity', 'a record names several filings', { quote, hint: TELL_OPERATOR });
+  const found = new Set(named.map(([, value]) => accessionOf(value)));
+  if (found.size > 1 || found.has(undefined))
+    throw listingError(accession, 'a record does not name one filing', JSON.stringify(Object.fromEntries(named)));
+  return found.size === 1 && !found.has(accession);
 }
 
 /** As a number, an accession number has lost its leading zeros. */
@@ -217,7 +194,7 @@ function plain(name: string): string {
   return name.toLowerCase().replace(/[_-]/g, '');
 }
 
-function namesOf(members: readonly (readonly [name: string, value: unknown])[]): string {
+function namesOf(members: readonly Member[]): string {
   return members.map(([name]) => `'${name}'`).join(', ');
 }
 

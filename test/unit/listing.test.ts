@@ -155,20 +155,14 @@ describe('a record', () => {
     expect(read([{ file_name: 'a', ...record }]).files).toHaveLength(belongs ? 1 : 0);
   });
 
-  test.each<{ record: object; message: string }>([
+  test.each<{ record: object }>([
     ...['', 'n/a', ` ${ACCESSION}`, 7, -1, 1.5, true, 123456789012345680].map((accession) => ({
       record: { accession },
-      message: `a record names no filing: 'accession' is ${JSON.stringify(accession)}`,
     })),
-    {
-      record: { accession_no: ACCESSION, accession: OTHER },
-      message: "a record names several filings: 'accession_no', 'accession'",
-    },
-  ])('with $record is an error', ({ record, message }) => {
-    expect(refusal([{ file_name: 'a', ...record }])).toMatchObject({
-      code: 'integrity',
-      message: expect.stringContaining(message),
-    });
+    { record: { accession_no: ACCESSION, accession: OTHER } },
+  ])('with $record is an error', ({ record }) => {
+    const message = `the listing of ${ACCESSION}: a record does not name one filing: ${JSON.stringify(record)}`;
+    expect(refusal([{ file_name: 'a', ...record }])).toMatchObject({ code: 'integrity', message });
   });
 
   test.each([OTHER, null, 'x', 7])('is never taken from a response about the filing %j', (accession_no) => {
@@ -179,55 +173,42 @@ describe('a record', () => {
 
 describe('the hint', () => {
   const SET = 'filings config set';
-  test.each<{ response: unknown; command: string; condition?: string }>([
+  const UNKNOWN = `${SET} listing.files EXPRESSION && ${SET} listing.name EXPRESSION`;
+  const PAGES = 'the service sends pages (listing.page, listing.next, listing.more and listing.total describe them)';
+  const NESTED = 'the records hold further files';
+  test.each<{ response: unknown; command: string; asks?: string; headers?: object }>([
     { response: { data: { documents: records(3) } }, command: `${SET} listing.files data.documents` },
+    { response: { data: { files: records(50), total: 50 } }, command: `${SET} listing.files data.files` },
     { response: { data: { 'the files': ['a'] } }, command: `${SET} listing.files 'data."the files"'` },
-    { response: [{ name: 'a' }], command: `${SET} listing.name name` },
+    { response: [{ id: 'x', name: 'a' }], command: `${SET} listing.name name` },
     { response: [{ 'FILE-NAME': 'a', filename: 'b' }], command: `${SET} listing.name '"FILE-NAME"'` },
+    { response: { ['x'.repeat(300)]: records(2) }, command: UNKNOWN },
     {
       response: { data: [{ id: 1, file: { name: 'a' } }] },
       command: `${SET} listing.files data && ${SET} listing.name file.name`,
+      asks: NESTED,
     },
+    { response: [{ file_name: 'a', tags: ['x'] }], command: `${SET} listing '{}'`, asks: NESTED },
+    { response: names(100), command: `${SET} listing '{}'`, asks: PAGES },
+    { response: ['a'], command: `${SET} listing '{}'`, asks: PAGES, headers: { link: '<x>; rel="next"' } },
+    { response: { files: ['a'], next: '/2' }, command: `${SET} listing.files files`, asks: PAGES },
+    { response: { files: records(2), notes: ['x'] }, command: `${SET} listing.files files`, asks: PAGES },
+    { response: { data: { files: records(50) } }, command: `${SET} listing.files data.files`, asks: PAGES },
     {
-      response: [{ accession_no: ACCESSION, documents: records(2) }],
-      command: `${SET} listing.files '[].documents[]'`,
+      response: { files: [{ name: 'a', of: {} }], more: true },
+      command: `${SET} listing.files files && ${SET} listing.name name`,
+      asks: `${PAGES} and whether ${NESTED}`,
     },
-    {
-      response: [{ file_name: 'a', exhibits: [{ name: 'b' }] }],
-      command: `${SET} listing.files '[@, [].exhibits[]][]' && ${SET} listing.name 'file_name || name'`,
-      condition: "if 'exhibits' holds no other files, ",
-    },
-    {
-      response: [{ file_name: 'a', tags: ['x'] }],
-      command: `${SET} listing '{}'`,
-      condition: "if 'tags' holds no other files, ",
-    },
-    {
-      response: [{ file_name: 'a' }, { title: 'b' }],
-      command: `${SET} listing '{}'`,
-      condition: 'if the records without a name are not files, ',
-    },
-    { response: [{ id: 1 }], command: `${SET} listing.files EXPRESSION && ${SET} listing.name EXPRESSION` },
-  ])('describes $response', ({ response, command, condition = '' }) => {
-    expect(refusal(response).hint).toBe(`${condition}describe the listing: ${command}`);
-  });
-
-  test.each<{ response: unknown; command: string; headers?: object }>([
-    { response: names(100), command: `${SET} listing '{}'` },
-    { response: ['a'], command: `${SET} listing '{}'`, headers: { link: '<x>; rel="next"' } },
-    { response: { files: ['a'], next: '/2' }, command: `${SET} listing.files files` },
-    { response: { data: { files: records(2), more: true } }, command: `${SET} listing.files data.files` },
-    { response: { data: { files: records(50) } }, command: `${SET} listing.files data.files` },
-    {
-      response: { files: records(2), exhibits: records(1), notes: ['x'] },
-      command: `${SET} listing.files '[files, exhibits][]'`,
-    },
-    { response: { error: 'x' }, command: `${SET} listing.files EXPRESSION && ${SET} listing.name EXPRESSION` },
-  ])('asks about pages before it describes $response', ({ response, command, headers }) => {
-    const pages = '(listing.page, listing.next, listing.more and listing.total describe them)';
-    expect(refusal(response, headers).hint).toBe(
-      `first find out whether the service sends pages ${pages}; if this is the whole list, describe the listing: ${command}`,
-    );
+    ...[
+      { error: 'x' },
+      [{ id: 1 }],
+      [{ file_name: 'a' }, { title: 'b' }],
+      [{ accession_no: ACCESSION, documents: records(2) }],
+      { files: records(2), exhibits: records(1) },
+    ].map((response) => ({ response, command: UNKNOWN, asks: PAGES })),
+  ])('for $response asks whether $asks and describes it by $command', ({ response, command, asks, headers }) => {
+    const question = asks === undefined ? '' : `first find out whether ${asks}; if not, `;
+    expect(refusal(response, headers).hint).toBe(`${question}describe the listing: ${command}`);
   });
 });
 
