@@ -10,7 +10,8 @@ const SET = 'filings config set';
 const UNKNOWN = `${SET} listing.files EXPRESSION && ${SET} listing.name EXPRESSION`;
 /** A longer command would be cut where it is printed. */
 const MAX_COMMAND = 300;
-const PAGES = 'the service sends pages (listing.page, listing.next, listing.more and listing.total describe them)';
+const PAGES =
+  'first find out whether the service sends pages (listing.page, listing.next, listing.more and listing.total describe them); ';
 
 /**
  * Returns the hint for a response that may be a listing.
@@ -25,20 +26,20 @@ export function suggestDescription(
   const named = lists.filter(([, records]) => namePlace(records as unknown[]) !== undefined);
   const strings = lists.filter(([, records]) => (records as unknown[]).every((record) => typeof record === 'string'));
   const [list, ...more] = named.length > 0 ? named : strings;
-  if (list === undefined || more.length > 0) return hintFor([PAGES], UNKNOWN);
+  if (list === undefined || more.length > 0) return hintFor(true, false, UNKNOWN);
   const records = list[1] as (object | string)[];
   const others = leaves.filter((leaf) => leaf !== list);
   const isNested = records.some((record) => Object.values(record).some((value) => typeof value === 'object' && value));
-  const questions = [
-    ...(mayBePage(records, others) ? [PAGES] : []),
-    ...(isNested ? ['the records hold further files'] : []),
-  ];
-  return hintFor(questions, commandFor(list[2], namePlace(records)));
+  return hintFor(mayBePage(records, others), isNested, commandFor(list[2], namePlace(records)));
 }
 
-function hintFor(questions: readonly string[], command: string): string {
-  const question = questions.length > 0 ? `first find out whether ${questions.join(' and whether ')}; if not, ` : '';
-  return `${question}describe the listing: ${command}`;
+function hintFor(asksAboutPages: boolean, isNested: boolean, command: string): string {
+  const conditions = [
+    ...(asksAboutPages ? ['this is the whole list'] : []),
+    ...(isNested ? ['the records hold no further files'] : []),
+  ];
+  const condition = conditions.length > 0 ? `if ${conditions.join(' and ')}, ` : '';
+  return `${asksAboutPages ? PAGES : ''}${condition}describe the listing: ${command}`;
 }
 
 function commandFor(place: string, name = 'file_name'): string {

@@ -174,30 +174,31 @@ describe('a record', () => {
 describe('the hint', () => {
   const SET = 'filings config set';
   const UNKNOWN = `${SET} listing.files EXPRESSION && ${SET} listing.name EXPRESSION`;
-  const PAGES = 'the service sends pages (listing.page, listing.next, listing.more and listing.total describe them)';
-  const NESTED = 'the records hold further files';
-  test.each<{ response: unknown; command: string; asks?: string; headers?: object }>([
+  const PAGES =
+    'first find out whether the service sends pages (listing.page, listing.next, listing.more and listing.total describe them); if this is the whole list';
+  const NESTED = 'the records hold no further files';
+  test.each<{ response: unknown; command: string; first?: string; headers?: object }>([
     { response: { data: { documents: records(3) } }, command: `${SET} listing.files data.documents` },
     { response: { data: { files: records(50), total: 50 } }, command: `${SET} listing.files data.files` },
     { response: { data: { 'the files': ['a'] } }, command: `${SET} listing.files 'data."the files"'` },
     { response: [{ id: 'x', name: 'a' }], command: `${SET} listing.name name` },
     { response: [{ 'FILE-NAME': 'a', filename: 'b' }], command: `${SET} listing.name '"FILE-NAME"'` },
-    { response: { ['x'.repeat(300)]: records(2) }, command: UNKNOWN },
+    { response: { data: { ['x'.repeat(300)]: records(2) } }, command: UNKNOWN },
     {
       response: { data: [{ id: 1, file: { name: 'a' } }] },
       command: `${SET} listing.files data && ${SET} listing.name file.name`,
-      asks: NESTED,
+      first: `if ${NESTED}`,
     },
-    { response: [{ file_name: 'a', tags: ['x'] }], command: `${SET} listing '{}'`, asks: NESTED },
-    { response: names(100), command: `${SET} listing '{}'`, asks: PAGES },
-    { response: ['a'], command: `${SET} listing '{}'`, asks: PAGES, headers: { link: '<x>; rel="next"' } },
-    { response: { files: ['a'], next: '/2' }, command: `${SET} listing.files files`, asks: PAGES },
-    { response: { files: records(2), notes: ['x'] }, command: `${SET} listing.files files`, asks: PAGES },
-    { response: { data: { files: records(50) } }, command: `${SET} listing.files data.files`, asks: PAGES },
+    { response: [{ file_name: 'a', tags: ['x'] }], command: `${SET} listing '{}'`, first: `if ${NESTED}` },
+    { response: names(100), command: `${SET} listing '{}'`, first: PAGES },
+    { response: ['a'], command: `${SET} listing '{}'`, first: PAGES, headers: { link: '<x>; rel="next"' } },
+    { response: { files: ['a'], next: '/2' }, command: `${SET} listing.files files`, first: PAGES },
+    { response: { files: records(2), notes: ['x'] }, command: `${SET} listing.files files`, first: PAGES },
+    { response: { data: { files: records(50) } }, command: `${SET} listing.files data.files`, first: PAGES },
     {
       response: { files: [{ name: 'a', of: {} }], more: true },
       command: `${SET} listing.files files && ${SET} listing.name name`,
-      asks: `${PAGES} and whether ${NESTED}`,
+      first: `${PAGES} and ${NESTED}`,
     },
     ...[
       { error: 'x' },
@@ -205,10 +206,10 @@ describe('the hint', () => {
       [{ file_name: 'a' }, { title: 'b' }],
       [{ accession_no: ACCESSION, documents: records(2) }],
       { files: records(2), exhibits: records(1) },
-    ].map((response) => ({ response, command: UNKNOWN, asks: PAGES })),
-  ])('for $response asks whether $asks and describes it by $command', ({ response, command, asks, headers }) => {
-    const question = asks === undefined ? '' : `first find out whether ${asks}; if not, `;
-    expect(refusal(response, headers).hint).toBe(`${question}describe the listing: ${command}`);
+    ].map((response) => ({ response, command: UNKNOWN, first: PAGES })),
+  ])('describes $response by $command, but first: $first', ({ response, command, first, headers }) => {
+    const before = first === undefined ? '' : `${first}, `;
+    expect(refusal(response, headers).hint).toBe(`${before}describe the listing: ${command}`);
   });
 });
 
