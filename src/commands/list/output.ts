@@ -4,21 +4,13 @@ import { type FilingsError, messageOf } from '../../errors.ts';
 import { noMatchError } from '../../input/glob.ts';
 import { type ListedFile, listedSize } from '../../service/listing.ts';
 import type { Session } from '../../session/session.ts';
+import type { Values } from '../../spec/option.ts';
 import { columnsOf, write } from '../../stdio/output.ts';
 import { colors, usesColor } from '../../terminal/messages.ts';
 import { printable, printableJson } from '../../terminal/printable.ts';
 import { humanBytes } from '../../text.ts';
 import type { World } from '../../world.ts';
-
-interface ListOptions {
-  /** With several filings each line begins with its accession number, and a filing without a match is no failure. */
-  readonly hasSeveralFilings: boolean;
-  readonly isChosen: (name: string) => boolean;
-  readonly json: boolean;
-  readonly long: boolean;
-  /** Whether records end with NUL. */
-  readonly nul: boolean;
-}
+import type { OPTIONS } from './spec.ts';
 
 /** Members in which services state the type of a file, in order of preference. */
 const TYPES = ['type', 'document_type', 'documentType', 'form', 'form_type', 'content_type', 'mime_type'];
@@ -34,11 +26,17 @@ const COLUMNS: readonly (readonly [heading: string, cell: Cell])[] = [
   ['DESCRIPTION', (file) => textCell(file, DESCRIPTIONS, 300)],
 ];
 
-/** Returns the output of the command. Call `print` for each filing, then `end`. */
-export function createListOutput(options: ListOptions, session: Session, world: World) {
-  const { hasSeveralFilings, isChosen, json, long, nul } = options;
-  const { stdout, env } = world;
-  const { settings, signal, progress } = session;
+/**
+ * Returns the output of the command. Call `print` for each filing, then `end`.
+ * @param isSingle false if each line begins with its accession number, and a filing without a match is no failure
+ */
+export function createListOutput(
+  isSingle: boolean,
+  isChosen: (name: string) => boolean,
+  { json, long, null: nul }: Values<typeof OPTIONS>,
+  { settings, signal, progress }: Session,
+  { stdout, env }: World,
+) {
   const isTable = long || (stdout.isTTY && !json && !nul);
   const tableFiles: ListedFile[] = [];
 
@@ -48,7 +46,7 @@ export function createListOutput(options: ListOptions, session: Session, world: 
     // A program that splits at NUL would split a name that contains NUL.
     const isExact = nul && !stdout.isTTY && !file.file_name.includes('\0');
     const name = isExact ? file.file_name : printable(file.file_name);
-    return `${hasSeveralFilings ? `${file.accession_no}\t` : ''}${name}${end}`;
+    return `${isSingle ? '' : `${file.accession_no}\t`}${name}${end}`;
   };
 
   return {
@@ -57,7 +55,7 @@ export function createListOutput(options: ListOptions, session: Session, world: 
       const matches = files.filter((file) => isChosen(file.file_name));
       if (matches.length === 0) {
         const error = noMatchError(accession, files.length);
-        if (!hasSeveralFilings) return error;
+        if (isSingle) return error;
         progress.note(messageOf(error));
       }
       if (isTable) for (const file of matches) tableFiles.push(file);
@@ -68,7 +66,7 @@ export function createListOutput(options: ListOptions, session: Session, world: 
     /** Prints the table. */
     async end(): Promise<void> {
       if (tableFiles.length === 0) return;
-      const columns = [...(hasSeveralFilings ? [ACCESSION] : []), ...COLUMNS].filter(
+      const columns = [...(isSingle ? [] : [ACCESSION]), ...COLUMNS].filter(
         ([heading, cell]) => heading === 'NAME' || tableFiles.some((file) => cell(file) !== ''),
       );
       const headings = columns.map(([heading]) => heading);

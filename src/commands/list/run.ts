@@ -8,7 +8,7 @@ import { FilingsError } from '../../errors.ts';
 import { nameFilter } from '../../input/glob.ts';
 import { type Entry, type Line, openInput, readLines } from '../../input/lines.ts';
 import { type AccessionNumber, parseAccession } from '../../service/accession.ts';
-import type { ListedFile, Parameter } from '../../service/listing.ts';
+import type { ListedFile } from '../../service/listing.ts';
 import { listFiles, openSession, type Session } from '../../session/session.ts';
 import type { Invocation } from '../../spec/command.ts';
 import type { World } from '../../world.ts';
@@ -17,7 +17,7 @@ import type { OPTIONS } from './spec.ts';
 
 /** Lists the files. Returns 0, or throws the error of the run. */
 export async function run({ args, options, flags }: Invocation<typeof OPTIONS>, world: World): Promise<number> {
-  const { input, json, long, null: nul } = options;
+  const { input, query } = options;
   if (args.length === 0 && input === undefined) {
     throw new FilingsError('usage', 'no ACCESSION', {
       subject: { name: 'list' },
@@ -25,26 +25,40 @@ export async function run({ args, options, flags }: Invocation<typeof OPTIONS>, 
     });
   }
   const accessions = args.map(parseAccession);
-  const hasSeveralFilings = args.length > 1 || input !== undefined;
   const isChosen = nameFilter(options.include, options.exclude);
   const stdinUser = input === '-' ? '--input -' : undefined;
   const session = await openSession(flags, world, { stdinUser, writesStdout: true });
+  const { progress, settings } = session;
+  const stop = childOf(session.signal);
   try {
-    const inputStream = input === undefined ? undefined : openInput(input, world, session.progress.note);
-    const lines = linesOf(accessions, inputStream, session.progress.note);
-    const results = listFilings(lines, options.query, session);
-    const output = createListOutput({ hasSeveralFilings, isChosen, json, long, nul }, session, world);
+    const inputStream = input === undefined ? undefined : openInput(input, world, progress.note);
+    onAbort(stop.signal, () => inputStream?.destroy());
     const count = inputStream ? undefined : accessions.length;
-    await printAll(results, output, session, count, () => inputStream?.destroy());
+    const ahead = new Ahead<Listed>({
+      lines: linesOf(accessions, inputStream, progress.note),
+      jobs: settings.jobs,
+      needsListing: (line): line is Entry => line.kind === 'entry',
+      list: async ({ accession }) => [await listOrFail(session, accession, query, stop.signal)],
+    });
+    await printAll(ahead.results(), createListOutput(count === 1, isChosen, options, session, world), session, count);
     return 0;
   } finally {
+    stop.abort(undefined);
+    stop.detach();
     await session.close();
   }
 }
 
-interface FilingResult {
-  readonly accession: string;
-  readonly result: readonly ListedFile[] | FilingsError;
+/** The files of a filing, or why there are none. */
+type Listed = { readonly accession: string; readonly files: readonly ListedFile[] } | { readonly error: FilingsError };
+
+async function listOrFail(...request: Parameters<typeof listFiles>): Promise<Listed> {
+  try {
+    return { accession: request[1], files: (await listFiles(...request)).files };
+  } catch (error) {
+    if (error instanceof FilingsError) return { error };
+    throw error;
+  }
 }
 
 /**
@@ -53,26 +67,23 @@ interface FilingResult {
  * @param count the number of filings; undefined if they come from an input
  */
 async function printAll(
-  results: AsyncIterable<FilingResult>,
+  groups: AsyncIterable<readonly (Listed | Line)[]>,
   output: ReturnType<typeof createListOutput>,
   { progress, signal }: Session,
   count: number | undefined,
-  close: () => void,
 ): Promise<void> {
   const rule = new StopRule('filing');
-  const unsubscribe = onAbort(signal, close);
   let [files, failed, permanent] = [0, 0, 0];
   let stoppedBy: FilingsError | undefined;
   try {
-    for await (const { accession, result } of results) {
-      const error = result instanceof FilingsError ? result : await output.print(accession, result);
+    for await (const each of flat(groups)) {
+      if ('kind' in each && each.kind === 'entry') continue;
+      const error = 'error' in each ? each.error : await output.print(each.accession, each.files);
       signal.throwIfAborted();
       if (error && count === 1) throw error;
       files += 1;
-      if (error) {
-        failed += 1;
-        if (!isTemporary(error)) permanent += 1;
-      }
+      if (error) failed += 1;
+      if (error && !isTemporary(error)) permanent += 1;
       stoppedBy = rule.check(error);
       // An error that stops the run is printed at its end.
       if (error && error !== stoppedBy) progress.failure(error);
@@ -83,45 +94,14 @@ async function printAll(
     // On abort the input is closed, which fails the read of the next line.
     if (!signal.aborted) throw error;
     stoppedBy = signal.reason;
-  } finally {
-    unsubscribe();
-    close();
   }
   const notStarted = count && count - files;
   const error = batchError({ files, failed, permanent, stoppedBy, notStarted }, 'filing');
   if (error) throw error;
 }
 
-/** Yields the results of the lines in their order. */
-async function* listFilings(
-  lines: AsyncIterable<readonly Line[]>,
-  query: readonly Parameter[],
-  session: Session,
-): AsyncGenerator<FilingResult> {
-  const stop = childOf(session.signal);
-  const ahead = new Ahead<FilingResult>({
-    lines,
-    jobs: session.settings.jobs,
-    needsListing: (line): line is Entry => line.kind === 'entry',
-    async list({ accession }) {
-      const listed = listFiles(session, accession, query, stop.signal).then(({ files }) => files);
-      const result = await listed.catch((error) => {
-        if (error instanceof FilingsError) return error;
-        throw error;
-      });
-      return [{ accession, result }];
-    },
-  });
-  try {
-    for await (const results of ahead.results())
-      for (const each of results) {
-        if ('result' in each) yield each;
-        else if (each.kind === 'bad') yield { accession: '', result: each.error };
-      }
-  } finally {
-    stop.abort(undefined);
-    stop.detach();
-  }
+async function* flat<T>(groups: AsyncIterable<readonly T[]>): AsyncGenerator<T> {
+  for await (const group of groups) yield* group;
 }
 
 /** Yields the arguments, then the input. Consecutive lines of one filing are one line. */

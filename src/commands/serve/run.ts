@@ -1,4 +1,4 @@
-// Runs `serve`: reads the keys, starts the stand-in service, says how to try it, and waits for a signal.
+// Runs `serve`: reads the keys, starts the stand-in service, says which key it wants, and waits for a signal.
 import { readdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { onAbort } from '../../abort.ts';
@@ -9,22 +9,17 @@ import { isLoopback } from '../../loopback.ts';
 import { startSandbox } from '../../sandbox/server.ts';
 import { foreign } from '../../secrets.ts';
 import { accessionIn } from '../../service/accession.ts';
-
-import type { RawSetting } from '../../settings/layers.ts';
 import { readSecret } from '../../settings/read-secret.ts';
 import { resolveSettings } from '../../settings/resolve.ts';
 import type { Settings } from '../../settings/settings.ts';
 import type { Invocation } from '../../spec/command.ts';
 import { type Values, valueError } from '../../spec/option.ts';
 import { guardStream, write } from '../../stdio/output.ts';
-import { createLogger, type Logger } from '../../terminal/messages.ts';
-import { shellWord } from '../../text.ts';
+import { createLogger } from '../../terminal/messages.ts';
 import type { World } from '../../world.ts';
 import type { OPTIONS } from './spec.ts';
 
 const DEFAULT_KEY = 'sandbox-key';
-/** Describes a listing of `--pages`. */
-const PAGES = '{"files":"files","next":"next","total":"total"}';
 
 /**
  * Serves until the first signal. Returns 0, because a signal is its normal end. Throws `usage` and errors of listening.
@@ -44,21 +39,27 @@ export async function run({ args, options, flags }: Invocation<typeof OPTIONS>, 
     (setting) => setting && /^(flag|env)$/.test(setting.level),
   );
   const directory = args[0] === undefined ? join(world.root, 'samples') : resolve(world.cwd, args[0]);
+  const jwtKeys = await readJwtKeys(options, world);
   const sandbox = await startSandbox({
     directory,
     host,
     port: options.port,
     apiKey: await readKey(host, keySetting && settings.key, world),
-    jwtKeys: await readJwtKeys(options, world),
+    jwtKeys,
     pageSize: options.pages,
     platform: world.platform,
     now: world.now,
     log: (line) => log('log', foreign(line)),
   });
   try {
-    // A program that waits for the URL on stdout can then read these messages on stderr, before the request log.
+    if (!isLoopback(host))
+      log('warning', `other machines may reach ${host}, and whoever is in between can read the keys`);
+    log('note', `the key is ${keySetting === undefined ? DEFAULT_KEY : `the one of ${keySetting.name}`}`);
     const accession = (await readdir(directory)).sort().find((name) => accessionIn(name) === name);
-    introduce({ url: sandbox.url, accession, key: keySetting, options }, log);
+    // Whoever gives keys of their own knows how to pass them, and pages must be described first.
+    if (accession && keySetting === undefined && jwtKeys.length === 0 && options.pages === undefined)
+      log('note', `try it: filings list ${accession} --base-url ${sandbox.url} --api-key ${DEFAULT_KEY}`);
+    // A program that waits for the URL on stdout finds these messages on stderr, before the request log.
     await write(world.stdout, `${sandbox.url}\n`);
     await new Promise((resolve) => onAbort(world.interrupt, resolve));
   } finally {
@@ -75,48 +76,6 @@ async function readKey(host: string, source: Settings['key'], world: World): Pro
     subject: { name: `--host ${host}` },
     hint: 'give it its own key: --api-key-file FILE or FILINGS_API_KEY',
   });
-}
-
-interface Introduction {
-  readonly url: string;
-  /** A filing of the directory. */
-  readonly accession: string | undefined;
-  /** Undefined for the default key. */
-  readonly key: RawSetting | undefined;
-  readonly options: Values<typeof OPTIONS>;
-}
-
-/** Prints where the key comes from, and commands to try. */
-function introduce({ url, accession, key, options }: Introduction, log: Logger): void {
-  const { host, pages, jwtKey, jwtSecret } = options;
-  if (!isLoopback(host))
-    log('warning', `other machines may reach ${host}, and whoever is in between can read the keys`);
-  log('note', key === undefined ? `the key is ${DEFAULT_KEY}` : `the key is the one of ${key.name}`);
-  if (accession === undefined) return;
-  const signing = [
-    ...(jwtSecret === undefined ? [] : [`--secret-file ${shellWord(jwtSecret)}`]),
-    ...(jwtKey.length > 0 ? ['--key PRIVATE_KEY'] : []),
-  ];
-  if (signing[0] !== undefined)
-    log('note', `to make a token: filings token sign ${signing[0]} --lifetime 1h --out token.jwt`);
-  if (pages !== undefined)
-    log('note', `to describe the pages: filings config set listing '${PAGES}' --config pages.json`);
-  const words = [
-    `try it: filings list ${accession} --base-url ${url}`,
-    ...(isLoopback(host) ? [] : ['--allow-http']),
-    ...keyOptions(key),
-    ...(signing.length > 0 ? ['--jwt-file token.jwt'] : []),
-    ...(pages === undefined ? [] : ['--config pages.json']),
-  ];
-  log('note', words.join(' '));
-}
-
-/** Returns the option that passes the key. A key of the environment needs none, and one of the command line is not shown. */
-function keyOptions(key: RawSetting | undefined): readonly string[] {
-  if (key?.level === 'env') return [];
-  if (key === undefined) return [`--api-key ${DEFAULT_KEY}`];
-  const isFile = key.name === '--api-key-file' && key.value !== '-';
-  return [isFile ? `--api-key-file ${shellWord(String(key.value))}` : '--api-key KEY'];
 }
 
 async function readJwtKeys({ jwtKey, jwtSecret }: Values<typeof OPTIONS>, world: World): Promise<JwtKey[]> {
