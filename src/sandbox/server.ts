@@ -1,4 +1,5 @@
 // Starts the HTTP server of the sandbox, answers each request by `service.ts`, and logs it.
+import { once } from 'node:events';
 import { realpath, stat } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import { type AddressInfo, isIPv6 } from 'node:net';
@@ -18,19 +19,14 @@ const KEEP_ALIVE_MS = 65_000;
 /** Starts the stand-in service. Throws `usage` if the directory does not exist, and `local_io`. */
 export async function startSandbox({ log = () => {}, ...options }: SandboxOptions) {
   const { host, now } = options;
-  const isDirectory = await stat(options.directory).then(
-    (stats) => stats.isDirectory(),
-    () => false,
-  );
-  if (!isDirectory) {
+  const stats = await stat(options.directory).catch(() => undefined);
+  if (!stats?.isDirectory()) {
     const hint = 'name a folder laid out as DIRECTORY/ACCESSION/FILE, or none for the sample filings';
     throw new FilingsError('usage', `cannot serve ${options.directory}: not a directory`, { hint });
   }
   const directory = await realpath(options.directory);
   let count = 0;
-  // `answer` refuses a request without Host.
-  const serverOptions = { keepAliveTimeout: KEEP_ALIVE_MS, requireHostHeader: false };
-  const server = createServer(serverOptions, async (request, response) => {
+  const server = createServer({ keepAliveTimeout: KEEP_ALIVE_MS }, async (request, response) => {
     const startedAt = now();
     const traceId = `sandbox-${++count}`;
     let fault = '';
@@ -56,7 +52,7 @@ export async function startSandbox({ log = () => {}, ...options }: SandboxOption
     port,
     /** Stops the server and cuts responses in progress. */
     async close() {
-      const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+      const closed = once(server.close(), 'close');
       server.closeAllConnections();
       await closed;
     },
@@ -72,14 +68,11 @@ function subjectOf({ method, url = '' }: IncomingMessage): string {
   return [method, path, ...names].filter(Boolean).join(' ');
 }
 
-function listen(server: Server, host: string, port: number): Promise<number> {
-  return new Promise((resolve, reject) => {
-    server.once('error', (cause) => {
-      const hint = 'choose another --host, or another --port (0 for a free one)';
-      reject(new FilingsError('local_io', `cannot listen on ${host}:${port}: ${systemReason(cause)}`, { hint, cause }));
-    });
-    server.listen({ host: host.toLowerCase() === 'localhost' ? '127.0.0.1' : host, port }, () => {
-      resolve((server.address() as AddressInfo).port);
-    });
+async function listen(server: Server, host: string, port: number): Promise<number> {
+  server.listen({ host: host.toLowerCase() === 'localhost' ? '127.0.0.1' : host, port });
+  await once(server, 'listening').catch((cause) => {
+    const hint = 'choose another --host, or another --port (0 for a free one)';
+    throw new FilingsError('local_io', `cannot listen on ${host}:${port}: ${systemReason(cause)}`, { hint, cause });
   });
+  return (server.address() as AddressInfo).port;
 }

@@ -4,11 +4,13 @@ import { constants } from 'node:fs';
 import { open, readdir, realpath, stat } from 'node:fs/promises';
 import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http';
 import { extname, join, sep } from 'node:path';
+import { unescape as percentDecoded } from 'node:querystring';
 import { pipeline } from 'node:stream/promises';
 import { isOneFile } from '../disk/file-name.ts';
 import { errnoOf } from '../errors.ts';
 import type { JwtKey } from '../jwt/keys.ts';
 import { isLoopback } from '../loopback.ts';
+import { accessionIn } from '../service/accession.ts';
 import type { KeyWay } from '../service/credentials.ts';
 import { readRange } from './range.ts';
 
@@ -42,26 +44,10 @@ export class Refusal extends Error {
 
 type Errors = Readonly<Record<string, readonly string[]>>;
 
-interface PresentedKey {
-  readonly way: KeyWay;
-  readonly value: Buffer;
-  readonly user?: Buffer;
-}
-
-interface ParsedRequest {
-  /** The path without a key segment. */
-  readonly resource: string;
-  readonly query: URLSearchParams;
-  readonly keys: readonly PresentedKey[];
-  readonly tokens: readonly string[];
-}
-
 const KEY_SEGMENT = 'APIKEY-';
 /** The fixed user name of Basic authentication (service.md, section 5). */
-const BASIC_USER = Buffer.from('service');
+const BASIC_USER = 'service';
 const CHALLENGES = { key: 'Basic realm="filings", charset="UTF-8"', token: 'Bearer realm="filings"' };
-const ACCESSION = /^\d{10}-\d{2}-\d{6}$/;
-const LISTING_TYPE = { 'Content-Type': 'application/json' };
 const MISSING = ['ENOENT', 'ENOTDIR', 'ELOOP', 'ENAMETOOLONG'];
 const MEDIA_TYPES: Readonly<Record<string, string>> = {
   '.htm': 'text/html',
@@ -99,58 +85,51 @@ function sendJson(response: ServerResponse, status: number, value: unknown, head
 }
 
 /** On loopback refuses other names, because a web page can make its own name resolve to this machine. */
-function requireHost({ headersDistinct }: IncomingMessage, listening: string): void {
-  const [host, ...more] = headersDistinct.host ?? [];
-  if (!host || more.length > 0) throw new Refusal(400, 'there must be one Host header');
+function requireHost({ headers: { host = '' } }: IncomingMessage, listening: string): void {
   const name = /^(\[[^\]]*\]|[^:]*)(?::\d*)?$/.exec(host)?.[1] ?? '';
   if (!isLoopback(listening) || isLoopback(name)) return;
   throw new Refusal(421, 'Host must be a loopback name, such as localhost or 127.0.0.1');
 }
 
-function parseRequest({ url = '', headersDistinct }: IncomingMessage): ParsedRequest {
+/** Returns the path without a key segment, the query, and what the request has as keys and tokens. */
+function parseRequest({ url = '', headersDistinct }: IncomingMessage) {
   const [path = '', ...rest] = url.split('?');
   const query = new URLSearchParams(rest.join('?'));
   const segments = path.replace(/\/$/, '').split('/').slice(1);
-  const keys: PresentedKey[] = query.getAll('apikey').map((key) => ({ way: 'query', value: Buffer.from(key) }));
+  const keys: (readonly [way: KeyWay, key: Buffer])[] = [];
   const tokens: string[] = [];
-  for (const value of headersDistinct['x-service-key'] ?? []) keys.push({ way: 'header', value: headerBytes(value) });
+  for (const key of query.getAll('apikey')) keys.push(['query', Buffer.from(key)]);
+  for (const key of headersDistinct['x-service-key'] ?? []) keys.push(['header', headerBytes(key)]);
   for (const value of headersDistinct.authorization ?? []) {
-    const [, scheme = '', credentials = ''] = /^(basic|bearer) +(.*)$/i.exec(value) ?? [];
-    if (scheme === '') keys.push({ way: 'authorization', value: headerBytes(value) });
+    const [, scheme, credentials = ''] = /^(basic|bearer) +(.*)$/i.exec(value) ?? [];
+    if (scheme === undefined) keys.push(['authorization', headerBytes(value)]);
     else if (scheme.toLowerCase() === 'bearer') tokens.push(credentials);
-    else {
-      const [user = '', ...key] = Buffer.from(credentials, 'base64').toString('latin1').split(':');
-      keys.push({ way: 'basic', user: headerBytes(user), value: headerBytes(key.join(':')) });
-    }
+    else keys.push(['basic', Buffer.from(credentials, 'base64')]);
   }
   if (segments.at(-1)?.startsWith(KEY_SEGMENT)) {
-    keys.push({ way: 'path', value: percentDecoded(segments.pop()?.slice(KEY_SEGMENT.length) ?? '') });
+    keys.push(['path', Buffer.from(percentDecoded(segments.pop()?.slice(KEY_SEGMENT.length) ?? ''))]);
   }
   return { resource: `/${segments.join('/')}`, query, keys, tokens };
-}
-
-function percentDecoded(text: string): Buffer {
-  try {
-    return Buffer.from(decodeURIComponent(text));
-  } catch {
-    throw new Refusal(400, 'the path is not a valid one');
-  }
 }
 
 /** Returns the bytes of a header value, which Node decodes as Latin-1. */
 const headerBytes = (value: string) => Buffer.from(value, 'latin1');
 
 /** Throws 401. If a key is given in several ways, each must be right. */
-async function requireCredentials({ keys, tokens }: ParsedRequest, { apiKey, jwtKeys, now }: ServiceOptions) {
+async function requireCredentials(
+  { keys, tokens }: ReturnType<typeof parseRequest>,
+  { apiKey, jwtKeys, now }: ServiceOptions,
+) {
   const wantsToken = jwtKeys.length > 0;
   const refuse = (detail: string, challenge = wantsToken ? CHALLENGES.token : CHALLENGES.key) =>
     new Refusal(401, detail, { 'WWW-Authenticate': challenge });
   if (keys.length === 0) throw refuse('no API key was given');
-  const isRight = ({ value, user = BASIC_USER }: PresentedKey) =>
-    timingSafeEqual(digest(value), digest(Buffer.from(apiKey))) && user.equals(BASIC_USER);
-  if (!keys.every(isRight)) throw refuse('the API key is not valid');
+  for (const [way, key] of keys) {
+    const right = Buffer.from(way === 'basic' ? `${BASIC_USER}:${apiKey}` : apiKey);
+    if (!timingSafeEqual(digest(key), digest(right))) throw refuse('the API key is not valid');
+  }
   if (!wantsToken) return;
-  if (keys.some(({ way }) => way === 'authorization' || way === 'basic')) {
+  if (keys.some(([way]) => way === 'authorization' || way === 'basic')) {
     throw refuse('this key wants a JWT in Authorization: pass the key in X-Service-Key, apikey or the path');
   }
   const [token] = tokens;
@@ -169,15 +148,15 @@ type FaultOf = (value: string) => string | undefined;
 /** Throws a refusal that names every parameter that is missing or wrong. */
 function requireParameters(query: URLSearchParams, faults: Readonly<Record<string, FaultOf>>): void {
   const errors = Object.entries(faults).flatMap(([name, faultOf]) => {
-    const [value = '', ...more] = query.getAll(name);
-    const fault = value === '' ? 'is required' : more.length > 0 ? 'was given more than once' : faultOf(value);
+    const value = query.get(name) ?? '';
+    const fault = value === '' ? 'is required' : faultOf(value);
     return fault === undefined ? [] : [[name, [`The field ${name} ${fault}.`]]];
   });
   if (errors.length > 0) throw new Refusal(400, 'the query is not valid', {}, Object.fromEntries(errors));
 }
 
 function accessionFault(value: string): string | undefined {
-  return ACCESSION.test(value) ? undefined : 'must be 10 digits, a dash, 2 digits, a dash, 6 digits';
+  return accessionIn(value) === value ? undefined : 'must be 10 digits, a dash, 2 digits, a dash, 6 digits';
 }
 
 function pageFault(value: string): string | undefined {
@@ -203,13 +182,13 @@ async function sendListing(
     });
   const records = (await Promise.all(found)).flat().sort((a, b) => (a.file_name < b.file_name ? -1 : 1));
   const total = records.length;
-  if (pageSize === undefined) return sendJson(response, 200, { total, files: records }, LISTING_TYPE);
+  const size = pageSize ?? total;
   const page = Number(query.get('page_number') ?? 1);
-  const end = page * pageSize;
-  const nextQuery = new URLSearchParams([...query].filter(([name]) => name !== 'page_number' && name !== 'apikey'));
-  nextQuery.set('page_number', `${page + 1}`);
-  const next = end < total ? `/v1/filings?${nextQuery}` : undefined;
-  return sendJson(response, 200, { total, files: records.slice(end - pageSize, end), next }, LISTING_TYPE);
+  query.delete('apikey');
+  query.set('page_number', `${page + 1}`);
+  const next = page * size < total ? `/v1/filings?${query}` : undefined;
+  const files = records.slice((page - 1) * size, page * size);
+  sendJson(response, 200, { total, files, next }, { 'Content-Type': 'application/json' });
 }
 
 async function sendFile(

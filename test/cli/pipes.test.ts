@@ -4,11 +4,10 @@ import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { endWithTest } from '../processes.ts';
 import { first, framed, whole } from '../servers/answers.ts';
 import { type ScriptedServer, scripted, startScripted } from '../servers/scripted.ts';
 import { content } from '../service/transfer-fixture.ts';
-import { ACCESSION, BIN, NODE, proving, serviceAt, until, workplace } from './program.ts';
+import { ACCESSION, BIN, endWithTest, NODE, proving, serviceAt, until, workplace } from './program.ts';
 
 // A pipe must get every byte once, or the exit status must tell the error.
 const FILE = content(3_000_000);

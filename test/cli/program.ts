@@ -5,7 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Writable } from 'node:stream';
 import { execa, type Options } from 'execa';
-import { endWithTest } from '../processes.ts';
+import { onTestFinished } from 'vitest';
+import { getCurrentTest } from 'vitest/suite';
 import { emptyPlace, type Place } from '../program/place.ts';
 
 export { ACCESSION, serviceAt } from '../program/place.ts';
@@ -45,6 +46,11 @@ export interface Running {
   stderr(): string;
   kill(signal: NodeJS.Signals): void;
   readonly ended: Promise<Ended>;
+}
+
+/** Kills a process that still runs at the end of the test, which may have timed out. A hook runs outside a test. */
+export function endWithTest(child: { kill(signal: 'SIGKILL'): boolean }): void {
+  if (getCurrentTest() !== undefined) onTestFinished(() => void child.kill('SIGKILL'));
 }
 
 /** Runs a program to its end. Its environment has only the variables of `options`. */

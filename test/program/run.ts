@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { Readable, Writable } from 'node:stream';
 import type { TlsOptions } from 'node:tls';
 import { onTestFinished } from 'vitest';
-import { type Sleep, sleep } from '../../src/abort.ts';
+import type { Sleep } from '../../src/abort.ts';
 import { FilingsError } from '../../src/errors.ts';
 import { main } from '../../src/main.ts';
 import { type Script, scripted } from '../servers/scripted.ts';
@@ -42,9 +42,6 @@ export interface RunOptions {
 }
 
 const { version } = JSON.parse(readFileSync(join(import.meta.dirname, '../../package.json'), 'utf8'));
-// Each run looks like a process to the others. Its PID is above all real ones and exists until the run has ended.
-const running = new Set<number>();
-let lastPid = 2 ** 22;
 
 /**
  * Runs the program in this process, from a command line and a World to an exit status, as `bin` does. Sockets, files
@@ -111,21 +108,14 @@ export async function serve(args: readonly string[] = [], env: Environment = {})
 
 const homeOf = (home: string) => ({ PATH: process.env.PATH ?? '', HOME: home });
 
-async function runInto(
+function runInto(
   streams: { readonly stdout: Writable; readonly stderr: Writable },
   args: readonly string[],
   { env = {}, cwd = tmpdir(), input = '', ahead = 0, columns: _, ...runOptions }: RunOptions,
 ): Promise<number> {
-  lastPid += 1;
-  const pid = lastPid;
-  running.add(pid);
   const stdin = Readable.from(input.length > 0 ? [Buffer.from(input)] : []);
   const now = () => Date.now() + (typeof ahead === 'number' ? ahead : ahead());
-  const clock = { now, sleep: sleep };
-  const own = { pid, isRunning: (other: number) => running.has(other), version, argv: args, env, cwd, stdin };
-  const status = await main(worldOf({ ...clock, ...runOptions, ...streams, ...own }));
-  running.delete(pid);
-  return status;
+  return main(worldOf({ now, ...runOptions, ...streams, version, argv: args, env, cwd, stdin }));
 }
 
 /** A stream that keeps its bytes. */

@@ -159,7 +159,6 @@ describe('an error of the sandbox', () => {
     { target: '/v1/download?accession_no=1234&file_name=a.txt', properties: ['accession_no'] },
     { target: `/v1/download?${ONE}&file_name=`, properties: ['file_name'] },
     { target: `/v1/download?${ONE}%0A&file_name=a.txt`, properties: ['accession_no'] },
-    { target: `/v1/download?${ONE}&${ONE}&file_name=a.txt`, properties: ['accession_no'] },
     { target: '/v1/filings?accession_no=../..', properties: ['accession_no'] },
   ])('is a 400 that names the wrong parameters of $target', async ({ target, properties }) => {
     const reply = await (await sandbox(ALPHA)).get(target);
@@ -173,7 +172,7 @@ describe('an error of the sandbox', () => {
       (path) => ({ status: 404, path }),
     ),
     { status: 404, path: '/v1/%zz' },
-    { status: 400, path: '/v1/download/APIKEY-%zz' },
+    { status: 401, path: '/v1/download/APIKEY-%zz' },
     ...['POST', 'DELETE', 'HEAD'].map((method) => ({ status: 405, method, path: '/v1/download' })),
   ])('has the status $status for $method $path', async ({ status, method = 'GET', path }) => {
     const target = download('a.txt').replace('/v1/download', path);
