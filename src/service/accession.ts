@@ -14,17 +14,9 @@ const DIGITS = /^([0-9]{10})(-?)([0-9]{2})\2([0-9]{6})$/;
 export function parseAccession(text: string): AccessionNumber {
   const accession = accessionIn(text);
   if (accession !== undefined) return accession;
-  throw new FilingsError('usage', `'${foreign(text)}' is not an accession number`, {
-    hint: suggestAccession(text),
-  });
-}
-
-function suggestAccession(text: string): string {
-  const [, filer = '', ...rest] = /(?<!\d)([1-9]\d{0,8}|\d{10})-?(\d\d)-?(\d{6})(?!\d)/.exec(text) ?? [];
-  const suggestion = accessionIn([filer.padStart(10, '0'), ...rest].join('-')) ?? accessionIn(text.replace(/\D/g, ''));
-  if (suggestion === undefined) return 'it is 10, 2 and 6 digits, such as 0001234567-24-000001';
-  const isPadded = filer !== '' && filer.length < 10;
-  return `did you mean ${suggestion}?${isPadded ? ' (spreadsheets drop leading zeros)' : ''}`;
+  const suggestion = accessionIn(/(?<!\d)\d{10}-?\d\d-?\d{6}(?!\d)/.exec(text)?.[0].replaceAll('-', '') ?? '');
+  const hint = suggestion ? `did you mean ${suggestion}?` : 'it is 10, 2 and 6 digits, such as 0001234567-24-000001';
+  throw new FilingsError('usage', `'${foreign(text)}' is not an accession number`, { hint });
 }
 
 /** The last accession number that was found. Many lines of an input name the same filing. */

@@ -27,17 +27,14 @@ export async function run({ args: [text], flags }: Invocation, world: World): Pr
     if (listing.files.length === 0 && !provesNothing) throw noFilesError(accession, listing.records);
     const { baseUrl, credentials } = client.options;
     const ahead = client.clockAhead;
+    const clock =
+      ahead === undefined ? 'unknown: the service sends no date' : clockSkew(ahead, Boolean(credentials.token));
     const rows = [
       ['address', baseUrl.href],
       ['key', wordsForKey(credentials)],
       ['token', credentials.token ? 'in Authorization: Bearer' : 'none'],
       ['source', credentials.source],
-      [
-        'clock',
-        ahead === undefined
-          ? 'unknown: the service sends no date'
-          : (clockSkew(ahead, credentials.token !== undefined) ?? 'ok'),
-      ],
+      ['clock', clock ?? 'ok'],
       ['records', `${listing.records}`],
       ['files', `${listing.files.length}`],
       ['pages', `${listing.pages}`],
