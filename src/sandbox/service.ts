@@ -1,9 +1,9 @@
 // Answers requests as docs/service.md describes the service, from a directory laid out as DIRECTORY/ACCESSION/FILE.
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { constants } from 'node:fs';
-import { open, readdir, realpath, stat } from 'node:fs/promises';
+import { open, readdir, stat } from 'node:fs/promises';
 import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http';
-import { extname, join, sep } from 'node:path';
+import { extname, join } from 'node:path';
 import { unescape as percentDecoded } from 'node:querystring';
 import { pipeline } from 'node:stream/promises';
 import { isOneFile } from '../disk/file-name.ts';
@@ -15,7 +15,7 @@ import type { KeyWay } from '../service/credentials.ts';
 import { readRange } from './range.ts';
 
 export interface ServiceOptions {
-  /** An absolute path without links. No link may lead out of it. */
+  /** An absolute path. */
   readonly directory: string;
   readonly platform: string;
   readonly host: string;
@@ -173,10 +173,9 @@ async function sendListing(
   const accession = query.get('accession_no') ?? '';
   const names = (await unlessMissing(readdir(join(directory, accession)))) ?? [];
   const found = names
-    .filter((name) => isName(name, platform) && !name.startsWith('.'))
+    .filter((name) => isName(name, platform))
     .map(async (name) => {
-      const path = await pathInside(directory, accession, name);
-      const stats = path === undefined ? undefined : await unlessMissing(stat(path));
+      const stats = await unlessMissing(stat(join(directory, accession, name)));
       const type = MEDIA_TYPES[extname(name).toLowerCase()] ?? 'application/octet-stream';
       return stats?.isFile() ? [{ accession_no: accession, file_name: name, size: stats.size, type }] : [];
     });
@@ -200,10 +199,9 @@ async function sendFile(
   const nameFault = (value: string) => (isName(value, platform) ? undefined : 'must be the name of one file');
   requireParameters(query, { accession_no: accessionFault, file_name: nameFault });
   const [accession, name] = [query.get('accession_no') ?? '', query.get('file_name') ?? ''];
-  const path = name.startsWith('.') ? undefined : await pathInside(directory, accession, name);
   // Without O_NONBLOCK, opening a FIFO waits for its writer.
   const flags = constants.O_RDONLY | constants.O_NONBLOCK;
-  const file = path === undefined ? undefined : await unlessMissing(open(path, flags));
+  const file = await unlessMissing(open(join(directory, accession, name), flags));
   if (!file) throw new Refusal(404, 'the filing has no file of that name');
   try {
     const stats = await file.stat({ bigint: true });
@@ -235,15 +233,9 @@ async function sendFile(
   }
 }
 
-/** Hidden files, such as the parts of a download, are not served, but they have names. */
+/** Returns whether a name can be that of a file. Hidden files, such as the parts of a download, are not served. */
 function isName(name: string, platform: string): boolean {
-  return isOneFile(name, platform) && !name.includes('\\');
-}
-
-/** Returns the path of a file, or undefined if it is missing or a link leads out of the directory. */
-async function pathInside(directory: string, accession: string, name: string): Promise<string | undefined> {
-  const path = await unlessMissing(realpath(join(directory, accession, name)));
-  return path?.startsWith(directory.endsWith(sep) ? directory : directory + sep) ? path : undefined;
+  return isOneFile(name, platform) && !name.includes('\\') && !name.startsWith('.');
 }
 
 async function unlessMissing<T>(result: Promise<T>): Promise<T | undefined> {

