@@ -139,7 +139,6 @@ describe('an error of the sandbox', () => {
   test.each<{ target: string; properties: string[] }>([
     { target: '/v1/download', properties: ['accession_no', 'file_name'] },
     { target: '/v1/filings', properties: ['accession_no'] },
-    { target: '/v1/download?accession_no=1234&file_name=a.txt', properties: ['accession_no'] },
     { target: `/v1/download?${ONE}&file_name=`, properties: ['file_name'] },
     { target: `/v1/download?${ONE}%0A&file_name=a.txt`, properties: ['accession_no'] },
     { target: '/v1/filings?accession_no=../..', properties: ['accession_no'] },
