@@ -1,8 +1,8 @@
 // Keeps the SHA256SUMS of each directory that a run writes to (`--checksums`). A line is appended by one write, or made
 // a comment by one byte in place. Nothing is ever removed or moved, so that several runs may share the file.
-import { closeSync, constants, fsync, openSync, readSync, write, writeSync } from 'node:fs';
+import { closeSync, constants, fstatSync, fsync, openSync, readSync, write, writeSync } from 'node:fs';
 import { promisify } from 'node:util';
-import { closeFile, OPEN_TO_FLUSH, statOf } from '../disk/calls.ts';
+import { OPEN_TO_FLUSH } from '../disk/calls.ts';
 import { withDiskError } from '../disk/failure.ts';
 import { flushDirectory } from '../disk/make-directories.ts';
 import { openPlain } from '../disk/plain-file.ts';
@@ -35,8 +35,8 @@ export class ChecksumFiles {
   async add(directory: string, name: string, sha256: string): Promise<void> {
     const path = pathIn(directory);
     await this.#inTurn(path, async () => {
-      const { fd } = await openPlain(path, O_RDWR | O_APPEND | O_CREAT | O_NOFOLLOW);
-      await appendLine(fd, path, sumsLine(name, sha256)).finally(() => closeFile(fd));
+      const { fd } = openPlain(path, O_RDWR | O_APPEND | O_CREAT | O_NOFOLLOW);
+      await appendLine(fd, path, sumsLine(name, sha256)).finally(() => closeSync(fd));
     });
     this.#unflushed.add(directory);
     (await this.#listed.get(directory))?.set(name, { sha256, offsets: [] });
@@ -95,7 +95,7 @@ function pathIn(directory: string): string {
 /** Appends a line by one write. A line that a full disk or a power cut has torn becomes a comment first. */
 async function appendLine(fd: number, path: string, line: string): Promise<void> {
   for (;;) {
-    const { size } = await statOf(fd);
+    const { size } = fstatSync(fd);
     const tail = Buffer.alloc(Math.min(size, TAIL_BYTES));
     readSync(fd, tail, 0, tail.length, size - tail.length);
     const end = tail.lastIndexOf(LINE_FEED) + 1;
@@ -124,8 +124,8 @@ function makeComment(path: string, offset: number, isExpected: (line: string) =>
 async function flushSums(directory: string): Promise<void> {
   const path = pathIn(directory);
   await withDiskError(path, async () => {
-    const { fd } = await openPlain(path, OPEN_TO_FLUSH | O_NOFOLLOW);
-    await flushFile(fd).finally(() => closeFile(fd));
+    const { fd } = openPlain(path, OPEN_TO_FLUSH | O_NOFOLLOW);
+    await flushFile(fd).finally(() => closeSync(fd));
     await flushDirectory(directory);
   });
 }

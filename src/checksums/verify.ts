@@ -1,15 +1,14 @@
 // Compares the files of one directory with its SHA256SUMS. Yields a finding for each listed and each unlisted file.
-import { closeSync, constants, fstatSync, openSync } from 'node:fs';
+import { closeSync, constants } from 'node:fs';
 import { join } from 'node:path';
+import { isSystemError } from '../disk/failure.ts';
+import { openPlain } from '../disk/plain-file.ts';
 import { sha256Of } from '../disk/sha256.ts';
-import { errnoOf, FilingsError } from '../errors.ts';
+import { errnoOf } from '../errors.ts';
 import { isPlainEntry, readSums, SUMS_NAME } from './format.ts';
 
-const { O_NOCTTY, O_NOFOLLOW, O_NONBLOCK, O_RDONLY } = constants;
-/** Opens without following links and without waiting, because a link or a FIFO in place of the file is not the file. */
-const READING = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY;
-/** The errors of open(2) for links and sockets. */
-const NO_FILE = new Set(['ELOOP', 'ENXIO', 'EOPNOTSUPP']);
+/** The errors of opening a link, a socket, a directory or a device in the place of a file. */
+const NO_FILE = new Set(['ELOOP', 'ENXIO', 'EOPNOTSUPP', 'EISDIR', 'EFTYPE']);
 
 export interface Finding {
   /** The result. `damaged` and `torn` are of a SHA256SUMS itself. */
@@ -21,8 +20,8 @@ export interface Finding {
   readonly error?: unknown;
 }
 
-/** Called with the number of bytes hashed. Yields to signals and progress. Throws the signal's reason. */
-export type OnProgress = (hashed?: number) => Promise<void>;
+/** Called with the number of bytes of each block that was hashed. */
+export type OnHashed = (bytes: number) => void;
 
 export interface SumsDirectory {
   /** The absolute path. */
@@ -32,11 +31,12 @@ export interface SumsDirectory {
   readonly names: readonly string[];
 }
 
-/** Yields the result of each listed and each unlisted file. Throws what `onProgress` throws. */
+/** Yields the result of each listed and each unlisted file. Throws the signal's reason. */
 export async function* verifyDirectory(
   { path, displayPath, names }: SumsDirectory,
   platform: string,
-  onProgress: OnProgress,
+  signal: AbortSignal,
+  onHashed: OnHashed,
 ): AsyncGenerator<Finding> {
   const sumsPath = join(displayPath, SUMS_NAME);
   const sums = await readSums(join(path, SUMS_NAME), sumsPath).catch((error) => ({ error }));
@@ -49,35 +49,31 @@ export async function* verifyDirectory(
   if (isTorn) yield { result: 'torn', path: sumsPath, reason: 'its last line is incomplete' };
   for (const [name, { sha256 }] of entries) {
     // Joining them would resolve `..` in a name.
-    const found = { path: `${join(displayPath, SUMS_NAME).slice(0, -SUMS_NAME.length)}${name}` };
-    if (!isPlainEntry(name, platform)) {
-      yield { ...found, result: 'missing', reason: 'not a file name in this directory: not opened' };
-      continue;
-    }
-    yield { ...found, ...(await checkFile(join(path, name), sha256, onProgress)) };
-    await onProgress();
+    const entryPath = `${sumsPath.slice(0, -SUMS_NAME.length)}${name}`;
+    yield isPlainEntry(name, platform)
+      ? { path: entryPath, ...(await checkFile(join(path, name), sha256, signal, onHashed)) }
+      : { path: entryPath, result: 'missing', reason: 'not a file name in this directory: not opened' };
   }
   for (const name of names) {
     // HFS+ returns names in another form of Unicode than they were given.
     if (!entries.has(name) && !entries.has(name.normalize()))
       yield { result: 'unlisted', path: join(displayPath, name) };
-    await onProgress();
   }
 }
 
-async function checkFile(path: string, sha256: string, onProgress: OnProgress): Promise<Omit<Finding, 'path'>> {
+async function checkFile(
+  path: string,
+  sha256: string,
+  signal: AbortSignal,
+  onHashed: OnHashed,
+): Promise<Omit<Finding, 'path'>> {
   try {
-    const fd = openSync(path, READING);
-    try {
-      const stats = fstatSync(fd);
-      const isSame = stats.isFile() && (await sha256Of(fd, stats.size, onProgress)) === sha256;
-      return { result: isSame ? 'same' : 'changed' };
-    } finally {
-      closeSync(fd);
-    }
+    const { fd, stats } = openPlain(path, constants.O_RDONLY | constants.O_NOFOLLOW);
+    const actual = await sha256Of(fd, stats.size, signal, onHashed).finally(() => closeSync(fd));
+    return { result: actual === sha256 ? 'same' : 'changed' };
   } catch (error) {
-    const errno = errnoOf(error);
-    if (error instanceof FilingsError || errno === undefined) throw error;
+    const errno = errnoOf(error) ?? '';
+    if (!isSystemError(error)) throw error;
     if (errno === 'ENOENT') return { result: 'missing' };
     return NO_FILE.has(errno) ? { result: 'changed' } : { result: 'unreadable', error };
   }

@@ -1,7 +1,7 @@
 // Appends lines to a file that other processes may append to at the same time: a report, a done list.
-import { constants, write } from 'node:fs';
+import { constants, readSync, write } from 'node:fs';
 import { promisify } from 'node:util';
-import { closeFile, readAt } from './calls.ts';
+import { closeFile } from './calls.ts';
 import { withDiskError } from './failure.ts';
 import { openPlain } from './plain-file.ts';
 
@@ -26,9 +26,10 @@ export class AppendFile {
   /** Opens a regular file, which is created if it is missing. Throws `local_io`. */
   static open(path: string): Promise<AppendFile> {
     return withDiskError(path, async () => {
-      const { fd, stats } = await openPlain(path, O_RDWR | O_APPEND | O_CREAT);
-      const { bytesRead, buffer } = await readAt(fd, Buffer.alloc(1), 0, 1, Math.max(0, stats.size - 1));
-      return new AppendFile(path, fd, bytesRead === 1 && buffer[0] !== LINE_FEED);
+      const { fd, stats } = openPlain(path, O_RDWR | O_APPEND | O_CREAT);
+      const last = Buffer.of(LINE_FEED);
+      if (stats.size > 0) readSync(fd, last, 0, 1, stats.size - 1);
+      return new AppendFile(path, fd, last[0] !== LINE_FEED);
     });
   }
 

@@ -1,6 +1,6 @@
 // The system calls that this program makes on files. Calls on names are synchronous, because a call in the thread pool
 // takes ten times as long. Writes and flushes, which may take long, run in the pool.
-import { close, constants, fstat, linkSync, open, read, renameSync, type Stats, unlinkSync } from 'node:fs';
+import { close, constants, linkSync, open, renameSync, unlinkSync } from 'node:fs';
 import { link, lstat, rename } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { createAbortController, type Sleep } from '../abort.ts';
@@ -19,8 +19,6 @@ export const OPEN_TO_FLUSH = O_DIRECTORY === undefined ? O_RDWR : O_RDONLY;
 // These calls run in the thread pool. They throw the system error.
 export const openFile = promisify(open) as (path: string | Buffer, flags: number, mode?: number) => Promise<number>;
 export const closeFile: (fd: number) => Promise<void> = promisify(close);
-export const readAt = promisify(read);
-export const statOf = promisify<number, Stats>(fstat);
 
 /** Calls that Windows refuses while another program has the file open. They throw the system error. */
 export interface Names {

@@ -1,7 +1,7 @@
 // Writes the bytes of one file, and remembers the first failed write or flush.
-import { closeSync, fchmod, fdatasync, fsync, ftruncate, type Stats, writev, writevSync } from 'node:fs';
+import { closeSync, fdatasync, fsync, ftruncate, writev, writevSync } from 'node:fs';
 import { promisify } from 'node:util';
-import { statOf, unwrittenAfter } from './calls.ts';
+import { unwrittenAfter } from './calls.ts';
 import { sha256Of } from './sha256.ts';
 
 /** The number of bytes after which a flush starts in the background, so that the disk works while the network does. */
@@ -13,14 +13,13 @@ const writeChunks = promisify(writev);
 const flushAll = promisify(fsync);
 const flushData = promisify(fdatasync);
 const truncateTo = promisify(ftruncate);
-const changeMode = promisify(fchmod);
 
 /**
  * A file that one writer writes front to back, and closes. Errors are the system's own. After a failed write or flush
  * each later one fails with the same error: the kernel reports lost bytes only once, so another flush would succeed.
  */
 export class OutputFile {
-  readonly #fd: number;
+  readonly fd: number;
   #size: number;
   #flushed: number;
   #flushing: Promise<unknown> | undefined;
@@ -29,7 +28,7 @@ export class OutputFile {
 
   /** `size` is the number of bytes that an earlier run wrote and flushed. */
   constructor(fd: number, size = 0) {
-    this.#fd = fd;
+    this.fd = fd;
     this.#size = size;
     this.#flushed = size;
   }
@@ -56,17 +55,13 @@ export class OutputFile {
 
   async #write(chunks: readonly Buffer[]): Promise<number> {
     const bytes = chunks.reduce((sum, { length }) => sum + length, 0);
-    if (bytes <= MAX_SYNC_WRITE_BYTES) return writevSync(this.#fd, chunks, this.#size);
-    return (await writeChunks(this.#fd, chunks, this.#size)).bytesWritten;
+    if (bytes <= MAX_SYNC_WRITE_BYTES) return writevSync(this.fd, chunks, this.#size);
+    return (await writeChunks(this.fd, chunks, this.#size)).bytesWritten;
   }
 
   /** Returns the SHA-256 in lower-case hexadecimal digits. Also throws the signal's reason. */
   sha256(signal: AbortSignal): Promise<string> {
-    return sha256Of(this.#fd, this.#size, () => signal.throwIfAborted());
-  }
-
-  stat(): Promise<Stats> {
-    return statOf(this.#fd);
+    return sha256Of(this.fd, this.#size, signal);
   }
 
   /** Removes all bytes. */
@@ -74,11 +69,7 @@ export class OutputFile {
     await this.#flushing;
     this.#size = 0;
     this.#flushed = 0;
-    await truncateTo(this.#fd, 0);
-  }
-
-  setMode(mode: number): Promise<void> {
-    return changeMode(this.#fd, mode);
+    await truncateTo(this.fd, 0);
   }
 
   /** Flushes all bytes. Also throws the error of an earlier write, or of a flush in the background. */
@@ -93,7 +84,7 @@ export class OutputFile {
     if (this.#closed) return;
     this.#closed = true;
     await this.#flushing;
-    closeSync(this.#fd);
+    closeSync(this.fd);
   }
 
   /**
@@ -103,7 +94,7 @@ export class OutputFile {
    */
   discard(): Promise<void> {
     if (this.#flushing && !this.#closed) {
-      this.#flushing = Promise.all([this.#flushing, truncateTo(this.#fd, 0).catch(() => {})]);
+      this.#flushing = Promise.all([this.#flushing, truncateTo(this.fd, 0).catch(() => {})]);
     }
     return this.close();
   }
@@ -111,7 +102,7 @@ export class OutputFile {
   /** Never rejects. The next write or flush throws its error. */
   #startFlush(flush: (fd: number) => Promise<void>): Promise<unknown> {
     const size = this.#size;
-    this.#flushing = flush(this.#fd)
+    this.#flushing = flush(this.fd)
       .then(
         () => {
           this.#flushed = size;

@@ -5,7 +5,17 @@
 // footer that says what the bytes are, flushes everything, and only then renames the part to the name of a kept part.
 // The later run claims it by renaming it back to a part of its own, which only one run can do. So a kill or a power cut
 // leaves a part that is never resumed and that is removed after a day.
-import { constants, existsSync, fstatSync, ftruncateSync, futimesSync, lstatSync, openSync, type Stats } from 'node:fs';
+import {
+  constants,
+  existsSync,
+  fchmodSync,
+  fstatSync,
+  ftruncateSync,
+  futimesSync,
+  lstatSync,
+  openSync,
+  type Stats,
+} from 'node:fs';
 import { createAbortController } from '../abort.ts';
 import { closeFile, NEW_FILE } from '../disk/calls.ts';
 import type { Directories, Directory, DirectoryLocation } from '../disk/directory.ts';
@@ -104,7 +114,7 @@ export class Part implements Sink {
       if (request.ifExists === 'overwrite') {
         const plan = planFile(existing, request);
         if (plan.kind === 'fail') throw plan.error;
-        if (existing?.isFile()) await this.#keepMode(existing);
+        if (existing?.isFile()) this.#keepMode(existing);
         await file.flush();
         this.#mayBeNamed = true;
         await this.#names.rename(path, finalPath).catch(this.#refineMissing);
@@ -164,10 +174,10 @@ export class Part implements Sink {
   }
 
   /** Keeps the permissions of the replaced file if it has the same owner and group, as the shell's `>` does. */
-  async #keepMode(old: Stats): Promise<void> {
-    const { file } = this.#part;
-    const { uid, gid } = await file.stat();
-    if (old.uid === uid && old.gid === gid) await file.setMode(old.mode & 0o777);
+  #keepMode(old: Stats): void {
+    const { fd } = this.#part.file;
+    const { uid, gid } = fstatSync(fd);
+    if (old.uid === uid && old.gid === gid) fchmodSync(fd, old.mode & 0o777);
   }
 
   async abandon(error: unknown): Promise<void> {
@@ -206,7 +216,7 @@ export class Part implements Sink {
     const { uid, now } = directories.world;
     const paths = this.#pathsIn(directory);
     const keptPath = directory.pathFor(keptName(finalName));
-    const { fd, stats } = await openPlain(keptPath, constants.O_RDWR | constants.O_NOFOLLOW);
+    const { fd, stats } = openPlain(keptPath, constants.O_RDWR | constants.O_NOFOLLOW);
     try {
       if (stats.nlink !== 1 || (uid !== undefined && stats.uid !== uid)) return;
       // It looks as old as the part of a killed run, which another run would remove.

@@ -109,7 +109,6 @@ test('verify yields to signals and deadlines while it checks many missing files'
   await write('a/SHA256SUMS', names.join(''));
   const { lines, exitCode } = await verified('a', '--deadline', '200ms');
   expect(exitCode).toBe(7);
-  expect(lines.length).toBeGreaterThan(0);
   expect(lines.length).toBeLessThan(200_000);
 });
 
@@ -168,7 +167,7 @@ describe('a SHA256SUMS', () => {
     expect((await verified('a')).stderr).toBe(
       'warning: a/SHA256SUMS: line 2 and 1 more are unreadable\n' +
         'filings: verify: 1 of 1 files are as listed, in 1 directory (1 B), 1 damaged\n' +
-        '  hint: delete unreadable lines, then download again with --checksums, which lists the files that have no line\n',
+        '  hint: delete unreadable lines, then download again with --checksums, which lists the files without a line\n',
     );
   });
 

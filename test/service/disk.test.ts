@@ -30,8 +30,7 @@ describe('a disk', () => {
     await written.write([Buffer.from('one, '), Buffer.from('two')]);
     await written.write([Buffer.alloc(100_000, 'x')]);
     await written.flush();
-    await written.setMode(0o640);
-    expect([written.size, (await written.stat()).mode & 0o777]).toEqual([100_008, 0o640]);
+    expect(written.size).toBe(100_008);
     await written.close();
     await written.close();
     await names.link(part, final);
