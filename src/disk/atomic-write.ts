@@ -63,7 +63,8 @@ export function replaceFile(
     const stats = await lstat(target).catch(undefinedIfMissing);
     // The file is written by rename, which would replace a device or FIFO.
     if (stats) requirePlain(stats);
-    if (makesDirectories) await makeDirectories(dirname(target), mode | ((mode & 0o444) >> 2));
+    const made = makesDirectories ? makeDirectories(dirname(target), mode | ((mode & 0o444) >> 2)) : [];
+    for (const directory of made) await flushDirectory(dirname(directory));
     const temporary = join(dirname(target), partName(basename(target), random()));
     await create({ path: temporary, bytes: text, mode });
     const replace = () =>

@@ -1,33 +1,25 @@
-import { constants } from 'node:fs';
-import { mkdir, open, stat } from 'node:fs/promises';
+// Creates directories, and flushes the entries of one.
+import { constants, existsSync, mkdirSync } from 'node:fs';
+import { open } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { errnoOf } from '../errors.ts';
-import { OPEN_TO_FLUSH, undefinedIfMissing } from './calls.ts';
-import { diskError } from './failure.ts';
+import { OPEN_TO_FLUSH } from './calls.ts';
 
 /**
- * Creates a directory and those above it, and flushes each new entry. Does not use Node's recursive mkdir, which never
- * returns on a path such as /proc/nope. Throws `local_io`.
+ * Creates a directory and those above it. Returns those that it made, from the top; the caller flushes their entries.
+ * Does not use Node's recursive mkdir, which never returns on a path such as /proc/nope. Throws the system error.
  */
-export async function makeDirectories(absolute: string, mode?: number): Promise<void> {
+export function makeDirectories(absolute: string, mode?: number): readonly string[] {
   const missing: string[] = [];
-  let path = absolute;
-  try {
-    for (; !(await stat(path).catch(undefinedIfMissing)); path = dirname(path)) {
-      missing.unshift(path);
-      // A missing drive of Windows cannot be created, and has no directory above.
-      if (dirname(path) === path) break;
-    }
-    for (path of missing) if (await makeDirectory(path, mode)) await flushDirectory(dirname(path));
-  } catch (error) {
-    throw diskError(error, path);
-  }
+  // A missing drive of Windows cannot be created, and has no directory above.
+  for (let path = absolute; !existsSync(path) && dirname(path) !== path; path = dirname(path)) missing.unshift(path);
+  return missing.filter((path) => makeDirectory(path, mode));
 }
 
 /** Creates a directory without a flush. Returns false if an entry has its name already. Throws the system error. */
-export async function makeDirectory(path: string, mode?: number): Promise<boolean> {
+export function makeDirectory(path: string, mode?: number): boolean {
   try {
-    await mkdir(path, mode);
+    mkdirSync(path, mode);
     return true;
   } catch (error) {
     if (errnoOf(error) === 'EEXIST') return false;

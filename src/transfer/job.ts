@@ -54,13 +54,9 @@ export interface Job {
   readonly remoteFile: RemoteFile;
   readonly signal: AbortSignal;
   readonly watcher: Watcher;
-  /** The number of requests so far. */
-  attempts: number;
-}
-
-/** Whether and how a transfer is hashed. */
-export interface Hashing {
   /** The SHA-256 that the file must have, in lower-case hexadecimal digits. */
   readonly expected: string | undefined;
   readonly isHashed: boolean;
+  /** The number of requests so far. */
+  attempts: number;
 }

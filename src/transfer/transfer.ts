@@ -5,7 +5,7 @@ import { FilingsError, withResource } from '../errors.ts';
 import { retry } from '../http/retry.ts';
 import { type Hosts, type ServiceResponse, withHosts } from '../service/requests.ts';
 import { requireHash } from './hashes.ts';
-import type { Hashing, Job, Placement, Sink } from './job.ts';
+import type { Job, Placement, Sink } from './job.ts';
 import {
   decide,
   knownTotal,
@@ -17,7 +17,8 @@ import {
 } from './resume.ts';
 
 /** A complete and checked transfer. */
-export interface FetchResult {
+interface FetchResult {
+  readonly result: 'downloaded' | 'resumed';
   readonly bytes: number;
   readonly resumedBytes: number;
   readonly etag: string | undefined;
@@ -30,10 +31,10 @@ export interface FetchResult {
  * Returns the checked transfer, after it finished the sink. Throws the error of the last attempt, an error of the sink,
  * or the signal's reason; the sink is abandoned before.
  */
-export async function fetchInto(job: Job, sink: Sink, hashing: Hashing): Promise<FetchResult> {
+export async function fetchInto(job: Job, sink: Sink): Promise<FetchResult> {
   const { remoteFile, signal } = job;
   try {
-    return await new Transfer(job, sink, hashing).run();
+    return await new Transfer(job, sink).run();
   } catch (error) {
     await sink.abandon(error);
     if (signal.aborted) throw error;
@@ -46,7 +47,6 @@ export async function fetchInto(job: Job, sink: Sink, hashing: Hashing): Promise
 class Transfer {
   readonly #job: Job;
   readonly #sink: Sink;
-  readonly #hashing: Hashing;
   #version: RemoteVersion;
   /** The hash of all bytes so far. Undefined if no hash is needed, or if an earlier run wrote some of the bytes. */
   #hash: Hash | undefined;
@@ -56,10 +56,9 @@ class Transfer {
   /** The hosts of the last response of this attempt; undefined before it. */
   #hosts: Hosts | undefined;
 
-  constructor(job: Job, sink: Sink, hashing: Hashing) {
+  constructor(job: Job, sink: Sink) {
     this.#job = job;
     this.#sink = sink;
-    this.#hashing = hashing;
     this.#version = sink.version ?? {};
   }
 
@@ -70,11 +69,12 @@ class Transfer {
       progress: () => this.#sink.bytes - this.#farthest,
       onRetry: (event) => watcher.retry(event),
     });
-    const sha256 = this.#hashing.isHashed ? await this.#sha256() : undefined;
+    const sha256 = this.#job.isHashed ? await this.#sha256() : undefined;
     if (sha256 !== undefined) this.#requireExpected(sha256);
     const { bytes, validator, total } = this.#partial;
     await watcher.complete?.(bytes, sha256);
     return {
+      result: this.#resumedBytes > 0 ? 'resumed' : 'downloaded',
       bytes,
       resumedBytes: this.#resumedBytes,
       etag: singleValue(lastResponse?.headers.etag) ?? (validator?.kind === 'etag' ? validator.value : undefined),
@@ -90,7 +90,7 @@ class Transfer {
 
   #requireExpected(sha256: string): void {
     try {
-      requireHash(sha256, this.#hashing.expected);
+      requireHash(sha256, this.#job.expected);
     } catch (error) {
       throw this.#withHosts(error);
     }
@@ -144,7 +144,7 @@ class Transfer {
       this.#requireRestartable();
       this.#version = { validator: strongValidator(response.headers), total, address: response.address };
       await this.#sink.begin(this.#version);
-      if (this.#hashing.isHashed) this.#hash = createHash('sha256');
+      if (this.#job.isHashed) this.#hash = createHash('sha256');
     } catch (error) {
       response.discard();
       throw error;
@@ -202,7 +202,7 @@ class Transfer {
   async #isProvedOtherwise(error: unknown): Promise<boolean> {
     if (!(error instanceof FilingsError && error.fault === 'unproved-end')) return false;
     const { bytes, total } = this.#partial;
-    const { expected } = this.#hashing;
+    const { expected } = this.#job;
     return bytes === total || (expected !== undefined && (await this.#sha256()) === expected);
   }
 
