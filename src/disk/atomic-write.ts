@@ -1,9 +1,9 @@
 // Writes whole small files: a reader sees either the old file or the complete new one, even after a crash.
-import { lstat, open, readlink, realpath, rename, unlink } from 'node:fs/promises';
+import { lstat, open, readlink, realpath, unlink } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { errnoOf, FilingsError } from '../errors.ts';
 import type { World } from '../world.ts';
-import { renameOnWindows, undefinedIfMissing } from './calls.ts';
+import { namesOn, undefinedIfMissing } from './calls.ts';
 import { diskError, withDiskError } from './failure.ts';
 import { flushDirectory, makeDirectories } from './make-directories.ts';
 import { partName } from './part-name.ts';
@@ -31,10 +31,9 @@ export async function createNewFiles(files: readonly NewFile[]): Promise<void> {
     } catch (cause) {
       for (const path of created) await unlink(path).catch(() => {});
       if (errnoOf(cause) !== 'EEXIST') throw diskError(cause, file.path);
-      const hint = 'choose another name, or move the old file away';
       throw new FilingsError('local_io', 'already exists, and is not overwritten', {
         subject: { path: file.path },
-        hint,
+        hint: 'choose another name, or move the old file away',
         cause,
       });
     }
@@ -67,9 +66,7 @@ export function replaceFile(
     for (const directory of made) await flushDirectory(dirname(directory));
     const temporary = join(dirname(target), partName(basename(target), random()));
     await create({ path: temporary, bytes: text, mode });
-    const replace = () =>
-      platform === 'win32' ? renameOnWindows(temporary, target, sleep) : rename(temporary, target);
-    await removeOnFailure(temporary, replace);
+    await removeOnFailure(temporary, () => namesOn({ platform, sleep }).rename(temporary, target));
     await flushDirectory(dirname(target));
   });
 }

@@ -1,7 +1,6 @@
 // The system calls that this program makes on files. Calls on names are synchronous, because a call in the thread pool
 // takes ten times as long. Writes and flushes, which may take long, run in the pool.
-import { close, constants, linkSync, open, renameSync, unlinkSync } from 'node:fs';
-import { link, lstat, rename } from 'node:fs/promises';
+import { close, constants, linkSync, lstatSync, open, renameSync, unlinkSync } from 'node:fs';
 import { promisify } from 'node:util';
 import { createAbortController, type Sleep } from '../abort.ts';
 import { errnoOf } from '../errors.ts';
@@ -44,8 +43,8 @@ const POSIX: Names = {
 export function namesOn({ platform, sleep }: Pick<World, 'platform' | 'sleep'>): Names {
   if (platform !== 'win32') return POSIX;
   return {
-    link: (from, to) => retryWhileInUse(() => link(from, to), sleep),
-    rename: (from, to) => renameOnWindows(from, to, sleep),
+    link: (from, to) => retryWhileInUse(() => POSIX.link(from, to), sleep),
+    rename: (from, to) => retryWhileInUse(() => POSIX.rename(from, to), sleep).catch((error) => refineInUse(error, to)),
     remove: (path) => retryWhileInUse(() => POSIX.remove(path), sleep),
   };
 }
@@ -55,20 +54,12 @@ const IN_USE_ERRORS: ReadonlySet<string | undefined> = new Set(['EPERM', 'EACCES
 const IN_USE_POLL_MS = 50;
 const MAX_IN_USE_MS = 1000;
 
-/**
- * Renames a file on Windows. Throws the system error. The code of the error is `EINUSE` if another program has the file
- * open that would be replaced.
- */
-export async function renameOnWindows(from: string, to: string, sleep: Sleep): Promise<void> {
-  try {
-    await retryWhileInUse(() => rename(from, to), sleep);
-  } catch (error) {
-    if (!IN_USE_ERRORS.has(errnoOf(error))) throw error;
-    const { mode = 0 } = (await lstat(to).catch(undefinedIfMissing)) ?? {};
-    // Windows has the same errors for a read-only file.
-    const isWritable = (mode & 0o200) !== 0;
-    throw isWritable ? Object.assign(new Error('in use', { cause: error }), { code: 'EINUSE' }) : error;
-  }
+/** Throws `EINUSE` if another program has the file open that would be replaced, otherwise the error itself. */
+function refineInUse(error: unknown, replaced: string): never {
+  // Windows has the same errors for a read-only file.
+  const isWritable = ((lstatSync(replaced, { throwIfNoEntry: false })?.mode ?? 0) & 0o200) !== 0;
+  if (!IN_USE_ERRORS.has(errnoOf(error)) || !isWritable) throw error;
+  throw Object.assign(new Error('in use', { cause: error }), { code: 'EINUSE' });
 }
 
 /** Repeats a call that fails because another program has a file open, for up to one second. */

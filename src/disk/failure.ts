@@ -12,6 +12,7 @@ const CHECK = `check the disk and the path, or ${ELSEWHERE}`;
 const REASONS: Readonly<Record<string, readonly [reason: string, hint: string]>> = {
   ENOSPC: ['the disk is full', ROOM],
   EDQUOT: ['the disk quota is used up', ROOM],
+  ESTALE: ['stale file handle', CHECK],
   EFBIG: ['the file is larger than may be written here', `raise the limit (ulimit -f), or ${ELSEWHERE}`],
   EACCES: ['permission denied', `${ELSEWHERE}, or change its permissions`],
   EMFILE: ['too many open files', 'lower --jobs, or raise the limit (ulimit -n)'],
@@ -24,13 +25,8 @@ const REASONS: Readonly<Record<string, readonly [reason: string, hint: string]>>
   ELOOP: ['a symbolic link already exists there', `remove it, or ${ELSEWHERE}`],
 };
 
-/**
- * Common errors of file systems without a name in libuv, by number, in the words of glibc.
- */
-const UNNAMED: Readonly<Record<number, readonly [name: string, words: string]>> = {
-  [errno.ESTALE]: ['ESTALE', 'Stale file handle'],
-  [errno.EDQUOT]: ['EDQUOT', 'Disk quota exceeded'],
-};
+/** Common errors of file systems without a name in libuv, by number. */
+const UNNAMED: Readonly<Record<number, string>> = { [errno.ESTALE]: 'ESTALE', [errno.EDQUOT]: 'EDQUOT' };
 
 /**
  * Returns a `local_io` for a failed write to a path. It stops the run, unless the cause is only that another program
@@ -71,18 +67,15 @@ function explain(error: unknown): readonly [reason: string, hint: string] {
 }
 
 function nameOf(error: unknown): string | undefined {
-  return unnamed(error)?.[0] ?? errnoOf(error);
-}
-
-function unnamed(error: unknown) {
   const { errno: number } = (error ?? {}) as { errno?: unknown };
-  return typeof number === 'number' ? UNNAMED[-number] : undefined;
+  return (typeof number === 'number' && UNNAMED[-number]) || errnoOf(error);
 }
 
 /** Returns a system error in words and with its name: `permission denied (EACCES)`. */
 export function systemReason(error: unknown): string {
-  const code = errnoOf(error);
+  const code = nameOf(error);
   if (code === undefined) return foreign(error instanceof Error ? error.message : String(error));
-  const [name, words] = unnamed(error) ?? [...getSystemErrorMap().values()].find(([name]) => name === code) ?? [];
-  return words === undefined ? code.replace(/^Unknown system error -/, 'system error ') : `${words} (${name})`;
+  const [, words] = [...getSystemErrorMap().values()].find(([name]) => name === code) ?? [];
+  const reason = words ?? REASONS[code]?.[0];
+  return reason === undefined ? code.replace(/^Unknown system error -/, 'system error ') : `${reason} (${code})`;
 }

@@ -20,8 +20,8 @@ export async function checkExisting(
 /**
  * Throws `integrity` if a hash is not the expected one. `path` is the path of a file that this run did not download.
  */
-export function requireHash(actual: string, expected: string = actual, path?: string): void {
-  if (actual === expected) return;
+export function requireHash(actual: string | undefined, expected: string | undefined, path?: string): void {
+  if (expected === undefined || actual === expected) return;
   throw new FilingsError('integrity', `wrong hash: its SHA-256 is ${actual}, not ${expected}`, {
     subject: { path },
     hint: 'the file does not match --sha256; check which of the two is wrong',

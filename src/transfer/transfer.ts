@@ -53,6 +53,7 @@ class Transfer {
   /** The most bytes that the sink had before an attempt. */
   #farthest = 0;
   #resumedBytes = 0;
+  #sha256: string | undefined;
   /** The hosts of the last response of this attempt; undefined before it. */
   #hosts: Hosts | undefined;
 
@@ -69,9 +70,8 @@ class Transfer {
       progress: () => this.#sink.bytes - this.#farthest,
       onRetry: (event) => watcher.retry(event),
     });
-    const sha256 = this.#job.isHashed ? await this.#sha256() : undefined;
-    if (sha256 !== undefined) this.#requireExpected(sha256);
     const { bytes, validator, total } = this.#partial;
+    const sha256 = this.#sha256;
     await watcher.complete?.(bytes, sha256);
     return {
       result: this.#resumedBytes > 0 ? 'resumed' : 'downloaded',
@@ -88,19 +88,6 @@ class Transfer {
     return { bytes: this.#sink.bytes, ...this.#version };
   }
 
-  #requireExpected(sha256: string): void {
-    try {
-      requireHash(sha256, this.#job.expected);
-    } catch (error) {
-      throw this.#withHosts(error);
-    }
-  }
-
-  /** Adds both hosts to an error about a redirected response. */
-  #withHosts(error: unknown): unknown {
-    return this.#hosts ? withHosts(this.#hosts, error) : error;
-  }
-
   async #attempt(): Promise<ServiceResponse | undefined> {
     const sink = this.#sink;
     this.#farthest = Math.max(this.#farthest, sink.bytes);
@@ -110,9 +97,11 @@ class Transfer {
       this.#resumedBytes = sink.bytes;
       this.#job.watcher.total(this.#version.total, sink.bytes);
       if (response) await this.#receive(response);
+      if (this.#job.isHashed) this.#sha256 = await this.#hashed();
+      requireHash(this.#sha256, this.#job.expected);
       return response;
     } catch (thrown) {
-      const error = this.#withHosts(thrown);
+      const error = this.#hosts ? withHosts(this.#hosts, thrown) : thrown;
       // Without a validator a pipe can neither be resumed nor restarted, so a retry is useless after any error.
       const isStuck = !sink.isRestartable && this.#version.validator === undefined;
       throw isStuck && error instanceof FilingsError ? error.with({ retryable: false }) : error;
@@ -203,10 +192,10 @@ class Transfer {
     if (!(error instanceof FilingsError && error.fault === 'unproved-end')) return false;
     const { bytes, total } = this.#partial;
     const { expected } = this.#job;
-    return bytes === total || (expected !== undefined && (await this.#sha256()) === expected);
+    return bytes === total || (expected !== undefined && (await this.#hashed()) === expected);
   }
 
-  async #sha256(): Promise<string | undefined> {
+  async #hashed(): Promise<string | undefined> {
     return this.#hash ? this.#hash.copy().digest('hex') : this.#sink.sha256?.();
   }
 }

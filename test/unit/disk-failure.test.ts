@@ -21,7 +21,7 @@ test.each<[what: string, error: Error, words: string]>([
   ['a full disk', system('ENOSPC', -28), 'the disk is full'],
   ['a read-only disk', system('EROFS', -30), 'read-only file system (EROFS)'],
   ['an exceeded quota, which libuv does not name', unnamed(constants.errno.EDQUOT), 'the disk quota is used up'],
-  ['a network disk that has disappeared', unnamed(constants.errno.ESTALE), 'Stale file handle (ESTALE)'],
+  ['a network disk that has disappeared', unnamed(constants.errno.ESTALE), 'stale file handle'],
   ['a file that a container mounts by itself', system('EBUSY', -16), 'it is in use, or mounted by itself'],
   ['an unknown error number', unnamed(9999), 'system error 9999'],
   ['a path that is not a regular file', Object.assign(new Error('x'), { code: 'EFTYPE' }), 'it is not a regular file'],

@@ -35,7 +35,6 @@ export function faultsOf(tree: Tree, stdout: string, expectation: Expectation): 
   }
   for (const [path, content] of expectation.old) {
     if (/^out\//.test(path) && content.length > 0 && !tree.has(path)) faults.push(`${path} stood there, and is gone`);
-    if (path.endsWith('/SHA256SUMS')) faults.push(...lostFrom(path, content, tree.get(path)));
   }
   for (const line of linesOf(tree.get('done'))) {
     const [, number] = /^(\d{10}-\d\d-\d{6})\t[\da-f]{16}\t[^\t]+\t\d+$/.exec(line) ?? [];
@@ -56,14 +55,6 @@ export function faultsOf(tree: Tree, stdout: string, expectation: Expectation): 
     }
   }
   return faults;
-}
-
-/** Returns a fault for each entry of a checksum file that is no longer valid. */
-function lostFrom(path: string, before: Buffer, now: Buffer = Buffer.alloc(0)): string[] {
-  const counting = new Map(sumsIn(now));
-  return [...new Map(sumsIn(before))].flatMap(([name, sha256]) =>
-    counting.get(name) === sha256 ? [] : [`${path} has lost the line of ${name}`],
-  );
 }
 
 /** True if `verify` reports only lines that the power cut has torn. A checksum file is only appended to. */

@@ -1,6 +1,6 @@
 // Replays the system calls of a run on the model of a disk.
 import { resolve } from 'node:path';
-import { ALL, crashTree, type Tree } from './crash-state.ts';
+import type { Tree } from './crash-state.ts';
 import {
   type Covered,
   coveredBy,
@@ -183,10 +183,8 @@ export class Replay {
   #placeOf(call: Call, text: number): { folder: FolderNode; name: string } | undefined {
     const path = textsOf(call)[text]?.toString();
     if (path === undefined) return undefined;
-    const [, fd, below] = /^\/proc\/self\/fd\/(\d+)\/(.*)$/.exec(path) ?? [];
-    const parent = fd === undefined ? undefined : this.#open.get(placeIn(call, Number(fd)))?.node;
-    const steps = parent ? [below ?? ''] : this.#below(resolve(this.#path, path));
-    let node: Node | undefined = parent ?? this.root;
+    const steps = this.#below(resolve(this.#path, path));
+    let node: Node | undefined = this.root;
     for (const step of steps?.slice(0, -1) ?? []) node = node?.kind === 'folder' ? node.live.get(step) : undefined;
     const name = steps?.at(-1);
     return node?.kind === 'folder' && name !== undefined ? { folder: node, name: name === '.' ? '' : name } : undefined;
@@ -212,30 +210,4 @@ function isFlush({ name }: Call): boolean {
 
 function isWrite({ name }: Call): boolean {
   return /^p?write(v|64|v2)?$/.test(name);
-}
-
-/** Maximum number of unfinished calls, except flushes, that are tried when a process is killed. */
-const MAX_LOST = 6;
-/** A descriptor that no other open file has. */
-const DESCRIPTOR = 1_000_000;
-const CHANGING = ['open', 'openat', 'ftruncate', 'mkdir', 'unlink', 'rmdir', 'link', 'rename'];
-
-/**
- * The possible trees after the runs. A call that did not return, because its process was killed, may have had its
- * effect or not. The first tree is that without such effects.
- */
-export function* possibleEnds(path: string, old: Tree, runs: readonly (readonly Call[])[]): Generator<Tree> {
-  const isLost = (call: Call) => call.result === undefined && (isWrite(call) || CHANGING.includes(call.name));
-  const effectOf = (call: Call) =>
-    isWrite(call) ? Buffer.concat(textsOf(call)).length : call.name.startsWith('open') ? DESCRIPTOR : 0;
-  const lost = runs.flat().filter(isLost).slice(0, MAX_LOST);
-  for (let choice = 0; choice < 2 ** lost.length; choice += 1) {
-    const done = new Set(lost.filter((_, at) => choice & (1 << at)));
-    const replay = new Replay(path, old);
-    for (const calls of runs) {
-      const ended = calls.map((call) => (done.has(call) ? { ...call, result: effectOf(call) } : call));
-      replay.run(ended, () => {});
-    }
-    yield crashTree(replay.root, ALL);
-  }
 }

@@ -1,12 +1,10 @@
 import { accession } from '../../servers/archive.ts';
 import { MIRROR } from '../mirror-line.ts';
 import type { Tree } from './crash-state.ts';
-import type { Act, Killed, Scenario } from './scenario.ts';
+import type { Act, Scenario } from './scenario.ts';
 
 const BATCH = [...MIRROR, '-j', '3', '--retries', '0'];
 const FILED = [...BATCH, '--report', 'report'];
-/** Uses another done list, so that the run checks every filing. */
-const LISTED_ANEW = FILED.map((arg) => (arg === 'done' ? 'done-anew' : arg));
 const NEW = { version: 2, cuts: false };
 
 const OLD_FILE = Buffer.from('the old file\n');
@@ -26,27 +24,8 @@ function alone(path: string, mood: Act['mood'] = {}): Act {
   return { args: ['download', FILING, name, '-o', path, ...options], mood };
 }
 
-function killed(when: string, at: Killed['at'], named: Killed['named']): Scenario {
-  const acts = [{ args: FILED, killed: { at, named } }, { args: FILED }];
-  return { name: `a batch that is killed ${when}, and goes on`, acts };
-}
-
-/** The simplest scenario. */
-export const BATCH_ALONE: Scenario = { name: 'a batch', acts: [{ args: FILED }] };
-const INTO: Act = {
-  args: ['download', FILING, 'f0.htm', '-d', `out/${FILING}`, '--report', 'report', '-q', '--retries', '0'],
-};
-/** Only the second run can flush the name of this file, when it checks the existing file. */
-export const KILLED: Scenario = {
-  name: 'one file, killed when it has its name, which is not flushed, and again',
-  acts: [{ ...INTO, killed: { at: ['unlink', 1], named: ['link', /\/f0\.htm$/] } }, INTO],
-  // The name of the report is durable.
-  old: new Map([...BESIDE, ['report', Buffer.alloc(0)]]),
-  files: [FILE, ...BESIDE.keys()],
-};
-
 export const SCENARIOS: readonly Scenario[] = [
-  BATCH_ALONE,
+  { name: 'a batch', acts: [{ args: FILED }] },
   { name: 'a batch that tells another machine', acts: [{ args: [...BATCH, '--report', '-'] }] },
   {
     name: 'a batch that is cut, and goes on',
@@ -63,10 +42,6 @@ export const SCENARIOS: readonly Scenario[] = [
       { args: FILED, mood: NEW },
     ],
   },
-  KILLED,
-  killed('when a file has its name, which is not flushed', ['unlink', 1], ['link', /\/\w+\.htm$/]),
-  killed('when DIR is made, and not flushed', ['fsync', 1], ['mkdir', /out$/]),
-  killed('when a directory below it is made, and not flushed', ['fsync', 3], ['mkdir', /\/[-\d]+$/]),
   { name: 'a batch over what is there', acts: [{ args: [...FILED, '--if-exists', 'overwrite'] }], old: OLD },
   {
     name: 'one file to a name',
@@ -82,10 +57,5 @@ export const SCENARIOS: readonly Scenario[] = [
     old: BESIDE,
     files: [LARGE, ...BESIDE.keys()],
   },
-  { name: 'two batches at once', acts: [{ args: FILED, beside: {} }], sweeps: LISTED_ANEW },
-  {
-    name: 'two batches at once, the first of which is killed',
-    acts: [{ args: FILED, beside: { killedBehind: FILE } }],
-    sweeps: LISTED_ANEW,
-  },
+  { name: 'two batches at once', acts: [{ args: FILED, isTwice: true }] },
 ];

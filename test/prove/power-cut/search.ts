@@ -1,8 +1,6 @@
 import { createHash } from 'node:crypto';
-import { isDeepStrictEqual } from 'node:util';
 import { expect } from 'vitest';
 import type { Workplace } from '../../cli/program.ts';
-import { oneThread } from '../traced.ts';
 import {
   ALL,
   CONTENTS,
@@ -16,18 +14,13 @@ import {
   type Tree,
 } from './crash-state.ts';
 import { type Expectation, faultsOf } from './invariants.ts';
-import { possibleEnds, Replay } from './replay.ts';
-import { type Act, rebuild, type Scenario, trace, treeAt } from './scenario.ts';
+import { Replay } from './replay.ts';
+import { rebuild, type Scenario, trace, treeAt } from './scenario.ts';
 import type { startFilings } from './service.ts';
-import type { Call } from './strace-log.ts';
-
-/** Maximum number of attempts to kill a run at the right moment. Most attempts succeed. */
-const MAX_TRIES = 20;
 
 /** The environment of a scenario. */
 export interface Stage {
   readonly place: Workplace;
-  readonly bin: string;
   readonly service: Awaited<ReturnType<typeof startFilings>>;
 }
 
@@ -51,11 +44,10 @@ export async function search(scenario: Scenario, stage: Stage, roll: Dice, reach
   const old = new Map([...(scenario.old ?? []), ['in', Buffer.from(service.numbers.join('\n'))]]);
   await rebuild(place.path, old);
   const replay = new Replay(place.path, old);
-  const runs: (readonly Call[])[] = [];
   const expectation = expectationOf(scenario);
   const digests = new Set<string>();
   const faults: string[] = [];
-  const [some, withPart] = [sample(reach.rerunStates, roll), sample(reach.rerunStates, roll)];
+  const some = sample(2 * reach.rerunStates, roll);
   const check = (fate: Fate, how: string) => {
     const tree = crashTree(replay.root, fate);
     const digest =
@@ -66,16 +58,12 @@ export async function search(scenario: Scenario, stage: Stage, roll: Dice, reach
     if (digests.has(digest)) return;
     digests.add(digest);
     faults.push(...faultsOf(tree, replay.stdout, expectation).map((fault) => `${how}: ${fault}`));
-    const hasPart = [...tree].some(([path, content]) => path.endsWith('.filings-part') && content.length > 0);
-    (hasPart ? withPart : some).add({ tree, how });
+    some.add({ tree, how });
   };
   Object.assign(service.mood, { version: 1, cuts: false });
   for (const [at, act] of scenario.acts.entries()) {
     Object.assign(service.mood, act.mood);
-    // A kill is given by the number of a call, so that one thread must make all calls.
-    const env = { ...service.env, ...(act.killed && (await oneThread(place))) };
-    const calls = await traceOf(act, stage, env, old);
-    runs.push(calls);
+    const calls = await trace(place, service.env, act);
     replay.run(calls, ({ name, end }) => {
       const moment = `run ${at + 1}, line ${end} (${name})`;
       check(ALL, `${moment}: all`);
@@ -86,31 +74,9 @@ export async function search(scenario: Scenario, stage: Stage, roll: Dice, reach
       for (let n = 0; n < reach.each; n += 1) check(inAnyOrder(roll), `${moment}: in any order, ${n}`);
     });
   }
-  requireSame(possibleEnds(place.path, old, runs), await treeAt(place.path));
-  return { states: digests.size, faults, rerunStates: [...some.kept, ...withPart.kept] };
-}
-
-/** Repeats a run until its kill comes at the right moment. A killed run is always the first one of its scenario. */
-async function traceOf(act: Act, { place, bin }: Stage, env: Record<string, string>, old: Tree): Promise<Call[]> {
-  for (let left = MAX_TRIES; left > 0; left -= 1) {
-    const calls = await trace(place, bin, env, act);
-    if (calls) return calls;
-    await rebuild(place.path, old);
-  }
-  throw new Error(`${act.args.join(' ')}: killed ${MAX_TRIES} times, and never behind ${act.killed?.named.join(' ')}`);
-}
-
-/**
- * Fails unless the model and the real disk have the same files. Otherwise the states of the model would be those of
- * another disk.
- */
-function requireSame(modelled: Iterable<Tree>, real: Tree): void {
-  const ends: string[][] = [];
-  for (const tree of modelled) {
-    ends.push(linesAndHashes(tree));
-    if (isDeepStrictEqual(ends.at(-1), linesAndHashes(real))) return;
-  }
-  expect(ends[0]).toEqual(linesAndHashes(real));
+  // Otherwise the states of the model would be those of another disk.
+  expect(linesAndHashes(crashTree(replay.root, ALL))).toEqual(linesAndHashes(await treeAt(place.path)));
+  return { states: digests.size, faults, rerunStates: some.kept };
 }
 
 export function expectationOf({ acts, old = new Map() }: Scenario): Expectation {
