@@ -84,24 +84,17 @@ describe('verify of a tree', () => {
     expect(await verified(at('a'))).toMatchObject({ lines: [`missing\t${at('a/b/one')}`], exitCode: 9 });
   });
 
-  test.each([
-    ['a flag', {}, ['--deadline', '2s']],
-    ['the config file', { deadline: '2s' }, []],
-  ])(
-    'stops inside a large file at the deadline of %s, reports the findings so far and exits with 7',
-    async (_, config, args) => {
-      await place.config(config);
-      await listed('a', { one: '1', two: '2', zero: '' });
-      await write('a/two', 'x');
-      // A sparse file of 1 TiB.
-      await truncate(at('a/zero'), 2 ** 40);
-      const { lines, exitCode } = await inJson('a', ...args);
-      expect([exitCode, lines]).toMatchObject([
-        7,
-        [{ path: 'a/two', result: 'changed' }, { summary: { same: 1, changed: 1, exit_code: 7 } }],
-      ]);
-    },
-  );
+  test('stops inside a large file at the deadline, reports the findings so far and exits with 7', async () => {
+    await listed('a', { one: '1', two: '2', zero: '' });
+    await write('a/two', 'x');
+    // A sparse file of 1 TiB.
+    await truncate(at('a/zero'), 2 ** 40);
+    const { lines, exitCode } = await inJson('a', '--deadline', '2s');
+    expect([exitCode, lines]).toMatchObject([
+      7,
+      [{ path: 'a/two', result: 'changed' }, { summary: { same: 1, changed: 1, exit_code: 7 } }],
+    ]);
+  });
 });
 
 test('verify yields to signals and deadlines while it checks many missing files', async () => {
@@ -141,14 +134,11 @@ describe('a SHA256SUMS', () => {
     ['whose last entry of a name counts', `${sha256('x')}  one\r\n${BOTH}`, [], 0],
     ['whose last line lacks its break alone', `${ONE}${sha256('x')}  two`, ['torn', 'unlisted two'], 0],
     ['whose last name is cut to that of another file', `${ONE}${sha256('3')}  two`, ['torn', 'unlisted two'], 0],
-    ['whose last name is that of a listed file', `${BOTH}${sha256('3')}  two`, ['torn'], 0],
     ['that is one line without its break', ONE.slice(0, -1), ['damaged', 'torn', 'unlisted one', 'unlisted two'], 9],
-    ['whose last name is cut', `${BOTH.slice(0, -2)}`, ['torn', 'unlisted two'], 0],
     ['whose last hash is cut', `${ONE}${TWO.slice(0, 30)}`, ['torn', 'unlisted two'], 0],
     ['whose last line is NUL bytes', `${ONE}${'\0'.repeat(70)}`, ['torn', 'unlisted two'], 0],
     ['that is empty', '', ['damaged', 'unlisted one', 'unlisted two'], 9],
     ['that is NUL bytes', '\0'.repeat(140), ['damaged', 'torn', 'unlisted one', 'unlisted two'], 9],
-    ['damaged in a digit', `x${BOTH.slice(1)}`, ['damaged', 'unlisted one'], 9],
     ['with a byte-order mark', `\ufeff${BOTH}`, [], 0],
     ['whose last line is an incomplete comment', `${BOTH}#${ONE.slice(1, 30)}`, [], 0],
     ['of comments only', `#${ONE.slice(1)}\n`, ['damaged', 'unlisted one', 'unlisted two'], 9],

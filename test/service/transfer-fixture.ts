@@ -35,8 +35,6 @@ export interface RunOptions {
   readonly below?: string;
   /** Called before each retry. */
   readonly retry?: () => void;
-  /** Receives the warnings. */
-  readonly warn?: (text: string) => void;
 }
 
 export type Run = Awaited<ReturnType<typeof startRun>>;
@@ -74,22 +72,14 @@ export async function startRun(url: string, options: RunOptions = {}) {
   const fetching = { client, directories, monotonic };
   const { signal } = new AbortController();
   const nothing = () => {};
-  const { retry = nothing, warn = nothing } = options;
-  const watcher = { total: nothing, received: nothing, resumable: nothing, retry, warn };
+  const watcher = { total: nothing, received: nothing, retry: options.retry ?? nothing };
   const fileOf = (fileName: string) => ({ accession: ACCESSION, fileName });
   return {
     directory,
     save(name = 'primary.htm', sha256?: string) {
       const path = join(directory, below, name);
-      const request = {
-        accession: ACCESSION,
-        displayPath: path,
-        ifExists,
-        sha256,
-        hasChecksums,
-        isDryRun: false,
-      };
-      const target = { ...request, path, location: { directory, below } };
+      const location = { directory, below };
+      const target = { path, location, displayPath: path, ifExists, sha256, hasChecksums, isDryRun: false };
       return saveToDisk(fileOf(name), target, planAt(target), fetching, signal, watcher);
     },
     pipe(writer: ByteWriter) {
