@@ -6,6 +6,7 @@
 // The later run claims it by renaming it back to a part of its own, which only one run can do. So a kill or a power cut
 // leaves a part that is never resumed and that is removed after a day.
 import {
+  closeSync,
   constants,
   existsSync,
   fchmodSync,
@@ -18,7 +19,7 @@ import {
 } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { createAbortController } from '../abort.ts';
-import { closeFile, NEW_FILE } from '../disk/calls.ts';
+import { NEW_FILE } from '../disk/calls.ts';
 import type { Directories, Directory } from '../disk/directory.ts';
 import { diskError, withDiskError } from '../disk/failure.ts';
 import { OutputFile } from '../disk/output-file.ts';
@@ -210,7 +211,7 @@ export class Part implements Sink {
     } finally {
       if (!this.#opened) {
         await this.#names.remove(this.#path).catch(() => {});
-        await closeFile(fd);
+        closeSync(fd);
       }
     }
   }

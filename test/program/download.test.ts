@@ -73,19 +73,11 @@ describe('a download reports', () => {
   });
 });
 
-const OTHER = '0001234567-24-000002';
-const [DIGITS, OTHER_DIGITS] = [ACCESSION, OTHER].map((number) => number.replaceAll('-', '')) as [string, string];
+// Where a file counts as the filing's own is the table of unit/placed-filing.
 test.each<[args: string[], path: string, exists: Buffer | string, exit: number, requests: number]>([
   [[], 'a', 'of another filing', 8, 1],
   [[], 'a', FILE, 0, 1],
-  [['--layout', '{accession_no}-{file_name}'], `${ACCESSION}-a`, 'another', 8, 1],
   [['--layout', '{accession_no}/{file_name}'], `${ACCESSION}/a`, 'ours', 0, 0],
-  [['-d', `x/${ACCESSION}/y`], `x/${ACCESSION}/y/a`, 'ours', 0, 0],
-  [['-d', `x/${DIGITS}`], `x/${DIGITS}/a`, 'ours', 0, 0],
-  [['-d', `x/${OTHER}`, '--layout', '{accession_no}/{file_name}'], `x/${OTHER}/${ACCESSION}/a`, 'ours', 0, 0],
-  [['-d', `x/${ACCESSION}/${OTHER}`], `x/${ACCESSION}/${OTHER}/a`, 'of another filing', 8, 1],
-  [['-d', `x/${ACCESSION}`, '--layout', `${OTHER}/{file_name}`], `x/${ACCESSION}/${OTHER}/a`, 'another', 8, 1],
-  [['-d', `x/${ACCESSION}`, '--layout', `${OTHER_DIGITS}/{file_name}`], `x/${ACCESSION}/${OTHER_DIGITS}/a`, 'x', 8, 1],
   [['-o', 'a'], 'a', 'old', 0, 1],
 ])('an existing file is skipped only below its accession number: %j: %s', async (args, path, exists, exit, asked) => {
   const { download, read, requests, write } = await setUp();

@@ -1,6 +1,6 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { expect, it } from 'vitest';
+import { expect, test } from 'vitest';
 import { workplace } from '../cli/program.ts';
 import { readReport } from '../program/batch.ts';
 import { accession, startArchive } from '../servers/archive.ts';
@@ -30,7 +30,7 @@ async function setUp(book: string, content = `${'#'.repeat(MAX_FILE_BYTES - 1)}\
   };
 }
 
-it.each([
+test.each([
   ['the done list', 'done', /--done \S*\/done: cannot write/],
   ['a checksum file', `out/${A}/SHA256SUMS`, /SHA256SUMS: cannot write/],
 ])('%s over its size limit exits with 8, and the next run completes the filings', async (_what, book, says) => {
@@ -44,7 +44,7 @@ it.each([
   expect(await done()).toBe(2);
 });
 
-it('a report over its size limit exits with 8, and only reported filings are done', async () => {
+test('a report over its size limit exits with 8, and only reported filings are done', async () => {
   const { run, done, report } = await setUp('report');
   expect(await run(LIMITED)).toEqual({ exitCode: 8, stderr: expect.stringMatching(/--report.*cannot write/) });
   expect(await done()).toBe(0);
@@ -52,7 +52,7 @@ it('a report over its size limit exits with 8, and only reported filings are don
   expect((await report()).files).toHaveLength(3);
 });
 
-it('a SHA256SUMS that cannot be flushed exits with 8, and the next run completes the filing', async () => {
+test('a SHA256SUMS that cannot be flushed exits with 8, and the next run completes the filing', async () => {
   const sums = `out/${A}/SHA256SUMS`;
   const { run, done } = await setUp(sums, '');
   const faulty = `exec strace -f -o /dev/null -P "$PWD/${sums}" -e trace=fsync -e inject=fsync:error=EIO`;

@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
-import { expect, it } from 'vitest';
+import { expect, test } from 'vitest';
 import { until, workplace } from '../cli/program.ts';
 import { readReport } from '../program/batch.ts';
 import { accession, startArchive } from '../servers/archive.ts';
@@ -21,7 +21,7 @@ const filings = Object.fromEntries(
   numbers.map((number) => [number, Object.fromEntries(names.map((name) => [name, body(number, name)]))]),
 );
 
-it.each([
+test.each([
   ['one process', 1],
   ['four processes that share a report, a done list and checksum files', PARTS],
 ])('a mirror that is killed 20 times is complete in the end and repeats no reported file: %s', async (_what, parts) => {
