@@ -8,28 +8,12 @@ import { readWholeLines } from '../input/lines.ts';
 import type { AccessionNumber } from '../service/accession.ts';
 import type { ChosenFiling } from './item.ts';
 
-/** The options that decide which files a filing has on disk, and where. */
-interface SelectionKey {
-  /** Normalised base URL, or `sandbox`. */
-  readonly service: string;
-  readonly include: readonly string[];
-  readonly exclude: readonly string[];
-  readonly layout: string;
-  readonly directory: string;
-  readonly query: readonly (readonly [name: string, value: string])[];
-}
-
 /**
- * Returns 16 hexadecimal digits of SHA-256 over the JSON array of service, include globs, exclude globs, layout,
- * directory and query. The order of globs and repeated globs do not change it.
+ * Returns 16 hexadecimal digits of SHA-256 over what decides which files a filing has on disk, and where: the service,
+ * the globs, the layout, the directory and the query.
  */
-export function selectionId({ service, include, exclude, layout, directory, query }: SelectionKey): string {
-  const text = JSON.stringify([service, uniqueSorted(include), uniqueSorted(exclude), layout, directory, query]);
-  return createHash('sha256').update(text).digest('hex').slice(0, 16);
-}
-
-function uniqueSorted(globs: readonly string[]): string[] {
-  return [...new Set(globs)].sort();
+export function selectionId(...parts: readonly (string | readonly unknown[])[]): string {
+  return createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 16);
 }
 
 /** A line is `ACCESSION<TAB>SELECTION<TAB>TIME<TAB>FILES`. */
@@ -46,7 +30,7 @@ export interface DoneListOptions {
   readonly readOnly: boolean;
 }
 
-/** The filings of the list, and those that this run adds. */
+/** The filings that earlier runs completed, and the file to which this run appends. */
 export class DoneList {
   readonly #options: DoneListOptions;
   readonly #filings = new Set<AccessionNumber>();
@@ -74,7 +58,7 @@ export class DoneList {
     return this.#filings.has(accession);
   }
 
-  /** Appends filings. Throws `local_io`: then they do not count as done. */
+  /** Appends filings, unless the list is read-only. Throws `local_io`. */
   async add(filings: readonly Pick<ChosenFiling, 'accession' | 'files'>[]): Promise<void> {
     const { selection, now } = this.#options;
     const time = new Date(now()).toISOString().replace(/\.\d+/, '');
@@ -82,7 +66,6 @@ export class DoneList {
     await this.#file?.write(lines.map((line) => Buffer.from(line))).catch((error) => {
       throw asDoneListError(error);
     });
-    for (const { accession } of filings) this.#filings.add(accession);
   }
 
   async close(): Promise<void> {

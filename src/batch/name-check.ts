@@ -4,30 +4,24 @@
 import { hash } from 'node:crypto';
 import { twinKey } from '../disk/file-name.ts';
 import { FilingsError } from '../errors.ts';
-import { grouped } from '../text.ts';
 import type { Item, NamedFile } from './item.ts';
 import { ACCESSION_NO, type Layout } from './layout.ts';
-
-/** V8's Map holds at most 2^24 entries. */
-const MAX_NAMES = 16_000_000;
 
 /** Decides for each name of a run whether it is downloaded, refused or already known. */
 export class NameCheck {
   readonly #layout: Layout;
-  readonly #maxNames: number;
   /** Whether a path names the filing, so that files of two filings never share one. */
   readonly #hasFiling: boolean;
   /** A number for each filing and exact name, by the digest of the path without case and accents. */
   readonly #files = new Map<string, number>();
   readonly #refused = new Set<string>();
 
-  constructor(layout: Layout, maxNames = MAX_NAMES) {
+  constructor(layout: Layout) {
     this.#layout = layout;
     this.#hasFiling = layout.template.includes(ACCESSION_NO);
-    this.#maxNames = maxNames;
   }
 
-  /** Returns the item for the next name. Throws `local_io` if there are too many names. */
+  /** Returns the item for the next name. */
   check(file: NamedFile): Item {
     const { accession, fileName, size, filing } = file;
     const { path, fault } = this.#layout.pathFor(accession, fileName);
@@ -49,7 +43,6 @@ export class NameCheck {
       const hint = 'use a --layout with {accession_no}, or download this file alone with -o PATH';
       return this.#refuse(file, 'local_io', 'another file of this run has the same path', hint);
     }
-    if (this.#files.size >= this.#maxNames) throw tooManyNames(this.#maxNames);
     this.#files.set(key, id);
     return { kind: 'file', accession, fileName, path, size, filing };
   }
@@ -63,10 +56,6 @@ export class NameCheck {
     const subject = { name: `file name '${fileName}' of ${accession}` };
     return { ...file, kind: 'refused', error: new FilingsError(code, reason, { subject, hint }) };
   }
-}
-
-function tooManyNames(count: number): FilingsError {
-  return new FilingsError('local_io', `more than ${grouped(count)} files`, { hint: 'split the input', stopsRun: true });
 }
 
 /** Returns 20 bits that tell filings apart: whether two names are of one filing decides only about the error. */

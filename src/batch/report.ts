@@ -30,22 +30,16 @@ export class Counts {
   resumableBytes = 0;
   /** The latest time that the service asked to wait for, in milliseconds since the epoch. */
   retryAt: number | undefined;
-  /** The failed files by the code of the error, or `temporary` if running it again may be enough. */
-  readonly failures = new Map<string, number>();
+  /** The number of failed files that running it again would not mend. */
+  permanent = 0;
 
   /** Counts the outcome of a file. */
   add({ result, bytes, error }: Outcome): void {
     this.files[result] += 1;
     if (result !== 'skipped') this.bytes += bytes;
     if (result !== 'failed' || error === undefined) return;
-    const kind = isTemporary(error) ? 'temporary' : error.code;
-    this.failures.set(kind, (this.failures.get(kind) ?? 0) + 1);
+    if (!isTemporary(error)) this.permanent += 1;
     if (error.retryAt !== undefined) this.retryAt = Math.max(this.retryAt ?? 0, error.retryAt);
-  }
-
-  /** The number of failed files that running it again would not mend. */
-  get permanent(): number {
-    return this.files.failed - (this.failures.get('temporary') ?? 0);
   }
 
   /** The number of ended files. */
@@ -130,7 +124,7 @@ export function batchSummaryLine(counts: Counts, summary: Summary, time: string)
   return printableJson({ v: 1, time, summary: members });
 }
 
-/** Returns `3 downloaded (1.2 MB) to mirror, 1 skipped, 2 failed (1 not found, 1 worth a retry); 9 requests, 12 s`. */
+/** Returns `3 downloaded (1.2 MB) to mirror, 1 skipped, 2 failed; 9 requests, 12 s`. */
 export function batchSummary(counts: Counts, { notStarted, ms, requests, place }: Summary): string {
   const { files, bytes, done, unmatched } = counts;
   const { downloaded, resumed, skipped, planned, failed, unfinished } = files;
@@ -140,7 +134,7 @@ export function batchSummary(counts: Counts, { notStarted, ms, requests, place }
     downloaded + resumed > 0 && `${downloaded + resumed} downloaded (${humanBytes(bytes)}) to ${place}`,
     resumed > 0 && `${resumed} of them resumed`,
     skipped > 0 && `${skipped} skipped`,
-    failed > 0 && `${failed} failed (${failureKinds(counts)})`,
+    failed > 0 && `${failed} failed`,
     unfinished > 0 && `${unfinished} unfinished`,
     done > 0 && `${counted(done, 'filing')} done before`,
     unmatched > 0 && `${unmatched} without a match`,
@@ -150,21 +144,6 @@ export function batchSummary(counts: Counts, { notStarted, ms, requests, place }
   if (counts.resumableBytes > 0) parts.push(resumableLine(counts.resumableBytes));
   const retry = counts.retryAt === undefined ? '' : `; not before ${new Date(counts.retryAt).toISOString()}`;
   return `${parts.join(', ')}; ${counted(requests, 'request')}, ${humanDuration(ms)}${retry}`;
-}
-
-const KINDS: Readonly<Record<string, string>> = {
-  not_found: 'not found',
-  local_io: 'not written',
-  temporary: 'worth a retry',
-  integrity: 'not intact',
-  auth: 'not allowed',
-};
-
-function failureKinds({ failures }: Counts): string {
-  const kinds = [...failures].sort(([, a], [, b]) => b - a);
-  return kinds
-    .map(([kind, count]) => (kind === 'usage' ? counted(count, 'invalid line') : `${count} ${KINDS[kind] ?? kind}`))
-    .join(', ');
 }
 
 /** Returns the line on stderr for a file that has ended without an error. */

@@ -9,7 +9,7 @@ import type { Readable } from 'node:stream';
 import { isSystemError, systemReason } from '../disk/failure.ts';
 import { FilingsError } from '../errors.ts';
 import { type AccessionNumber, accessionIn, parseAccession } from '../service/accession.ts';
-import { inUtf8, shortened } from '../text.ts';
+import { inUtf8 } from '../text.ts';
 import type { World } from '../world.ts';
 
 /** A filing or file that a line of `--input` or an argument names. */
@@ -34,10 +34,10 @@ const { O_NOCTTY, O_NONBLOCK, O_RDONLY } = constants;
 const LINE_FEED = 0x0a;
 /** V8 collects the lines of a small chunk while they are young, which saves 50 MB for a million lines. */
 const CHUNK_BYTES = 16_384;
-/** The longest line of text. Only a record may be longer: the service chooses its members. */
-const MAX_TEXT_BYTES = 65_536;
-/** A longer record is invalid, and is skipped without being kept in memory. A whole listing has at most half of it. */
-const MAX_LINE_BYTES = 32 << 20;
+/** Only a record may be longer, because the service chooses its members. */
+const MAX_TEXT_LENGTH = 65_536;
+/** A longer line is invalid, and is skipped without being kept in memory. A whole listing has at most half of it. */
+const MAX_RECORD_BYTES = 32 << 20;
 const IS_DIRECTORY = 'it is a directory';
 
 /**
@@ -93,7 +93,7 @@ export async function* readLines(
   let number = 0;
   let isEmpty = true;
   try {
-    for await (const bytes of readWholeLines(inUtf8(stream), MAX_LINE_BYTES)) {
+    for await (const bytes of readWholeLines(inUtf8(stream), MAX_RECORD_BYTES)) {
       const lines: Line[] = [];
       for (const text of decodeLines(bytes)) {
         number += 1;
@@ -149,19 +149,14 @@ function parseLine(text: string | Buffer, number: number): Line | 'ignored' | un
     if (typeof text !== 'string') throw new FilingsError('usage', NOT_UNICODE);
     const line = text.replace(/\r$/, '').trimStart();
     if (line === '' || line.startsWith('#')) return undefined;
-    requireLength(line, line.startsWith('{') ? MAX_LINE_BYTES : MAX_TEXT_BYTES);
-    return /^\{./s.test(line) ? parseRecord(line, number) : parseText(line, number);
+    const isRecord = /^\{./s.test(line);
+    const maxLength = isRecord ? MAX_RECORD_BYTES : MAX_TEXT_LENGTH;
+    if (line.length > maxLength) throw invalidLine(`longer than ${maxLength} characters`);
+    return isRecord ? parseRecord(line, number) : parseText(line, number);
   } catch (error) {
     if (!(error instanceof FilingsError)) throw error;
     return { kind: 'bad', error: error.with({ subject: { line: number } }), number };
   }
-}
-
-function requireLength(line: string, maxBytes: number): void {
-  // A UTF-16 unit takes at most three bytes.
-  if (line.length * 3 <= maxBytes || Buffer.byteLength(line) <= maxBytes) return;
-  // The lines of an old Mac are one long line.
-  throw invalidLine(line.includes('\r') ? CR_INSIDE : `longer than ${maxBytes} bytes`);
 }
 
 /** A `#` begins a comment, except after exactly one TAB: `filings list` prints a TAB before a name. */
@@ -169,7 +164,7 @@ function parseText(line: string, number: number): Line {
   const [, first = '', space = '', rest = ''] = /^(\S+)(\s*)(.*)$/s.exec(line) ?? [];
   const file = rest.startsWith('#') && space !== '\t' ? '' : rest;
   const accession = accessionIn(first);
-  const mistake = accession === undefined || line.includes('\r') ? mistakeIn(line, first) : mistakeInFile(file);
+  const mistake = findMistake(file, FILE_MISTAKES) ?? (accession ? undefined : findMistake(line, LINE_MISTAKES));
   if (mistake !== undefined) throw new FilingsError('usage', mistake);
   return createEntry(accession ?? parseAccession(first), file, number);
 }
@@ -202,48 +197,38 @@ function invalidLine(reason: string, cause?: unknown): FilingsError {
   });
 }
 
-// People bring lists of other programs. Each kind of mistake gets a sentence that says what was meant, and no line that
+// People bring lists of other programs. Each common mistake gets a sentence that says what was meant, and no line that
 // looks like one is requested as the name of a file.
 
 const NOT_UNICODE = 'not valid UTF-8 or UTF-16';
-const CR_INSIDE = "the lines end with CR alone: convert them with tr '\\r' '\\n'";
-const JSON_OVER_LINES = 'part of a JSON text over several lines: print one object per line with jq -c';
 
-/** Returns what is wrong with a line that does not begin with an accession number, if it is a known mistake. */
-function mistakeIn(line: string, first: string): string | undefined {
-  if (line.includes('\r')) return CR_INSIDE;
-  if (line.includes('\0'))
-    return 'NUL characters inside: each line must end with a line feed (no -0, no UTF-16 without a mark)';
-  if (line.includes('\ufffd')) return NOT_UNICODE;
-  if (/^(?:\{|[\]}],?|"(?:[^"\\]|\\.)*"\s*:.*|\[)$/.test(line.trimEnd())) return JSON_OVER_LINES;
-  if (line.startsWith('[')) return "a JSON array: print one object per line with jq -c '.[]'";
-  if (/^["']?\d[.,]?\d*e\+?\d+\b/i.test(first)) {
-    return `'${shortened(first, 40)}' was rounded by a spreadsheet: format the column as text, and export it again`;
-  }
-  const found = /(?<![\d-])(?:\d{10}-\d{2}-\d{6}|\d{18})(?![\d-])/.exec(line)?.[0];
-  const meant = accessionIn(found ?? '') ?? withLeadingZeros(/^["']?([\d-]+)/.exec(first)?.[1] ?? '');
-  if (meant === undefined) return undefined;
-  if (found === undefined) return `'${shortened(first, 40)}' has lost its leading zeros: write ${meant}`;
-  if (/^[^\s,;|]*\//.test(line)) return `a URL or path: write ${meant}, then a space and the name of the file`;
-  if (/^["']/.test(line)) return `quoted: write ${meant} without quotes (jq -r prints none)`;
-  const separator = line.startsWith(found) && /^\s*[,;|]/.test(line.slice(found.length));
-  if (separator) return `columns without white space between them: write a TAB after ${meant}`;
-  return `'${shortened(first, 40)}' is not an accession number: did you mean ${meant}?`;
+type Mistakes = readonly (readonly [pattern: RegExp, sentence: string])[];
+
+const FILE_MISTAKES: Mistakes = [
+  [/\r/, "the lines end with CR alone: convert them with tr '\\r' '\\n'"],
+  [/\0/, 'NUL characters inside: each line must end with a line feed (no -0, no UTF-16 without a mark)'],
+  [/\ufffd/, NOT_UNICODE],
+  [/\t/, 'a third column: a line has only ACCESSION and FILE'],
+  [/^(?:\d{10}-\d{2}-\d{6}|\d{18})(?:[\s,;|]|$)/, 'two accession numbers: write each on its own line'],
+];
+
+const LINE_MISTAKES: Mistakes = [
+  ...FILE_MISTAKES.slice(0, 3),
+  [
+    /^(?:\{|[\]}],?|"(?:[^"\\]|\\.)*"\s*:.*|\[)\s*$/,
+    'part of a JSON text over several lines: print one object per line with jq -c',
+  ],
+  [/^\[/, "a JSON array: print one object per line with jq -c '.[]'"],
+  [/^["']?\d[.,]?\d*e\+?\d+\b/i, 'a number rounded by a spreadsheet: format the column as text, and export it again'],
+  [/^["']/, 'quoted: write the accession number without quotes (jq -r prints none)'],
+  [/^[\d-]{18,20}\s*[,;|]/, 'columns without white space between them: write a TAB after the accession number'],
+];
+
+function findMistake(text: string, mistakes: Mistakes): string | undefined {
+  return mistakes.find(([pattern]) => pattern.test(text))?.[1];
 }
 
 /** Returns what is wrong with the text after an accession number, if it cannot be the name of a file. */
 export function mistakeInFile(file: string): string | undefined {
-  if (!/[\t\0\ufffd]|^\d/.test(file)) return undefined;
-  if (file.includes('\ufffd')) return NOT_UNICODE;
-  if (file.includes('\0')) return 'NUL characters inside: each line must end with a line feed (no -0)';
-  if (file.includes('\t')) return 'a third column: a line has only ACCESSION and FILE';
-  const [word = ''] = /^[^\s,;|]+/.exec(file) ?? [];
-  const other = accessionIn(word) ?? (word.includes('-') ? withLeadingZeros(word) : undefined);
-  return other === undefined ? undefined : `two accession numbers: write ${other} on its own line`;
-}
-
-/** Returns the accession number from which a spreadsheet has dropped the leading zeros, or undefined. */
-function withLeadingZeros(text: string): AccessionNumber | undefined {
-  if (/^\d{1,9}-\d{2}-\d{6}$/.test(text)) return accessionIn(text.padStart(20, '0'));
-  return /^[1-9]\d{10,16}$/.test(text) ? accessionIn(text.padStart(18, '0')) : undefined;
+  return findMistake(file, FILE_MISTAKES);
 }

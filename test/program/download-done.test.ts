@@ -32,6 +32,8 @@ describe('--done', () => {
     ['other patterns', ['--include', 'ex*']],
     ['another directory', ['--all', '-d', 'other']],
     ['another layout', ['--all', '--layout', '{accession_no}-{file_name}']],
+    ['files left out', ['--exclude', 'ex*']],
+    ['another query', ['--all', '--query', 'x=1']],
     ['a described listing', ['--all', '--config', 'config-listing']],
   ])('does not skip a filing that was done with another selection: %s', async (_what, selection) => {
     const place = await setUp();

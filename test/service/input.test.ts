@@ -70,26 +70,18 @@ describe('a line', () => {
   // What people bring from other programs. No line becomes the name of a file.
   test.each<[line: string | Uint8Array, why: string]>([
     ['nonsense', "'nonsense' is not an accession number"],
-    [`${filing} ${other}`, `two accession numbers: write ${other} on its own line`],
-    [`${filing} ${other} ${filing}`, `two accession numbers: write ${other}`],
-    [`${filing}\t${other.replaceAll('-', '')}`, `two accession numbers: write ${other}`],
-    [`${filing} 1234567-24-000002`, `two accession numbers: write ${other}`],
-    [`${filing},${other}`, `columns without white space between them: write a TAB after ${filing}`],
-    [`${filing};a.htm`, `write a TAB after ${filing}`],
-    [`${filing}, a.htm`, `write a TAB after ${filing}`],
-    [`"${filing}"`, `quoted: write ${filing} without quotes`],
-    [`"${filing}","a.htm"`, `quoted: write ${filing} without quotes`],
+    [`${filing}-index.htm`, `'${filing}-index.htm' is not an accession number`],
+    [`https://host/${filing}.txt`, 'is not an accession number'],
+    ['123456724000001', "'123456724000001' is not an accession number"],
+    [`${filing} ${other}`, 'two accession numbers: write each on its own line'],
+    [`${filing} ${other} ${filing}`, 'two accession numbers'],
+    [`${filing}\t${other.replaceAll('-', '')}`, 'two accession numbers'],
+    [`${filing},${other}`, 'columns without white space between them: write a TAB'],
+    [`${filing.replaceAll('-', '')}, a.htm`, 'columns without white space'],
+    [`"${filing}","a.htm"`, 'quoted: write the accession number without quotes'],
     [`${filing}\ta.htm\t12`, 'a third column'],
     [`${filing}\r${other}\ra.htm`, 'the lines end with CR alone'],
-    [`x\r${'y\r'.repeat(40_000)}`, 'the lines end with CR alone'],
-    ['1234567-24-000001', `'1234567-24-000001' has lost its leading zeros: write ${filing}`],
-    ['1234567-24-000001,a.htm', `has lost its leading zeros: write ${filing}`],
-    ['123456724000001', `'123456724000001' has lost its leading zeros: write ${filing}`],
-    ['1.23457E+14', "'1.23457E+14' was rounded by a spreadsheet"],
-    [`https://host/Archives/edgar/data/1234567/${filing}.txt`, `a URL or path: write ${filing}, then a space`],
-    ['edgar/data/1234567/000123456724000001/x.htm', `a URL or path: write ${filing}, then a space`],
-    [`1234567|ACME|10-K|2024-01-02|edgar/data/1234567/${filing}.txt`, `did you mean ${filing}?`],
-    [`${filing}-index.htm`, `'${filing}-index.htm' is not an accession number`],
+    ['1.23457E+14', 'a number rounded by a spreadsheet'],
     ['{', 'part of a JSON text over several lines: print one object per line with jq -c'],
     [`  "accession_no": "${filing}",`, 'part of a JSON text over several lines'],
     ['},', 'part of a JSON text over several lines'],
@@ -102,7 +94,7 @@ describe('a line', () => {
     [`${filing}\0${other}\0`, 'NUL characters inside'],
     [Buffer.from([0x30, 0xff]), 'not valid UTF-8 or UTF-16'],
     [`${filing} a\ufffd.htm`, 'not valid UTF-8 or UTF-16'],
-    ['y'.repeat(200_000), 'longer than 65536 bytes'],
+    ['y'.repeat(200_000), 'longer than 65536 characters'],
   ])('is invalid, with the reason: %.60j', async (line, why) => {
     const lines = await read([line, `\n${filing}`]);
     expect(contentsOf(lines)).toEqual([
@@ -112,7 +104,7 @@ describe('a line', () => {
     expect(lines[0]).toMatchObject({ error: { code: 'usage', message: expect.stringContaining(why) } });
   });
 
-  test('is read if it has 65,536 bytes, and invalid if it is longer', async () => {
+  test('is read if it has 65,536 characters, and invalid if it is longer', async () => {
     const longest = `${filing} ${'x'.repeat(65_536 - filing.length - 1)}`;
     const lines = await read([longest.slice(0, 70), longest.slice(70), `\n${longest}x\n`, `${longest}\n`]);
     expect(lines.map(({ kind }) => kind)).toEqual(['entry', 'bad', 'entry']);
@@ -219,7 +211,7 @@ describe('UTF-16 with a byte-order mark', () => {
       }
     });
 
-    test('has lines of at most 65,536 bytes of UTF-8', async () => {
+    test('has lines of at most 65,536 characters', async () => {
       const longest = `${filing} ${'x'.repeat(65_536 - filing.length - 1)}`;
       const lines = await read([encode(`\n${longest}\n${longest}x\n${filing}`)]);
       expect(lines.map(({ kind }) => kind)).toEqual(['entry', 'bad', 'entry']);

@@ -57,27 +57,26 @@ test('the summary counts each file once and only the bytes of downloaded files',
   counts.add(outcome({ result: 'failed', bytes: 0, error: new FilingsError('temporary', 'x') }));
   counts.resumableBytes = 10_000_000;
   expect(batchSummary(counts, end)).toBe(
-    '2 downloaded (200 B) to out, 1 of them resumed, 1 skipped, 1 failed (1 worth a retry), 2 not started, stopped at 10 MB; run the same command to resume; 4 requests, 3.2 s',
+    '2 downloaded (200 B) to out, 1 of them resumed, 1 skipped, 1 failed, 2 not started, stopped at 10 MB; run the same command to resume; 4 requests, 3.2 s',
   );
   counts.add(outcome({ result: 'failed', error: new FilingsError('integrity', 'truncated', { retryable: true }) }));
   counts.add(outcome({ result: 'failed', error: new FilingsError('integrity', 'wrong hash') }));
   for (const _ of [1, 2]) counts.add(outcome({ result: 'failed', error: new FilingsError('usage', 'line') }));
-  expect(batchSummary(counts, end)).toContain('5 failed (2 worth a retry, 2 invalid lines, 1 not intact)');
+  expect(batchSummary(counts, end)).toContain('5 failed, ');
   expect([counts.total, counts.permanent]).toEqual([8, 3]);
 });
 
 test.each`
-  name                            | line
-  ${undefined}                    | ${FILE.accession}
-  ${'a b.htm'}                    | ${`${FILE.accession} a b.htm`}
-  ${'#1.htm'}                     | ${`${FILE.accession}\t#1.htm`}
-  ${'a #1'}                       | ${`${FILE.accession} a #1`}
-  ${' a'}                         | ${`{"accession_no":"${FILE.accession}","file_name":" a"}`}
-  ${'a\nb'}                       | ${`{"accession_no":"${FILE.accession}","file_name":"a\\nb"}`}
-  ${'a\tb'}                       | ${`{"accession_no":"${FILE.accession}","file_name":"a\\tb"}`}
-  ${'\ud800'}                     | ${`{"accession_no":"${FILE.accession}","file_name":"\\ud800"}`}
-  ${'0001234567-24-000002'}       | ${`{"accession_no":"${FILE.accession}","file_name":"0001234567-24-000002"}`}
-  ${'1234567-24-000002 and more'} | ${`{"accession_no":"${FILE.accession}","file_name":"1234567-24-000002 and more"}`}
+  name                      | line
+  ${undefined}              | ${FILE.accession}
+  ${'a b.htm'}              | ${`${FILE.accession} a b.htm`}
+  ${'#1.htm'}               | ${`${FILE.accession}\t#1.htm`}
+  ${'a #1'}                 | ${`${FILE.accession} a #1`}
+  ${' a'}                   | ${`{"accession_no":"${FILE.accession}","file_name":" a"}`}
+  ${'a\nb'}                 | ${`{"accession_no":"${FILE.accession}","file_name":"a\\nb"}`}
+  ${'a\tb'}                 | ${`{"accession_no":"${FILE.accession}","file_name":"a\\tb"}`}
+  ${'\ud800'}               | ${`{"accession_no":"${FILE.accession}","file_name":"\\ud800"}`}
+  ${'0001234567-24-000002'} | ${`{"accession_no":"${FILE.accession}","file_name":"0001234567-24-000002"}`}
 `('the line of the name $name for --input is read back unchanged', async ({ name, line }) => {
   expect(inputLine(FILE.accession, name)).toBe(line);
   for (const separator of [' ', '\t']) {

@@ -104,14 +104,9 @@ async function openDone(
 ): Promise<DoneList | undefined> {
   const { include, exclude, dryRun } = options;
   if (done === undefined) return undefined;
-  const selection = selectionId({
-    service: identity,
-    include,
-    exclude,
-    layout: layout.template,
-    directory: resolve(world.cwd, directory),
-    query: [...query, ...(listing === undefined ? [] : [['listing', JSON.stringify(listing)] as const])],
-  });
+  const described = listing === undefined ? [] : [['listing', JSON.stringify(listing)]];
+  const absolute = resolve(world.cwd, directory);
+  const selection = selectionId(identity, include, exclude, layout.template, absolute, [...query, ...described]);
   const path = resolve(world.cwd, done);
   return DoneList.open({ path, selection, now: world.now, readOnly: dryRun }, signal);
 }
