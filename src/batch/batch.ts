@@ -24,7 +24,6 @@ export interface BatchOptions {
   readonly selection: SelectionOptions;
   readonly files: FileDeps;
   readonly recorder: Recorder;
-  readonly jobs: number;
   /** Aborts on a signal of the system and at the deadline. */
   readonly signal: AbortSignal;
   readonly world: Pick<World, 'monotonic' | 'sleep'>;
@@ -123,7 +122,7 @@ export class Batch {
   }
 
   get #isFull(): boolean {
-    const { jobs } = this.#options;
+    const { jobs } = this.#options.selection;
     const most = jobs + Math.min(MAX_COMPLETING, MAX_COMPLETING_PER_JOB * (jobs - 1));
     return this.#fetching >= jobs || this.#running.size >= most;
   }

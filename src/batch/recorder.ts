@@ -9,7 +9,7 @@ import { type Outcome, outcomeWithoutRequest } from '../transfer/outcome.ts';
 import type { World } from '../world.ts';
 import type { DoneList } from './done-list.ts';
 import type { ChosenFiling, Item, NamedFile } from './item.ts';
-import { Counts, inputLine, type LineOptions, outcomeLine, reportLine } from './report.ts';
+import { type Counts, inputLine, type LineOptions, outcomeLine, reportLine } from './report.ts';
 import type { ReportFile } from './report-file.ts';
 
 interface RecorderOptions {
@@ -17,6 +17,7 @@ interface RecorderOptions {
   /** Where a dry run prints the files, as lines for `--input`. */
   readonly plan: ReportFile | undefined;
   readonly done: DoneList | undefined;
+  readonly counts: Counts;
   readonly hasFailedList: boolean;
   /** Resolves when the checksums of all ended files are on disk. */
   readonly beforeDone: () => Promise<void>;
@@ -30,7 +31,6 @@ interface RecorderOptions {
 
 /** The records of one run. */
 export class Recorder {
-  readonly counts = new Counts();
   /** Lines for `--input`, to retry what failed. Invalid lines of the input are comments. */
   failedList = '';
   /** The error of the single file or filing. */
@@ -59,17 +59,18 @@ export class Recorder {
    * Records the end of an item. `isPrintedLater`: the error is printed as the run's error, so it is not printed here.
    */
   record(item: Item, outcome: Outcome | undefined = failureOf(item), isPrintedLater = false): void {
+    const { counts, hasFailedList, plan, done } = this.#options;
     if (outcome) {
-      this.counts.add(outcome);
-      if ('size' in item) this.counts.endedBytes += item.size ?? outcome.bytes;
-      if (outcome.error && this.#options.hasFailedList) this.failedList += `${this.#failedLine(item)}\n`;
+      counts.add(outcome);
+      if ('size' in item) counts.endedBytes += item.size ?? outcome.bytes;
+      if (outcome.error && hasFailedList) this.failedList += `${this.#failedLine(item)}\n`;
       if (outcome.result === 'planned' && item.kind === 'file')
-        this.#options.plan?.add(inputLine(item.accession, item.fileName, '\t'));
+        plan?.add(inputLine(item.accession, item.fileName, '\t'));
       this.write((time) => reportLine(item, outcome, time, this.#lineOptions));
     }
-    if (item.kind === 'unmatched') this.counts.unmatched += 1;
+    if (item.kind === 'unmatched') counts.unmatched += 1;
     this.#print(item, outcome, isPrintedLater);
-    if (this.#options.done && 'fileName' in item) this.#countExisting(item, outcome);
+    if (done && 'fileName' in item) this.#countExisting(item, outcome);
   }
 
   /** Whether the run should wait for its report. */

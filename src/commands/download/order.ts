@@ -7,7 +7,6 @@ import { FilingsError } from '../../errors.ts';
 import { nameFilter } from '../../input/glob.ts';
 import { isNullDevice, pathsOf, typedPath, withSlashes } from '../../paths.ts';
 import { type AccessionNumber, accessionIn, parseAccession } from '../../service/accession.ts';
-import type { Parameter } from '../../service/listing.ts';
 import type { Values } from '../../spec/option.ts';
 import { isStdout } from '../../stdio/byte-writer.ts';
 import { requireOneUser } from '../../stdio/input.ts';
@@ -23,14 +22,12 @@ export interface Order {
   readonly fileNames: readonly string[];
   /** Whether a listed file is selected. Undefined without `--all`, `--include` and `--exclude`. */
   readonly isChosen: ((name: string) => boolean) | undefined;
-  readonly query: readonly Parameter[];
-  readonly input: string | undefined;
+  /** `-` for every name of stdout. */
   readonly output: string | undefined;
   readonly directory: string;
   readonly layout: Layout;
+  /** `-` for every name of stdout. */
   readonly report: string | undefined;
-  readonly failed: string | undefined;
-  readonly done: string | undefined;
   /** Exactly one file is named: its error is the error of the run. */
   readonly isSingleFile: boolean;
   readonly options: Options;
@@ -38,7 +35,7 @@ export interface Order {
 
 /** Returns the order. Throws `usage`. Has no effect, because an invalid command line must change nothing. */
 export function readOrder(args: readonly string[], options: Options, { platform }: Pick<World, 'platform'>): Order {
-  const { all, include, exclude, input, output, layout, directory = '.', failed, done } = options;
+  const { all, include, exclude, input, output, layout, directory = '.' } = options;
   const hasSelection = all || include.length > 0 || exclude.length > 0;
   const filter = nameFilter(include, exclude);
   if (all && include.length > 0) {
@@ -49,14 +46,10 @@ export function readOrder(args: readonly string[], options: Options, { platform 
     accessions,
     fileNames,
     isChosen: hasSelection ? filter : undefined,
-    query: options.query,
-    input,
     output: asStream(output),
     directory,
     layout: layoutOf(layout, output, hasSelection || input !== undefined, platform),
     report: asStream(options.report),
-    failed,
-    done,
     isSingleFile: input === undefined && fileNames.length === 1,
     options,
   };
@@ -98,7 +91,8 @@ function asStream(path: string | undefined): string | undefined {
 }
 
 /** Throws `usage` unless the order has files, either by name or by selection. */
-function requireFiles({ accessions: [accession], fileNames, isChosen, input, options }: Order): void {
+function requireFiles({ accessions: [accession], fileNames, isChosen, options }: Order): void {
+  const { input } = options;
   if (input !== undefined && accession !== undefined) {
     throw usage('--input cannot be used with ACCESSION');
   }
@@ -121,15 +115,8 @@ function requireFiles({ accessions: [accession], fileNames, isChosen, input, opt
 
 /** Throws `usage` if an option requires exactly one file or `--input`, or if `--output` cannot be a file. */
 function requireCompatibleOptions(order: Order, platform: string): void {
-  const {
-    fileNames,
-    input,
-    isSingleFile,
-    output,
-    failed,
-    done,
-    options: { sha256 },
-  } = order;
+  const { fileNames, isSingleFile, output } = order;
+  const { input, failed, done, sha256 } = order.options;
   const forOne = output !== undefined ? '--output' : sha256 !== undefined ? '--sha256' : undefined;
   if (forOne !== undefined && !isSingleFile) {
     const message = `${forOne} takes exactly one file: ${fileNames.length} are named`;

@@ -15,17 +15,13 @@ import { type Order, outputIsDirectory } from './order.ts';
 /** As many links as Linux follows. */
 const MAX_LINKS = 40;
 
-export interface RunFiles {
-  /** Returns the error if no download may be written to `path`. */
-  faultAt(path: string, displayPath: string): FilingsError | undefined;
-}
-
 /**
- * Returns the check for downloads. Throws `usage` if two of the files that options name are the same, or if one is the
- * directory's SHA256SUMS.
+ * Returns a function that refuses a download to the path of such a file. Throws `usage` if two of the files that options
+ * name are the same, or if one is the directory's SHA256SUMS.
  */
-export async function requireRunFiles(order: Order, resolved: ResolvedSettings, world: World): Promise<RunFiles> {
-  const { input, output, report, failed, done, options } = order;
+export async function requireRunFiles(order: Order, resolved: ResolvedSettings, world: World) {
+  const { output, report, options } = order;
+  const { input, failed, done } = options;
   await requireFileOrNothing(order, world);
   /** The options of the files by the keys of their paths. */
   const names = new Map<string, string>();
@@ -48,12 +44,8 @@ export async function requireRunFiles(order: Order, resolved: ResolvedSettings, 
   }
   const directory = resolve(world.cwd, output === undefined ? order.directory : dirname(output));
   const root = await keyOf(directory);
-  // A batch may have a million files, and rarely one of these below its directory.
-  const inside = new Map(
-    [...names].flatMap(([key, name]) => (key.startsWith(root) ? [[key.slice(root.length), name]] : [])),
-  );
   const faultAt = (path: string, displayPath: string, code: 'integrity' | 'usage' = 'integrity') => {
-    const owner = inside.size > 0 ? inside.get(twinKey(path.slice(directory.length))) : undefined;
+    const owner = names.size > 0 ? names.get(root + twinKey(path.slice(directory.length))) : undefined;
     if (owner === undefined) return undefined;
     const reason = `${owner} is the same file`;
     const hint = `choose another directory, or another file for ${owner}`;
@@ -64,11 +56,11 @@ export async function requireRunFiles(order: Order, resolved: ResolvedSettings, 
     const fault = faultAt(join(directory, path), name, 'usage');
     if (fault) throw fault;
   }
-  return { faultAt };
+  return faultAt;
 }
 
 /** Throws `usage` if `--output` is a directory, or `--failed` anything but a file. It is written by a rename. */
-async function requireFileOrNothing({ output, failed }: Order, world: World): Promise<void> {
+async function requireFileOrNothing({ output, options: { failed } }: Order, world: World): Promise<void> {
   const statsOf = (path: string | undefined) =>
     path === undefined || path === '-' ? undefined : stat(typedPath(path, world)).catch(() => undefined);
   if (output !== undefined && (await statsOf(output))?.isDirectory()) throw outputIsDirectory(output);

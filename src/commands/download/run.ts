@@ -2,11 +2,10 @@
 // status or throws the error of the run. The decisions are in batch/ and transfer/.
 import { resolve } from 'node:path';
 import { Batch } from '../../batch/batch.ts';
-import type { DoneList } from '../../batch/done-list.ts';
 import type { FileDeps } from '../../batch/files.ts';
 import { Limits, Throttle } from '../../batch/limits.ts';
 import { Recorder } from '../../batch/recorder.ts';
-import { batchSummary, batchSummaryLine, type Counts, resumableLine } from '../../batch/report.ts';
+import { batchSummary, batchSummaryLine, Counts, resumableLine } from '../../batch/report.ts';
 import type { SelectionOptions } from '../../batch/selection.ts';
 import { type BatchEnd, batchError } from '../../batch/verdict.ts';
 import { ChecksumFiles } from '../../checksums/sums-files.ts';
@@ -20,7 +19,7 @@ import type { Invocation } from '../../spec/command.ts';
 import { shellWord } from '../../text.ts';
 import type { World } from '../../world.ts';
 import { type Order, readOrder } from './order.ts';
-import { type RunFiles, requireRunFiles } from './run-files.ts';
+import { requireRunFiles } from './run-files.ts';
 import type { OPTIONS } from './spec.ts';
 import { openOutputs, placeOf, streamOf, targetsOf } from './targets.ts';
 
@@ -30,33 +29,55 @@ const SIGPIPE = 13;
 interface Run {
   readonly order: Order;
   readonly session: Session;
-  readonly limits: Limits;
-  readonly runFiles: RunFiles;
-  readonly checksums: ChecksumFiles | undefined;
-  readonly directories: Directories;
+  readonly files: FileDeps;
+  readonly outputs: Awaited<ReturnType<typeof openOutputs>>;
+  readonly recorder: Recorder;
   readonly world: World;
 }
 
 /** Downloads the files. Returns the exit status, or throws the error of the run. */
 export async function run({ args, options, flags }: Invocation<typeof OPTIONS>, world: World): Promise<number> {
   const order = readOrder(args, options, world);
+  const { dryRun, limitRate } = options;
   const resolved = await resolveSettings(flags, world);
-  const runFiles = await requireRunFiles(order, resolved, world);
-  const limits = new Limits(options.dryRun ? {} : options, world.monotonic);
-  const stdinUser = order.input === '-' ? '--input -' : undefined;
-  const writesStdout = order.output === '-' || order.report === '-' || options.dryRun;
+  const runFileFault = await requireRunFiles(order, resolved, world);
+  const limits = new Limits(dryRun ? {} : options, world.monotonic);
+  const stdinUser = options.input === '-' ? '--input -' : undefined;
+  const writesStdout = order.output === '-' || order.report === '-' || dryRun;
   const session = await openSession(flags, world, { stdinUser, writesStdout, meter: limits, resolved });
-  const checksums = options.checksums && !options.dryRun ? new ChecksumFiles() : undefined;
   try {
     const directories = new Directories(world);
-    if (order.output === undefined && !options.dryRun)
+    if (order.output === undefined && !dryRun)
       await directories.open({ directory: resolve(world.cwd, order.directory), below: '.' });
-    const error = await downloadAll({ order, session, limits, runFiles, checksums, directories, world });
+    const files: FileDeps = {
+      targetOf: targetsOf(order, world),
+      runFileFault,
+      stream: await streamOf(order, world),
+      fetching: { client: session.client, directories, monotonic: world.monotonic },
+      checksums: options.checksums && !dryRun ? new ChecksumFiles() : undefined,
+      limits,
+      throttle: limitRate === undefined ? undefined : new Throttle(limitRate, world),
+      progress: session.progress,
+      counts: new Counts(),
+      isDryRun: dryRun,
+    };
+    const outputs = await openOutputs(order, session, world);
+    const recorder = new Recorder({
+      ...outputs,
+      counts: files.counts,
+      hasFailedList: options.failed !== undefined,
+      beforeDone: async () => files.checksums?.flush(),
+      progress: session.progress,
+      printsFiles: !dryRun && (order.isSingleFile || session.settings.verbose),
+      singleTarget: order.isSingleFile ? 'file' : order.accessions.length === 1 ? 'filing' : undefined,
+      world,
+    });
+    const error = await downloadAll({ order, session, files, outputs, recorder, world });
     if (error?.code === 'limit' && session.settings.quiet) return error.exitStatus;
     if (error) throw error;
     return 0;
   } catch (error) {
-    if (options.dryRun && isClosedPipe(error)) return 0;
+    if (dryRun && isClosedPipe(error)) return 0;
     throw error;
   } finally {
     await session.close();
@@ -70,28 +91,15 @@ function isClosedPipe(error: unknown): boolean {
 
 /** Returns the error of the run, after all files and the lists are written. Throws errors of the program itself. */
 async function downloadAll(run: Run): Promise<FilingsError | undefined> {
-  const { order, session, checksums, world } = run;
-  const { dryRun } = order.options;
-  const { report, plan, done } = await openOutputs(order, session, world);
-  const failed = dryRun ? undefined : order.failed;
-  const recorder = new Recorder({
-    report,
-    plan,
-    done: dryRun ? undefined : done,
-    hasFailedList: failed !== undefined,
-    beforeDone: async () => checksums?.flush(),
-    progress: session.progress,
-    printsFiles: !dryRun && (order.isSingleFile || session.settings.verbose),
-    singleTarget: order.isSingleFile ? 'file' : order.accessions.length === 1 ? 'filing' : undefined,
-    world,
-  });
-  const error = await runBatch(run, recorder, done).catch(async (failure) => {
+  const { order, session, recorder, world } = run;
+  const { failed, dryRun } = order.options;
+  const error = await runBatch(run).catch(async (failure) => {
     await recorder.close().catch(() => {});
     throw failure;
   });
   try {
     await recorder.close();
-    if (failed === undefined) return error;
+    if (failed === undefined || dryRun) return error;
     // The list is replaced only at the end, because a pipe may feed the old list to this run.
     await replaceFile(resolve(world.cwd, failed), recorder.failedList, world, { mode: 0o666 });
     // Invalid lines of the input are comments, which no command can retry.
@@ -113,24 +121,19 @@ function withRetryHint(error: FilingsError, failed: string, { fileNames, layout,
 }
 
 /** Runs the batch and prints its summary. Returns the error of the run. */
-async function runBatch(run: Run, recorder: Recorder, done: DoneList | undefined): Promise<FilingsError | undefined> {
-  const { order, limits, directories, world } = run;
-  const { progress } = run.session;
-  const { counts } = recorder;
+async function runBatch(run: Run): Promise<FilingsError | undefined> {
+  const { order, session, files, recorder, world } = run;
+  const { options, isSingleFile, fileNames, output, layout } = order;
+  const { progress, limits, counts } = files;
   const startedAt = world.monotonic();
   const { lines, close } = openLines(order, world, progress.note);
-  let end: BatchEnd;
-  try {
-    const batch = await createBatch(run, lines, recorder, done);
-    if (!order.isSingleFile) showBatchProgress(batch, counts, run);
-    end = await batch.run();
-  } finally {
-    close();
-    counts.resumableBytes = directories.keptBytes;
-  }
-  const error = errorOf(end, recorder, order);
-  if (order.isSingleFile && !order.options.dryRun) {
-    if (counts.resumableBytes > 0) progress.note(`${order.fileNames[0]}: ${resumableLine(counts.resumableBytes)}`);
+  const batch = new Batch({ selection: selectionOf(run, lines), files, recorder, signal: session.signal, world });
+  if (!isSingleFile) showBatchProgress(batch, files);
+  const end = await batch.run().finally(close);
+  counts.resumableBytes = files.fetching.directories.keptBytes;
+  const error = errorOf(end, run);
+  if (isSingleFile && !options.dryRun) {
+    if (counts.resumableBytes > 0) progress.note(`${fileNames[0]}: ${resumableLine(counts.resumableBytes)}`);
     return error;
   }
   const { bytes, requests } = limits;
@@ -138,62 +141,37 @@ async function runBatch(run: Run, recorder: Recorder, done: DoneList | undefined
   const summary = { ...end, exitCode: error?.exitStatus ?? 0, place: placeOf(order, world), ms, bytes, requests };
   recorder.write((time) => batchSummaryLine(counts, summary, time));
   progress.note(batchSummary(counts, summary));
-  if (order.options.dryRun && order.fileNames.length > 0 && order.output === undefined) {
-    progress.note(`to use these lines with --input, add --layout ${shellWord(order.layout.template)}`);
-  }
+  if (options.dryRun && fileNames.length > 0 && output === undefined)
+    progress.note(`to use these lines with --input, add --layout ${shellWord(layout.template)}`);
   return error;
 }
 
 /** Returns the lines of the arguments or of the input in small groups, and a function that closes the input. */
-function openLines({ input, accessions, fileNames, isChosen }: Order, world: World, note: (text: string) => void) {
+function openLines({ options, accessions, fileNames, isChosen }: Order, world: World, note: (text: string) => void) {
   async function* argumentLines(): AsyncGenerator<readonly Line[]> {
     const files = isChosen ? [undefined] : fileNames;
     yield accessions.flatMap((accession) => files.map((file) => ({ kind: 'entry', accession, file })));
   }
-  if (input === undefined) return { lines: argumentLines(), close() {} };
-  const stream = openInput(input, world, note);
-  return {
-    lines: readLines(stream, note),
-    close() {
-      stream.destroy();
-    },
-  };
+  if (options.input === undefined) return { lines: argumentLines(), close() {} };
+  const stream = openInput(options.input, world, note);
+  return { lines: readLines(stream, note), close: () => void stream.destroy() };
 }
 
-async function createBatch(
-  { order, session, limits, runFiles, checksums, directories, world }: Run,
+function selectionOf(
+  { order, session, files: { limits, counts }, outputs: { done } }: Run,
   lines: AsyncIterable<readonly Line[]>,
-  recorder: Recorder,
-  done: DoneList | undefined,
-): Promise<Batch> {
-  const { isChosen, layout, query, options } = order;
-  const { client, progress, settings, signal } = session;
-  const { counts } = recorder;
-  const { jobs } = settings;
-  const files: FileDeps = {
-    targetOf: targetsOf(order, world),
-    runFileFault: runFiles.faultAt,
-    stream: await streamOf(order, world),
-    fetching: { client, directories, monotonic: world.monotonic },
-    checksums,
-    limits,
-    throttle: options.limitRate === undefined ? undefined : new Throttle(options.limitRate, world),
-    progress,
-    counts,
-    isDryRun: options.dryRun,
-  };
+): SelectionOptions {
   const onRetry = () => {
     counts.retries += 1;
   };
-  const selection: SelectionOptions = {
+  return {
     lines,
-    isSelected: isChosen,
-    layout,
-    jobs,
+    isSelected: order.isChosen,
+    layout: order.layout,
+    jobs: session.settings.jobs,
     async list(accession, stop) {
       if (limits.reached) throw limits.reached;
-      const listing = await listFiles(session, accession, query, stop, onRetry);
-      return listing.files;
+      return (await listFiles(session, accession, order.options.query, stop, onRetry)).files;
     },
     isAlreadyDone(accession) {
       if (!done?.has(accession)) return false;
@@ -201,11 +179,10 @@ async function createBatch(
       return true;
     },
   };
-  return new Batch({ selection, files, recorder, jobs, signal, world });
 }
 
 /** Adds the line of the whole batch to the progress. */
-function showBatchProgress({ tally }: Batch, counts: Counts, { session: { progress } }: Run): void {
+function showBatchProgress({ tally }: Batch, { progress, counts }: FileDeps): void {
   progress.overall(() => {
     const total = tally.isRead && tally.pending === 0 ? tally.files : undefined;
     // A batch of one file shows only the bar of the file.
@@ -217,13 +194,13 @@ function showBatchProgress({ tally }: Batch, counts: Counts, { session: { progre
 }
 
 /** Returns the error of the run: the single file's own error, unless a signal or the deadline stopped the batch. */
-function errorOf(end: BatchEnd, { singleError, counts }: Recorder, { options }: Order): FilingsError | undefined {
+function errorOf(end: BatchEnd, { order: { options }, recorder, files }: Run): FilingsError | undefined {
   if (options.dryRun && isClosedPipe(end.stoppedBy)) return undefined;
-  if (singleError && end.stoppedBy?.isTimeUp !== true) return singleError;
-  const { files, total, permanent } = counts;
-  const error = batchError({ ...end, files: total, failed: files.failed, permanent });
+  if (recorder.singleError && end.stoppedBy?.isTimeUp !== true) return recorder.singleError;
+  const { downloaded, resumed, failed } = files.counts.files;
+  const error = batchError({ ...end, files: files.counts.total, failed, permanent: files.counts.permanent });
   if (error?.code !== 'limit') return error;
   // With --if-exists overwrite, the next run begins again at the first file.
-  const isInVain = files.downloaded + files.resumed === 0 || options.ifExists === 'overwrite';
+  const isInVain = downloaded + resumed === 0 || options.ifExists === 'overwrite';
   return error.with({ hint: isInVain ? 'raise the limit, or no run gets further' : 'run it again to continue' });
 }

@@ -79,8 +79,7 @@ export async function streamOf({ output, options }: Order, world: World): Promis
  * written.
  */
 export async function openOutputs(order: Order, session: Session, world: World) {
-  const { failed } = order;
-  const { dryRun } = order.options;
+  const { failed, dryRun } = order.options;
   if (failed !== undefined && !dryRun) {
     await withDiskError(`--failed ${failed}`, () => access(dirname(resolve(world.cwd, failed)), constants.W_OK));
   }
@@ -98,11 +97,11 @@ export async function openOutputs(order: Order, session: Session, world: World) 
 }
 
 async function openDone(
-  { options, layout, directory, done, query }: Order,
+  { options, layout, directory }: Order,
   { identity, settings: { listing }, signal }: Session,
   world: World,
 ): Promise<DoneList | undefined> {
-  const { include, exclude, dryRun } = options;
+  const { include, exclude, query, done, dryRun } = options;
   if (done === undefined) return undefined;
   const described = listing === undefined ? [] : [['listing', JSON.stringify(listing)]];
   const absolute = resolve(world.cwd, directory);
