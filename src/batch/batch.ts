@@ -33,14 +33,13 @@ export interface BatchOptions {
 export class Batch {
   readonly #selection: Selection;
   readonly #options: BatchOptions;
-  readonly #running = new Set<Promise<void>>();
-  /** Number of files that hold a job. */
-  #fetching = 0;
+  readonly #running = new Map<PlannedFile, Promise<void>>();
+  /** The running files that hold a job. */
+  readonly #fetching = new Set<PlannedFile>();
   readonly #stop = createAbortController();
   readonly #rule: StopRule;
   /** The error after which nothing more starts, although downloads in progress end normally. */
   #closeReason: FilingsError | undefined;
-  #defect: unknown;
   /** Number of files that have started or ended. */
   #handled = 0;
   #wake = () => {};
@@ -63,12 +62,12 @@ export class Batch {
     const { signal, recorder, world } = this.#options;
     const unsubscribe = onAbort(signal, (reason) => this.#stopBy(reason));
     await this.#processAll().catch((error) => this.#stopBy(error));
-    await Promise.all(this.#running);
+    await Promise.all(this.#running.values());
     await recorder.finish().catch((error) => this.#stopBy(error));
     unsubscribe();
-    if (this.#defect !== undefined) throw this.#defect;
-    const stoppedBy: FilingsError | undefined = this.#stop.signal.reason ?? this.#closeReason;
-    if (!stoppedBy) return { stoppedBy, notStarted: 0 };
+    const stoppedBy: unknown = this.#stop.signal.reason ?? this.#closeReason;
+    if (stoppedBy === undefined) return { stoppedBy, notStarted: 0 };
+    if (!(stoppedBy instanceof FilingsError)) throw stoppedBy;
     await this.#selection.ahead.waitForInput(world.sleep);
     const { files, pending, isRead } = this.tally;
     return { stoppedBy, notStarted: isRead ? files + pending - this.#handled : undefined };
@@ -124,20 +123,21 @@ export class Batch {
   get #isFull(): boolean {
     const { jobs } = this.#options.selection;
     const most = jobs + Math.min(MAX_COMPLETING, MAX_COMPLETING_PER_JOB * (jobs - 1));
-    return this.#fetching >= jobs || this.#running.size >= most;
+    return this.#fetching.size >= jobs || this.#running.size >= most;
   }
 
   async #start(planned: PlannedFile): Promise<void> {
     const { files } = this.#options;
-    while (!this.#isStopped && this.#isFull) await this.#waitForWake();
+    while (!this.#isStopped && this.#isFull) {
+      await new Promise<void>((resolve) => {
+        this.#wake = resolve;
+      });
+    }
     if (planned.plan.kind === 'fetch' && files.limits.reached) this.#close(files.limits.reached);
     if (this.#isStopped) return;
-    this.#fetching += 1;
-    let holdsJob = true;
+    this.#fetching.add(planned);
     const release = () => {
-      if (!holdsJob) return;
-      holdsJob = false;
-      this.#fetching -= 1;
+      this.#fetching.delete(planned);
       this.#wake();
     };
     const onFetched = (bytes: number) => {
@@ -145,15 +145,14 @@ export class Batch {
       this.#rule.check(undefined);
       if (bytes <= MAX_COMPLETING_BYTES) release();
     };
-    const running: Promise<void> = save(planned, files, this.#stop.signal, onFetched)
+    const running = save(planned, files, this.#stop.signal, onFetched)
       .then((outcome) => this.#record(planned.item, outcome))
       .catch((error) => this.#stopBy(error))
       .then(() => {
-        this.#running.delete(running);
+        this.#running.delete(planned);
         release();
-        this.#wake();
       });
-    this.#running.add(running);
+    this.#running.set(planned, running);
   }
 
   #record(item: Item, outcome?: Outcome): undefined {
@@ -175,13 +174,6 @@ export class Batch {
     if (stopError) this.#stopBy(stopError);
   }
 
-  /** Do not await between checking and calling this, or a wake-up is lost. */
-  #waitForWake(): Promise<void> {
-    return new Promise((resolve) => {
-      this.#wake = resolve;
-    });
-  }
-
   /** Starts nothing more. Only the first reason counts. */
   #close(reason: FilingsError): void {
     this.#closeReason ??= reason;
@@ -191,7 +183,6 @@ export class Batch {
 
   /** Cancels the downloads in progress. Only the first reason counts. */
   #stopBy(error: unknown): void {
-    if (!(error instanceof FilingsError)) this.#defect ??= error;
     this.#stop.abort(error);
     this.#end();
     this.#wake();

@@ -7,8 +7,6 @@ import { shortened } from '../text.ts';
 
 export const ACCESSION_NO = '{accession_no}';
 export const FILE_NAME = '{file_name}';
-/** The layout for files of several filings. */
-export const DEFAULT_LAYOUT = `${ACCESSION_NO}/${FILE_NAME}`;
 const PLACEHOLDER = /(\{accession_no\}|\{file_name\})/;
 
 type LayoutPath =
@@ -19,11 +17,6 @@ export interface Layout {
   readonly template: string;
   /** Returns a relative path with slashes, each segment safe on disk, or why the name has none. */
   pathFor(accession: string, fileName: string): LayoutPath;
-}
-
-/** Returns the layout for a command line without `--layout`. */
-export function defaultLayout(hasInput: boolean, platform: string): Layout {
-  return parseLayout(hasInput ? DEFAULT_LAYOUT : FILE_NAME, platform);
 }
 
 /** Returns the layout of a template: a relative path whose segments are valid names on every disk. Throws `usage`. */

@@ -2,14 +2,13 @@
 // Report lines are appended a few at a time. A filing enters the done list only after the report lines of its files.
 import { type FilingsError, messageOf } from '../errors.ts';
 import { noMatchError } from '../input/glob.ts';
-import { errorObject } from '../terminal/messages.ts';
 import { printable } from '../terminal/printable.ts';
 import type { Progress } from '../terminal/progress.ts';
 import { type Outcome, outcomeWithoutRequest } from '../transfer/outcome.ts';
 import type { World } from '../world.ts';
 import type { DoneList } from './done-list.ts';
 import type { ChosenFiling, Item, NamedFile } from './item.ts';
-import { type Counts, inputLine, type LineOptions, outcomeLine, reportLine } from './report.ts';
+import { type Counts, inputLine, outcomeLine, reportLine } from './report.ts';
 import type { ReportFile } from './report-file.ts';
 
 interface RecorderOptions {
@@ -38,7 +37,6 @@ export class Recorder {
   /** Called when the report or the done list cannot be written. */
   onError: (error: unknown) => void = () => {};
   readonly #options: RecorderOptions;
-  readonly #lineOptions: LineOptions;
   /** Complete filings without a done line yet. */
   #complete: ChosenFiling[] = [];
   #appendingDone: Promise<void> | undefined;
@@ -50,23 +48,20 @@ export class Recorder {
   constructor(options: RecorderOptions) {
     this.#options = options;
     for (const file of [options.report, options.plan]) if (file) file.onError = (error) => this.onError(error);
-    const { secrets, platform } = options.world;
-    const redact = (text: string) => secrets.redact(text);
-    this.#lineOptions = { platform, redact, errorOf: (error) => errorObject(error, { secrets }) };
   }
 
   /**
    * Records the end of an item. `isPrintedLater`: the error is printed as the run's error, so it is not printed here.
    */
   record(item: Item, outcome: Outcome | undefined = failureOf(item), isPrintedLater = false): void {
-    const { counts, hasFailedList, plan, done } = this.#options;
+    const { counts, hasFailedList, plan, done, world } = this.#options;
     if (outcome) {
       counts.add(outcome);
       if ('size' in item) counts.endedBytes += item.size ?? outcome.bytes;
       if (outcome.error && hasFailedList) this.failedList += `${this.#failedLine(item)}\n`;
       if (outcome.result === 'planned' && item.kind === 'file')
         plan?.add(inputLine(item.accession, item.fileName, '\t'));
-      this.write((time) => reportLine(item, outcome, time, this.#lineOptions));
+      this.write((time) => reportLine(item, outcome, time, world));
     }
     if (item.kind === 'unmatched') counts.unmatched += 1;
     this.#print(item, outcome, isPrintedLater);

@@ -1,10 +1,11 @@
 // The counts of a run, and the lines about files and runs: those of `--report` and `--failed`, and those on stderr.
-import type { FilingsError } from '../errors.ts';
 import { mistakeInFile } from '../input/lines.ts';
 import { withSlashes } from '../paths.ts';
+import { errorObject } from '../terminal/messages.ts';
 import { printableJson } from '../terminal/printable.ts';
 import { counted, humanBytes, humanDuration } from '../text.ts';
 import type { Outcome } from '../transfer/outcome.ts';
+import type { World } from '../world.ts';
 import { type BatchEnd, isTemporary } from './verdict.ts';
 
 /** The subject of a report line: a file, a filing's listing or a line of the input. */
@@ -51,15 +52,6 @@ export class Counts {
 /** Most names and paths. They need no escaping in JSON. */
 const PLAIN = /^[\w ./+-]*$/;
 
-export interface LineOptions {
-  /** Decides how separators of a path become slashes. */
-  readonly platform: string;
-  /** Returns an error as JSON without secrets. */
-  readonly errorOf: (error: FilingsError) => object;
-  /** Removes secrets from a text of the service. */
-  readonly redact: (text: string) => string;
-}
-
 /**
  * Returns the line for a file, a listing or an input line, without a line feed. `time` is in RFC 3339 format, in UTC.
  */
@@ -67,16 +59,16 @@ export function reportLine(
   { accession, fileName, number }: ReportSubject,
   outcome: Outcome,
   time: string,
-  { platform, errorOf, redact }: LineOptions,
+  { platform, secrets }: Pick<World, 'platform' | 'secrets'>,
 ): string {
   const { result, bytes, sha256, etag, verifiedLength, attempts, ms, error } = outcome;
   const path = outcome.path && withSlashes(outcome.path, platform);
   const rest = [
     number === undefined ? '' : `,"line":${number}`,
     sha256 === undefined ? '' : `,"sha256":"${sha256}"`,
-    etag === undefined ? '' : `,"etag":${json(redact(etag))}`,
+    etag === undefined ? '' : `,"etag":${json(secrets.redact(etag))}`,
     error?.retryAt === undefined ? '' : `,"retry_at":"${new Date(error.retryAt).toISOString()}"`,
-    error === undefined ? '' : `,"error":${printableJson(errorOf(error))}`,
+    error === undefined ? '' : `,"error":${printableJson(errorObject(error, { secrets }))}`,
   ].join('');
   const subject = `"accession_no":${json(accession)},"file_name":${json(fileName)},"path":${json(path)}`;
   const counts = `"result":"${result}","bytes":${bytes},"verified_length":${verifiedLength},"attempts":${attempts}`;

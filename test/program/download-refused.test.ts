@@ -63,7 +63,7 @@ test.each`
   ${`${A} ../x`}                                             | ${/file name/}
   ${`${A} a\x1bb`}                                           | ${/file name 'a\\x1bb'/}
   ${`${A} xslF345X05/form4.xml`}                             | ${/-o/}
-  ${`${A} R2.htm r2.htm`}                                    | ${/R2\.htm/}
+  ${`${A} R2.htm r2.htm`}                                    | ${/r2\.htm/}
   ${'-i - --all --api-key-file -'}                           | ${/stdin/}
   ${`${ONE} -o - --report -`}                                | ${/--output - and --report - cannot both write to stdout/}
   ${`${ONE} -o - --dry-run`}                                 | ${/--output - and --dry-run cannot both write to stdout/}

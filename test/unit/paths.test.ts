@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { DEFAULT_LAYOUT, parseLayout } from '../../src/batch/layout.ts';
+import { parseLayout } from '../../src/batch/layout.ts';
 import { type Order, readOrder } from '../../src/commands/download/order.ts';
 import { targetsOf } from '../../src/commands/download/targets.ts';
 import { segmentsOf, typedPath } from '../../src/paths.ts';
@@ -32,7 +32,7 @@ describe('the place of a file', () => {
   const A = parseAccession('0001234567-24-000001');
   const options = { ifExists: undefined, sha256: undefined, checksums: false, dryRun: false };
   const targetOn = (place: typeof WINDOWS, directory: string, output?: string) => {
-    const layout = parseLayout(DEFAULT_LAYOUT, place.platform);
+    const layout = parseLayout('{accession_no}/{file_name}', place.platform);
     const order = { output, directory, layout, options } as unknown as Order;
     return targetsOf(order, place)({ path: `${A}/a.htm`, accession: A });
   };

@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import { batchSummary, Counts, inputLine, outcomeLine, reportLine } from '../../src/batch/report.ts';
 import { FilingsError } from '../../src/errors.ts';
 import { readLines } from '../../src/input/lines.ts';
+import { Secrets } from '../../src/secrets.ts';
 import type { Outcome } from '../../src/transfer/outcome.ts';
 
 const TIME = '2026-04-01T10:00:00.000Z';
@@ -19,20 +20,20 @@ const outcome = (more: Partial<Outcome> = {}): Outcome => ({
 });
 
 const error = new FilingsError('temporary', 'x: 429', { retryAt: Date.parse('2025-04-01T10:00:00Z') });
-const failed = { retry_at: '2025-04-01T10:00:00.000Z', error: { code: 'temporary', message: 'x: 429' } };
+const failed = { retry_at: '2025-04-01T10:00:00.000Z', error: { code: 'temporary', exit_code: 7, message: 'x: 429' } };
 const file = { v: 1, time: TIME, accession_no: FILE.accession, file_name: FILE.fileName, path: 'out/primary.htm' };
 const how = { result: 'downloaded', bytes: 100, verified_length: true, attempts: 1, ms: 13 };
-const errorOf = ({ code, message }: FilingsError) => ({ code, message });
-const redact = (text: string) => text.replace('secret', '[redacted]');
+const secrets = new Secrets();
+secrets.add('a-secret-key');
 const odd = { ...FILE, fileName: 'a\n"b\u2028c' };
 
 test.each<[string, Parameters<typeof reportLine>[0], Partial<Outcome>, object]>([
   ['a downloaded file', FILE, { etag: '"v1"', sha256: 'ab' }, { ...file, ...how, etag: '"v1"', sha256: 'ab' }],
-  ['an ETag with a secret', FILE, { etag: '"secret"' }, { ...file, ...how, etag: '"[redacted]"' }],
+  ['an ETag with a secret', FILE, { etag: '"a-secret-key"' }, { ...file, ...how, etag: '"[redacted]"' }],
   ['a failed file', FILE, { result: 'failed', error }, { ...file, ...how, result: 'failed', ...failed }],
   ['an odd name', odd, { path: odd.fileName }, { ...file, ...how, file_name: odd.fileName, path: odd.fileName }],
 ])('the report of %s is one line', (_, of, more, expected) => {
-  const line = reportLine(of, outcome(more), TIME, { platform: 'linux', errorOf, redact });
+  const line = reportLine(of, outcome(more), TIME, { platform: 'linux', secrets });
   expect(line.split(/[\n\u2028]/)).toHaveLength(1);
   expect(JSON.parse(line)).toEqual(expected);
 });

@@ -1,7 +1,8 @@
 // Reads the arguments and options of `download` into an order before anything is opened. Takes them as they were
 // parsed, returns the order, and throws `usage`, where possible with the command that was probably meant.
-import { defaultLayout, type Layout, parseLayout } from '../../batch/layout.ts';
-import { isOneFile, twinKey } from '../../disk/file-name.ts';
+import { type Layout, parseLayout } from '../../batch/layout.ts';
+import { NameCheck } from '../../batch/name-check.ts';
+import { isOneFile } from '../../disk/file-name.ts';
 import { hasOurSuffix } from '../../disk/part-name.ts';
 import { FilingsError } from '../../errors.ts';
 import { nameFilter } from '../../input/glob.ts';
@@ -35,8 +36,10 @@ export interface Order {
 
 /** Returns the order. Throws `usage`. Has no effect, because an invalid command line must change nothing. */
 export function readOrder(args: readonly string[], options: Options, { platform }: Pick<World, 'platform'>): Order {
-  const { all, include, exclude, input, output, layout, directory = '.' } = options;
+  const { all, include, exclude, input, output, directory = '.' } = options;
   const hasSelection = all || include.length > 0 || exclude.length > 0;
+  const isBatch = hasSelection || input !== undefined;
+  const { layout = isBatch ? '{accession_no}/{file_name}' : '{file_name}' } = options;
   const filter = nameFilter(include, exclude);
   if (all && include.length > 0) {
     throw usage('--all cannot be used with --include', 'omit --all to download only the files that match');
@@ -48,7 +51,8 @@ export function readOrder(args: readonly string[], options: Options, { platform 
     isChosen: hasSelection ? filter : undefined,
     output: asStream(output),
     directory,
-    layout: layoutOf(layout, output, hasSelection || input !== undefined, platform),
+    // With --output no name becomes a path.
+    layout: output === undefined ? parseLayout(layout, platform) : { template: '', pathFor: (_, path) => ({ path }) },
     report: asStream(options.report),
     isSingleFile: input === undefined && fileNames.length === 1,
     options,
@@ -75,14 +79,6 @@ function readNames(
     return { accessions: [...new Set([accession, ...others])], fileNames: [] };
   }
   return { accessions: [accession], fileNames: [...new Set(names)] };
-}
-
-/**
- * Returns the layout. By default each of several filings has its own directory. With `--output` no name becomes a path.
- */
-function layoutOf(layout: string | undefined, output: string | undefined, isBatch: boolean, platform: string): Layout {
-  if (output !== undefined) return { template: '', pathFor: (_, path) => ({ path }) };
-  return layout === undefined ? defaultLayout(isBatch, platform) : parseLayout(layout, platform);
 }
 
 /** Returns `-` if the path is that of stdout, such as `/dev/stdout`. */
@@ -134,29 +130,20 @@ function requireCompatibleOptions(order: Order, platform: string): void {
   throw usage(`--output ${output}: Windows does not allow the name '${name}' for a file`);
 }
 
-/**
- * Throws `usage` if a name is an accession number, if the layout makes an invalid path of it, or if two names may be
- * the same file on some disks.
- */
-function requireSafeNames({ accessions, fileNames, layout }: Order): void {
-  const namesByKey = new Map<string, string>();
+/** Throws `usage` if a name is an accession number, or is refused for its path. */
+function requireSafeNames({ accessions: [accession], fileNames, layout }: Order): void {
   const filing = fileNames.find(accessionIn);
   if (filing !== undefined) {
-    throw usage(`FILE: ${filing} is an accession number`, SEVERAL_FILINGS);
+    const hint = 'for several filings, omit FILE and add --all or --include GLOB';
+    throw usage(`FILE: ${filing} is an accession number`, hint);
   }
-  for (const name of fileNames) {
-    const { fault } = layout.pathFor(accessions.join(), name);
-    if (fault) throw usage(`file name '${name}': ${fault.reason}`, fault.hint);
-    const twin = namesByKey.get(twinKey(name)) ?? name;
-    if (twin !== name) {
-      const message = `file names '${twin}' and '${name}': they are the same file on some disks`;
-      throw usage(message, 'download one of them under another name: -o PATH');
-    }
-    namesByKey.set(twinKey(name), name);
+  if (accession === undefined) return;
+  const check = new NameCheck(layout);
+  for (const fileName of fileNames) {
+    const item = check.check({ accession, fileName, size: undefined, filing: undefined });
+    if (item.kind === 'refused') throw usage(`file name '${fileName}': ${item.error.reason}`, item.error.hint);
   }
 }
-
-const SEVERAL_FILINGS = 'for several filings, omit FILE and add --all or --include GLOB';
 
 /** Returns the error for an `--output` that is a directory. */
 export function outputIsDirectory(output: string): FilingsError {
