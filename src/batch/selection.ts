@@ -22,18 +22,6 @@ export interface SelectionOptions {
   readonly jobs: number;
 }
 
-/** What is known about all files of a run. */
-export interface Tally {
-  files: number;
-  /** Sum of the listed sizes, and the number of files without one. */
-  bytes: number;
-  unsized: number;
-  /** Number of filings whose listings have not arrived. */
-  pending: number;
-  /** Whether the input is read to its end. */
-  isRead: boolean;
-}
-
 /** Number of names between yields to the event loop. */
 const NAMES_PER_SLICE = 1000;
 
@@ -41,7 +29,17 @@ const NAMES_PER_SLICE = 1000;
 type Candidate = NamedFile | Item;
 
 export class Selection {
-  readonly tally: Tally = { files: 0, bytes: 0, unsized: 0, pending: 0, isRead: false };
+  /** What is known about all files of a run. */
+  readonly tally = {
+    files: 0,
+    /** Sum of the listed sizes, and the number of files without one. */
+    bytes: 0,
+    unsized: 0,
+    /** Number of filings whose listings have not arrived. */
+    pending: 0,
+    /** Whether the input is read to its end. */
+    isRead: false,
+  };
   /** Reads the input. */
   readonly ahead: Ahead<Candidate>;
   readonly #options: SelectionOptions;

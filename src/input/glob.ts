@@ -18,14 +18,12 @@ export function nameFilter(include: readonly string[], exclude: readonly string[
 /** Matches one character of a name; `*` matches any number of characters. */
 type Token = '*' | ((character: string) => boolean);
 
-const MAX_GLOB_LENGTH = 1000;
 const MAX_CHOICES = 1000;
 const WORDS = /\\.|\[[!^]?\]?(?:\\.|[^\]\\])*\]|./gsu;
 
 function compileGlob(flag: string, glob: string): (name: string) => boolean {
   try {
     if (glob === '') throw new SyntaxError('it is empty');
-    if (glob.length > MAX_GLOB_LENGTH) throw new SyntaxError(`it is longer than ${MAX_GLOB_LENGTH} characters`);
     const choices = expandBraces(glob.match(WORDS) ?? []).map((words) => words.map(parseToken));
     // A glob that is the name itself matches, although its brackets may have another meaning.
     return (name) => name === glob || choices.some((tokens) => matchesAll(tokens, [...name]));

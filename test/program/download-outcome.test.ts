@@ -159,11 +159,13 @@ describe('a batch stops and exits according to its errors', () => {
     let asked = 0;
     const { batch, read } = await setUp(50, (socket) => {
       asked += 1;
-      // The others are left without a response.
+      // The first is left without a response, the second in its body, and the third waits for a retry.
+      if (asked === 2) socket.write(`${head(200, { 'Content-Length': 20 })}cut`);
+      if (asked === 3) socket.write(head(503, { 'Content-Length': 0 }));
       if (asked === 4) socket.write(head(401, { 'Content-Length': 0 }));
       return true;
     });
-    const { exitCode, report, stderr } = await batch(lines(50), ['--retries', '0', '-j', '4', '--failed', 'failed']);
+    const { exitCode, report, stderr } = await batch(lines(50), ['-j', '4', '--failed', 'failed']);
     expect([exitCode, stderr.match(/^filings: /gm)]).toEqual([4, ['filings: ']]);
     const results = report.files.map(({ result, error }) => `${result} ${error?.code}`).sort();
     expect(results).toEqual(['failed auth', ...Array(3).fill('unfinished auth')]);
