@@ -1,5 +1,4 @@
 // Turns the lines of the input into items, in their order: lists filings, selects their files and checks each name.
-import { yieldToEventLoop } from '../abort.ts';
 import { FilingsError } from '../errors.ts';
 import type { Entry, Line } from '../input/lines.ts';
 import type { AccessionNumber } from '../service/accession.ts';
@@ -21,9 +20,6 @@ export interface SelectionOptions {
   /** Number of listings that are requested ahead. */
   readonly jobs: number;
 }
-
-/** Number of names between yields to the event loop. */
-const NAMES_PER_SLICE = 1000;
 
 /** A file whose name is not checked yet, or an item. */
 type Candidate = NamedFile | Item;
@@ -96,16 +92,14 @@ export class Selection {
     const { list, isSelected } = this.#options;
     try {
       const listed = await list(accession, this.#signal);
-      const filing = { accession, files: 0, missing: 0 };
-      const selected: NamedFile[] = [];
-      for (const [index, file] of listed.entries()) {
-        if (index % NAMES_PER_SLICE === NAMES_PER_SLICE - 1) await yieldToEventLoop(this.#signal);
-        const { file_name: fileName } = file;
-        if (isSelected?.(fileName)) selected.push({ accession, fileName, size: listedSize(file), filing });
-      }
-      filing.files = filing.missing = selected.length;
-      for (const { size } of selected) this.#count(size, 1);
-      return selected.length > 0 ? selected : [{ kind: 'unmatched', accession, files: listed.length }];
+      const selected = listed.filter(({ file_name }) => isSelected?.(file_name));
+      if (selected.length === 0) return [{ kind: 'unmatched', accession, files: listed.length }];
+      const filing = { accession, files: selected.length, missing: selected.length };
+      return selected.map((file) => {
+        const size = listedSize(file);
+        this.#count(size, 1);
+        return { accession, fileName: file.file_name, size, filing };
+      });
     } catch (error) {
       if (!(error instanceof FilingsError)) throw error;
       this.#count(undefined, 1);

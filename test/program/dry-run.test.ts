@@ -17,17 +17,8 @@ const FILINGS = { [A]: CONTENT, [B]: CONTENT };
 const EXISTING = ['nothing', 'the same', 'same size', 'longer', 'empty', 'link', 'directory'] as const;
 type Existing = (typeof EXISTING)[number];
 
-interface Setup {
-  readonly existing: readonly Existing[];
-  readonly filing: 'missing' | 'directory' | 'link' | 'file';
-  readonly ifExists: string | undefined;
-  readonly layout: string | undefined;
-  readonly sizes: boolean;
-  readonly hasChecksums: boolean;
-}
-
-const SETUP: fc.Arbitrary<Setup> = fc.record({
-  existing: fc.array(fc.constantFrom(...EXISTING, 'the same', 'the same'), { minLength: 6, maxLength: 6 }),
+const SETUP = fc.record({
+  existing: fc.array(fc.constantFrom<Existing[]>(...EXISTING, 'the same', 'the same'), { minLength: 6, maxLength: 6 }),
   filing: fc.constantFrom('directory', 'directory', 'directory', 'missing', 'link', 'file'),
   ifExists: fc.constantFrom(undefined, undefined, 'skip', 'compare', 'overwrite', 'error'),
   layout: fc.constantFrom(undefined, undefined, '{file_name}', `${B}/{file_name}`, '{file_name}/{accession_no}'),
@@ -35,6 +26,7 @@ const SETUP: fc.Arbitrary<Setup> = fc.record({
   hasChecksums: fc.boolean(),
 });
 
+type Setup = typeof SETUP extends fc.Arbitrary<infer S> ? S : never;
 type Place = Awaited<ReturnType<typeof archivePlace>>;
 
 async function plant({ at, write }: Place, path: string, what: Existing, content: string): Promise<void> {
