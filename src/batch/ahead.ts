@@ -1,7 +1,7 @@
 // Reads an input ahead, so that its size is known early, and requests the listings of its filings, a few at a time. The
 // results come in the order of the input. A listing that has arrived is handed over without waiting for the next line,
 // because stdin may be slow. What was handed over is forgotten, because an input may have millions of lines.
-import { type Sleep, within } from '../abort.ts';
+import { createAbortController, type Sleep } from '../abort.ts';
 import type { Entry, Line } from '../input/lines.ts';
 
 /** Lines that wait in memory. At about 100 bytes for each, these take 10 MB. */
@@ -61,9 +61,9 @@ export class Ahead<T> {
 
   /** Waits a moment for the end of the input, which a small one reaches. */
   async waitForInput(sleep: Sleep): Promise<void> {
-    await within(MAX_WAIT_MS, sleep, (signal) =>
-      Promise.race([this.#reading, new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve()))]),
-    ).catch(() => {});
+    const ended = createAbortController();
+    this.#reading?.catch(() => {}).then(() => ended.abort());
+    await sleep(MAX_WAIT_MS, ended.signal).catch(() => {});
   }
 
   async #read(): Promise<void> {

@@ -3,7 +3,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { createAbortController, MAX_SLICE_MS, onAbort } from '../abort.ts';
 import { FilingsError } from '../errors.ts';
-import type { Outcome } from '../transfer/outcome.ts';
+import { type Outcome, outcomeWithoutRequest } from '../transfer/outcome.ts';
 import type { World } from '../world.ts';
 import { decidedOutcome, type FileDeps, type PlannedFile, planOf, save } from './files.ts';
 import type { Item } from './item.ts';
@@ -109,9 +109,9 @@ export class Batch {
     return this.#stop.signal.aborted || this.#closeReason !== undefined;
   }
 
-  #process(item: Item): Promise<void> | undefined {
+  #process(item: Item): Promise<void> | void {
     const { files } = this.#options;
-    if (item.kind !== 'file') return this.#record(item);
+    if (item.kind !== 'file') return this.#record(item, failureOf(item));
     const planned = planOf(item, files);
     const outcome = decidedOutcome(planned, files);
     if (outcome) return this.#record(item, outcome);
@@ -155,19 +155,19 @@ export class Batch {
     this.#running.set(planned, running);
   }
 
-  #record(item: Item, outcome?: Outcome): undefined {
+  #record(item: Item, outcome: Outcome | undefined): void {
     const { recorder } = this.#options;
-    const error = outcome?.error ?? ('error' in item ? item.error : undefined);
+    const error = outcome?.error;
     if (item.kind === 'unlisted' && error?.code === 'limit') this.#close(error);
     const isStopReason = error && error === (this.#stop.signal.reason ?? this.#closeReason);
     // A listing that the end of the run has cancelled was not started, but a file was in progress.
-    if (isStopReason && !outcome) return;
+    if (isStopReason && item.kind === 'unlisted') return;
     if (item.kind !== 'duplicate' && item.kind !== 'unmatched') this.#handled += 1;
-    if (isStopReason && outcome) {
+    if (isStopReason) {
       recorder.record(item, { ...outcome, result: 'unfinished' }, true);
       return;
     }
-    const isRequested = item.kind === 'unlisted' || (outcome !== undefined && outcome.attempts > 0);
+    const isRequested = item.kind === 'unlisted' || (outcome?.attempts ?? 0) > 0;
     // A file that was not requested says nothing about whether the service can be reached.
     const stopError = error && (isRequested || error.stopsRun) ? this.#rule.check(error) : undefined;
     recorder.record(item, outcome, stopError !== undefined && stopError === error);
@@ -187,4 +187,8 @@ export class Batch {
     this.#end();
     this.#wake();
   }
+}
+
+function failureOf(item: Item): Outcome | undefined {
+  return 'error' in item ? outcomeWithoutRequest('failed', null, 0, item.error) : undefined;
 }

@@ -4,7 +4,7 @@ import { type FilingsError, messageOf } from '../errors.ts';
 import { noMatchError } from '../input/glob.ts';
 import { printable } from '../terminal/printable.ts';
 import type { Progress } from '../terminal/progress.ts';
-import { type Outcome, outcomeWithoutRequest } from '../transfer/outcome.ts';
+import type { Outcome } from '../transfer/outcome.ts';
 import type { World } from '../world.ts';
 import type { DoneList } from './done-list.ts';
 import type { ChosenFiling, Item, NamedFile } from './item.ts';
@@ -53,7 +53,7 @@ export class Recorder {
   /**
    * Records the end of an item. `isPrintedLater`: the error is printed as the run's error, so it is not printed here.
    */
-  record(item: Item, outcome: Outcome | undefined = failureOf(item), isPrintedLater = false): void {
+  record(item: Item, outcome: Outcome | undefined, isPrintedLater = false): void {
     const { counts, hasFailedList, plan, done, world } = this.#options;
     if (outcome) {
       counts.add(outcome);
@@ -143,7 +143,3 @@ export class Recorder {
 
 /** Results after which the file exists on disk. */
 const EXISTING_RESULTS: ReadonlySet<Outcome['result']> = new Set(['downloaded', 'resumed', 'skipped']);
-
-function failureOf(item: Item): Outcome | undefined {
-  return 'error' in item ? outcomeWithoutRequest('failed', null, 0, item.error) : undefined;
-}

@@ -162,7 +162,7 @@ test('reading ahead stops at 100,000 lines and goes on when they are taken', asy
 
 test('waiting for the end of an input ends with it, or after a moment if it has none', async () => {
   const never = setUp([[listed(1)]], {}, true).selection;
-  await setUp([[listed(1)]]).selection.ahead.waitForInput(() => new Promise(() => {}));
+  await setUp([[listed(1)]]).selection.ahead.waitForInput((_ms, signal) => sleep(3_600_000, signal));
   await never.ahead.waitForInput(async () => {});
   expect(never.tally.isRead).toBe(false);
 });
