@@ -78,14 +78,11 @@ export class Ahead<T> {
   }
 
   #add(lines: readonly Line[]): void {
-    let group: Line[] | undefined;
     for (const line of lines) {
+      const last = this.#slots.at(-1);
       if (this.#options.needsListing(line)) this.#slots.push({ line });
-      else if (group && group === this.#slots.at(-1)) group.push(line);
-      else {
-        group = [line];
-        this.#slots.push(group);
-      }
+      else if (Array.isArray(last)) last.push(line);
+      else this.#slots.push([line]);
     }
     this.#linesAhead += lines.length;
     this.#requestListings();
