@@ -11,9 +11,10 @@ const FILINGS: Filings = {
   [A]: { 'a.htm': 'a', 'ex1.htm': 'ex' },
   [B]: { 'b c.htm': 'b', 'ex.xml': 'ex', 'per%cent #1': 'x' },
 };
+const REFUSED = { [accession(7)]: { 'a.htm': 'a', 'nul.htm': 'n' } };
 const DONE = ['--all', '--done', 'done'];
 
-const setUp = (instead: Instead = () => false) => archivePlace(FILINGS, { instead });
+const setUp = (instead: Instead = () => false) => archivePlace({ ...FILINGS, ...REFUSED }, { instead });
 const notFound = head(404, { 'Content-Length': 0 });
 
 describe('--done', () => {
@@ -48,13 +49,14 @@ describe('--done', () => {
     expect(report.summaries.at(-1)).toMatchObject({ done: 1 });
   });
 
-  test('records no filing with a failed file, without match or listing, or of which only files are named', async () => {
+  test('records no filing with a failed or refused file, without match or listing, or of which only files are named', async () => {
     const place = await setUp((socket, { accession: asked, name }) => {
       const isMissing = name === 'ex1.htm' || asked === accession(9);
       if (isMissing) socket.write(notFound);
       return isMissing;
     });
-    expect((await place.batch([A, accession(8), accession(9), `${B} ex.xml`], DONE)).exitCode).toBe(3);
+    const refused = [`${accession(7)} nul.htm`, accession(7)];
+    expect((await place.batch([A, accession(8), accession(9), `${B} ex.xml`, ...refused], DONE)).exitCode).toBe(3);
     expect(`${await place.read('done')}`).toBe('');
   });
 
@@ -73,12 +75,6 @@ describe('--done', () => {
     isBroken = false;
     expect((await place.batch(lines, DONE)).exitCode).toBe(0);
     expect(`${await place.read('done')}`).toMatch(new RegExp(`^${B}\\t`));
-  });
-
-  test('records no filing of which a line has named a file that is refused', async () => {
-    const place = await archivePlace({ [A]: { 'a.htm': 'a', 'nul.htm': 'n' } });
-    expect((await place.batch([`${A} nul.htm`, A], DONE)).exitCode).toBe(3);
-    expect(`${await place.read('done')}`).toBe('');
   });
 
   test('skips a filing of the sandbox although the port differs', async () => {
@@ -118,15 +114,6 @@ describe('--checksums', () => {
     expect(linesOf(await place.read(`${A}/SHA256SUMS`)).sort()).toEqual(['#eadbeef', ...sumsOf(A)]);
     const hash = createHash('sha256').update('ex').digest('hex');
     expect(report.files.filter(({ result, sha256 }) => result === 'skipped' && sha256 === hash)).toHaveLength(1);
-  });
-
-  test('adds an entry for one named file, and verify uses the last entry of a name', async () => {
-    const place = await setUp();
-    const wrong = `${'0'.repeat(64)}  a.htm`;
-    await place.write('SHA256SUMS', `${wrong}\n`);
-    expect((await place.batch(undefined, [A, 'a.htm', '--checksums'])).exitCode).toBe(0);
-    expect((await place.filings(['verify', '.'])).exitCode).toBe(0);
-    expect(`${await place.read('SHA256SUMS')}`).toBe(`${wrong}\n${line('a.htm', 'a')}\n`);
   });
 
   test('reports a file that cannot be listed as failed, and its filing is not done', async () => {
