@@ -5,12 +5,8 @@ import type { Meter } from '../service/client.ts';
 import { grouped, inSeconds } from '../text.ts';
 import type { World } from '../world.ts';
 
-interface LimitOptions {
-  readonly maxBytes?: number | undefined;
-  readonly maxRequests?: number | undefined;
-  /** Milliseconds. */
-  readonly stopAfter?: number | undefined;
-}
+/** `stopAfter` is in milliseconds. */
+type LimitOptions = { readonly [Name in 'maxBytes' | 'maxRequests' | 'stopAfter']?: number | undefined };
 
 /** Counts what the options bound. */
 export class Limits implements Meter {
