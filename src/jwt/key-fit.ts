@@ -85,16 +85,14 @@ function secretFault(secret: Buffer, { name, hashBytes }: Algorithm): string | u
 }
 
 /**
- * Returns whether a secret is a key or a certificate (PEM, JWK, SSH, DER, or hex or base64 of these). Its public part
- * may be known to others (RFC 8725, section 2.1).
+ * Returns whether a secret is a key or a certificate (PEM, JWK, DER, or base64 of these). Its public part may be known
+ * to others (RFC 8725, section 2.1).
  */
 function isKey(secret: Buffer): boolean {
-  const bare = secret.toString('latin1').replace(/\s/g, '');
-  return [secret, Buffer.from(bare, 'base64'), Buffer.from(bare, 'hex')].some((bytes) => {
-    const text = bytes.toString('latin1');
-    if (/-----BEGIN |^\s*\{.*"kty"|^(?:ssh|ecdsa)-\S+ AAAA/s.test(text)) return true;
-    return loadDer(bytes) !== undefined;
-  });
+  const decoded = Buffer.from(secret.toString('latin1'), 'base64');
+  return [secret, decoded].some(
+    (bytes) => /-----BEGIN |^\s*\{.*"kty"/s.test(bytes.toString('latin1')) || loadDer(bytes),
+  );
 }
 
 /** Returns which restriction of a JWK rules out this use, or undefined (RFC 7517, sections 4.2 to 4.4). */

@@ -14,8 +14,8 @@ import { FilingsError, type FilingsErrorDetails } from '../errors.ts';
 import type { JsonObject } from '../json.ts';
 import { textOf } from '../text.ts';
 import type { World } from '../world.ts';
-import { findKeyForm } from './key-forms.ts';
-import { decodeBase64url, NOT_CANONICAL, readJsonObject, textFault } from './token.ts';
+import { ARMOUR, findKeyForm, loadPem } from './key-forms.ts';
+import { readJsonObject, textFault } from './token.ts';
 
 export type Purpose = 'sign' | 'verify';
 
@@ -40,8 +40,6 @@ export interface JwtKey {
 
 /** The largest file of a key. A key with a prime of 30 kB takes 28 s. */
 const MAX_KIB = 16;
-/** The members of a JWK that hold base64url (RFC 7518, section 6; RFC 8037, section 2). */
-const BINARY_MEMBERS = ['n', 'e', 'd', 'p', 'q', 'dp', 'dq', 'qi', 'x', 'y', 'k'];
 const PROBE = Buffer.from('probe');
 
 /** Absolute paths. Either `keyFile` or `secretFile` is set, or `stdin` replaces it. */
@@ -55,29 +53,22 @@ export interface KeyFiles {
 
 /** Returns the key. Others may read the file of a public key, but no other. Throws `config`. */
 export async function readJwtKey(files: KeyFiles, purpose: Purpose, world: World): Promise<JwtKey> {
-  const { secretFile, passphraseFile } = files;
-  if (secretFile !== undefined) return readSecret(secretFile, files, world);
+  const { keyFile = '', secretFile, passphraseFile, stdin } = files;
+  const isSecret = secretFile !== undefined;
+  const kind = isSecret ? 'secret file' : 'key file';
+  const path = stdin ? undefined : (secretFile ?? keyFile);
+  const name = `${kind} ${path ?? '(stdin)'}`;
+  const file =
+    path === undefined ? undefined : await readSmallFile(path, kind, world, isSecret ? 'private' : undefined);
+  const bytes = file?.bytes ?? stdin ?? Buffer.of();
   const passphrase = passphraseFile === undefined ? undefined : await readPassphrase(passphraseFile, world);
-  const key = files.stdin
-    ? loadKey(files.stdin, 'key file (stdin)', { passphrase })
-    : await readKeyFile(files.keyFile ?? '', passphrase, world);
-  if (key.kind === 'secret') world.secrets.add(key.keyObject.export() as Buffer);
+  const key = isSecret ? loadSecret(bytes, name, path) : loadKey(bytes, name, { passphrase, path });
+  const { keyObject } = key;
+  if (file && path && keyObject.type !== 'public') checkAccess(file.stats, 'private', kind, path, world);
+  // A message may quote a secret without its line break.
+  if (keyObject.type === 'secret')
+    world.secrets.add(Buffer.from(keyObject.export().toString('latin1').trimEnd(), 'latin1'));
   return keyFor(purpose, key);
-}
-
-async function readSecret(path: string, { stdin }: KeyFiles, world: World): Promise<JwtKey> {
-  const bytes = stdin ?? (await readSecretFile(path, 'secret file', world));
-  const secret = stdin ? loadSecret(stdin, 'secret file (stdin)') : loadSecret(bytes, `secret file ${path}`, path);
-  // A message may quote the secret without its line break.
-  world.secrets.add(Buffer.from(bytes.toString('latin1').replace(/[\r\n]+$/, ''), 'latin1'));
-  return secret;
-}
-
-async function readKeyFile(path: string, passphrase: string | undefined, world: World): Promise<JwtKey> {
-  const { bytes, stats } = await readSmallFile(path, 'key file', world);
-  const key = loadKey(bytes, `key file ${path}`, { passphrase, path });
-  if (key.keyObject.type !== 'public') checkAccess(stats, 'private', 'key file', path, world);
-  return key;
 }
 
 async function readPassphrase(path: string, world: World): Promise<string> {
@@ -98,7 +89,7 @@ export function loadKey(bytes: Buffer, name: string, { passphrase, path }: LoadO
   const text = textOf(bytes);
   const form = findKeyForm(bytes, text, path);
   if (form !== undefined) throw unfit(name, `it is ${form.seen}`, { hint: form.hint });
-  if (text.includes('-----BEGIN ')) return toJwtKey(pemKey(text, name, passphrase), name, path);
+  if (text.includes(ARMOUR)) return toJwtKey(pemKey(text, name, passphrase), name, path);
   if (/^\s*\{/.test(text)) return { ...jwkKey(Buffer.from(text), name), path };
   throw unfit(name, 'it is neither a PEM key nor a JWK', { hint: 'a secret is given with --secret-file' });
 }
@@ -132,11 +123,9 @@ function unfit(name: string, reason: string, details: Pick<FilingsErrorDetails, 
   return new FilingsError('config', reason, { subject: { name }, ...details });
 }
 
-/** PKCS#8, PKCS#1, SEC1 or SPKI. */
 function pemKey(text: string, name: string, passphrase: string | undefined): KeyObject {
   try {
-    if (!text.includes('PRIVATE KEY-----')) return createPublicKey(text);
-    return createPrivateKey({ key: text, ...(passphrase !== undefined && { passphrase }) });
+    return loadPem(text, passphrase);
   } catch (cause) {
     if (!text.includes('ENCRYPTED')) throw unfit(name, 'the PEM text does not contain a valid key', { cause });
     if (passphrase !== undefined) throw unfit(name, 'the passphrase is wrong, or the key is damaged', { cause });
@@ -164,8 +153,6 @@ function jwkKey(bytes: Buffer, name: string): JwtKey {
 function memberFault(jwk: JsonObject): string | undefined {
   const { key_ops: ops = [] } = jwk;
   if (!Array.isArray(ops) || ops.some((op) => typeof op !== 'string')) return 'key_ops is not a list of strings';
-  const unsound = BINARY_MEMBERS.find((name) => decodeBase64url(String(jwk[name] ?? '')) === undefined);
-  if (unsound !== undefined) return `${unsound} ${NOT_CANONICAL}`;
   return jwk.kty === undefined ? 'kty is missing' : textFault(jwk, ['kty', 'use', 'alg', 'kid']);
 }
 

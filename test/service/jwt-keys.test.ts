@@ -119,7 +119,6 @@ describe('loading refuses', () => {
     ['a JWK of an unknown type', '{"kty":"XYZ"}', /not what its kty wants/],
     ['an RSA JWK without its primes', json({ ...ownRsa, p: undefined }), /a member is missing/],
     ['an oct JWK without its secret', '{"kty":"oct"}', /at least 32 bytes, and this has 0/],
-    ['an oct JWK in base64', '{"kty":"oct","k":"ab+/"}', /k is not canonical base64url/],
     ['a JWK with use of another type', jwk(rsa.privateKey, { use: 1 }), /use is not a string/],
     ['a JWK with key_ops of another type', jwk(rsa.privateKey, { key_ops: 'sign' }), /key_ops is not a list/],
     ['a JWK with kid of another type', jwk(rsa.privateKey, { kid: 7 }), /kid is not a string/],
@@ -151,11 +150,9 @@ describe('loading refuses', () => {
     ['a JWK', jwk(rsa.publicKey), known],
     ['a DER key', spki, known],
     ['the base64 of a DER key in lines', spki.toString('base64').replace(/(.{64})/g, '$1\r\n'), known],
-    ['the hex of a DER key', spki.toString('hex'), known],
     ['PKCS#1', rsa.publicKey.export({ format: 'der', type: 'pkcs1' }), known],
     ['the base64 of PEM', pem(rsa.publicKey).toString('base64'), known],
     ['a certificate', certificate, known],
-    ['an SSH key', 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIAAAAAAAAAAAAAAA me\n', known],
     ['31 bytes', secret.subarray(0, 31), /at least 32 bytes, and this has 31/],
   ])('%s as a secret', async (_, content, reason) => {
     const bytes = Buffer.from(content as string);
