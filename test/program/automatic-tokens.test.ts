@@ -125,10 +125,10 @@ test('a 401 reports a clock skew over ten seconds if a token was sent and Date i
   expect(await filings(['list', ACCESSION])).toMatchObject({ stderr: expect.not.stringContaining('clock') });
 });
 
-test.each(['--api-key-file - token sign --key -', '--jwt-file - token inspect'])(
-  '%s is rejected because stdin has two readers',
-  async (line) => {
-    const { exitCode, stderr } = await (await workplace()).filings(line.split(' '));
-    expect([exitCode, stderr]).toEqual([2, expect.stringContaining('cannot both read stdin')]);
-  },
-);
+test.each([
+  '--api-key-file - token sign --key -',
+  `--jwt-file - --api-key-file - list ${ACCESSION} --base-url http://127.0.0.1:1`,
+])('%s is rejected because stdin has two readers', async (line) => {
+  const { exitCode, stderr } = await (await workplace()).filings(line.split(' '));
+  expect([exitCode, stderr]).toEqual([2, expect.stringContaining('cannot both read stdin')]);
+});

@@ -1,32 +1,22 @@
-import { FilingsError } from '../../errors.ts';
 import type { JsonObject } from '../../json.ts';
 import { type Inspection, inspectToken } from '../../jwt/inspect.ts';
 import { writeRecords } from '../../session/presentation.ts';
-import { stdinUsersOf } from '../../settings/settings.ts';
 import type { Invocation } from '../../spec/command.ts';
-import { requireOneUser } from '../../stdio/input.ts';
 import { write } from '../../stdio/output.ts';
 import { printable, printableJson } from '../../terminal/printable.ts';
 import type { World } from '../../world.ts';
-import { FROM_FILE, readTokenInput, tokenUserOf } from './common.ts';
+import { readTokenInput, refuseToken } from './common.ts';
 import type { INSPECT_OPTIONS } from './spec.ts';
 
 const HEADINGS = ['PART', 'NAME', 'VALUE', 'MEANING'];
 
 /** Prints header and claims of a token. Returns 0. Throws `auth` if the token cannot be read. */
 export async function run({ args, options, flags }: Invocation<typeof INSPECT_OPTIONS>, world: World): Promise<number> {
-  requireOneUser('stdin', [tokenUserOf(args[0]), ...stdinUsersOf(flags, world.env)]);
   const token = await readTokenInput(args[0], world);
   const inspection = inspectToken(token, { atSeconds: world.now() / 1000 });
-  const writeJson = (verdict: object) =>
-    write(world.stdout, `${printableJson({ verified: false, ...verdict })}\n`, world.interrupt);
-  if ('failedCheck' in inspection) {
-    const { failedCheck: failed_check, reason } = inspection;
-    if (options.json) await writeJson({ failed_check, reason });
-    const { hint = FROM_FILE } = inspection;
-    throw new FilingsError('auth', `the token cannot be read (${failed_check}): ${reason}`, { hint });
-  }
-  if (options.json) await writeJson(inspection);
+  const about = { verified: false };
+  if ('failedCheck' in inspection) return refuseToken(inspection, 'cannot be read', options.json && about, world);
+  if (options.json) await write(world.stdout, `${printableJson({ ...about, ...inspection })}\n`, world.interrupt);
   else await writeRecords(HEADINGS, rowsOf(inspection), flags, world);
   return 0;
 }

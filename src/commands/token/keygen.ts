@@ -14,18 +14,13 @@ export async function run({ options, flags }: Invocation<typeof KEYGEN_OPTIONS>,
   if (alg === undefined || out === undefined)
     throw new FilingsError('usage', 'give both --alg ALG and --out FILE', { subject: { name: 'token keygen' } });
   const { privatePart, publicPart } = await generateKey(alg, format, kid);
-  if (publicPart === undefined && publicFile !== undefined) {
-    throw new FilingsError('usage', `${alg.name} has a shared secret, and no public key`, {
-      subject: { name: '--public' },
-    });
-  }
   const files: NewFile[] = [{ path: typedPath(out, world), bytes: privatePart, mode: 0o600 }];
-  if (publicPart !== undefined && publicFile !== undefined) {
+  if (publicFile !== undefined) {
+    const subject = { name: '--public' };
     const path = typedPath(publicFile, world);
-    if (path === files[0]?.path) {
-      const hint = 'choose another file for --public';
-      throw new FilingsError('usage', '--out and --public are the same file', { hint });
-    }
+    if (publicPart === undefined)
+      throw new FilingsError('usage', `${alg.name} has a shared secret, and no public key`, { subject });
+    if (path === files[0]?.path) throw new FilingsError('usage', 'names the same file as --out', { subject });
     files.push({ path, bytes: publicPart, mode: 0o644 });
   }
   await createNewFiles(files);

@@ -4,9 +4,8 @@ import { verifyToken } from '../../jwt/verify.ts';
 import { printMessage } from '../../session/presentation.ts';
 import type { Invocation } from '../../spec/command.ts';
 import { write } from '../../stdio/output.ts';
-import { printableJson } from '../../terminal/printable.ts';
 import type { World } from '../../world.ts';
-import { FROM_FILE, keyFilesOf, readTokenInput, signedTexts, tokenUserOf } from './common.ts';
+import { isStdin, keyFilesOf, readTokenInput, refuseToken, signedTexts } from './common.ts';
 import type { VERIFY_OPTIONS } from './spec.ts';
 
 /** Verifies a token and prints its claims. Returns 0. Throws `auth` if the token is not valid. */
@@ -18,18 +17,13 @@ export async function run(invocation: Invocation<typeof VERIFY_OPTIONS>, world: 
       subject: { name: 'token verify' },
     });
   }
-  const key = await readJwtKey(await keyFilesOf(invocation, world, tokenUserOf(args[0])), 'verify', world);
+  const key = await readJwtKey(await keyFilesOf(invocation, world, isStdin(args[0]) && 'TOKEN'), 'verify', world);
   const token = await readTokenInput(args[0], world);
   // The clock is read after the token, because a pipe may deliver the token late.
   const clock = { atSeconds: (at ?? world.now()) / 1000, leewaySeconds: leeway / 1000 };
   const verdict = await verifyToken(token, [key], { algorithms, ...clock });
   await printMessage('warning', lineBreakWarning(key), invocation.flags, world);
-  if (!verdict.valid) {
-    const { valid, failedCheck: failed_check, reason } = verdict;
-    if (json) await write(world.stdout, `${printableJson({ valid, failed_check, reason })}\n`, world.interrupt);
-    const hint = verdict.hint ?? (failed_check === 'format' ? FROM_FILE : undefined);
-    throw new FilingsError('auth', `the token is not valid (${failed_check}): ${reason}`, { hint });
-  }
+  if (!verdict.valid) return refuseToken(verdict, 'is not valid', json && { valid: false }, world);
   const { header, claims } = signedTexts(token);
   const text = json ? `{"valid":true,"header":${header},"claims":${claims}}` : claims;
   await write(world.stdout, `${text}\n`, world.interrupt);
