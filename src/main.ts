@@ -6,7 +6,6 @@ import { homeIn } from './paths.ts';
 import { withinDeadline } from './session/deadline.ts';
 import { reportError } from './session/report-error.ts';
 import { rememberEnvironment, rememberSettings } from './settings/known-secrets.ts';
-import { unknownVariables } from './settings/layers.ts';
 import type { Flags, ParsedLine } from './spec/command.ts';
 import { columnsOf, guardStream, isBrokenPipe, write } from './stdio/output.ts';
 import { systemWorld, type World } from './world.ts';
@@ -73,10 +72,6 @@ async function execute(request: ParsedLine, flags: Flags, world: World): Promise
       const { run } = await request.load();
       guardStream(world.stdout);
       guardStream(world.stderr);
-      for (const text of unknownVariables(world.env)) {
-        const { printMessage } = await import('./session/presentation.ts');
-        await printMessage('warning', text, flags, world);
-      }
       return withinDeadline(flags, world, (limited) => run(request.invocation, limited));
     }
   }

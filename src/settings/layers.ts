@@ -3,7 +3,6 @@
 import { dirname } from 'node:path';
 import { FilingsError } from '../errors.ts';
 import type { JsonObject } from '../json.ts';
-import { nearest } from '../spec/nearest.ts';
 import type { ValueSource } from '../spec/option.ts';
 import type { World } from '../world.ts';
 import { type NamedSetting, SETTINGS, type SettingKey } from './table.ts';
@@ -67,19 +66,6 @@ function fileLayer(path: string, values: JsonObject, profile?: string): Layer {
 /** Returns the layer of the defaults. */
 export function defaultLayer(): Layer {
   return createLayer(({ default: value }) => ({ level: 'default', name: 'default', value }));
-}
-
-/** Returns a warning for each FILINGS_ variable that is not a setting, because a misspelt one would have no effect. */
-export function unknownVariables(env: World['env']): readonly string[] {
-  const prefix = 'FILINGS_';
-  const known = SETTINGS.flatMap((spec) => spec.env?.slice(prefix.length) ?? []);
-  return Object.keys(env).flatMap((variable) => {
-    const name = variable.slice(prefix.length);
-    if (!variable.startsWith(prefix) || !env[variable] || known.includes(name)) return [];
-    const suggestion = nearest(name, known);
-    const hint = suggestion ? `did you mean ${prefix}${suggestion}?` : "see 'filings --help'";
-    return `${variable} is not used: ${hint}`;
-  });
 }
 
 function createLayer(read: (spec: NamedSetting) => RawSetting | undefined | '' | false): Layer {

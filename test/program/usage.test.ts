@@ -69,17 +69,3 @@ describe('an invalid command line', () => {
     expect(stderr.includes('\x1b[')).toBe(coloured);
   });
 });
-
-test.each<[string[], string[]]>([
-  [
-    ['config', 'get', 'jobs'],
-    ['JBOS is not used: did you mean FILINGS_JOBS?', "ZZZ is not used: see 'filings --help'"],
-  ],
-  [['config', 'get', 'jobs', '--quiet'], []],
-  [['--version'], []],
-  [['__complete', '--', 'x'], []],
-])('unknown variables cause warnings, except with --quiet, --version and __complete: %j', async (args, warned) => {
-  const env = { FILINGS_JBOS: '2', FILINGS_MIN_FREE: '', FILINGS_ZZZ: '1', FILINGS_JOBS: '3' };
-  const stderr = warned.map((warning) => `filings: warning: FILINGS_${warning}\n`).join('');
-  expect(await filings(args, { env })).toMatchObject({ exitCode: 0, stderr });
-});

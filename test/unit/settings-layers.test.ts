@@ -6,7 +6,6 @@ import {
   findInLayers,
   flagLayer,
   resolvePrecedence,
-  unknownVariables,
 } from '../../src/settings/layers.ts';
 
 function merge(sources: {
@@ -40,15 +39,6 @@ test.each([
 test('findInLayers returns one setting from the highest layer that has it', () => {
   const layers = [flagLayer({}), envLayer({ FILINGS_JOBS: '2' }), ...fileLayers('c.json', { jobs: 4 })];
   expect([findInLayers(layers, 'jobs')?.value, findInLayers(layers, 'rate')]).toEqual(['2', undefined]);
-});
-
-test('variables that no setting reads are reported', () => {
-  const env = { FILINGS_JBOS: '2', FILINGS_MIN_FREE: '', FILINGS_ZZZ: '1', FILINGS_JOBS: '3', LONGNAME_JOBS: '4' };
-  const warnings = [
-    expect.stringMatching(/^FILINGS_JBOS .* FILINGS_JOBS\?$/),
-    expect.stringMatching(/^FILINGS_ZZZ .*help/),
-  ];
-  expect(unknownVariables(env)).toEqual(warnings);
 });
 
 describe('null in a profile', () => {
