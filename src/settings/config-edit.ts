@@ -16,17 +16,13 @@ import { findCredentialFault } from './read-secret.ts';
 import { readSettings } from './settings.ts';
 import { type NamedSetting, SETTINGS } from './table.ts';
 
-/**
- * Returns the setting with this name, as the config file spells it or as a flag: `apiKey`, `api-key`. Throws `usage`;
- * its hint names only settings that the config file can hold if `forFile` is true.
- */
-export function findSetting(text: string, forFile = false): NamedSetting {
-  const camelCase = toCamelCase(text);
-  const found = SETTINGS.find(({ key }) => key === camelCase);
+/** Returns the setting with this name, as the config file spells it or as a flag: `apiKey`, `api-key`. Throws `usage`. */
+export function findSetting(text: string): NamedSetting {
+  const found = SETTINGS.find(({ key }) => key === toCamelCase(text));
   if (found !== undefined) return found;
-  // The text after the equals sign may be a secret, so the message does not repeat it.
-  const [name = '', value] = camelCase.split('=', 2);
-  const known = SETTINGS.filter(({ inFile }) => inFile || !forFile).map(({ key }) => key);
+  // The text after an equals sign may be a secret, so the message does not repeat it.
+  const [name = '', value] = toCamelCase(text).split('=', 2);
+  const known = SETTINGS.map(({ key }) => key);
   const suggestion = didYouMean(name, known) ?? "see 'filings config list'";
   const hint = value === undefined ? suggestion : 'put a space between name and value';
   throw new FilingsError('usage', 'no such setting', { subject: { name: name || "''" }, hint });
@@ -46,7 +42,7 @@ export interface FileSetting {
  */
 export function findFileSetting(text: string): FileSetting {
   const [name = '', ...members] = text.split('.');
-  const spec = findSetting(name, true);
+  const spec = findSetting(name);
   if (!spec.inFile) {
     const hint = `use ${waysBesideFile(spec)}`;
     throw new FilingsError('usage', `${spec.key} cannot be set in the config file`, { hint });

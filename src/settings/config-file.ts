@@ -152,10 +152,10 @@ export async function checkConfig(config: JsonObject, path: string): Promise<voi
   const fault = findConfigFault(config);
   if (fault)
     throw new FilingsError('config', fault.message, { subject: { name: 'config file', path }, hint: fault.hint });
-  const { profiles = {}, listing } = config as { profiles?: Record<string, JsonObject>; listing?: ListingDescription };
-  await checkExpressions(listing, `config file ${path}: listing`);
-  for (const [name, profile] of Object.entries(profiles)) {
-    await checkExpressions(profile.listing as typeof listing, `config file ${path}: profiles.${name}.listing`);
+  const { profiles = {} } = config as { profiles?: Record<string, JsonObject> };
+  const levels = Object.entries(profiles).map(([name, level]) => [`profiles.${name}.`, level] as const);
+  for (const [prefix, { listing }] of [['', config] as const, ...levels]) {
+    await checkExpressions(listing as ListingDescription | null | undefined, `config file ${path}: ${prefix}listing`);
   }
 }
 

@@ -5,7 +5,6 @@ import type { Flags } from '../spec/command.ts';
 import { SWITCH } from '../spec/kind.ts';
 import { didYouMean } from '../spec/nearest.ts';
 import { readAs } from '../spec/option.ts';
-import { requireOneUser } from '../stdio/input.ts';
 import { shellWord } from '../text.ts';
 import type { World } from '../world.ts';
 import { type ConfigFile, type ConfigLocation, locateConfig, readConfigFile } from './config-file.ts';
@@ -19,7 +18,7 @@ import {
   type Layer,
   resolvePrecedence,
 } from './layers.ts';
-import { readSettings, type Settings, stdinUsers } from './settings.ts';
+import { readSettings, type Settings } from './settings.ts';
 import { SETTINGS } from './table.ts';
 
 /** The settings of a run, before and after parsing. */
@@ -41,7 +40,6 @@ export async function resolveSettings(flags: Flags, world: World): Promise<Resol
   const rawSettings = resolvePrecedence([...ofThisRun, ...inFile, defaultLayer()]);
   const settings = readSettings(rawSettings, world);
   world.setDeadline(settings.deadline);
-  requireOneUser('stdin', stdinUsers(rawSettings));
   const origin = settings.sandbox ? undefined : settings.baseUrl?.origin;
   const foreign = origin === undefined ? undefined : foreignError(rawSettings, inFile, origin);
   return { settings, rawSettings, configPath, foreign };
@@ -65,7 +63,7 @@ export async function readLayers(flags: Flags, world: World) {
 
 /** Returns a layer without the settings that describe the service or its credentials. */
 function withoutService(layer: Layer): Layer {
-  const own = SETTINGS.filter(({ service }) => !service).map(({ key }) => key);
+  const own = SETTINGS.filter(({ service, group }) => !service && !group).map(({ key }) => key);
   return new Map([...layer].filter(([key]) => (own as readonly string[]).includes(key)));
 }
 

@@ -4,12 +4,10 @@ import { FilingsError } from '../errors.ts';
 import type { TokenRecipe } from '../jwt/sign.ts';
 import { isLoopback } from '../loopback.ts';
 import { segmentsOf, typedPath } from '../paths.ts';
-import type { KeyWay } from '../service/credentials.ts';
-import type { Flags } from '../spec/command.ts';
 import { FILE } from '../spec/kind.ts';
 import { readAs, valueError } from '../spec/option.ts';
 import type { World } from '../world.ts';
-import { envLayer, flagLayer, type Layer, type RawSetting, resolvePrecedence, sourceOf } from './layers.ts';
+import { type Layer, type RawSetting, sourceOf } from './layers.ts';
 import type { SecretSource } from './read-secret.ts';
 import { KEY_WAYS, type NamedSetting, RECIPE_MEMBERS, SETTINGS, type SettingValues } from './table.ts';
 
@@ -49,8 +47,18 @@ function checkCombination({ quiet, verbose, baseUrl, allowHttp, keyIn, token }: 
   if (baseUrl !== undefined) requireEncryption(baseUrl, allowHttp);
   const rawKeyIn = rawSettings.get('keyIn');
   const way = keyIn ?? (token === undefined ? 'authorization' : 'header');
-  requireEffect(rawSettings, 'keyHeader', 'header', way);
-  requireEffect(rawSettings, 'basicUser', 'basic', way);
+  for (const [key, wanted] of [
+    ['keyHeader', 'header'],
+    ['basicUser', 'basic'],
+  ] as const) {
+    const setting = rawSettings.get(key);
+    // Environment and config file may say what to do in runs that choose this way.
+    if (setting?.level === 'flag' && way !== wanted) {
+      const subject = { name: setting.name };
+      const hint = `add --key-in ${wanted}`;
+      throw new FilingsError('usage', `has no effect, because the key is sent by ${way}`, { subject, hint });
+    }
+  }
   if (token === undefined || rawKeyIn === undefined || (keyIn !== 'authorization' && keyIn !== 'basic')) return;
   // A JWT needs the Authorization header for itself (service.md, section 5).
   const allowed = KEY_WAYS.filter((way) => way !== 'authorization' && way !== 'basic');
@@ -58,19 +66,6 @@ function checkCombination({ quiet, verbose, baseUrl, allowHttp, keyIn, token }: 
   throw new FilingsError(code, `${keyIn} cannot be used with a JWT, which is sent in Authorization`, {
     subject: { name },
     hint: `send the key another way: --key-in ${allowed.join(', --key-in ')}`,
-  });
-}
-
-/** Throws `usage` if a flag or a variable is for one way to send the key, and the key is sent in another way. */
-function requireEffect(rawSettings: Layer, key: 'keyHeader' | 'basicUser', wanted: KeyWay, way: KeyWay): void {
-  const setting = rawSettings.get(key);
-  const wayLevel = rawSettings.get('keyIn')?.level ?? 'default';
-  // A config file may say what to do if another level chooses this way, and a flag may override a variable.
-  if (way === wanted || !setting || sourceOf(setting).code === 'config') return;
-  if (setting.level === 'env' && wayLevel === 'flag') return;
-  throw new FilingsError('usage', `has no effect, because the key is sent by ${way}`, {
-    subject: { name: setting.name },
-    hint: `add --key-in ${wanted}`,
   });
 }
 
@@ -132,11 +127,6 @@ function toAbsolute(path: string, { directory }: RawSetting, deps: PathDeps): st
 export function stdinUsers(rawSettings: Layer): readonly string[] {
   const users = { apiKeyFile: '--api-key-file -', jwtFile: '--jwt-file -' };
   return Object.entries(users).flatMap(([key, user]) => (rawSettings.get(key)?.value === '-' ? [user] : []));
-}
-
-/** Returns the flags that read stdin if no config file is read. Throws `usage` for two sources of one secret. */
-export function stdinUsersOf(flags: Flags, env: World['env']): readonly string[] {
-  return stdinUsers(resolvePrecedence([flagLayer(flags), envLayer(env)]));
 }
 
 /** Returns the paths of the files of the credentials in use. */

@@ -20,16 +20,14 @@ import { flagOf, type NamedOption, type OptionSpec, type ValueOf } from '../spec
 
 /** A setting: an option that may also come from the environment, a profile or the config file. */
 export interface SettingSpec<T = unknown> extends OptionSpec<T> {
-  /** The sources that cannot have this setting. Its name in a source is `--base-url`, `FILINGS_BASE_URL`, `baseUrl`. */
-  readonly noFlag?: true;
-  readonly noEnv?: true;
-  readonly noFile?: true;
+  /** The sources that can have it. Default: all. Its name in them is `--base-url`, `FILINGS_BASE_URL`, `baseUrl`. */
+  readonly from?: readonly ('flag' | 'env' | 'file')[];
   /** The name of its variable, if it does not follow the rule. */
   readonly env?: string;
   readonly secret?: true;
   /** Settings of one group are alternative sources of one credential. */
   readonly group?: 'key' | 'token';
-  /** Describes the service or its credentials. `--sandbox` ignores such settings. */
+  /** Describes the service. `--sandbox` ignores such settings, and those of a group. */
   readonly service?: true;
 }
 
@@ -133,7 +131,7 @@ const USER_NAME: Kind<string> = {
 export const TABLE = {
   config: {
     heading: 'Configuration',
-    noFile: true,
+    from: ['flag', 'env'],
     kind: FILE,
     value: 'FILE',
     defaultText: '~/.config/filings/config.json',
@@ -150,7 +148,6 @@ export const TABLE = {
   apiKey: {
     kind: TEXT,
     value: 'KEY',
-    service: true,
     secret: true,
     group: 'key',
     help: 'send this key (visible to other users: use --api-key-file)',
@@ -158,15 +155,12 @@ export const TABLE = {
   apiKeyFile: {
     kind: FILE,
     value: 'FILE',
-    service: true,
     group: 'key',
     help: 'read the API key from FILE; - is stdin',
   },
   apiKeyCommand: {
-    noEnv: true,
+    from: ['file'],
     kind: WORDS,
-    noFlag: true,
-    service: true,
     group: 'key',
     help: 'run this program, without a shell: its first line is the API key',
   },
@@ -191,27 +185,23 @@ export const TABLE = {
     default: 'service',
     help: 'send this user name (with --key-in basic)',
   },
-  jwtFile: { kind: FILE, value: 'FILE', service: true, group: 'token', help: 'send the JWT in FILE; - is stdin' },
+  jwtFile: { kind: FILE, value: 'FILE', group: 'token', help: 'send the JWT in FILE; - is stdin' },
   jwtToken: {
-    noFile: true,
+    from: ['env'],
     kind: TEXT,
-    noFlag: true,
     env: 'FILINGS_JWT',
-    service: true,
     secret: true,
     group: 'token',
     help: 'send this JWT',
   },
   jwt: {
-    noEnv: true,
+    from: ['file'],
     kind: objectOf<Partial<Record<keyof TokenRecipe, string>>>(RECIPE_MEMBERS),
-    noFlag: true,
-    service: true,
     group: 'token',
     help: 'mint JWTs with this key, a new one before the old one expires',
   },
   sandbox: {
-    noFile: true,
+    from: ['flag', 'env'],
     kind: SWITCH,
     default: 'false',
     help: 'use a built-in service with sample filings, no account',
@@ -252,9 +242,8 @@ export const TABLE = {
   jobs: { kind: count(1, 256, 4), short: 'j', value: 'N', default: '4', help: 'download N files at the same time' },
   rate: { kind: RATE, value: 'N/s|N/m', help: 'limit requests a second or a minute, over all jobs' },
   listing: {
-    noEnv: true,
+    from: ['file'],
     kind: objectOf<ListingDescription>(LISTING_MEMBERS),
-    noFlag: true,
     service: true,
     help: "describe the service's listing by JMESPath expressions",
   },
@@ -277,10 +266,9 @@ export const TABLE = {
     default: 'text',
     help: 'write errors to stderr in this format',
   },
-  quiet: { noEnv: true, noFile: true, kind: SWITCH, short: 'q', default: 'false', help: 'print errors only' },
+  quiet: { from: ['flag'], kind: SWITCH, short: 'q', default: 'false', help: 'print errors only' },
   verbose: {
-    noFile: true,
-    noEnv: true,
+    from: ['flag'],
     kind: SWITCH,
     short: 'v',
     default: 'false',
@@ -302,18 +290,22 @@ export interface NamedSetting extends Omit<SettingSpec, 'env'> {
   readonly inFile: boolean;
 }
 
+function isFrom({ from }: SettingSpec, source: 'flag' | 'env' | 'file'): boolean {
+  return from === undefined || from.includes(source);
+}
+
 /** The settings of the table as a list, with their names. */
 export const SETTINGS: readonly NamedSetting[] = Object.entries<SettingSpec>(TABLE).map(([key, spec]) => ({
   ...spec,
   key: key as SettingKey,
-  option: spec.noFlag ? undefined : `--${flagOf(key)}`,
-  env: spec.noEnv ? undefined : (spec.env ?? `FILINGS_${flagOf(key).toUpperCase().replaceAll('-', '_')}`),
-  inFile: !spec.noFile,
+  option: isFrom(spec, 'flag') ? `--${flagOf(key)}` : undefined,
+  env: isFrom(spec, 'env') ? (spec.env ?? `FILINGS_${flagOf(key).toUpperCase().replaceAll('-', '_')}`) : undefined,
+  inFile: isFrom(spec, 'file'),
 }));
 
 /** The options that every command has. */
 export const SHARED_OPTIONS: readonly (NamedSetting & NamedOption)[] = SETTINGS.flatMap((spec) =>
-  spec.noFlag ? [] : [{ ...spec, name: spec.key, flag: flagOf(spec.key) }],
+  spec.option === undefined ? [] : [{ ...spec, name: spec.key, flag: flagOf(spec.key) }],
 );
 
 /** Returns the description of a valid value in the config file, which follows "must be". */

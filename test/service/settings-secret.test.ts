@@ -4,11 +4,10 @@ import { mkdtemp, readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { promisify } from 'node:util';
-import { afterAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { checkAccess } from '../../src/disk/secret-file.ts';
 import { FilingsError } from '../../src/errors.ts';
 import { readSecret, type SecretSource } from '../../src/settings/read-secret.ts';
-import { heldClock } from '../held-clock.ts';
 import { OWNER, temporaryFolder, worldOf } from '../settings-world.ts';
 
 /** Returns whether a process runs. */
@@ -24,7 +23,6 @@ const execute = promisify(execFile);
 const CANARY = 'canary-0123456789';
 
 const readKey = (place: SecretSource, world = worldOf()) => readSecret(place, 'API key', world);
-const asRoot = test.skipIf(process.geteuid?.() !== 0);
 
 const folder = await temporaryFolder();
 afterAll(folder.remove);
@@ -36,7 +34,6 @@ describe('a key', () => {
     [`${CANARY}\r\n`, CANARY],
     [`${CANARY}\r`, CANARY],
     [`\ufeff${CANARY}\r\n`, CANARY],
-    ['two words', 'two words'],
   ])('is read from %j', async (content, key) => {
     const world = worldOf();
     const path = await folder.file('key', content);
@@ -49,9 +46,7 @@ describe('a key', () => {
     ['\n', 'is empty'],
     [`${CANARY}\n\n`, 'contains a line break'],
     [`${CANARY}\nX-Evil: 1`, 'contains a line break'],
-    [`${CANARY}\rx`, 'contains a line break'],
     [`${CANARY}\0`, 'contains a character that is not allowed in a header'],
-    [`${CANARY}\x7f`, 'contains a character that is not allowed in a header'],
     [`${CANARY}é`, 'contains a character that is not allowed in a header'],
     [` ${CANARY}`, 'begins or ends with white space'],
   ])('is refused without being printed if it is %j', async (content, why) => {
@@ -83,7 +78,6 @@ describe('a JWT', () => {
     ['single quotes', `'${TOKEN}'`, 'is in quotes'],
     ['double quotes', `"${TOKEN}"\n`, 'is in quotes'],
     ['the response of a token endpoint', `{"access_token":"${TOKEN}","refresh_token":"canary.of.refresh"}`, 'is JSON'],
-    ['JSON with an id_token', `{\n "id_token": "${TOKEN}" }`, 'is JSON'],
     ['a blank at the end', `${TOKEN} `, 'is not a JWT: three parts of base64url'],
   ])('is refused with a command that extracts it from %s', async (_, content, seen) => {
     const path = await folder.file('pasted token', content);
@@ -109,85 +103,37 @@ describe('a JWT', () => {
 });
 
 describe('a key file', () => {
-  test.each(['640', '604', '620', '602'])(
-    'of mode %s is refused with a command that fixes the mode, and is closed',
-    async (mode) => {
-      const path = await folder.ownFile('open key', CANARY, Number.parseInt(mode, 8));
-      const descriptors = readdirSync('/dev/fd').length;
-      await expect(readKey({ kind: 'file', path }, worldOf({ uid: OWNER }))).rejects.toMatchObject({
-        code: 'config',
-        message: expect.stringMatching(/others can (read|write) it/),
-        hint: `chmod 600 '${path}'`,
-      });
-      expect(readdirSync('/dev/fd')).toHaveLength(descriptors);
-    },
-  );
-
-  asRoot('of another user is refused', async () => {
-    const path = await folder.ownFile('foreign', CANARY, 0o600);
-    await expect(readKey({ kind: 'file', path })).rejects.toThrow('another user owns it');
+  test.each(['640', '602'])('of mode %s is refused with a command that fixes the mode, and is closed', async (mode) => {
+    const path = await folder.ownFile('open key', CANARY, Number.parseInt(mode, 8));
+    const descriptors = readdirSync('/dev/fd').length;
+    await expect(readKey({ kind: 'file', path }, worldOf({ uid: OWNER }))).rejects.toMatchObject({
+      code: 'config',
+      message: expect.stringMatching(/others can (read|write) it/),
+      hint: `chmod 600 '${path}'`,
+    });
+    expect(readdirSync('/dev/fd')).toHaveLength(descriptors);
   });
 
   // Kubernetes, Swarm and systemd mount secrets as files of root, which the user of the service can read.
   const asOwner = 'run as the user who owns it (uid 500)';
-  test.each<
-    [string, { protection: 'private' | 'trusted'; reader: number; owner: number; mode: number }, string?, string?]
-  >([
-    ['a mounted secret', { protection: 'private', reader: 500, owner: 0, mode: 0o644 }],
-    ['a mounted secret of a group', { protection: 'private', reader: 500, owner: 0, mode: 0o440 }],
-    ['a mounted secret that root reads', { protection: 'private', reader: 0, owner: 0, mode: 0o444 }],
-    [
-      'a secret of root that a group can write',
-      { protection: 'private', reader: 500, owner: 0, mode: 0o460 },
-      'others can write it',
-      'sudo chmod go-w /k',
-    ],
-    [
-      'a secret of root that all can write',
-      { protection: 'private', reader: 0, owner: 0, mode: 0o602 },
-      'others can write it',
-      'chmod 600 /k',
-    ],
-    ['an own secret', { protection: 'private', reader: 500, owner: 500, mode: 0o400 }],
-    [
-      'an own secret that all can read',
-      { protection: 'private', reader: 500, owner: 500, mode: 0o604 },
-      'others can read it',
-      'chmod 600 /k',
-    ],
-    [
-      'an own secret that a group can read',
-      { protection: 'private', reader: 500, owner: 500, mode: 0o640 },
-      'others can read it',
-      'chmod 600 /k',
-    ],
-    [
-      'a secret of another user',
-      { protection: 'private', reader: 0, owner: 500, mode: 0o600 },
-      'another user owns it',
-      `${asOwner}, or pass the key by the environment or stdin`,
-    ],
-    ['a config file of root', { protection: 'trusted', reader: 500, owner: 0, mode: 0o644 }],
-    ['an own config file', { protection: 'trusted', reader: 500, owner: 500, mode: 0o644 }],
-    [
-      'an own config file that a group can write',
-      { protection: 'trusted', reader: 500, owner: 500, mode: 0o664 },
-      'others can write it',
-      'chmod 600 /k',
-    ],
-    [
-      'a config file of a user, read by root',
-      { protection: 'trusted', reader: 0, owner: 500, mode: 0o644 },
-      'another user owns it',
-      `${asOwner}, or make it yours: chown 0 /k`,
-    ],
-    [
-      'a config file of another user',
-      { protection: 'trusted', reader: 700, owner: 500, mode: 0o644 },
-      'another user owns it',
-      `${asOwner}, or make it yours: sudo chown 700 /k`,
-    ],
-  ])('the rule for %s', (_, { protection, reader, owner, mode }, fault, hint) => {
+  const [read, write, foreign] = ['others can read it', 'others can write it', 'another user owns it'];
+  test.each`
+    what                                           | protection   | reader | owner  | mode     | fault        | hint
+    ${'a mounted secret'}                          | ${'private'} | ${500} | ${0}   | ${0o644} | ${undefined} | ${''}
+    ${'a mounted secret of a group'}               | ${'private'} | ${500} | ${0}   | ${0o440} | ${undefined} | ${''}
+    ${'a mounted secret that root reads'}          | ${'private'} | ${0}   | ${0}   | ${0o444} | ${undefined} | ${''}
+    ${'a secret of root that a group can write'}   | ${'private'} | ${500} | ${0}   | ${0o460} | ${write}     | ${'sudo chmod go-w /k'}
+    ${'a secret of root that all can write'}       | ${'private'} | ${0}   | ${0}   | ${0o602} | ${write}     | ${'chmod 600 /k'}
+    ${'an own secret'}                             | ${'private'} | ${500} | ${500} | ${0o400} | ${undefined} | ${''}
+    ${'an own secret that all can read'}           | ${'private'} | ${500} | ${500} | ${0o604} | ${read}      | ${'chmod 600 /k'}
+    ${'an own secret that a group can read'}       | ${'private'} | ${500} | ${500} | ${0o640} | ${read}      | ${'chmod 600 /k'}
+    ${'a secret of another user'}                  | ${'private'} | ${0}   | ${500} | ${0o600} | ${foreign}   | ${`${asOwner}, or pass the key by the environment or stdin`}
+    ${'a config file of root'}                     | ${'trusted'} | ${500} | ${0}   | ${0o644} | ${undefined} | ${''}
+    ${'an own config file'}                        | ${'trusted'} | ${500} | ${500} | ${0o644} | ${undefined} | ${''}
+    ${'an own config file that a group can write'} | ${'trusted'} | ${500} | ${500} | ${0o664} | ${write}     | ${'chmod 600 /k'}
+    ${'a config file of a user, read by root'}     | ${'trusted'} | ${0}   | ${500} | ${0o644} | ${foreign}   | ${`${asOwner}, or make it yours: chown 0 /k`}
+    ${'a config file of another user'}             | ${'trusted'} | ${700} | ${500} | ${0o644} | ${foreign}   | ${`${asOwner}, or make it yours: sudo chown 700 /k`}
+  `('the rule for $what', ({ protection, reader, owner, mode, fault, hint }) => {
     const check = () => checkAccess({ uid: owner, mode }, protection, 'key', '/k', { uid: reader });
     if (fault === undefined) check();
     else expect(check).toThrow(expect.objectContaining({ code: 'config', message: `key /k: ${fault}`, hint }));
@@ -197,10 +143,8 @@ describe('a key file', () => {
     ['none', 'no such file'],
     ['.', 'not a regular file'],
     ['/dev/zero', 'not a regular file'],
-    ['large', 'larger than 1 MiB'],
     ['no-key', 'larger than 8 KiB'],
   ])('is refused if the path is not a key file: %s', async (name, message) => {
-    await folder.file('large', 'x'.repeat(1024 * 1024 + 1));
     await folder.file('no-key', 'x'.repeat(8 * 1024 + 1));
     await expect(readKey({ kind: 'file', path: resolve(folder.path, name) })).rejects.toMatchObject({
       code: 'config',
@@ -250,7 +194,6 @@ describe('a key from a command', () => {
     [['true'], 'true: is empty'],
     [['no-such-program-here'], 'no-such-program-here: cannot be run: no such file or directory (ENOENT)'],
     [['/'], '/: cannot be run: permission denied (EACCES)'],
-    [['head', '-c', '2000000', '/dev/zero'], 'head: larger than 8 KiB'],
     [['echo', 'a\0b'], 'echo: cannot be run'],
   ])('is an error if the command fails: %j', async (argv, message) => {
     await expect(run(argv)).rejects.toMatchObject({ code: 'config', message: expect.stringContaining(message) });
@@ -263,20 +206,6 @@ describe('a key from a command', () => {
     expect(world.secrets.redact(error.message)).toBe(
       'API key of apiKeyCommand: sh: exited with status 3: not [redacted]',
     );
-  });
-
-  test('is given up after 30 seconds', async () => {
-    const { pass, ...clock } = heldClock();
-    const sleep = vi.fn(clock.sleep);
-    const onError = vi.fn();
-    const ended = run(['sleep', '600'], { sleep }).catch(onError);
-    await expect.poll(() => sleep.mock.calls.length, { timeout: 60_000 }).toBe(1);
-    await pass(29_999);
-    expect(onError).not.toHaveBeenCalled();
-    await pass(1);
-    await ended;
-    const message = 'API key of apiKeyCommand: sleep: wrote no key within 30 s';
-    expect(onError).toHaveBeenCalledWith(expect.objectContaining({ code: 'config', message }));
   });
 
   test.each([

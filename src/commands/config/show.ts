@@ -9,46 +9,31 @@ import { type NamedSetting, SETTINGS } from '../../settings/table.ts';
 import type { Invocation } from '../../spec/command.ts';
 import { flagOf } from '../../spec/option.ts';
 import { write } from '../../stdio/output.ts';
-import { printable, printableJson } from '../../terminal/printable.ts';
+import { printable } from '../../terminal/printable.ts';
 import type { World } from '../../world.ts';
-import type { LIST_OPTIONS } from './spec.ts';
 
 /** Runs `config list`. Returns 0. */
-export async function showAll({ options, flags }: Invocation<typeof LIST_OPTIONS>, world: World): Promise<number> {
+export async function showAll({ flags }: Invocation, world: World): Promise<number> {
   const { rawSettings } = await resolveSettings(flags, world);
   const rows = SETTINGS.map((spec) => {
-    const { value, level = null, name = null } = rawSettings.get(spec.key) ?? {};
-    return {
-      key: spec.key,
-      value: value === undefined ? null : displayValue(spec, value, world.secrets),
-      level,
-      origin: name,
-    };
+    const { value = '', name = 'not set' } = rawSettings.get(spec.key) ?? {};
+    return [spec.key, displayText(spec, value, world.secrets), name].map((text) => printable(text));
   });
-  if (options.json) {
-    await write(world.stdout, rows.map((row) => `${printableJson(row)}\n`).join(''), world.interrupt);
-    return 0;
-  }
-  const cells = rows.map(({ key, value, origin }) =>
-    [key, toText(value ?? ''), origin ?? 'not set'].map((text) => printable(text)),
-  );
-  await writeRecords(['KEY', 'VALUE', 'ORIGIN'], cells, flags, world);
+  await writeRecords(['KEY', 'VALUE', 'ORIGIN'], rows, flags, world);
   return 0;
 }
 
 /**
- * Returns a value for display, in the types of JSON. Secrets and the arguments of `apiKeyCommand` are never displayed.
- * All other texts are redacted, because a user may have put a secret into one of them by mistake.
+ * Returns a value for display. Secrets and the arguments of `apiKeyCommand` are never displayed. All other texts are
+ * redacted, because a user may have put a secret into one of them by mistake.
  */
-function displayValue({ secret, kind }: NamedSetting, value: unknown, secrets: Secrets): unknown {
-  if (secret) return REDACTED;
-  if (Array.isArray(value)) return value.length > 1 ? [value[0], '…'] : value;
-  if (kind.json === 'boolean' || kind.json === 'integer') return kind.parse(String(value));
-  return kind.choices ? value : redacted(value, secrets);
+function displayText({ secret, kind }: NamedSetting, value: unknown, secrets: Secrets): string {
+  if (secret && value !== '') return REDACTED;
+  if (Array.isArray(value)) return value.length > 1 ? `${value[0]} …` : `${value[0]}`;
+  return toText(kind.choices ? value : redacted(value, secrets));
 }
 
 function toText(value: unknown): string {
-  if (Array.isArray(value)) return value.join(' ');
   return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
@@ -62,7 +47,7 @@ export async function showOne({ args: [name = ''], flags }: Invocation, world: W
     const hint = spec.inFile ? forFile : `use ${waysBesideFile(spec)}`;
     throw new FilingsError('not_found', 'not set', { subject: { name }, hint });
   }
-  const text = spec.secret ? REDACTED : typeof value === 'string' ? value : JSON.stringify(value);
+  const text = spec.secret ? REDACTED : toText(value);
   await write(world.stdout, `${printable(text)}\n`, world.interrupt);
   return 0;
 }

@@ -1,9 +1,6 @@
 import { SETTINGS } from '../../settings/table.ts';
 import { type ArgumentSpec, command } from '../../spec/command.ts';
-import { SWITCH } from '../../spec/kind.ts';
-import { flagOf, options } from '../../spec/option.ts';
-
-export const LIST_OPTIONS = options({ json: { kind: SWITCH, help: 'print JSON Lines, one object a setting' } });
+import { flagOf } from '../../spec/option.ts';
 
 /** The settings that the file may have, spelled as flags, and their members: `listing.files`. */
 const SETTING_NAMES = SETTINGS.filter(({ inFile }) => inFile).flatMap(({ key, kind }) => [
@@ -32,7 +29,6 @@ export const CONFIG = command({
     command({
       name: 'list',
       summary: 'show every setting and where it comes from',
-      options: LIST_OPTIONS,
       examples: [['filings config list --profile test', 'with a profile of the config file']],
       load: async () => ({ run: (await import('./show.ts')).showAll }),
     }),
