@@ -11,10 +11,10 @@ import { type JwtKey, lineBreakWarning, readJwtKey } from './keys.ts';
 export interface TokenRecipe {
   readonly keyFile?: string | undefined;
   readonly secretFile?: string | undefined;
-  readonly alg?: string;
-  readonly kid?: string;
-  readonly sub?: string;
-  readonly name?: string;
+  readonly alg?: string | undefined;
+  readonly kid?: string | undefined;
+  readonly sub?: string | undefined;
+  readonly name?: string | undefined;
   /** In seconds, at least 10. */
   readonly lifetime?: number | undefined;
 }
@@ -32,12 +32,9 @@ const REMEMBERED_TOKENS = 8;
 /** A claim. Its JSON text is signed as it is. */
 export type Claim = readonly [name: string, json: string];
 
-interface TokenPlan {
+interface TokenPlan extends Pick<TokenRecipe, 'kid' | 'sub' | 'name'> {
   readonly key: JwtKey;
   readonly algorithm: Algorithm;
-  readonly kid?: string | undefined;
-  readonly sub?: string | undefined;
-  readonly name?: string | undefined;
   /** In seconds since the epoch. */
   readonly issuedAt: number;
   /** In seconds since the epoch. Default: `issuedAt`. */
@@ -98,15 +95,14 @@ export async function createMinter(recipe: TokenRecipe, world: World) {
   const wanted = algorithmOf(recipe);
   const key = await readJwtKey(recipe, 'sign', world);
   const algorithm = requireFit(key, 'sign', wanted);
-  const minted = new Set<string>();
+  const minted: string[] = [];
   const mint = async (): Promise<string> => {
     const token = await mintToken({ key, algorithm, kid, sub, name, issuedAt, lifetime });
     world.secrets.add(token);
-    // After the clock was set back, an RSA or HMAC key may give the same token again. It is the newest then.
-    minted.delete(token);
-    minted.add(token);
-    const [oldest = ''] = minted;
-    if (minted.size > REMEMBERED_TOKENS && minted.delete(oldest)) world.secrets.forget(oldest);
+    minted.push(token);
+    const oldest = minted.length > REMEMBERED_TOKENS ? minted.shift() : undefined;
+    // After the clock was set back, an RSA or HMAC key may have given the same token again.
+    if (oldest !== undefined && !minted.includes(oldest)) world.secrets.forget(oldest);
     return token;
   };
   const margin = Math.min(MARGIN, lifetime / 2);

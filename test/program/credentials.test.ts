@@ -60,13 +60,6 @@ describe.each([
     expect(left).toHaveLength(1);
     clear(stderr, ...left, ...(await Promise.all(left.map((name) => read(name)))));
   });
-
-  test('are not in the messages about a failed connection', async () => {
-    const { download } = await setUp(file, way, token);
-    const { exitCode, stderr } = await download(['--retries', '0', '-v'], { FILINGS_BASE_URL: 'http://127.0.0.1:1' });
-    expect(exitCode).toBe(7);
-    clear(stderr);
-  });
 });
 
 test('without FILINGS_KEY_IN the key goes in Authorization, or in its own header if a token is sent', async () => {

@@ -36,32 +36,19 @@ const TOP = { baseUrl: OTHER, apiKey: 'top-key' };
 const FOREIGN = { baseUrl: OTHER, apiKey: 'own-key' };
 
 describe('a credential of the config file is sent to the origin of the base URL at its level', () => {
-  test.each<[what: string, config: object, line: string, sent: string]>([
-    ['with its base URL in the same file', OWN, '', 'own-key'],
-    ['with a flag that has another path of the same origin', OWN, '--base-url URL/elsewhere', 'own-key'],
-    ['from a file', { baseUrl: 'URL', apiKeyFile: 'file.key' }, '', 'file-key'],
-    ['from a command', { baseUrl: 'URL', apiKeyCommand: ['echo', 'told-key'] }, '', 'told-key'],
-    ['of a profile', { ...TOP, profiles: { p: OWN } }, '--profile p', 'own-key'],
-    [
-      'of a profile that inherits the base URL',
-      { ...TOP, baseUrl: 'URL', profiles: { p: { apiKey: 'own-key' } } },
-      '--profile p',
-      'own-key',
-    ],
-    [
-      'of the top level, with a profile of the same origin',
-      { ...TOP, baseUrl: 'URL', profiles: { p: { baseUrl: 'URL/p' } } },
-      '--profile p',
-      'top-key',
-    ],
-    [
-      'unless the environment has one',
-      { ...TOP, profiles: { p: { baseUrl: 'URL' } } },
-      'FILINGS_API_KEY=env-key FILINGS_PROFILE=p',
-      'env-key',
-    ],
-    ['unless a flag names one', TOP, '--base-url URL --api-key-file ../.config/filings/file.key', 'file-key'],
-  ])('%s', async (_, config, line, sent) => {
+  const P = '--profile p';
+  test.each`
+    what                                         | config                                                                | line                                                           | sent
+    ${'with its base URL in the same file'}      | ${OWN}                                                                | ${''}                                                          | ${'own-key'}
+    ${'with another path of the same origin'}    | ${OWN}                                                                | ${'--base-url URL/elsewhere'}                                  | ${'own-key'}
+    ${'from a file'}                             | ${{ baseUrl: 'URL', apiKeyFile: 'file.key' }}                         | ${''}                                                          | ${'file-key'}
+    ${'from a command'}                          | ${{ baseUrl: 'URL', apiKeyCommand: ['echo', 'told-key'] }}            | ${''}                                                          | ${'told-key'}
+    ${'of a profile'}                            | ${{ ...TOP, profiles: { p: OWN } }}                                   | ${P}                                                           | ${'own-key'}
+    ${'of a profile that inherits the base URL'} | ${{ ...TOP, baseUrl: 'URL', profiles: { p: { apiKey: 'own-key' } } }} | ${P}                                                           | ${'own-key'}
+    ${'of the top level, for the same origin'}   | ${{ ...TOP, baseUrl: 'URL', profiles: { p: { baseUrl: 'URL/p' } } }}  | ${P}                                                           | ${'top-key'}
+    ${'unless the environment has one'}          | ${{ ...TOP, profiles: { p: { baseUrl: 'URL' } } }}                    | ${'FILINGS_API_KEY=env-key FILINGS_PROFILE=p'}                 | ${'env-key'}
+    ${'unless a flag names one'}                 | ${TOP}                                                                | ${'--base-url URL --api-key-file ../.config/filings/file.key'} | ${'file-key'}
+  `('$what', async ({ config, line, sent }) => {
     const { run, keysSent } = await setUp(config);
     expect(await run(LIST, line)).toMatchObject({ exitCode: 0, stderr: '' });
     expect(keysSent()).toEqual([sent]);
@@ -69,55 +56,24 @@ describe('a credential of the config file is sent to the origin of the base URL 
 });
 
 describe('a credential of the config file is not sent to another origin', () => {
-  test.each<[what: string, config: object, line: string, says: RegExp, hint: RegExp]>([
-    [
-      'if a flag sets the base URL',
-      FOREIGN,
-      '--base-url URL',
-      /config\.json: apiKey: the API key is for https:\/\/other\.example; not sent to http:\/\/127/,
-      /for this host use --api-key-file FILE or FILINGS_API_KEY$/m,
-    ],
-    [
-      'on another port',
-      { baseUrl: 'http://127.0.0.1:1', apiKey: 'own-key' },
-      '--base-url URL',
-      /apiKey: the API key is for http:\/\/127\.0\.0\.1:1; not sent/,
-      /--api-key-file/,
-    ],
-    [
-      'if no base URL is set beside it',
-      { apiKey: 'own-key' },
-      '--base-url URL',
-      /config\.json: apiKey: no baseUrl is set next to it; not sent to http:\/\/127/,
-      /if it is for this host: filings config set base-url http:\/\/127\.0\.0\.1:\d+$/m,
-    ],
-    [
-      'if it is of a profile and a flag sets the base URL',
-      { baseUrl: OTHER, profiles: { p: { apiKey: 'own-key' } } },
-      '--profile p --base-url URL',
-      /profiles\.p\.apiKey: the API key is for https:\/\/other\.example/,
-      /--api-key-file/,
-    ],
-    [
-      'if it is a JWT',
-      { baseUrl: OTHER, jwtFile: 'file.jwt' },
-      '--base-url URL FILINGS_API_KEY=env-key',
-      /config\.json: jwtFile: the JWT is for https:\/\/other\.example; not sent/,
-      /for this host use --jwt-file FILE or FILINGS_JWT$/m,
-    ],
-    [
-      'if it mints JWTs',
-      { jwt: { secretFile: 'secret' } },
-      'FILINGS_BASE_URL=URL FILINGS_API_KEY=env-key',
-      /config\.json: jwt: no baseUrl is set next to it; not sent/,
-      /filings config set base-url/,
-    ],
-  ])('%s', async (_, config, line, says, hint) => {
+  const ENV = 'FILINGS_API_KEY=env-key';
+  const key = /for this host use --api-key-file FILE or FILINGS_API_KEY$/m;
+  const token = /for this host use --jwt-file FILE or FILINGS_JWT$/m;
+  const baseUrl = /if it is for this host: filings config set base-url http:\/\/127\.0\.0\.1:\d+$/m;
+  test.each`
+    what                                 | config                                                        | line                             | says                                                               | hint
+    ${'if a flag sets the base URL'}     | ${FOREIGN}                                                    | ${'--base-url URL'}              | ${'apiKey: the API key is for https://other.example; not sent to'} | ${key}
+    ${'on another port'}                 | ${{ baseUrl: 'http://127.0.0.1:1', apiKey: 'own-key' }}       | ${'--base-url URL'}              | ${'apiKey: the API key is for http://127.0.0.1:1; not sent to'}    | ${key}
+    ${'if no base URL is set beside it'} | ${{ apiKey: 'own-key' }}                                      | ${'--base-url URL'}              | ${'apiKey: no baseUrl is set next to it; not sent to'}             | ${baseUrl}
+    ${'if a flag overrides a profile'}   | ${{ baseUrl: OTHER, profiles: { p: { apiKey: 'own-key' } } }} | ${'--profile p --base-url URL'}  | ${'profiles.p.apiKey: the API key is for https://other.example'}   | ${key}
+    ${'if it is a JWT'}                  | ${{ baseUrl: OTHER, jwtFile: 'file.jwt' }}                    | ${`--base-url URL ${ENV}`}       | ${'jwtFile: the JWT is for https://other.example; not sent to'}    | ${token}
+    ${'if it mints JWTs'}                | ${{ jwt: { secretFile: 'secret' } }}                          | ${`FILINGS_BASE_URL=URL ${ENV}`} | ${'jwt: no baseUrl is set next to it; not sent to'}                | ${baseUrl}
+  `('$what', async ({ config, line, says, hint }) => {
     const { run, requests } = await setUp(config);
     for (const command of [LIST, `download ${ACCESSION} a.htm`, `config check ${ACCESSION}`]) {
       const { exitCode, stderr, stdout } = await run(command, line);
       expect(exitCode, stderr).toBe(2);
-      expect(stderr).toMatch(says);
+      expect(stderr).toContain(says);
       expect(stderr).toMatch(hint);
       expect(stderr + stdout).not.toContain('own-key');
     }
@@ -144,11 +100,6 @@ test.each([FOREIGN, { apiKey: 'own-key', apiKeyFile: 'missing' }])(
 test.each<[from: string, config: object, line: string]>([
   ['--api-key-file,', {}, '--base-url URL --api-key-file ../.config/filings/file.key'],
   ['.config/filings/config.json: apiKey,', { baseUrl: 'URL', apiKey: 'bad-key-1' }, ''],
-  [
-    'config.json: profiles.p.apiKeyCommand,',
-    { profiles: { p: { baseUrl: 'URL', apiKeyCommand: ['echo', 'bad-key-1'] } } },
-    '--profile p',
-  ],
   ['FILINGS_API_KEY and FILINGS_JWT:', {}, `FILINGS_BASE_URL=URL FILINGS_API_KEY=bad-key-1 FILINGS_JWT=${TOKEN}`],
 ])('a 401 names the origin of the rejected key: %s', async (from, config, line) => {
   const { run } = await setUp(config, 401);
