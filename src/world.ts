@@ -57,8 +57,8 @@ export interface World {
   readonly onSuspend: (hide: () => void, show: () => void) => () => void;
   /** All secrets read so far. Diagnostics are redacted with it, data never is. */
   readonly secrets: Secrets;
-  /** The config files of this run, or the errors of reading them, by path. A pipe can be read only once. */
-  readonly configFiles: Map<string, SmallFile | FilingsError>;
+  /** The config files of this run by path. A pipe can be read only once. */
+  readonly configFiles: Map<string, Promise<SmallFile>>;
   /** The version of the package. Throws if package.json cannot be read. */
   readonly version: string;
   /** The folder of the program's package with its version, samples and completions, absolute. */

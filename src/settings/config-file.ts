@@ -95,14 +95,10 @@ async function isUnreachable(path: string, code: string | undefined): Promise<bo
 }
 
 /** Reads a config file once in a run. Later calls return the same file or throw the same error. */
-async function readOnce(path: string, world: World): Promise<SmallFile> {
-  let file = world.configFiles.get(path);
-  if (file === undefined) {
-    file = await readSmallFile(path, 'config file', world, 'trusted').catch((error: FilingsError) => error);
-    world.configFiles.set(path, file);
-  }
-  if ('bytes' in file) return file;
-  throw file;
+function readOnce(path: string, world: World): Promise<SmallFile> {
+  const reading = world.configFiles.get(path) ?? readSmallFile(path, 'config file', world, 'trusted');
+  world.configFiles.set(path, reading);
+  return reading;
 }
 
 /**
@@ -126,11 +122,9 @@ export async function readConfig(path: string, world: World): Promise<JsonObject
   return config;
 }
 
-/** Returns the names of the profiles, without checking other members. Throws `config`. */
+/** Returns the names of the profiles. Throws `config`. */
 export async function readProfileNames(flags: Flags, world: World): Promise<readonly string[]> {
-  const { path } = locateConfig(flags, world);
-  const { profiles } = path === undefined ? {} : await readConfig(path, world);
-  return isJsonObject(profiles) ? Object.keys(profiles) : [];
+  return Object.keys((await readConfigFile(locateConfig(flags, world), world))?.profiles ?? {});
 }
 
 /** Parses the text. Throws `config` with line and column, also for a duplicate member: only one would count. */

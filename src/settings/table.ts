@@ -152,12 +152,7 @@ export const TABLE = {
     group: 'key',
     help: 'send this key (visible to other users: use --api-key-file)',
   },
-  apiKeyFile: {
-    kind: FILE,
-    value: 'FILE',
-    group: 'key',
-    help: 'read the API key from FILE; - is stdin',
-  },
+  apiKeyFile: { kind: FILE, value: 'FILE', group: 'key', help: 'read the API key from FILE; - is stdin' },
   apiKeyCommand: {
     from: ['file'],
     kind: WORDS,
@@ -186,14 +181,7 @@ export const TABLE = {
     help: 'send this user name (with --key-in basic)',
   },
   jwtFile: { kind: FILE, value: 'FILE', group: 'token', help: 'send the JWT in FILE; - is stdin' },
-  jwtToken: {
-    from: ['env'],
-    kind: TEXT,
-    env: 'FILINGS_JWT',
-    secret: true,
-    group: 'token',
-    help: 'send this JWT',
-  },
+  jwtToken: { from: ['env'], kind: TEXT, env: 'FILINGS_JWT', secret: true, group: 'token', help: 'send this JWT' },
   jwt: {
     from: ['file'],
     kind: objectOf<Partial<Record<keyof TokenRecipe, string>>>(RECIPE_MEMBERS),

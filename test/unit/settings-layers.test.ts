@@ -1,12 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import {
-  defaultLayer,
-  envLayer,
-  fileLayers,
-  findInLayers,
-  flagLayer,
-  resolvePrecedence,
-} from '../../src/settings/layers.ts';
+import { defaultLayer, envLayer, fileLayers, flagLayer, resolvePrecedence } from '../../src/settings/layers.ts';
 
 function merge(sources: {
   flags?: Record<string, unknown>;
@@ -36,11 +29,6 @@ test.each([
   expect(merge(sources).get('jobs')).toMatchObject({ value, name, level });
 });
 
-test('findInLayers returns one setting from the highest layer that has it', () => {
-  const layers = [flagLayer({}), envLayer({ FILINGS_JOBS: '2' }), ...fileLayers('c.json', { jobs: 4 })];
-  expect([findInLayers(layers, 'jobs')?.value, findInLayers(layers, 'rate')]).toEqual(['2', undefined]);
-});
-
 describe('null in a profile', () => {
   test.each([
     ['unsets the source that the top level names', { jwt: null }, { jwt: { keyFile: 'f' } }, []],
@@ -57,11 +45,7 @@ describe('sources of the same setting', () => {
   test.each([
     [{ flags: { apiKey: 'k', apiKeyFile: 'f' } }, '--api-key and --api-key-file: two sources of the API key'],
     [
-      { env: { FILINGS_API_KEY: 'k', FILINGS_API_KEY_FILE: 'f' } },
-      'FILINGS_API_KEY and FILINGS_API_KEY_FILE: two sources of the API key',
-    ],
-    [
-      { file: { apiKey: 'k', apiKeyCommand: ['x'] } },
+      { file: { apiKey: 'k', apiKeyCommand: [] } },
       'c.json: apiKey and c.json: apiKeyCommand: two sources of the API key',
     ],
     [{ env: { FILINGS_JWT: 'j', FILINGS_JWT_FILE: 'f' } }, 'FILINGS_JWT_FILE and FILINGS_JWT: two sources of the JWT'],

@@ -29,7 +29,6 @@ export const CONFIG = command({
     command({
       name: 'list',
       summary: 'show every setting and where it comes from',
-      examples: [['filings config list --profile test', 'with a profile of the config file']],
       load: async () => ({ run: (await import('./show.ts')).showAll }),
     }),
     command({
@@ -64,7 +63,6 @@ export const CONFIG = command({
       name: 'unset',
       summary: 'remove a setting from the config file, or from a profile of it (--profile)',
       arguments: [SETTING],
-      examples: [['filings config unset base-url --profile test', 'back to the value of the file']],
       load: async () => ({ run: (await import('./edit.ts')).unset }),
     }),
     command({

@@ -51,9 +51,8 @@ export async function run(invocation: Invocation<typeof SIGN_OPTIONS>, world: Wo
 async function configuredRecipe(flags: Flags, world: World): Promise<TokenRecipe> {
   const { token } = (await resolveSettings(flags, world)).settings;
   if (token?.kind === 'recipe') return token.recipe;
-  const otherToken = token === undefined ? '' : ': the settings name a token that is ready, not a key';
   const setCommand = `filings config set jwt '{"keyFile":"FILE"}'`;
-  throw new FilingsError('usage', `no key to sign with${otherToken}`, {
+  throw new FilingsError('usage', 'no key to sign with', {
     subject: { name: 'token sign' },
     hint: `give --key FILE or --secret-file FILE, or set 'jwt' in the config file: ${setCommand}`,
   });

@@ -45,11 +45,7 @@ export const KEY_OPTIONS = options({
     help: 'read an HMAC secret, raw bytes, from FILE; - is stdin',
     longHelp: 'Nothing is trimmed. HS256 takes at least 32 bytes, HS384 48, HS512 64.',
   },
-  passphraseFile: {
-    kind: FILE,
-    value: 'FILE',
-    help: 'read the passphrase of an encrypted key',
-  },
+  passphraseFile: { kind: FILE, value: 'FILE', help: 'read the passphrase of an encrypted key' },
 });
 
 export const SIGN_OPTIONS = options({
@@ -68,16 +64,10 @@ export const SIGN_OPTIONS = options({
     kind: WHEN,
     value: 'WHEN',
     defaultText: 'now',
-    help: 'make it valid from this time on',
-    longHelp: 'A time, such as 2026-01-31T12:00:00Z, or a duration from now, such as 1h.',
+    help: 'make it valid from this time on, or after this duration',
   },
   claim: { kind: TEXT_CLAIM, value: 'NAME=VALUE', repeatable: true, help: 'add a claim, a string' },
-  claimJson: {
-    kind: JSON_CLAIM,
-    value: 'NAME=JSON',
-    repeatable: true,
-    help: 'add a claim, JSON',
-  },
+  claimJson: { kind: JSON_CLAIM, value: 'NAME=JSON', repeatable: true, help: 'add a claim, JSON' },
   header: { kind: SWITCH, excludes: ['json', 'out'], help: 'print an Authorization header' },
   ...JSON_OUTPUT,
   out: {
@@ -85,7 +75,6 @@ export const SIGN_OPTIONS = options({
     value: 'FILE',
     excludes: ['json'],
     help: 'write the token to FILE (mode 0600), for --jwt-file',
-    longHelp: 'FILE is replaced as a whole; its directory must exist.',
   },
 });
 
@@ -125,7 +114,6 @@ const SIGN = command({
   examples: [
     ['filings token sign --key private.pem --lifetime 1h --claim role=reader', 'for an hour, with a role'],
     ['filings token sign --key private.pem --out token.jwt', 'into a file, for --jwt-file'],
-    ['filings token sign --secret-file secret --header', 'a header, for curl -H'],
   ],
   load: () => import('./sign.ts'),
 });
@@ -160,7 +148,6 @@ const KEYGEN = command({
   examples: [
     ['filings token keygen --alg ES256 --out private.pem --public public.pem', 'a key pair'],
     ['filings token keygen --alg HS256 --out secret', 'a shared secret'],
-    ['filings token keygen --alg RS256 --out key.jwk --format jwk --kid 2026-01', 'a JWK with an identifier'],
   ],
   load: () => import('./keygen.ts'),
 });
@@ -170,9 +157,6 @@ export const TOKEN = command({
   summary: 'mint, read and check JWTs',
   defaultChild: 'sign',
   description: ["'filings token' alone is 'filings token sign'."],
-  examples: [
-    ['filings token keygen --alg ES256 --out private.pem --public public.pem', 'a key pair, once'],
-    ['filings token sign --key private.pem --sub alice > token.txt', 'a token for five minutes'],
-  ],
+  examples: [['filings token sign --key private.pem --sub alice > token.txt', 'a token for five minutes']],
   children: [SIGN, INSPECT, VERIFY, KEYGEN],
 });
