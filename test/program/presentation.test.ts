@@ -2,7 +2,11 @@ import { execFileSync, spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { describe, expect, test } from 'vitest';
+import { FilingsError } from '../../src/errors.ts';
 import { main } from '../../src/main.ts';
+import { foreign } from '../../src/secrets.ts';
+import { reportError } from '../../src/session/report-error.ts';
+import { deriveWorld } from '../../src/world.ts';
 import { worldOf } from '../settings-world.ts';
 import { jsonOf, workplace } from './run.ts';
 
@@ -66,4 +70,17 @@ describe('the format of errors', () => {
     expect(await main(broken)).toBe(1);
     expect(String(stderr.read())).toMatch(pattern);
   });
+});
+
+test('an error whose presentation cannot be determined is one line without a secret', async () => {
+  const stderr = new PassThrough();
+  const world = deriveWorld(worldOf({ stderr }), {
+    get env(): never {
+      throw new Error('too many open files');
+    },
+  });
+  world.secrets.add('a-long-secret');
+  const error = new FilingsError('temporary', `${foreign('https://user:a-long-secret@x')}: no answer`);
+  expect(await reportError(error, {}, world)).toBe(7);
+  expect(`${stderr.read()}`).toBe('filings: https://[redacted]@x: no answer\n');
 });
