@@ -17,7 +17,7 @@ interface Access {
 /** Returns the service of the settings, or starts the sandbox. Throws `config`, `auth` or `local_io`. */
 export async function openAccess(settings: Settings, world: World, warn: (text: string) => void): Promise<Access> {
   if (settings.sandbox) return openSandbox(world);
-  const { baseUrl, key: keySource, token: tokenSource, keyHeader, basicUser } = settings;
+  const { baseUrl, key: keySource, token: tokenSource, keyIn, keyHeader, basicUser } = settings;
   if (!baseUrl) {
     throw new FilingsError('config', "no base URL: the service's address is not set", {
       hint: `set --base-url URL, FILINGS_BASE_URL, or baseUrl in the config file: filings config set base-url URL; or try --sandbox`,
@@ -30,8 +30,6 @@ export async function openAccess(settings: Settings, world: World, warn: (text: 
   }
   const key = await readSecret(keySource, 'API key', world);
   const token = tokenSource && (await openTokenSource(tokenSource, world, warn));
-  // A JWT needs the Authorization header for itself (service.md, section 5).
-  const keyIn = settings.keyIn ?? (token ? 'header' : 'authorization');
   const source = [keySource.source, ...(tokenSource ? [tokenSource.source] : [])].join(' and ');
   const credentials = { source, key, keyIn, keyHeader, basicUser, token };
   return { baseUrl, credentials, async close() {} };

@@ -4,18 +4,20 @@ import { FilingsError } from '../errors.ts';
 import type { TokenRecipe } from '../jwt/sign.ts';
 import { isLoopback } from '../loopback.ts';
 import { segmentsOf, typedPath } from '../paths.ts';
+import type { KeyWay } from '../service/credentials.ts';
 import { FILE } from '../spec/kind.ts';
 import { readAs, valueError } from '../spec/option.ts';
 import type { World } from '../world.ts';
 import { type Layer, type RawSetting, sourceOf } from './layers.ts';
 import type { SecretSource } from './read-secret.ts';
-import { KEY_WAYS, type NamedSetting, RECIPE_MEMBERS, SETTINGS, type SettingValues } from './table.ts';
+import { type NamedSetting, RECIPE_MEMBERS, SETTINGS, type SettingValues } from './table.ts';
 
 /** The settings that are joined into `key` and `token`. */
 type Credential = 'apiKey' | 'apiKeyFile' | 'apiKeyCommand' | 'jwtFile' | 'jwtToken' | 'jwt';
 
-/** The parsed settings. Durations are in milliseconds. Without `keyIn` the default depends on the credentials. */
-export interface Settings extends Omit<SettingValues, Credential> {
+/** The parsed settings. Durations are in milliseconds. */
+export interface Settings extends Omit<SettingValues, Credential | 'keyIn'> {
+  readonly keyIn: KeyWay;
   readonly key: (SecretSource & WithSource) | undefined;
   readonly token: ((SecretSource | { readonly kind: 'recipe'; readonly recipe: TokenRecipe }) & WithSource) | undefined;
 }
@@ -28,44 +30,39 @@ type PathDeps = Pick<World, 'cwd' | 'env' | 'platform'>;
 export function readSettings(rawSettings: Layer, deps: PathDeps): Settings {
   const ungrouped = SETTINGS.filter(({ group }) => group === undefined);
   const values = Object.fromEntries(ungrouped.map((spec) => [spec.key, parseValue(spec, rawSettings.get(spec.key))]));
-  const sources = { key: keySource(rawSettings, deps), token: tokenSource(rawSettings, deps) };
-  const settings = { ...values, ...sources } as unknown as Settings;
+  const token = tokenSource(rawSettings, deps);
+  // A JWT needs the Authorization header for itself (service.md, section 5).
+  const keyIn = values.keyIn ?? (token ? 'header' : 'authorization');
+  const settings = { ...values, keyIn, key: keySource(rawSettings, deps), token } as unknown as Settings;
   checkCombination(settings, rawSettings);
   return settings;
 }
 
 function parseValue({ kind }: NamedSetting, setting: RawSetting | undefined): unknown {
-  if (setting === undefined) return kind.json === 'boolean' ? false : undefined;
-  // The schema of the config file has checked the members.
-  if (kind.json === 'object') return setting.value;
+  // The schema of the config file has checked the members of an object.
+  if (setting === undefined || kind.json === 'object') return setting?.value;
   return readAs(kind, String(setting.value), sourceOf(setting));
 }
 
 /** Throws `usage` or `config` if settings contradict each other. */
-function checkCombination({ quiet, verbose, baseUrl, allowHttp, keyIn, token }: Settings, rawSettings: Layer): void {
+function checkCombination(settings: Settings, rawSettings: Layer): void {
+  const { quiet, verbose, baseUrl, allowHttp, keyIn, token } = settings;
   if (quiet && verbose) throw new FilingsError('usage', '--quiet cannot be used with --verbose');
   if (baseUrl !== undefined) requireEncryption(baseUrl, allowHttp);
-  const rawKeyIn = rawSettings.get('keyIn');
-  const way = keyIn ?? (token === undefined ? 'authorization' : 'header');
-  for (const [key, wanted] of [
-    ['keyHeader', 'header'],
-    ['basicUser', 'basic'],
-  ] as const) {
+  for (const [key, way] of Object.entries({ keyHeader: 'header', basicUser: 'basic' })) {
     const setting = rawSettings.get(key);
     // Environment and config file may say what to do in runs that choose this way.
-    if (setting?.level === 'flag' && way !== wanted) {
-      const subject = { name: setting.name };
-      const hint = `add --key-in ${wanted}`;
-      throw new FilingsError('usage', `has no effect, because the key is sent by ${way}`, { subject, hint });
-    }
+    if (setting?.level !== 'flag' || keyIn === way) continue;
+    const subject = { name: setting.name };
+    const hint = `add --key-in ${way}`;
+    throw new FilingsError('usage', `has no effect, because the key is sent by ${keyIn}`, { subject, hint });
   }
-  if (token === undefined || rawKeyIn === undefined || (keyIn !== 'authorization' && keyIn !== 'basic')) return;
-  // A JWT needs the Authorization header for itself (service.md, section 5).
-  const allowed = KEY_WAYS.filter((way) => way !== 'authorization' && way !== 'basic');
+  const rawKeyIn = rawSettings.get('keyIn');
+  if (!token || !rawKeyIn || (keyIn !== 'authorization' && keyIn !== 'basic')) return;
   const { name, code } = sourceOf(rawKeyIn);
   throw new FilingsError(code, `${keyIn} cannot be used with a JWT, which is sent in Authorization`, {
     subject: { name },
-    hint: `send the key another way: --key-in ${allowed.join(', --key-in ')}`,
+    hint: 'send the key another way: --key-in header, --key-in query, --key-in path',
   });
 }
 
