@@ -65,13 +65,13 @@ async function readText(source: SecretSource, label: string, world: World) {
     const name = `${label} of apiKeyCommand: ${source.argv[0]}`;
     return { name, text: await runCommand(source.argv, name, world) };
   }
-  if (source.path === '-') return { name: `${label} from stdin`, text: await readFromStdin(label, world) };
+  if (source.path === '-') return { name: `${label} from stdin`, text: await readSecretFromStdin(label, world) };
   const bytes = await readSecretFile(source.path, `${label} file`, world);
   return { name: `${label} file ${source.path}`, text: textOf(bytes) };
 }
 
 /** Returns all of stdin. On a terminal, prompts for one line that is not echoed. */
-async function readFromStdin(label: string, world: World): Promise<string> {
+export async function readSecretFromStdin(label: string, world: World): Promise<string> {
   if (world.stdin.isTTY) return (await import('../stdio/prompt.ts')).askHidden(label, world);
   return textOf(await readStdin(world.stdin, label, world.interrupt));
 }

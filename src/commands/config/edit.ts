@@ -2,13 +2,11 @@
 import { FilingsError } from '../../errors.ts';
 import { editConfigFile, findFileSetting, toFileValue } from '../../settings/config-edit.ts';
 import { locateConfig, noConfigPathError } from '../../settings/config-file.ts';
-import { withoutLineBreak } from '../../settings/read-secret.ts';
+import { readSecretFromStdin, withoutLineBreak } from '../../settings/read-secret.ts';
 import type { NamedSetting } from '../../settings/table.ts';
 import type { Invocation } from '../../spec/command.ts';
-import { readStdin } from '../../stdio/input.ts';
 import { write } from '../../stdio/output.ts';
 import { printable } from '../../terminal/printable.ts';
-import { textOf } from '../../text.ts';
 import type { World } from '../../world.ts';
 
 /** Runs `config set`. Returns 0. Throws `usage` for an unknown key or an invalid value, and `local_io`. */
@@ -47,6 +45,5 @@ async function readSecretValue({ key, secret }: NamedSetting, world: World): Pro
       hint: 'see filings config set --help',
     });
   }
-  if (world.stdin.isTTY) return (await import('../../stdio/prompt.ts')).askHidden(key, world);
-  return textOf(await readStdin(world.stdin, key, world.interrupt));
+  return readSecretFromStdin(key, world);
 }
