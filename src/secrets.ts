@@ -63,7 +63,10 @@ export class Secrets {
     const bytes = bytesOf(secret);
     if (bytes === '' || this.#needles.has(bytes)) return;
     // The address that a login page puts into base64 has its key percent-encoded.
-    const inBase64 = [...base64Needles(bytes), ...base64Needles(encodeURIComponent(`${Buffer.from(secret as string)}`))];
+    const inBase64 = [
+      ...base64Needles(bytes),
+      ...base64Needles(encodeURIComponent(`${Buffer.from(secret as string)}`)),
+    ];
     this.#needles.set(bytes, bytes.length < MIN_LENGTH ? [] : [needle(bytes), ...inBase64]);
   }
 

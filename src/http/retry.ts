@@ -68,47 +68,29 @@ export async function retry<T>(
       const serviceWaitMs = error.retryDue === undefined ? undefined : Math.max(0, error.retryDue - policy.monotonic());
       // A name that does not resolve is retried once: the name server may fail for a moment, but a misspelt name stays.
       const isUnresolved = error.fault === 'unresolved-name';
-      const retryable = error.retryable === true && !(isUnresolved && lastFault === error.fault);
+      const retryable = error.retryable && !(isUnresolved && lastFault === error.fault);
       lastFault = error.fault;
-      const waitMs = waitBeforeRetry({ ...policy, failures, retryable, serviceWaitMs, random: policy.random() });
-      if (waitMs === undefined) throw tries > 1 ? error.with({ tries }) : error;
-      if (waitMs > policy.maxRetryAfterMs && serviceWaitMs !== undefined) {
+      const isTooLong = serviceWaitMs !== undefined && serviceWaitMs > policy.maxRetryAfterMs;
+      // A wait that is too long ends the run, even if no retry is left.
+      if (!retryable || (failures > policy.retries && !isTooLong)) throw tries > 1 ? error.with({ tries }) : error;
+      if (isTooLong) {
         const fewer = error.problem?.status === 429 ? ', with fewer requests: --rate 1/s' : '';
         throw error.with({
-          serviceWaitMs: waitMs,
+          serviceWaitMs,
           code: 'temporary',
           hint: `longer than --max-retry-after (${inSeconds(policy.maxRetryAfterMs)}): run it again after that time${fewer}`,
           stopsRun: true,
         });
       }
       const retries = isUnresolved ? failures : policy.retries;
+      // Up to half of it is added at random, so that many clients do not return at the same time.
+      const backoffMs = Math.min(FIRST_WAIT_MS * 2 ** (failures - 1), MAX_BACKOFF_MS) * (1 + policy.random() / 2);
+      const waitMs = serviceWaitMs ?? Math.round(backoffMs);
       onRetry?.({ error, waitMs, isServiceWait: serviceWaitMs !== undefined, retry: failures, retries });
       // RateLimiter makes all jobs wait if the service asks for it.
       if (serviceWaitMs === undefined) await policy.sleep(waitMs, signal);
     }
   }
-}
-
-/** The facts after a failed attempt. */
-export interface FailedTry extends Pick<RetryPolicy, 'retries' | 'maxRetryAfterMs'> {
-  /** The number of failed attempts since the last reset of the count, including this one. */
-  readonly failures: number;
-  readonly retryable: boolean;
-  /** The wait that the service asks for, in milliseconds. */
-  readonly serviceWaitMs: number | undefined;
-  readonly random: number;
-}
-
-/**
- * Returns the wait before the next attempt in milliseconds, or undefined if none follows. A wait that the service asks
- * for may be longer than `maxRetryAfterMs`. The caller ends the run then, even if no retry is left.
- */
-export function waitBeforeRetry(failedTry: FailedTry): number | undefined {
-  const { failures, retries, retryable, serviceWaitMs, maxRetryAfterMs, random } = failedTry;
-  if (!retryable || (failures > retries && (serviceWaitMs ?? 0) <= maxRetryAfterMs)) return undefined;
-  // Up to half of it is added at random, so that many clients do not return at the same time.
-  const backoff = Math.min(FIRST_WAIT_MS * 2 ** (failures - 1), MAX_BACKOFF_MS) * (1 + random / 2);
-  return serviceWaitMs ?? Math.round(backoff);
 }
 
 /**

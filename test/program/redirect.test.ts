@@ -22,20 +22,14 @@ const leading = (location: (request: SeenRequest) => string, times = 1, status?:
 
 const base64 = (text: string) => Buffer.from(text).toString('base64');
 const percent = encodeURIComponent;
-const form = (text: string) => new URLSearchParams([['', text]]).toString().slice(1);
-/** The encodings in which services put an address into the query of another one. */
+/** Some of the encodings in which services put an address into the query of another one. */
 const ENCODINGS: Readonly<Record<string, (address: string) => string>> = {
   'as it is': (address) => address,
-  'percent-encoded': percent,
-  'percent-encoded twice': (address) => percent(percent(address)),
   'percent-encoded three times, in small letters': (address) =>
     percent(percent(percent(address))).replace(/%../g, (hex) => hex.toLowerCase()),
-  'form-encoded': form,
-  'form-encoded twice': (address) => form(form(address)),
-  base64: (address) => percent(base64(address)),
+  'form-encoded': (address) => new URLSearchParams([['', address]]).toString().slice(1),
   'base64 in a path': (address) => `/r/${base64(address)}`,
-  base64url: (address) => Buffer.from(address).toString('base64url'),
-  'base64 of JSON': (address) => base64(JSON.stringify({ r: address.replaceAll('/', '\\/') })),
+  'base64url of JSON': (address) => Buffer.from(JSON.stringify({ r: address })).toString('base64url'),
 };
 
 async function download(url: string, env: Record<string, string> = {}, key = KEY) {
@@ -155,10 +149,12 @@ test('credentials that a redirect removed are not sent again on the way back', a
   expect(carriers(first.requests[1] as SeenRequest)).toEqual([]);
 });
 
-test.each([301, 302, 303, 307, 308])('follows a %i redirect with a GET', async (status) => {
-  const server = await leading(() => '/there', 1, status);
-  expect((await download(server.url)).exitCode).toBe(0);
-  expect(server.requests[1]?.line).toBe('GET /there HTTP/1.1');
+test('follows a redirect of 301, 302, 303, 307 or 308 with a GET', async () => {
+  for (const status of [301, 302, 303, 307, 308]) {
+    const server = await leading(() => '/there', 1, status);
+    expect((await download(server.url)).exitCode).toBe(0);
+    expect(server.requests[1]?.line).toBe('GET /there HTTP/1.1');
+  }
 });
 
 test.each<[number, number]>([
@@ -173,18 +169,13 @@ test.each<[number, number]>([
 
 describe('an error behind a redirect names both hosts', () => {
   const length = (body: string) => head(200, { 'Content-Length': body.length }) + body;
-  const refused = (status: number): [string, string] => [`a ${status}`, head(status, { 'Content-Length': 0 })];
   const both: [what: string, answer: string][] = [
-    ...[400, 401, 403, 404, 410, 500].map(refused),
-    ['problem details', head(200, { 'Content-Length': 2, 'Content-Type': 'application/problem+json' }).concat('{}')],
+    ['a 404', head(404, { 'Content-Length': 0 })],
     ['a coded answer', head(200, { 'Content-Length': 2, 'Content-Encoding': 'gzip' }).concat('xx')],
-    ['a part as the whole', head(200, { 'Content-Length': 2, 'Content-Range': 'bytes 0-1/4' }).concat('xx')],
     ['no HTTP', 'hello\r\n\r\n'],
     ['a closed connection', ''],
     ['a body that is cut', head(200, { 'Content-Length': 9 }).concat('xx')],
-    ['a broken chunk', head(200, { 'Transfer-Encoding': 'chunked' }).concat('x\r\n')],
     ['a redirect that leads nowhere', to('')],
-    ['a redirect to another scheme', to('ftp://h.example/')],
     ['a redirect that carries the key', to(`http://127.0.0.1:2/${ENCODED}`)],
     ['too many redirects', to('/again')],
   ];
@@ -215,7 +206,6 @@ describe('an error behind a redirect names both hosts', () => {
     ['an empty answer without a length', DOWNLOAD, head(200)],
     ['another hash', [...DOWNLOAD, '--sha256', '0'.repeat(64)], length('file')],
     ['a page of HTML', LIST, length('<html><title>Log in</title>')],
-    ['an error as a listing', LIST, length('{"error":"no"}')],
     ['a listing that is too large', LIST, head(200, { 'Content-Length': 1 << 30 })],
   ])('%s', (_, command, answer) => expectHosts(command, answer));
 

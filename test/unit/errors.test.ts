@@ -8,23 +8,14 @@ const filing = { accession: '0001234567-24-000001' };
 describe('messageOf', () => {
   test.each<[message: string, parts: MessageParts]>([
     ['why', { reason: 'why' }],
-    ['why', { subject: {}, reason: 'why' }],
     ['--jobs: why', { subject: { name: '--jobs' }, reason: 'why' }],
-    ['out/a.htm: why', { subject: { path: 'out/a.htm' }, reason: 'why' }],
     ['--report r: why', { subject: { path: 'r', name: '--report' }, reason: 'why' }],
-    ['line 3: why', { subject: { line: 3 }, reason: 'why' }],
     ['line 3: x: why', { subject: { name: 'x', line: 3 }, reason: 'why' }],
-    ['a.htm of 0001234567-24-000001: why', { subject: { resource: file }, reason: 'why' }],
     ['the listing of 0001234567-24-000001: why', { subject: { resource: filing }, reason: 'why' }],
-    ['h:1: why', { subject: { host: 'h:1' }, reason: 'why' }],
-    ['h:1 through the proxy p:2: why', { subject: { host: 'h:1', proxy: 'p:2' }, reason: 'why' }],
-    ['g redirects to h: why', { subject: { host: 'h', redirectedFrom: 'g' }, reason: 'why' }],
     [
       'a.htm of 0001234567-24-000001: g redirects to h through the proxy p: why',
       { subject: { proxy: 'p', host: 'h', redirectedFrom: 'g', resource: file }, reason: 'why' },
     ],
-    ['404 Not Found: no such file', { reason: '404 Not Found', quote: 'no such file' }],
-    ['why; 2 tries', { reason: 'why', tries: 2 }],
     ['503: down; 2 tries', { reason: '503', quote: 'down', tries: 2 }],
     ['429: the service asks to wait 2 s', { reason: '429', serviceWaitMs: 1001 }],
     ['429: slow: the service asks to wait 5 s', { reason: '429', quote: 'slow', serviceWaitMs: 5000 }],
@@ -36,7 +27,7 @@ describe('messageOf', () => {
         tries: 3,
       },
     ],
-  ])('%s', (message, parts) => {
+  ])('makes the message `%s` of its parts', (message, parts) => {
     expect(unmarked(messageOf(parts))).toBe(message);
   });
 });
@@ -78,10 +69,6 @@ describe('FilingsError', () => {
     expect([copy.code, copy.hint, copy.exitStatus]).toEqual(['integrity', undefined, 9]);
   });
 
-  test('a copy of an error without a cause has none', () => {
-    expect(new FilingsError('auth', 'why').with({ tries: 2 }).cause).toBeUndefined();
-  });
-
   test('an error of the network gets the resource of the request in addition to its other subjects', () => {
     const named = withResource(file, error) as FilingsError;
     expect(named.message).toBe('a.htm of 0001234567-24-000001: h: why: q');
@@ -89,11 +76,10 @@ describe('FilingsError', () => {
     expect(withoutResource(named).message).toBe('h: why: q');
   });
 
-  test.each(['local_io', 'usage', 'auth', 'internal'] as const)(
-    'withResource does not change an error of the code %s',
-    (code) => {
+  test('an error that is not about the network or a response gets no resource', () => {
+    for (const code of ['local_io', 'usage', 'auth', 'internal'] as const) {
       const other = new FilingsError(code, 'why');
       expect(withResource(file, other)).toBe(other);
-    },
-  );
+    }
+  });
 });

@@ -1,66 +1,32 @@
 import { describe, expect, test } from 'vitest';
 import { FilingsError } from '../../src/errors.ts';
 import { RateLimiter } from '../../src/http/rate-limiter.ts';
-import {
-  type FailedTry,
-  isRetriedStatus,
-  type RetryWatcher,
-  retry,
-  retryAfterMs,
-  waitBeforeRetry,
-} from '../../src/http/retry.ts';
+import { isRetriedStatus, type RetryWatcher, retry, retryAfterMs } from '../../src/http/retry.ts';
 
 test('only 408, 425, 429, 500, 502, 503 and 504 are retried', () => {
   const statuses = Array.from({ length: 600 }, (_, status) => status);
   expect(statuses.filter(isRetriedStatus)).toEqual([408, 425, 429, 500, 502, 503, 504]);
 });
 
-const failed = (more: Partial<FailedTry> = {}): FailedTry => ({
-  failures: 1,
-  retries: 5,
-  retryable: true,
-  serviceWaitMs: undefined,
-  maxRetryAfterMs: 300_000,
-  random: 0,
-  ...more,
-});
-test.each<[string, Partial<FailedTry>, number | undefined]>([
-  ['the first failure', {}, 1000],
-  ['the second failure', { failures: 2 }, 2000],
-  ['the fifth failure', { failures: 5 }, 16_000],
-  ['one failure more than retries', { failures: 6 }, undefined],
-  ['no retries', { retries: 0 }, undefined],
-  ['the 40th failure', { failures: 40, retries: 100 }, 60_000],
-  ['the largest jitter', { random: 0.999_999 }, 1500],
-  ['not retryable', { retryable: false }, undefined],
-  ['not retryable, Retry-After', { retryable: false, serviceWaitMs: 1000 }, undefined],
-  ['Retry-After', { serviceWaitMs: 7000 }, 7000],
-  ['Retry-After longer than the back-off, with jitter', { serviceWaitMs: 7000, random: 0.9 }, 7000],
-  ['Retry-After of 0', { serviceWaitMs: 0 }, 0],
-  ['Retry-After of the maximum', { serviceWaitMs: 300_000 }, 300_000],
-  ['Retry-After over the maximum', { serviceWaitMs: 300_001 }, 300_001],
-  ['Retry-After over the maximum, no retries', { serviceWaitMs: 300_001, retries: 0 }, 300_001],
-  ['Retry-After of the maximum, no retries', { serviceWaitMs: 300_000, retries: 0 }, undefined],
-])('computes the wait before a retry: %s', (_, more, waitMs) => {
-  expect(waitBeforeRetry(failed(more))).toBe(waitMs);
-});
-
 const busy = (more: object = {}) => new FilingsError('temporary', 'busy', { retryable: true, ...more });
+const LONGEST = ['1000', '2000', '4000', '8000', '16000', '32000', '60000', '60000'];
+const TOO_LONG = { message: 'busy: the service asks to wait 10 s', stopsRun: true };
 const unresolved = busy({ fault: 'unresolved-name' });
 test.each<
   [what: string, thrown: Error[], waits: string[], error?: object | undefined, settings?: Record<string, number>]
 >([
   ['success in the third attempt', [busy(), busy()], ['1000', '2000']],
+  ['the largest jitter', [busy()], ['1500'], undefined, { jitter: 0.999_999 }],
+  ['the longest back-off', Array(8).fill(busy()), LONGEST, undefined, { retries: 8 }],
+  ['an error that is not retryable', [busy({ retryable: false })], [], { message: 'busy' }],
+  ['one that asks for a wait', [busy({ retryable: false, retryDue: 9 })], [], { message: 'busy' }],
   ['no success', [busy(), busy(), busy()], ['1000', '2000'], { message: 'busy; 3 tries' }],
   ['no retries', [busy()], [], { message: 'busy' }, { retries: 0 }],
   ['Retry-After of the maximum', [busy({ retryDue: 9007 })], ['9000 asked']],
+  ['Retry-After of the maximum without retries', [busy({ retryDue: 9007 })], [], { message: 'busy' }, { retries: 0 }],
+  ['Retry-After over the maximum without retries', [busy({ retryDue: 9008 })], [], TOO_LONG, { retries: 0 }],
+  ['Retry-After over the maximum', [busy({ retryDue: 9008 })], [], TOO_LONG],
   ['Retry-After in the past', [busy({ retryDue: 3 })], ['0 asked']],
-  [
-    'Retry-After over the maximum',
-    [busy({ retryDue: 9008 })],
-    [],
-    { message: 'busy: the service asks to wait 10 s', stopsRun: true },
-  ],
   ['a back-off over the maximum of Retry-After', [busy()], ['1000'], undefined, { maxRetryAfterMs: 500 }],
   ['1 MiB with each attempt', [busy(), busy(), busy()], ['1000', '1000', '1000'], undefined, { brought: 1 << 20 }],
   ['less progress', [busy(), busy(), busy()], ['1000', '2000'], { message: 'busy; 3 tries' }, { brought: 1e6 }],
@@ -74,34 +40,37 @@ test.each<
   ],
   ['a defect in the second attempt', [busy(), new TypeError('x')], ['1000'], { message: 'x' }],
   ['an abort in the second attempt', [busy(), busy()], ['1000'], { message: 'signal' }, { stopAfter: 2 }],
-])('retries a temporary error: %s', async (_, thrown, expected, error, { stopAfter, brought, ...settings } = {}) => {
-  const waits: string[] = [];
-  const ownWaits: string[] = [];
-  const stop = new AbortController();
-  const sleep = async (ms: number) => void ownWaits.push(`${ms}`);
-  const clock = { monotonic: () => 7, now: () => 0, random: () => 0, sleep };
-  const policy = {
-    retries: 2,
-    maxRetryAfterMs: 9000,
-    limiter: new RateLimiter(undefined, clock),
-    ...clock,
-    ...settings,
-  };
-  let tries = 0;
-  const attempt = async () => {
-    tries += 1;
-    if (tries === stopAfter) stop.abort(error);
-    for (const failure of thrown.splice(0, 1)) throw failure;
-  };
-  const onRetry: RetryWatcher['onRetry'] = ({ waitMs, isServiceWait }) =>
-    waits.push(`${waitMs}${isServiceWait ? ' asked' : ''}`);
-  const ended = await retry(attempt, policy, stop.signal, {
-    onRetry,
-    progress: brought ? () => brought : undefined,
-  }).catch((thrown) => thrown);
-  const expectedOwnWaits = expected.filter((wait) => !wait.endsWith('asked'));
-  expect([ended, waits, ownWaits]).toEqual([error && expect.objectContaining(error), expected, expectedOwnWaits]);
-});
+])(
+  'retries a temporary error: %s',
+  async (_, thrown, expected, error, { stopAfter, brought, jitter = 0, ...settings } = {}) => {
+    const waits: string[] = [];
+    const ownWaits: string[] = [];
+    const stop = new AbortController();
+    const sleep = async (ms: number) => void ownWaits.push(`${ms}`);
+    const clock = { monotonic: () => 7, now: () => 0, random: () => jitter, sleep };
+    const policy = {
+      retries: 2,
+      maxRetryAfterMs: 9000,
+      limiter: new RateLimiter(undefined, clock),
+      ...clock,
+      ...settings,
+    };
+    let tries = 0;
+    const attempt = async () => {
+      tries += 1;
+      if (tries === stopAfter) stop.abort(error);
+      for (const failure of thrown.splice(0, 1)) throw failure;
+    };
+    const onRetry: RetryWatcher['onRetry'] = ({ waitMs, isServiceWait }) =>
+      waits.push(`${waitMs}${isServiceWait ? ' asked' : ''}`);
+    const ended = await retry(attempt, policy, stop.signal, {
+      onRetry,
+      progress: brought ? () => brought : undefined,
+    }).catch((thrown) => thrown);
+    const expectedOwnWaits = expected.filter((wait) => !wait.endsWith('asked'));
+    expect([ended, waits, ownWaits]).toEqual([error && expect.objectContaining(error), expected, expectedOwnWaits]);
+  },
+);
 
 describe('Retry-After', () => {
   const NOW = Date.parse('Tue, 01 Apr 2025 10:00:00 GMT');
