@@ -61,10 +61,8 @@ export class Requests {
       for (let hop = 1; ; hop += 1) {
         const response = await this.#send(url, url === resource, isTrusted, fields, signal);
         if (!REDIRECTS.has(response.status)) {
+          const headers = this.#withSafeValidators(response.headers);
           const address = `${url.origin}${url.pathname}`;
-          // Validators and the address are written to files, so they must hold no secret.
-          const isSafe = url === resource || !this.#options.secrets.holds(address);
-          const headers = this.#withSafeValidators(response.headers, isSafe);
           return await read({ ...response, headers, address, hosts: [resource.host, url.host] });
         }
         response.discard();
@@ -161,9 +159,9 @@ export class Requests {
     throw rejection(from, `redirect to ${foreign(to.host)} (${fault})`, hint);
   }
 
-  /** Returns the fields without validators that hold a secret, or without any if the address holds one. */
-  #withSafeValidators(headers: HeaderFields, isSafe: boolean): HeaderFields {
-    const unsafe = VALIDATORS.filter((name) => !isSafe || this.#options.secrets.holds(String(headers[name] ?? '')));
+  /** Returns the fields without validators that hold a secret, because validators are written to files. */
+  #withSafeValidators(headers: HeaderFields): HeaderFields {
+    const unsafe = VALIDATORS.filter((name) => this.#options.secrets.holds(String(headers[name] ?? '')));
     return { ...headers, ...Object.fromEntries(unsafe.map((name) => [name, undefined])) };
   }
 }

@@ -53,17 +53,8 @@ export function createLogger(
   };
 }
 
-/** An error as `--error-format json` and the lines of a report have it. */
-interface ErrorObject {
-  readonly code: string;
-  readonly exit_code: number;
-  readonly message: string;
-  readonly hint?: string;
-  readonly problem?: unknown;
-}
-
-/** Returns an error as data without secrets. */
-export function errorObject(error: FilingsError, { secrets }: Pick<MessageOptions, 'secrets'>): ErrorObject {
+/** Returns an error as `--error-format json` and the lines of a report have it, without secrets. */
+export function errorObject(error: FilingsError, { secrets }: Pick<MessageOptions, 'secrets'>) {
   const { code, hint } = error;
   // Text is redacted before it is shortened, because a part of a secret is secret, too.
   const display = (text: string) => shortened(secrets.redactForeign(text), MAX_JSON_MESSAGE);
@@ -87,12 +78,12 @@ const MAX_CAUSES = 8;
 /** Returns an error as lines for stderr, or as one line of JSON. */
 export function renderError(error: FilingsError, options: MessageOptions): string {
   const { errorFormat, color, verbose, secrets } = options;
-  const retryAt = error.retryAt === undefined ? undefined : rfc3339(error.retryAt);
+  const retryAt = error.retryAt === undefined ? undefined : new Date(error.retryAt).toISOString();
   if (errorFormat === 'json') {
     return `${printableJson({ error: { ...errorObject(error, options), retry_at: retryAt } })}\n`;
   }
   const paint = colors(color);
-  const hint = error.hint;
+  const { hint } = error;
   const display = (text: string, length = MAX_DETAIL) => printable(secrets.redactForeign(text), length);
   const details = error.problem === undefined ? [] : problemLines(error.problem, error);
   const lines = [
@@ -144,9 +135,4 @@ function causesOf({ code, cause, stack = '' }: FilingsError): readonly string[] 
     causes.push(`caused by: ${each.name}: ${each.message}${errno === undefined ? '' : ` (${errno})`}`);
   }
   return causes;
-}
-
-function rfc3339(milliseconds: number): string {
-  const date = new Date(milliseconds);
-  return Number.isNaN(date.getTime()) ? 'unknown' : date.toISOString();
 }

@@ -68,6 +68,16 @@ test('a request on a kept connection that the service closes counts, and so does
   expect(report.summaries).toMatchObject([{ requests: 3, failed: 1 }]);
 });
 
+test('a request that an expired token prevents does not count', async () => {
+  const part = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url');
+  const token = `${part({ alg: 'HS256' })}.${part({ nbf: 1, exp: 2 })}.${part({})}`;
+  const env = { FILINGS_JWT: token, FILINGS_KEY_IN: 'header' };
+  const { archive, batch } = await archivePlace({ [A]: FILES }, {}, { env });
+  const { exitCode, report } = await batch(LINES);
+  expect([exitCode, archive.asked()]).toEqual([4, []]);
+  expect(report.summaries).toMatchObject([{ requests: 0 }]);
+});
+
 test('Retry-After delays the other files, although the first file is not retried', async () => {
   const { batch, waits } = await setUp((socket, { name }) => {
     if (name !== 'f0.htm') return false;
