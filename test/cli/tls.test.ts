@@ -1,26 +1,14 @@
 import { readFile } from 'node:fs/promises';
 import type { TlsOptions } from 'node:tls';
 import { expect, test } from 'vitest';
-import { FRAMINGS, framed, sendAndEnd, sendFile } from '../servers/answers.ts';
+import { sendFile } from '../servers/answers.ts';
 import { certificatePath, tlsWith } from '../servers/certificates.ts';
 import { scripted } from '../servers/scripted.ts';
-import { content } from '../service/transfer-fixture.ts';
 import { ACCESSION, serviceAt, workplace } from './program.ts';
 
 // Node reads NODE_EXTRA_CA_CERTS when it starts, and each Node has its own OpenSSL with its own errors.
-const FILE = content(2_500_000);
+const FILE = Buffer.from('a file');
 const TRUSTED = { NODE_EXTRA_CA_CERTS: certificatePath('own-name') };
-
-test.each(FRAMINGS)('writes a body (%s) over TLS to a slow reader, and fails without a length', async (framing) => {
-  const server = await scripted(
-    (socket) => sendAndEnd(socket, framed(FILE, framing).bytes, 'FIN'),
-    tlsWith('own-name'),
-  );
-  const line = `set -o pipefail; $FILINGS download ${ACCESSION} a.htm -o - | (sleep 0.3; cat)`;
-  const place = await workplace();
-  const { exitCode, stdout, stderr } = await place.shell(line, { ...serviceAt(server.url), ...TRUSTED });
-  expect([exitCode, stdout.equals(FILE)], stderr).toEqual([framing === 'until-close' ? 9 : 0, true]);
-});
 
 /** Servers that demand a certificate of the client. */
 const demanding: TlsOptions = { ...tlsWith('own-name'), requestCert: true, rejectUnauthorized: true };

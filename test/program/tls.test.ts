@@ -74,13 +74,6 @@ test.each<[string, Certificate, RegExp, string[], where?: () => Promise<string>]
   expect(stderr).toMatch(/^.+\n +hint: .+\n$/);
 });
 
-test('a batch tries each file once after an invalid certificate', async () => {
-  const { download, read } = await secure(file, 'expired');
-  const { exitCode, stderr } = await download(['a', 'b', 'c', '-j', '1']);
-  const attempts = jsonOf(await read('report')).map((line) => line.attempts);
-  expect([exitCode, attempts], stderr).toEqual([7, [1, 1, 1, undefined]]);
-});
-
 // The end of such a body looks the same as a cut (RFC 9112 section 9.8).
 describe('a body without a length over TLS', () => {
   const untilClose: Script = (socket) => sendAndEnd(socket, framed(FILE, 'until-close').bytes, 'FIN');

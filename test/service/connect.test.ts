@@ -52,18 +52,6 @@ describe('a kept connection', () => {
     expect(server.connections()).toBe(1);
   });
 
-  test('is closed with a discarded body', async () => {
-    const sockets: Socket[] = [];
-    const { server, ask } = await talk((socket) => {
-      sockets.push(socket);
-      socket.write(`${head(200, { 'Content-Length': 1000 })}begun`);
-    });
-    (await ask()).discard();
-    (await ask()).discard();
-    expect(server.connections()).toBe(2);
-    await expect.poll(() => sockets.map(({ destroyed }) => destroyed)).toEqual([true, true]);
-  });
-
   test('is closed with all others by close()', async () => {
     const sockets: Socket[] = [];
     const { ask, connections } = await talk((socket) => {

@@ -79,14 +79,12 @@ describe('a response that is cut', () => {
     expect(await run.names()).not.toContain('primary.htm');
 
     // The response is cut once and then complete, on disk and in a pipe.
-    for (const into of ['disk', 'pipe']) {
-      const { run: next } = await runAgainst(first(cut, whole(FILE), ending), { retries: 1 });
-      const writer = memoryWriter();
-      expect((await (into === 'pipe' ? next.pipe(writer) : next.save())).error).toBeUndefined();
-      const actual = into === 'pipe' ? writer.bytes() : await next.read();
-      expect(actual.equals(FILE)).toBe(true);
-      expect(await next.names()).toEqual(into === 'pipe' ? [] : ['primary.htm']);
-    }
+    const { run: next } = await runAgainst(first(cut, whole(FILE), ending), { retries: 1 });
+    expect((await next.save()).error).toBeUndefined();
+    const { run: piped } = await runAgainst(first(cut, whole(FILE), ending), { retries: 1 });
+    const writer = memoryWriter();
+    expect((await piped.pipe(writer)).error).toBeUndefined();
+    expect([FILE.equals(await next.read()), FILE.equals(writer.bytes())]).toEqual([true, true]);
   });
 
   // A reset right after the bytes looks like an end, so the reader must look closer.
@@ -113,13 +111,6 @@ describe('a response that is cut', () => {
     expect(writer.bytes().equals(FILE.subarray(0, 1000))).toBe(true);
     expect(server.requests).toHaveLength(requests);
   });
-});
-
-test.each(FRAMINGS)('saves a complete %s response that FIN ends right after its last byte', async (framing) => {
-  const { run } = await runAgainst((socket) => sendAndEnd(socket, framed(FILE, framing).bytes, 'FIN'));
-  expect(await run.save()).toMatchObject({ result: 'downloaded', verifiedLength: framing !== 'until-close' });
-  expect(await run.read()).toEqual(FILE);
-  expect(await run.names()).toEqual(['primary.htm']);
 });
 
 // The body of a 206 without a length, ended by closing the connection, can be checked against the total of its range.

@@ -24,7 +24,8 @@ test('retries a 503 until the request succeeds', async () => {
   expect(server.requests[0]?.headers).toMatchObject({ 'accept-encoding': 'identity', 'user-agent': 'test' });
 });
 
-test.each([0, 3])('with %i retries, reports the 503 after the last one', async (retries) => {
+test('reports the 503 after the last retry', async () => {
+  const retries = 3;
   const { server, run } = await against((socket) => void socket.write(emptyResponse(503, AT_ONCE)), { retries });
   const error = { exitStatus: 7, problem: { status: 503 } };
   expect(await run.save()).toMatchObject({ result: 'failed', attempts: retries + 1, error });
@@ -56,14 +57,9 @@ test.each<[string, string]>([
 });
 
 describe('Retry-After', () => {
-  test.each([
-    ['a year', 31_536_000],
-    ['a date', new Date(Date.now() + 3_600_000).toUTCString()],
-    ['a number that is beyond every date', '99999999999999999999'],
-  ])('over the maximum stops the run and reports the time: %s', async (_, value) => {
-    const { server, run } = await against((socket) => void socket.write(emptyResponse(429, { 'Retry-After': value })), {
-      maxRetryAfterMs: 60_000,
-    });
+  test('over the maximum stops the run and reports the time', async () => {
+    const endless: Script = (socket) => void socket.write(emptyResponse(429, { 'Retry-After': '9'.repeat(20) }));
+    const { server, run } = await against(endless, { maxRetryAfterMs: 60_000 });
     const { error } = await run.save();
     const hint = expect.stringMatching(/longer than --max-retry-after \(60 s\).* --rate 1\/s/);
     expect(error).toMatchObject({ exitStatus: 7, stopsRun: true, hint });

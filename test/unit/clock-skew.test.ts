@@ -1,5 +1,4 @@
 import { expect, test } from 'vitest';
-import { httpDate } from '../../src/http/head.ts';
 import { clockAhead, clockSkew, serviceTime } from '../../src/service/clock-skew.ts';
 
 const NOW = Date.parse('2026-01-02T03:04:05Z');
@@ -26,16 +25,6 @@ test.each<{ what: string; sent: number; date: number; received: number; ahead: n
   { what: 'a slow clock and a slow response', sent: NOW, date: 65_000, received: NOW + 5000, ahead: -60_000 },
 ])('the travelling time of a response is no clock skew: $what', ({ sent, date, received, ahead }) => {
   expect(clockAhead(at(date), sent, received)).toBe(ahead);
-});
-
-test.each<{ text: string; time: string | undefined }>([
-  { text: ' Sun, 06 Nov 1994 08:49:37 GMT ', time: '1994-11-06T08:49:37Z' },
-  { text: 'Monday, 06-Nov-30 08:49:37 GMT', time: '2030-11-06T08:49:37Z' },
-  { text: 'Monday, 06-Nov-77 08:49:37 GMT', time: '1977-11-06T08:49:37Z' },
-  { text: '-1', time: undefined },
-  { text: 'Sun, 00 Nov 1994 08:49:37 GMT', time: undefined },
-])('the HTTP date $text is $time', ({ text, time }) => {
-  expect(httpDate(text)).toBe(time && Date.parse(time));
 });
 
 test.each<{ ahead: number | undefined; offset: number }>([

@@ -33,7 +33,6 @@ test.each<[cause: string, message: RegExp, hint: RegExp, expected: object]>([
     FINAL,
   ],
   ['ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION', /neither TLS 1\.2/, /enable TLS 1\.2/, FINAL],
-  ['ERR_SSL_UNSUPPORTED_PROTOCOL', /neither TLS 1\.2/, /enable TLS 1\.2/, FINAL],
   ['ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED', /demands a client certificate$/, /cannot send one/, FINAL],
   [
     'sslv3 alert handshake failure',
@@ -43,7 +42,6 @@ test.each<[cause: string, message: RegExp, hint: RegExp, expected: object]>([
   ],
   ['CERT_HAS_EXPIRED', CERTIFICATE, /this clock/, FINAL],
   ['ERR_TLS_CERT_ALTNAME_INVALID', CERTIFICATE, /base URL/, FINAL],
-  ['HOSTNAME_MISMATCH', CERTIFICATE, /base URL/, FINAL],
   ['INVALID_PURPOSE', CERTIFICATE, /base URL/, FINAL],
   ['UNSPECIFIED', CERTIFICATE, /base URL/, FINAL],
   ['DEPTH_ZERO_SELF_SIGNED_CERT', CERTIFICATE, OWN_AUTHORITY, FINAL],

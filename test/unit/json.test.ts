@@ -1,10 +1,10 @@
 import fc from 'fast-check';
-import { expect, it } from 'vitest';
+import { expect, test } from 'vitest';
 import { findJsonFault, MAX_DEPTH, parseJson } from '../../src/json.ts';
 
 const nested = (levels: number) => '['.repeat(levels) + ']'.repeat(levels);
 
-it('accepts exactly the texts that JSON.parse accepts', () => {
+test('accepts exactly the texts that JSON.parse accepts', () => {
   const pieces = fc.constantFrom(...'{}[],:"\\ -0123.eE+u\n\0tnxa', 'true', 'null', '"a"', '"b":', '\\u00e9', '\\"');
   const randomText = fc.array(pieces, { maxLength: 12 }).map((parts) => parts.join(''));
   const validJson = fc
@@ -19,7 +19,7 @@ it('accepts exactly the texts that JSON.parse accepts', () => {
   );
 });
 
-it.each<[text: string, at: number]>([
+test.each<[text: string, at: number]>([
   ['[1,]', 3],
   ['{"a" 1}', 5],
   ['{} x', 3],
@@ -29,7 +29,7 @@ it.each<[text: string, at: number]>([
   expect(findJsonFault(text)).toMatchObject({ kind: 'syntax', at });
 });
 
-it.each<[text: string, path: string[]]>([
+test.each<[text: string, path: string[]]>([
   ['{"a":1,"\\u0061":2}', ['a']],
   ['{"p":[0,{"x":{"b":1,"c":2,"b":3}}]}', ['p', '1', 'x', 'b']],
   ['{"__proto__":1,"__proto__":2}', ['__proto__']],
@@ -37,7 +37,7 @@ it.each<[text: string, path: string[]]>([
   expect(findJsonFault(text)).toMatchObject({ kind: 'twice', path });
 });
 
-it('refuses nesting beyond the maximum depth and never overflows the stack', () => {
+test('refuses nesting beyond the maximum depth and never overflows the stack', () => {
   expect(findJsonFault(nested(MAX_DEPTH))).toBeUndefined();
   expect(findJsonFault(nested(MAX_DEPTH + 1))).toMatchObject({ kind: 'too deep', at: MAX_DEPTH });
   expect(findJsonFault(nested(200_000))).toMatchObject({ kind: 'too deep' });

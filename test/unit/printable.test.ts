@@ -1,8 +1,8 @@
 import fc from 'fast-check';
-import { expect, it } from 'vitest';
+import { expect, test } from 'vitest';
 import { printable, printableJson } from '../../src/terminal/printable.ts';
 
-it.each([
+test.each([
   ['Jahresabschluß ñ 日本 🙂', 'Jahresabschluß ñ 日本 🙂'],
   ['a\nb\r\tc', 'a\\nb\\r\\tc'],
   ['\x1b[31mred', '\\x1b[31mred'],
@@ -15,7 +15,7 @@ it.each([
   expect(printable(text)).toBe(expected);
 });
 
-it.each([
+test.each([
   ['abcdefg', 6, 'abcde…'],
   ['abcd\x1b', 6, 'abcd\\…'],
   ['abc🙂de', 5, 'abc…'],
@@ -23,7 +23,7 @@ it.each([
   expect(printable(text, length)).toBe(expected);
 });
 
-it('leaves no invisible character in any text and keeps to the length', () => {
+test('leaves no invisible character in any text and keeps to the length', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'binary', maxLength: 60 }), fc.integer({ min: 1, max: 40 }), (text, length) => {
       expect(printable(text)).not.toMatch(/[\p{Cc}\p{Cf}\p{Cs}\u2028\u2029]/u);
@@ -32,7 +32,7 @@ it('leaves no invisible character in any text and keeps to the length', () => {
   );
 });
 
-it('printableJson escapes invisible characters and keeps the value', () => {
+test('printableJson escapes invisible characters and keeps the value', () => {
   const value = { 'a\u202e': ['\x9b', '\n', '\x7f', '\u2028', '\u{e0041}', '\ud800', 'ß'] };
   const json = printableJson(value);
   expect(json).not.toMatch(/[\p{Cc}\p{Cf}\p{Cs}\u2028\u2029]/u);

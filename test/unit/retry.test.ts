@@ -91,6 +91,7 @@ describe('Retry-After', () => {
     ['a date', 'Tue, 01 Apr 2025 10:01:30 GMT', 90_000],
     ['a date in the past', 'Tue, 01 Apr 2025 09:00:00 GMT', 0],
     ['a date of RFC 850', 'Tuesday, 01-Apr-25 10:01:30 GMT', 90_000],
+    ['a date of RFC 850 in the last century', 'Tuesday, 06-Nov-77 08:49:37 GMT', 0],
     ['a date of asctime, which is UTC too', 'Tue Apr  1 10:01:30 2025', 90_000],
     ['a date without a zone', 'Tue, 01 Apr 2025 10:01:30', 90_000],
     ['a date with another zone', 'Tue, 01 Apr 2025 12:01:30 +0200', 90_000],
