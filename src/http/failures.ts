@@ -11,30 +11,20 @@ export const CLOSED_BEFORE_REQUEST = 'CLOSED_BEFORE_REQUEST';
 const CHECK_NETWORK = 'check the base URL and the network, then run it again';
 const ASK_OPERATOR = 'ask the operator of the server';
 
-/** What an error means, by its code and message in lower case. With `isFinal` a retry cannot help. */
-const REASONS: readonly (readonly [words: RegExp, reason: string, hint: string, isFinal?: true])[] = [
+/** Alerts by which a server refuses what this program can offer. Every further try would meet the same one. */
+const TLS_REFUSAL = /alert.(protocol.version|handshake.failure|certificate.required|bad.certificate)/;
+
+/** What an error means, by its code and message in lower case. */
+const REASONS: readonly (readonly [words: RegExp, reason: string, hint: string])[] = [
   [/^(enotfound|eai_again) /, 'the name does not resolve', 'check the base URL, the network and the name server'],
   [/^econnrefused /, 'connection refused', 'nothing listens there: check the host and the port of the base URL'],
   [/^econnreset /, 'the connection was closed while connecting', CHECK_NETWORK],
   [/^etimedout /, 'connecting timed out', 'check the network, or allow more time with --connect-timeout'],
   [/^e(host|net)unreach /, 'no route to the host', CHECK_NETWORK],
   [
-    /alert.protocol.version|unsupported.protocol/,
-    'the server supports neither TLS 1.2 nor TLS 1.3',
-    `older versions are not safe: ${ASK_OPERATOR} to enable TLS 1.2 or later`,
-    true,
-  ],
-  [
-    /alert.(certificate.required|bad.certificate)/,
-    'the server demands a client certificate',
-    `this program cannot send one: ${ASK_OPERATOR} for another way in`,
-    true,
-  ],
-  [
-    /alert.handshake.failure/,
+    TLS_REFUSAL,
     'the server refuses the TLS handshake',
-    `it may demand a client certificate, which this program cannot send, or have no cipher in common: ${ASK_OPERATOR}`,
-    true,
+    `it may demand a client certificate, which this program cannot send, or a version of TLS before 1.2: ${ASK_OPERATOR}`,
   ],
   [
     /^(err_ssl|err_tls|eproto)/,
@@ -82,11 +72,18 @@ function systemError(cause: unknown): FilingsError {
   const message = cause instanceof Error ? cause.message : String(cause);
   const words = `${code} ${message}`.toLowerCase();
   const unknown = [/$/, `cannot connect (${code || foreign(message)})`, CHECK_NETWORK] as const;
-  const [, reason, hint, isFinal] = REASONS.find(([pattern]) => pattern.test(words)) ?? unknown;
+  const [, reason, hint] = REASONS.find(([pattern]) => pattern.test(words)) ?? unknown;
   // OpenSSL's own words stand between a function and a file: `SSL routines:ssl3_get_record:wrong version number:...`
   const quote = /SSL routines:[^:]*:([^:]+)/.exec(message)?.[1];
   const fault = /^(ENOTFOUND|EAI_AGAIN)$/.test(code) ? 'unresolved-name' : undefined;
-  return new FilingsError('temporary', reason, { cause, quote, hint, fault, connected: false, retryable: !isFinal });
+  return new FilingsError('temporary', reason, {
+    cause,
+    quote,
+    hint,
+    fault,
+    connected: false,
+    retryable: !/^(err|eproto).*alert/.test(words),
+  });
 }
 
 /** The part of a body that arrived, in bytes. */

@@ -103,16 +103,11 @@ function summaryFromJson(body: JsonObject): string | undefined {
   return undefined;
 }
 
-const ENTITIES: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', '#39': "'", nbsp: ' ' };
-
-/** Returns the title or message of HTML or XML, otherwise the text of the page, or the first line of plain text. */
+/** Returns the title or message of HTML or XML, or the first line of plain text. */
 function summaryFromText(text: string, secrets: Secrets): string | undefined {
   if (!text.startsWith('<')) return text.split(/[\r\n]/, 1)[0];
   // A secret may contain `<`, and without its tags nobody would recognise it.
-  const page = secrets.redact(text);
-  const title = /<(?:title|message|h1)\b[^<>]*>\s*([^<\s][^<]*)/i.exec(page)?.[1];
-  const content = title ?? page.replace(/<(script|style)\b[\s\S]*?(<\/\1>|$)/gi, ' ').replace(/<[^<>]*>/g, ' ');
-  return content.replace(/&(#39|\w+);/g, (entity, name) => ENTITIES[name] ?? entity).replace(/\s+/g, ' ');
+  return /<(?:title|message|h1)\b[^<>]*>\s*([^<\s][^<]*)/i.exec(secrets.redact(text))?.[1]?.replace(/\s+/g, ' ');
 }
 
 const STRING_MEMBERS = ['type', 'title', 'detail', 'instance'];

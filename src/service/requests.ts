@@ -100,27 +100,27 @@ export class Requests {
         const identity = { 'user-agent': userAgent, accept: '*/*', 'accept-encoding': 'identity' };
         const headers = { ...identity, ...fields, ...request.headers };
         const shownUrl = isOurs ? withoutKey(request.url.href) : foreign(withoutQuery(request.url.href));
-        this.#trace('>', `GET ${shownUrl}`, headers, request);
+        this.#trace('>', `GET ${shownUrl}`, headers);
         sentAt = retry.monotonic();
         return { url: request.url, headers, signal };
       });
       const receivedAt = retry.now();
       // The clock may have been set since the request, so its time is counted back from now.
       this.clockAhead = clockAhead(response.headers.date, receivedAt - (retry.monotonic() - sentAt), receivedAt);
-      this.#trace('<', `${response.status}`, response.headers, request);
+      this.#trace('<', `${response.status}`, response.headers);
       return { ...response, retryAfterMs: this.#pauseIfRequested(url, response) };
     } finally {
       endRequest();
     }
   }
 
-  /** Prints a head. Masks the fields with credentials, and whatever has the value of one: a service may echo it. */
-  #trace(direction: '>' | '<', start: string, fields: HeaderFields, { headers: ours }: AuthorizedRequest): void {
+  /** Prints a head. Masks the fields that hold credentials, whatever their length is. */
+  #trace(direction: '>' | '<', start: string, fields: HeaderFields): void {
     const { trace, secrets } = this.#options;
     if (!trace) return;
     trace(`${direction} ${start}`);
     for (const [name, value] of Object.entries(fields)) {
-      const isSecret = secrets.isSecretName(name) || name === 'set-cookie' || Object.values(ours).includes(`${value}`);
+      const isSecret = secrets.isSecretName(name) || name === 'set-cookie';
       // The query of another place may hold a credential for it.
       const shown = name === 'location' ? withoutQuery(`${value}`) : `${value}`;
       const line = `${name}: ${isSecret ? REDACTED : shown}`;

