@@ -82,7 +82,7 @@ function systemError(cause: unknown): FilingsError {
     hint,
     fault,
     connected: false,
-    retryable: !/^(err|eproto).*alert/.test(words),
+    retryable: !TLS_REFUSAL.test(words),
   });
 }
 
