@@ -58,6 +58,7 @@ export class Secrets {
   readonly #needles = new Map<string, readonly Needle[]>();
   /** The names of fields, parameters and members of JSON that hold a key or a token. */
   readonly #names = new Set(['authorization', 'proxy-authorization', 'x-service-key', 'apikey']);
+  #inPosition: RegExp | undefined;
 
   add(secret: string | Buffer): void {
     const bytes = bytesOf(secret);
@@ -78,6 +79,7 @@ export class Secrets {
   /** Adds the name of the field in which the key is sent. */
   addName(name: string): void {
     this.#names.add(name.toLowerCase());
+    this.#inPosition = undefined;
   }
 
   /** Whether the field or the member of JSON with this name holds a key or a token. */
@@ -88,10 +90,11 @@ export class Secrets {
   /** Whether a text has a secret of this run: anywhere, or a short one in a position where `redact` would find it. */
   holds(text: string): boolean {
     if (this.#find(text).length > 0) return true;
-    const secrets = [...this.#needles.keys()].map((each) => canonicalView(each).text);
-    const found = (text.match(this.#positions()) ?? []).map((each) => canonicalView(bytesOf(each)).text);
-    // In a URL, the user comes before the password.
-    return found.some((each) => secrets.includes(each) || secrets.includes(each.slice(each.indexOf(':') + 1)));
+    const secrets = [...this.#needles.keys()];
+    const isSecret = (found: string, secret: string) => found === secret || found.endsWith(`:${secret}`);
+    return (text.match(this.#positions()) ?? [])
+      .map((each) => canonicalView(bytesOf(each)).text)
+      .some((each) => secrets.some((secret) => isSecret(each, canonicalView(secret).text)));
   }
 
   /** Returns text from elsewhere without secrets. */
@@ -130,12 +133,14 @@ export class Secrets {
   }
 
   #positions(): RegExp {
+    if (this.#inPosition) return this.#inPosition;
     const names = [...this.#names].map((name) => name.replace(/[$*+.^|]/g, '\\$&')).join('|');
     const scheme = '(?:basic|bearer) ';
     // As in a head (`Authorization: Basic KEY`) or in JSON, of which the quotes may be escaped.
     const quote = `(?:\\\\{0,3}["'])?`;
     const afterName = `(?<=(?<![\\w-])(?:${names})${quote} ?[:=] ?${quote}(?:${scheme})?)`;
-    return new RegExp(`${IN_URL}|${afterName}(?!${scheme}|[[{])(?:\\\\.|[^\\s"<>\\\\])+`, 'gi');
+    this.#inPosition = new RegExp(`${IN_URL}|${afterName}(?!${scheme}|[[{])(?:\\\\.|[^\\s"<>\\\\])+`, 'gi');
+    return this.#inPosition;
   }
 }
 
