@@ -1,5 +1,4 @@
 import { describe, expect, test } from 'vitest';
-import { type Sleep, sleep } from '../../src/abort.ts';
 import { head } from '../servers/answers.ts';
 import { tlsWith } from '../servers/certificates.ts';
 import { closedPort, type Script, type ScriptedServer, type SeenRequest, scripted } from '../servers/scripted.ts';
@@ -216,28 +215,6 @@ describe('an error behind a redirect names both hosts', () => {
       await expectHosts(command, { url: `http://127.0.0.1:${await closedPort()}` });
       await expectHosts(command, { url: untrusted.url });
       await expectHosts(command, { url: silent.url }, { FILINGS_IDLE_TIMEOUT: '50ms' });
-    }
-  });
-
-  test('an error before the redirect names the first host only', async () => {
-    // Back-offs take no time. The other timers are longer.
-    const patient: Sleep = (ms, signal) => sleep(ms < 5000 ? 0 : ms, signal);
-    for (const [command, error] of [
-      [DOWNLOAD, /a\.htm of [\d-]+: 127\.0\.0\.1:\d+: invalid HTTP response/],
-      [LIST, /the listing of [\d-]+: 127\.0\.0\.1:\d+: invalid HTTP response/],
-    ] as const) {
-      const other = await scripted((socket) => void socket.end(head(200, { 'Content-Length': 9 }).concat('xx')));
-      const first = await scripted((socket, { index }) => {
-        socket.end(index === 0 ? to(`${other.url}/file`) : 'hello\r\n\r\n');
-      });
-      const place = await workplace();
-      const { stderr } = await place.filings(
-        command,
-        { ...serviceAt(first.url), FILINGS_PROGRESS: 'none' },
-        { sleep: patient },
-      );
-      expect(stderr).toMatch(error);
-      expect(other.requests).toHaveLength(1);
     }
   });
 });

@@ -151,14 +151,6 @@ describe('a key of three characters', () => {
   });
 });
 
-test('a key in base64 of an encoded form is in no line of the log of serve', async () => {
-  const service = await serve([], { FILINGS_API_KEY: KEY });
-  const forms = formsOf(KEY).map(encodeURIComponent);
-  for (const form of forms) await fetch(`${service.url}/v1/${form}?accession_no=${form}&file_name=${form}`);
-  expect(service.log().split('[redacted]').length).toBeGreaterThan(3 * forms.length);
-  expectClear([KEY], service.log());
-});
-
 describe('names and contents are exact if the key is', () => {
   const NAMES = ['ex99-1.htm', 'R&D.htm', 'wrong', 'auditors-report.htm'];
 

@@ -45,12 +45,8 @@ test.each<[string, string]>([
   ['two Transfer-Encodings', answer('Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked', HELLO)],
   ['chunked and a length', answer('Transfer-Encoding: chunked\r\nContent-Length: 5', HELLO)],
   ['two lengths that differ', answer('Content-Length: 5\r\nContent-Length: 6')],
-  ['two lengths that agree', answer('Content-Length: 5\r\nContent-Length: 5')],
-  ['an empty length', answer('Content-Length: ')],
-  ['an absurd length', answer('Content-Length: 99999999999999999999')],
   ['HTTP/2.0 in the form of HTTP/1', 'HTTP/2.0 200 OK\r\nContent-Length: 5\r\n\r\nhello'],
   ['status 099', 'HTTP/1.1 099 OK\r\nContent-Length: 5\r\n\r\nhello'],
-  ['a page without HTTP', '<html><body>hello</body></html>'],
   ['a header of 20 kB', answer(`X: ${'y'.repeat(20_000)}`)],
   ['20 kB of headers', answer(`${`X: ${'y'.repeat(500)}\r\n`.repeat(40)}Content-Length: 5`)],
   ['a header name with a blank', answer('Content Length: 5')],
@@ -59,10 +55,6 @@ test.each<[string, string]>([
   ['a folded header line', answer('Content-Length: 5\r\nX: y\r\n z')],
   ['a folded line of only a blank at the end of the head', answer('X: y\r\n ')],
   ['bare line feeds', 'HTTP/1.1 200 OK\nContent-Length: 5\n\nhello'],
-  ['an upgrade to nothing', 'HTTP/1.1 101 Switching Protocols\r\nContent-Length: 5\r\n\r\nhello'],
-  ['line breaks before the status line', `\r\n${FIVE}`],
-  ['a line break after an interim response', `HTTP/1.1 100 Continue\r\n\r\n\r\n${FIVE}`],
-  ['a status line with NUL', 'HTTP/1.1 200 O\0K\r\nContent-Length: 5\r\n\r\nhello'],
   ['an upgrade', 'HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\nhello'],
 ])('refuses an invalid response after one attempt: %s', async (_, bytes) => {
   const { error, attempts } = await saveResponse(bytes, 2);

@@ -96,8 +96,5 @@ describe.each(['http', 'https'])('over %s', (scheme) => {
     below.real.destroy(failure);
     await new Promise((resolve) => below.socket.once('close', resolve));
     expect(below.socket.errored).toBe(failure);
-    const unharmed = await connected(() => {});
-    unharmed.real.destroy();
-    await once(unharmed.socket, 'close');
   });
 });
