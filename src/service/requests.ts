@@ -148,15 +148,12 @@ export class Requests {
    */
   #forbidCredential(from: URL, to: URL, location: string): void {
     const { secrets, credentials } = this.#options;
-    const inAddress = isKeyInAddress(credentials);
-    if (!inAddress && !secrets.holds(location) && !secrets.holds(to.href)) return;
-    const fault = inAddress
-      ? 'its address may copy the key, which is sent in ours'
-      : 'its address holds the key or token';
-    const hint = inAddress
-      ? 'send the key in a header, which no address copies: --key-in header'
-      : 'check the base URL';
-    throw rejection(from, `redirect to ${foreign(to.host)} (${fault})`, hint);
+    const refuse = (why: string, hint?: string) => rejection(from, `redirect to ${foreign(to.host)} (${why})`, hint);
+    if (isKeyInAddress(credentials)) {
+      const hint = 'send the key in a header, which no address copies: --key-in header';
+      throw refuse('its address may copy the key, which is sent in ours', hint);
+    }
+    if (secrets.holds(location) || secrets.holds(to.href)) throw refuse('its address holds the key or token');
   }
 
   /** Returns the fields without validators that hold a secret, because validators are written to files. */
