@@ -172,8 +172,8 @@ function base64Needles(bytes: string): Needle[] {
 
 /**
  * Returns a text in a form that is the same for all encodings of a secret, and where each of its characters begins in
- * the original: percent-encoding and backslashes (of JSON) are removed, blanks are plus signs (as in forms), and base64
- * is as in URLs.
+ * the original: percent-encoding and backslashes (of JSON) are removed, blanks are plus signs (as in forms), base64 is as
+ * in URLs, and letters are small (as in host names).
  */
 function canonicalView(original: string): { readonly text: string; readonly starts: readonly number[] } {
   const starts: number[] = [];
@@ -183,7 +183,7 @@ function canonicalView(original: string): { readonly text: string; readonly star
     for (let at = 0; at < decoded.length; at += 1) starts.push(index + at);
     text += decoded;
   }
-  return { text: text.replace(/[ +]/g, '-').replaceAll('/', '_'), starts };
+  return { text: text.toLowerCase().replace(/[ +]/g, '-').replaceAll('/', '_'), starts };
 }
 
 /** Limits for foreign JSON in a log, in UTF-16 units: of one string, of all strings; and the entries at each level. */

@@ -77,6 +77,12 @@ describe('redact', () => {
     expect(secrets.redact('50%deadbeef')).toBe('50%[redacted]');
   });
 
+  test('redacts a secret whose letters have become small, as in the name of a host', () => {
+    const secrets = new Secrets();
+    secrets.add('Canary-Key-1');
+    expect(secrets.redact('redirect to canary-key-1.example')).toBe('redirect to [redacted].example');
+  });
+
   test('takes a secret that is not valid Unicode', () => {
     const secrets = new Secrets();
     secrets.add('\ud800abcdefgh');
