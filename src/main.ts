@@ -33,26 +33,22 @@ function runIn(world: World): ProgramRun {
   if (world.argv[0] === '__complete') {
     return { done: completeLine(world), reportCrash: (error) => reportError(error, {}, world) };
   }
-  const {
-    line,
-    error: fault,
-    flags,
-  } = readCommandLine(world.argv, {
-    columns: helpColumns(world),
+  const { line, error, flags } = readCommandLine(world.argv, {
+    columns: columnsOf(world.stdout, world.env),
     home: homeIn(world.env, world.platform),
   });
   const work = async () => {
     try {
       rememberEnvironment(world);
       rememberSettings(flags, world);
-      if (line === undefined) throw fault;
+      if (line === undefined) throw error;
       return await execute(line, flags, world);
-    } catch (error) {
+    } catch (thrown) {
       // A reader of stdout that closes the pipe early needs no more output.
-      return isBrokenPipe(error) ? 0 : reportError(error, flags, world);
+      return isBrokenPipe(thrown) ? 0 : reportError(thrown, flags, world);
     }
   };
-  return { done: work(), reportCrash: (error) => reportError(error, flags, world) };
+  return { done: work(), reportCrash: (thrown) => reportError(thrown, flags, world) };
 }
 
 async function completeLine(world: World): Promise<number> {
@@ -92,11 +88,4 @@ async function showHelp(
   }
   await write(missing ? world.stderr : world.stdout, text);
   return missing ? 2 : 0;
-}
-
-/** Longer lines are hard to read. */
-const MAX_HELP_COLUMNS = 100;
-
-function helpColumns({ stdout, env }: World): number {
-  return Math.min(columnsOf(stdout, env), MAX_HELP_COLUMNS);
 }

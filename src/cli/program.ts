@@ -1,14 +1,13 @@
 // Parses the command line with commander. Takes the arguments, and gives what to do together with the flags, which
 // decide how even an error of the command line is shown.
-import { Argument, Command, type CommanderError, Help, Option } from 'commander';
-import { FilingsError } from '../errors.ts';
+import { Argument, Command, type CommanderError, Option } from 'commander';
+import type { FilingsError } from '../errors.ts';
 import { expandHome } from '../paths.ts';
 import { SHARED_OPTIONS } from '../settings/table.ts';
 import { type CommandSpec, descriptionOf, type Flags, type Invocation, type ParsedLine } from '../spec/command.ts';
-import { choice } from '../spec/kind.ts';
 import { HELP_OPTION, type NamedOption, named, optionText, readAs } from '../spec/option.ts';
 import { PROGRAM } from './catalogue.ts';
-import { formatItem, helpAfter, indentedUsage } from './help.ts';
+import { helpAfter } from './help.ts';
 import { unknownCommand, usageError } from './usage-error.ts';
 
 /** What parsing takes from outside besides the arguments. */
@@ -27,15 +26,14 @@ interface ParseState extends Surroundings {
   /** The help that commander has printed. */
   text: string;
   line?: ParsedLine;
-  /** The error of the first invalid value. Parsing continues, because a later flag may decide how errors look. */
-  fault?: unknown;
 }
 
 /** A parsed command line, or its error. The flags are complete as far as they could be read. */
-export type CommandLine = { readonly flags: Flags } & (
-  | { readonly line: ParsedLine; readonly error?: never }
-  | { readonly line?: never; readonly error: unknown }
-);
+export interface CommandLine {
+  readonly flags: Flags;
+  readonly line: ParsedLine | undefined;
+  readonly error: unknown;
+}
 
 /** Returns what a command line means, or its error `usage`, whose message never has the value of a setting. */
 export function readCommandLine(args: readonly string[], surroundings: Surroundings = {}): CommandLine {
@@ -53,10 +51,7 @@ export function readCommandLine(args: readonly string[], surroundings: Surroundi
   } catch (thrown) {
     error = thrown;
   }
-  const { command, line, fault } = state;
-  const flags = command ? flagsOf(command) : {};
-  if (line !== undefined && fault === undefined) return { flags, line };
-  return { flags, error: fault ?? error ?? new FilingsError('internal', 'the command line was parsed to nothing') };
+  return { flags: state.command ? flagsOf(state.command, state.home) : {}, line: state.line, error };
 }
 
 /** Throws `usage` if the words after `help` are not a command. Commander would show the help of the program. */
@@ -66,16 +61,6 @@ function requireCommand(words: readonly string[], program: Command): void {
     const child = command.commands.find((one) => one.name() === word);
     if (child === undefined) throw unknownCommand(word, command, path);
     [command, path] = [child, `${path} ${word}`];
-  }
-}
-
-/** Returns what `read` returns, or undefined if it throws. */
-function readValue<T>(state: ParseState, read: () => T): T | undefined {
-  try {
-    return read();
-  } catch (error) {
-    state.fault ??= error;
-    return undefined;
   }
 }
 
@@ -95,14 +80,11 @@ function buildCommand(spec: CommandSpec, parents: readonly string[], state: Pars
       ...(state.columns && { helpWidth: state.columns }),
       subcommandTerm: (child) => child.name(),
       optionDescription: (option) => option.description,
-      minWidthToWrap: 1,
-      formatItem,
-      styleUsage: indentedUsage,
-      formatHelp: (shown, help) =>
-        Help.prototype.formatHelp.call(help, shown, help) + helpAfter(spec, isProgram && asksHelp, help),
+      minWidthToWrap: 20,
       // Without a command, an overview is enough.
       ...(isProgram && !asksHelp && { visibleOptions: () => [] }),
     })
+    .addHelpText('after', (shown) => helpAfter(spec, isProgram && asksHelp, shown.command.createHelp()))
     .configureOutput({ writeOut: keep, writeErr: keep, outputError: () => {} })
     .exitOverride((error) => {
       state.command = command;
@@ -121,27 +103,20 @@ function buildCommand(spec: CommandSpec, parents: readonly string[], state: Pars
     if (error.code !== 'commander.excessArguments' || !parent) return usageError(error, command, path);
     return unknownCommand(command.args[0] ?? '', parent, parents.join(' '));
   }
-  if (forms) command.usage(forms.map((form) => `[options] ${form}`).join(`\n${path} `));
+  if (forms) command.usage(forms.map((form) => `[options] ${form}`).join(`\n       ${path} `));
   // Options take most of the start-up time, so a command that the line does not name gets none.
   if (!isProgram && !state.argv.includes(name) && !state.argv.includes(parents.at(-1) ?? '')) return command;
   const ownOptions = named(spec.options);
-  const shared = SHARED_OPTIONS.map(
-    (option) => [option, buildSharedOption(option, state).hideHelp(!isProgram)] as const,
-  );
-  for (const [{ heading }, option] of [
-    ...ownOptions.map((one) => [one, buildOwnOption(one, state)] as const),
-    ...shared,
-  ]) {
-    if (heading) command.optionsGroup(`${heading}:`);
-    command.addOption(option);
+  for (const option of [...ownOptions, ...SHARED_OPTIONS]) {
+    if (option.heading) command.optionsGroup(`${option.heading}:`);
+    command.addOption(buildOption(option).hideHelp(!isProgram && !ownOptions.includes(option)));
   }
   const isGrouped = isProgram || ownOptions.some(({ heading }) => heading);
   command.optionsGroup(isGrouped ? 'Help:' : 'Options:').helpOption(`-${HELP_OPTION.short}, --help`, HELP_OPTION.help);
   for (const { name: argument, variadic, required, choices, help } of spec.arguments ?? []) {
     const words = variadic ? `${argument}...` : argument;
-    const isOneOf = (text: string) => readValue(state, () => readAs(choice(...(choices ?? [])), text, argument));
     const built = new Argument(required ? `<${words}>` : `[${words}]`, help);
-    command.addArgument(choices === undefined ? built : built.argParser(isOneOf));
+    command.addArgument(choices === undefined ? built : built.choices(choices));
   }
   for (const child of children) {
     const built = buildCommand(child, [...parents, name], state);
@@ -150,62 +125,59 @@ function buildCommand(spec: CommandSpec, parents: readonly string[], state: Pars
   if (load !== undefined) {
     command.action(() => {
       state.command = command;
-      state.line ??= { kind: 'run', name, load, invocation: invocationOf(ownOptions, command) };
+      state.line = { kind: 'run', name, load, invocation: invocationOf(ownOptions, command, state) };
     });
   }
   return command;
 }
 
-/** Returns an option of one command. Its value is parsed at once. */
-function buildOwnOption(spec: NamedOption, state: ParseState): Option {
-  const { kind, excludes = [], repeatable, flag, value, default: defaultText } = spec;
-  const option = buildOption(spec).conflicts([...excludes]);
-  if (value === undefined) return option.default(false);
-  const defaultValue = repeatable ? [] : defaultText && kind.parse(defaultText);
-  return option.default(defaultValue).argParser((text: string, previous: unknown) => {
-    const parsed = readValue(state, () => readAs(kind, typedText(spec, text, state), `--${flag}`));
-    return repeatable && Array.isArray(previous) ? [...previous, parsed] : parsed;
-  });
-}
-
 /**
- * Returns the flag of a setting. Its text is parsed later, together with the other sources of the setting. Only a
- * choice is checked here.
+ * Returns an option that keeps its text. The text is parsed when the whole line has been read, because an error of a
+ * value is shown as a later flag says.
  */
-function buildSharedOption(spec: (typeof SHARED_OPTIONS)[number], state: ParseState): Option {
-  const { kind, flag, value, service } = spec;
-  const option = buildOption(spec);
-  if (value === undefined) return option;
-  // `--sandbox` ignores the settings of the service, even if they are invalid.
-  const isChecked = kind.choices !== undefined && !service;
-  return option.argParser((text: string) =>
-    isChecked ? readValue(state, () => String(readAs(kind, text, `--${flag}`))) : typedText(spec, text, state),
-  );
-}
-
-/** Returns the value of an option as it was typed, a path with the home directory for its `~`. */
-function typedText({ kind: { completes } }: NamedOption, text: string, { home }: ParseState): string {
-  return completes === 'file' || completes === 'directory' ? expandHome(text, home) : text;
-}
-
 function buildOption(spec: NamedOption): Option {
-  const { flag, short, value } = spec;
+  const { flag, short, value, excludes = [], repeatable } = spec;
   const flags = `${short === undefined ? '' : `-${short}, `}--${flag}${value === undefined ? '' : ` <${value}>`}`;
-  return new Option(flags, optionText(spec));
+  const option = new Option(flags, optionText(spec)).conflicts([...excludes]);
+  if (!repeatable) return option;
+  return option.argParser((text, previous: readonly string[] | undefined) => [...(previous ?? []), text]);
 }
 
-function invocationOf(ownOptions: readonly NamedOption[], command: Command): Invocation {
+/** Returns the options of a command as values, and the flags of settings as text. Throws `usage`. */
+function invocationOf(ownOptions: readonly NamedOption[], command: Command, { home }: ParseState): Invocation {
+  const flags = flagsOf(command, home);
+  for (const { name, flag, kind, service } of SHARED_OPTIONS) {
+    // `--sandbox` ignores the settings of the service, even if they are invalid.
+    if (kind.choices && !service && flags[name] !== undefined) readAs(kind, `${flags[name]}`, `--${flag}`);
+  }
   const options: Readonly<Record<string, unknown>> = command.opts();
+  const readOption = (spec: NamedOption) => {
+    const { kind, name, flag, value, repeatable, default: standard } = spec;
+    const read = (text: string) => readAs(kind, typedText(spec, text, home), `--${flag}`);
+    const given = options[name];
+    if (value === undefined) return given === true;
+    if (repeatable) return ((given ?? []) as readonly string[]).map(read);
+    const text = given ?? standard;
+    return text === undefined ? undefined : read(`${text}`);
+  };
   return {
     args: command.args,
-    options: Object.fromEntries(ownOptions.map(({ name }) => [name, options[name]])),
-    flags: flagsOf(command),
+    options: Object.fromEntries(ownOptions.map((spec) => [spec.name, readOption(spec)])),
+    flags,
   };
 }
 
+/** Returns the value of an option as it was typed, a path with the home directory for its `~`. */
+function typedText({ kind: { completes } }: NamedOption, text: string, home: string | undefined): string {
+  return completes === 'file' || completes === 'directory' ? expandHome(text, home) : text;
+}
+
 /** Returns the shared options of a command line. A flag after the command overrides the same flag before it. */
-function flagsOf(command: Command): Flags {
+function flagsOf(command: Command, home: string | undefined): Flags {
   const values = { ...command.optsWithGlobals(), ...command.opts() };
-  const flags = SHARED_OPTIONS.flatMap(({ name }) => (values[name] === undefined ? [] : [[name, values[name]]]));
-  return Object.fromEntries(flags) as Flags;
+  const flags = SHARED_OPTIONS.map((spec) => {
+    const value = values[spec.name];
+    return [spec.name, typeof value === 'string' ? typedText(spec, value, home) : value];
+  });
+  return Object.fromEntries(flags.filter(([, value]) => value !== undefined));
 }

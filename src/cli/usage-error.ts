@@ -12,21 +12,13 @@ const HARMLESS = /^(--[a-z][\w-]*|-\w|[a-z-]{1,24}$)/i;
 export function usageError({ code, message }: CommanderError, command: Command, path: string): FilingsError {
   const [, word = ''] = /'(.*)'/.exec(message) ?? [];
   if (code === 'commander.unknownCommand') return unknownCommand(word, command, path);
-  if (code === 'commander.unknownOption') {
-    return unknownWord(
-      'option',
-      word,
-      command.options.map(({ long }) => long ?? ''),
-      path,
-    );
-  }
+  const options = command.options.map(({ long }) => `${long}`);
+  if (code === 'commander.unknownOption') return unknownWord('option', word, options, path);
   const hint = `see ${path} --help`;
-  if (code === 'commander.excessArguments') {
-    const most = command.registeredArguments.length;
-    const reason = most === 0 ? 'takes no arguments' : `takes at most ${counted(most, 'argument')}`;
-    return new FilingsError('usage', reason, { subject: { name: path }, hint });
-  }
-  return new FilingsError('usage', message.replace(/^error: /, ''), { hint });
+  if (code !== 'commander.excessArguments') return new FilingsError('usage', message.replace(/^error: /, ''), { hint });
+  const most = command.registeredArguments.length;
+  const reason = most === 0 ? 'takes no arguments' : `takes at most ${counted(most, 'argument')}`;
+  return new FilingsError('usage', `${path}: ${reason}`, { hint });
 }
 
 /** Returns the error for a word that is not one of the subcommands of `command`. */

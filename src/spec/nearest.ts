@@ -2,21 +2,14 @@
 // this also serves the keys of the config file and environment variables.
 
 const MAX_EDITS = 3;
-/** Shorter beginnings fit too many words. */
-const MIN_BEGINNING = 3;
 
-/** Returns the candidate that differs least from the word, or that the word abbreviates, or undefined. */
+/** Returns the candidate that differs least from the word, or undefined if more than a third of the letters differ. */
 export function nearest(word: string, candidates: readonly string[]): string | undefined {
-  const lower = word.toLowerCase();
-  let [best, least]: [string | undefined, number] = [undefined, MAX_EDITS + 1];
-  for (const candidate of candidates) {
-    if (Math.abs(word.length - candidate.length) > MAX_EDITS) continue;
-    const distance = editDistance(lower, candidate.toLowerCase());
-    if (distance < least && distance * 3 <= Math.max(word.length, candidate.length))
-      [best, least] = [candidate, distance];
-  }
-  const isLong = word.replace(/^-+/, '').length >= MIN_BEGINNING;
-  return best ?? (isLong ? candidates.find((one) => one.toLowerCase().startsWith(lower)) : undefined);
+  const [best] = candidates
+    .map((candidate) => ({ candidate, edits: editDistance(word.toLowerCase(), candidate.toLowerCase()) }))
+    .filter(({ candidate, edits }) => edits <= Math.min(MAX_EDITS, Math.max(word.length, candidate.length) / 3))
+    .sort((a, b) => a.edits - b.edits);
+  return best?.candidate;
 }
 
 /** Returns a hint that names the nearest candidate, or undefined. */
