@@ -81,10 +81,8 @@ async function showHelp(
 ): Promise<number> {
   if (missing) {
     const { readPresentation } = await import('./session/presentation.ts');
-    const { errorFormat } = await readPresentation(flags, world);
-    const hint = `see ${about} --help`;
-    if (errorFormat === 'json')
-      throw new FilingsError('usage', 'a command is missing', { subject: { name: about }, hint });
+    const isJson = (await readPresentation(flags, world)).errorFormat === 'json';
+    if (isJson) throw new FilingsError('usage', `${about}: a command is missing`, { hint: `see ${about} --help` });
   }
   await write(missing ? world.stderr : world.stdout, text);
   return missing ? 2 : 0;

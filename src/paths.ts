@@ -1,6 +1,7 @@
 // Paths of the platform. All decisions about separators, the home directory and the null device are made here. They
 // take the name of the platform as an argument, so that tests cover Windows on every system.
 import { posix, win32 } from 'node:path';
+import type { World } from './world.ts';
 
 const NULL_DEVICE = '\\\\.\\NUL';
 
@@ -24,25 +25,16 @@ export function nativePath(path: string, platform: string): string {
   return platform === 'win32' ? path.replaceAll('/', '\\') : path;
 }
 
-interface PathContext {
-  readonly cwd: string;
-  readonly platform: string;
-  /** Where the home directory comes from. Without it, `~/` has no meaning. */
-  readonly env?: Environment;
-}
-
-type Environment = Readonly<Record<string, string | undefined>>;
-
 /**
  * Returns the absolute path of a path that a user typed. `~/` at its beginning is the home directory, because a shell
  * expands it neither in `--directory=~/x` nor in a file. On Windows, `nul` in any spelling is the null device.
  */
-export function typedPath(path: string, { cwd, platform, env = {} }: PathContext): string {
-  const { join, resolve } = pathsOf(platform);
+export function typedPath(
+  path: string,
+  { cwd, platform, env = {} }: Pick<World, 'cwd' | 'platform'> & Partial<Pick<World, 'env'>>,
+): string {
   if (platform === 'win32' && /^(\\\\\.\\)?nul:?$/i.test(path)) return NULL_DEVICE;
-  const home = homeIn(env, platform);
-  const isInHome = withSlashes(path, platform).startsWith('~/');
-  return isInHome && home !== undefined ? join(home, path.slice(2)) : resolve(cwd, path);
+  return pathsOf(platform).resolve(cwd, expandHome(path, homeIn(env, platform)));
 }
 
 /** Returns whether an absolute path is the null device. */
@@ -56,6 +48,6 @@ export function expandHome(path: string, home: string | undefined): string {
 }
 
 /** Returns the home directory, which `~/` means, or undefined. */
-export function homeIn(env: Environment, platform: string): string | undefined {
+export function homeIn(env: World['env'], platform: string): string | undefined {
   return (platform === 'win32' ? env.USERPROFILE : env.HOME) || undefined;
 }

@@ -29,15 +29,14 @@ export interface OptionSpec<T = unknown> {
 
 export type Options = Readonly<Record<string, OptionSpec>>;
 
-export type ValueOf<O> = O extends { readonly kind: Kind<infer T> } ? RepeatedOr<O, T> : never;
-
-type RepeatedOr<O, T> = O extends { readonly repeatable: true } ? readonly T[] : SingleValue<O, T>;
-
-/** A switch is false by default. */
-type SingleValue<O, T> = [T] extends [boolean] ? boolean : T | DefaultOf<O>;
-
-/** An option without a default may be undefined. */
-type DefaultOf<O> = O extends { readonly default: string } ? never : undefined;
+/** The value of an option: false for a switch that is not given, undefined for an option without a default. */
+export type ValueOf<O> = O extends { readonly kind: Kind<infer T> }
+  ? O extends { readonly repeatable: true }
+    ? readonly T[]
+    : [T] extends [boolean]
+      ? boolean
+      : T | (O extends { readonly default: string } ? never : undefined)
+  : never;
 
 export type Values<O> = { readonly [Name in keyof O]: ValueOf<O[Name]> };
 

@@ -57,7 +57,6 @@ export async function createProgress(settings: ProgressSettings, deps: ProgressD
   const mode = chooseMode(settings, deps);
   const running: Running = { files: new Set(), bytes: 0, startedAt: monotonic(), batch: undefined };
   const ended = createAbortController();
-  let isTicking = false;
   guardStream(stderr);
 
   const read = () => {
@@ -66,14 +65,9 @@ export async function createProgress(settings: ProgressSettings, deps: ProgressD
   };
   const bar = mode === 'bar' ? (await import('./bar.ts')).createBar(stderr, read) : undefined;
   const show = () => {
-    if (ended.signal.aborted) return;
-    bar?.show();
-    if (mode !== 'plain' || isTicking) return;
-    isTicking = true;
-    // The abort of its sleep ends it.
-    tick().catch(() => {});
+    if (!ended.signal.aborted) bar?.show();
   };
-  const tick = async () => {
+  const printEvery30Seconds = async () => {
     for (;;) {
       await sleep(PLAIN_MS, ended.signal);
       const line = progressLine(running, monotonic());
@@ -85,6 +79,8 @@ export async function createProgress(settings: ProgressSettings, deps: ProgressD
     else stderr.write(lines);
   };
   const log = createLogger(messages, secrets, print);
+  // The abort of its sleep ends it.
+  if (mode === 'plain') printEvery30Seconds().catch(() => {});
   const stop = () => {
     ended.abort();
     bar?.hide();
