@@ -1,8 +1,6 @@
 import { execFile } from 'node:child_process';
-import { once } from 'node:events';
 import { readdir, readFile, realpath } from 'node:fs/promises';
 import { createRequire } from 'node:module';
-import { type AddressInfo, createServer } from 'node:net';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
@@ -11,6 +9,7 @@ import { startPaused } from '../cli/screen/held.ts';
 import { CTRL_C, screen } from '../cli/screen/screen.ts';
 import { emptyPlace } from '../program/place.ts';
 import { accession, startArchive } from '../servers/archive.ts';
+import { closedPort, listens } from '../servers/scripted.ts';
 import { content } from '../service/transfer-fixture.ts';
 import { hasWine, KEEP_ALIVE, startWindows, WINE, type Windows, windowsPath } from './wine/wine.ts';
 
@@ -78,27 +77,6 @@ describe.runIf(hasWine).each([...WINDOWS_VERSIONS])('on Windows, by Wine, with N
     const repaired = await filings(repair, { input: found.stdout });
     expect([repaired.exitCode, repaired.stderr]).toEqual([0, expect.any(String)]);
     expect((await read(`mirror/${A}/a.htm`)).toString()).toBe('one');
-  });
-
-  test('opens nothing outside of the directory by an entry of a SHA256SUMS', async () => {
-    const { filings, write } = await workplace();
-    // This is the hash of "secret". If the file were opened, verify would find it as listed.
-    const secret = '2bb80d537b1da3e38bd30361aa855686bde0eacd7162fef6a25fe97bf527a25b';
-    const empty = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855';
-    await write('secret.txt', 'secret');
-    await write('d/own.txt', 'secret');
-    const outside = ['..\\secret.txt', windowsPath(await write('d2/secret', 'secret')), '\\windows\\win.ini'];
-    const others = ['Z:own.txt', 'own.txt::$DATA', 'own.txt.', 'own.txt '];
-    const sums = [
-      ...[...outside, ...others].map((name) => `${secret} *${name}`),
-      ...['NUL', 'nul.txt', 'CON', 'COM1'].map((name) => `${empty} *${name}`),
-      `${secret}  own.txt`,
-    ];
-    await write('d/SHA256SUMS', `${sums.join('\r\n')}\r\n`);
-    const { exitCode, stdout, stderr } = await filings(['verify', 'd']);
-    expect([exitCode, stdout.toString().match(/^missing\t/gm)?.length]).toEqual([9, sums.length - 1]);
-    expect(stderr.match(/not a file name in this directory: not opened/g)).toHaveLength(sums.length - 1);
-    expect(stderr).toContain('1 of 12 files are as listed');
   });
 
   test('refuses names that lead out of the directory or that Windows does not allow, each alone', async () => {
@@ -174,17 +152,6 @@ describe.runIf(hasWine).each([...WINDOWS_VERSIONS])('on Windows, by Wine, with N
     expect([verified.exitCode, verified.stderr]).toEqual([0, expect.stringContaining('2 of 2')]);
   });
 
-  test('reads UTF-16 as PowerShell writes it, and lines that end as on Windows', async () => {
-    const { archive, filings, write } = await asking(FILES);
-    await write('in.txt', Buffer.from(`\ufeff${A} a.htm\r\n${A} b.htm\r\n`, 'utf16le'));
-    await write('key.txt', Buffer.from('\ufeffa-key\r\n', 'utf16le'));
-    const env = { FILINGS_API_KEY: '', FILINGS_API_KEY_FILE: 'key.txt' };
-    const { exitCode, stderr } = await filings(['download', '-i', 'in.txt', '-d', 'd'], { env });
-    expect([exitCode, stderr]).toEqual([0, expect.any(String)]);
-    expect(archive.asked().sort()).toEqual([`${A}/a.htm`, `${A}/b.htm`]);
-    expect(archive.requests[0]?.headers.authorization).toBe('a-key');
-  });
-
   test('keeps its settings in APPDATA, and takes ~/ for USERPROFILE', async () => {
     const { archive, filings, at, write } = await asking(FILES);
     const env = { FILINGS_BASE_URL: '', FILINGS_API_KEY: '' };
@@ -218,26 +185,18 @@ describe.runIf(hasWine).each([...WINDOWS_VERSIONS])('on Windows, by Wine, with N
     const { start, filings, write } = await workplace();
     await write(`served/${A}/a.htm`, 'served');
     await write('secret.htm', 'secret');
-    const port = await freePort();
+    const port = await closedPort();
     const server = start(['serve', 'served', '--port', `${port}`]);
     onTestFinished(async () => {
       server.kill();
       await server.ended;
     });
     const url = `http://127.0.0.1:${port}`;
-    await until(() =>
-      fetch(url).then(
-        () => true,
-        () => false,
-      ),
-    );
-    const get = (name: string) =>
-      fetch(`${url}/v1/download?accession_no=${A}&file_name=${encodeURIComponent(name)}`, {
-        headers: { Authorization: 'sandbox-key', 'X-Service-Key': 'sandbox-key' },
-      }).then(async (response) => [response.status, await response.text()] as const);
-    expect(await get('a.htm')).toEqual([200, 'served']);
+    await until(() => listens(port));
+    const headers = { Authorization: 'sandbox-key' };
     for (const name of ['..\\..\\secret.htm', 'a.htm::$DATA', 'NUL', 'a.htm.']) {
-      expect([name, (await get(name))[0]]).toEqual([name, 400]);
+      const address = `${url}/v1/download?accession_no=${A}&file_name=${encodeURIComponent(name)}`;
+      expect([name, (await fetch(address, { headers })).status]).toEqual([name, 400]);
     }
     const env = { FILINGS_BASE_URL: url, FILINGS_API_KEY: 'sandbox-key' };
     expect((await filings(['list', A], { env })).stdout.toString()).toBe('a.htm\n');
@@ -280,13 +239,4 @@ describe.runIf(hasWine).each([...WINDOWS_VERSIONS])('on Windows, by Wine, with N
 function jsonLines(bytes: Buffer): { path?: string }[] {
   const lines = bytes.toString().trim().split('\n');
   return lines.map((line) => JSON.parse(line));
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
 }

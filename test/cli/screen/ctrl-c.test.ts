@@ -8,7 +8,6 @@ import { longToHash, startPaused } from './held.ts';
 import { CTRL_C, CTRL_D, screen } from './screen.ts';
 
 const INTERRUPTED = 'filings: interrupted: SIGINT';
-const isBar = (line: string) => line.includes('66%');
 
 test.each<[stage: string, script: Script, scheme: string, expected: RegExp]>([
   // The server does not answer the TLS handshake.
@@ -32,17 +31,6 @@ test.each<[stage: string, script: Script, scheme: string, expected: RegExp]>([
   expect(at.lines().join()).not.toContain('no response yet');
 });
 
-test('Ctrl-C at a narrow bar prints the size of the kept part', async () => {
-  const service = await startPaused();
-  const at = await screen(['download', ACCESSION, 'a.htm'], { env: service.env, size: { columns: 20, rows: 9 } });
-  await at.shows((lines) => lines.some(isBar));
-  at.type(CTRL_C);
-  expect(await at.ended).toBe(130);
-  // A line may end with a blank.
-  const words = at.lines().join('').replaceAll(' ', '');
-  expect(words).toBe(`a.htm: stopped at 2.0 MB; run the same command to resume${INTERRUPTED}`.replaceAll(' ', ''));
-});
-
 test('Ctrl-C during several files prints one line for all kept parts', async () => {
   const service = await startPaused(['a.htm', 'b.htm', 'c.htm', 'd.htm']);
   const at = await screen(['download', ACCESSION, '--all', '-j', '3'], {
@@ -61,15 +49,6 @@ test('Ctrl-C during several files prints one line for all kept parts', async () 
   const left = await readdir(join(at.path, ACCESSION));
   expect(left.filter((name) => name.endsWith('resume'))).toHaveLength(3);
   expect(left).toHaveLength(3);
-});
-
-test('Ctrl-C after text without a line break starts a new line for the error', async () => {
-  const server = await scripted((socket) => void socket.write(`${head(200, { 'Content-Length': 100 })}begun`));
-  const at = await screen(['download', ACCESSION, 'a.txt', '-o', '-'], { env: serviceAt(server.url) });
-  await at.shows((lines) => lines.includes('begun'));
-  at.type(CTRL_C);
-  expect(await at.ended).toBe(130);
-  expect(at.lines()).toEqual(['begun^C', INTERRUPTED]);
 });
 
 test.each<[args: string, expected: RegExp, left: readonly RegExp[]]>([
@@ -139,23 +118,26 @@ test.each([
   },
 );
 
-test('Ctrl-C after a hidden prompt interrupts the download', async () => {
+test.each([
+  { after: 'text without a line break', args: ['--api-key', KEY], prompt: [] },
+  { after: 'a hidden prompt and such text', args: ['--api-key-file', '-'], prompt: ['API key:'] },
+])('Ctrl-C after $after begins a new line for the error', async ({ args, prompt }) => {
   const server = await scripted((socket) => void socket.write(`${head(200, { 'Content-Length': 100 })}begun`));
-  const args = ['download', ACCESSION, 'a.txt', '-o', '-', '--api-key-file', '-'];
-  const at = await screen(args, { env: { FILINGS_BASE_URL: server.url } });
-  await at.shows((now) => now.includes('API key:'));
-  at.type(`${KEY}\r`);
+  const env = { FILINGS_BASE_URL: server.url };
+  const at = await screen(['download', ACCESSION, 'a.txt', '-o', '-', ...args], { env });
+  for (const line of prompt) await at.shows((now) => now.includes(line));
+  if (prompt.length > 0) at.type(`${KEY}\r`);
   await at.shows((now) => now.includes('begun'));
   at.type(CTRL_C);
   expect(await at.ended).toBe(130);
-  expect(at.lines()).toEqual(['API key:', 'begun^C', INTERRUPTED]);
+  expect(at.lines()).toEqual([...prompt, 'begun^C', INTERRUPTED]);
 });
 
 test.each([
-  ['token inspect', 'Ctrl-C', CTRL_C, ['^C', INTERRUPTED]],
-  ['token inspect', 'Enter', 'e30.e30.AA\r', ['e30.e30.AA']],
-])('%s starts a new line after %s', async (command, _name, keys, lines) => {
-  const at = await screen(command.split(' '));
+  { keyName: 'Ctrl-C', keys: CTRL_C, lines: ['^C', INTERRUPTED] },
+  { keyName: 'Enter', keys: 'e30.e30.AA\r', lines: ['e30.e30.AA'] },
+])('token inspect begins a new line after $keyName', async ({ keys, lines }) => {
+  const at = await screen(['token', 'inspect']);
   await at.shows((now) => now.some((line) => /then press (Enter|Ctrl-D):$/.test(line)));
   at.type(keys);
   await at.ended;
