@@ -94,23 +94,18 @@ test.each([
 describe('the settings of a command line that is wrong', () => {
   const json = { errorFormat: 'json' };
 
-  test.each<[line: string, message: string, flags: object]>([
-    ['list --bogus --error-format json', "unknown option '--bogus'", json],
-    ['--bogus list --error-format json', "unknown option '--bogus'", json],
-    ['--error-format json list --bogus', "unknown option '--bogus'", json],
-    ['lst --error-format json', "unknown command 'lst'", json],
-    ['token bogus --error-format json', "unknown command 'bogus'", json],
-    [
-      'download --jobs 1 --if-exists x --error-format json',
-      '--if-exists: must be skip, compare',
-      { ...json, jobs: '1' },
-    ],
-    ['list --color x --error-format json', '--color: must be', { ...json, color: 'x' }],
-    ['completion csh --error-format json', "invalid for argument 'SHELL'", json],
-    ['download --all --output x --error-format json', "cannot be used with option '--all'", json],
-    ['--error-format text completion bash zsh --error-format json', 'at most 1 argument', json],
-    ['list --error-format json --jobs', 'argument missing', json],
-  ])('are read: %s', (line, message, flags) => {
+  test.each<{ line: string; message: string; flags: object }>([
+    { line: 'list --bogus --error-format json', message: "unknown option '--bogus'", flags: json },
+    { line: '--bogus list --error-format json', message: "unknown option '--bogus'", flags: json },
+    { line: 'lst --error-format json', message: "unknown command 'lst'", flags: json },
+    { line: 'token bogus --error-format json', message: "unknown command 'bogus'", flags: json },
+    { line: 'download --jobs 1 --if-exists x', message: '--if-exists: must be skip, compare', flags: { jobs: '1' } },
+    { line: 'list --color x --error-format json', message: '--color: must be', flags: { ...json, color: 'x' } },
+    { line: 'completion csh --error-format json', message: "invalid for argument 'SHELL'", flags: json },
+    { line: 'download --all -o x --error-format json', message: "cannot be used with option '--all'", flags: json },
+    { line: '--error-format text completion bash zsh', message: 'at most 1', flags: { errorFormat: 'text' } },
+    { line: 'list --error-format json --jobs', message: 'argument missing', flags: json },
+  ])('are read: $line', ({ line, message, flags }) => {
     const read = readCommandLine(line.split(' '));
     expect(read.error).toMatchObject({ code: 'usage', message: expect.stringContaining(message) });
     expect(read.flags).toEqual(flags);

@@ -66,13 +66,7 @@ async function setUp(
   const stderr = Object.assign(new PassThrough(), { isTTY: terminal, columns: 160, rows: 24 });
   const secrets = new Secrets();
   secrets.add('canary-key');
-  const settings = {
-    progress: 'auto',
-    errorFormat: 'text',
-    quiet: false,
-    verbose: false,
-    color: 'never',
-  } as const;
+  const settings = { progress: 'auto', errorFormat: 'text', quiet: false, verbose: false, color: 'never' } as const;
   const world = worldOf({ stderr, secrets, env: { TERM }, ...clock });
   let text = '';
   const output = () => {
@@ -88,37 +82,19 @@ const WAITS = 'a.htm: 503 Service Unavailable; retry 1 of 5 in 5 s\n';
 const [TRACE, NOTE] = ['> GET /?apikey=[redacted]\\x1b\n', 'note\n'];
 const FAILS = 'filings: b.htm: 404 Not Found\n  hint: look at [redacted]\n';
 
-test.each<{ where: string; isTerminal: boolean; settings?: Partial<ProgressSettings>; TERM?: string; text: string }>([
-  { where: 'without a terminal', isTerminal: false, text: WAITS + NOTE + TRACE + FAILS },
-  {
-    where: 'with --progress bar and no terminal',
-    isTerminal: false,
-    settings: { progress: 'bar' },
-    text: WAITS + NOTE + TRACE + FAILS,
-  },
-  {
-    where: 'with --progress plain',
-    isTerminal: true,
-    settings: { progress: 'plain' },
-    text: WAITS + NOTE + TRACE + FAILS,
-  },
-  { where: 'on a dumb terminal', isTerminal: true, TERM: 'dumb', text: WAITS + NOTE + TRACE + FAILS },
-  {
-    where: 'beside data on the terminal',
-    isTerminal: true,
-    settings: { isShared: true },
-    text: WAITS + NOTE + TRACE + FAILS,
-  },
+test.each<{ where: string; isTerminal: boolean; settings?: Partial<ProgressSettings>; TERM?: string; text?: string }>([
+  { where: 'without a terminal', isTerminal: false },
+  { where: 'with --progress bar and no terminal', isTerminal: false, settings: { progress: 'bar' } },
+  { where: 'with --progress plain', isTerminal: true, settings: { progress: 'plain' } },
+  { where: 'on a dumb terminal', isTerminal: true, TERM: 'dumb' },
+  { where: 'beside data on the terminal', isTerminal: true, settings: { isShared: true } },
   { where: 'with --progress none', isTerminal: true, settings: { progress: 'none' }, text: NOTE + TRACE + FAILS },
   { where: 'with --quiet', isTerminal: true, settings: { quiet: true }, text: FAILS },
-])(
-  '$where, messages are lines without secrets and control characters',
-  async ({ isTerminal, settings, TERM, text }) => {
-    const { output, progress } = await setUp(isTerminal, settings, TERM);
-    reportEverything(progress);
-    expect(output()).toBe(text);
-  },
-);
+])('$where, messages are lines without secrets and control characters', async (row) => {
+  const { output, progress } = await setUp(row.isTerminal, row.settings, row.TERM);
+  reportEverything(progress);
+  expect(output()).toBe(row.text ?? WAITS + NOTE + TRACE + FAILS);
+});
 
 test('with --error-format json every line is JSON, and waits are not reported', async () => {
   const { output, progress } = await setUp(true, { errorFormat: 'json', progress: 'bar' });
@@ -155,14 +131,7 @@ describe('a line of progress every 30 seconds', () => {
 
   test('is printed for a batch instead of its files', async () => {
     const { output, progress, pass } = await onClock(false);
-    progress.overall(() => ({
-      files: 1,
-      total: 3,
-      skipped: 1,
-      failed: 0,
-      endedBytes: 1e6,
-      allBytes: 6e6,
-    }));
+    progress.overall(() => ({ files: 1, total: 3, skipped: 1, failed: 0, endedBytes: 1e6, allBytes: 6e6 }));
     const file = progress.start('a.htm');
     file.total(3e6);
     file.advance(2e6);
