@@ -30,16 +30,17 @@ export function main(world: World): Promise<number> {
 
 function runIn(world: World): ProgramRun {
   // The arguments of `__complete` are an incomplete command line, which the parser would reject.
-  if (world.argv[0] === '__complete') {
-    return { done: completeLine(world), reportCrash: (error) => reportError(error, {}, world) };
-  }
-  const { line, error, flags } = readCommandLine(world.argv, {
+  const [word, ...words] = world.argv;
+  const isCompletion = word === '__complete';
+  const { line, error, flags } = readCommandLine(isCompletion ? [] : world.argv, {
     columns: columnsOf(world.stdout, world.env),
     home: homeIn(world.env, world.platform),
   });
   const work = async () => {
     try {
       rememberEnvironment(world);
+      if (isCompletion)
+        return await (await import('./commands/completion/complete.ts')).complete(words, COMMANDS, world);
       rememberSettings(flags, world);
       if (line === undefined) throw error;
       return await execute(line, flags, world);
@@ -49,12 +50,6 @@ function runIn(world: World): ProgramRun {
     }
   };
   return { done: work(), reportCrash: (thrown) => reportError(thrown, flags, world) };
-}
-
-async function completeLine(world: World): Promise<number> {
-  rememberEnvironment(world);
-  const { complete } = await import('./commands/completion/complete.ts');
-  return complete(world.argv.slice(1), COMMANDS, world);
 }
 
 async function execute(request: ParsedLine, flags: Flags, world: World): Promise<number> {

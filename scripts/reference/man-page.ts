@@ -1,8 +1,9 @@
 // Writes the manual page filings(1) from the same specs as --help, with the man macros (man(7) of groff and mandoc).
 import { EXIT_ROWS, PROGRAM } from '../../src/cli/catalogue.ts';
 import { expectedInFile, SETTINGS, SHARED_OPTIONS } from '../../src/settings/table.ts';
-import { commandNodes, descriptionOf } from '../../src/spec/command.ts';
+import { descriptionOf } from '../../src/spec/command.ts';
 import { type NamedOption, named, optionText } from '../../src/spec/option.ts';
+import { commandNodes } from './command-nodes.ts';
 
 /** Data of a release. The date is in the format of RFC 3339. */
 export interface Release {

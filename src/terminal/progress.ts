@@ -22,36 +22,13 @@ export interface ProgressSettings extends LoggerSettings {
 
 type ProgressDeps = Pick<World, 'stderr' | 'env' | 'secrets' | 'monotonic' | 'sleep' | 'interrupt' | 'onSuspend'>;
 
-/** The progress of one file. */
-export interface FileProgress {
-  /** Adds received bytes. */
-  advance(bytes: number): void;
-  /** Begins or resumes at `offset`. The total is undefined if the response has no length. */
-  total(bytes: number | undefined, offset?: number): void;
-  /** Tells why and how long the next attempt waits. */
-  wait(text: string): void;
-  finish(): void;
-}
-
 /** All output on stderr during a run, except the error that ends the run. */
-export interface Progress {
-  /** Adds a file. */
-  start(name: string): FileProgress;
-  /** Shows the whole run instead of its file. */
-  overall(batch: () => BatchProgress | undefined): void;
-  /** Makes room for whole lines that are about to be written to this terminal. */
-  clearForOutput(): void;
-  note(text: string): void;
-  /** Prints a warning about a downloaded file, even with `--quiet`. */
-  warn(text: string): void;
-  trace(text: string): void;
-  failure(error: FilingsError): void;
-  /** Clears the line of progress. Later messages are plain lines. */
-  stop(): void;
-}
+export type Progress = Awaited<ReturnType<typeof createProgress>>;
+/** The progress of one file. */
+export type FileProgress = ReturnType<Progress['start']>;
 
 /** Returns the progress of a run. Errors of stderr are ignored. */
-export async function createProgress(settings: ProgressSettings, deps: ProgressDeps): Promise<Progress> {
+export async function createProgress(settings: ProgressSettings, deps: ProgressDeps) {
   const { stderr, env, secrets, monotonic, sleep, interrupt, onSuspend } = deps;
   const messages = { ...settings, secrets, color: usesColor(settings.color, stderr, env.TERM) };
   const mode = chooseMode(settings, deps);
@@ -92,34 +69,42 @@ export async function createProgress(settings: ProgressSettings, deps: ProgressD
     if (!bar && stderr.isTTY && reason instanceof FilingsError && reason.code === 'interrupted') stderr.write('\n');
   });
   return {
-    note: (text) => log('note', text),
-    warn: (text) => createLogger({ ...messages, quiet: false }, secrets, print)('warning', text),
-    trace: (text) => log('trace', text),
-    failure: (error) => print(renderError(error, messages)),
+    note: (text: string) => log('note', text),
+    /** Prints a warning about a downloaded file, even with `--quiet`. */
+    warn: (text: string) => createLogger({ ...messages, quiet: false }, secrets, print)('warning', text),
+    trace: (text: string) => log('trace', text),
+    failure: (error: FilingsError) => print(renderError(error, messages)),
+    /** Makes room for whole lines that are about to be written to this terminal. */
     clearForOutput: () => bar?.hide(),
-    overall(batch) {
+    /** Shows the whole run instead of its file. */
+    overall(batch: () => BatchProgress | undefined) {
       running.batch = batch;
       show();
     },
+    /** Clears the line of progress. Later messages are plain lines. */
     stop() {
       unsubscribe();
       resume?.();
       stop();
     },
-    start(name) {
+    /** Adds a file. */
+    start(name: string) {
       const file: RunningFile = { name };
       running.files.add(file);
       show();
       return {
-        advance(bytes) {
+        /** Adds received bytes. */
+        advance(bytes: number) {
           file.bytes = (file.bytes ?? 0) + bytes;
           running.bytes += bytes;
           show();
         },
-        total(total, at = file.bytes ?? 0) {
-          Object.assign(file, { total, bytes: at });
+        /** Begins or resumes at `offset`. The total is undefined if the response has no length. */
+        total(total: number | undefined, offset = file.bytes ?? 0) {
+          Object.assign(file, { total, bytes: offset });
         },
-        wait(text) {
+        /** Tells why and how long the next attempt waits. */
+        wait(text: string) {
           if (mode !== 'none' || settings.verbose) log('note', `${name}: ${text}`);
         },
         finish() {

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
+import { commandNodes } from '../../scripts/reference/command-nodes.ts';
 import { COMMANDS, PROGRAM } from '../../src/cli/catalogue.ts';
 import { EXIT_CODE_ROWS } from '../../src/errors.ts';
 import { SHARED_OPTIONS } from '../../src/settings/table.ts';
-import { commandNodes } from '../../src/spec/command.ts';
 import { named } from '../../src/spec/option.ts';
 import { filings, workplace } from './run.ts';
 

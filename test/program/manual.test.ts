@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
+import { commandNodes } from '../../scripts/reference/command-nodes.ts';
 import { manPage } from '../../scripts/reference/man-page.ts';
 import { COMMANDS } from '../../src/cli/catalogue.ts';
 import { EXIT_CODE_ROWS } from '../../src/errors.ts';
 import { SETTINGS, SHARED_OPTIONS } from '../../src/settings/table.ts';
-import { commandNodes } from '../../src/spec/command.ts';
 import { named } from '../../src/spec/option.ts';
 
 const PAGE = manPage({ version: '1.2.3', date: '2026-01-31' });

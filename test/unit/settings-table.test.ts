@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
+import { commandNodes } from '../../scripts/reference/command-nodes.ts';
 import { COMMANDS } from '../../src/cli/catalogue.ts';
 import { SHARED_OPTIONS } from '../../src/settings/table.ts';
-import { commandNodes } from '../../src/spec/command.ts';
 import { named } from '../../src/spec/option.ts';
 
 test.each(commandNodes(COMMANDS).map(({ path, spec }) => ({ name: path.join(' '), spec })))(

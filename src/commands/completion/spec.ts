@@ -5,12 +5,7 @@ import { command, type Invocation } from '../../spec/command.ts';
 import { write } from '../../stdio/output.ts';
 import type { World } from '../../world.ts';
 
-const SCRIPTS: Readonly<Record<string, string>> = {
-  bash: 'filings.bash',
-  zsh: 'filings.zsh',
-  fish: 'filings.fish',
-  powershell: 'filings.ps1',
-};
+const SHELLS = ['bash', 'zsh', 'fish', 'powershell'];
 
 export const COMPLETION = command({
   name: 'completion',
@@ -19,7 +14,7 @@ export const COMPLETION = command({
     'Save the script as in the examples. For zsh, the directory must be in fpath before compinit runs.',
     'At each TAB the script runs filings. After download ACCESSION, that asks the service for the file names, with one request that takes at most 2 s. It never runs apiKeyCommand and never asks for a key.',
   ],
-  arguments: [{ name: 'SHELL', required: true, choices: Object.keys(SCRIPTS), help: 'your shell' }],
+  arguments: [{ name: 'SHELL', required: true, choices: SHELLS, help: 'your shell' }],
   examples: [
     ['filings completion bash > ~/.local/share/bash-completion/completions/filings', 'for bash with bash-completion'],
     ['filings completion zsh > ~/.zfunc/_filings', 'for zsh, with fpath+=(~/.zfunc) in ~/.zshrc'],
@@ -33,6 +28,7 @@ export const COMPLETION = command({
 });
 
 async function run({ args: [shell = ''] }: Invocation, { root, stdout }: World): Promise<number> {
-  await write(stdout, readFileSync(join(root, 'completions', SCRIPTS[shell] ?? '')));
+  const script = `filings.${shell === 'powershell' ? 'ps1' : shell}`;
+  await write(stdout, readFileSync(join(root, 'completions', script)));
   return 0;
 }
