@@ -1,13 +1,12 @@
 // Parses the command line with commander. Takes the arguments, and gives what to do together with the flags, which
 // decide how even an error of the command line is shown.
-import { Argument, Command, type CommanderError, Option } from 'commander';
+import { Argument, Command, type CommanderError, type Help, Option } from 'commander';
 import type { FilingsError } from '../errors.ts';
 import { expandHome } from '../paths.ts';
 import { SHARED_OPTIONS } from '../settings/table.ts';
 import { type CommandSpec, descriptionOf, type Flags, type Invocation, type ParsedLine } from '../spec/command.ts';
 import { HELP_OPTION, type NamedOption, named, optionText, readAs } from '../spec/option.ts';
-import { PROGRAM } from './catalogue.ts';
-import { helpAfter } from './help.ts';
+import { EXIT_ROWS, PROGRAM } from './catalogue.ts';
 import { unknownCommand, usageError } from './usage-error.ts';
 
 /** What parsing takes from outside besides the arguments. */
@@ -129,6 +128,20 @@ function buildCommand(spec: CommandSpec, parents: readonly string[], state: Pars
     });
   }
   return command;
+}
+
+/** Returns the end of the help of a command, with the exit statuses of the program if it is to have them. */
+function helpAfter({ examples = [], asksService, children }: CommandSpec, hasExits: boolean, help: Help): string {
+  const heading = asksService ? 'Examples (with FILINGS_SANDBOX=1 they need no account):' : 'Examples:';
+  return [
+    ...(hasExits
+      ? ['', 'Exit status:', ...EXIT_ROWS.map(([status, text]) => help.formatItem(status, 5, text, help))]
+      : []),
+    ...(examples.length > 0 ? ['', heading, ...examples.map(([line, effect]) => `  ${line}\n      ${effect}`)] : []),
+    '',
+    children ? 'For the help of a command add --help to it.' : 'Options of every command: filings --help',
+    'All rules: man filings',
+  ].join('\n');
 }
 
 /**

@@ -79,25 +79,6 @@ describe.each(['bash', 'zsh', 'fish'] as const)('%s', (shell) => {
     await terminal.shows(`GOT<${got.replace('~', place.home)}>`, from);
   });
 
-  test('never gets control characters, and omits files that are already on the line', async () => {
-    const hostile = [
-      '\u001b]0;owned\u0007.htm',
-      'ctl\u001b[31m.htm',
-      'new\nline.htm',
-      'bidi\u202e.htm',
-      '\u009b31m.htm',
-    ];
-    const server = await listings({ [ACCESSION]: [...hostile, 'good.htm', 'taken.htm', '-dash.htm'] });
-    const terminal = await terminalOf(shell, await shellHome(), serviceAt(server.url));
-    const from = terminal.seen().length;
-    await terminal.completes(`filings download ${ACCESSION} taken.htm `, 'good.htm');
-    terminal.type('\r');
-    await terminal.shows('GOT<good.htm>', from);
-    for (const part of ['owned', 'ctl', 'line', 'bidi', '\u009b', '-dash']) {
-      expect(terminal.seen().slice(from)).not.toContain(part);
-    }
-  });
-
   test('completion ends silently when the service does not respond, and at once after Ctrl-C', async () => {
     const server = await scripted(() => {});
     const terminal = await terminalOf(shell, await shellHome(), serviceAt(server.url));

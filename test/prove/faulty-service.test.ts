@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
-import { expect, it } from 'vitest';
+import { expect, test } from 'vitest';
 import { batchPlace } from '../program/batch.ts';
 import { head } from '../servers/answers.ts';
 import { accession, type Instead, startArchive } from '../servers/archive.ts';
@@ -42,7 +42,7 @@ const filings = Object.fromEntries(
 );
 const all = numbers.flatMap((number) => names.map((name) => `${number}/${name}`));
 
-it.each<[string, boolean, string, readonly Fault[]]>([
+test.each<[string, boolean, string, readonly Fault[]]>([
   ['recover at the second try', false, '2', ['404']],
   ['never recover', true, '0', FAULTS],
 ])(

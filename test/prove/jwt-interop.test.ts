@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { createPublicKey } from 'node:crypto';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { requireFit } from '../../src/jwt/key-fit.ts';
 import { mintToken } from '../../src/jwt/sign.ts';
 import { loadSigningKey } from '../service/jwt-forge.ts';
@@ -12,7 +12,7 @@ const openssl = (args: readonly string[], input?: Buffer | string) => {
 };
 
 describe('a key of the OpenSSL command line', () => {
-  it.each([
+  test.each([
     ['PKCS#8', ['genpkey', '-algorithm', 'RSA', '-pkeyopt', 'rsa_keygen_bits:2048']],
     ['PKCS#1', ['genrsa', '-traditional', '2048']],
     ['SEC1 with parameters', ['ecparam', '-name', 'secp384r1', '-genkey']],
