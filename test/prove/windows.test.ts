@@ -1,8 +1,5 @@
-import { execFile } from 'node:child_process';
-import { readdir, readFile, realpath } from 'node:fs/promises';
-import { createRequire } from 'node:module';
-import { dirname, join } from 'node:path';
-import { promisify } from 'node:util';
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { BIN, until } from '../cli/program.ts';
 import { startPaused } from '../cli/screen/held.ts';
@@ -200,22 +197,6 @@ describe.runIf(hasWine).each([...WINDOWS_VERSIONS])('on Windows, by Wine, with N
     }
     const env = { FILINGS_BASE_URL: url, FILINGS_API_KEY: 'sandbox-key' };
     expect((await filings(['list', A], { env })).stdout.toString()).toBe('a.htm\n');
-  });
-
-  test('starts by the script that npm makes for cmd.exe', async () => {
-    const { at, path, write } = await workplace();
-    const npm = createRequire(await realpath((await promisify(execFile)('which', ['npm'])).stdout.trim()));
-    await npm('cmd-shim')(BIN, at('bin/filings'));
-    // The cmd.exe of Wine 8 does not know how the script ends itself.
-    const text = await readFile(at('bin/filings.cmd'), 'utf8');
-    await write('bin/filings.cmd', text.replace('endLocal & goto #_undefined_# 2>NUL || title %COMSPEC% & ', ''));
-    const { exitCode, stdout, stderr } = await windows.start(
-      ['/c', 'bin\\filings.cmd list nonsense'],
-      { cwd: path, env: { PATH: `${windowsPath(dirname(node))};C:\\windows\\system32` } },
-      'cmd.exe',
-    ).ended;
-    const ended = [exitCode, stdout.toString(), stderr];
-    expect(ended).toEqual([2, '', expect.stringContaining("'nonsense' is not an accession number")]);
   });
 
   test('shows a bar on a console, and keeps what can be resumed after Ctrl-C', async () => {

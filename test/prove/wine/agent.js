@@ -1,4 +1,4 @@
-// Runs inside Wine on Node for Windows. It starts the programs that the test names, and returns their output. The test
+// Runs inside Wine on Node for Windows. It starts the program as the test says, and returns its output. The test
 // cannot do so from outside, because a pipe of Linux is not a pipe for Windows.
 import { spawn } from 'node:child_process';
 import { closeSync, openSync } from 'node:fs';
@@ -10,14 +10,10 @@ const children = new Map();
 let opened;
 
 const ACTIONS = {
-  start({ id, file = process.execPath, args, cwd, env, input = '' }) {
+  start({ id, args, cwd, env, input = '' }) {
     const { SystemRoot, ComSpec, PATH, PATHEXT, TEMP, APPDATA, USERPROFILE } = process.env;
     const usual = { SystemRoot, ComSpec, PATH, PATHEXT, TEMP, APPDATA, USERPROFILE };
-    const child = spawn(file, args, {
-      cwd,
-      env: { ...usual, ...env },
-      windowsVerbatimArguments: file !== process.execPath,
-    });
+    const child = spawn(process.execPath, args, { cwd, env: { ...usual, ...env } });
     const output = { stdout: [], stderr: [] };
     for (const name of ['stdout', 'stderr']) child[name].on('data', (bytes) => output[name].push(bytes));
     child.on('error', (error) => reply({ id, exitCode: -1, stdout: '', stderr: String(error) }));

@@ -28,7 +28,7 @@ interface Running {
   closeStdout(): void;
 }
 
-export interface WindowsEnded {
+interface WindowsEnded {
   readonly exitCode: number;
   readonly stdout: Buffer;
   readonly stderr: string;
@@ -78,10 +78,11 @@ export async function startWindows(node: string) {
     return { id, replied };
   };
 
-  /** Starts a program: Node with these arguments, or the program `file` with a command line as it is. */
-  function start(args: readonly string[], { cwd, env = {}, input = '' }: StartOptions, file?: string): Running {
+  /** Starts the program on Node for Windows. */
+  function startFilings(args: readonly string[], { cwd, env = {}, input = '' }: StartOptions): Running {
     const bytes = Buffer.from(input as string).toString('base64');
-    const { id, replied } = request('start', { file, args, cwd: windowsPath(cwd), env, input: bytes });
+    const words = ['--require', KEEP_ALIVE, windowsPath(BIN), ...args];
+    const { id, replied } = request('start', { args: words, cwd: windowsPath(cwd), env, input: bytes });
     const ended = replied.then(({ exitCode, stdout, stderr }) => ({
       exitCode,
       stdout: Buffer.from(stdout, 'base64'),
@@ -93,9 +94,7 @@ export async function startWindows(node: string) {
   return {
     /** The environment of Wine's programs. */
     env,
-    start,
-    startFilings: (args: readonly string[], options: StartOptions) =>
-      start(['--require', KEEP_ALIVE, windowsPath(BIN), ...args], options),
+    startFilings,
     /** Another program has a file open, until `close`. */
     open: (path: string) => request('open', { path: windowsPath(path) }).replied,
     close: () => request('close', {}).replied,
