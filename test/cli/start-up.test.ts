@@ -6,7 +6,7 @@ import { workplace } from './program.ts';
 /** Prints Node's own modules that the process has loaded when it ends. */
 const TELLS_LOADED = `process.on('exit', () => process._rawDebug(process.moduleLoadList.join('\\n')));`;
 
-test.each(['--version', '--help', 'download --help', 'completion bash', '__complete bash filings token --'])(
+test.each(['--version', '--help', 'download --help', 'completion bash', '__complete token --'])(
   'filings %s reads no config file, and loads neither HTTP nor cryptography',
   async (line) => {
     const place = await workplace();
