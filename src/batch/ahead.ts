@@ -22,7 +22,9 @@ type Slot<T> = Line[] | { readonly line: Entry; results?: Promise<readonly T[]> 
 
 export class Ahead<T> {
   readonly #options: AheadOptions<T>;
-  readonly #slots: Slot<T>[] = [];
+  /** A set, because the removal of the first element of a long array moves all others. */
+  readonly #slots = new Set<Slot<T>>();
+  #last: Slot<T> | undefined;
   #linesAhead = 0;
   #reading: Promise<void> | undefined;
   #onLines = () => {};
@@ -44,7 +46,8 @@ export class Ahead<T> {
       const [slot] = this.#slots;
       if (slot) {
         const results = Array.isArray(slot) ? slot : await slot.results;
-        this.#slots.shift();
+        this.#slots.delete(slot);
+        if (slot === this.#last) this.#last = undefined;
         this.#linesAhead -= Array.isArray(slot) ? slot.length : 1;
         this.#requestListings();
         this.#onRoom();
@@ -79,10 +82,12 @@ export class Ahead<T> {
 
   #add(lines: readonly Line[]): void {
     for (const line of lines) {
-      const last = this.#slots.at(-1);
-      if (this.#options.needsListing(line)) this.#slots.push({ line });
-      else if (Array.isArray(last)) last.push(line);
-      else this.#slots.push([line]);
+      if (!this.#options.needsListing(line) && Array.isArray(this.#last)) {
+        this.#last.push(line);
+        continue;
+      }
+      this.#last = this.#options.needsListing(line) ? { line } : [line];
+      this.#slots.add(this.#last);
     }
     this.#linesAhead += lines.length;
     this.#requestListings();

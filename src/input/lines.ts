@@ -209,7 +209,7 @@ const FILE_MISTAKES: Mistakes = [
   [/\0/, 'NUL characters inside: each line must end with a line feed (no -0, no UTF-16 without a mark)'],
   [/\ufffd/, NOT_UNICODE],
   [/\t/, 'a third column: a line has only ACCESSION and FILE'],
-  [/^(?:\d{10}-\d{2}-\d{6}|\d{18})(?:[\s,;|]|$)/, 'two accession numbers: write each on its own line'],
+  [/^(?:\d{1,10}-\d{2}-\d{6}|\d{18})(?:[\s,;|]|$)/, 'two accession numbers: write each on its own line'],
 ];
 
 const LINE_MISTAKES: Mistakes = [

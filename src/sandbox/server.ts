@@ -1,6 +1,6 @@
 // Starts the HTTP server of the sandbox, answers each request by `service.ts`, and logs it.
 import { once } from 'node:events';
-import { stat } from 'node:fs/promises';
+import { realpath, stat } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import { type AddressInfo, isIPv6 } from 'node:net';
 import { systemReason } from '../disk/failure.ts';
@@ -24,6 +24,8 @@ export async function startSandbox({ log = () => {}, ...options }: SandboxOption
     const hint = 'name a folder laid out as DIRECTORY/ACCESSION/FILE, or none for the sample filings';
     throw new FilingsError('usage', `cannot serve ${options.directory}: not a directory`, { hint });
   }
+  // No link in it may lead out of it.
+  const directory = await realpath(options.directory);
   let count = 0;
   const server = createServer({ keepAliveTimeout: KEEP_ALIVE_MS }, async (request, response) => {
     const startedAt = now();
@@ -35,7 +37,7 @@ export async function startSandbox({ log = () => {}, ...options }: SandboxOption
       const isCut = response.writableFinished ? '' : ' (cut off)';
       log(`${new Date(startedAt).toISOString()} ${subjectOf(request)} ${outcome}${isCut}`);
     });
-    await answer(request, response, options).catch((error) => {
+    await answer(request, response, { ...options, directory }).catch((error) => {
       fault = ` ${traceId}: ${(error as Error).message}`;
       // A client must not take a part for the whole body.
       if (response.headersSent) response.destroy();

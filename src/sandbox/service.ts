@@ -1,9 +1,9 @@
 // Answers requests as docs/service.md describes the service, from a directory laid out as DIRECTORY/ACCESSION/FILE.
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { constants } from 'node:fs';
-import { open, readdir, stat } from 'node:fs/promises';
+import { open, readdir, realpath, stat } from 'node:fs/promises';
 import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http';
-import { extname, join } from 'node:path';
+import { extname, join, sep } from 'node:path';
 import { unescape as percentDecoded } from 'node:querystring';
 import { pipeline } from 'node:stream/promises';
 import { isOneFile } from '../disk/file-name.ts';
@@ -175,7 +175,8 @@ async function sendListing(
   const found = names
     .filter((name) => isName(name, platform))
     .map(async (name) => {
-      const stats = await unlessMissing(stat(join(directory, accession, name)));
+      const path = await pathInside(directory, accession, name);
+      const stats = path === undefined ? undefined : await unlessMissing(stat(path));
       const type = MEDIA_TYPES[extname(name).toLowerCase()] ?? 'application/octet-stream';
       return stats?.isFile() ? [{ accession_no: accession, file_name: name, size: stats.size, type }] : [];
     });
@@ -201,7 +202,8 @@ async function sendFile(
   const [accession, name] = [query.get('accession_no') ?? '', query.get('file_name') ?? ''];
   // Without O_NONBLOCK, opening a FIFO waits for its writer.
   const flags = constants.O_RDONLY | constants.O_NONBLOCK;
-  const file = await unlessMissing(open(join(directory, accession, name), flags));
+  const path = await pathInside(directory, accession, name);
+  const file = path && (await unlessMissing(open(path, flags)));
   if (!file) throw new Refusal(404, 'the filing has no file of that name');
   try {
     const stats = await file.stat({ bigint: true });
@@ -236,6 +238,12 @@ async function sendFile(
 /** Returns whether a name can be that of a file. Hidden files, such as the parts of a download, are not served. */
 function isName(name: string, platform: string): boolean {
   return isOneFile(name, platform) && !name.includes('\\') && !name.startsWith('.');
+}
+
+/** Returns the path of a file, or undefined if it is missing or a link leads out of the directory. */
+async function pathInside(directory: string, accession: string, name: string): Promise<string | undefined> {
+  const path = await unlessMissing(realpath(join(directory, accession, name)));
+  return path?.startsWith(join(directory, sep)) ? path : undefined;
 }
 
 async function unlessMissing<T>(result: Promise<T>): Promise<T | undefined> {

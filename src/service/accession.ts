@@ -14,7 +14,10 @@ const DIGITS = /^([0-9]{10})(-?)([0-9]{2})\2([0-9]{6})$/;
 export function parseAccession(text: string): AccessionNumber {
   const accession = accessionIn(text);
   if (accession !== undefined) return accession;
-  const suggestion = accessionIn(/(?<!\d)\d{10}-?\d\d-?\d{6}(?!\d)/.exec(text)?.[0].replaceAll('-', '') ?? '');
+  const within = /(?<!\d)\d{10}-?\d\d-?\d{6}(?!\d)/.exec(text)?.[0].replaceAll('-', '');
+  // Spreadsheets drop leading zeros, but not so many that only the year and the sequence are left.
+  const padded = text.length > 10 ? text.padStart(text.includes('-') ? 20 : 18, '0') : '';
+  const suggestion = accessionIn(within ?? padded);
   const hint = suggestion ? `did you mean ${suggestion}?` : 'it is 10, 2 and 6 digits, such as 0001234567-24-000001';
   throw new FilingsError('usage', `'${foreign(text)}' is not an accession number`, { hint });
 }

@@ -55,9 +55,9 @@ describe('a secret that the service echoes is redacted', () => {
     const script: Script = (socket) => void socket.write(answer(status, body, fields));
     const { filings, left } = await setUp(script, KEY, { FILINGS_JWT: TOKEN });
     const runs = await Promise.all([
-      filings(...DOWNLOAD),
+      filings(...DOWNLOAD, '--retries', '0'),
       filings('list', ACCESSION, '-v', '--retries', '0', '--error-format', 'json'),
-      filings('config', 'check', ACCESSION, '-v'),
+      filings('config', 'check', ACCESSION, '-v', '--retries', '0'),
     ]);
     const own = { 400: 6, 403: 4, 500: 7 }[status];
     expect(runs.map(({ exitCode }) => exitCode)).toEqual([own, own, own]);
