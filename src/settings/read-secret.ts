@@ -2,12 +2,12 @@
 // which is registered for redaction first.
 import { once } from 'node:events';
 import type { Readable } from 'node:stream';
-import { onAbort } from '../abort.ts';
+import { childOf, onAbort } from '../abort.ts';
 import { systemReason } from '../disk/failure.ts';
 import { readSecretFile } from '../disk/secret-file.ts';
 import { errnoOf, FilingsError } from '../errors.ts';
 import { readStdin } from '../stdio/input.ts';
-import { intoNewFile, shellWord, textOf } from '../text.ts';
+import { inSeconds, intoNewFile, shellWord, textOf } from '../text.ts';
 import type { World } from '../world.ts';
 
 /** The source of a key or a token. A path is absolute, or `-` for stdin. */
@@ -79,18 +79,20 @@ export async function readSecretFromStdin(label: string, world: World): Promise<
 /** Runs a program without a shell and waits for its end. Returns the first line of its stdout. */
 async function runCommand([program = '', ...args]: readonly string[], name: string, world: World): Promise<string> {
   const { spawn } = await import('node:child_process');
-  const { cwd, env, platform, stdin, stderr, interrupt } = world;
+  const { cwd, env, platform, stdin, stderr } = world;
   const failed = (reason: string, quote?: string) =>
     new FilingsError('config', reason, { subject: { name }, quote: quote || undefined });
+  const { signal, abort, detach } = childOf(world.interrupt);
+  const onTimeout = () => abort(failed(`wrote no key within ${inSeconds(COMMAND_TIMEOUT_MS)}`));
+  world.sleep(COMMAND_TIMEOUT_MS, signal).then(onTimeout, () => {});
   // In its own process group the program can be ended together with what it has started. On a terminal it stays in
   // ours, because it could not ask for a password otherwise.
   const detached = platform !== 'win32' && !stdin.isTTY && !stderr.isTTY;
   let unsubscribe: (() => void) | undefined;
   try {
-    interrupt.throwIfAborted();
-    const timeout = COMMAND_TIMEOUT_MS;
-    const child = spawn(program, args, { cwd, env: { ...env }, detached, timeout, stdio: ['ignore', 'pipe', 'pipe'] });
-    unsubscribe = onAbort(interrupt, () => {
+    signal.throwIfAborted();
+    const child = spawn(program, args, { cwd, env: { ...env }, detached, stdio: ['ignore', 'pipe', 'pipe'] });
+    unsubscribe = onAbort(signal, () => {
       if (detached && child.pid !== undefined) world.endGroup(child.pid);
       else child.kill();
       for (const stream of [child.stdout, child.stderr]) stream.destroy();
@@ -102,11 +104,16 @@ async function runCommand([program = '', ...args]: readonly string[], name: stri
     world.secrets.add(line.trim());
     throw failed(endedBy ? `was ended by ${endedBy}` : `exited with status ${status}`, message);
   } catch (error) {
-    interrupt.throwIfAborted();
+    signal.throwIfAborted();
     if (error instanceof FilingsError || errnoOf(error) === undefined) throw error;
+    if (platform === 'win32' && /\.(cmd|bat)$/i.test(program))
+      throw failed('is a script of cmd.exe, which needs a shell: name the program that it starts');
     throw failed(`cannot be run: ${systemReason(error)}`);
   } finally {
     unsubscribe?.();
+    detach();
+    // Ends the timer.
+    abort(undefined);
   }
 }
 

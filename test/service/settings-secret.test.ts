@@ -4,10 +4,11 @@ import { mkdtemp, readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { promisify } from 'node:util';
-import { afterAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test, vi } from 'vitest';
 import { checkAccess } from '../../src/disk/secret-file.ts';
 import { FilingsError } from '../../src/errors.ts';
 import { readSecret, type SecretSource } from '../../src/settings/read-secret.ts';
+import { heldClock } from '../held-clock.ts';
 import { OWNER, temporaryFolder, worldOf } from '../settings-world.ts';
 
 /** Returns whether a process runs. */
@@ -206,6 +207,20 @@ describe('a key from a command', () => {
     expect(world.secrets.redact(error.message)).toBe(
       'API key of apiKeyCommand: sh: exited with status 3: not [redacted]',
     );
+  });
+
+  test('is given up after 30 seconds', async () => {
+    const { pass, ...clock } = heldClock();
+    const sleep = vi.fn(clock.sleep);
+    const onError = vi.fn();
+    const ended = run(['sleep', '600'], { sleep }).catch(onError);
+    await expect.poll(() => sleep.mock.calls.length, { timeout: 60_000 }).toBe(1);
+    await pass(29_999);
+    expect(onError).not.toHaveBeenCalled();
+    await pass(1);
+    await ended;
+    const message = 'API key of apiKeyCommand: sleep: wrote no key within 30 s';
+    expect(onError).toHaveBeenCalledWith(expect.objectContaining({ code: 'config', message }));
   });
 
   test.each([
