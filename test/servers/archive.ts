@@ -72,7 +72,7 @@ function listing(accession: string, files: Filings[string], sizes: boolean): str
     file_name,
     ...(sizes && { size: Buffer.byteLength(body) }),
   }));
-  return JSON.stringify(entries);
+  return JSON.stringify({ total: entries.length, files: entries });
 }
 
 function digest(body: string | Buffer): string {
