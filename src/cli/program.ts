@@ -1,12 +1,13 @@
 // Parses the command line with commander. Takes the arguments, and gives what to do together with the flags, which
 // decide how even an error of the command line is shown.
-import { Argument, Command, type CommanderError, type Help, Option } from 'commander';
+import { Argument, Command, type CommanderError, Help, Option } from 'commander';
 import type { FilingsError } from '../errors.ts';
 import { expandHome } from '../paths.ts';
 import { SHARED_OPTIONS } from '../settings/table.ts';
 import { type CommandSpec, descriptionOf, type Flags, type Invocation, type ParsedLine } from '../spec/command.ts';
 import { HELP_OPTION, type NamedOption, named, optionText, readAs } from '../spec/option.ts';
-import { EXIT_ROWS, PROGRAM } from './catalogue.ts';
+import { PROGRAM } from './catalogue.ts';
+import { formatItem, helpAfter, indentedUsage } from './help.ts';
 import { unknownCommand, usageError } from './usage-error.ts';
 
 /** What parsing takes from outside besides the arguments. */
@@ -79,11 +80,14 @@ function buildCommand(spec: CommandSpec, parents: readonly string[], state: Pars
       ...(state.columns && { helpWidth: state.columns }),
       subcommandTerm: (child) => child.name(),
       optionDescription: (option) => option.description,
-      minWidthToWrap: 20,
+      minWidthToWrap: 1,
+      formatItem,
+      styleUsage: indentedUsage,
+      formatHelp: (shown, help) =>
+        Help.prototype.formatHelp.call(help, shown, help) + helpAfter(spec, isProgram && asksHelp, help),
       // Without a command, an overview is enough.
       ...(isProgram && !asksHelp && { visibleOptions: () => [] }),
     })
-    .addHelpText('after', (shown) => helpAfter(spec, isProgram && asksHelp, shown.command.createHelp()))
     .configureOutput({ writeOut: keep, writeErr: keep, outputError: () => {} })
     .exitOverride((error) => {
       state.command = command;
@@ -102,7 +106,7 @@ function buildCommand(spec: CommandSpec, parents: readonly string[], state: Pars
     if (error.code !== 'commander.excessArguments' || !parent) return usageError(error, command, path);
     return unknownCommand(command.args[0] ?? '', parent, parents.join(' '));
   }
-  if (forms) command.usage(forms.map((form) => `[options] ${form}`).join(`\n       ${path} `));
+  if (forms) command.usage(forms.map((form) => `[options] ${form}`).join(`\n${path} `));
   // Options take most of the start-up time, so a command that the line does not name gets none.
   if (!isProgram && !state.argv.includes(name) && !state.argv.includes(parents.at(-1) ?? '')) return command;
   const ownOptions = named(spec.options);
@@ -128,20 +132,6 @@ function buildCommand(spec: CommandSpec, parents: readonly string[], state: Pars
     });
   }
   return command;
-}
-
-/** Returns the end of the help of a command, with the exit statuses of the program if it is to have them. */
-function helpAfter({ examples = [], asksService, children }: CommandSpec, hasExits: boolean, help: Help): string {
-  const heading = asksService ? 'Examples (with FILINGS_SANDBOX=1 they need no account):' : 'Examples:';
-  return [
-    ...(hasExits
-      ? ['', 'Exit status:', ...EXIT_ROWS.map(([status, text]) => help.formatItem(status, 5, text, help))]
-      : []),
-    ...(examples.length > 0 ? ['', heading, ...examples.map(([line, effect]) => `  ${line}\n      ${effect}`)] : []),
-    '',
-    children ? 'For the help of a command add --help to it.' : 'Options of every command: filings --help',
-    'All rules: man filings',
-  ].join('\n');
 }
 
 /**

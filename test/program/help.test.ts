@@ -1,15 +1,17 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { commandNodes } from '../../scripts/reference/command-nodes.ts';
 import { COMMANDS, PROGRAM } from '../../src/cli/catalogue.ts';
 import { EXIT_CODE_ROWS } from '../../src/errors.ts';
 import { SHARED_OPTIONS } from '../../src/settings/table.ts';
 import { named } from '../../src/spec/option.ts';
+import { pasted } from './pasted.ts';
 import { filings, workplace } from './run.ts';
 
 const NODES = commandNodes(COMMANDS).map(({ path, spec }) => ({ spec, name: path.join(' ') }));
 const EVERY = [{ spec: PROGRAM, name: '' }, ...NODES];
 const words = (line: string) => line.split(' ').filter(Boolean);
-const helpOf = async (line: string) => `${(await filings(words(line), { env: { COLUMNS: '80' } })).stdout}`;
+const helpOf = async (line: string, columns = 80) =>
+  `${(await filings(words(line), { env: { COLUMNS: `${columns}` } })).stdout}`;
 const unwrapped = (text: string) => text.replace(/\s+/g, ' ');
 
 test.each(['--help', '-h', 'help'])(
@@ -36,7 +38,7 @@ test.each(NODES)('filings $name --help has its options, defaults and examples', 
     expect(full).toMatch(new RegExp(`^ +(-\\S, )?--${flag}\\b`, 'm'));
     if (standard !== undefined) expect(unwrapped(full)).toContain(`(default: ${standard})`);
   }
-  for (const [example] of spec.examples ?? []) expect(full).toContain(`  ${example}\n`);
+  for (const [example] of spec.examples ?? []) expect(full.replace(/ \\\n +/g, ' ')).toContain(`  ${example}\n`);
 });
 
 test('without a command the program prints an overview to stderr and exits with 2', async () => {
@@ -56,7 +58,25 @@ test('help about a word that is no command is an error', async () => {
   expect(await filings(['help', 'token', 'sgn'])).toMatchObject({ exitCode: 2, stdout: '', stderr: error });
 });
 
-test.each(EVERY)('no line of "filings $name --help" is longer than 80 columns, except examples', async ({ name }) => {
-  const lines = (await helpOf(`${name} --help`)).split('\n').filter((line) => !line.startsWith('  filings '));
-  expect(lines.filter((line) => line.length > 80)).toEqual([]);
+describe.each([40, 80])('on a terminal of %d columns', (columns) => {
+  test.each(EVERY)('no line of "filings $name --help" is longer, unless one word is', async ({ name }) => {
+    const lines = (await helpOf(`${name} --help`, columns)).split('\n');
+    expect(
+      lines.filter((line) => line.length > columns && words(line).length > 1 && !/^ +\(default: \S+$/.test(line)),
+    ).toEqual([]);
+  });
+
+  test.each(EVERY)('an example of "filings $name --help" that is pasted is the example', async ({ name, spec }) => {
+    const [, shown = ''] = (await helpOf(`${name} --help`, columns)).split(/^Examples.*\n/m);
+    const commands = shown
+      .split(/^ {2}(?=\S)/m)
+      .slice(1)
+      .map((each) => each.replace(/\n {6}[\s\S]*/, ''));
+    const plain = (line: string) => /^filings [^|<>$~]*$/.test(line);
+    const expected = (spec.examples ?? []).map(([line]) => line);
+    expect(commands).toHaveLength(expected.length);
+    for (const [at, line] of expected.entries()) {
+      if (plain(line)) expect(pasted(commands[at] ?? '')).toEqual(pasted(line));
+    }
+  });
 });
