@@ -10,7 +10,7 @@ export function pathsOf(platform: string): typeof posix {
   return platform === 'win32' ? win32 : posix;
 }
 
-/** Returns the segments of a path. A drive or a root counts as one. */
+/** Returns the segments of a path. A drive or a root is one of them. */
 export function segmentsOf(path: string, platform: string): readonly string[] {
   return withSlashes(path, platform).split('/');
 }

@@ -58,7 +58,7 @@ export function grouped(count: number): string {
 
 /** Returns a number with its noun: `1 file`, `3 files`. */
 export function counted(count: number, one: string, many = `${one}s`): string {
-  return `${count} ${count === 1 ? one : many}`;
+  return `${grouped(count)} ${count === 1 ? one : many}`;
 }
 
 /** Returns milliseconds as exact seconds: `60 s`, `0.5 s`. */

@@ -14,8 +14,8 @@ export interface Release {
 type Row = readonly [term: string, text: string];
 
 const OTHER_VARIABLES: readonly Row[] = [
-  ['NO_COLOR', 'No colours, unless FILINGS_COLOR is set.'],
-  ['FORCE_COLOR, CLICOLOR_FORCE', 'Colours, unless FILINGS_COLOR or NO_COLOR is set.'],
+  ['NO_COLOR', 'No colors, unless FILINGS_COLOR is set.'],
+  ['FORCE_COLOR, CLICOLOR_FORCE', 'Colors, unless FILINGS_COLOR or NO_COLOR is set.'],
   ['HTTPS_PROXY, HTTP_PROXY', 'The proxy to use, also in lower case. It is never used for loopback addresses.'],
   ['NO_PROXY', 'The hosts, domains and ports to reach without the proxy, or *.'],
   ['NODE_EXTRA_CA_CERTS', 'A PEM file of additional certificate authorities.'],

@@ -13,7 +13,7 @@ import { type BatchEnd, StopRule } from './verdict.ts';
 
 /**
  * One of `--jobs` is held while a file needs the service. A small file whose bytes have all arrived needs only the
- * disk. It is completed beside the next downloads, because otherwise the latency of the service and the flushes of the
+ * disk. It is completed while the next files download, because otherwise the latency of the service and the flushes of the
  * disk would add up. With a single job, files end in the order of the input.
  */
 const MAX_COMPLETING_PER_JOB = 4;

@@ -93,7 +93,7 @@ export async function save(
     ? await fetchToStream(item, stream, fetching, signal, watcher)
     : await saveToDisk(item, target, plan, fetching, signal, watcher);
   if (fetched.bytes === 0 && fetched.result === 'downloaded')
-    progress.warn(`${fetched.path ?? item.fileName}: the file is empty`);
+    progress.warnAboutFile(`${fetched.path ?? item.fileName}: the file is empty`);
   const outcome = checksums && !stream ? await addChecksum(fetched, target, checksums, signal) : fetched;
   bar.finish();
   return outcome;

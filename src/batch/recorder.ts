@@ -23,7 +23,7 @@ interface RecorderOptions {
   readonly progress: Progress;
   /** Whether a line is printed for each file. */
   readonly printsFiles: boolean;
-  /** The run is about a single file or filing. It ends with the error of that one. */
+  /** The run is about a single file or filing. It ends with that file's or filing's error. */
   readonly singleTarget: 'file' | 'filing' | undefined;
   readonly world: Pick<World, 'now' | 'secrets' | 'platform'>;
 }

@@ -12,7 +12,7 @@ const { O_APPEND, O_CREAT, O_NOFOLLOW, O_RDWR } = constants;
 const append = promisify(write);
 const flushFile = promisify(fsync);
 const MAX_DIRECTORIES = 256;
-/** No line of this program is longer. Bytes. */
+/** No line of this program is longer, but a power cut may leave any number of zeros. Bytes. */
 const TAIL_BYTES = 4096;
 const LINE_FEED = 0x0a;
 
@@ -92,15 +92,23 @@ function pathIn(directory: string): string {
   return `${directory}/${SUMS_NAME}`;
 }
 
+/** Returns where the bytes after the last line feed begin. */
+function findLastLine(fd: number, size: number): number {
+  for (let length = TAIL_BYTES; ; length *= 16) {
+    const tail = Buffer.alloc(Math.min(size, length));
+    readSync(fd, tail, 0, tail.length, size - tail.length);
+    const end = tail.lastIndexOf(LINE_FEED) + 1;
+    if (end > 0 || tail.length === size) return size - tail.length + end;
+  }
+}
+
 /** Appends a line by one write. A line that a full disk or a power cut has torn becomes a comment first. */
 async function appendLine(fd: number, path: string, line: string): Promise<void> {
   for (;;) {
     const { size } = fstatSync(fd);
-    const tail = Buffer.alloc(Math.min(size, TAIL_BYTES));
-    readSync(fd, tail, 0, tail.length, size - tail.length);
-    const end = tail.lastIndexOf(LINE_FEED) + 1;
-    const isTorn = end < tail.length;
-    if (isTorn) makeComment(path, size - tail.length + end, () => true);
+    const lastLine = findLastLine(fd, size);
+    const isTorn = lastLine < size;
+    if (isTorn) makeComment(path, lastLine, () => true);
     const bytes = Buffer.from(isTorn ? `\n${line}` : line);
     if ((await append(fd, bytes, 0, bytes.length, null)).bytesWritten === bytes.length) return;
   }

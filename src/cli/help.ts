@@ -3,7 +3,7 @@ import type { Help } from 'commander';
 import type { CommandSpec } from '../spec/command.ts';
 import { EXIT_ROWS } from './catalogue.ts';
 
-/** The columns that a description needs beside its term. On a narrower terminal it stands below the term. */
+/** The columns that a description needs next to its term. On a narrower terminal it stands below the term. */
 const MIN_DESCRIPTION = 30;
 
 /** Formats an option, an argument or a command. */

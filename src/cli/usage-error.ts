@@ -13,6 +13,9 @@ export function usageError({ code, message }: CommanderError, command: Command, 
   const [, word = ''] = /'(.*)'/.exec(message) ?? [];
   if (code === 'commander.unknownCommand') return unknownCommand(word, command, path);
   const options = command.options.map(({ long }) => `${long}`);
+  const [name = '', value] = word.split('=');
+  if (code === 'commander.unknownOption' && value !== undefined && options.includes(name))
+    return new FilingsError('usage', `${name} takes no value`, { hint: `leave out what follows ${name}` });
   if (code === 'commander.unknownOption') return unknownWord('option', word, options, path);
   const hint = `see ${path} --help`;
   if (code !== 'commander.excessArguments') return new FilingsError('usage', message.replace(/^error: /, ''), { hint });

@@ -19,7 +19,7 @@ export interface NewFile {
 
 /**
  * Creates all files or none, and flushes their entries. Throws `local_io`, also if one of them already exists or its
- * directory is missing; a symbolic link counts as an existing file.
+ * directory is missing; a symbolic link is treated as an existing file.
  */
 export async function createNewFiles(files: readonly NewFile[]): Promise<void> {
   const created: string[] = [];

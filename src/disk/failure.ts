@@ -17,7 +17,7 @@ const REASONS: Readonly<Record<string, readonly [reason: string, hint: string]>>
   EACCES: ['permission denied', `${ELSEWHERE}, or change its permissions`],
   EMFILE: ['too many open files', 'lower --jobs, or raise the limit (ulimit -n)'],
   EIO: ['the disk reported an error', CHECK],
-  ENOENT: ['the directory is not there', `make it first (mkdir -p), or ${ELSEWHERE}`],
+  ENOENT: ['no such directory', `create it first (mkdir -p), or ${ELSEWHERE}`],
   EFTYPE: ['it is not a regular file', ELSEWHERE],
   EISDIR: ['it is a directory', 'name a file, or move it away'],
   EBUSY: ['it is in use, or mounted by itself', 'if a container mounts this one file, mount its directory instead'],

@@ -15,7 +15,7 @@ const STYLE_SHEET_FOLDER = /^xsl[\w.-]*\/([^/\\]+)$/i;
 const WINDOWS_DEVICE = /^(con|prn|aux|nul|clock\$|conin\$|conout\$|(com|lpt)[0-9\u00b9\u00b2\u00b3]) *(\.|$)/i;
 /** Characters that hide or reorder text: controls, format characters, lone surrogates, separators and fillers. */
 const INVISIBLE = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\u115f\u1160\u3164\uffa0]|\u034f/u;
-/** The key of the file that `--checksums` writes beside the others, in any spelling that a file system treats as the same. */
+/** The key of the file that `--checksums` writes next to the others, in any spelling that a file system treats as the same. */
 const CHECKSUMS = 'sha256sums';
 
 /** Matches nearly all names, and none that breaks a rule. */

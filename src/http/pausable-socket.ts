@@ -8,7 +8,7 @@ import { errnoOf } from '../errors.ts';
 
 /** Each read of a socket costs a pass through the parser, so reads should be large. */
 const MAX_READ_BYTES = 524_288;
-/** Together these buffers hold the bytes that a body gathers, those that are written meanwhile, and some more. */
+/** Together these buffers hold the bytes that a body gathers, those that are being written at the same time, and some more. */
 const MAX_SPARE_BUFFERS = 8;
 
 /** The read buffers of one connection. They are used again, so that a large body leaves no garbage. */

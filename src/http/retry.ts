@@ -64,7 +64,7 @@ export async function retry<T>(
       if (signal.aborted) throw signal.reason;
       if (!(error instanceof FilingsError)) throw error;
       failures = (progress?.() ?? 0) >= MIN_PROGRESS_BYTES ? 1 : failures + 1;
-      // The monotonic clock counts, because the machine's clock may have been set meanwhile.
+      // The monotonic clock counts, because the machine's clock may have been set in the meantime.
       const serviceWaitMs = error.retryDue === undefined ? undefined : Math.max(0, error.retryDue - policy.monotonic());
       // A name that does not resolve is retried once: the name server may fail for a moment, but a misspelt name stays.
       const isUnresolved = error.fault === 'unresolved-name';

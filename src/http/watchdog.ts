@@ -45,7 +45,7 @@ export class Watchdog {
       // Lets sockets be read first, because timers run before sockets after a stop of the process.
       await yieldToEventLoop(this.#closed.signal);
       const at = monotonic();
-      // A late timer proves nothing, because the process did not run meanwhile.
+      // A late timer proves nothing, because the process may not have run in the meantime.
       const isLate = at - due >= MIN_STOP_MS;
       for (const timer of [...this.#timers]) {
         if (isLate) timer.addBytes(MIN_BYTES);

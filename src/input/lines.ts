@@ -104,7 +104,7 @@ export async function* readLines(
       }
       if (lines.length > 0) yield lines;
     }
-    if (isEmpty) warn('warning: the input has no lines');
+    if (isEmpty) warn('the input has no lines');
   } catch (cause) {
     if (!isSystemError(cause)) throw cause;
     throw new FilingsError('local_io', `cannot be read: ${systemReason(cause)}`, {
@@ -164,15 +164,15 @@ function parseText(line: string, number: number): Line {
   const [, first = '', space = '', rest = ''] = /^(\S+)(\s*)(.*)$/s.exec(line) ?? [];
   const file = rest.startsWith('#') && space !== '\t' ? '' : rest;
   const accession = accessionIn(first);
-  const mistake = findMistake(file, FILE_MISTAKES) ?? (accession ? undefined : findMistake(line, LINE_MISTAKES));
+  const mistake = accession ? findMistake(file, FILE_MISTAKES) : findMistake(line, LINE_MISTAKES);
   if (mistake !== undefined) throw new FilingsError('usage', mistake);
   return createEntry(accession ?? parseAccession(first), file, number);
 }
 
 function parseRecord(line: string, number: number): Line | 'ignored' {
-  const { v, accession_no: accession, file_name: file } = parseObject(line);
-  // A record of this program without a filing names nothing to download: a summary, or an unlisted file.
-  if (v !== undefined && accession === undefined) return 'ignored';
+  const { v, accession_no: accession, file_name: file, result } = parseObject(line);
+  // Records of `verify --json` that name nothing to download: a summary, and an unlisted file, which may be the user's.
+  if (v !== undefined && (accession === undefined || result === 'unlisted')) return 'ignored';
   if (typeof accession !== 'string') throw invalidLine('accession_no is not a string');
   if (file !== undefined && file !== null && typeof file !== 'string') throw invalidLine('file_name is not a string');
   return createEntry(parseAccession(accession), file ?? '', number);

@@ -85,13 +85,13 @@ function secretFault(secret: Buffer, { name, hashBytes }: Algorithm): string | u
 }
 
 /**
- * Returns whether a secret is a key or a certificate (PEM, JWK, DER, or base64 of these). Its public part may be known
+ * Returns whether a secret is a key or a certificate (PEM, SSH, JWK, DER, or base64 of these). Its public part may be known
  * to others (RFC 8725, section 2.1).
  */
 function isKey(secret: Buffer): boolean {
   const decoded = Buffer.from(secret.toString('latin1'), 'base64');
   return [secret, decoded].some(
-    (bytes) => /-----BEGIN |^\s*\{.*"kty"/s.test(bytes.toString('latin1')) || loadDer(bytes),
+    (bytes) => /-----? ?BEGIN |^ssh-|^ecdsa-|^\s*\{.*"kty"/s.test(bytes.toString('latin1')) || loadDer(bytes),
   );
 }
 

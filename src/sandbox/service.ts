@@ -130,10 +130,11 @@ async function requireCredentials(
   }
   if (!wantsToken) return;
   if (keys.some(([way]) => way === 'authorization' || way === 'basic')) {
-    throw refuse('this key wants a JWT in Authorization: pass the key in X-Service-Key, apikey or the path');
+    throw refuse('this key requires a JWT in the Authorization field, and itself in X-Service-Key, apikey or the path');
   }
   const [token] = tokens;
-  if (token === undefined || tokens.length > 1) throw refuse('this key wants one JWT: Authorization: Bearer <JWT>');
+  if (token === undefined || tokens.length > 1)
+    throw refuse('this key requires one JWT, as a bearer token in the Authorization field');
   const { verifyToken } = await import('../jwt/verify.ts');
   const verdict = await verifyToken(token, jwtKeys, { atSeconds: Math.floor(now() / 1000) });
   if (verdict.valid) return;

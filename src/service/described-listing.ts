@@ -87,7 +87,7 @@ export async function readDescribedListing(
     records += page.records.length;
     if (page.total !== undefined) totals.add(page.total);
     if (description.total !== undefined && totals.size === 0) throw fault('listing.total selects no number');
-    const isLast = page.records.length === 0 || totals.has(records);
+    const isLast = page.records.length === 0 || [...totals].some((total) => records >= total);
     url = nextAddress(description, address, { pages, records, isLast, next: page.next, more: page.more }, fault);
   }
   for (const total of totals) {

@@ -125,7 +125,7 @@ function findSignOfPages(headers: HeaderFields): string | undefined {
   return field && `the response has the field ${field}`;
 }
 
-/** Returns why the only list of a response may not be the list of all files. `others` are the members beside it. */
+/** Returns why the only list of a response may not be the list of all files. `others` are the members next to it. */
 function doubtAbout(
   records: readonly unknown[],
   others: readonly Member[],
@@ -147,7 +147,7 @@ function doubtAbout(
   return undefined;
 }
 
-/** Returns whether a list may be a page, because of what is beside it, or because it has as many records as pages have. */
+/** Returns whether a list may be a page, because of what is next to it, or because it has as many records as pages have. */
 function mayBePage(records: readonly unknown[], others: readonly Member[]): boolean {
   const rest = others.filter(([name]) => !FILING.includes(plain(name)));
   if (rest.length === 0) return PAGE_SIZES.includes(records.length);

@@ -15,7 +15,7 @@ const PAGES =
 
 /**
  * Returns the hint for a response that may be a listing.
- * @param mayBePage returns whether a list of records, with other members beside it, may be one page of several
+ * @param mayBePage returns whether a list of records, with other members next to it, may be one page of several
  */
 export function suggestDescription(
   json: unknown,
@@ -67,7 +67,8 @@ function namePlaceIn(record: unknown): string | undefined {
 
 /** Returns all values below objects. */
 function leavesOf(value: unknown, member = '', place = ''): readonly Leaf[] {
-  if (!isJsonObject(value)) return [[member, value, place]];
+  // An empty object is a member, too.
+  if (!isJsonObject(value) || Object.keys(value).length === 0) return [[member, value, place]];
   return Object.entries(value).flatMap(([name, inner]) => {
     const identifier = /^[A-Za-z_]\w*$/.test(name) ? name : JSON.stringify(name);
     return leavesOf(inner, name, place === '' ? identifier : `${place}.${identifier}`);

@@ -111,7 +111,7 @@ export async function readConfig(path: string, world: World): Promise<JsonObject
   const { bytes, stats } = await readOnce(path, world);
   if (bytes.length > MAX_KIB * 1024) throw new FilingsError('config', `larger than ${MAX_KIB} KiB`, { subject });
   const text = textOf(bytes);
-  // An empty file counts as an empty object.
+  // An empty file is treated as an empty object.
   const config = text.trim() === '' ? {} : readConfigJson(text, subject);
   if (!isJsonObject(config)) throw new FilingsError('config', 'must be a JSON object', { subject });
   const profiles = isJsonObject(config.profiles) ? Object.values(config.profiles) : [];

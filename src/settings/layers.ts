@@ -28,7 +28,7 @@ export function flagLayer(flags: JsonObject): Layer {
   return createLayer(({ key, option }) => option && { level: 'flag', name: option, value: flags[key] });
 }
 
-/** Returns the layer of the environment. A variable with an empty value counts as unset. */
+/** Returns the layer of the environment. A variable with an empty value is treated as unset. */
 export function envLayer(env: World['env']): Layer {
   return createLayer(({ key, env: name }) => {
     // A carriage return remains of a Windows file that a shell has read.

@@ -24,9 +24,9 @@ export function createBar(stream: OutputStream, read: () => ProgressLine | undef
       if (bar) return;
       bar = new MultiBar({ ...OPTIONS, stream, format });
       // The cursor waits at the start of the line. If the terminal becomes narrower and wraps the line, the cursor stays
-      // at its start, and the next frame clears all of it.
-      bar.on('redraw-pre', () => stream.write(CLEAR_BELOW));
-      bar.on('redraw-post', () => stream.write('\r'));
+      // at its start, and the next frame clears what is behind it. The line comes first, because tmux keeps a copy of the
+      // screen whenever all of it is cleared.
+      bar.on('redraw-post', () => stream.write(`${CLEAR_BELOW}\r`));
       bar.create(1, 0);
       stream.write('\r');
     },

@@ -70,8 +70,9 @@ export async function createProgress(settings: ProgressSettings, deps: ProgressD
   });
   return {
     note: (text: string) => log('note', text),
-    /** Prints a warning about a downloaded file, even with `--quiet`. */
-    warn: (text: string) => createLogger({ ...messages, quiet: false }, secrets, print)('warning', text),
+    warn: (text: string) => log('warning', text),
+    /** Prints a warning about a file, even with `--quiet`. */
+    warnAboutFile: (text: string) => createLogger({ ...messages, quiet: false }, secrets, print)('warning', text),
     trace: (text: string) => log('trace', text),
     failure: (error: FilingsError) => print(renderError(error, messages)),
     /** Makes room for whole lines that are about to be written to this terminal. */

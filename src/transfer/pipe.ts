@@ -8,7 +8,7 @@ export class Pipe implements Sink {
   #bytes = 0;
   /**
    * The number of bytes that a pipe holds. A larger write waits for the reader several times, and the program does not
-   * read from the network meanwhile.
+   * read from the network in the meantime.
    */
   readonly writeBytes = 65_536;
 

@@ -42,7 +42,7 @@ export type Decision =
 /** `Last-Modified` is strong if `Date` is at least one second later (RFC 9110, section 8.8.2.2). */
 const MIN_STRONG_AGE_MS = 1000;
 
-/** Returns a strong ETag, or without any ETag a Last-Modified that counts as strong, otherwise undefined. */
+/** Returns a strong ETag, or without any ETag a Last-Modified that is treated as strong, otherwise undefined. */
 export function strongValidator(headers: ResumeResponse['headers']): Validator | undefined {
   const etag = headers.etag;
   if (etag !== undefined) {

@@ -38,7 +38,7 @@ describe('--done', () => {
     ['a described listing', ['--all', '--config', 'config-listing']],
   ])('does not skip a filing that was done with another selection: %s', async (_what, selection) => {
     const place = await setUp();
-    await place.write('config-listing', JSON.stringify({ listing: { name: 'file_name' } }));
+    await place.write('config-listing', JSON.stringify({ listing: { files: 'files' } }));
     await place.batch([A], DONE);
     const before = place.archive.asked().length;
     await place.batch([A], [...selection, '--done', 'done']);

@@ -28,18 +28,15 @@ test.skipIf(process.geteuid?.() !== 0)('a replaced file of another user gets def
 });
 
 test.each<[string[], RegExp]>([
-  [['-o', 'no/such/file'], /no\/such: cannot write: the directory is not there/],
+  [['-o', 'no/such/file'], /no\/such: cannot write: no such directory/],
   [['-o', '/proc/nope/file'], /\/proc\/nope/],
   [['-d', '/proc/nope'], /\/proc\/nope/],
   [['-d', '/proc/nope/deeper'], /\/proc\/nope/],
   [['-d', '/dev/null'], /\/dev\/null/],
   [['-d', '/dev/null/deeper'], /\/dev\/null/],
   [['-o', 'x'.repeat(300)], /too long/],
-  [
-    ['--report', 'no/such/report'],
-    /^filings: --report \/\S+\/no\/such\/report: cannot write: the directory is not there/,
-  ],
-  [['--report', '/proc/nope'], /^filings: --report \/proc\/nope: cannot write: the directory is not there/],
+  [['--report', 'no/such/report'], /^filings: --report \/\S+\/no\/such\/report: cannot write: no such directory/],
+  [['--report', '/proc/nope'], /^filings: --report \/proc\/nope: cannot write: no such directory/],
 ])('exits with 8, a hint and no new file: %s', async (where, message) => {
   const place = await workplace();
   const { exitCode, stderr } = await place.filings([...DOWNLOAD, ...where]);
@@ -62,7 +59,7 @@ test('exits with 8 if the directory is removed during the download', async () =>
   const gone = at('gone');
   await mkdir(gone);
   const { exitCode, stderr } = await filings(['download', ACCESSION, 'a', '-o', 'gone/a']);
-  expect([exitCode, stderr]).toEqual([8, expect.stringMatching(/directory is not there/)]);
+  expect([exitCode, stderr]).toEqual([8, expect.stringMatching(/no such directory/)]);
 });
 
 test('a report that cannot be written stops the run, and no part remains', async () => {

@@ -139,9 +139,9 @@ describe('token sign', () => {
     ['keygen --out x', /give both --alg ALG and --out FILE/],
     ['keygen --alg ES256 --out -', /--out: must be a file, not stdout/],
     ['keygen --alg HS256 --out x --public y', /no public key/],
-    ['keygen --alg ES256 --out no/x', /the directory is not there/, 8],
+    ['keygen --alg ES256 --out no/x', /no such directory/, 8],
     ['sign --key ec.pem --out -', /--out: must be a file/],
-    ['sign --key ec.pem --out no/x', /the directory is not there\n +hint: make it first/, 8],
+    ['sign --key ec.pem --out no/x', /no such directory\n +hint: create it first/, 8],
     ['keygen --alg ES256 --out fresh --public fresh', /--public: names the same file as --out/],
     ['sign --key ec.pem --out ec.pem', /ec.pem is the file that the key is read from/],
   ])('rejects %s', async (args, reason, status = 2) => {

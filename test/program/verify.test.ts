@@ -155,7 +155,7 @@ describe('a SHA256SUMS', () => {
     await listed('a', { one: '1' });
     await appendFile(at('a/SHA256SUMS'), '<p>\n</p>\n');
     expect((await verified('a')).stderr).toBe(
-      'warning: a/SHA256SUMS: line 2 and 1 more are unreadable\n' +
+      'filings: warning: a/SHA256SUMS: line 2 and 1 more are unreadable\n' +
         'filings: verify: 1 of 1 files are as listed, in 1 directory (1 B), 1 damaged\n' +
         '  hint: delete unreadable lines, then download again with --checksums, which lists the files without a line\n',
     );

@@ -27,6 +27,7 @@ test.each([
   ['name', `${B}  y.h`],
   ['hash', 'bbbb'],
   ['break', `${B}  y.htm`],
+  ['block of zeros', '\0'.repeat(70_000)],
 ])('a line with a torn %s becomes a comment', async (_, torn) => {
   const { directory, sums, read } = await withSums(`${A}  x.htm\n${torn}`);
   expect(await sums.isListed(directory, 'y.htm')).toBe(false);

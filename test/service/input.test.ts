@@ -73,6 +73,8 @@ describe('a line', () => {
     [`${filing}-index.htm`, `'${filing}-index.htm' is not an accession number`],
     [`https://host/${filing}.txt`, 'is not an accession number'],
     ['123456724000001', "'123456724000001' is not an accession number"],
+    [`* ${filing} a.htm`, "'*' is not an accession number"],
+    [`${filing} 1234567-24-000002`, 'two accession numbers'],
     [`${filing} ${other}`, 'two accession numbers: write each on its own line'],
     [`${filing} ${other} ${filing}`, 'two accession numbers'],
     [`${filing}\t${other.replaceAll('-', '')}`, 'two accession numbers'],
@@ -138,9 +140,15 @@ describe('an input', () => {
     await expect(read(broken(new FilingsError('interrupted', 'x')))).rejects.toMatchObject({ code: 'interrupted' });
   });
 
-  test('ignores records of verify without a filing, and reads the others', async () => {
-    const file = { v: 1, path: 'x/a', result: 'unlisted', accession_no: filing, file_name: 'a' };
-    const records = [file, { v: 1, path: 'SHA256SUMS', result: 'damaged' }, { v: 1, summary: { missing: 1 } }];
+  test('ignores records of verify without a filing and of unlisted files, and reads the others', async () => {
+    const file = { v: 1, path: 'x/a', result: 'missing', accession_no: filing, file_name: 'a' };
+    const unlisted = { ...file, result: 'unlisted', file_name: 'b' };
+    const records = [
+      file,
+      unlisted,
+      { v: 1, path: 'SHA256SUMS', result: 'damaged' },
+      { v: 1, summary: { missing: 1 } },
+    ];
     const input = records.map((record) => `${JSON.stringify(record)}\n`).join('');
     expect(contentsOf(await read([input]))).toEqual([[1, filing, 'a']]);
   });
@@ -155,7 +163,7 @@ describe('an input', () => {
   ])('of %s warns of an input without lines: %s', async (_, input, warns) => {
     const messages: string[] = [];
     await read([input], (message) => messages.push(message));
-    expect(messages).toEqual(warns ? ['warning: the input has no lines'] : []);
+    expect(messages).toEqual(warns ? ['the input has no lines'] : []);
   });
 });
 

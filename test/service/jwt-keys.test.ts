@@ -151,6 +151,7 @@ describe('loading refuses', () => {
     ['a DER key', spki, known],
     ['the base64 of a DER key in lines', spki.toString('base64').replace(/(.{64})/g, '$1\r\n'), known],
     ['PKCS#1', rsa.publicKey.export({ format: 'der', type: 'pkcs1' }), known],
+    ['an SSH key', 'ssh-rsa AAAAB3NzaC1yc2EAAAADAQABAAAB me', known],
     ['the base64 of PEM', pem(rsa.publicKey).toString('base64'), known],
     ['a certificate', certificate, known],
     ['31 bytes', secret.subarray(0, 31), /at least 32 bytes, and this has 31/],

@@ -76,7 +76,7 @@ test.each([
   ['download --dryrun', "unknown option '--dryrun'", 'did you mean --dry-run?'],
   ['list --zz', "unknown option '--zz'", 'see filings list --help'],
   ['list -xcanary', "unknown option '-x'", 'see filings list --help'],
-  ['list --json=canary', "unknown option '--json'", 'did you mean --json?'],
+  ['list --json=canary', '--json takes no value', 'leave out what follows --json'],
   ['list --api-key', "option '--api-key <KEY>' argument missing", 'see filings list --help'],
   ['verify', "missing required argument 'DIRECTORY'", 'see filings verify --help'],
   [

@@ -118,6 +118,15 @@ describe('a described listing is an error', () => {
       description: { files: 'f', total: 't' },
       pages: [{ f: ['a'], t: 3 }],
     },
+    {
+      reason: 'it has 4 records, but its total is 3',
+      description: { ...PAGED, total: 't' },
+      pages: [
+        { f: ['a', 'b'], t: 3 },
+        { f: ['c', 'd'], t: 3 },
+        { f: ['e', 'g'], t: 3 },
+      ],
+    },
     { reason: 'listing.total selects no number', description: { total: 't' }, pages: [['a']] },
     {
       reason: 'listing.more (m) says that there is more, but there is no next page',

@@ -195,6 +195,7 @@ describe('the hint', () => {
     { response: names(100), command: `${SET} listing '{}'`, first: PAGES },
     { response: ['a'], command: `${SET} listing '{}'`, first: PAGES, headers: { link: '<x>; rel="next"' } },
     { response: { files: ['a'], next: '/2' }, command: `${SET} listing.files files`, first: PAGES },
+    { response: { files: ['a'], links: {} }, command: `${SET} listing.files files`, first: PAGES },
     { response: { files: records(2), notes: ['x'] }, command: `${SET} listing.files files`, first: PAGES },
     { response: { data: { files: records(50) } }, command: `${SET} listing.files data.files`, first: PAGES },
     {

@@ -1,4 +1,4 @@
-// Protects the files that a run uses beside its downloads: its report, lists and input, the config file, and the files
+// Protects the files that a run uses besides its downloads: its report, lists and input, the config file, and the files
 // of its key and token. No two of them may be the same file, and no download may replace one, because the service
 // chooses the names of downloads. Two paths are the same file if they are equal after links are resolved.
 import { readlink, realpath, stat } from 'node:fs/promises';

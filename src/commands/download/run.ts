@@ -126,7 +126,7 @@ async function runBatch(run: Run): Promise<FilingsError | undefined> {
   const { options, isSingleFile, fileNames, output, layout } = order;
   const { progress, limits, counts } = files;
   const startedAt = world.monotonic();
-  const { lines, close } = openLines(order, world, progress.note);
+  const { lines, close } = openLines(order, world, progress);
   const batch = new Batch({ selection: selectionOf(run, lines), files, recorder, signal: session.signal, world });
   if (!isSingleFile) showBatchProgress(batch, files);
   const end = await batch.run().finally(close);
@@ -147,14 +147,18 @@ async function runBatch(run: Run): Promise<FilingsError | undefined> {
 }
 
 /** Returns the lines of the arguments or of the input in small groups, and a function that closes the input. */
-function openLines({ options, accessions, fileNames, isChosen }: Order, world: World, note: (text: string) => void) {
+function openLines(
+  { options, accessions, fileNames, isChosen }: Order,
+  world: World,
+  { note, warn }: Session['progress'],
+) {
   async function* argumentLines(): AsyncGenerator<readonly Line[]> {
     const files = isChosen ? [undefined] : fileNames;
     yield accessions.flatMap((accession) => files.map((file) => ({ kind: 'entry', accession, file })));
   }
   if (options.input === undefined) return { lines: argumentLines(), close() {} };
   const stream = openInput(options.input, world, note);
-  return { lines: readLines(stream, note), close: () => void stream.destroy() };
+  return { lines: readLines(stream, warn), close: () => void stream.destroy() };
 }
 
 function selectionOf(

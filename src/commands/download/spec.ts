@@ -39,7 +39,7 @@ export const OPTIONS = options({
     value: 'DIR',
     defaultText: '.',
     excludes: ['output'],
-    help: 'write files below DIR, made if missing',
+    help: 'write files below DIR, created if missing',
   },
   layout: {
     kind: TEXT,
@@ -79,7 +79,7 @@ export const OPTIONS = options({
     heading: 'Checks',
     kind: choice('skip', 'compare', 'overwrite', 'error'),
     value: 'WHAT',
-    defaultText: 'skip or compare',
+    defaultText: 'skip or compare; overwrite with -o',
     help: 'do this when a file already exists',
     longHelp:
       "The default is skip if the last accession number among the folders of the path is this filing's, else compare. compare downloads the file: the same bytes count as skipped, other bytes are a failure, and the existing file stays. With --sha256 an existing file is hashed before it is skipped. With -o the default is overwrite.",
@@ -139,7 +139,7 @@ export const DOWNLOAD = command({
   name: 'download',
   summary: 'download files of filings, to disk or to stdout',
   description: [
-    'A file appears under its name only when it is complete. Files that already exist are skipped; interrupted downloads are resumed.',
+    'A file appears under its name only when it is complete. A file that is already complete is not downloaded twice; interrupted downloads are resumed.',
     'Several FILEs, --all, --include and --input make a batch, which continues after a failed file and ends with a summary. Run the same command again to download what is missing.',
   ],
   forms: ['ACCESSION FILE...', 'ACCESSION... --all | --include GLOB', '--input FILE [--all | --include GLOB]'],

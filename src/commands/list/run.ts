@@ -35,7 +35,7 @@ export async function run({ args, options, flags }: Invocation<typeof OPTIONS>, 
     onAbort(stop.signal, () => inputStream?.destroy());
     const count = inputStream ? undefined : accessions.length;
     const ahead = new Ahead<Listed>({
-      lines: linesOf(accessions, inputStream, progress.note),
+      lines: linesOf(accessions, inputStream, progress.warn),
       jobs: settings.jobs,
       needsListing: (line): line is Entry => line.kind === 'entry',
       list: async ({ accession }) => [await listOrFail(session, accession, query, stop.signal)],
@@ -108,12 +108,12 @@ async function* flat<T>(groups: AsyncIterable<readonly T[]>): AsyncGenerator<T> 
 async function* linesOf(
   accessions: readonly AccessionNumber[],
   input: Readable | undefined,
-  note: (message: string) => void,
+  warn: (message: string) => void,
 ): AsyncGenerator<readonly Line[]> {
   yield accessions.map((accession) => ({ kind: 'entry', accession }));
   if (input === undefined) return;
   let last: string | undefined;
-  for await (const batch of readLines(input, note)) {
+  for await (const batch of readLines(input, warn)) {
     yield batch.filter((line) => {
       const previous = last;
       last = line.kind === 'entry' ? line.accession : undefined;

@@ -40,7 +40,7 @@ export async function run({ args, options, flags }: Invocation<typeof OPTIONS>, 
       for await (const finding of findAll(args, world, counts, onHashed)) {
         const { path, reason, error } = finding;
         if (error) progress.failure(readError(error, path) as FilingsError);
-        if (reason !== undefined) progress.note(`warning: ${path}: ${reason}`);
+        if (reason !== undefined) progress.warnAboutFile(`${path}: ${reason}`);
         await print(findings.add(finding), signal);
         await yieldToEventLoop(signal);
       }
