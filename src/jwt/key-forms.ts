@@ -26,7 +26,8 @@ const PEM_FAULTS: readonly (readonly [pattern: RegExp, seen: string])[] = [
   [/\n/, 'a PEM key whose lines are indented or broken'],
   [/^/, 'a PEM key on one line'],
 ];
-const STRIP_ARMOUR = `sed -E 's/-----[A-Z ]+-----//g; s/\\\\[rn]//g' FILE | tr -cd 'A-Za-z0-9+/=' | base64 -d`;
+/** Takes what is between the first and the last line, without the name of a variable before them. */
+const STRIP_ARMOUR = `sed -nE '/-----BEGIN/,/-----END/{s/.*-----BEGIN [A-Z ]+-----//;s/-----END.*//;s/\\\\[rn]//g;p;}' FILE | tr -cd 'A-Za-z0-9+/=' | base64 -d`;
 const DECODE = `tr -d '\\r' < FILE | base64 -d`;
 
 /** Returns what a file holds in place of a PEM key or a JWK, with the command that converts it, or undefined. */
@@ -51,9 +52,9 @@ function findForm(bytes: Buffer, text: string): Form | undefined {
   if (json) return json[1];
   if (text.includes(ARMOUR)) {
     if (attempt(() => loadPem(text))) return undefined;
-    const body = text.replace(/-----[A-Z ]+-----|\\[rn]|[^\w+/]/g, '');
+    const [, body = ''] = /-----BEGIN [A-Z ]+-----(.*?)(?:-----END|$)/s.exec(text) ?? [];
     const [, seen = ''] = PEM_FAULTS.find(([pattern]) => pattern.test(text.trim())) ?? [];
-    return derForm(body, seen, STRIP_ARMOUR);
+    return derForm(body.replace(/\\[rn]|[^\w+/]/g, ''), seen, STRIP_ARMOUR);
   }
   if (!BASE64.test(text)) return undefined;
   const decoded = Buffer.from(text, 'base64');
