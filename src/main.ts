@@ -5,7 +5,7 @@ import { FilingsError } from './errors.ts';
 import { homeIn } from './paths.ts';
 import { withinDeadline } from './session/deadline.ts';
 import { reportError } from './session/report-error.ts';
-import { rememberEnvironment, rememberSettings } from './settings/known-secrets.ts';
+import { rememberEnvironment, rememberSettings } from './settings/layers.ts';
 import type { Flags, ParsedLine } from './spec/command.ts';
 import { columnsOf, guardStream, isBrokenPipe, write } from './stdio/output.ts';
 import { systemWorld, type World } from './world.ts';

@@ -1,6 +1,7 @@
 // The sources of settings as layers: flags, environment, profile, config file and defaults. Each layer has the raw
 // settings of one source. `resolvePrecedence` takes the layers, highest first, and gives the raw settings that count.
 import { dirname } from 'node:path';
+import querystring from 'node:querystring';
 import { FilingsError } from '../errors.ts';
 import type { JsonObject } from '../json.ts';
 import type { ValueSource } from '../spec/option.ts';
@@ -117,4 +118,29 @@ export function resolvePrecedence(layers: readonly Layer[]): Layer {
 /** Returns the source for error messages, with the code `usage` for flags and environment, otherwise `config`. */
 export function sourceOf({ name, level }: RawSetting): ValueSource {
   return { name, code: level === 'flag' || level === 'env' ? 'usage' : 'config' };
+}
+
+// The secrets of the environment and of settings are registered for redaction as soon as they are known, because the
+// first message may already repeat one. `readSecret` registers the secrets of files and programs.
+
+/** The variables that name a proxy. */
+const PROXIES = ['https_proxy', 'HTTPS_PROXY', 'http_proxy', 'HTTP_PROXY'];
+
+/** Registers the secrets in the environment, including user and password in the URL of a proxy. */
+export function rememberEnvironment({ env, secrets }: World): void {
+  for (const spec of SETTINGS) if (spec.secret && spec.env) secrets.add((env[spec.env] ?? '').trim());
+  for (const name of PROXIES) {
+    const [, pair = ''] = /^(?:[a-z][\w+.-]*:\/\/)?([^/?#]+)@/i.exec(env[name] ?? '') ?? [];
+    const credentials = querystring.unescape(pair);
+    secrets.add(credentials);
+    secrets.add(credentials.slice(credentials.indexOf(':') + 1));
+  }
+}
+
+/** Registers the secrets among flags, or among the members of one level of the config file. */
+export function rememberSettings(values: JsonObject, { secrets }: World): void {
+  for (const { key, secret } of SETTINGS) {
+    const value = secret && values[key];
+    if (typeof value === 'string') secrets.add(value.trim());
+  }
 }

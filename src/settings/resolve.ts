@@ -8,7 +8,6 @@ import { readAs } from '../spec/option.ts';
 import { shellWord } from '../text.ts';
 import type { World } from '../world.ts';
 import { type ConfigFile, type ConfigLocation, locateConfig, readConfigFile } from './config-file.ts';
-import { rememberSettings } from './known-secrets.ts';
 import {
   defaultLayer,
   envLayer,
@@ -16,6 +15,7 @@ import {
   findInLayers,
   flagLayer,
   type Layer,
+  rememberSettings,
   resolvePrecedence,
 } from './layers.ts';
 import { readSettings, type Settings } from './settings.ts';
