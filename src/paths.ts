@@ -1,6 +1,7 @@
 // Paths of the platform. All decisions about separators, the home directory and the null device are made here. They
 // take the name of the platform as an argument, so that tests cover Windows on every system.
 import { posix, win32 } from 'node:path';
+import { FilingsError } from './errors.ts';
 import type { World } from './world.ts';
 
 const NULL_DEVICE = '\\\\.\\NUL';
@@ -42,9 +43,15 @@ export function isNullDevice(path: string): boolean {
   return path === '/dev/null' || path === NULL_DEVICE;
 }
 
-/** Returns a path in which `~` at the start is the home directory. Shells do not expand it in `--directory=~/x`. */
+/**
+ * Returns a path in which `~` at the start is the home directory. Shells do not expand it in `--directory=~/x`. Throws
+ * `usage` without a home directory, because a directory named `~` would be made.
+ */
 export function expandHome(path: string, home: string | undefined): string {
-  return home === undefined ? path : path.replace(/^~(?=\/|$)/, () => home);
+  if (!/^~(?:\/|$)/.test(path)) return path;
+  if (home !== undefined) return home + path.slice(1);
+  const hint = 'set HOME, or write the whole path';
+  throw new FilingsError('usage', 'the home directory is not known', { subject: { path }, hint });
 }
 
 /** Returns the home directory, which `~/` means, or undefined. */

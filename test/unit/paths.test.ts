@@ -104,4 +104,10 @@ describe('the config file', () => {
     const cwd = platform === 'win32' ? 'C:\\config' : '/config';
     expect(typedPath(path, { env, platform, cwd })).toBe(expected);
   });
+
+  test('does not begin with ~ if the home directory is not known', () => {
+    expect(() => typedPath('~/a', { env: {}, platform: 'linux', cwd: '/' })).toThrow(
+      expect.objectContaining({ code: 'usage', hint: expect.stringContaining('HOME') }),
+    );
+  });
 });
