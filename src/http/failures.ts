@@ -22,9 +22,19 @@ const REASONS: readonly (readonly [words: RegExp, reason: string, hint: string])
   [/^etimedout /, 'connecting timed out', 'check the network, or allow more time with --connect-timeout'],
   [/^e(host|net)unreach /, 'no route to the host', CHECK_NETWORK],
   [
+    /alert.protocol.version/,
+    'the server supports neither TLS 1.2 nor TLS 1.3',
+    `older versions are not safe: ${ASK_OPERATOR} to enable TLS 1.2 or later`,
+  ],
+  [
+    /alert.(certificate.required|bad.certificate)/,
+    'the server demands a client certificate',
+    `this program cannot send one: ${ASK_OPERATOR} for another way in`,
+  ],
+  [
     TLS_REFUSAL,
     'the server refuses the TLS handshake',
-    `it may demand a client certificate, which this program cannot send, or a version of TLS before 1.2: ${ASK_OPERATOR}`,
+    `it may demand a client certificate, which this program cannot send, or have no cipher in common: ${ASK_OPERATOR}`,
   ],
   [
     /^(err_ssl|err_tls|eproto)/,

@@ -28,11 +28,11 @@ test.each<[cause: string, message: RegExp, hint: RegExp, expected: object]>([
   ['wrong version number', /the TLS handshake failed: wrong version number$/, /not speak https/, TEMPORARY],
   [
     'tlsv1 alert protocol version',
-    /refuses the TLS handshake: tlsv1 alert protocol version$/,
-    /TLS before 1\.2/,
+    /supports neither TLS 1\.2 nor TLS 1\.3: tlsv1 alert protocol version$/,
+    /enable TLS 1\.2/,
     FINAL,
   ],
-  ['ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED', /refuses the TLS handshake$/, /client certificate/, FINAL],
+  ['ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED', /demands a client certificate$/, /another way in/, FINAL],
   ['CERT_HAS_EXPIRED', CERTIFICATE, /this clock/, FINAL],
   ['ERR_TLS_CERT_ALTNAME_INVALID', CERTIFICATE, /base URL/, FINAL],
   ['INVALID_PURPOSE', CERTIFICATE, /base URL/, FINAL],
@@ -72,7 +72,7 @@ const CLOSED = { code: 'temporary', ...RETRYABLE, message: expect.stringMatching
 const CUT = { code: 'integrity', ...RETRYABLE, message: expect.stringMatching(/truncated.* after 10 of 20/) };
 const DEFECT = { code: 'internal', exitStatus: 1, retryable: false };
 const NO_ROOM = { exitStatus: 8, retryable: false, stopsRun: true, hint: expect.stringMatching(/ulimit -v/) };
-const REFUSED = { ...FINAL, message: 'the server refuses the TLS handshake' };
+const REFUSED = { ...FINAL, message: 'the server demands a client certificate' };
 const broken = (words: string) => ({
   code: 'integrity',
   retryable: false,
