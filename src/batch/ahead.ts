@@ -9,7 +9,7 @@ const MAX_LINES_AHEAD = 100_000;
 /** How long a stopped run waits for the end of its input, in milliseconds. A pipe may never end. */
 const MAX_WAIT_MS = 200;
 
-export interface AheadOptions<T> {
+interface AheadOptions<T> {
   readonly lines: AsyncIterable<readonly Line[]>;
   /** Number of listings that are requested ahead. */
   readonly jobs: number;

@@ -20,7 +20,7 @@ const MAX_COMPLETING_PER_JOB = 4;
 const MAX_COMPLETING = 64;
 const MAX_COMPLETING_BYTES = 1 << 20;
 
-export interface BatchOptions {
+interface BatchOptions {
   readonly selection: SelectionOptions;
   readonly files: FileDeps;
   readonly recorder: Recorder;

@@ -29,7 +29,7 @@ interface ParseState extends Surroundings {
 }
 
 /** A parsed command line, or its error. The flags are complete as far as they could be read. */
-export interface CommandLine {
+interface CommandLine {
   readonly flags: Flags;
   readonly line: ParsedLine | undefined;
   readonly error: unknown;

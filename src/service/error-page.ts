@@ -14,7 +14,7 @@ const ERROR_MEMBERS = ['error', 'message'];
 const PROBLEM_MEMBERS = ['type', 'title', 'status', 'detail'];
 
 /** Tests the bytes at the beginning of a body. Returns undefined if more bytes are needed to tell. */
-export type ErrorTest = (start: Buffer, isWhole: boolean) => boolean | undefined;
+type ErrorTest = (start: Buffer, isWhole: boolean) => boolean | undefined;
 
 /** Returns the test for a body of this media type and length, or undefined if it can only be the file. */
 export function errorTestFor(fileName: string, contentType: string, length: number | undefined): ErrorTest | undefined {

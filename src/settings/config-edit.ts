@@ -29,7 +29,7 @@ export function findSetting(text: string): NamedSetting {
 }
 
 /** A setting that the config file may hold, or a member of it. */
-export interface FileSetting {
+interface FileSetting {
   /** The setting, with the kind of the member. */
   readonly spec: NamedSetting;
   /** The names that lead to the value: `['listing', 'query', 'page_size']`. */

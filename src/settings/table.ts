@@ -19,7 +19,7 @@ import {
 import { flagOf, type NamedOption, type OptionSpec, type ValueOf } from '../spec/option.ts';
 
 /** A setting: an option that may also come from the environment, a profile or the config file. */
-export interface SettingSpec<T = unknown> extends OptionSpec<T> {
+interface SettingSpec<T = unknown> extends OptionSpec<T> {
   /** The sources that can have it. Default: all. Its name in them is `--base-url`, `FILINGS_BASE_URL`, `baseUrl`. */
   readonly from?: readonly ('flag' | 'env' | 'file')[];
   /** The name of its variable, if it does not follow the rule. */

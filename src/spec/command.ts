@@ -48,7 +48,7 @@ export interface Invocation<O extends Options = Options> {
   readonly flags: Flags;
 }
 
-export interface CommandModule<O extends Options = Options> {
+interface CommandModule<O extends Options = Options> {
   run(invocation: Invocation<O>, world: World): Promise<number>;
 }
 

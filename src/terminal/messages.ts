@@ -31,7 +31,7 @@ export function colors(isEnabled: boolean) {
 }
 
 /** Prints one line. As JSON, the kind is the name of the member. */
-export type Logger = (kind: 'note' | 'warning' | 'trace' | 'log', text: string) => void;
+type Logger = (kind: 'note' | 'warning' | 'trace' | 'log', text: string) => void;
 
 /** The settings of a logger. */
 export interface LoggerSettings {

@@ -17,7 +17,7 @@ export interface FooterRequest {
 }
 
 /** What a later run must know about the bytes of a part. */
-export interface KeptBytes extends RemoteVersion {
+interface KeptBytes extends RemoteVersion {
   readonly bytes: number;
 }
 

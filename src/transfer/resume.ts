@@ -4,7 +4,7 @@ import { httpDate } from '../http/head.ts';
 import type { ServiceResponse } from '../service/requests.ts';
 
 /** A strong validator: two responses with the same one have the same bytes (RFC 9110, section 8.8). */
-export interface Validator {
+interface Validator {
   readonly kind: 'etag' | 'last-modified';
   /** The value of the header field, unchanged. */
   readonly value: string;

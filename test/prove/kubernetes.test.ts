@@ -112,7 +112,7 @@ describe.runIf(process.geteuid?.() === 0)('the container', () => {
     const received = async () => {
       const names = await readdir(place.at(`exhibits/${one}`)).catch(() => []);
       const part = names.find((name) => name.endsWith('part'));
-      // A file may be complete, and its part gone, by now.
+      // A file may be complete, and its part gone, at that point.
       return part === undefined ? 0 : (await place.read(`exhibits/${one}/${part}`).catch(() => '')).length;
     };
     await Promise.race([until(async () => (await received()) === 2_000_000), first.ended]);
