@@ -10,13 +10,14 @@ const BODY = content(3_000_000);
 
 /** A service with files of 3 MB. Each response stops after 2 MB until the test releases the file. */
 export interface PausedService extends Archive {
-  /** Sends the rest of a file. */
+  /** Sends the rest of a file, or the whole file at once if it has not been requested yet. */
   release(name: string): void;
 }
 
 /** `listed` has the names in the listing of the filing. Any other name can be downloaded, too. */
 export async function startPaused(listed: readonly string[] = []): Promise<PausedService> {
   const sockets = new Map<string, Socket>();
+  const released = new Set<string>();
   const files = Object.fromEntries(listed.map((name) => [name, BODY]));
   const archive = await startArchive(
     { [ACCESSION]: files },
@@ -25,12 +26,18 @@ export async function startPaused(listed: readonly string[] = []): Promise<Pause
         if (name === undefined) return false;
         sockets.set(name, socket);
         socket.write(head(200, { 'Content-Length': BODY.length, ETag: '"v1"' }));
-        socket.write(BODY.subarray(0, 2_000_000));
+        socket.write(released.has(name) ? BODY : BODY.subarray(0, 2_000_000));
         return true;
       },
     },
   );
-  return { ...archive, release: (name) => void sockets.get(name)?.write(BODY.subarray(2_000_000)) };
+  return {
+    ...archive,
+    release(name) {
+      released.add(name);
+      sockets.get(name)?.write(BODY.subarray(2_000_000));
+    },
+  };
 }
 
 /**
