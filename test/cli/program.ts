@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Writable } from 'node:stream';
 import { execa, type Options } from 'execa';
-import { onTestFinished } from 'vitest';
+import { onTestFinished, test as vitestTest } from 'vitest';
 import { getCurrentTest } from 'vitest/suite';
 import { emptyPlace, type Place } from '../program/place.ts';
 
@@ -104,6 +104,9 @@ export async function workplace(): Promise<Workplace> {
     },
   };
 }
+
+/** `test` with a workplace. */
+export const test = vitestTest.extend('place', workplace);
 
 /** Starts a command line and leaves it running until the end of the test. Its stdin is open. */
 export function started([file = '', ...args]: readonly string[], options: SpawnOptionsWithoutStdio): Running {

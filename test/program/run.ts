@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable, Writable } from 'node:stream';
 import type { TlsOptions } from 'node:tls';
-import { onTestFinished } from 'vitest';
+import { onTestFinished, test as vitestTest } from 'vitest';
 import type { Sleep } from '../../src/abort.ts';
 import { FilingsError } from '../../src/errors.ts';
 import { main } from '../../src/main.ts';
@@ -70,6 +70,9 @@ export async function workplace() {
 }
 
 export type Workplace = Awaited<ReturnType<typeof workplace>>;
+
+/** `test` with a workplace. */
+export const test = vitestTest.extend('place', workplace);
 
 /** A workplace with a scripted service. Its commands use this service and a key. */
 export async function asking(script: Script, tls?: TlsOptions) {

@@ -4,7 +4,7 @@ import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { onTestFinished } from 'vitest';
+import { onTestFinished, test as vitestTest } from 'vitest';
 import { sleep } from '../../src/abort.ts';
 import { Directories } from '../../src/disk/directory.ts';
 import { Connections } from '../../src/http/connections.ts';
@@ -106,6 +106,9 @@ export async function temporaryDirectory(): Promise<string> {
   onTestFinished(() => rm(directory, { recursive: true, force: true, maxRetries: 5 }));
   return directory;
 }
+
+/** `test` with an empty directory. */
+export const test = vitestTest.extend('directory', temporaryDirectory);
 
 /** Creates a socket, which has a name and is not a file. */
 export async function socketAt(path: string): Promise<void> {
