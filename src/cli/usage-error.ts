@@ -5,23 +5,44 @@ import { FilingsError } from '../errors.ts';
 import { didYouMean } from '../spec/nearest.ts';
 import { counted } from '../text.ts';
 
-/** A long option, a short one, or a plain short word: surely no key or token. */
+/** A long option, a short one, or a plain short word: surely neither a key nor a token. */
 const HARMLESS = /^(--[a-z][\w-]*|-\w|[a-z-]{1,24}$)/i;
 
 /** Returns the error `usage` for an error of commander about `command`, whose full name is `path`. */
 export function usageError({ code, message }: CommanderError, command: Command, path: string): FilingsError {
-  const [, word = ''] = /'(.*)'/.exec(message) ?? [];
-  if (code === 'commander.unknownCommand') return unknownCommand(word, command, path);
+  const hint = `see ${path} --help`;
+  const [, word = ''] = /'(.*?)'/.exec(message) ?? [];
+  const [first = '', second = ''] = message.match(/--[a-z][\w-]*/g) ?? [];
+  switch (code) {
+    case 'commander.unknownCommand':
+      return unknownCommand(word, command, path);
+    case 'commander.unknownOption':
+      return unknownOption(word, command, path);
+    case 'commander.conflictingOption':
+      return new FilingsError('usage', `${first} cannot be used with ${second}`, { hint });
+    case 'commander.optionMissingArgument':
+      return new FilingsError('usage', `${first} needs a value`, { hint });
+    case 'commander.missingArgument':
+      return new FilingsError('usage', `${path}: ${word} is missing`, { hint });
+    case 'commander.invalidArgument': {
+      const [argument] = command.registeredArguments;
+      return unknownWord(`${argument?.name()}`, word, argument?.argChoices ?? [], path);
+    }
+    case 'commander.excessArguments': {
+      const most = command.registeredArguments.length;
+      const reason = most === 0 ? 'takes no arguments' : `takes at most ${counted(most, 'argument')}`;
+      return new FilingsError('usage', `${path}: ${reason}`, { hint });
+    }
+    default:
+      return new FilingsError('usage', message.replace(/^error: /, ''), { hint });
+  }
+}
+
+function unknownOption(word: string, command: Command, path: string): FilingsError {
   const options = command.options.map(({ long }) => `${long}`);
   const [name = '', value] = word.split('=');
-  if (code === 'commander.unknownOption' && value !== undefined && options.includes(name))
-    return new FilingsError('usage', `${name} takes no value`, { hint: `leave out what follows ${name}` });
-  if (code === 'commander.unknownOption') return unknownWord('option', word, options, path);
-  const hint = `see ${path} --help`;
-  if (code !== 'commander.excessArguments') return new FilingsError('usage', message.replace(/^error: /, ''), { hint });
-  const most = command.registeredArguments.length;
-  const reason = most === 0 ? 'takes no arguments' : `takes at most ${counted(most, 'argument')}`;
-  return new FilingsError('usage', `${path}: ${reason}`, { hint });
+  if (value === undefined || !options.includes(name)) return unknownWord('option', word, options, path);
+  return new FilingsError('usage', `${name} takes no value`, { hint: `leave out what follows ${name}` });
 }
 
 /** Returns the error for a word that is not one of the subcommands of `command`. */

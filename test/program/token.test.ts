@@ -123,7 +123,7 @@ describe('token sign', () => {
 
   test.each<[line: string, reason: RegExp, status?: number]>([
     ['sign', /no key to sign with[\s\S]*--key FILE or --secret-file FILE, or set 'jwt'/],
-    ['sign --key ec.pem --secret-file secret', /--key <FILE>' cannot be used with option '--secret-file/],
+    ['sign --key ec.pem --secret-file secret', /--key cannot be used with --secret-file/],
     ['sign --key - --api-key-file -', /--key - and --api-key-file -/],
     ['sign --key nope', /key file \S+nope: no such file/],
     ['sign --key ec.pem --alg EdDSA', /--alg: must be an algorithm that the service accepts .* not 'EdDSA'/],

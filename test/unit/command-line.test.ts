@@ -77,14 +77,11 @@ test.each([
   ['list --zz', "unknown option '--zz'", 'see filings list --help'],
   ['list -xcanary', "unknown option '-x'", 'see filings list --help'],
   ['list --json=canary', '--json takes no value', 'leave out what follows --json'],
-  ['list --api-key', "option '--api-key <KEY>' argument missing", 'see filings list --help'],
-  ['verify', "missing required argument 'DIRECTORY'", 'see filings verify --help'],
-  [
-    'completion tcsh',
-    "command-argument value 'tcsh' is invalid for argument 'SHELL'. Allowed choices are bash, zsh, fish, powershell.",
-    'see filings completion --help',
-  ],
-  ['list -l --json X', "option '-l, --long' cannot be used with option '--json'", 'see filings list --help'],
+  ['list --api-key', '--api-key needs a value', 'see filings list --help'],
+  ['verify', 'filings verify: DIRECTORY is missing', 'see filings verify --help'],
+  ['completion zhs', "unknown SHELL 'zhs'", 'did you mean zsh?'],
+  ['completion SECRET.canary', "unknown SHELL '…'", 'see filings completion --help'],
+  ['list -l --json X', '--long cannot be used with --json', 'see filings list --help'],
   ['serve --port 65536', "--port: must be a whole number from 0 to 65,535, such as 8787, not '65536'", undefined],
   ['--color=canary list X', "--color: must be auto, always or never, not 'canary'", undefined],
 ])('%j is refused with the message %j', (line, message, hint) => {
@@ -101,10 +98,10 @@ describe('the settings of a command line that is wrong', () => {
     { line: 'token bogus --error-format json', message: "unknown command 'bogus'", flags: json },
     { line: 'download --jobs 1 --if-exists x', message: '--if-exists: must be skip, compare', flags: { jobs: '1' } },
     { line: 'list --color x --error-format json', message: '--color: must be', flags: { ...json, color: 'x' } },
-    { line: 'completion csh --error-format json', message: "invalid for argument 'SHELL'", flags: json },
-    { line: 'download --all -o x --error-format json', message: "cannot be used with option '--all'", flags: json },
+    { line: 'completion csh --error-format json', message: "unknown SHELL 'csh'", flags: json },
+    { line: 'download --all -o x --error-format json', message: '--output cannot be used with --all', flags: json },
     { line: '--error-format text completion bash zsh', message: 'at most 1', flags: { errorFormat: 'text' } },
-    { line: 'list --error-format json --jobs', message: 'argument missing', flags: json },
+    { line: 'list --error-format json --jobs', message: '--jobs needs a value', flags: json },
   ])('are read: $line', ({ line, message, flags }) => {
     const read = readCommandLine(line.split(' '));
     expect(read.error).toMatchObject({ code: 'usage', message: expect.stringContaining(message) });
