@@ -96,7 +96,14 @@ export async function save(
     progress.warnAboutFile(`${fetched.path ?? item.fileName}: the file is empty`);
   const outcome = checksums && !stream ? await addChecksum(fetched, target, checksums, signal) : fetched;
   bar.finish();
-  return outcome;
+  return item.filing ? withHintAboutListing(outcome) : outcome;
+}
+
+/** Returns the outcome of a listed file. If it was not found, the name in the request cannot be the mistake. */
+function withHintAboutListing(outcome: Outcome): Outcome {
+  if (outcome.error?.code !== 'not_found') return outcome;
+  const hint = 'the listing names this file, but the service does not have it: run it again later';
+  return { ...outcome, error: outcome.error.with({ hint }) };
 }
 
 /** Adds a file to SHA256SUMS. Hashes an existing file that is not listed yet. */

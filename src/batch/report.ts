@@ -122,14 +122,15 @@ export function batchSummary(counts: Counts, { notStarted, ms, requests, place }
   const { downloaded, resumed, skipped, planned, failed, unfinished } = files;
   const size = bytes > 0 ? ` (${humanBytes(bytes)} as listed)` : '';
   const parts = [
-    planned > 0 && `${planned} would be downloaded${size}, with ${counted(planned, 'request')}`,
+    planned > 0 &&
+      `${planned} would be downloaded${size} with ${planned} more ${planned === 1 ? 'request' : 'requests'}`,
     downloaded + resumed > 0 && `${downloaded + resumed} downloaded (${humanBytes(bytes)}) to ${place}`,
     resumed > 0 && `${resumed} of them resumed`,
     skipped > 0 && `${skipped} skipped`,
     failed > 0 && `${failed} failed`,
     unfinished > 0 && `${unfinished} unfinished`,
     done > 0 && `${counted(done, 'filing')} done before`,
-    unmatched > 0 && `${unmatched} without a match`,
+    unmatched > 0 && `${counted(unmatched, 'filing')} without a matching file`,
   ].filter(Boolean);
   if (parts.length === 0) parts.push('nothing downloaded');
   if (notStarted) parts.push(`${notStarted} not started`);

@@ -43,7 +43,7 @@ export function helpAfter(
     '',
     ...(hasExits ? ['Exit status:', ...EXIT_ROWS.map(([status, text]) => formatItem(status, 5, text, help)), ''] : []),
     ...(examples.length > 0 ? [help.boxWrap(heading, helpWidth), ...shown, ''] : []),
-    help.boxWrap(`${more}\nAll rules: man filings`, helpWidth),
+    help.boxWrap(`${more}\nFull manual: man filings`, helpWidth),
     '',
   ].join('\n');
 }

@@ -26,18 +26,18 @@ const REFUSED_BY_WINDOWS = /[<>"|?*]/;
 
 const RULES: readonly (readonly [isBroken: (name: string, platform: string) => boolean, reason: string])[] = [
   [(name) => name === '', 'it is empty'],
-  [(name) => INVISIBLE.test(name), 'it has control or invisible characters in it'],
-  [(name) => /[/\\]/.test(name), 'it has a path separator in it'],
-  [(name) => name.includes(':'), 'it has a colon in it, which is a drive or a hidden stream on Windows'],
+  [(name) => INVISIBLE.test(name), 'it contains control or invisible characters'],
+  [(name) => /[/\\]/.test(name), 'it contains a path separator'],
+  [(name) => name.includes(':'), 'it contains a colon, which means a drive or a hidden stream on Windows'],
   [(name) => /^[.-]/.test(name), 'it begins with a dot or a dash'],
   [(name) => /^ |[. ]$/.test(name), 'it begins or ends with a space, or ends with a dot'],
   [(name) => WINDOWS_DEVICE.test(name), 'it is the name of a device on Windows'],
   [(name) => Buffer.byteLength(name) > MAX_FINAL_NAME_BYTES, `it is longer than ${MAX_FINAL_NAME_BYTES} bytes`],
   [
     (name, platform) => platform === 'win32' && REFUSED_BY_WINDOWS.test(name),
-    'it has a character in it that Windows does not allow in a name: < > " | ? *',
+    'it contains a character that Windows does not allow in names: < > " | ? *',
   ],
-  [(name) => twinKey(name) === CHECKSUMS, 'it is that of the list of checksums'],
+  [(name) => twinKey(name) === CHECKSUMS, 'it is the name of the list of checksums'],
 ];
 
 /**
@@ -49,12 +49,12 @@ export function fileNameFault(name: string, platform: string): FileNameFault | u
   const bare = STYLE_SHEET_FOLDER.exec(name)?.[1];
   if (bare !== undefined && fileNameFault(bare, platform) === undefined) {
     return {
-      reason: 'it has a style-sheet folder before the name of the file',
-      hint: `to download it under that name, choose the one on the disk: -o ${shellWord(bare)}`,
+      reason: 'it contains a style-sheet folder before the file name',
+      hint: `to download it, choose its name on the disk: -o ${shellWord(bare)}`,
     };
   }
   const rule = RULES.find(([isBroken]) => isBroken(name, platform));
-  return rule && { reason: rule[1], hint: 'choose the name on the disk yourself: -o PATH' };
+  return rule && { reason: rule[1], hint: 'choose its name on the disk: -o PATH' };
 }
 
 /**

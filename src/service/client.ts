@@ -170,9 +170,9 @@ export class ServiceClient {
     const { host, origin } = new URL(address);
     if (origin !== baseUrl.origin)
       return `the service redirects to ${foreign(host)}, and the key is never sent to another host`;
-    const { source, token } = credentials;
+    const { source, token, keyIn } = credentials;
     if (token === undefined) {
-      return `check the API key from ${source}, how it is sent (--key-in), and whether the service also requires a JWT`;
+      return `check the API key from ${source}, how it is sent (now by --key-in ${keyIn}), and whether the service also requires a JWT`;
     }
     return (
       clockSkew(this.clockAhead, true) ??

@@ -7,6 +7,7 @@ import type { HeaderFields } from '../http/head.ts';
 import { isRetriedStatus } from '../http/retry.ts';
 import { isDeeper, isJsonObject, type JsonObject, parseJson } from '../json.ts';
 import type { Secrets } from '../secrets.ts';
+import { shellWord } from '../text.ts';
 
 /** The parts of an error response that its error is made of. */
 export interface ErrorResponse {
@@ -85,6 +86,8 @@ function hintFor({ status, resource }: ErrorResponse, code: ErrorCode): string {
   if (code === 'temporary') return 'run it again later';
   if (code === 'integrity') return 'check the base URL';
   if (code === 'not_found' && resource.fileName === undefined) return CHECK_NUMBER_AND_URL;
+  if (code === 'not_found' && /[*?]/.test(resource.fileName ?? ''))
+    return `to choose files by a pattern: filings download ${resource.accession} --include ${shellWord(resource.fileName ?? '')}`;
   if (code === 'not_found')
     return `check the file name, the accession number and the base URL; to see the files: filings list ${resource.accession}`;
   return resource.fileName === undefined

@@ -45,11 +45,12 @@ export function createBar(stream: OutputStream, read: () => ProgressLine | undef
   };
 }
 
-/** Returns the line in so many columns: with a bar if there is room, otherwise with a shorter label. */
+/** Returns the line in so many columns: with a bar if there is room, otherwise with a shorter name and fewer facts. */
 function fitted({ label, isName, share, facts }: ProgressLine, columns: number): string {
   const bar = share === undefined ? [] : [`[${'='.repeat(share * BAR_COLUMNS).padEnd(BAR_COLUMNS)}]`];
-  const [long, short] = [['', ...bar, ...facts].join('  '), ['', ...facts].join('  ')];
+  const fewer = facts.map((_, dropped) => facts.slice(0, facts.length - dropped));
+  const ends = [[...bar, ...facts], ...fewer].map((texts) => ['', ...texts].join('  '));
   const least = Math.min(displayWidth(label), isName ? MIN_NAME_COLUMNS : columns);
-  const end = columns - displayWidth(long) >= least ? long : short;
-  return clipped(clipped(label, Math.max(MIN_NAME_COLUMNS, columns - displayWidth(end))) + end, Math.max(1, columns));
+  const end = ends.find((text) => columns - displayWidth(text) >= least) ?? '';
+  return clipped(label, Math.max(1, columns - displayWidth(end))) + end;
 }

@@ -126,7 +126,7 @@ test('a dry run of lines that name files requests nothing, and its plan is an in
   const { exitCode, stdout, stderr } = await batch(lines(2), ['-n', ...KEEPING]);
   expect([exitCode, archive.asked()]).toEqual([0, []]);
   expect(linesOf(stdout)).toEqual(names(2).map((name) => `${A}\t${name}`));
-  expect(stderr).toContain('2 would be downloaded, with 2 requests;');
+  expect(stderr).toContain('2 would be downloaded with 2 more requests;');
   expect(stderr).not.toContain('--layout');
   expect(await present()).toEqual(['report']);
   expect((await batch(`${stdout}`)).report.summaries.at(-1)).toMatchObject({ downloaded: 2 });
@@ -137,7 +137,7 @@ test('a dry run of filings lists them, and plans each file with its listed size,
   const limits = ['--max-requests', '1', '--max-bytes', '1', '--stop-after', '1ms'];
   const { exitCode, stderr, report } = await batch([A, B], ['-n', '--all', ...KEEPING, ...limits]);
   expect([exitCode, archive.asked()]).toEqual([3, [A, B]]);
-  expect(stderr).toContain('3 would be downloaded (60 B as listed), with 3 requests');
+  expect(stderr).toContain('3 would be downloaded (60 B as listed) with 3 more requests');
   const file = { accession_no: A, path: `out/${A}/f000.htm`, result: 'planned', bytes: 20, verified_length: false };
   expect(report.files.find(({ file_name }) => file_name === 'f000.htm')).toMatchObject(file);
   expect(report.summaries).toMatchObject([{ planned: 3, downloaded: 0, failed: 1, exit_code: 3 }]);
@@ -167,7 +167,7 @@ test('the plan of FILE arguments says which layout belongs to it, and --report -
 
 test.each`
   args                                        | exit | says
-  ${['missing']}                              | ${0} | ${/^1 would be downloaded, with 1 request;/m}
+  ${['missing']}                              | ${0} | ${/^1 would be downloaded with 1 more request;/m}
   ${['f000.htm', '-o', 'missing/f000.htm']}   | ${0} | ${/^1 would be downloaded/m}
   ${['f000.htm', '--if-exists', 'error']}     | ${8} | ${/^filings: f000.htm: it already exists/m}
   ${['f000.htm', '--sha256', '0'.repeat(64)]} | ${9} | ${/^filings: .*wrong hash/m}

@@ -76,7 +76,7 @@ describe('filings serve', () => {
     const [warning, ...lines] = jsonOf(loud.log());
     expect(JSON.stringify(warning)).toContain('other machines may reach 0.0.0.0');
     expect(lines).toEqual([
-      { note: 'the key is the one of --api-key' },
+      { note: 'the API key is that of --api-key' },
       { log: expect.stringMatching(/GET \/v1\/filings .* 401 /) },
     ]);
   });

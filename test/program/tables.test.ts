@@ -47,7 +47,7 @@ const TOKEN = [
   .join('.');
 
 test.each<{ line: string; heading: RegExp; row: RegExp }>([
-  { line: 'config list', heading: /^KEY +VALUE +ORIGIN/, row: /^jobs +8 +\S+config\.json: jobs$/m },
+  { line: 'config list', heading: /^KEY +VALUE +SOURCE/, row: /^jobs +8 +\S+config\.json: jobs$/m },
   { line: `config check ${ACCESSION} --sandbox`, heading: /^CHECKED +RESULT/, row: /^clock +ok$/m },
   {
     line: `token inspect ${TOKEN}.AA`,

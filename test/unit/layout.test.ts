@@ -32,7 +32,7 @@ test.each<[template: string, why: string]>([
 });
 
 test.each<[template: string, name: string, reason: RegExp]>([
-  ['{file_name}', '../a', /^it has a path separator in it/],
+  ['{file_name}', '../a', /^it contains a path separator/],
   ['x{file_name}', '.a', /^it begins with a dot/],
   ['x{file_name}', '', /^it is empty/],
   ['co{file_name}/{file_name}', 'n', /^as 'con' of the layout, it is the name of a device on Windows/],

@@ -45,5 +45,6 @@ async function readSecretValue({ key, secret }: NamedSetting, world: World): Pro
       hint: 'see filings config set --help',
     });
   }
-  return readSecretFromStdin(key, world);
+  // No other secret can be in the file.
+  return readSecretFromStdin('API key', world);
 }

@@ -19,7 +19,7 @@ export async function showAll({ flags }: Invocation, world: World): Promise<numb
     const { value = '', name = 'not set' } = rawSettings.get(spec.key) ?? {};
     return [spec.key, displayText(spec, value, world.secrets), name].map((text) => printable(text));
   });
-  await writeRecords(['KEY', 'VALUE', 'ORIGIN'], rows, flags, world);
+  await writeRecords(['KEY', 'VALUE', 'SOURCE'], rows, flags, world);
   return 0;
 }
 

@@ -52,9 +52,8 @@ export async function run({ args, options, flags }: Invocation<typeof OPTIONS>, 
     log: (line) => log('log', foreign(line)),
   });
   try {
-    if (!isLoopback(host))
-      log('warning', `other machines may reach ${host}, and whoever is in between can read the keys`);
-    log('note', `the key is ${keySetting === undefined ? DEFAULT_KEY : `the one of ${keySetting.name}`}`);
+    if (!isLoopback(host)) log('warning', `other machines may reach ${host}, and anyone in between can read the keys`);
+    log('note', `the API key is ${keySetting === undefined ? DEFAULT_KEY : `that of ${keySetting.name}`}`);
     const accession = (await readdir(directory)).sort().find((name) => accessionIn(name) === name);
     // Whoever gives keys of their own knows how to pass them, and pages must be described first.
     if (accession && keySetting === undefined && jwtKeys.length === 0 && options.pages === undefined)

@@ -88,7 +88,7 @@ test('the bars do not overwrite typed input, and Ctrl-C ends its line', async ()
 const KEY = 'a-canary-key-of-this-test';
 
 test.each([
-  { prompt: 'apiKey:', command: 'config set api-key', keys: CTRL_C, after: [INTERRUPTED, 'ended with 130'] },
+  { prompt: 'API key:', command: 'config set api-key', keys: CTRL_C, after: [INTERRUPTED, 'ended with 130'] },
   {
     prompt: 'API key:',
     command: `list ${ACCESSION} --api-key-file -`,
