@@ -1,28 +1,23 @@
 import { openSync } from 'node:fs';
 import { lstat, mkdir, readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import { sleep } from '../../src/abort.ts';
 import { AppendFile } from '../../src/disk/append.ts';
 import { replaceFile } from '../../src/disk/atomic-write.ts';
 import { NEW_FILE, namesOn, retryWhileInUse } from '../../src/disk/calls.ts';
 import { OutputFile } from '../../src/disk/output-file.ts';
 import { proving } from '../proving.ts';
-import { socketAt, temporaryDirectory } from './transfer-fixture.ts';
-
-let folder: string;
-let file: string;
-beforeEach(async () => {
-  folder = await temporaryDirectory();
-  file = join(folder, 'file');
-});
+import { socketAt, test } from './transfer-fixture.ts';
 
 const here = { platform: process.platform, sleep, random: Math.random };
-const text = (path = file) => readFile(path, 'utf8');
+const text = (path: string) => readFile(path, 'utf8');
 
-test('a file is created, written, flushed, closed, linked, renamed and removed', async () => {
+type Plant = { make: (path: string) => Promise<unknown>; why: string };
+
+test('a file is created, written, flushed, closed, linked, renamed and removed', async ({ directory }) => {
   const names = namesOn(here);
-  const [part, final, other] = [join(folder, 'part'), join(folder, 'final'), join(folder, 'other')];
+  const [part, final, other] = [join(directory, 'part'), join(directory, 'final'), join(directory, 'other')];
   const written = new OutputFile(openSync(part, NEW_FILE, 0o600));
   await written.write([Buffer.from('gone')]);
   await written.restart();
@@ -36,7 +31,7 @@ test('a file is created, written, flushed, closed, linked, renamed and removed',
   await names.remove(part);
   await names.remove(part);
   await names.rename(final, other);
-  expect(await readdir(folder)).toEqual(['other']);
+  expect(await readdir(directory)).toEqual(['other']);
   expect(await text(other)).toBe(`one, two${'x'.repeat(100_000)}`);
 });
 
@@ -54,7 +49,8 @@ describe('after a failure', () => {
     await written.close();
   });
 
-  test('a file that could not be written refuses a flush that the system would accept', async () => {
+  test('a file that could not be written refuses a flush that the system would accept', async ({ directory }) => {
+    const file = join(directory, 'file');
     await writeFile(file, '');
     const written = new OutputFile(openSync(file, 'r'));
     const failure = await written.write([Buffer.from('x')]).catch((error) => error);
@@ -75,9 +71,9 @@ describe('after a failure', () => {
   });
 });
 
-test('a discarded file loses its bytes only during a flush', async () => {
+test('a discarded file loses its bytes only during a flush', async ({ directory }) => {
   for (const isUnderWay of [true, false]) {
-    const path = join(folder, String(isUnderWay));
+    const path = join(directory, String(isUnderWay));
     const written = new OutputFile(openSync(path, NEW_FILE, 0o600));
     await written.write([Buffer.from('some text')]);
     const flushing = written.flush();
@@ -92,108 +88,101 @@ test('a discarded file loses its bytes only during a flush', async () => {
 });
 
 describe('a call that fails because another program has the file open', () => {
-  const failing = (code: string, times: number) => {
+  /** Repeats a call that fails `times` times. Returns its result and the waits. */
+  async function repeat(code: string, times: number) {
+    const waits: number[] = [];
     let calls = 0;
-    return async () => {
+    const call = async () => {
       calls += 1;
       if (calls <= times) throw Object.assign(new Error(code), { code });
-      return calls;
     };
-  };
-  const counted = () => {
-    const waits: number[] = [];
-    return { waits, sleep: async (ms: number) => void waits.push(ms) };
-  };
+    const error = await retryWhileInUse(call, async (ms) => void waits.push(ms)).catch(({ code }) => code);
+    return { error, waits };
+  }
 
-  test.each(['EPERM', 'EACCES', 'EBUSY'])('is repeated after %s', async (code) => {
-    const { waits, sleep } = counted();
-    expect(await retryWhileInUse(failing(code, 3), sleep)).toBe(4);
-    expect(waits).toEqual([50, 50, 50]);
-  });
-
-  test('fails after one second', async () => {
-    const { waits, sleep } = counted();
-    await expect(retryWhileInUse(failing('EBUSY', 1000), sleep)).rejects.toMatchObject({ code: 'EBUSY' });
-    expect(waits.reduce((sum, ms) => sum + ms)).toBe(1000);
+  test('is repeated, and fails after one second', async () => {
+    for (const code of ['EPERM', 'EACCES', 'EBUSY'])
+      expect(await repeat(code, 3)).toEqual({ error: undefined, waits: [50, 50, 50] });
+    const { error, waits } = await repeat('EBUSY', 1000);
+    expect([error, waits.reduce((sum, ms) => sum + ms)]).toEqual(['EBUSY', 1000]);
   });
 
   test('is not repeated after another error', async () => {
-    const { waits, sleep } = counted();
-    await expect(retryWhileInUse(failing('ENOSPC', 1), sleep)).rejects.toMatchObject({ code: 'ENOSPC' });
-    expect(waits).toEqual([]);
+    expect(await repeat('ENOSPC', 1)).toEqual({ error: 'ENOSPC', waits: [] });
   });
 });
 
 describe('a file that is replaced', () => {
-  test('may be the target of a link, even of one that leads nowhere yet', async () => {
-    const link = join(folder, 'link');
+  test('may be the target of a link, even of one that leads nowhere yet', async ({ directory }) => {
+    const link = join(directory, 'link');
     await symlink('file', link);
     for (const content of ['made', 'replaced']) {
       await replaceFile(link, content, here);
-      expect([await text(), (await lstat(link)).isSymbolicLink()]).toEqual([content, true]);
+      expect([await text(join(directory, 'file')), (await lstat(link)).isSymbolicLink()]).toEqual([content, true]);
     }
-    expect(await readdir(folder)).toEqual(['file', 'link']);
+    expect(await readdir(directory)).toEqual(['file', 'link']);
   });
 
-  test.each([
-    ['a device', (path: string) => symlink('/dev/null', path)],
-    ['a socket', socketAt],
-    ['a directory', (path: string) => mkdir(path)],
-  ])('is never %s', async (_, make) => {
+  test.for`
+    what             | make                                            | why
+    ${'a device'}    | ${(path: string) => symlink('/dev/null', path)} | ${'it is not a regular file'}
+    ${'a socket'}    | ${socketAt}                                     | ${'it is not a regular file'}
+    ${'a directory'} | ${(path: string) => mkdir(path)}                | ${'it is a directory'}
+  `('is never $what', async ({ make, why }: Plant, { directory }) => {
+    const file = join(directory, 'file');
     await make(file);
     const before = (await stat(file)).mode;
-    await expect(replaceFile(file, 'new', here)).rejects.toMatchObject({
-      code: 'local_io',
-      message: expect.stringMatching(/it is (not a regular file|a directory)$/),
-    });
-    expect([(await stat(file)).mode, await readdir(folder)]).toEqual([before, ['file']]);
+    const refused = { code: 'local_io', message: expect.stringContaining(why) };
+    await expect(replaceFile(file, 'new', here)).rejects.toMatchObject(refused);
+    expect([(await stat(file)).mode, await readdir(directory)]).toEqual([before, ['file']]);
   });
 
-  test.each([
-    [0o600, 0o700],
-    [0o644, 0o755],
-  ])('with mode %o is put into new directories of mode %o', async (mode, directory) => {
-    const path = join(folder, 'new/er/file');
-    await expect(replaceFile(path, 'text', here, { mode })).rejects.toMatchObject({ code: 'local_io' });
-    expect(await readdir(folder)).toEqual([]);
-    await replaceFile(path, 'text', here, { mode, makesDirectories: true });
-    const modes = await Promise.all(['new', 'new/er', 'new/er/file'].map((name) => stat(join(folder, name))));
+  test('is put into new directories of its own mode if they may be made', async ({ directory }) => {
     const masked = (full: number) => full & ~process.umask();
-    expect(modes.map((one) => one.mode & 0o777)).toEqual([masked(directory), masked(directory), masked(mode)]);
+    for (const mode of [0o600, 0o644]) {
+      const path = join(directory, `${mode}/new/file`);
+      await expect(replaceFile(path, 'text', here, { mode })).rejects.toMatchObject({ code: 'local_io' });
+      expect(await readdir(directory)).not.toContain(`${mode}`);
+      await replaceFile(path, 'text', here, { mode, makesDirectories: true });
+      const modes = await Promise.all(['../..', '..', '.'].map((above) => stat(join(path, above))));
+      const inDirectory = masked(mode === 0o600 ? 0o700 : 0o755);
+      expect(modes.map((one) => one.mode & 0o777)).toEqual([inDirectory, inDirectory, masked(mode)]);
+    }
   });
 });
 
 describe('appended lines', () => {
-  const append = async (...lines: string[]) => {
-    const appendFile = await AppendFile.open(file);
-    await Promise.all(lines.map((line) => appendFile.write([Buffer.from(`${line}\n`)])));
-    await appendFile.end();
-  };
-
-  test('create the file, follow one another and start a new line after a torn one', async () => {
+  test('create the file, follow one another and start a new line after a torn one', async ({ directory }) => {
+    const file = join(directory, 'file');
+    const append = async (...lines: string[]) => {
+      const appendFile = await AppendFile.open(file);
+      await Promise.all(lines.map((line) => appendFile.write([Buffer.from(`${line}\n`)])));
+      await appendFile.end();
+    };
     await append('a', 'b');
-    expect(await text()).toBe('a\nb\n');
+    expect(await text(file)).toBe('a\nb\n');
     for (const torn of ['torn', '\0']) {
       await writeFile(file, torn, { flag: 'a' });
       await append('c');
     }
-    expect(await text()).toBe('a\nb\ntorn\nc\n\0\nc\n');
+    expect(await text(file)).toBe('a\nb\ntorn\nc\n\0\nc\n');
   });
 
-  test.each<[string, (path: string) => Promise<unknown>, RegExp]>([
-    ['a directory', (path) => mkdir(path), /it is a directory/],
-    ['a device', (path) => symlink('/dev/null', path), /it is not a regular file/],
-    ['a socket', socketAt, /no such device or address/],
-    ['a missing directory', async (path) => symlink(join(path, 'x/y'), path), /./],
-  ])('are refused for %s', async (_, make, why) => {
+  test.for`
+    what                     | make                                                  | why
+    ${'a directory'}         | ${(path: string) => mkdir(path)}                      | ${'it is a directory'}
+    ${'a device'}            | ${(path: string) => symlink('/dev/null', path)}       | ${'it is not a regular file'}
+    ${'a socket'}            | ${socketAt}                                           | ${'no such device or address'}
+    ${'a missing directory'} | ${(path: string) => symlink(join(path, 'x/y'), path)} | ${''}
+  `('are refused for $what', async ({ make, why }: Plant, { directory }) => {
+    const file = join(directory, 'file');
     await make(file);
-    await expect(AppendFile.open(file)).rejects.toMatchObject({
-      code: 'local_io',
-      message: expect.stringMatching(why),
-    });
+    const refused = { code: 'local_io', message: expect.stringContaining(why) };
+    await expect(AppendFile.open(file)).rejects.toMatchObject(refused);
   });
 
-  test('of several writers at once are never lost or torn', async () => {
+  test('of several writers at once are never lost or torn', async ({ directory }) => {
+    const file = join(directory, 'file');
     const rest = 'torn\n';
     const lines = proving ? 20_000 : 1000;
     await writeFile(file, 'torn');
@@ -204,7 +193,7 @@ describe('appended lines', () => {
     });
     await Promise.all(appending);
     const wanted = ['a', 'b', 'c'].flatMap((who) => Array.from({ length: lines }, (_, n) => `${who}${n}`));
-    const found = await text();
+    const found = await text(file);
     expect(found.startsWith(rest)).toBe(true);
     expect(found.slice(rest.length).split('\n').filter(Boolean).sort()).toEqual(wanted.sort());
   });
