@@ -4,26 +4,20 @@ import { createServer, type Socket } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { setTimeout as wait } from 'node:timers/promises';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
-import { sleep } from '../../src/abort.ts';
 import { Connections } from '../../src/http/connections.ts';
 import { get, type HttpResponse } from '../../src/http/request.ts';
 import { heldClock } from '../held-clock.ts';
-import { head } from '../servers/answers.ts';
+import { type Ending, head, sendAndEnd } from '../servers/answers.ts';
 import { type Script, scripted } from '../servers/scripted.ts';
 import { content } from './transfer-fixture.ts';
 
 const IDLE_MS = 20_000;
 const CONNECT_MS = 10_000;
 
-/**
- * Starts a server of `script` and connections to `host` that use `clock`. Returns both and a function that sends a
- * request.
- */
-async function talk(
-  script: Script,
-  { host = '127.0.0.1', clock = { monotonic: () => performance.now(), sleep } } = {},
-) {
+/** Starts a server of `script`, and connections to `host` with a clock that `pass` moves. */
+async function talk(script: Script, host = '127.0.0.1') {
   const server = await scripted(script);
+  const { pass, ...clock } = heldClock();
   const connections = new Connections({ connectTimeout: CONNECT_MS, idleTimeout: IDLE_MS }, { env: {}, ...clock });
   onTestFinished(() => connections.close());
   const url = server.url.replace('127.0.0.1', host);
@@ -33,7 +27,7 @@ async function talk(
       prepared.push(path);
       return { url: new URL(path, url), headers: {}, signal: new AbortController().signal };
     });
-  return { server, connections, ask, prepared };
+  return { server, connections, ask, prepared, pass };
 }
 
 async function read(answer: HttpResponse, chunks: Buffer[] = []): Promise<Buffer> {
@@ -71,18 +65,15 @@ describe('a kept connection', () => {
   });
 
   test.each(['FIN', 'RST'])(
-    'is replaced at once if the server closes it by %s as the next request goes out',
-    async (how) => {
+    'is replaced if the server closes it by %s as the next request goes out',
+    async (ending) => {
       const { server, ask } = await talk((socket, { index }) => {
-        if (index === 1) {
-          if (how === 'FIN') socket.end();
-          else socket.resetAndDestroy();
-        } else socket.write(OK);
+        if (index !== 1) socket.write(OK);
+        else sendAndEnd(socket, '', ending as Ending);
       });
       await read(await ask());
       expect(`${await read(await ask())}`).toBe('ok');
-      expect(server.connections()).toBe(2);
-      expect(server.requests).toHaveLength(3);
+      expect([server.connections(), server.requests.length]).toEqual([2, 3]);
     },
   );
 
@@ -121,7 +112,7 @@ describe('a kept connection', () => {
 });
 
 test('connects to localhost without looking it up', async () => {
-  const { ask } = await talk((socket) => void socket.end(OK), { host: 'localhost' });
+  const { ask } = await talk((socket) => void socket.end(OK), 'localhost');
   // net looks names up with this function.
   const lookup = vi.spyOn(dns, 'lookup');
   onTestFinished(() => lookup.mockRestore());
@@ -131,15 +122,11 @@ test('connects to localhost without looking it up', async () => {
   expect(lookup).toHaveBeenCalled();
 });
 
-test('a host with several addresses is connected to at the first that answers, in the order of the name server', async () => {
+test('a host with several addresses is reached at the first that answers, in the order of the name server', async () => {
   const { server, ask } = await talk((socket) => void socket.end(OK));
-  const answer = ['127.0.0.2', '127.0.0.3', '127.0.0.1'];
-  const lookUp = (_name: string, _options: object, done: (error: null, found: object) => void) =>
-    done(
-      null,
-      answer.map((address) => ({ address, family: 4 })),
-    );
-  const lookup = vi.spyOn(dns, 'lookup').mockImplementation(lookUp as never);
+  const addresses = ['127.0.0.2', '127.0.0.3', '127.0.0.1'].map((address) => ({ address, family: 4 }));
+  const answer = (_name: string, _options: object, done: (error: null, found: object) => void) => done(null, addresses);
+  const lookup = vi.spyOn(dns, 'lookup').mockImplementation(answer as never);
   onTestFinished(() => lookup.mockRestore());
   expect(`${await read(await ask(`http://service.example:${server.port}/`))}`).toBe('ok');
 });
@@ -156,12 +143,7 @@ test.skipIf(!ipv6).each(['[::1]', 'localhost'])('connects to a service on ::1 al
 
 describe('a silent server', () => {
   const body = content(3_000_000);
-  const late = (message: RegExp) => ({ exitStatus: 7, message: expect.stringMatching(message) });
-  /** Starts the script with a clock that `pass` moves. */
-  async function timed(script: Script) {
-    const { pass, ...clock } = heldClock();
-    return { ...(await talk(script, { clock })), pass };
-  }
+  const late = (message: string) => ({ exitStatus: 7, retryable: true, message: expect.stringContaining(message) });
 
   test('is left during a TLS handshake through a tunnel if the run is interrupted', async () => {
     const tunnels: Socket[] = [];
@@ -170,8 +152,7 @@ describe('a silent server', () => {
       socket.write('HTTP/1.1 200 Connected\r\n\r\n');
     });
     const timeouts = { connectTimeout: CONNECT_MS, idleTimeout: IDLE_MS };
-    const world = { env: { HTTPS_PROXY: proxy.url }, monotonic: () => performance.now(), sleep };
-    const connections = new Connections(timeouts, world);
+    const connections = new Connections(timeouts, { env: { HTTPS_PROXY: proxy.url }, ...heldClock() });
     const interrupt = new AbortController();
     const request = { url: new URL('https://service.example/'), headers: {}, signal: interrupt.signal };
     const rejection = expect(get(connections, async () => request)).rejects.toBe('stop');
@@ -183,42 +164,37 @@ describe('a silent server', () => {
     connections.close();
   });
 
-  test.each<[string, string]>([
-    ['nothing', ''],
-    ['half a head', 'HTTP/1.1 200 OK\r\nContent-'],
-    ['only interim responses', 'HTTP/1.1 103 Early Hints\r\n\r\n'],
-  ])('times out if it sends %s', async (_, bytes) => {
-    const { server, ask, pass } = await timed((socket) => void socket.write(bytes));
-    const rejection = expect(ask()).rejects.toMatchObject({ retryable: true, ...late(/timed out: no response/) });
+  test.each`
+    what                        | bytes
+    ${'nothing'}                | ${''}
+    ${'half a head'}            | ${'HTTP/1.1 200 OK\r\nContent-'}
+    ${'only interim responses'} | ${'HTTP/1.1 103 Early Hints\r\n\r\n'}
+  `('times out if it sends $what', async ({ bytes }: { bytes: string }) => {
+    const { server, ask, pass } = await talk((socket) => void socket.write(bytes));
+    const rejection = expect(ask()).rejects.toMatchObject(late('timed out: no response'));
     await expect.poll(() => server.requests).toHaveLength(1);
     await pass(IDLE_MS);
     await rejection;
   });
 
   test.each([5000, 2_500_000])('times out if a body stops after %i bytes, even with a busy reader', async (size) => {
-    const { ask, pass } = await timed((socket) => {
+    const { ask, pass } = await talk((socket) => {
       socket.write(head(200, { 'Content-Length': body.length }));
       socket.write(body.subarray(0, size));
     });
     const answer = await ask();
-    const first = await answer.body.read();
+    const chunks = [...((await answer.body.read()) ?? [])];
     // The reader is busy: received bytes are buffered and the socket is paused.
     await wait(100);
-    let received = Buffer.concat(first ?? []).length;
-    const reading = (async () => {
-      for (let batch = await answer.body.read(); batch; batch = await answer.body.read()) {
-        received += Buffer.concat(batch).length;
-      }
-    })();
-    const rejection = expect(reading).rejects.toMatchObject({ retryable: true, ...late(/timed out: fewer/) });
-    await expect.poll(() => received).toBe(size);
+    const rejection = expect(read(answer, chunks)).rejects.toMatchObject(late('timed out: fewer'));
+    await expect.poll(() => Buffer.concat(chunks).length).toBe(size);
     await pass(IDLE_MS);
     await pass(IDLE_MS);
     await rejection;
   });
 
   test('in a body times out even if the body before it on the connection is taken only then', async () => {
-    const { server, ask, pass } = await timed((socket, { path }) => {
+    const { server, ask, pass } = await talk((socket, { path }) => {
       socket.write(head(200, { 'Content-Length': path === '/first' ? 1000 : body.length }));
       // The second is gathered as a whole, so that its last byte holds the connection back.
       socket.write(body.subarray(0, path === '/first' ? 1000 : 1 << 20));
@@ -231,7 +207,7 @@ describe('a silent server', () => {
     expect(server.connections()).toBe(1);
     expect(await read(first)).toHaveLength(1000);
     const chunks: Buffer[] = [];
-    const rejection = expect(read(second, chunks)).rejects.toMatchObject(late(/timed out: fewer/));
+    const rejection = expect(read(second, chunks)).rejects.toMatchObject(late('timed out: fewer'));
     await expect.poll(() => Buffer.concat(chunks).length).toBe(1 << 20);
     await pass(IDLE_MS);
     await pass(IDLE_MS);
@@ -240,7 +216,7 @@ describe('a silent server', () => {
 
   test('does not time out if it sends 1,000 bytes in each tenth of the timeout', async () => {
     let next = () => {};
-    const { ask, pass } = await timed((socket) => {
+    const { ask, pass } = await talk((socket) => {
       socket.write(head(200, { 'Content-Length': 25_000 }));
       next = () => socket.write(body.subarray(0, 1000));
     });
@@ -255,7 +231,7 @@ describe('a silent server', () => {
 
   test('has the whole timeout for the body after the head', async () => {
     const sockets: Socket[] = [];
-    const { ask, pass } = await timed((socket) => void sockets.push(socket));
+    const { ask, pass } = await talk((socket) => void sockets.push(socket));
     const pending = ask();
     await expect.poll(() => sockets).toHaveLength(1);
     await pass(IDLE_MS - 1);
@@ -272,8 +248,8 @@ describe('a silent server', () => {
     onTestFinished(() => void server.close());
     await once(server.listen(0, '127.0.0.1'), 'listening');
     const { port } = server.address() as { port: number };
-    const { ask, pass } = await timed(() => {});
-    const error = { connected: false, ...late(/connecting timed out/) };
+    const { ask, pass } = await talk(() => {});
+    const error = { connected: false, ...late('connecting timed out') };
     const rejection = expect(ask(`https://127.0.0.1:${port}/`)).rejects.toMatchObject(error);
     await expect.poll(() => peers).toHaveLength(1);
     await pass(CONNECT_MS);
@@ -282,7 +258,7 @@ describe('a silent server', () => {
   });
 
   test('does not time out because its reader is slow', async () => {
-    const { ask, pass } = await timed((socket) => {
+    const { ask, pass } = await talk((socket) => {
       socket.write(head(200, { 'Content-Length': body.length }));
       socket.write(body);
     });
