@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import { mkdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { DoneList, type DoneListOptions, selectionId } from '../../src/batch/done-list.ts';
 import { parseAccession } from '../../src/service/accession.ts';
-import { temporaryDirectory } from './transfer-fixture.ts';
+import { test as base } from './transfer-fixture.ts';
 
 const id = '0123456789abcdef';
 const never = new AbortController().signal;
@@ -12,7 +12,8 @@ const filing = (n: number) => parseAccession(`0001234567-24-${String(n).padStart
 const entry = (n: number, selection = id) => `${filing(n)}\t${selection}\t2024-05-01T00:00:00Z\t3\n`;
 const completedFilings = (...numbers: number[]) => numbers.map((n) => ({ accession: filing(n), files: 3 }));
 
-const newPath = async () => join(await temporaryDirectory(), 'list');
+/** `test` with the path of a list. */
+const test = base.extend('path', ({ directory }) => join(directory, 'list'));
 
 function openList(path: string, more: Partial<DoneListOptions> = {}, signal = never): Promise<DoneList> {
   const now = () => Date.UTC(2024, 4, 1);
@@ -20,8 +21,7 @@ function openList(path: string, more: Partial<DoneListOptions> = {}, signal = ne
 }
 
 /** Returns those of `numbers` whose filings are in a list with this text. */
-async function knownFilings(text: string, ...numbers: number[]): Promise<number[]> {
-  const path = await newPath();
+async function knownFilings(path: string, text: string, ...numbers: number[]): Promise<number[]> {
   await writeFile(path, text);
   const list = await openList(path);
   await list.close();
@@ -35,12 +35,14 @@ test('the selection is 16 digits of the hash of a JSON array', () => {
   expect(selectionId(service, ['*.xml', 'ex*'], [], '{accession_no}/{file_name}', directory, [])).toBe(id);
 });
 
-test('entries of other selections, garbage and torn lines are ignored, and the last line feed may be missing', async () => {
+test('entries of other selections, garbage and torn lines are ignored, and the last line feed may be missing', async ({
+  path,
+}) => {
   const long = 'x'.repeat(700_000);
   const torn = entry(7).slice(0, 40);
   const text = `${entry(1)}\n\r\n# x\n${torn}\n${torn}${entry(8)}\0\0\0${entry(9)}${long}\n${long}${entry(4)}`;
   const more = `v2\t${entry(5)}${entry(2)}${entry(6, 'f'.repeat(16))}${entry(3).trimEnd()}`;
-  expect(await knownFilings(text + more, 1, 2, 3, 4, 5, 6, 7, 8, 9)).toEqual([1, 2, 3]);
+  expect(await knownFilings(path, text + more, 1, 2, 3, 4, 5, 6, 7, 8, 9)).toEqual([1, 2, 3]);
   const whole = entry(1).trimEnd();
   const broken = [
     `${whole}\tmore`,
@@ -50,11 +52,12 @@ test('entries of other selections, garbage and torn lines are ignored, and the l
     whole.replace('\t3', '\t-1'),
     ...Array.from({ length: whole.length - 1 }, (_, length) => whole.slice(0, length)),
   ];
-  for (const line of broken) expect(await knownFilings(`${line}\n`, 1), line).toEqual([]);
+  for (const line of broken) expect(await knownFilings(path, `${line}\n`, 1), line).toEqual([]);
 });
 
-test('added filings are in the list, even after torn lines, and a read-only list is never written', async () => {
-  const path = await newPath();
+test('added filings are in the list, even after torn lines, and a read-only list is never written', async ({
+  path,
+}) => {
   const missing = await openList(path, { readOnly: true });
   await missing.add(completedFilings(1));
   await missing.close();
@@ -70,19 +73,18 @@ test('added filings are in the list, even after torn lines, and a read-only list
   }
 });
 
-test('opening ends with the reason of an abort', async () => {
+test('opening ends with the reason of an abort', async ({ path }) => {
   const reason = new Error('enough');
-  const path = await newPath();
   await writeFile(path, entry(1));
   await expect(openList(path, {}, AbortSignal.abort(reason))).rejects.toBe(reason);
 });
 
-test.each([
-  ['write', false],
-  ['read', true],
-])('a directory is refused: cannot %s', async (verb, readOnly) => {
-  const path = await newPath();
+test('a directory is refused, to write and to read', async ({ path }) => {
   await mkdir(path);
-  const message = `--done ${path}: cannot ${verb}: it is a directory`;
-  await expect(openList(path, { readOnly })).rejects.toMatchObject({ code: 'local_io', message });
+  const refused = (verb: string) => ({
+    code: 'local_io',
+    message: `--done ${path}: cannot ${verb}: it is a directory`,
+  });
+  await expect(openList(path)).rejects.toMatchObject(refused('write'));
+  await expect(openList(path, { readOnly: true })).rejects.toMatchObject(refused('read'));
 });
