@@ -1,14 +1,14 @@
-import { execFileSync } from 'node:child_process';
-import { createPublicKey, randomBytes } from 'node:crypto';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { execFileSync, spawnSync } from 'node:child_process';
+import { type KeyObject, randomBytes } from 'node:crypto';
+import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import { FilingsError } from '../../src/errors.ts';
 import { loadKey, loadSecret } from '../../src/jwt/keys.ts';
 import { verifyToken } from '../../src/jwt/verify.ts';
 import { ecPair, rsaPair } from '../key-pairs.ts';
 import { forge, jwk, NOW, pem } from './jwt-forge.ts';
+import { test } from './transfer-fixture.ts';
 
 const { privateKey, publicKey } = rsaPair('rsa');
 const ec = ecPair('P-256');
@@ -23,21 +23,14 @@ const secret = randomBytes(40);
 const withTools = test.skipIf(!['openssl', 'jq'].every(has));
 
 function has(tool: string): boolean {
-  try {
-    execFileSync('sh', ['-c', `command -v ${tool}`]);
-    return true;
-  } catch {
-    return false;
-  }
+  return spawnSync('sh', ['-c', `command -v ${tool}`]).status === 0;
 }
 
-/** Writes a file into a new directory, whose name has a space. */
-function fileOf(content: string | Buffer) {
-  const directory = mkdtempSync(join(tmpdir(), 'filings forms-'));
-  onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
+/** Writes a file whose name has a space. Returns its path. */
+function fileIn(directory: string, content: string | Buffer): string {
   const path = join(directory, 'portal key');
   writeFileSync(path, content, { mode: 0o600 });
-  return { directory, path, bytes: Buffer.from(content) };
+  return path;
 }
 
 function refusalOf(bytes: Buffer, path?: string): FilingsError {
@@ -50,70 +43,57 @@ function refusalOf(bytes: Buffer, path?: string): FilingsError {
   throw new Error('the key was not refused');
 }
 
-type Row = [what: string, seen: RegExp, content: () => string | Buffer, type?: 'public'];
-const FORMS: readonly Row[] = [
-  ['PKCS#8 in DER', /a private key in DER/, () => der],
-  ['PKCS#1 in DER', /a private key in DER/, () => privateKey.export({ format: 'der', type: 'pkcs1' })],
-  ['SEC1 in DER', /a private key in DER/, () => ec.privateKey.export({ format: 'der', type: 'sec1' })],
-  ['SPKI in DER', /a public key in DER/, () => publicKey.export({ format: 'der', type: 'spki' }), 'public'],
-  ['PEM in base64', /a PEM key in base64/, () => Buffer.from(text).toString('base64')],
-  ['PEM in base64, in Windows lines', /a PEM key in base64/, () => inLines(Buffer.from(text).toString('base64'))],
-  ['DER in base64', /base64 without the first and last lines/, () => der.toString('base64')],
-  ['PEM without its armour', /base64 without the first and last lines/, () => ecText.replace(/-----.*-----\n/g, '')],
-  ['a JWK in base64', /a JWK in base64/, () => jwk(privateKey).toString('base64')],
-  ['PEM with \\n written out', /PEM key with \\n written out/, () => escaped(text)],
-  ['PEM with \\r\\n written out', /PEM key with \\n written out/, () => escaped(text, '\\r\\n')],
-  ['a public PEM with \\n written out', /PEM key with \\n written out/, () => escaped(`${pem(publicKey)}`), 'public'],
-  ['PEM of an .env file', /PEM key with \\n written out/, () => `FILINGS_KEY="${escaped(text)}"\n`],
-  ['PEM of a shell script', /a PEM key in quotes/, () => `export KEY='${text}'\n`],
-  ['PEM in YAML', /a PEM key whose lines are indented/, () => `key: |\n${text.replace(/^/gm, '  ')}`],
-  ['PEM as a JSON string', /PEM key with \\n written out/, () => JSON.stringify(ecText)],
-  ['PEM in quotes', /a PEM key in quotes/, () => `'${text.trimEnd()}'`],
-  ['PEM on one line, with blanks', /a PEM key on one line/, () => ecText.replaceAll('\n', ' ')],
-  ['PEM on one line, without blanks', /a PEM key on one line/, () => ecText.replaceAll('\n', '')],
-  ['indented PEM', /a PEM key whose lines are indented/, () => text.replace(/^/gm, '    ')],
-  ['a JWK Set', /a JWK Set/, () => JSON.stringify(set)],
-  ['a list of JWKs', /a list of JWKs/, () => JSON.stringify(set.keys)],
-  ['JSON with a PEM key', /JSON that holds a PEM key/, () => JSON.stringify({ id: 7, private_key: text })],
-];
+type Form = { content: string | Buffer; seen: RegExp; type: string };
 
 describe('a key in another form', () => {
-  withTools.each<Row>(FORMS)(
-    'is refused with a command that makes a usable key of it: %s',
-    (_, seen, content, type) => {
-      const { directory, path, bytes } = fileOf(content());
-      const { code, message, hint = '' } = refusalOf(bytes, path);
-      expect([code, message]).toEqual(['config', expect.stringMatching(seen)]);
-      const [, command = ''] = /^to convert it: (.*)$/.exec(hint) ?? [];
-      const run = () => execFileSync('sh', ['-c', command], { cwd: directory, stdio: 'pipe' });
-      run();
-      const name = command.includes('converted.jwk') ? 'converted.jwk' : 'converted.pem';
-      const mode = `${execFileSync('stat', ['-c', '%a', name], { cwd: directory })}`;
-      expect(mode).toBe('600\n');
-      const key = loadKey(execFileSync('cat', [name], { cwd: directory }), 'converted').keyObject;
-      expect(key.type).toBe(type ?? 'private');
-      // A second run would replace the key, or a file of the user.
-      expect(run).toThrow('converted');
-    },
-  );
+  withTools.for`
+    form                                   | seen                                         | content                                                  | type
+    ${'PKCS#8 in DER'}                     | ${/a private key in DER/}                    | ${der}                                                   | ${'private'}
+    ${'SEC1 in DER'}                       | ${/a private key in DER/}                    | ${ec.privateKey.export({ format: 'der', type: 'sec1' })} | ${'private'}
+    ${'SPKI in DER'}                       | ${/a public key in DER/}                     | ${publicKey.export({ format: 'der', type: 'spki' })}     | ${'public'}
+    ${'PEM in base64, in Windows lines'}   | ${/a PEM key in base64/}                     | ${inLines(Buffer.from(text).toString('base64'))}         | ${'private'}
+    ${'DER in base64'}                     | ${/base64 without the first and last lines/} | ${der.toString('base64')}                                | ${'private'}
+    ${'PEM without its armour'}            | ${/base64 without the first and last lines/} | ${ecText.replace(/-----.*-----\n/g, '')}                 | ${'private'}
+    ${'a JWK in base64'}                   | ${/a JWK in base64/}                         | ${jwk(privateKey).toString('base64')}                    | ${'private'}
+    ${'PEM with \\r\\n written out'}       | ${/PEM key with \\n written out/}            | ${escaped(text, '\\r\\n')}                               | ${'private'}
+    ${'a public PEM with \\n written out'} | ${/PEM key with \\n written out/}            | ${escaped(`${pem(publicKey)}`)}                          | ${'public'}
+    ${'PEM of an .env file'}               | ${/PEM key with \\n written out/}            | ${`FILINGS_KEY="${escaped(text)}"\n`}                    | ${'private'}
+    ${'PEM of a shell script'}             | ${/a PEM key in quotes/}                     | ${`export KEY='${text}'\n`}                              | ${'private'}
+    ${'PEM in YAML'}                       | ${/a PEM key whose lines are indented/}      | ${`key: |\n${text.replace(/^/gm, '  ')}`}                | ${'private'}
+    ${'PEM on one line, with blanks'}      | ${/a PEM key on one line/}                   | ${ecText.replaceAll('\n', ' ')}                          | ${'private'}
+    ${'PEM on one line, without blanks'}   | ${/a PEM key on one line/}                   | ${ecText.replaceAll('\n', '')}                           | ${'private'}
+    ${'a JWK Set'}                         | ${/a JWK Set/}                               | ${JSON.stringify(set)}                                   | ${'private'}
+    ${'a list of JWKs'}                    | ${/a list of JWKs/}                          | ${JSON.stringify(set.keys)}                              | ${'private'}
+    ${'JSON with a PEM key'}               | ${/JSON that holds a PEM key/}               | ${JSON.stringify({ id: 7, private_key: text })}          | ${'private'}
+  `('is refused with a command that makes a usable key of it: $form', (row: Form, { directory }) => {
+    const path = fileIn(directory, row.content);
+    const { code, message, hint = '' } = refusalOf(Buffer.from(row.content), path);
+    expect([code, message]).toEqual(['config', expect.stringMatching(row.seen)]);
+    const [, command = '', name = ''] = /^to convert it: (.* (converted\.\w+)\b.*)$/.exec(hint) ?? [];
+    const run = () => execFileSync('sh', ['-c', command], { cwd: directory, stdio: 'pipe' });
+    run();
+    expect(statSync(join(directory, name)).mode & 0o777).toBe(0o600);
+    expect(loadKey(readFileSync(join(directory, name)), 'converted').keyObject.type).toBe(row.type);
+    // A second run would replace the key, or a file of the user.
+    expect(run).toThrow('converted');
+  });
 
   test('gives a command for a file to be named if the key came from stdin', () => {
     expect(refusalOf(der).hint).toContain('openssl pkey -inform DER < FILE > converted.pem');
   });
 
-  test.each([
-    ['a certificate', '30820122300d06092a864886', /it is neither a PEM key nor a JWK/],
-    ['text that begins with the letter of DER', `0${'a'.repeat(60)}`, /it is neither a PEM key nor a JWK/],
-  ])('is not guessed from %s that is damaged', (_, content, seen) => {
-    expect(refusalOf(Buffer.from(content)).message).toMatch(seen);
+  test('is not guessed from damaged keys and other text', () => {
+    for (const damaged of ['30820122300d06092a864886', `0${'a'.repeat(60)}`])
+      expect(refusalOf(Buffer.from(damaged)).message).toContain('it is neither a PEM key nor a JWK');
   });
 
-  test.each([
-    ['UTF-8', Buffer.from(`\ufeff${text}`), Buffer.from(`\ufeff${jwk(ec.privateKey)}`)],
-    ['UTF-16', Buffer.from(`\ufeff${text}`, 'utf16le'), Buffer.from(`\ufeff${jwk(ec.privateKey)}`, 'utf16le')],
-  ])('may begin with a byte-order mark in %s', (_, asPem, asJwk) => {
-    const keys = [asPem, asJwk].map((bytes) => createPublicKey(loadKey(bytes, 'key').keyObject));
-    expect(keys.map((key, index) => key.equals([publicKey, ec.publicKey][index] ?? key))).toEqual([true, true]);
+  test('may begin with a byte-order mark', () => {
+    for (const encoding of ['utf8', 'utf16le'] as const) {
+      const [asPem, asJwk] = [text, `${jwk(ec.privateKey)}`].map(
+        (key) => loadKey(Buffer.from(`\ufeff${key}`, encoding), 'key').keyObject,
+      ) as [KeyObject, KeyObject];
+      expect([asPem.equals(privateKey), asJwk.equals(ec.privateKey)]).toEqual([true, true]);
+    }
   });
 });
 
@@ -124,12 +104,12 @@ describe('the hint for an HMAC signature that does not match', () => {
     return 'hint' in verdict ? verdict.hint : undefined;
   };
 
-  withTools('is the command that decodes a secret that is shown in base64', async () => {
-    const { directory, path, bytes } = fileOf(`${secret.toString('base64')}\n`);
-    const hint = (await hintOf(bytes, path)) ?? '';
+  withTools('is the command that decodes a secret that is shown in base64', async ({ directory }) => {
+    const shown = `${secret.toString('base64')}\n`;
+    const hint = (await hintOf(Buffer.from(shown), fileIn(directory, shown))) ?? '';
     expect(hint).toContain('a secret that is shown in base64 must be decoded first: ');
     execFileSync('sh', ['-c', hint.replace(/^.*first: /, '')], { cwd: directory });
-    const decoded = loadSecret(execFileSync('cat', ['secret.bin'], { cwd: directory }), 'decoded');
+    const decoded = loadSecret(readFileSync(join(directory, 'secret.bin')), 'decoded');
     expect(await verifyToken(token, [decoded], { atSeconds: NOW })).toMatchObject({ valid: true });
   });
 

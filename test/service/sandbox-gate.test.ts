@@ -38,19 +38,20 @@ describe('a sandbox with a key alone', () => {
   });
 
   const plain = 'secret-1';
-  test.each<[string, string, Record<string, string | string[]>, number]>([
-    ['no key', target, {}, 401],
-    ['an empty key segment', target.replace('?', '/APIKEY-?'), {}, 401],
-    ['another user', target, { Authorization: basic('admin', plain) }, 401],
-    ['the basic scheme in lower case', target, { Authorization: basic('service', plain).replace('B', 'b') }, 200],
-    ['Bearer with the key', target, { Authorization: `Bearer ${plain}` }, 401],
-    ['two right ways', `${target}&apikey=${plain}`, { Authorization: plain }, 200],
-    ['a right and a wrong key', `${target}&apikey=wrong`, { Authorization: plain }, 401],
-    ['the header twice', target, { 'X-Service-Key': [plain, 'wrong'] }, 401],
-    ['a key segment before a slash', target.replace('?', `/APIKEY-${plain}/?`), {}, 200],
-    ['only a key segment', `/APIKEY-${plain}`, {}, 404],
-    ['a token that is not required', target, { 'X-Service-Key': plain, Authorization: 'Bearer x' }, 200],
-  ])('gives the right status for %s', async (_, path, headers, status) => {
+  test.each`
+    what                                | path                                         | headers                                                         | status
+    ${'no key'}                         | ${target}                                    | ${{}}                                                           | ${401}
+    ${'an empty key segment'}           | ${target.replace('?', '/APIKEY-?')}          | ${{}}                                                           | ${401}
+    ${'another user'}                   | ${target}                                    | ${{ Authorization: basic('admin', plain) }}                     | ${401}
+    ${'the basic scheme in lower case'} | ${target}                                    | ${{ Authorization: basic('service', plain).replace('B', 'b') }} | ${200}
+    ${'Bearer with the key'}            | ${target}                                    | ${{ Authorization: `Bearer ${plain}` }}                         | ${401}
+    ${'two right ways'}                 | ${`${target}&apikey=${plain}`}               | ${{ Authorization: plain }}                                     | ${200}
+    ${'a right and a wrong key'}        | ${`${target}&apikey=wrong`}                  | ${{ Authorization: plain }}                                     | ${401}
+    ${'the header twice'}               | ${target}                                    | ${{ 'X-Service-Key': [plain, 'wrong'] }}                        | ${401}
+    ${'a key segment before a slash'}   | ${target.replace('?', `/APIKEY-${plain}/?`)} | ${{}}                                                           | ${200}
+    ${'only a key segment'}             | ${`/APIKEY-${plain}`}                        | ${{}}                                                           | ${404}
+    ${'a token that is not required'}   | ${target}                                    | ${{ 'X-Service-Key': plain, Authorization: 'Bearer x' }}        | ${200}
+  `('has the status $status for $what', async ({ path, headers, status }) => {
     expect((await (await sandbox(FILES, { apiKey: plain })).get(path, headers)).status).toBe(status);
   });
 });
@@ -71,11 +72,12 @@ describe('a sandbox with a key and JWTs', () => {
     expect((await running.get(target, headers)).status).toBe(401);
   });
 
-  test.each<[string, string, RegExp]>([
-    ['that has expired', forge('ES256', ec.privateKey, { payload: { ...CLAIMS, nbf: NOW - 60, exp: NOW } }), /exp/],
-    ['of another key', forge('RS256', rsaPair('other').privateKey), /signature/],
-    ['that is not a JWT', 'nonsense', /./],
-  ])('refuses a token %s', async (_, token, why) => {
+  test.each`
+    what                 | token                                                                                 | why
+    ${'has expired'}     | ${forge('ES256', ec.privateKey, { payload: { ...CLAIMS, nbf: NOW - 60, exp: NOW } })} | ${/exp/}
+    ${'has another key'} | ${forge('RS256', rsaPair('other').privateKey)}                                        | ${/signature/}
+    ${'is not a JWT'}    | ${'nonsense'}                                                                         | ${/parts/}
+  `('refuses a token that $what', async ({ token, why }: { token: string; why: RegExp }) => {
     const running = await sandbox(FILES, { now, jwtKeys });
     const reply = await getWithKey(running, 'header', KEY, { Authorization: `bearer ${token}` });
     expect(json(reply)).toMatchObject({ status: 401, detail: expect.stringMatching(why) });
