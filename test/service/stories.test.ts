@@ -2,9 +2,9 @@ import { setTimeout as wait } from 'node:timers/promises';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { proving } from '../proving.ts';
-import { head, rangeStart } from '../servers/answers.ts';
+import { type Ending, type Framing, framed, rangeStart } from '../servers/answers.ts';
 import { type SeenRequest, scripted } from '../servers/scripted.ts';
-import { startRun, temporaryDirectory } from './transfer-fixture.ts';
+import { startRun } from './transfer-fixture.ts';
 
 // A story is a service that changes a file from version A to B and back while it cuts its answers. Whatever the runs make
 // of it, the file that they save is one of the two versions, and once the service behaves they do save it.
@@ -22,10 +22,10 @@ interface Answer {
   readonly status: 200 | 206 | 416;
   /** Distance of the first byte from the requested one. */
   readonly shift: number;
-  readonly framing: 'length' | 'chunked' | 'until-close';
+  readonly framing: Framing;
   /** The part of the body that is sent, in thousandths. */
   readonly sent: number;
-  readonly ending: 'FIN' | 'RST';
+  readonly ending: Ending;
 }
 
 /** The next run resumes what is left of a file of this size, because it is over 1 MiB. */
@@ -76,22 +76,17 @@ function validatorsOf({ validator }: Service, of: Version): Record<string, strin
 function bytesOf(service: Service, { of, status, shift, framing, sent, ending }: Answer, start = 0): Buffer {
   const file = fileOf(service, of);
   const from = status === 200 ? 0 : Math.max(0, start + shift);
-  const whole = status === 416 ? Buffer.alloc(0) : file.subarray(from);
-  // The end of the connection ends a body without a length: only a reset, or the total of a range, shows that it was cut.
-  const isWhole = framing === 'until-close' && status === 200 && ending === 'FIN';
-  const body = isWhole ? whole : whole.subarray(0, Math.ceil((whole.length * sent) / 1000));
-  const isChunked = framing === 'chunked' && status !== 416;
-  const fields = {
-    ...validatorsOf(service, of),
-    ...(status === 206 && { 'Content-Range': `bytes ${from}-${file.length - 1}/${file.length}` }),
-    ...(status === 416 && { 'Content-Range': `bytes */${file.length}` }),
-    ...(isChunked && { 'Transfer-Encoding': 'chunked' }),
-    ...((framing === 'length' || status === 416) && { 'Content-Length': whole.length }),
-    Connection: 'close',
+  const range = {
+    200: undefined,
+    206: `bytes ${from}-${file.length - 1}/${file.length}`,
+    416: `bytes */${file.length}`,
   };
-  const chunk = isChunked && body.length > 0 ? [`${body.length.toString(16)}\r\n`, body, '\r\n'] : [body];
-  const last = isChunked && body.length === whole.length ? '0\r\n\r\n' : '';
-  return Buffer.concat([head(status, fields), ...chunk, last].map((piece) => Buffer.from(piece)));
+  const fields = { ...validatorsOf(service, of), ...(range[status] && { 'Content-Range': range[status] }) };
+  const body = status === 416 ? Buffer.alloc(0) : file.subarray(from);
+  const { bytes, headBytes, upTo } = framed(body, status === 416 ? 'length' : framing, fields, status);
+  // The end of the connection ends a body without a length: only a reset, or the total of a range, shows that it was cut.
+  if (framing === 'until-close' && status === 200 && ending === 'FIN') return bytes;
+  return upTo(Math.ceil(((bytes.length - headBytes) * sent) / 1000));
 }
 
 /** What a sound service answers: version A, or the rest of it if If-Range names its validator. */
@@ -115,8 +110,7 @@ test('runs against a service that cuts its answers never save a mixture of two v
       await wait(2);
       socket.resetAndDestroy();
     });
-    const directory = await temporaryDirectory();
-    const run = await startRun(server.url, { directory, retries });
+    const run = await startRun(server.url, { retries });
     for (let runs = 0; runs <= answers.length; runs += 1) {
       const { error } = await run.save('f');
       if (error === undefined) {
