@@ -156,8 +156,10 @@ describe('appended lines', () => {
     const file = join(directory, 'file');
     const append = async (...lines: string[]) => {
       const appendFile = await AppendFile.open(file);
-      await Promise.all(lines.map((line) => appendFile.write([Buffer.from(`${line}\n`)])));
+      const writes = lines.map((line) => appendFile.write([Buffer.from(`${line}\n`)]));
+      // Waits for the writes.
       await appendFile.end();
+      await Promise.all(writes);
     };
     await append('a', 'b');
     expect(await text(file)).toBe('a\nb\n');

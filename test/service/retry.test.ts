@@ -102,9 +102,3 @@ test('a length of 0 is an empty file, on disk and in a pipe, on every connection
     expect(writer.bytes()).toHaveLength(0);
   }
 });
-
-test('an empty response without a length is not a file, and is retried', async () => {
-  const { server, run } = await against((socket) => void socket.end(head(200)), { retries: 1 });
-  expect((await run.save()).error?.exitStatus).toBe(9);
-  expect([server.requests.length, await run.names()]).toEqual([2, []]);
-});
