@@ -5,69 +5,59 @@ import { type EndRequest, RateLimiter } from '../../src/http/rate-limiter.ts';
 import { retry } from '../../src/http/retry.ts';
 import { heldClock } from '../held-clock.ts';
 
-/** A limiter on a clock that the test moves, with the requests that it let out, in order. */
+/**
+ * A limiter on a clock that the test moves. `pass` moves it, `end` ends requests, and both return the names of all
+ * requests that were let out, in order.
+ */
 function limiterOf(ratePerSecond?: number) {
-  const { pass, ...clock } = heldClock();
+  const { pass: passTime, ...clock } = heldClock();
   const limiter = new RateLimiter(ratePerSecond, clock);
-  const sent: string[] = [];
-  const turns = new Map<string, EndRequest>();
+  const endRequests = new Map<string, EndRequest>();
+  const pass = async (ms: number) => {
+    await passTime(ms);
+    return [...endRequests.keys()].join('');
+  };
   async function ask(name: string, signal = new AbortController().signal, wasRefused = false): Promise<void> {
-    const endRequest = await limiter.acquire(signal, wasRefused);
-    sent.push(name);
-    turns.set(name, endRequest);
+    endRequests.set(name, await limiter.acquire(signal, wasRefused));
   }
   return {
-    limiter,
+    pause: () => limiter.pause(1000),
     pass,
-    ask: (names: string) => [...names].map((name) => ask(name)),
-    askAgain: (name: string) => ask(name, undefined, true),
     askUntil: ask,
-    sent: () => sent.join(''),
-    /** Ends the requests and runs pending callbacks. */
-    async end(names: string, wasSent?: boolean): Promise<void> {
-      for (const name of names) turns.get(name)?.(wasSent);
-      await pass(0);
+    ask: (names: string) => [...names].map((name) => ask(name)),
+    askAgain: (names: string) => [...names].map((name) => ask(name, undefined, true)),
+    async end(names: string, wasSent?: boolean) {
+      for (const name of names) endRequests.get(name)?.(wasSent);
+      return pass(0);
     },
   };
 }
 
 test('without a rate and a pause no request waits for another', async () => {
-  const { ask, pass, sent } = limiterOf();
+  const { ask, pass } = limiterOf();
   ask('abc');
-  await pass(0);
-  expect(sent()).toBe('abc');
+  expect(await pass(0)).toBe('abc');
 });
 
 test('a pause delays requests that wait for the rate already, and the rate applies after it', async () => {
-  const { limiter, ask, pass, sent, end } = limiterOf(2);
+  const { pause, ask, pass, end } = limiterOf(2);
   ask('abcd');
-  await pass(0);
-  limiter.pause(5000);
-  for (const [ms, expected] of [
-    [1000, 'a'],
-    [3999, 'a'],
-    [1, 'ab'],
-  ] as const) {
-    await pass(ms);
-    expect(sent()).toBe(expected);
-  }
-  await end('b');
-  expect(sent()).toBe('ab');
-  await pass(500);
-  expect(sent()).toBe('abc');
-  await pass(500);
-  expect(sent()).toBe('abcd');
+  expect(await pass(0)).toBe('a');
+  pause();
+  expect(await pass(999)).toBe('a');
+  expect(await pass(1)).toBe('ab');
+  expect(await end('b')).toBe('ab');
+  expect(await pass(500)).toBe('abc');
+  expect(await pass(500)).toBe('abcd');
 });
 
 test('a rate that was not used for some time allows no burst', async () => {
-  const { ask, pass, sent } = limiterOf(2);
+  const { ask, pass } = limiterOf(2);
   ask('a');
   await pass(10_000);
   ask('bcd');
-  await pass(499);
-  expect(sent()).toBe('ab');
-  await pass(1);
-  expect(sent()).toBe('abc');
+  expect(await pass(499)).toBe('ab');
+  expect(await pass(1)).toBe('abc');
 });
 
 test('no timer remains after the last waiting request', async () => {
@@ -87,90 +77,73 @@ test('no timer remains after the last waiting request', async () => {
 });
 
 describe('after a pause', () => {
-  /** A limiter that has just been paused, with waiting requests. */
+  /** A limiter that has just been paused, with waiting requests of which the first one has gone out. */
   async function pausedLimiter(names: string, ratePerSecond?: number) {
     const all = limiterOf(ratePerSecond);
-    all.limiter.pause(1000);
+    all.pause();
     all.ask(names);
-    await all.pass(1000);
-    expect(all.sent()).toBe(names[0]);
+    expect(await all.pass(1000)).toBe(names[0]);
     return all;
   }
 
   test('the first request goes alone, and all others follow when it has its answer', async () => {
-    const { sent, end } = await pausedLimiter('abcdef');
-    await end('a');
-    expect(sent()).toBe('abcdef');
+    const { end } = await pausedLimiter('abcdef');
+    expect(await end('a')).toBe('abcdef');
   });
 
   test('the others keep the rate, however long the answer took', async () => {
-    const { sent, end, pass } = await pausedLimiter('abcd', 2);
+    const { end, pass } = await pausedLimiter('abcd', 2);
     await pass(3000);
-    await end('a');
-    expect(sent()).toBe('ab');
-    await pass(499);
-    expect(sent()).toBe('ab');
-    await pass(1);
-    expect(sent()).toBe('abc');
+    expect(await end('a')).toBe('ab');
+    expect(await pass(499)).toBe('ab');
+    expect(await pass(1)).toBe('abc');
   });
 
   test('a refusal of the first request begins another pause, after which again one goes alone', async () => {
-    const { limiter, sent, end, pass } = await pausedLimiter('abcd');
-    limiter.pause(1000);
+    const { pause, end, pass } = await pausedLimiter('abcd');
+    pause();
     await end('a');
-    await pass(999);
-    expect(sent()).toBe('a');
-    await pass(1);
-    expect(sent()).toBe('ab');
-    await end('b');
-    expect(sent()).toBe('abcd');
+    expect(await pass(999)).toBe('a');
+    expect(await pass(1)).toBe('ab');
+    expect(await end('b')).toBe('abcd');
   });
 
   test('a refusal of a request that was sent before delays the others, too', async () => {
-    const { limiter, ask, sent, end, pass } = limiterOf();
+    const { pause, ask, end, pass } = limiterOf();
     ask('ab');
     await pass(0);
-    limiter.pause(1000);
+    pause();
     await end('a');
     ask('cde');
     await pass(1000);
-    limiter.pause(1000);
-    await end('bc');
-    expect(sent()).toBe('abc');
-    await pass(1000);
-    expect(sent()).toBe('abcd');
+    pause();
+    expect(await end('bc')).toBe('abc');
+    expect(await pass(1000)).toBe('abcd');
   });
 
   test('the others wait no longer than five seconds for the answer', async () => {
-    const { sent, end, pass } = await pausedLimiter('abc');
-    await pass(4999);
-    expect(sent()).toBe('a');
-    await pass(1);
-    expect(sent()).toBe('ab');
-    await end('b');
-    expect(sent()).toBe('abc');
+    const { end, pass } = await pausedLimiter('abc');
+    expect(await pass(4999)).toBe('a');
+    expect(await pass(1)).toBe('ab');
+    expect(await end('b')).toBe('abc');
   });
 
   test('another request goes alone if the first one could not be sent', async () => {
-    const { sent, end } = await pausedLimiter('abcd');
-    await end('a', false);
-    expect(sent()).toBe('ab');
-    await end('b');
-    expect(sent()).toBe('abcd');
+    const { end } = await pausedLimiter('abcd');
+    expect(await end('a', false)).toBe('ab');
+    expect(await end('b')).toBe('abcd');
   });
 
   test('requests that the service has refused go before the others, in their own order', async () => {
-    const { askAgain, sent, end } = await pausedLimiter('abcd');
-    askAgain('1');
-    askAgain('2');
-    await end('a');
-    expect(sent()).toBe('a12bcd');
+    const { askAgain, end } = await pausedLimiter('abcd');
+    askAgain('12');
+    expect(await end('a')).toBe('a12bcd');
   });
 
   test('aborted requests leave the queue, wherever they wait', async () => {
-    const { limiter, ask, askUntil, sent, pass } = limiterOf();
+    const { pause, ask, askUntil, pass } = limiterOf();
     const stop = new AbortController();
-    limiter.pause(1000);
+    pause();
     const rejections = ['a', 'b'].map((name) => expect(askUntil(name, stop.signal)).rejects.toBe('stop'));
     ask('c');
     rejections.push(expect(askUntil('d', stop.signal)).rejects.toBe('stop'));
@@ -178,41 +151,35 @@ describe('after a pause', () => {
     stop.abort('stop');
     await Promise.all(rejections);
     await expect(askUntil('e', stop.signal)).rejects.toBe('stop');
-    await pass(1000);
-    expect(sent()).toBe('c');
+    expect(await pass(1000)).toBe('c');
   });
 });
 
 describe('after several pauses', () => {
   test('only as many requests go out as the service accepted between them, then one more for each two answers', async () => {
-    const { limiter, ask, sent, end, pass } = limiterOf();
+    const { pause, ask, end, pass } = limiterOf();
     ask('abc');
     await pass(0);
     await end('ab');
-    limiter.pause(1000);
+    pause();
     await end('c');
     ask('0123456789');
-    await pass(1000);
-    const steps: [end: string, sent: string][] = [
-      ['', '0'],
-      ['0', '01'],
-      ['1', '012'],
-      ['2', '01234'],
-      ['3', '012345'],
-      ['45', '012345678'],
-    ];
-    for (const [ended, expected] of steps) {
-      await end(ended);
-      expect(sent().slice(3)).toBe(expected);
-    }
+    expect(await pass(1000)).toBe('abc0');
+    expect(await end('0')).toBe('abc01');
+    expect(await end('1')).toBe('abc012');
+    expect(await end('2')).toBe('abc01234');
+    expect(await end('3')).toBe('abc012345');
+    expect(await end('45')).toBe('abc012345678');
   });
 
-  test.each([
-    { perSecond: 1, jobs: 6, maxRefusals: 4 },
-    { perSecond: 3, jobs: 64, maxRefusals: 5 },
-    { perSecond: 10, jobs: 64, maxRefusals: 4 },
-    { perSecond: 10, jobs: 256, maxRefusals: 4 },
-  ])('a service that takes %j refuses no file more often', async ({ perSecond, jobs, maxRefusals }) => {
+  test.each`
+    perSecond | jobs   | maxRefusals
+    ${1}      | ${6}   | ${4}
+    ${3}      | ${64}  | ${5}
+    ${10}     | ${64}  | ${4}
+    ${10}     | ${256} | ${4}
+  `('a service of $perSecond requests a second refuses $jobs jobs a file at most $maxRefusals times', async (row) => {
+    const { perSecond = 0, jobs = 0, maxRefusals = 0 } = row as Record<string, number>;
     const { pass, ...clock } = heldClock();
     const { signal } = createAbortController();
     const limiter = new RateLimiter(undefined, clock);
