@@ -5,6 +5,7 @@ import { Body } from '../../src/http/body.ts';
 import { PausableSocket } from '../../src/http/pausable-socket.ts';
 import { Watchdog } from '../../src/http/watchdog.ts';
 import { heldClock } from '../held-clock.ts';
+import { proving } from '../proving.ts';
 
 const timer = new Watchdog(1000, heldClock()).watch(() => {});
 const newBody = (socket = new PausableSocket(new Socket())) => new Body(socket, timer);
@@ -26,6 +27,7 @@ test('read returns chunks of any sizes in order and never changes them afterward
       }
       for (const { chunks, sent } of batches) expect(Buffer.concat(chunks).equals(sent)).toBe(true);
     }),
+    { seed: 1, numRuns: proving ? 1000 : 50 },
   );
 });
 

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { inspectToken } from '../../src/jwt/inspect.ts';
 import { decodeBase64url } from '../../src/jwt/token.ts';
+import { proving } from '../proving.ts';
 import { NOW, part } from '../service/jwt-forge.ts';
 
 const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
@@ -18,6 +19,7 @@ test('base64url is decoded only in its canonical form', () => {
       const spellings = [...ALPHABET].map((last) => text.slice(0, -1) + last);
       expect(spellings.filter((spelling) => decodeBase64url(spelling)?.equals(bytes))).toEqual([text]);
     }),
+    { seed: 1, numRuns: proving ? 5000 : 100 },
   );
 });
 
@@ -63,6 +65,7 @@ describe('inspectToken', () => {
         inspectToken(`${header}.${claims}.${signature}`, at);
         inspect(token({ alg: 'RS256' }, times));
       }),
+      { seed: 1, numRuns: proving ? 5000 : 100 },
     );
   });
 });

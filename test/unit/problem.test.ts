@@ -4,6 +4,7 @@ import type { FilingsError } from '../../src/errors.ts';
 import { Secrets } from '../../src/secrets.ts';
 import { type ErrorResponse, errorFromResponse } from '../../src/service/error-response.ts';
 import { renderError } from '../../src/terminal/messages.ts';
+import { proving } from '../proving.ts';
 
 const resource = { accession: '0001234567-24-000001', fileName: 'a.htm' };
 const displaySubject = 'a.htm of 0001234567-24-000001';
@@ -14,61 +15,65 @@ secrets.add(KEY);
 
 function from(status: number, body: unknown, more: Partial<ErrorResponse> = {}): FilingsError {
   const bytes = Buffer.isBuffer(body) ? body : Buffer.from(typeof body === 'string' ? body : JSON.stringify(body));
-  const answer = {
-    status,
-    headers: {},
-    body: bytes,
-    isTruncated: false,
-    resource,
-  };
-  return errorFromResponse({ ...answer, ...more }, secrets);
+  return errorFromResponse({ status, headers: {}, body: bytes, isTruncated: false, resource, ...more }, secrets);
 }
 
+/** Shows an error as text and as JSON. */
+const shown = (error: FilingsError) =>
+  (['text', 'json'] as const).map((errorFormat) =>
+    renderError(error, { errorFormat, color: false, verbose: true, secrets }),
+  );
+
 describe('the error code', () => {
-  test.each<[code: string, exit: number, statuses: number[]]>([
-    ['auth', 4, [401, 403, 407]],
-    ['not_found', 5, [404, 410]],
-    ['rejected', 6, [400, 405, 416, 422, 499]],
-    ['temporary', 7, [408, 425, 429, 500, 501, 503, 505, 550, 599]],
-    ['integrity', 9, [302, 600]],
-  ])('is %s with exit status %i for the HTTP statuses %j, whatever the body says', (code, exitStatus, statuses) => {
+  test.each`
+    code           | exitStatus | statuses
+    ${'auth'}      | ${4}       | ${[401, 403, 407]}
+    ${'not_found'} | ${5}       | ${[404, 410]}
+    ${'rejected'}  | ${6}       | ${[400, 405, 416, 422, 499]}
+    ${'temporary'} | ${7}       | ${[408, 425, 429, 500, 501, 503, 505, 550, 599]}
+    ${'integrity'} | ${9}       | ${[302, 600]}
+  `('is $code with exit status $exitStatus for the HTTP statuses $statuses, whatever the body says', (row) => {
+    const { statuses, ...expected } = row as { code: string; exitStatus: number; statuses: number[] };
     for (const status of statuses) {
       const error = from(status, { status: 418, title: 'Other' });
-      expect(error).toMatchObject({ code, exitStatus, problem: { status } });
-      expect(error.hint).toMatch(/\w/);
-      expect(error.message).toMatch(new RegExp(`^${displaySubject}: ${status}( [A-Z][\\w' -]+)?: Other$`));
-      expect(error.retryable).toBe([408, 425, 429, 500, 502, 503, 504].includes(status));
-      expect(error.stopsRun).toBe(status === 401 || status === 407);
+      expect(error).toMatchObject({
+        ...expected,
+        problem: { status },
+        hint: expect.stringMatching(/\w/),
+        message: expect.stringMatching(new RegExp(`^${displaySubject}: ${status}( [A-Z][\\w' -]+)?: Other$`)),
+        retryable: [408, 425, 429, 500, 502, 503, 504].includes(status),
+        stopsRun: status === 401 || status === 407,
+      });
     }
   });
 
   test('is integrity for an unexpected success, whose body is not shown', () => {
-    const error = from(206, '<title>x', { headers: { 'content-type': 'text/html' } });
-    expect(error.code).toBe('integrity');
-    expect(error.message).toBe(`${displaySubject}: unexpected response: 206 Partial Content`);
+    const message = `${displaySubject}: unexpected response: 206 Partial Content`;
+    expect(from(206, '<title>x')).toMatchObject({ code: 'integrity', message });
   });
 });
 
 describe('the error message', () => {
   const page = '<!DOCTYPE html><html><head><TITLE lang="en">\n Request Rate Threshold\tExceeded !</TITLE></head>';
   const denied = '<?xml version="1.0"?><Error><Code>AccessDenied</Code><Message>Access Denied</Message></Error>';
-  test.each<[status: number, body: unknown, message: string]>([
-    [404, { title: 'Item not found', status: 404, detail: 'd' }, '404 Not Found: Item not found'],
-    [404, { detail: 'd' }, '404 Not Found'],
-    [500, { type: null, title: null, detail: null, extensions: {} }, '500 Internal Server Error'],
-    [401, { error: 'Invalid API key' }, '401 Unauthorized: Invalid API key'],
-    [400, { error: { code: 1, message: 'Bad name' } }, '400 Bad Request: Bad name'],
-    [400, ['First', 'Second'], '400 Bad Request: ["First","Second"]'],
-    [502, 'upstream went away\r\nmore', '502 Bad Gateway: upstream went away'],
-    [503, '', '503 Service Unavailable'],
-    [503, page, '503 Service Unavailable: Request Rate Threshold Exceeded !'],
-    [502, '<html><script>x()</script><h1>Bad <b>luck</b></h1></html>', '502 Bad Gateway: Bad'],
-    [502, '<html><body><p>Bad <b>luck</b></p></body></html>', '502 Bad Gateway'],
-    [403, denied, '403 Forbidden: Access Denied'],
-    [400, { title: 'one\r\n  two' }, '400 Bad Request: one two'],
-    [400, '\ufeff{"title":"Marked"}', '400 Bad Request: Marked'],
-    [400, Buffer.from([0xff, 0x61]), '400 Bad Request: \ufffda'],
-  ])('summarizes the response %i %j in one line', (status, body, message) => {
+  test.each`
+    status | body                                                           | message
+    ${404} | ${{ title: 'Item not found', status: 404, detail: 'd' }}       | ${'404 Not Found: Item not found'}
+    ${404} | ${{ detail: 'd' }}                                             | ${'404 Not Found'}
+    ${500} | ${{ type: null, title: null, detail: null, extensions: {} }}   | ${'500 Internal Server Error'}
+    ${401} | ${{ error: 'Invalid API key' }}                                | ${'401 Unauthorized: Invalid API key'}
+    ${400} | ${{ error: { code: 1, message: 'Bad name' } }}                 | ${'400 Bad Request: Bad name'}
+    ${400} | ${['First', 'Second']}                                         | ${'400 Bad Request: ["First","Second"]'}
+    ${502} | ${'upstream went away\r\nmore'}                                | ${'502 Bad Gateway: upstream went away'}
+    ${503} | ${''}                                                          | ${'503 Service Unavailable'}
+    ${503} | ${page}                                                        | ${'503 Service Unavailable: Request Rate Threshold Exceeded !'}
+    ${502} | ${'<html><script>x()</script><h1>Bad <b>luck</b></h1></html>'} | ${'502 Bad Gateway: Bad'}
+    ${502} | ${'<html><body><p>Bad <b>luck</b></p></body></html>'}          | ${'502 Bad Gateway'}
+    ${403} | ${denied}                                                      | ${'403 Forbidden: Access Denied'}
+    ${400} | ${{ title: 'one\r\n  two' }}                                   | ${'400 Bad Request: one two'}
+    ${400} | ${'\ufeff{"title":"Marked"}'}                                  | ${'400 Bad Request: Marked'}
+    ${400} | ${Buffer.from([0xff, 0x61])}                                   | ${'400 Bad Request: \ufffda'}
+  `('summarizes the response $status $body in one line', ({ status, body, message }) => {
     expect(from(status, body).message).toBe(`${displaySubject}: ${message}`);
   });
 });
@@ -78,25 +83,19 @@ describe('the problem', () => {
     const body = { type: 't', title: 'T', status: '404', detail: 'd', instance: null, traceId: '00-a', n: 5, o: {} };
     const { instance: _, ...others } = body;
     expect(from(400, body).problem).toEqual({ ...others, status: 400 });
-    expect(from(400, { type: 5, title: ['x'], detail: {}, instance: true, errors: null }).problem).toEqual({
-      status: 400,
-    });
+    const wrong = { type: 5, title: ['x'], detail: {}, instance: true, errors: null };
+    expect(from(400, wrong).problem).toEqual({ status: 400 });
   });
 
-  test.each<[errors: unknown, expected: Record<string, readonly string[]>]>([
-    [
-      { accession_no: ['a', 'b'], file_name: ['c'] },
-      { accession_no: ['a', 'b'], file_name: ['c'] },
-    ],
-    [{ file_name: 'a' }, { file_name: ['a'] }],
-    [
-      { a: [null, 5, true], b: null, c: { d: 'x' } },
-      { a: ['5', 'true'], c: ['{"d":"x"}'] },
-    ],
-    [[{ field: 'a', message: 'm' }, 'x'], { '': ['{"field":"a","message":"m"}', 'x'] }],
-    ['none', { '': ['none'] }],
-  ])('has errors as lists of texts: %j', (errors, expected) => {
-    expect(from(400, { errors }).problem?.errors).toEqual(expected);
+  test.each`
+    errors                                            | lists
+    ${{ accession_no: ['a', 'b'], file_name: ['c'] }} | ${{ accession_no: ['a', 'b'], file_name: ['c'] }}
+    ${{ file_name: 'a' }}                             | ${{ file_name: ['a'] }}
+    ${{ a: [null, 5, true], b: null, c: { d: 'x' } }} | ${{ a: ['5', 'true'], c: ['{"d":"x"}'] }}
+    ${[{ field: 'a', message: 'm' }, 'x']}            | ${{ '': ['{"field":"a","message":"m"}', 'x'] }}
+    ${'none'}                                         | ${{ '': ['none'] }}
+  `('has the errors $errors as lists of texts', ({ errors, lists }) => {
+    expect(from(400, { errors }).problem?.errors).toEqual(lists);
   });
 
   test('keeps a member called __proto__ as data, in errors too', () => {
@@ -106,24 +105,23 @@ describe('the problem', () => {
   });
 });
 
-test.each<[status: number, hint: RegExp, fileName?: string]>([
-  [403, /lack permission.*--rate/, 'a.htm'],
-  [404, /filings list 0001234567-24-000001$/, 'a.htm'],
-  [404, /accession number/],
-  [429, /--rate/],
-  [503, /again later/],
-])('has a hint for %i that matches %s', (status, hint, fileName) => {
-  const { accession } = resource;
-  const error = from(status, '', { resource: { accession, ...(fileName && { fileName }) } });
-  expect(error.hint).toMatch(hint);
+test.each`
+  status | fileName     | hint
+  ${403} | ${'a.htm'}   | ${/lack permission.*--rate/}
+  ${404} | ${'a.htm'}   | ${/filings list 0001234567-24-000001$/}
+  ${404} | ${undefined} | ${/accession number/}
+  ${429} | ${undefined} | ${/--rate/}
+  ${503} | ${undefined} | ${/again later/}
+`('the hint for a $status of the file $fileName matches $hint', ({ status, hint, fileName }) => {
+  const about = { accession: resource.accession, ...(fileName && { fileName }) };
+  expect(from(status, '', { resource: about }).hint).toMatch(hint);
 });
 
 describe('an error response with any body', () => {
   const isShown = (status: number, body: Uint8Array | string) => {
     const error = from(status, Buffer.from(body));
     expect(error.message.startsWith(displaySubject)).toBe(true);
-    for (const errorFormat of ['text', 'json'] as const)
-      expect(renderError(error, { errorFormat, color: false, verbose: true, secrets }).length).toBeLessThan(80_000);
+    for (const text of shown(error)) expect(text.length).toBeLessThan(80_000);
   };
 
   test('becomes an error that is shown in bounded length', () => {
@@ -131,20 +129,22 @@ describe('an error response with any body', () => {
     const { value } = fc.letrec((tie) => ({
       value: fc.oneof({ maxDepth: 5 }, fc.jsonValue(), fc.dictionary(names, tie('value'), { noNullPrototype: false })),
     }));
-    const body = fc.oneof(
-      fc.uint8Array({ maxLength: 300 }),
-      value.map((json) => JSON.stringify(json)),
-    );
-    fc.assert(fc.property(fc.integer({ min: 100, max: 999 }), body, isShown), { numRuns: 200 });
+    const json = value.map((each) => JSON.stringify(each));
+    const body = fc.oneof(fc.uint8Array({ maxLength: 300 }), json);
+    fc.assert(fc.property(fc.integer({ min: 100, max: 999 }), body, isShown), {
+      seed: 1,
+      numRuns: proving ? 10_000 : 100,
+    });
   });
 
-  test.each<[what: string, body: unknown]>([
-    ['long members', { trace: 't'.repeat(500_000), errors: { a: Array(99_999).fill('e') } }],
-    ['many members', Object.fromEntries(Array.from({ length: 40_000 }, (_, n) => [`m${n}`, 'is wrong']))],
-    ['a long name', { errors: { ['x'.repeat(500_000)]: Array(1000).fill('is wrong') } }],
-    ['many long strings', { a: Array(25).fill(Array(25).fill('x'.repeat(1500))) }],
-    ['a deep nest', `{"a":${'['.repeat(200_000)}${']'.repeat(200_000)}}`],
-  ])('is shown in bounded length with %s', (_, body) => isShown(400, JSON.stringify(body)));
+  test.each`
+    what                   | body
+    ${'long members'}      | ${{ trace: 't'.repeat(500_000), errors: { a: Array(99_999).fill('e') } }}
+    ${'many members'}      | ${Object.fromEntries(Array.from({ length: 40_000 }, (_, n) => [`m${n}`, 'is wrong']))}
+    ${'a long name'}       | ${{ errors: { ['x'.repeat(500_000)]: Array(1000).fill('is wrong') } }}
+    ${'many long strings'} | ${{ a: Array(25).fill(Array(25).fill('x'.repeat(1500))) }}
+    ${'a deep nest'}       | ${`{"a":${'['.repeat(200_000)}${']'.repeat(200_000)}}`}
+  `('is shown in bounded length with $what', ({ body }) => isShown(400, JSON.stringify(body)));
 
   test.each(['<title ', '<script>', '<', '&#', '<title>  ', '<h1', '<p> \n'])(
     'is read quickly with a megabyte of %j',
@@ -159,8 +159,6 @@ test('shows no part of a secret that markup or truncation splits', () => {
       from(500, `<html><p>${KEY}> and more of it</p></html>`),
       from(500, `${'x'.repeat(499 - length)}${KEY} and more of it`),
     ];
-    for (const error of errors)
-      for (const errorFormat of ['text', 'json'] as const)
-        expect(renderError(error, { errorFormat, color: false, verbose: true, secrets })).not.toMatch(/kP3\/|x\+9/);
+    for (const text of errors.flatMap(shown)) expect(text).not.toMatch(/kP3\/|x\+9/);
   }
 });
