@@ -33,79 +33,84 @@ describe('shared options', () => {
   });
 });
 
-test.each([
-  ['list -- --json -x', ['--json', '-x']],
-  ['list X -', ['X', '-']],
-  ['list -0 X', ['X']],
-])('%j has the arguments %j', (line, args) => expect(invocationOf(line).args).toEqual(args));
+test.each`
+  line                   | args
+  ${'list -- --json -x'} | ${['--json', '-x']}
+  ${'list X -'}          | ${['X', '-']}
+  ${'list -0 X'}         | ${['X']}
+`('$line has the arguments $args', ({ line, args }) => expect(invocationOf(line).args).toEqual(args));
 
-test.each([
-  ['token', 'sign'],
-  ['token --sub me', 'sign'],
-  ['token inspect X', 'inspect'],
-])('%j runs %s', (line, name) => expect(invocationOf(line).name).toBe(name));
+test.each`
+  line                 | name
+  ${'token'}           | ${'sign'}
+  ${'token --sub me'}  | ${'sign'}
+  ${'token inspect X'} | ${'inspect'}
+`('$line runs $name', ({ line, name }) => expect(invocationOf(line).name).toBe(name));
 
-test.each<[line: string, about: string, missing?: boolean]>([
-  ['--help', 'filings'],
-  ['help', 'filings'],
-  ['list --help', 'filings list'],
-  ['help token sign', 'filings token sign'],
-  ['--profile work list -h', 'filings list'],
-  ['download --help --nonsense', 'filings download'],
-  ['', 'filings', true],
-  ['-v', 'filings', true],
-  ['config', 'filings config', true],
-])('%j shows the help of %s (missing command: %j)', (line, about, missing = false) => {
-  const request = parse(line);
-  expect(request).toMatchObject({ kind: 'help', about, missing, text: expect.stringContaining(`Usage: ${about} `) });
+test.each`
+  line                            | about                   | missing
+  ${'--help'}                     | ${'filings'}            | ${false}
+  ${'help'}                       | ${'filings'}            | ${false}
+  ${'list --help'}                | ${'filings list'}       | ${false}
+  ${'help token sign'}            | ${'filings token sign'} | ${false}
+  ${'--profile work list -h'}     | ${'filings list'}       | ${false}
+  ${'download --help --nonsense'} | ${'filings download'}   | ${false}
+  ${''}                           | ${'filings'}            | ${true}
+  ${'-v'}                         | ${'filings'}            | ${true}
+  ${'config'}                     | ${'filings config'}     | ${true}
+`('the line $line shows the help of $about (missing command: $missing)', ({ line, about, missing }) => {
+  const text = expect.stringContaining(`Usage: ${about} `);
+  expect(parse(line)).toMatchObject({ kind: 'help', about, missing, text });
 });
 
 test.each(['--version', '-V', '--version list', '-qV'])('%j requests the version', (line) =>
   expect(parse(line)).toEqual({ kind: 'version' }),
 );
 
-test.each([
-  ['lst', "unknown command 'lst'", 'did you mean list?'],
-  ['token inspct x', "unknown command 'inspct'", 'did you mean inspect?'],
-  ['token sign x', 'filings token sign: takes no arguments', 'see filings token sign --help'],
-  ['completion bash zsh', 'filings completion: takes at most 1 argument', 'see filings completion --help'],
-  ['eyJhbGciOi.canary', "unknown command '…'", 'see filings --help'],
-  ['token eyJhbGciOi.canary', "unknown command '…'", 'see filings token --help'],
-  ['list --jsn X', "unknown option '--jsn'", 'did you mean --json?'],
-  ['list --api-kye=canary', "unknown option '--api-kye'", 'did you mean --api-key?'],
-  ['download --dryrun', "unknown option '--dryrun'", 'did you mean --dry-run?'],
-  ['list --zz', "unknown option '--zz'", 'see filings list --help'],
-  ['list -xcanary', "unknown option '-x'", 'see filings list --help'],
-  ['list --json=canary', '--json takes no value', 'leave out what follows --json'],
-  ['list --api-key', '--api-key needs a value', 'see filings list --help'],
-  ['verify', 'filings verify: DIRECTORY is missing', 'see filings verify --help'],
-  ['completion zhs', "unknown SHELL 'zhs'", 'did you mean zsh?'],
-  ['completion SECRET.canary', "unknown SHELL '…'", 'see filings completion --help'],
-  ['list -l --json X', '--long cannot be used with --json', 'see filings list --help'],
-  ['serve --port 65536', "--port: must be a whole number from 0 to 65,535, such as 8787, not '65536'", undefined],
-  ['--color=canary list X', "--color: must be auto, always or never, not 'canary'", undefined],
-])('%j is refused with the message %j', (line, message, hint) => {
+test.each`
+  line                         | hint                               | message
+  ${'lst'}                     | ${'did you mean list?'}            | ${"unknown command 'lst'"}
+  ${'token inspct x'}          | ${'did you mean inspect?'}         | ${"unknown command 'inspct'"}
+  ${'token sign x'}            | ${'see filings token sign --help'} | ${'filings token sign: takes no arguments'}
+  ${'completion bash zsh'}     | ${'see filings completion --help'} | ${'filings completion: takes at most 1 argument'}
+  ${'eyJhbGciOi.canary'}       | ${'see filings --help'}            | ${"unknown command '…'"}
+  ${'token eyJhbGciOi.canary'} | ${'see filings token --help'}      | ${"unknown command '…'"}
+  ${'list --jsn X'}            | ${'did you mean --json?'}          | ${"unknown option '--jsn'"}
+  ${'list --api-kye=canary'}   | ${'did you mean --api-key?'}       | ${"unknown option '--api-kye'"}
+  ${'download --dryrun'}       | ${'did you mean --dry-run?'}       | ${"unknown option '--dryrun'"}
+  ${'list --zz'}               | ${'see filings list --help'}       | ${"unknown option '--zz'"}
+  ${'list -xcanary'}           | ${'see filings list --help'}       | ${"unknown option '-x'"}
+  ${'list --json=canary'}      | ${'leave out what follows --json'} | ${'--json takes no value'}
+  ${'list --api-key'}          | ${'see filings list --help'}       | ${'--api-key needs a value'}
+  ${'verify'}                  | ${'see filings verify --help'}     | ${'filings verify: DIRECTORY is missing'}
+  ${'completion zhs'}          | ${'did you mean zsh?'}             | ${"unknown SHELL 'zhs'"}
+  ${'completion S.canary'}     | ${'see filings completion --help'} | ${"unknown SHELL '…'"}
+  ${'list -l --json X'}        | ${'see filings list --help'}       | ${'--long cannot be used with --json'}
+  ${'serve --port 65536'}      | ${undefined}                       | ${"--port: must be a whole number from 0 to 65,535, such as 8787, not '65536'"}
+  ${'--color=canary list X'}   | ${undefined}                       | ${"--color: must be auto, always or never, not 'canary'"}
+`('$line is refused: $message', ({ line, message, hint }) => {
   expect(() => parse(line)).toThrow(expect.objectContaining({ code: 'usage', exitStatus: 2, message, hint }));
 });
 
 describe('the settings of a command line that is wrong', () => {
   const json = { errorFormat: 'json' };
 
-  test.each<{ line: string; message: string; flags: object }>([
-    { line: 'list --bogus --error-format json', message: "unknown option '--bogus'", flags: json },
-    { line: '--bogus list --error-format json', message: "unknown option '--bogus'", flags: json },
-    { line: 'lst --error-format json', message: "unknown command 'lst'", flags: json },
-    { line: 'token bogus --error-format json', message: "unknown command 'bogus'", flags: json },
-    { line: 'download --jobs 1 --if-exists x', message: '--if-exists: must be skip, compare', flags: { jobs: '1' } },
-    { line: 'list --color x --error-format json', message: '--color: must be', flags: { ...json, color: 'x' } },
-    { line: 'completion csh --error-format json', message: "unknown SHELL 'csh'", flags: json },
-    { line: 'download --all -o x --error-format json', message: '--output cannot be used with --all', flags: json },
-    { line: '--error-format text completion bash zsh', message: 'at most 1', flags: { errorFormat: 'text' } },
-    { line: 'list --error-format json --jobs', message: '--jobs needs a value', flags: json },
-  ])('are read: $line', ({ line, message, flags }) => {
-    const read = readCommandLine(line.split(' '));
-    expect(read.error).toMatchObject({ code: 'usage', message: expect.stringContaining(message) });
-    expect(read.flags).toEqual(flags);
+  test.each`
+    line                                         | flags                      | message
+    ${'list --bogus --error-format json'}        | ${json}                    | ${"unknown option '--bogus'"}
+    ${'--bogus list --error-format json'}        | ${json}                    | ${"unknown option '--bogus'"}
+    ${'lst --error-format json'}                 | ${json}                    | ${"unknown command 'lst'"}
+    ${'token bogus --error-format json'}         | ${json}                    | ${"unknown command 'bogus'"}
+    ${'download --jobs 1 --if-exists x'}         | ${{ jobs: '1' }}           | ${'--if-exists: must be skip, compare'}
+    ${'list --color x --error-format json'}      | ${{ ...json, color: 'x' }} | ${'--color: must be'}
+    ${'completion csh --error-format json'}      | ${json}                    | ${"unknown SHELL 'csh'"}
+    ${'download --all -o x --error-format json'} | ${json}                    | ${'--output cannot be used with --all'}
+    ${'--error-format text completion bash zsh'} | ${{ errorFormat: 'text' }} | ${'at most 1'}
+    ${'list --error-format json --jobs'}         | ${json}                    | ${'--jobs needs a value'}
+  `('are read: $line', ({ line, message, flags }) => {
+    const { error, flags: read } = readCommandLine(line.split(' '));
+    expect(error).toMatchObject({ code: 'usage', message: expect.stringContaining(message) });
+    expect(read).toEqual(flags);
   });
 
   test('are read of a line without a command', () => {
@@ -114,16 +119,17 @@ describe('the settings of a command line that is wrong', () => {
   });
 });
 
-test.each<[line: string, name: string, path: string]>([
-  ['download X f -d ~/x', 'directory', '/home/me/x'],
-  ['download X f --directory=~', 'directory', '/home/me'],
-  ['download X f --report=~/r', 'report', '/home/me/r'],
-  ['download X f -o -', 'output', '-'],
-  ['download X f -o ~x/y', 'output', '~x/y'],
-  ['download X f --layout=~/{file_name}', 'layout', '~/{file_name}'],
-])('a path option that begins with ~/ means the home directory: %s', (line, name, path) => {
+test.each`
+  line                                     | option         | path
+  ${'download X f -d ~/x'}                 | ${'directory'} | ${'/home/me/x'}
+  ${'download X f --directory=~'}          | ${'directory'} | ${'/home/me'}
+  ${'download X f --report=~/r'}           | ${'report'}    | ${'/home/me/r'}
+  ${'download X f -o -'}                   | ${'output'}    | ${'-'}
+  ${'download X f -o ~x/y'}                | ${'output'}    | ${'~x/y'}
+  ${'download X f --layout=~/{file_name}'} | ${'layout'}    | ${'~/{file_name}'}
+`('a path option that begins with ~/ means the home directory: $line', ({ line, option, path }) => {
   const { line: parsed } = readCommandLine(line.split(' '), { home: '/home/me' });
-  expect(parsed).toMatchObject({ invocation: { options: { [name]: path } } });
+  expect(parsed).toMatchObject({ invocation: { options: { [option]: path } } });
 });
 
 test('~/ means the home directory in the path of a shared option, too', () => {

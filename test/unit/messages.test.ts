@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { FilingsError, type MessageParts, type Problem } from '../../src/errors.ts';
+import { FilingsError } from '../../src/errors.ts';
 import { foreign, Secrets } from '../../src/secrets.ts';
 import { createLogger, errorObject, type MessageOptions, renderError } from '../../src/terminal/messages.ts';
 
@@ -33,40 +33,33 @@ const validation = new FilingsError('rejected', 'a.htm of 0001234567-24-000001: 
 describe('renderError as text', () => {
   test('shows the members of the problem indented and the hint last', () => {
     expect(text(validation)).toBe(
-      [
-        'filings: a.htm of 0001234567-24-000001: 400 Bad Request: Not valid.',
-        '  Two members are wrong.',
-        '  accession_no:',
-        '    Not in the form.',
-        '    Too long.',
-        '  (the request):',
-        '    No body.',
-        '  $.date:',
-        '    No date.',
-        '  type: https://example.test/problems/validation',
-        '  instance: /v1/download',
-        '  traceId: 00-abc-01',
-        '  nested: {"code":7}',
-        '  retry at: 2026-01-02T00:00:00.000Z',
-        '  hint: check the names',
-        '',
-      ].join('\n'),
+      `filings: a.htm of 0001234567-24-000001: 400 Bad Request: Not valid.
+  Two members are wrong.
+  accession_no:
+    Not in the form.
+    Too long.
+  (the request):
+    No body.
+  $.date:
+    No date.
+  type: https://example.test/problems/validation
+  instance: /v1/download
+  traceId: 00-abc-01
+  nested: {"code":7}
+  retry at: 2026-01-02T00:00:00.000Z
+  hint: check the names
+`,
     );
   });
 
-  test.each<[parts: Omit<MessageParts, 'subject'>, problem: Problem]>([
-    [
-      { reason: '401 Unauthorized', quote: 'Invalid API key' },
-      { status: 401, type: 'about:blank', detail: 'Invalid API key', error: 'Invalid API key' },
-    ],
-    [{ reason: '404 Not Found' }, { status: 404, title: 'Not Found', detail: 'Not Found' }],
-    [
-      { reason: '429 Too Many', quote: 'slow down', tries: 2 },
-      { status: 429, detail: 'slow down', type: 'https://httpstatuses.io/429' },
-    ],
-    [{ reason: 'cannot be read' }, { status: 401, detail: 'cannot be read' }],
-  ])('omits details that repeat the message and types without information: %j', ({ reason, ...parts }, problem) => {
-    const error = new FilingsError('auth', reason, { ...parts, subject: { name: 'a.htm' }, problem });
+  test.each`
+    reason                | more                                | problem
+    ${'401 Unauthorized'} | ${{ quote: 'Bad key' }}             | ${{ status: 401, type: 'about:blank', detail: 'Bad key', error: 'Bad key' }}
+    ${'404 Not Found'}    | ${{}}                               | ${{ status: 404, title: 'Not Found', detail: 'Not Found' }}
+    ${'429 Too Many'}     | ${{ quote: 'slow down', tries: 2 }} | ${{ status: 429, detail: 'slow down', type: 'https://httpstatuses.io/429' }}
+    ${'cannot be read'}   | ${{}}                               | ${{ status: 401, detail: 'cannot be read' }}
+  `('omits what repeats the message, and types that say nothing: $reason, $problem', ({ reason, more, problem }) => {
+    const error = new FilingsError('auth', reason, { ...more, subject: { name: 'a.htm' }, problem });
     expect(text(error)).toBe(`filings: ${error.message}\n`);
   });
 
@@ -77,10 +70,10 @@ describe('renderError as text', () => {
       hint: 'h\r',
     });
     const output = text(error);
-    for (const part of ['filings: a\\x1b[2J\\nb: 500 x', '  \\u202edd', '  n\\x07: v\n', 'hint: h\\r\n']) {
+    for (const part of ['filings: a\\x1b[2J\\nb: 500 x', '  \\u202edd', '  n\\x07: v\n', 'hint: h\\r\n'])
       expect(output).toContain(part);
-    }
-    expect([output.length < 4000, output.split('\n').length < 60]).toEqual([true, true]);
+    expect(output.length).toBeLessThan(4000);
+    expect(output.split('\n').length).toBeLessThan(60);
     expect(output.replaceAll('\n', '')).not.toMatch(/[\p{Cc}\p{Cf}]/u);
   });
 
@@ -129,12 +122,8 @@ describe('secrets', () => {
   test('of any length are redacted in members of a problem that have the name of a field', () => {
     const problem = { status: 400, headers: { 'X-Service-Key': 'ab', Host: 'h' }, authorization: 'ab', x: 'ab' };
     const error = new FilingsError('rejected', 'a', { problem });
-    const { problem: shown } = errorObject(error, { secrets });
-    expect(shown).toEqual({
-      ...problem,
-      headers: { 'X-Service-Key': '[redacted]', Host: 'h' },
-      authorization: '[redacted]',
-    });
+    const redacted = { headers: { 'X-Service-Key': '[redacted]', Host: 'h' }, authorization: '[redacted]' };
+    expect(errorObject(error, { secrets }).problem).toEqual({ ...problem, ...redacted });
     expect(text(error)).toBe(
       'filings: a\n  headers: {"X-Service-Key":"[redacted]","Host":"h"}\n  authorization: [redacted]\n  x: ab\n',
     );
@@ -144,25 +133,22 @@ describe('secrets', () => {
     secrets.add('auth');
     secrets.add('code');
     const error = new FilingsError('auth', 'a', { problem: { status: 401, key: 12345678, n: 5 } });
-    expect(errorObject(error, { secrets })).toEqual({
-      code: 'auth',
-      exit_code: 4,
-      message: 'a',
-      problem: { status: 401, key: '[redacted]', n: 5 },
-    });
+    const problem = { status: 401, key: '[redacted]', n: 5 };
+    expect(errorObject(error, { secrets })).toEqual({ code: 'auth', exit_code: 4, message: 'a', problem });
   });
 });
 
-test.each([
-  ['text', 'filings: warning: ex\\x1b: [redacted]\n'],
-  ['json', '{"warning":{"message":"ex\\u001b: [redacted]"}}\n'],
-] as const)('a warning is one line, in which only text from elsewhere is redacted, as %s', (errorFormat, line) => {
+test.each`
+  errorFormat | line
+  ${'text'}   | ${'filings: warning: ex\\x1b: [redacted]\n'}
+  ${'json'}   | ${'{"warning":{"message":"ex\\u001b: [redacted]"}}\n'}
+`('a warning is one line, in which only text from elsewhere is redacted, as $errorFormat', ({ errorFormat, line }) => {
   const secrets = new Secrets();
   secrets.add('warning-key');
-  let written = '';
-  const log = createLogger({ errorFormat, quiet: false }, secrets, (text) => {
-    written += text;
-  });
-  log('warning', `ex\x1b: ${foreign('warning-key')}`);
-  expect(written).toBe(line);
+  const lines: string[] = [];
+  createLogger({ errorFormat, quiet: false }, secrets, (text) => lines.push(text))(
+    'warning',
+    `ex\x1b: ${foreign('warning-key')}`,
+  );
+  expect(lines).toEqual([line]);
 });
