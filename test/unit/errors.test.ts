@@ -1,33 +1,26 @@
 import { describe, expect, test } from 'vitest';
-import { FilingsError, type MessageParts, messageOf, withoutResource, withResource } from '../../src/errors.ts';
+import { FilingsError, messageOf, withoutResource, withResource } from '../../src/errors.ts';
 import { foreign, unmarked } from '../../src/secrets.ts';
 
 const file = { accession: '0001234567-24-000001', fileName: 'a.htm' };
 const filing = { accession: '0001234567-24-000001' };
 
 describe('messageOf', () => {
-  test.each<[message: string, parts: MessageParts]>([
-    ['why', { reason: 'why' }],
-    ['--jobs: why', { subject: { name: '--jobs' }, reason: 'why' }],
-    ['--report r: why', { subject: { path: 'r', name: '--report' }, reason: 'why' }],
-    ['line 3: x: why', { subject: { name: 'x', line: 3 }, reason: 'why' }],
-    ['the listing of 0001234567-24-000001: why', { subject: { resource: filing }, reason: 'why' }],
-    [
-      'a.htm of 0001234567-24-000001: g redirects to h through the proxy p: why',
-      { subject: { proxy: 'p', host: 'h', redirectedFrom: 'g', resource: file }, reason: 'why' },
-    ],
-    ['503: down; 2 tries', { reason: '503', quote: 'down', tries: 2 }],
-    ['429: the service asks to wait 2 s', { reason: '429', serviceWaitMs: 1001 }],
-    ['429: slow: the service asks to wait 5 s', { reason: '429', quote: 'slow', serviceWaitMs: 5000 }],
-    [
-      'why; 3 tries; 1 of 2 files failed; 1 file not started',
-      {
-        reason: 'why',
-        remarks: ['1 of 2 files failed', '1 file not started'],
-        tries: 3,
-      },
-    ],
-  ])('makes the message `%s` of its parts', (message, parts) => {
+  const REDIRECTED = { proxy: 'p', host: 'h', redirectedFrom: 'g', resource: file };
+  const REMARKS = ['1 of 2 files failed', '1 file not started'];
+  test.each`
+    parts                                                          | message
+    ${{ reason: 'why' }}                                           | ${'why'}
+    ${{ subject: { name: '--jobs' }, reason: 'why' }}              | ${'--jobs: why'}
+    ${{ subject: { path: 'r', name: '--report' }, reason: 'why' }} | ${'--report r: why'}
+    ${{ subject: { name: 'x', line: 3 }, reason: 'why' }}          | ${'line 3: x: why'}
+    ${{ subject: { resource: filing }, reason: 'why' }}            | ${'the listing of 0001234567-24-000001: why'}
+    ${{ subject: REDIRECTED, reason: 'why' }}                      | ${'a.htm of 0001234567-24-000001: g redirects to h through the proxy p: why'}
+    ${{ reason: '503', quote: 'down', tries: 2 }}                  | ${'503: down; 2 tries'}
+    ${{ reason: '429', serviceWaitMs: 1001 }}                      | ${'429: the service asks to wait 2 s'}
+    ${{ reason: '429', quote: 'slow', serviceWaitMs: 5000 }}       | ${'429: slow: the service asks to wait 5 s'}
+    ${{ reason: 'why', remarks: REMARKS, tries: 3 }}               | ${'why; 3 tries; 1 of 2 files failed; 1 file not started'}
+  `('makes of $parts the message `$message`', ({ parts, message }) => {
     expect(unmarked(messageOf(parts))).toBe(message);
   });
 });
@@ -54,12 +47,8 @@ describe('FilingsError', () => {
 
   test('a copy has all parts that are not changed, and the cause of the first one', () => {
     const copy = error.with({ tries: 2, subject: { resource: file } });
-    expect({ ...copy, cause: copy.cause }).toEqual({
-      ...error,
-      cause,
-      tries: 2,
-      subject: { host: 'h', resource: file },
-    });
+    const subject = { host: 'h', resource: file };
+    expect({ ...copy, cause: copy.cause }).toEqual({ ...error, cause, tries: 2, subject });
     expect(copy.message).toBe('a.htm of 0001234567-24-000001: h: why: q; 2 tries');
     expect(error.message).toBe('h: why: q');
   });

@@ -10,16 +10,17 @@ import { worldOf } from '../settings-world.ts';
 const WINDOWS = { platform: 'win32', cwd: 'C:\\work' };
 const UNIX = { platform: 'linux', cwd: '/work' };
 
-test.each([
-  ['a name', 'a.htm', 'C:\\work\\a.htm', '/work/a.htm'],
-  ['a path with slashes', 'b/a.htm', 'C:\\work\\b\\a.htm', '/work/b/a.htm'],
-  ['an absolute path of Windows', 'D:\\a.htm', 'D:\\a.htm', '/work/D:\\a.htm'],
-  ['the null device', 'NUL', '\\\\.\\NUL', '/work/NUL'],
-  ['the null device in lower case', 'nul', '\\\\.\\NUL', '/work/nul'],
-  ['the null device with a colon', 'nul:', '\\\\.\\NUL', '/work/nul:'],
-  ['the null device by its path', '\\\\.\\NUL', '\\\\.\\NUL', '/work/\\\\.\\NUL'],
-  ['a file whose name begins like the null device', 'null', 'C:\\work\\null', '/work/null'],
-])('resolves %s as each platform means it', (_, path, onWindows, onUnix) => {
+test.each`
+  path            | onWindows               | onUnix
+  ${'a.htm'}      | ${'C:\\work\\a.htm'}    | ${'/work/a.htm'}
+  ${'b/a.htm'}    | ${'C:\\work\\b\\a.htm'} | ${'/work/b/a.htm'}
+  ${'D:\\a.htm'}  | ${'D:\\a.htm'}          | ${'/work/D:\\a.htm'}
+  ${'NUL'}        | ${'\\\\.\\NUL'}         | ${'/work/NUL'}
+  ${'nul'}        | ${'\\\\.\\NUL'}         | ${'/work/nul'}
+  ${'nul:'}       | ${'\\\\.\\NUL'}         | ${'/work/nul:'}
+  ${'\\\\.\\NUL'} | ${'\\\\.\\NUL'}         | ${'/work/\\\\.\\NUL'}
+  ${'null'}       | ${'C:\\work\\null'}     | ${'/work/null'}
+`('the path $path is $onWindows on Windows and $onUnix elsewhere', ({ path, onWindows, onUnix }) => {
   expect([typedPath(path, WINDOWS), typedPath(path, UNIX)]).toEqual([onWindows, onUnix]);
 });
 
@@ -31,17 +32,18 @@ test('splits a path at backslashes on Windows alone', () => {
 describe('the place of a file', () => {
   const A = parseAccession('0001234567-24-000001');
   const options = { ifExists: undefined, sha256: undefined, checksums: false, dryRun: false };
-  const targetOn = (place: typeof WINDOWS, directory: string, output?: string) => {
+  const targetOn = (place: typeof WINDOWS, directory: string) => {
     const layout = parseLayout('{accession_no}/{file_name}', place.platform);
-    const order = { output, directory, layout, options } as unknown as Order;
+    const order = { directory, layout, options } as unknown as Order;
     return targetsOf(order, place)({ path: `${A}/a.htm`, accession: A });
   };
 
-  test.each([
-    ['the working directory', '.', `C:\\work\\${A}\\a.htm`, `${A}\\a.htm`],
-    ['a directory below it', 'x/y', `C:\\work\\x\\y\\${A}\\a.htm`, `x\\y\\${A}\\a.htm`],
-    ['another drive', 'D:\\x', `D:\\x\\${A}\\a.htm`, `D:\\x\\${A}\\a.htm`],
-  ])('is written on Windows with backslashes: %s', (_, directory, path, displayPath) => {
+  test.each`
+    directory  | path                             | displayPath
+    ${'.'}     | ${`C:\\work\\${A}\\a.htm`}       | ${`${A}\\a.htm`}
+    ${'x/y'}   | ${`C:\\work\\x\\y\\${A}\\a.htm`} | ${`x\\y\\${A}\\a.htm`}
+    ${'D:\\x'} | ${`D:\\x\\${A}\\a.htm`}          | ${`D:\\x\\${A}\\a.htm`}
+  `('in $directory is written on Windows with backslashes: $displayPath', ({ directory, path, displayPath }) => {
     expect(targetOn(WINDOWS, directory)).toMatchObject({ path, displayPath });
   });
 
@@ -77,32 +79,32 @@ describe('--output', () => {
 
 describe('the config file', () => {
   const APPDATA = 'C:\\Users\\me\\AppData\\Roaming';
-  test.each([
-    ['in APPDATA', { APPDATA, HOME: '/home/me', XDG_CONFIG_HOME: 'C:\\xdg' }, `${APPDATA}\\filings\\config.json`],
-    ['below USERPROFILE without it', { USERPROFILE: 'C:\\Users\\me' }, `${APPDATA}\\filings\\config.json`],
-    ['nowhere without both', { HOME: '/home/me' }, undefined],
-  ])('is on Windows %s', (_, env, path) => {
+  test.each`
+    where                             | env                                                          | path
+    ${'in APPDATA'}                   | ${{ APPDATA, HOME: '/home/me', XDG_CONFIG_HOME: 'C:\\xdg' }} | ${`${APPDATA}\\filings\\config.json`}
+    ${'below USERPROFILE without it'} | ${{ USERPROFILE: 'C:\\Users\\me' }}                          | ${`${APPDATA}\\filings\\config.json`}
+    ${'nowhere without both'}         | ${{ HOME: '/home/me' }}                                      | ${undefined}
+  `('is on Windows $where', ({ env, path }) => {
     expect(locateConfig({}, worldOf({ ...WINDOWS, env })).path).toBe(path);
   });
 
-  test.each([
-    ['linux', '/dev/null'],
-    ['win32', 'NUL'],
-  ])('is none if the null device is named on %s', (platform, config) => {
-    const world = worldOf({ ...(platform === 'win32' ? WINDOWS : UNIX), env: { HOME: '/home/me', APPDATA } });
-    expect(locateConfig({ config }, world)).toMatchObject({ path: undefined, isNamed: true });
+  test('is none if the null device is named', () => {
+    const env = { HOME: '/home/me', APPDATA };
+    const none = { path: undefined, isNamed: true };
+    expect(locateConfig({ config: '/dev/null' }, worldOf({ ...UNIX, env }))).toMatchObject(none);
+    expect(locateConfig({ config: 'NUL' }, worldOf({ ...WINDOWS, env }))).toMatchObject(none);
   });
 
-  test.each([
-    ['win32', '~/keys/a', 'C:\\Users\\me\\keys\\a'],
-    ['win32', 'keys/a', 'C:\\config\\keys\\a'],
-    ['win32', 'D:/keys/a', 'D:\\keys\\a'],
-    ['linux', '~/keys/a', '/home/me/keys/a'],
-    ['linux', '~other/a', '/config/~other/a'],
-  ])('names on %s by %s the file %s', (platform, path, expected) => {
+  test.each`
+    platform   | cwd             | path           | file
+    ${'win32'} | ${'C:\\config'} | ${'~/keys/a'}  | ${'C:\\Users\\me\\keys\\a'}
+    ${'win32'} | ${'C:\\config'} | ${'keys/a'}    | ${'C:\\config\\keys\\a'}
+    ${'win32'} | ${'C:\\config'} | ${'D:/keys/a'} | ${'D:\\keys\\a'}
+    ${'linux'} | ${'/config'}    | ${'~/keys/a'}  | ${'/home/me/keys/a'}
+    ${'linux'} | ${'/config'}    | ${'~other/a'}  | ${'/config/~other/a'}
+  `('names on $platform by $path the file $file', ({ platform, cwd, path, file }) => {
     const env = { USERPROFILE: 'C:\\Users\\me', HOME: '/home/me' };
-    const cwd = platform === 'win32' ? 'C:\\config' : '/config';
-    expect(typedPath(path, { env, platform, cwd })).toBe(expected);
+    expect(typedPath(path, { env, platform, cwd })).toBe(file);
   });
 
   test('does not begin with ~ if the home directory is not known', () => {

@@ -9,6 +9,7 @@ import { heldClock } from '../held-clock.ts';
 import { worldOf } from '../settings-world.ts';
 
 const FILE: RunningFile = { name: 'a.htm', bytes: 5e6, total: 6e6 };
+const NO_RESPONSE = { name: 'a.htm' };
 const NO_LENGTH = { ...FILE, total: undefined };
 const BATCH = { files: 3, total: 11, skipped: 0, failed: 0, endedBytes: 15e6, allBytes: undefined };
 const SIZED = { ...BATCH, allBytes: 80e6 };
@@ -18,16 +19,16 @@ const ENDLESS = { ...BATCH, total: undefined };
 
 // The run has received 12 MB in 2.4 s.
 test.each`
-  state                                | file                 | batch        | line
-  ${'nothing yet'}                     | ${undefined}         | ${undefined} | ${undefined}
-  ${'one file'}                        | ${FILE}              | ${undefined} | ${'a.htm  83%  5.0 MB of 6.0 MB  5.0 MB/s  1 s left'}
-  ${'one file without a length'}       | ${NO_LENGTH}         | ${undefined} | ${'a.htm  12 MB  5.0 MB/s'}
-  ${'one file without a response'}     | ${{ name: 'a.htm' }} | ${undefined} | ${'a.htm  no response yet'}
-  ${'files of known sizes'}            | ${FILE}              | ${SIZED}     | ${'3 of 11 files  25%  20 MB of 80 MB  5.0 MB/s  12 s left'}
-  ${'files of which some failed'}      | ${FILE}              | ${FAILED}    | ${'3 of 11 files, 1 failed, 2 skipped  25%  20 MB of 80 MB  5.0 MB/s  12 s left'}
-  ${'files of unknown sizes'}          | ${FILE}              | ${BATCH}     | ${'3 of 11 files  27%  12 MB  5.0 MB/s  7 s left'}
-  ${'files of which some are skipped'} | ${FILE}              | ${SKIPPED}   | ${'3 of 11 files, 1 skipped  27%  12 MB  5.0 MB/s  10 s left'}
-  ${'an unknown number of files'}      | ${FILE}              | ${ENDLESS}   | ${'3 files so far  12 MB  5.0 MB/s'}
+  state                        | file           | batch        | line
+  ${'nothing yet'}             | ${undefined}   | ${undefined} | ${undefined}
+  ${'one file'}                | ${FILE}        | ${undefined} | ${'a.htm  83%  5.0 MB of 6.0 MB  5.0 MB/s  1 s left'}
+  ${'one without a length'}    | ${NO_LENGTH}   | ${undefined} | ${'a.htm  12 MB  5.0 MB/s'}
+  ${'one without a response'}  | ${NO_RESPONSE} | ${undefined} | ${'a.htm  no response yet'}
+  ${'files of known sizes'}    | ${FILE}        | ${SIZED}     | ${'3 of 11 files  25%  20 MB of 80 MB  5.0 MB/s  12 s left'}
+  ${'some failed'}             | ${FILE}        | ${FAILED}    | ${'3 of 11 files, 1 failed, 2 skipped  25%  20 MB of 80 MB  5.0 MB/s  12 s left'}
+  ${'files of unknown sizes'}  | ${FILE}        | ${BATCH}     | ${'3 of 11 files  27%  12 MB  5.0 MB/s  7 s left'}
+  ${'some are skipped'}        | ${FILE}        | ${SKIPPED}   | ${'3 of 11 files, 1 skipped  27%  12 MB  5.0 MB/s  10 s left'}
+  ${'unknown number of files'} | ${FILE}        | ${ENDLESS}   | ${'3 files so far  12 MB  5.0 MB/s'}
 `('the line of progress has what is known: $state', ({ file, batch, line }) => {
   const running: Running = { files: new Set(file && [file]), bytes: 12e6, startedAt: 0, batch: () => batch };
   const progress = progressLine(running, 2400);

@@ -15,46 +15,42 @@ function merge(sources: {
   ]);
 }
 
-const all = { flags: { jobs: '1' }, env: { FILINGS_JOBS: '2' }, profile: { jobs: 3 }, file: { jobs: 4 } };
-
-test.each([
-  [all, '1', '--jobs', 'flag'],
-  [{ ...all, flags: {} }, '2', 'FILINGS_JOBS', 'env'],
-  [{ ...all, flags: {}, env: { FILINGS_JOBS: '' } }, 3, 'c.json: profiles.p.jobs', 'profile'],
-  [{ file: all.file }, 4, 'c.json: jobs', 'file'],
-  [{ profile: { jobs: null }, file: all.file }, '4', 'default', 'default'],
-  [{ ...all, profile: { jobs: null }, flags: {} }, '2', 'FILINGS_JOBS', 'env'],
-  [{}, '4', 'default', 'default'],
-])('from %j, jobs is %s by %s', (sources, value, name, level) => {
+const [env, profile, file] = [{ FILINGS_JOBS: '2' }, { jobs: 3 }, { jobs: 4 }];
+test.each`
+  sources                                         | value  | name                         | level
+  ${{ flags: { jobs: '1' }, env, profile, file }} | ${'1'} | ${'--jobs'}                  | ${'flag'}
+  ${{ env, profile, file }}                       | ${'2'} | ${'FILINGS_JOBS'}            | ${'env'}
+  ${{ env: { FILINGS_JOBS: '' }, profile, file }} | ${3}   | ${'c.json: profiles.p.jobs'} | ${'profile'}
+  ${{ file }}                                     | ${4}   | ${'c.json: jobs'}            | ${'file'}
+  ${{ profile: { jobs: null }, file }}            | ${'4'} | ${'default'}                 | ${'default'}
+  ${{ env, profile: { jobs: null }, file }}       | ${'2'} | ${'FILINGS_JOBS'}            | ${'env'}
+  ${{}}                                           | ${'4'} | ${'default'}                 | ${'default'}
+`('from $sources, jobs is $value by $name', ({ sources, value, name, level }) => {
   expect(merge(sources).get('jobs')).toMatchObject({ value, name, level });
 });
 
-describe('null in a profile', () => {
-  test.each([
-    ['unsets the source that the top level names', { jwt: null }, { jwt: { keyFile: 'f' } }, []],
-    ['keeps another source of the same setting', { apiKey: null }, { apiKeyFile: 'f' }, ['apiKeyFile']],
-    ['allows the profile to name another source', { apiKey: null, apiKeyFile: 'g' }, { apiKey: 'k' }, ['apiKeyFile']],
-    ['changes nothing for a setting without a value', { rate: null }, {}, []],
-  ])('%s', (_, profile, file, expected) => {
-    const sources = ['apiKey', 'apiKeyFile', 'jwt', 'rate'];
-    expect(sources.filter((key) => merge({ profile, file }).has(key))).toEqual(expected);
-  });
+test.each`
+  effect                                             | profile                              | file                         | kept
+  ${'unsets the source that the top level names'}    | ${{ jwt: null }}                     | ${{ jwt: { keyFile: 'f' } }} | ${[]}
+  ${'keeps another source of the same setting'}      | ${{ apiKey: null }}                  | ${{ apiKeyFile: 'f' }}       | ${['apiKeyFile']}
+  ${'allows the profile to name another source'}     | ${{ apiKey: null, apiKeyFile: 'g' }} | ${{ apiKey: 'k' }}           | ${['apiKeyFile']}
+  ${'changes nothing for a setting without a value'} | ${{ rate: null }}                    | ${{}}                        | ${[]}
+`('null in a profile $effect', ({ profile, file, kept }) => {
+  const sources = ['apiKey', 'apiKeyFile', 'jwt', 'rate'];
+  expect(sources.filter((key) => merge({ profile, file }).has(key))).toEqual(kept);
 });
 
 describe('sources of the same setting', () => {
-  test.each([
-    [{ flags: { apiKey: 'k', apiKeyFile: 'f' } }, '--api-key and --api-key-file: two sources of the API key'],
-    [
-      { file: { apiKey: 'k', apiKeyCommand: [] } },
-      'c.json: apiKey and c.json: apiKeyCommand: two sources of the API key',
-    ],
-    [{ env: { FILINGS_JWT: 'j', FILINGS_JWT_FILE: 'f' } }, 'FILINGS_JWT_FILE and FILINGS_JWT: two sources of the JWT'],
-    [{ file: { jwtFile: 'f', jwt: {} } }, 'c.json: jwtFile and c.json: jwt: two sources of the JWT'],
-  ])('are refused in one layer: %j', (sources, message) => {
-    const [code, hint] = message.startsWith('c.json')
-      ? ['config', 'remove one of them from the config file']
-      : ['usage', 'use only one of them'];
-    expect(() => merge(sources)).toThrow(expect.objectContaining({ message, code, hint }));
+  const USAGE = { code: 'usage', hint: 'use only one of them' };
+  const CONFIG = { code: 'config', hint: 'remove one of them from the config file' };
+  test.each`
+    sources                                                 | error     | message
+    ${{ flags: { apiKey: 'k', apiKeyFile: 'f' } }}          | ${USAGE}  | ${'--api-key and --api-key-file: two sources of the API key'}
+    ${{ file: { apiKey: 'k', apiKeyCommand: [] } }}         | ${CONFIG} | ${'c.json: apiKey and c.json: apiKeyCommand: two sources of the API key'}
+    ${{ env: { FILINGS_JWT: 'j', FILINGS_JWT_FILE: 'f' } }} | ${USAGE}  | ${'FILINGS_JWT_FILE and FILINGS_JWT: two sources of the JWT'}
+    ${{ file: { jwtFile: 'f', jwt: {} } }}                  | ${CONFIG} | ${'c.json: jwtFile and c.json: jwt: two sources of the JWT'}
+  `('are refused in one layer: $sources', ({ sources, error, message }) => {
+    expect(() => merge(sources)).toThrow(expect.objectContaining({ ...error, message }));
   });
 
   test('of a lower layer are all replaced by a higher one', () => {
@@ -69,17 +65,18 @@ describe('sources of the same setting', () => {
 });
 
 describe('environment conventions for colour', () => {
-  test.each([
-    [{ NO_COLOR: '1' }, 'never', 'NO_COLOR'],
-    [{ NO_COLOR: '' }, 'auto', 'default'],
-    [{ FORCE_COLOR: '1' }, 'always', 'FORCE_COLOR'],
-    [{ FORCE_COLOR: '0' }, 'never', 'FORCE_COLOR'],
-    [{ CLICOLOR_FORCE: '1' }, 'always', 'CLICOLOR_FORCE'],
-    [{ CLICOLOR_FORCE: '0' }, 'auto', 'default'],
-    [{ NO_COLOR: '1', FORCE_COLOR: '1' }, 'never', 'NO_COLOR'],
-    [{ FILINGS_COLOR: 'always', NO_COLOR: '1' }, 'always', 'FILINGS_COLOR'],
-  ])('turn %j into %s by %s', (env, value, name) => {
-    expect(merge({ env: env as Record<string, string> }).get('color')).toMatchObject({ value, name });
+  test.each`
+    env                                           | value       | name
+    ${{ NO_COLOR: '1' }}                          | ${'never'}  | ${'NO_COLOR'}
+    ${{ NO_COLOR: '' }}                           | ${'auto'}   | ${'default'}
+    ${{ FORCE_COLOR: '1' }}                       | ${'always'} | ${'FORCE_COLOR'}
+    ${{ FORCE_COLOR: '0' }}                       | ${'never'}  | ${'FORCE_COLOR'}
+    ${{ CLICOLOR_FORCE: '1' }}                    | ${'always'} | ${'CLICOLOR_FORCE'}
+    ${{ CLICOLOR_FORCE: '0' }}                    | ${'auto'}   | ${'default'}
+    ${{ NO_COLOR: '1', FORCE_COLOR: '1' }}        | ${'never'}  | ${'NO_COLOR'}
+    ${{ FILINGS_COLOR: 'always', NO_COLOR: '1' }} | ${'always'} | ${'FILINGS_COLOR'}
+  `('turn $env into $value by $name', ({ env, value, name }) => {
+    expect(merge({ env }).get('color')).toMatchObject({ value, name });
   });
 
   test('override the config file, and a flag overrides them', () => {

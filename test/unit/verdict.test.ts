@@ -17,38 +17,40 @@ const permanent = { failed: 1, permanent: 1 };
 
 // A signal decides the exit status first, then the error that stopped the run, then a permanent failure (3), a
 // temporary one (7) and a limit (10).
-test.each<[string, Partial<BatchResult>, number | undefined]>([
-  ['no failure', {}, undefined],
-  ['a permanent failure', permanent, 3],
-  ['only temporary failures', { failed: 2 }, 7],
-  ['a stop by a 401', { ...permanent, stoppedBy: stop('auth'), notStarted: 4 }, 4],
-  ['a stop by a full disk', { ...permanent, stoppedBy: stop('local_io'), notStarted: 4 }, 8],
-  ['a stop by a wrong configuration', { stoppedBy: stop('config'), notStarted: 5 }, 2],
-  ['a stop by a wait over the maximum', { failed: 1, stoppedBy: stop('temporary'), notStarted: 4 }, 7],
-  ['a stop by a wait, and a permanent failure', { ...permanent, failed: 2, stoppedBy: stop('temporary') }, 7],
-  ['a deadline, and a permanent failure', { ...permanent, stoppedBy: stop('temporary', true) }, 7],
-  ['a signal, and a permanent failure', { ...permanent, stoppedBy: signal(15), notStarted: 4 }, 143],
-  ['a limit', { stoppedBy: stop('limit'), notStarted: 4 }, 10],
-  ['a limit, and a temporary failure', { failed: 1, stoppedBy: stop('limit'), notStarted: 4 }, 7],
-  ['a limit, and a permanent failure', { ...permanent, stoppedBy: stop('limit'), notStarted: 4 }, 3],
-])('a batch ends with the exit status of its most important outcome: %s', (_, more, exit) => {
+test.each`
+  exit         | after                                          | more
+  ${undefined} | ${'no failure'}                                | ${{}}
+  ${3}         | ${'a permanent failure'}                       | ${permanent}
+  ${7}         | ${'only temporary failures'}                   | ${{ failed: 2 }}
+  ${4}         | ${'a stop by a 401'}                           | ${{ ...permanent, stoppedBy: stop('auth'), notStarted: 4 }}
+  ${8}         | ${'a stop by a full disk'}                     | ${{ ...permanent, stoppedBy: stop('local_io'), notStarted: 4 }}
+  ${2}         | ${'a stop by a wrong configuration'}           | ${{ stoppedBy: stop('config'), notStarted: 5 }}
+  ${7}         | ${'a stop by a wait over the maximum'}         | ${{ failed: 1, stoppedBy: stop('temporary'), notStarted: 4 }}
+  ${7}         | ${'a stop by a wait, and a permanent failure'} | ${{ ...permanent, failed: 2, stoppedBy: stop('temporary') }}
+  ${7}         | ${'a deadline, and a permanent failure'}       | ${{ ...permanent, stoppedBy: stop('temporary', true) }}
+  ${143}       | ${'a signal, and a permanent failure'}         | ${{ ...permanent, stoppedBy: signal(15), notStarted: 4 }}
+  ${10}        | ${'a limit'}                                   | ${{ stoppedBy: stop('limit'), notStarted: 4 }}
+  ${7}         | ${'a limit, and a temporary failure'}          | ${{ failed: 1, stoppedBy: stop('limit'), notStarted: 4 }}
+  ${3}         | ${'a limit, and a permanent failure'}          | ${{ ...permanent, stoppedBy: stop('limit'), notStarted: 4 }}
+`('a batch ends with $exit after $after', ({ more, exit }) => {
   expect(batchError(result(more))?.exitStatus).toBe(exit);
 });
 
 const auth = { ...permanent, stoppedBy: stop('auth') };
 const deadline = { ...permanent, stoppedBy: stop('temporary', true), notStarted: 3 };
 const limited = { ...permanent, stoppedBy: stop('limit'), notStarted: 2 };
-test.each<[Partial<BatchResult>, string, hint: string | undefined]>([
-  [permanent, '1 of 5 files failed', 'see the errors above'],
-  [{ failed: 2 }, '2 of 5 files failed', 'run it again later'],
-  [{ ...auth, notStarted: 4 }, 'auth: the reason; 4 files not started', 'do this'],
-  [auth, 'auth: the reason', 'do this'],
-  [{ ...auth, notStarted: undefined }, 'auth: the reason; the rest not started', 'do this'],
-  [{ stoppedBy: signal(2), notStarted: 4 }, 'interrupted', undefined],
-  [deadline, 'temporary: the reason; 1 of 5 files failed; 3 files not started', 'do this'],
-  [{ ...limited, notStarted: 0 }, '1 of 5 files failed; limit: the reason', 'see the errors above'],
-  [limited, '1 of 5 files failed; limit: the reason; 2 files not started', 'see the errors above'],
-])('a batch with %j has the error message %j', (more, message, hint) => {
+test.each`
+  hint                      | more                                       | message
+  ${'see the errors above'} | ${permanent}                               | ${'1 of 5 files failed'}
+  ${'run it again later'}   | ${{ failed: 2 }}                           | ${'2 of 5 files failed'}
+  ${'do this'}              | ${{ ...auth, notStarted: 4 }}              | ${'auth: the reason; 4 files not started'}
+  ${'do this'}              | ${auth}                                    | ${'auth: the reason'}
+  ${'do this'}              | ${{ ...auth, notStarted: undefined }}      | ${'auth: the reason; the rest not started'}
+  ${undefined}              | ${{ stoppedBy: signal(2), notStarted: 4 }} | ${'interrupted'}
+  ${'do this'}              | ${deadline}                                | ${'temporary: the reason; 1 of 5 files failed; 3 files not started'}
+  ${'see the errors above'} | ${{ ...limited, notStarted: 0 }}           | ${'1 of 5 files failed; limit: the reason'}
+  ${'see the errors above'} | ${limited}                                 | ${'1 of 5 files failed; limit: the reason; 2 files not started'}
+`('a batch with $more has the error message $message', ({ more, message, hint }) => {
   expect(batchError(result(more))).toMatchObject({ message, hint });
   expect(batchError(result(more), 'filing')?.message).toBe(message.replaceAll('files', 'filings'));
 });
@@ -68,19 +70,24 @@ const apart = new FilingsError('temporary', 'no', { connected: false });
 const forbidden = new FilingsError('auth', 'no', { problem: { status: 403 } as FilingsError['problem'] });
 const missing = new FilingsError('not_found', 'no');
 const times = (count: number, error: FilingsError | undefined) => Array.from({ length: count }, () => error);
-test.each<[string, (FilingsError | undefined)[], message?: string, code?: ErrorCode, hint?: string]>([
-  ['9 failures to connect', times(9, apart)],
-  ['10 failures to connect', times(10, apart), '10 files in a row could not even connect', 'temporary', 'later'],
-  ['10 failures to connect, not in a row', [...times(9, apart), missing, undefined, ...times(9, apart)]],
-  ['many successes, then many missing files', [...times(20, undefined), ...times(20, missing)]],
-  ['19 times 403', times(19, forbidden)],
-  ['20 times 403', times(20, forbidden), '403 for 20 files in a row', 'auth', 'check the key'],
-  ['20 times 403, not in a row', [...times(19, forbidden), missing, forbidden]],
-  ['a full disk', [stop('local_io')], 'local_io: the reason', 'local_io', 'do this'],
-])('a run stops only after enough equal failures in a row or a fatal one: %s', (_, ends, message, code, hint) => {
+const APART = { message: '10 files in a row could not even connect', code: 'temporary', hint: 'later' };
+const FORBIDDEN = { message: '403 for 20 files in a row', code: 'auth', hint: 'check the key' };
+const FULL = { message: 'local_io: the reason', code: 'local_io', hint: 'do this' };
+test.each`
+  ends                                         | errors                                                          | stop
+  ${'9 failures to connect'}                   | ${times(9, apart)}                                              | ${undefined}
+  ${'10 failures to connect'}                  | ${times(10, apart)}                                             | ${APART}
+  ${'10 failures to connect, not in a row'}    | ${[...times(9, apart), missing, undefined, ...times(9, apart)]} | ${undefined}
+  ${'many successes, then many missing files'} | ${[...times(20, undefined), ...times(20, missing)]}             | ${undefined}
+  ${'19 times 403'}                            | ${times(19, forbidden)}                                         | ${undefined}
+  ${'20 times 403'}                            | ${times(20, forbidden)}                                         | ${FORBIDDEN}
+  ${'20 times 403, not in a row'}              | ${[...times(19, forbidden), missing, forbidden]}                | ${undefined}
+  ${'a full disk'}                             | ${[stop('local_io')]}                                           | ${FULL}
+`('a run stops only after enough equal failures in a row or a fatal one: $ends', ({ errors, stop }) => {
   const rule = new StopRule('file');
-  const stops = ends.map((error) => rule.check(error));
-  const last = message && { message, code, stopsRun: true, hint: expect.stringContaining(hint ?? '') };
-  expect(stops).toEqual([...times(ends.length - 1, undefined), last && expect.objectContaining(last)]);
-  expect(stops.at(-1)?.cause).toBe(ends.at(-1)?.stopsRun || !message ? undefined : ends.at(-1));
+  const stops = errors.map((error?: FilingsError) => rule.check(error));
+  const last = stop && { ...stop, stopsRun: true, hint: expect.stringContaining(stop.hint) };
+  expect(stops).toEqual([...times(errors.length - 1, undefined), last && expect.objectContaining(last)]);
+  const reason = errors.at(-1);
+  expect(stops.at(-1)?.cause).toBe(stop && !reason.stopsRun ? reason : undefined);
 });
