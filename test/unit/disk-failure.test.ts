@@ -7,47 +7,40 @@ import { foreign } from '../../src/secrets.ts';
 /** An error as Node creates it. The code of an error that Node cannot name is `Unknown system error -117`. */
 const system = (code: string, errno: number) =>
   Object.assign(new Error(`${code}: words of libuv, open 'x'`), { code, errno, syscall: 'open' });
+const named = (code: string) => Object.assign(new Error('x'), { code });
 const unnamed = (errno: number) => system(`Unknown system error -${errno}`, -errno);
 
 test('a file that another program has open is the failure of that file alone', () => {
-  expect(diskError(Object.assign(new Error('x'), { code: 'EINUSE' }), 'a.htm')).toMatchObject({
-    code: 'local_io',
-    message: 'a.htm: cannot write: another program has it open',
-    stopsRun: false,
-  });
+  const message = 'a.htm: cannot write: another program has it open';
+  expect(diskError(named('EINUSE'), 'a.htm')).toMatchObject({ code: 'local_io', message, stopsRun: false });
 });
 
-test.each<[what: string, error: Error, words: string]>([
-  ['a full disk', system('ENOSPC', -28), 'the disk is full'],
-  ['a read-only disk', system('EROFS', -30), 'read-only file system (EROFS)'],
-  ['an exceeded quota, which libuv does not name', unnamed(constants.errno.EDQUOT), 'the disk quota is used up'],
-  ['a network disk that has disappeared', unnamed(constants.errno.ESTALE), 'stale file handle'],
-  ['a file that a container mounts by itself', system('EBUSY', -16), 'it is in use, or mounted by itself'],
-  ['an unknown error number', unnamed(9999), 'system error 9999'],
-  ['a path that is not a regular file', Object.assign(new Error('x'), { code: 'EFTYPE' }), 'it is not a regular file'],
-  ['a closed stream', Object.assign(new Error('x'), { code: 'ERR_STREAM_DESTROYED' }), 'ERR_STREAM_DESTROYED'],
-])('%s is reported as a failure to write or to read', async (_, error, words) => {
+test.each`
+  what                                              | error                              | words
+  ${'a full disk'}                                  | ${system('ENOSPC', -28)}           | ${'the disk is full'}
+  ${'a read-only disk'}                             | ${system('EROFS', -30)}            | ${'read-only file system (EROFS)'}
+  ${'an exceeded quota, which libuv does not name'} | ${unnamed(constants.errno.EDQUOT)} | ${'the disk quota is used up'}
+  ${'a network disk that has disappeared'}          | ${unnamed(constants.errno.ESTALE)} | ${'stale file handle'}
+  ${'a file that a container mounts by itself'}     | ${system('EBUSY', -16)}            | ${'it is in use, or mounted by itself'}
+  ${'an unknown error number'}                      | ${unnamed(9999)}                   | ${'system error 9999'}
+  ${'a path that is not a regular file'}            | ${named('EFTYPE')}                 | ${'it is not a regular file'}
+  ${'a closed stream'}                              | ${named('ERR_STREAM_DESTROYED')}   | ${'ERR_STREAM_DESTROYED'}
+`('$what is reported as a failure to write or to read', async ({ error, words }) => {
   const failure = { code: 'local_io', hint: expect.any(String), cause: error };
-  expect(diskError(error, 'out/a')).toMatchObject({
-    ...failure,
-    stopsRun: true,
-    message: `out/a: cannot write: ${words}`,
-  });
-  expect(readError(error, 'out/a')).toMatchObject({
-    ...failure,
-    stopsRun: false,
-    message: `out/a: cannot read: ${words}`,
-  });
+  const [writing, reading] = [`out/a: cannot write: ${words}`, `out/a: cannot read: ${words}`];
+  expect(diskError(error, 'out/a')).toMatchObject({ ...failure, stopsRun: true, message: writing });
+  expect(readError(error, 'out/a')).toMatchObject({ ...failure, stopsRun: false, message: reading });
   await expect(withDiskError('out/a', () => Promise.reject(error))).rejects.toMatchObject(failure);
 });
 
-test.each<[what: string, error: unknown]>([
-  ['a TypeError', new TypeError('x is not a function')],
-  ['a TypeError of Node', Object.assign(new TypeError('x'), { code: 'ERR_INVALID_ARG_TYPE' })],
-  ['a RangeError', new RangeError('Invalid string length')],
-  ['undefined', undefined],
-  ['a FilingsError', new FilingsError('interrupted', 'interrupted')],
-])('%s is not a system error and is returned unchanged', async (_, error) => {
+test.each`
+  what                     | error
+  ${'a TypeError'}         | ${new TypeError('x is not a function')}
+  ${'a TypeError of Node'} | ${Object.assign(new TypeError('x'), { code: 'ERR_INVALID_ARG_TYPE' })}
+  ${'a RangeError'}        | ${new RangeError('Invalid string length')}
+  ${'undefined'}           | ${undefined}
+  ${'a FilingsError'}      | ${new FilingsError('interrupted', 'interrupted')}
+`('$what is not a system error and is returned unchanged', async ({ error }) => {
   expect(isSystemError(error)).toBe(false);
   expect(diskError(error, 'out/a')).toBe(error);
   expect(readError(error, 'out/a')).toBe(error);

@@ -1,18 +1,16 @@
 import { expect, test } from 'vitest';
-import { type Framing, framingOf, type HeaderFields, readStart } from '../../src/http/head.ts';
+import { framingOf, type HeaderFields, readStart } from '../../src/http/head.ts';
 
-test.each<[HeaderFields, Framing]>([
-  [{}, { kind: 'until-close' }],
-  [{ 'transfer-encoding': 'chunked' }, { kind: 'chunked' }],
-  [{ 'transfer-encoding': 'Chunked' }, { kind: 'chunked' }],
-  [{ 'content-length': '0' }, { kind: 'length', length: 0 }],
-  [{ 'content-length': '123456789012' }, { kind: 'length', length: 123_456_789_012 }],
-  // Blanks after the value are not part of it.
-  ...['10 ', '10\t', '10 \t '].map((length): [HeaderFields, Framing] => [
-    { 'content-length': length },
-    { kind: 'length', length: 10 },
-  ]),
-])('the headers %j mean the framing %j', (headers, framing) => {
+test.each`
+  headers                                 | framing
+  ${{}}                                   | ${{ kind: 'until-close' }}
+  ${{ 'transfer-encoding': 'chunked' }}   | ${{ kind: 'chunked' }}
+  ${{ 'transfer-encoding': 'Chunked' }}   | ${{ kind: 'chunked' }}
+  ${{ 'content-length': '0' }}            | ${{ kind: 'length', length: 0 }}
+  ${{ 'content-length': '123456789012' }} | ${{ kind: 'length', length: 123_456_789_012 }}
+  ${{ 'content-length': '10 ' }}          | ${{ kind: 'length', length: 10 }}
+  ${{ 'content-length': '10 \t ' }}       | ${{ kind: 'length', length: 10 }}
+`('the headers $headers mean the framing $framing', ({ headers, framing }) => {
   expect(framingOf(headers)).toEqual(framing);
 });
 
@@ -37,34 +35,28 @@ test('a transfer coding together with a length is invalid', () => {
   invalid({ 'transfer-encoding': 'chunked', 'content-length': '1' }, 'both a length and a transfer coding');
 });
 
-test.each<[text: string, rest: string, isFinal?: true]>([
-  ['HTTP/1.1 200 OK\r\nX', 'HTTP/1.1 200 OK\r\nX', true],
-  ['HTTP/1.1 200\r\n', 'HTTP/1.1 200\r\n', true],
-  ['HTTP/1.1 200 O\r', 'HTTP/1.1 200 O\r'],
-  ['HTTP/1', 'HTTP/1'],
-  ['HTTP/1.1 103 E\r\n\r\nHTTP/1.1 2', 'HTTP/1.1 2'],
-  ['HTTP/1.1 103 E\r\nX: y\r\n', 'HTTP/1.1 103 E\r\nX: y\r\n'],
-  ['HTTP/1.1 103 E\r\n\r\nHTTP/1.1 102 E\r\nX: y\r\n\r\nHTTP/1.1 200 \r\n', 'HTTP/1.1 200 \r\n', true],
-])('of the start %j, %j remains after the interim responses', (text, rest, isFinal) => {
-  expect(readStart(text)).toEqual({ rest, ...(isFinal && { isFinal }) });
+const INTERIM = 'HTTP/1.1 103 E\r\n\r\n';
+test.each`
+  text                                                           | rest                            | isFinal
+  ${'HTTP/1.1 200 OK\r\nX'}                                      | ${'HTTP/1.1 200 OK\r\nX'}       | ${true}
+  ${'HTTP/1.1 200\r\n'}                                          | ${'HTTP/1.1 200\r\n'}           | ${true}
+  ${'HTTP/1.1 200 O\r'}                                          | ${'HTTP/1.1 200 O\r'}           | ${undefined}
+  ${'HTTP/1'}                                                    | ${'HTTP/1'}                     | ${undefined}
+  ${`${INTERIM}HTTP/1.1 2`}                                      | ${'HTTP/1.1 2'}                 | ${undefined}
+  ${'HTTP/1.1 103 E\r\nX: y\r\n'}                                | ${'HTTP/1.1 103 E\r\nX: y\r\n'} | ${undefined}
+  ${`${INTERIM}HTTP/1.1 102 E\r\nX: y\r\n\r\nHTTP/1.1 200 \r\n`} | ${'HTTP/1.1 200 \r\n'}          | ${true}
+`('of the start $text, $rest remains after the interim responses', ({ text, rest, isFinal }) => {
+  expect(readStart(text)).toEqual({ rest, isFinal });
 });
 
-const INTERIM = 'HTTP/1.1 103 E\r\n\r\n';
-test.each([
-  [
-    /does not begin with HTTP/,
-    ['HTTP/1.1 099', 'HTTP/1.1 OK\r', 'HTTP/2.0 200', 'HTTP/11 200 '].concat([
-      'http/1.1 200',
-      'SSH-2.0\r\n',
-      '\r\nHTTP/1.1 2',
-      '<!DOCTYPE ht',
-      `${INTERIM}HTTP/2.0 200`,
-      `${INTERIM}HTTP/1.1 099`,
-    ]),
-  ],
-  [/another protocol/, ['HTTP/1.1 101 Switch']],
-  [/control character/, ['HTTP/1.1 200 O\0K\r\n', 'HTTP/1.1 200 OK\nX', 'HTTP/1.1 103 \x7f\r\n']],
-  [/does not end/, [`HTTP/1.1 200 ${'y'.repeat(70_000)}`]],
-])('a response with an invalid start has a fault that matches %s', (fault, texts) => {
-  expect(texts.filter((text) => !fault.test(readStart(text).fault ?? ''))).toEqual([]);
+const NO_HTTP = ['HTTP/1.1 099', 'HTTP/1.1 OK\r', 'HTTP/2.0 200', 'HTTP/11 200 ', 'http/1.1 200', 'SSH-2.0\r\n'];
+const AFTER = ['\r\nHTTP/1.1 2', '<!DOCTYPE ht', `${INTERIM}HTTP/2.0 200`, `${INTERIM}HTTP/1.1 099`];
+test.each`
+  fault                         | texts
+  ${/does not begin with HTTP/} | ${[...NO_HTTP, ...AFTER]}
+  ${/another protocol/}         | ${['HTTP/1.1 101 Switch']}
+  ${/control character/}        | ${['HTTP/1.1 200 O\0K\r\n', 'HTTP/1.1 200 OK\nX', 'HTTP/1.1 103 \x7f\r\n']}
+  ${/does not end/}             | ${[`HTTP/1.1 200 ${'y'.repeat(70_000)}`]}
+`('a response with an invalid start has a fault that matches $fault', ({ fault, texts }) => {
+  expect(texts.filter((text: string) => !fault.test(readStart(text).fault ?? ''))).toEqual([]);
 });

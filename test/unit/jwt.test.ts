@@ -45,15 +45,15 @@ describe('inspectToken', () => {
     expect(inspect(token(header, claims))).toEqual({ header, claims, times, objections: [] });
   });
 
-  test.each<[string, string, RegExp[]]>([
-    ['an expired token', token({ alg: 'RS256' }, { nbf: NOW - 99_999, exp: NOW - 3 * 3600 }), [/^expired 3 h ago$/]],
-    ['a token without dates', token({ alg: 'RS256' }, {}), [/nbf is missing/, /exp is missing/]],
-    ['the algorithm none', token({ alg: 'none' }, GOOD, ''), [/does not accept/, /signature is empty/]],
-    ['a signature that is not base64url', token({ alg: 'RS256' }, GOOD, '***'), [/signature part is not canonical/]],
-    ['huge dates', token({ alg: 'RS256' }, '{"nbf":1e400,"exp":1e300,"iat":-5}'), [/nbf/, /exp/, /iat/]],
-  ])('reports what the service would object to: %s', (_, text, expected) => {
-    const objections = inspect(text).objections;
-    expect(objections).toEqual(expected.map((reason) => expect.stringMatching(reason)));
+  test.each`
+    what                                   | text                                                                   | objections
+    ${'an expired token'}                  | ${token({ alg: 'RS256' }, { nbf: NOW - 99_999, exp: NOW - 3 * 3600 })} | ${[/^expired 3 h ago$/]}
+    ${'a token without dates'}             | ${token({ alg: 'RS256' }, {})}                                         | ${[/nbf is missing/, /exp is missing/]}
+    ${'the algorithm none'}                | ${token({ alg: 'none' }, GOOD, '')}                                    | ${[/does not accept/, /signature is empty/]}
+    ${'a signature that is not base64url'} | ${token({ alg: 'RS256' }, GOOD, '***')}                                | ${[/signature part is not canonical/]}
+    ${'huge dates'}                        | ${token({ alg: 'RS256' }, '{"nbf":1e400,"exp":1e300,"iat":-5}')}       | ${[/nbf/, /exp/, /iat/]}
+  `('reports what the service would object to: $what', ({ text, objections }) => {
+    expect(inspect(text).objections).toEqual(objections.map((reason: RegExp) => expect.stringMatching(reason)));
   });
 
   test('never throws', () => {

@@ -5,31 +5,33 @@ import { resolveRedirect, withHosts } from '../../src/service/requests.ts';
 const FROM = new URL('https://a.example:8443/v1/download?accession_no=1');
 const PLAIN = new URL('http://127.0.0.1:80/');
 
-test.each<[from: URL, location: string, expected: string]>([
-  [FROM, '/other?x=1', 'https://a.example:8443/other?x=1'],
-  [FROM, 'other', 'https://a.example:8443/v1/other'],
-  [FROM, '?y=2', 'https://a.example:8443/v1/download?y=2'],
-  [FROM, '//b.example/f', 'https://b.example/f'],
-  [FROM, 'https://user:word@b.example/f#part', 'https://b.example/f'],
-  [FROM, 'HTTPS://B.Example', 'https://b.example/'],
-  [PLAIN, 'http://b.example/', 'http://b.example/'],
-  [PLAIN, 'https://b.example/', 'https://b.example/'],
-])('a redirect from %s to %s leads to %s', (from, location, expected) => {
-  expect(resolveRedirect(from, location, 5).href).toBe(expected);
+test.each`
+  from     | location                                | href
+  ${FROM}  | ${'/other?x=1'}                         | ${'https://a.example:8443/other?x=1'}
+  ${FROM}  | ${'other'}                              | ${'https://a.example:8443/v1/other'}
+  ${FROM}  | ${'?y=2'}                               | ${'https://a.example:8443/v1/download?y=2'}
+  ${FROM}  | ${'//b.example/f'}                      | ${'https://b.example/f'}
+  ${FROM}  | ${'https://user:word@b.example/f#part'} | ${'https://b.example/f'}
+  ${FROM}  | ${'HTTPS://B.Example'}                  | ${'https://b.example/'}
+  ${PLAIN} | ${'http://b.example/'}                  | ${'http://b.example/'}
+  ${PLAIN} | ${'https://b.example/'}                 | ${'https://b.example/'}
+`('a redirect from $from to $location leads to $href', ({ from, location, href }) => {
+  expect(resolveRedirect(from, location, 5).href).toBe(href);
 });
 
-test.each<[what: string, location: string | string[] | undefined, hop?: number]>([
-  ['a redirect without a valid Location', undefined],
-  ['a redirect without a valid Location', ''],
-  ['a redirect without a valid Location', ['/a', '/b']],
-  ['a redirect without a valid Location', 'https://['],
-  ['a redirect from https to http://a.example:8443', 'http://a.example:8443/f'],
-  ['a redirect from https to http://b.example', 'http://b.example/f'],
-  ['a redirect to ftp://b.example', 'ftp://b.example/f'],
-  ['a redirect to file:', 'file:///etc/passwd'],
-  ['a redirect to javascript:', 'javascript:alert(1)'],
-  ['a chain of more than 5 redirects', '/x', 6],
-])('refuses to follow %s: %j', (what, location, hop = 1) => {
+test.each`
+  what                                                | location                     | hop
+  ${'a redirect without a valid Location'}            | ${undefined}                 | ${1}
+  ${'a redirect without a valid Location'}            | ${''}                        | ${1}
+  ${'a redirect without a valid Location'}            | ${['/a', '/b']}              | ${1}
+  ${'a redirect without a valid Location'}            | ${'https://['}               | ${1}
+  ${'a redirect from https to http://a.example:8443'} | ${'http://a.example:8443/f'} | ${1}
+  ${'a redirect from https to http://b.example'}      | ${'http://b.example/f'}      | ${1}
+  ${'a redirect to ftp://b.example'}                  | ${'ftp://b.example/f'}       | ${1}
+  ${'a redirect to file:'}                            | ${'file:///etc/passwd'}      | ${1}
+  ${'a redirect to javascript:'}                      | ${'javascript:alert(1)'}     | ${1}
+  ${'a chain of more than 5 redirects'}               | ${'/x'}                      | ${6}
+`('refuses to follow $what: $location', ({ what, location, hop }) => {
   const message = `a.example:8443: refused to follow ${what}`;
   const hint = expect.stringContaining('base URL');
   const error = expect.objectContaining({ code: 'integrity', retryable: false, message, hint });
@@ -38,17 +40,16 @@ test.each<[what: string, location: string | string[] | undefined, hop?: number]>
 
 describe('an error behind a redirect', () => {
   const hosts = ['a.example', 'b.example:81'] as const;
-  const messageOf = (error: FilingsError, between: readonly [string, string] = hosts) =>
-    (withHosts(between, error) as FilingsError).message;
 
-  test.each([
-    [{ host: 'b.example:81' }, 'a.example redirects to b.example:81: why'],
-    [{ host: 'b.example:81', proxy: 'p' }, 'a.example redirects to b.example:81 through the proxy p: why'],
-    [undefined, 'a.example redirects to b.example:81: why'],
-    [{ host: 'b.example:81', redirectedFrom: 'a.example' }, 'a.example redirects to b.example:81: why'],
-  ])('names both hosts: %j', (subject, expected) => {
+  test.each`
+    subject                                                  | expected
+    ${undefined}                                             | ${'a.example redirects to b.example:81: why'}
+    ${{ host: 'b.example:81' }}                              | ${'a.example redirects to b.example:81: why'}
+    ${{ host: 'b.example:81', redirectedFrom: 'a.example' }} | ${'a.example redirects to b.example:81: why'}
+    ${{ host: 'b.example:81', proxy: 'p' }}                  | ${'a.example redirects to b.example:81 through the proxy p: why'}
+  `('names both hosts besides $subject', ({ subject, expected }) => {
     for (const code of ['auth', 'not_found', 'rejected', 'temporary', 'integrity'] as const)
-      expect(messageOf(new FilingsError(code, 'why', { subject }))).toBe(expected);
+      expect(withHosts(hosts, new FilingsError(code, 'why', { subject }))).toMatchObject({ message: expected });
   });
 
   test('names them after the subject and keeps all other members', () => {

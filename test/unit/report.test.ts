@@ -25,26 +25,27 @@ const file = { v: 1, time: TIME, accession_no: FILE.accession, file_name: FILE.f
 const how = { result: 'downloaded', bytes: 100, verified_length: true, attempts: 1, ms: 13 };
 const secrets = new Secrets();
 secrets.add('a-secret-key');
-const odd = { ...FILE, fileName: 'a\n"b\u2028c' };
-
-test.each<[string, Parameters<typeof reportLine>[0], Partial<Outcome>, object]>([
-  ['a downloaded file', FILE, { etag: '"v1"', sha256: 'ab' }, { ...file, ...how, etag: '"v1"', sha256: 'ab' }],
-  ['an ETag with a secret', FILE, { etag: '"a-secret-key"' }, { ...file, ...how, etag: '"[redacted]"' }],
-  ['a failed file', FILE, { result: 'failed', error }, { ...file, ...how, result: 'failed', ...failed }],
-  ['an odd name', odd, { path: odd.fileName }, { ...file, ...how, file_name: odd.fileName, path: odd.fileName }],
-])('the report of %s is one line', (_, of, more, expected) => {
-  const line = reportLine(of, outcome(more), TIME, { platform: 'linux', secrets });
+const ODD = 'a\n"b\u2028c';
+test.each`
+  what                       | fileName         | more                              | expected
+  ${'a downloaded file'}     | ${FILE.fileName} | ${{ etag: '"v1"', sha256: 'ab' }} | ${{ etag: '"v1"', sha256: 'ab' }}
+  ${'an ETag with a secret'} | ${FILE.fileName} | ${{ etag: '"a-secret-key"' }}     | ${{ etag: '"[redacted]"' }}
+  ${'a failed file'}         | ${FILE.fileName} | ${{ result: 'failed', error }}    | ${{ result: 'failed', ...failed }}
+  ${'an odd name'}           | ${ODD}           | ${{ path: ODD }}                  | ${{ file_name: ODD, path: ODD }}
+`('the report of $what is one line', ({ fileName, more, expected }) => {
+  const line = reportLine({ ...FILE, fileName }, outcome(more), TIME, { platform: 'linux', secrets });
   expect(line.split(/[\n\u2028]/)).toHaveLength(1);
-  expect(JSON.parse(line)).toEqual(expected);
+  expect(JSON.parse(line)).toEqual({ ...file, ...how, ...expected });
 });
 
-test.each<[Partial<Outcome>, string]>([
-  [{}, 'out/primary.htm: 100 B'],
-  [{ path: null }, 'primary.htm: 100 B'],
-  [{ result: 'skipped' }, 'out/primary.htm: already exists, skipped (--if-exists overwrite replaces it)'],
-  [{ result: 'resumed', resumedBytes: 60 }, 'out/primary.htm: 100 B, resumed at 60 B'],
-  [{ verifiedLength: false }, 'out/primary.htm: 100 B (the service gave no length to check)'],
-])('the outcome %j is printed as: %s', (more, line) => {
+test.each`
+  more                                       | line
+  ${{}}                                      | ${'out/primary.htm: 100 B'}
+  ${{ path: null }}                          | ${'primary.htm: 100 B'}
+  ${{ result: 'skipped' }}                   | ${'out/primary.htm: already exists, skipped (--if-exists overwrite replaces it)'}
+  ${{ result: 'resumed', resumedBytes: 60 }} | ${'out/primary.htm: 100 B, resumed at 60 B'}
+  ${{ verifiedLength: false }}               | ${'out/primary.htm: 100 B (the service gave no length to check)'}
+`('the outcome $more is printed as: $line', ({ more, line }) => {
   expect(outcomeLine('primary.htm', outcome(more))).toBe(line);
 });
 
