@@ -1,0 +1,30 @@
+import { expect, test } from 'vitest';
+import { addCredentials, isKeyInAddress } from '../../src/service/credentials.ts';
+
+const KEY = 'a key/+';
+const AT = 'https://h.example/v1/download';
+const BEARER = { authorization: 'Bearer t.o.k' };
+const BASIC = { authorization: `Basic ${Buffer.from(`me:${KEY}`).toString('base64')}` };
+
+// With a token in Authorization there is no room for the key.
+test.each`
+  keyIn              | from                            | url                                 | headers                   | withToken
+  ${'authorization'} | ${AT}                           | ${AT}                               | ${{ authorization: KEY }} | ${{ authorization: KEY }}
+  ${'basic'}         | ${AT}                           | ${AT}                               | ${BASIC}                  | ${BASIC}
+  ${'header'}        | ${AT}                           | ${AT}                               | ${{ 'X-Key': KEY }}       | ${{ 'X-Key': KEY, ...BEARER }}
+  ${'query'}         | ${AT}                           | ${`${AT}?apikey=a%20key%2F%2B`}     | ${{}}                     | ${BEARER}
+  ${'query'}         | ${`${AT}?x=1`}                  | ${`${AT}?x=1&apikey=a%20key%2F%2B`} | ${{}}                     | ${BEARER}
+  ${'query'}         | ${`${AT}?apikey=a%20key%2F%2B`} | ${`${AT}?apikey=a%20key%2F%2B`}     | ${{}}                     | ${BEARER}
+  ${'path'}          | ${`${AT}?x=1`}                  | ${`${AT}/APIKEY-a%20key%2F%2B?x=1`} | ${{}}                     | ${BEARER}
+  ${'path'}          | ${`${AT}/`}                     | ${`${AT}/APIKEY-a%20key%2F%2B`}     | ${{}}                     | ${BEARER}
+  ${'path'}          | ${`${AT}/APIKEY-a%20key%2F%2B`} | ${`${AT}/APIKEY-a%20key%2F%2B`}     | ${{}}                     | ${BEARER}
+`('the key goes by $keyIn from $from to $url', async ({ keyIn, from, url, headers, withToken }) => {
+  const credentials = { source: '--api-key', key: KEY, keyIn, keyHeader: 'X-Key', basicUser: 'me', token: undefined };
+  const send = async (token?: () => Promise<string>) => {
+    const request = await addCredentials(new URL(from), { ...credentials, token });
+    return { ...request, url: request.url.href };
+  };
+  expect(await send()).toEqual({ url, headers });
+  expect(await send(async () => 't.o.k')).toEqual({ url, headers: withToken });
+  expect(isKeyInAddress(credentials)).toBe(keyIn === 'query' || keyIn === 'path');
+});

@@ -1,0 +1,43 @@
+import type { Stats } from 'node:fs';
+import { expect, test } from 'vitest';
+import { planFile } from '../../src/transfer/file-plan.ts';
+
+type Kind = 'file' | 'link' | 'directory' | 'device' | undefined;
+
+/** The plan of a file of 7 bytes: its kind, its bytes if an existing file stays, and words of its error. */
+function plan(existing: Kind, ifExists: string, more = {}): string {
+  const is = (kind: Kind) => () => existing === kind;
+  const stats = { size: 7, isFile: is('file'), isSymbolicLink: is('link'), isDirectory: is('directory') } as Stats;
+  const options = { displayPath: 'a', ifExists, sha256: undefined, hasChecksums: false, isDryRun: false, ...more };
+  const { kind, ...rest } = planFile(existing && stats, options as never);
+  if ('error' in rest) return `${kind}: ${rest.error.message}`;
+  return 'bytes' in rest ? `${kind} ${rest.bytes}` : kind;
+}
+
+const EXISTS = 'fail: a: it already exists';
+const blocked = (what: string) => `fail: a: cannot write: ${what} already exists there`;
+test.each`
+  existing       | skip                          | compare                       | overwrite                    | error
+  ${undefined}   | ${'fetch'}                    | ${'fetch'}                    | ${'fetch'}                   | ${'fetch'}
+  ${'file'}      | ${'keep 7'}                   | ${'fetch'}                    | ${'fetch'}                   | ${EXISTS}
+  ${'link'}      | ${blocked('a symbolic link')} | ${blocked('a symbolic link')} | ${'fetch'}                   | ${EXISTS}
+  ${'directory'} | ${blocked('a directory')}     | ${blocked('a directory')}     | ${blocked('a directory')}    | ${EXISTS}
+  ${'device'}    | ${blocked('a special file')}  | ${blocked('a special file')}  | ${blocked('a special file')} | ${EXISTS}
+`('--if-exists decides about an existing $existing', ({ existing, ...plans }) => {
+  for (const [ifExists, expected] of Object.entries(plans)) expect(plan(existing, ifExists), ifExists).toBe(expected);
+});
+
+const HASH = { sha256: 'ab' };
+const LISTED = { hasChecksums: true };
+test.each`
+  ifExists       | more                             | expected
+  ${'skip'}      | ${HASH}                          | ${'check 7'}
+  ${'compare'}   | ${HASH}                          | ${'check 7'}
+  ${'overwrite'} | ${HASH}                          | ${'fetch'}
+  ${'skip'}      | ${LISTED}                        | ${'list 7'}
+  ${'skip'}      | ${{ ...LISTED, isDryRun: true }} | ${'keep 7'}
+  ${'compare'}   | ${LISTED}                        | ${'fetch'}
+  ${'skip'}      | ${{ ...LISTED, ...HASH }}        | ${'check 7'}
+`('an existing file with --if-exists $ifExists and $more: $expected', ({ ifExists, more, expected }) => {
+  expect(plan('file', ifExists, more)).toBe(expected);
+});
