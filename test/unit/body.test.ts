@@ -32,12 +32,13 @@ test('read returns chunks of any sizes in order and never changes them afterward
 });
 
 // A Buffer has some 100 bytes of its own, and a service can send each byte as a chunk.
-test.each([
-  ['single bytes', [1]],
-  ['small chunks', [500, 7, 4095]],
-  ['small and large chunks in turn', [1, 4096]],
-  ['two small chunks before each large one', [1, 1, 5000]],
-])('the memory of %s is hardly more than that of their bytes', async (_, sizes) => {
+test.each`
+  what                                        | sizes
+  ${'single bytes'}                           | ${[1]}
+  ${'small chunks'}                           | ${[500, 7, 4095]}
+  ${'small and large chunks in turn'}         | ${[1, 4096]}
+  ${'two small chunks before each large one'} | ${[1, 1, 5000]}
+`('the memory of $what is hardly more than that of their bytes', async ({ sizes }) => {
   const body = newBody();
   const total = 1_000_000;
   for (let pushed = 0; pushed < total; ) for (const size of sizes) pushed += pushInto(body, size);

@@ -23,14 +23,8 @@ test.each`
   fileName     | type                                | body
   ${'a.pdf'}   | ${'text/html'}                      | ${'<!doctype html><title>Log in</title>'}
   ${'a.PDF'}   | ${'Text/HTML; charset=utf-8'}       | ${'\ufeff \r\n\t<!DOCTYPE html>'}
-  ${'a.zip'}   | ${'text/html'}                      | ${'<html>'}
   ${'a.xlsx'}  | ${'text/html'}                      | ${'<HTML lang="en">'}
   ${'a.xml'}   | ${'text/html'}                      | ${`${' '.repeat(2000)}<html>`}
-  ${'a.xsd'}   | ${'text/html'}                      | ${'<html>'}
-  ${'a.json'}  | ${'text/html'}                      | ${'<html>'}
-  ${'a.jpg'}   | ${'text/html'}                      | ${'<html>'}
-  ${'a.gif'}   | ${'text/html'}                      | ${'<html>'}
-  ${'a.png'}   | ${'text/html'}                      | ${'<html>'}
   ${'a.htm'}   | ${'application/json'}               | ${'{"error":"denied"}'}
   ${'a.htm'}   | ${'application/json;charset=utf-8'} | ${'\ufeff {"message":null}'}
   ${'a.htm'}   | ${'application/json'}               | ${'{"title":"x","status":404}'}
@@ -41,6 +35,13 @@ test.each`
   expect(isError(fileName, type, body)).toBe(true);
   expect(isError(fileName, type, body, false)).toBe(true);
 });
+
+test.each(['pdf', 'zip', 'xlsx', 'xml', 'xsd', 'json', 'jpg', 'gif', 'png'])(
+  'HTML is an error as a.%s',
+  (extension) => {
+    expect(isError(`a.${extension}`, 'text/html', '<html>')).toBe(true);
+  },
+);
 
 test.each`
   what                                        | fileName                  | type                       | body

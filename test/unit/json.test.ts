@@ -20,21 +20,23 @@ test('accepts exactly the texts that JSON.parse accepts', () => {
   );
 });
 
-test.each<[text: string, at: number]>([
-  ['[1,]', 3],
-  ['{"a" 1}', 5],
-  ['{} x', 3],
-  ['["a', 1],
-  ['[1', 2],
-])('reports the position of the syntax error in %j', (text, at) => {
+test.each`
+  text         | at
+  ${'[1,]'}    | ${3}
+  ${'{"a" 1}'} | ${5}
+  ${'{} x'}    | ${3}
+  ${'["a'}     | ${1}
+  ${'[1'}      | ${2}
+`('reports the position $at of the syntax error in $text', ({ text, at }) => {
   expect(findJsonFault(text)).toMatchObject({ kind: 'syntax', at });
 });
 
-test.each<[text: string, path: string[]]>([
-  ['{"a":1,"\\u0061":2}', ['a']],
-  ['{"p":[0,{"x":{"b":1,"c":2,"b":3}}]}', ['p', '1', 'x', 'b']],
-  ['{"__proto__":1,"__proto__":2}', ['__proto__']],
-])('reports the path of the duplicate member of %s', (text, path) => {
+test.each`
+  text                                     | path
+  ${'{"a":1,"\\u0061":2}'}                 | ${['a']}
+  ${'{"p":[0,{"x":{"b":1,"c":2,"b":3}}]}'} | ${['p', '1', 'x', 'b']}
+  ${'{"__proto__":1,"__proto__":2}'}       | ${['__proto__']}
+`('reports the path $path of the duplicate member of $text', ({ text, path }) => {
   expect(findJsonFault(text)).toMatchObject({ kind: 'twice', path });
 });
 

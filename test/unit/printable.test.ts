@@ -3,25 +3,26 @@ import { expect, test } from 'vitest';
 import { printable, printableJson } from '../../src/terminal/printable.ts';
 import { proving } from '../proving.ts';
 
-test.each([
-  ['Jahresabschluß ñ 日本 🙂', 'Jahresabschluß ñ 日本 🙂'],
-  ['a\nb\r\tc', 'a\\nb\\r\\tc'],
-  ['\x1b[31mred', '\\x1b[31mred'],
-  ['\0\x7f\x80\x9b', '\\x00\\x7f\\x80\\x9b'],
-  ['a\u202egpj.exe', 'a\\u202egpj.exe'],
-  ['\u2066\u2069\u061c\u200b\u200d\ufeff\u00ad', '\\u2066\\u2069\\u061c\\u200b\\u200d\\ufeff\\xad'],
-  ['\ud800x\udc00', '\\ud800x\\udc00'],
-  ['\u{e0041}', '\\u{e0041}'],
-])('shows %j as %j', (text, expected) => {
-  expect(printable(text)).toBe(expected);
+test.each`
+  text                                            | shown
+  ${'Jahresabschluß ñ 日本 🙂'}                   | ${'Jahresabschluß ñ 日本 🙂'}
+  ${'a\nb\r\tc'}                                  | ${'a\\nb\\r\\tc'}
+  ${'\x1b[31mred'}                                | ${'\\x1b[31mred'}
+  ${'\0\x7f\x80\x9b'}                             | ${'\\x00\\x7f\\x80\\x9b'}
+  ${'a\u202egpj.exe'}                             | ${'a\\u202egpj.exe'}
+  ${'\u2066\u2069\u061c\u200b\u200d\ufeff\u00ad'} | ${'\\u2066\\u2069\\u061c\\u200b\\u200d\\ufeff\\xad'}
+  ${'\ud800x\udc00'}                              | ${'\\ud800x\\udc00'}
+  ${'\u{e0041}'}                                  | ${'\\u{e0041}'}
+`('invisible characters are escaped: $shown', ({ text, shown }) => {
+  expect(printable(text)).toBe(shown);
 });
 
-test.each([
-  ['abcdefg', 6, 'abcde…'],
-  ['abcd\x1b', 6, 'abcd\\…'],
-  ['abc🙂de', 5, 'abc…'],
-])('cuts %j to %i characters: %j', (text, length, expected) => {
-  expect(printable(text, length)).toBe(expected);
+test('a text is cut to a length without a cut character', () => {
+  expect([printable('abcdefg', 6), printable('abcd\x1b', 6), printable('abc🙂de', 5)]).toEqual([
+    'abcde…',
+    'abcd\\…',
+    'abc…',
+  ]);
 });
 
 test('leaves no invisible character in any text and keeps to the length', () => {

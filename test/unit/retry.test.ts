@@ -71,18 +71,9 @@ describe('Retry-After', () => {
   const NOW = Date.parse('Tue, 01 Apr 2025 10:00:00 GMT');
   test.each`
     form                                       | value                                | wait
-    ${'absent'}                                | ${undefined}                         | ${undefined}
-    ${'empty'}                                 | ${''}                                | ${undefined}
     ${'seconds'}                               | ${'30'}                              | ${30_000}
     ${'seconds with blanks'}                   | ${' 30 '}                            | ${30_000}
     ${'zero'}                                  | ${'0'}                               | ${0}
-    ${'negative'}                              | ${'-5'}                              | ${undefined}
-    ${'a fraction'}                            | ${'1.5'}                             | ${undefined}
-    ${'a plus sign'}                           | ${'+5'}                              | ${undefined}
-    ${'hexadecimal'}                           | ${'0x10'}                            | ${undefined}
-    ${'nonsense'}                              | ${'soon'}                            | ${undefined}
-    ${'a number with a unit'}                  | ${'5s'}                              | ${undefined}
-    ${'two fields'}                            | ${['1', '2']}                        | ${undefined}
     ${'a year in seconds'}                     | ${'31536000'}                        | ${31_536_000_000}
     ${'a date'}                                | ${'Tue, 01 Apr 2025 10:01:30 GMT'}   | ${90_000}
     ${'a date in the past'}                    | ${'Tue, 01 Apr 2025 09:00:00 GMT'}   | ${0}
@@ -91,14 +82,18 @@ describe('Retry-After', () => {
     ${'a date of asctime, which is UTC too'}   | ${'Tue Apr  1 10:01:30 2025'}        | ${90_000}
     ${'a date without a zone'}                 | ${'Tue, 01 Apr 2025 10:01:30'}       | ${90_000}
     ${'a date with another zone'}              | ${'Tue, 01 Apr 2025 12:01:30 +0200'} | ${90_000}
-    ${'an invalid date'}                       | ${'Tue, 99 Foo 2025 10:01:30 GMT'}   | ${undefined}
-    ${'an ISO date'}                           | ${'2025-04-01T10:01:30Z'}            | ${undefined}
-    ${'a date without a weekday'}              | ${'01 Apr 2025 10:01:30 GMT'}        | ${undefined}
-    ${'a weekday in parentheses'}              | ${'01 Apr 2025 10:01:30 GMT (Tue)'}  | ${undefined}
     ${'a date in lower case'}                  | ${'tue, 01 apr 2025 10:01:30 gmt'}   | ${90_000}
     ${'a date after a century'}                | ${'Fri, 01 Apr 2225 10:00:00 GMT'}   | ${3_153_600_000_000}
   `('is read as a wait: $form', ({ value, wait }) => {
     expect(retryAfterMs(value, NOW)).toBe(wait);
+  });
+
+  test('is no wait if it is neither a whole number of seconds nor a date of HTTP', () => {
+    const numbers = ['', '-5', '1.5', '+5', '0x10', '5s', 'soon'];
+    const dates = ['Tue, 99 Foo 2025 10:01:30 GMT', '2025-04-01T10:01:30Z', '01 Apr 2025 10:01:30 GMT'];
+    const others = [undefined, ['1', '2'], '01 Apr 2025 10:01:30 GMT (Tue)'];
+    const values = [...numbers, ...dates, ...others];
+    expect(values.filter((value) => retryAfterMs(value, NOW) !== undefined)).toEqual([]);
   });
 
   test('is longer than any maximum if no number can hold it', () => {

@@ -2,14 +2,15 @@ import { expect, test } from 'vitest';
 import { BASE_URL } from '../../src/settings/table.ts';
 import { readAs } from '../../src/spec/option.ts';
 
-test.each([
-  ['https://api.example.com', 'https://api.example.com/'],
-  ['https://api.example.com/v1', 'https://api.example.com/'],
-  ['https://api.example.com//v1//', 'https://api.example.com/'],
-  ['https://api.example.com/data/v1', 'https://api.example.com/data/'],
-  ['https://api.example.com/v10', 'https://api.example.com/v10/'],
-  ['HTTPS://API.example.com:443/x', 'https://api.example.com/x/'],
-])('reads the base URL %s as %s', (text, href) => expect(BASE_URL.parse(text)?.href).toBe(href));
+test.each`
+  text                                 | href
+  ${'https://api.example.com'}         | ${'https://api.example.com/'}
+  ${'https://api.example.com/v1'}      | ${'https://api.example.com/'}
+  ${'https://api.example.com//v1//'}   | ${'https://api.example.com/'}
+  ${'https://api.example.com/data/v1'} | ${'https://api.example.com/data/'}
+  ${'https://api.example.com/v10'}     | ${'https://api.example.com/v10/'}
+  ${'HTTPS://API.example.com:443/x'}   | ${'https://api.example.com/x/'}
+`('reads the base URL $text as $href', ({ text, href }) => expect(BASE_URL.parse(text)?.href).toBe(href));
 
 const BAD = ['', 'api.example.com', 'ftp://x', 'https://', 'https:\\\\x', 'https://x\n'];
 test.each([...BAD, 'https://me:hidden@x', 'https://x?hidden', 'https://x#'])('refuses and hides %j', (text) => {
