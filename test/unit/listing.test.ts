@@ -213,8 +213,7 @@ test.each`
 });
 
 test('a size that is not a number of bytes is none', () => {
-  const sizes = [-1, 1.5, true, null, '1 kB', 1e300].map((size) =>
-    listedSize({ accession_no: ACCESSION, file_name: 'a', size }),
-  );
-  expect(new Set(sizes)).toEqual(new Set([undefined]));
+  const sizes = [-1, 1.5, true, null, '1 kB', 1e300];
+  const sizeOf = (size: unknown) => listedSize({ accession_no: ACCESSION, file_name: 'a', size });
+  expect(sizes.filter((size) => sizeOf(size) !== undefined)).toEqual([]);
 });

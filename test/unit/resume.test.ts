@@ -137,9 +137,9 @@ test('the file is requested again if a Content-Range is not exact', () => {
   const partials = [undefined, 'lines 40-99/100', `x${range}`, `x ${range}`, `${range}x`, ...lists];
   const unknown = ['bytes 40-99/*', 'bytes 40-99/1000000000000000'];
   const unsatisfied = [['bytes */40'], 'xbytes */40', 'bytes */40x', 'bytes 0-39/40'];
-  const kindFor = (status: number) => (value: string | string[] | undefined) =>
+  const kindFor = (status: number, value: string | string[] | undefined) =>
     decide(UNKNOWN, { status, headers: { etag: '"v1"', 'content-range': value }, address: HERE }).kind;
-  expect(new Set([...partials, ...unknown].map(kindFor(206)))).toEqual(new Set(['retry-whole']));
-  expect(new Set(unsatisfied.map(kindFor(416)))).toEqual(new Set(['retry-whole']));
-  expect([kindFor(206)(range), kindFor(416)('bytes */40')]).toEqual(['append', 'complete']);
+  expect([...partials, ...unknown].filter((value) => kindFor(206, value) !== 'retry-whole')).toEqual([]);
+  expect(unsatisfied.filter((value) => kindFor(416, value) !== 'retry-whole')).toEqual([]);
+  expect([kindFor(206, range), kindFor(416, 'bytes */40')]).toEqual(['append', 'complete']);
 });
