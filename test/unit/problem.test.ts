@@ -156,7 +156,7 @@ test('shows no part of a secret that markup or truncation splits', () => {
   for (let length = 1; length <= KEY.length; length += 1) {
     const errors = [
       from(400, { errors: { [`${'x'.repeat(199 - length)}${KEY} and more of it`]: 'bad' } }),
-      from(500, `<html><p>${KEY}> and more of it</p></html>`),
+      from(500, `<html><h1>${KEY}> and more of it</h1></html>`),
       from(500, `${'x'.repeat(499 - length)}${KEY} and more of it`),
     ];
     for (const text of errors.flatMap(shown)) expect(text).not.toMatch(/kP3\/|x\+9/);
