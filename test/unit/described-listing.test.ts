@@ -32,6 +32,7 @@ describe('a described listing', () => {
   const OFFSETS = { files: 'f', offset: 'o', more: 'm', query: { n: '2' } };
   const NESTED = [{ d: { x: [{ f: { n: 'a' } }, { f: {} }, 'b'], t: '3' } }];
   const LINKED = [f('a', { n: '/2' }), f('b', { n: '?own=1&size=1&p=3' }), f('c', { n: null })];
+  const COMPLETED = '*&size=1 /2?own=1&size=1 /v1/filings?own=1&size=1&p=3';
   const UNTIL_M = [f('a', { n: '/2', m: 1 }), f('', { n: '/3', m: 1 }), f('b', { n: '/4', m: 0 })];
   test.each`
     by                            | description                 | pages                                               | names    | asked
@@ -40,7 +41,7 @@ describe('a described listing', () => {
     ${'pages until an empty one'} | ${{ page: 'p' }}            | ${[['a'], ['b'], []]}                               | ${'ab'}  | ${'*&p=1 *&p=2 *&p=3'}
     ${'pages until the total'}    | ${FROM_0}                   | ${[f('a', { t: 2 }), f('b')]}                       | ${'ab'}  | ${'*&p=0 *&p=1'}
     ${'offsets until the last'}   | ${OFFSETS}                  | ${[f('ab', { m: true }), f('c', { m: false })]}     | ${'abc'} | ${'*&n=2&o=0 *&n=2&o=2'}
-    ${'addresses'}                | ${SIZED}                    | ${LINKED}                                           | ${'abc'} | ${'*&size=1 /2?own=1&size=1 /v1/filings?own=1&size=1&p=3'}
+    ${'addresses'}                | ${SIZED}                    | ${LINKED}                                           | ${'abc'} | ${COMPLETED}
     ${'addresses until the last'} | ${{ ...NEXT, more: 'm' }}   | ${UNTIL_M}                                          | ${'ab'}  | ${'* /2?own=1 /3?own=1'}
     ${'cursors'}                  | ${{ ...NEXT, cursor: 'c' }} | ${[f('a', { n: 7 }), f('b', { n: 'x&y' }), f('c')]} | ${'abc'} | ${'* *&c=7 *&c=x%26y'}
   `('is read by $by', async ({ description, pages, names, asked }) => {
@@ -76,7 +77,7 @@ describe('a described listing is an error', () => {
     ${'but null'}                                                 | ${{}}                        | ${[[null]]}
     ${'abs(f)'}                                                   | ${{ files: 'abs(f)' }}       | ${[{ f: 'x' }]}
     ${'it has 1 record, but its total is 3'}                      | ${TOTAL}                     | ${[f('a', { t: 3 })]}
-    ${'it has 4 records, but its total is 3'}                     | ${{ ...TOTAL, page: 'p' }}   | ${[f('ab', { t: 3 }), f('cd', { t: 3 }), f('eg', { t: 3 })]}
+    ${'it has 4 records, but its total is 3'}                     | ${{ ...TOTAL, page: 'p' }}   | ${['ab', 'cd', 'eg'].map((names) => f(names, { t: 3 }))}
     ${'it has 2 records, but its total is 3'}                     | ${{ ...TOTAL, page: 'p' }}   | ${[f('a', { t: 3 }), f('b', { t: 2 })]}
     ${'listing.total selects no number'}                          | ${{ total: 't' }}            | ${[['a']]}
     ${'listing.more (m) says that there is more'}                 | ${{ files: 'f', more: 'm' }} | ${[f('a', { m: 1 })]}
