@@ -36,7 +36,7 @@ test('any pattern matches the name that equals it or is refused as a usage error
         expect(error).toMatchObject({ code: 'usage', hint: expect.any(String) });
       }
     }),
-    { seed: 1, numRuns: proving ? 20_000 : 1000 },
+    { seed: 1, numRuns: proving ? 10_000 : 1000 },
   );
 });
 

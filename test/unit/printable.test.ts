@@ -31,7 +31,7 @@ test('leaves no invisible character in any text and keeps to the length', () => 
       expect(printable(text)).not.toMatch(/[\p{Cc}\p{Cf}\p{Cs}\u2028\u2029]/u);
       expect(printable(text, length).length).toBeLessThanOrEqual(length);
     }),
-    { seed: 1, numRuns: proving ? 10_000 : 100 },
+    { seed: 1, numRuns: proving ? 1000 : 100 },
   );
 });
 
