@@ -1,8 +1,11 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** Each flush of a file waits for a file named `go`. The first one fails as soon as there is one named `fail`. */
-const HELD_FLUSHES = `const fs = require('node:fs');
+/**
+ * A hook: each flush of a file waits for a file named `go` beside the working directory. The first one fails as soon as
+ * there is one named `fail`.
+ */
+export const HELD_FLUSHES = `const fs = require('node:fs');
 const { fsync, existsSync } = fs;
 let first = true;
 fs.fsync = (fd, done) => {
@@ -16,12 +19,6 @@ fs.fsync = (fd, done) => {
     else fsync(fd, done);
   }, 5);
 };`;
-
-/** Returns an environment in which the flushes of the program are held. `path` is its working directory. */
-export async function holdFlushes(path: string): Promise<Record<string, string>> {
-  await writeFile(join(path, '../held-flushes.cjs'), HELD_FLUSHES);
-  return { NODE_OPTIONS: '--require ../held-flushes.cjs' };
-}
 
 /** Lets all held flushes go, or the first one fail. */
 export async function allow(path: string, what: 'go' | 'fail'): Promise<void> {

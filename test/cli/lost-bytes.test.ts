@@ -1,11 +1,18 @@
-import { stat, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
+import { filings } from '../program/run.ts';
 import { head, sendFile } from '../servers/answers.ts';
 import { type SeenRequest, scripted } from '../servers/scripted.ts';
 import { content } from '../service/transfer-fixture.ts';
-import { allow, holdFlushes } from './held-flushes.ts';
-import { ACCESSION, type Running, serviceAt, until, type Workplace, workplace } from './program.ts';
+import { allow, HELD_FLUSHES } from './held-flushes.ts';
+import {
+  ACCESSION,
+  test as base,
+  HELD_CLOCK,
+  type Running,
+  serviceAt,
+  TELLS_SIGTERM,
+  type Workplace,
+} from './program.ts';
 
 // A disk may lose the bytes of a failed write or flush. The kernel reports that once, and nobody can see the loss
 // afterwards, so no later run may resume these bytes.
@@ -17,15 +24,15 @@ const GET = ['download', ACCESSION, ...NAMES, '-j', '4', '--retries', '0', '--fa
 /** The calls of one kind that fail, counted from 1. A failed flush of a file also zeroes its first page. */
 interface Fault {
   readonly call: 'flush' | 'end of a flush' | 'flush of a directory' | 'write of the last byte';
-  readonly first: number;
-  readonly last: number;
+  readonly first?: number;
+  readonly last?: number;
 }
 
 const FAILING_DISK = `const fs = require('node:fs');
 const { open } = fs.promises;
 const fault = JSON.parse(process.env.FAULT);
 let calls = 0;
-const fails = (call) => call === fault.call && ++calls >= fault.first && calls <= fault.last;
+const fails = (call) => call === fault.call && ++calls >= (fault.first ?? 1) && calls <= (fault.last ?? 99);
 const error = (syscall) => Object.assign(new Error('EIO'), { code: 'EIO', errno: -5, syscall });
 const { fsync, writev, writevSync } = fs;
 fs.fsync = (fd, done) => {
@@ -89,33 +96,25 @@ async function startService() {
 }
 
 type Service = Awaited<ReturnType<typeof startService>>;
+const test = base.extend('service', startService);
 
 const nameIn = ({ path }: SeenRequest) => new URL(path, 'http://service').searchParams.get('file_name') ?? '';
 
-/** An environment in which the program runs on a failing disk. */
-async function failing({ home }: Workplace, fault: Fault) {
-  const hook = join(home, 'failing-disk.cjs');
-  await writeFile(hook, FAILING_DISK);
-  return { NODE_OPTIONS: `--require ${hook}`, FAULT: JSON.stringify(fault) };
-}
-
-const partsIn = async (place: Workplace) => (await place.names()).filter((name) => name.startsWith('.'));
-
-/** Waits until the program has written all but the last byte of each file. */
-async function haveParts(place: Workplace): Promise<void> {
-  await until(async () => {
-    const stats = await Promise.all((await partsIn(place)).map((name) => stat(place.at(name)).catch(() => undefined)));
-    return stats.filter((each) => each?.size === 1_999_999).length === NAMES.length;
-  });
+/** Starts the program on a failing disk. Returns when it has written all but the last byte of each file. */
+async function startFailing(place: Workplace, service: Service, fault: Fault): Promise<Running> {
+  const hook = await place.hook(HELD_CLOCK, FAILING_DISK);
+  const running = place.start(GET, { ...service.env, ...hook, FAULT: JSON.stringify(fault) });
+  await place.haveParts(running, 1_999_999, NAMES.length);
+  return running;
 }
 
 const isKept = (name: string) => name.endsWith('.filings-resume');
 
 /** Runs the program again. Fails unless it gets all files, and resumes exactly the kept ones. */
 async function expectCompleted(place: Workplace, service: Service): Promise<void> {
-  const before = await partsIn(place);
+  const before = await place.parts();
   service.recover();
-  const { exitCode, stderr } = await place.filings([...GET, '-q'], service.env);
+  const { exitCode, stderr } = await filings([...GET, '-q'], { cwd: place.path, env: service.env });
   expect([exitCode, stderr]).toEqual([0, '']);
   for (const [name, body] of FILES) expect([name, (await place.read(name)).equals(body)]).toEqual([name, true]);
   expect(await place.names()).toEqual([...before.filter((name) => !isKept(name)), ...NAMES]);
@@ -125,76 +124,72 @@ async function expectCompleted(place: Workplace, service: Service): Promise<void
 type Act = (service: Service, running: Running) => unknown;
 const finish: Act = (service) => service.finish('a.htm');
 const stop: Act = (_, running) => running.kill('SIGTERM');
-const ALL = { first: 1, last: 99 };
+const cutAndFinish: Act = async (service, running) => {
+  service.cut('a.htm');
+  await running.says('a.htm');
+  service.finish('b.htm');
+};
+const flush = (first: number, last = first): Fault => ({ call: 'flush', first, last });
 
-test.each<[what: string, fault: Fault, status: number, act: Act, kept: string]>([
-  ['each flush fails', { call: 'flush', ...ALL }, 8, finish, ''],
-  ['the flush of one file fails', { call: 'flush', first: 1, last: 1 }, 8, finish, 'bcd'],
-  ['the flush of the directory fails', { call: 'flush of a directory', ...ALL }, 8, finish, 'bcd'],
-  ['a write fails', { call: 'write of the last byte', ...ALL }, 8, finish, 'bcd'],
-  ['nothing fails after a signal', { call: 'flush', first: 99, last: 99 }, 143, stop, 'abcd'],
-  ['each flush fails after a signal', { call: 'flush', ...ALL }, 143, stop, ''],
-  ['the last flush fails after a signal', { call: 'flush', first: 4, last: 4 }, 143, stop, '...'],
-  [
-    'a flush fails when a part is already kept',
-    { call: 'flush', first: 2, last: 2 },
-    8,
-    async (service, running) => {
-      service.cut('a.htm');
-      await until(() => running.stderr().includes('a.htm'));
-      service.finish('b.htm');
-    },
-    'acd',
-  ],
-])('if %s, only parts whose own writes and flushes succeeded are kept', async (_, fault, status, act, kept) => {
-  const [place, service] = [await workplace(), await startService()];
-  const running = place.start(GET, { ...service.env, ...(await failing(place, fault)) });
-  await haveParts(place);
-  await act(service, running);
-  const { exitCode, stderr } = await running.ended;
-  expect(exitCode, stderr).toBe(status);
-  const parts = await partsIn(place);
-  expect(parts.join(' ')).toMatch(new RegExp(`^${[...kept].map((a) => `\\.${a}\\.htm\\.filings-resume`).join(' ')}$`));
-  await expectCompleted(place, service);
+describe('only parts whose own writes and flushes succeeded are kept', () => {
+  test.for`
+    when                                     | fault                                 | act             | status | kept
+    ${'each flush fails'}                    | ${flush(1, 99)}                       | ${finish}       | ${8}   | ${''}
+    ${'the flush of one file fails'}         | ${flush(1)}                           | ${finish}       | ${8}   | ${'bcd'}
+    ${'the flush of the directory fails'}    | ${{ call: 'flush of a directory' }}   | ${finish}       | ${8}   | ${'bcd'}
+    ${'a write fails'}                       | ${{ call: 'write of the last byte' }} | ${finish}       | ${8}   | ${'bcd'}
+    ${'a flush fails after a part was kept'} | ${flush(2)}                           | ${cutAndFinish} | ${8}   | ${'acd'}
+    ${'nothing fails after a signal'}        | ${flush(99)}                          | ${stop}         | ${143} | ${'abcd'}
+    ${'each flush fails after a signal'}     | ${flush(1, 99)}                       | ${stop}         | ${143} | ${''}
+    ${'the last flush fails after a signal'} | ${flush(4)}                           | ${stop}         | ${143} | ${'...'}
+  `('if $when', async ({ fault, act, status, kept }: Row, { place, service }) => {
+    const running = await startFailing(place, service, fault);
+    await act(service, running);
+    const { exitCode, stderr } = await running.ended;
+    expect(exitCode, stderr).toBe(status);
+    const names = [...kept].map((letter) => `\\.${letter}\\.htm\\.filings-resume`);
+    expect((await place.parts()).join(' ')).toMatch(new RegExp(`^${names.join(' ')}$`));
+    await expectCompleted(place, service);
+  });
 });
 
-test.each([
-  ['that hang are given up after two seconds, and nothing is kept', undefined],
-  ['are ended by a second signal, and nothing is kept', 'SIGTERM'],
-] as const)('flushes after a signal %s', async (_, second) => {
-  const [place, service] = [await workplace(), await startService()];
-  const fault: Fault = { call: 'end of a flush', ...ALL };
-  const running = place.start(GET, { ...service.env, ...(await failing(place, fault)) });
-  await haveParts(place);
+interface Row {
+  readonly fault: Fault;
+  readonly act: Act;
+  readonly status: number;
+  /** The first letters of the files whose parts are kept. A dot is any letter. */
+  readonly kept: string;
+}
+
+// With SIGUSR2 time passes.
+test.for`
+  end                            | signals                   | left
+  ${'are given up after a time'} | ${['SIGUSR2']}            | ${0}
+  ${'are ended by a second one'} | ${['SIGUSR2', 'SIGTERM']} | ${NAMES.length}
+`('flushes that hang after a signal $end, and nothing is kept', async ({ signals, left }: Hang, { place, service }) => {
+  const running = await startFailing(place, service, { call: 'end of a flush' });
   running.kill('SIGTERM');
-  await until(() => running.stderr().split('a flush hangs').length > NAMES.length);
-  if (second) {
-    // Within half a second it would be the same request.
-    await new Promise((resolve) => setTimeout(resolve, 600));
-    running.kill(second);
-  }
-  expect((await running.ended).exitCode).toBe(143);
-  const parts = await partsIn(place);
-  expect([parts.filter(isKept), parts.length]).toEqual([[], second ? NAMES.length : 0]);
+  await running.says('a flush hangs', NAMES.length);
+  expect((await running.killUntilEnd(...signals)).exitCode).toBe(143);
+  const parts = await place.parts();
+  expect([parts.filter(isKept), parts.length]).toEqual([[], left]);
   await expectCompleted(place, service);
 });
 
-test('two signals within half a second, as timeout sends them, are one request to stop', async () => {
+type Hang = { signals: NodeJS.Signals[]; left: number };
+
+test('two signals within half a second, as timeout sends them, are one request to stop', async ({ place }) => {
   const server = await scripted((socket) => {
     socket.write(head(200, { 'Content-Length': 3_000_000, ETag: '"v1"' }));
     socket.write(content(2_000_000));
   });
-  const place = await workplace();
-  const env = { ...serviceAt(server.url), ...(await holdFlushes(place.path)) };
-  const running = place.start(['download', ACCESSION, 'a.htm'], env);
-  const size = async () =>
-    (await Promise.all((await partsIn(place)).map((name) => stat(place.at(name)))))[0]?.size ?? 0;
-  await until(async () => (await size()) === 2_000_000);
-  running.kill('SIGTERM');
-  // The footer shows that the first signal has arrived.
-  await until(async () => (await size()) > 2_000_000);
-  running.kill('SIGTERM');
-  await new Promise((resolve) => setTimeout(resolve, 100));
+  const hook = await place.hook(HELD_CLOCK, TELLS_SIGTERM, HELD_FLUSHES);
+  const running = place.start(['download', ACCESSION, 'a.htm'], { ...serviceAt(server.url), ...hook });
+  await place.haveParts(running, 2_000_000);
+  for (const times of [1, 2]) {
+    running.kill('SIGTERM');
+    await running.says('SIGTERM arrives', times);
+  }
   await allow(place.path, 'go');
   const { exitCode, stderr } = await running.ended;
   expect([exitCode, await place.names()], stderr).toEqual([143, ['.a.htm.filings-resume']]);

@@ -1,13 +1,12 @@
-import { execFile, spawn } from 'node:child_process';
-import { once } from 'node:events';
+import { execFile } from 'node:child_process';
 import { open } from 'node:fs/promises';
-import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished } from 'vitest';
 import { first, framed, whole } from '../servers/answers.ts';
 import { type ScriptedServer, scripted, startScripted } from '../servers/scripted.ts';
 import { content } from '../service/transfer-fixture.ts';
-import { ACCESSION, BIN, endWithTest, NODE, proving, serviceAt, until, workplace } from './program.ts';
+import { ACCESSION, test as base, HELD_CLOCK, proving, serviceAt, type Workplace } from './program.ts';
 
 // A pipe must get every byte once, or the exit status must tell the error.
 const FILE = content(3_000_000);
@@ -19,137 +18,116 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-async function run(script: string, { url } = server) {
-  const place = await workplace();
-  return { place, ...(await place.shell(script, serviceAt(url))) };
-}
+const test = base.extend('run', ({ place }: { place: Workplace }) => (script: string, { url } = server) => {
+  return place.shell(`set -o pipefail; ${script}`, serviceAt(url));
+});
 /** Only the first rows, unless `npm run prove` runs all of them. */
 const some = <Row>(count: number, rows: Row[]) => (proving ? rows : rows.slice(0, count));
 
 describe('the complete file is written', () => {
-  test.each(
-    some<[string, string]>(4, [
-      ['to a slow reader', `${GET} -o - | (sleep 0.5; cat)`],
-      ['after the content of a file', `: > out; ${GET} -o - >> out; cat out`],
-      ['to descriptor 3, a file', `printf x > out; ${GET} -o /dev/fd/3 3>> out; { read -N1; cat; } < out`],
-      ['to a FIFO whose reader starts later', `mkfifo out; ${GET} -o out > /dev/null & sleep 0.3; cat out && wait $!`],
-      ['to a file of the shell', `${GET} -o - > out; cat out`],
-      ['to stdout by another name', `${GET} -o /dev/stdout | cat`],
-      ['to descriptor 3, a pipe', `{ ${GET} -o /dev/fd/3 3>&1 >&2; } | cat`],
+  test.for(
+    some(4, [
+      { to: 'a slow reader', script: `${GET} -o - | (sleep 0.3; cat)` },
+      { to: 'a file of the shell, after its content', script: `: > out; ${GET} -o - >> out; cat out` },
+      { to: 'descriptor 3, a file', script: `printf x > out; ${GET} -o /dev/fd/3 3>> out; { read -N1; cat; } < out` },
+      {
+        to: 'a FIFO whose reader is late',
+        script: `mkfifo out; ${GET} -o out > /dev/null & sleep 0.3; cat out && wait $!`,
+      },
+      { to: 'a file of the shell', script: `${GET} -o - > out; cat out` },
+      { to: 'stdout by another name', script: `${GET} -o /dev/stdout | cat` },
+      { to: 'descriptor 3, a pipe', script: `{ ${GET} -o /dev/fd/3 3>&1 >&2; } | cat` },
     ]),
-  )('%s', async (_, script) => {
-    const { place, exitCode, stdout, stderr } = await run(`set -o pipefail; ${script}`);
+  )('to $to', async ({ script }, { place, run }) => {
+    const { exitCode, stdout, stderr } = await run(script);
     expect([exitCode, stdout.equals(FILE)], stderr).toEqual([0, true]);
     expect((await place.names()).filter((name) => name !== 'out')).toEqual([]);
   });
 
-  test('to /dev/null, which remains a device', async () => {
-    const { exitCode } = await run(`${GET} -o /dev/null && test -c /dev/null && test -h /dev/stdout`);
-    expect(exitCode).toBe(0);
+  test('to /dev/null, which remains a device', async ({ run }) => {
+    expect(await run(`${GET} -o /dev/null && test -c /dev/null && test -h /dev/stdout`)).toMatchObject({ exitCode: 0 });
   });
 
-  test('to a socket', async () => {
-    const place = await workplace();
+  test('to a socket', async ({ place }) => {
     // Node gives its children sockets for pipes.
     const ended = await place.start(['download', ACCESSION, 'a', '-o', '/dev/stdout'], serviceAt(server.url)).ended;
     expect([ended.exitCode, ended.stdout.equals(FILE)], ended.stderr).toEqual([0, true]);
   });
 
-  test.each(some(1, ['RST', 'FIN'] as const))('to a pipe, resumed at the exact offset after %s', async (ending) => {
-    const { upTo } = framed(FILE, 'length', { ETag: '"v1"' });
-    const cut = await scripted(first(upTo(1_500_000), whole(FILE), ending));
-    const { exitCode, stdout, stderr } = await run(`set -o pipefail; ${GET} -o - | cat`, cut);
-    expect([exitCode, stdout.equals(FILE)], stderr).toEqual([0, true]);
-    expect(cut.requests.at(-1)?.headers).toMatchObject({
-      range: expect.stringMatching(/^bytes=[1-9]\d*-$/),
-      'if-range': '"v1"',
-    });
-  });
+  test.for(some(1, ['RST', 'FIN'] as const))(
+    'to a pipe, resumed at the exact offset after %s',
+    async (ending, { run }) => {
+      const { upTo } = framed(FILE, 'length', { ETag: '"v1"' });
+      const cut = await scripted(first(upTo(1_500_000), whole(FILE), ending));
+      const { exitCode, stdout, stderr } = await run(`${GET} -o - | cat`, cut);
+      expect([exitCode, stdout.equals(FILE)], stderr).toEqual([0, true]);
+      const range = expect.stringMatching(/^bytes=[1-9]\d*-$/);
+      expect(cut.requests.at(-1)?.headers).toMatchObject({ range, 'if-range': '"v1"' });
+    },
+  );
 });
 
-describe('exits with 141 and prints nothing if the reader closes early', () => {
-  test.each(
-    some<[string, string, number]>(3, [
-      ['-o -', `${GET} -o - | head -c1; exit \${PIPESTATUS[0]}`, 1],
-      ['from a FIFO', `mkfifo fifo; ${GET} -o fifo & head -c1 fifo; wait $!`, 1],
-      ['-o /dev/stdout', `${GET} -o /dev/stdout | head -c1; exit \${PIPESTATUS[0]}`, 1],
-    ]),
-  )('%s', async (_, script, bytes) => {
-    const { exitCode, stdout, stderr } = await run(script);
-    expect([exitCode, stdout.equals(FILE.subarray(0, bytes)), stderr]).toEqual([141, true, '']);
-  });
+test.for(
+  some(2, [
+    { reader: 'a pipe', script: `${GET} -o - | head -c1; exit \${PIPESTATUS[0]}` },
+    { reader: 'a FIFO', script: `mkfifo fifo; ${GET} -o fifo & head -c1 fifo; wait $!` },
+    { reader: 'stdout by another name', script: `${GET} -o /dev/stdout | head -c1; exit \${PIPESTATUS[0]}` },
+  ]),
+)('exits with 141 and prints nothing if the reader of $reader closes early', async ({ script }, { run }) => {
+  const { exitCode, stdout, stderr } = await run(script);
+  expect([exitCode, stdout.equals(FILE.subarray(0, 1)), stderr]).toEqual([141, true, '']);
 });
 
-test('list exits with 0 and prints nothing if its reader closes early', async () => {
+test('list exits with 0 and prints nothing if its reader closes early', async ({ run }) => {
   const names = Array.from({ length: 3000 }, (_, i) => `file-${i}-${'x'.repeat(100)}.htm`);
   const listing = await scripted(whole(Buffer.from(JSON.stringify(names))));
-  const script = `$FILINGS list ${ACCESSION} | head -c1; exit \${PIPESTATUS[0]}`;
-  const { exitCode, stdout, stderr } = await run(script, listing);
+  const { exitCode, stdout, stderr } = await run(
+    `$FILINGS list ${ACCESSION} | head -c1; exit \${PIPESTATUS[0]}`,
+    listing,
+  );
   expect([exitCode, stdout.toString(), stderr]).toEqual([0, 'f', '']);
 });
 
-test.each(
-  some<[string, string]>(3, [
-    ['a full device', `${GET} -o - > /dev/full`],
-    ['a full device by name', `${GET} -o /dev/full`],
-    ['a file that grows too large', `ulimit -f 100; trap '' XFSZ; ${GET} -o - > out`],
+test.for(
+  some(2, [
+    { stdout: 'a full device', script: `${GET} -o - > /dev/full` },
+    { stdout: 'a file that grows too large', script: `ulimit -f 100; trap '' XFSZ; ${GET} -o - > out` },
+    { stdout: 'a full device by name', script: `${GET} -o /dev/full` },
   ]),
-)('exits with 8 and the reason if stdout cannot be written: %s', async (_, script) => {
+)('exits with 8 and the reason if stdout cannot be written: $stdout', async ({ script }, { run }) => {
   const { exitCode, stderr } = await run(script);
   expect(exitCode, stderr).toBe(8);
   expect(stderr).toMatch(/^filings: .*(full|larger)/);
 });
 
 describe('a reader that does not read', () => {
-  async function openFifo() {
-    const place = await workplace();
-    await promisify(execFile)('mkfifo', [join(place.path, 'fifo')]);
-    const reader = await open(join(place.path, 'fifo'), 'r+');
+  const test = base.extend('reader', async ({ place }: { place: Workplace }) => {
+    await promisify(execFile)('mkfifo', [place.at('fifo')]);
+    const reader = await open(place.at('fifo'), 'r+');
     onTestFinished(() => reader.close());
-    return { place, reader };
-  }
+    return reader;
+  });
+  const LINES = Array.from({ length: 3000 }, (_, at) => `${ACCESSION} f${at}\n`).join('');
 
-  test('does not keep a signal from ending the program', async () => {
-    const { place } = await openFifo();
-    const running = place.start(['download', ACCESSION, 'a', '-o', 'fifo', '-v'], serviceAt(server.url));
-    await until(() => running.stderr().includes('< 200'));
-    running.kill('SIGTERM');
-    expect((await running.ended).exitCode).toBe(143);
+  test.for`
+    stream                 | args                                         | to               | end               | signal       | status
+    ${'a FIFO'}            | ${`${ACCESSION} a -o fifo`}                  | ${''}            | ${'a signal'}     | ${'SIGTERM'} | ${143}
+    ${'a report'}          | ${'-i lines -n --report fifo --deadline 1s'} | ${'2>/dev/null'} | ${'the deadline'} | ${'SIGUSR2'} | ${7}
+    ${'stdout'}            | ${`${ACCESSION} a -o - --deadline 1s`}       | ${'>fifo'}       | ${'the deadline'} | ${'SIGUSR2'} | ${7}
+    ${'stdout and stderr'} | ${`${ACCESSION} a -o - -v --deadline 1s`}    | ${'>fifo 2>&1'}  | ${'the deadline'} | ${'SIGUSR2'} | ${7}
+    ${'stdout and stderr'} | ${`${ACCESSION} a -o - -v`}                  | ${'>fifo 2>&1'}  | ${'a signal'}     | ${'SIGTERM'} | ${143}
+  `('of $stream does not keep $end from ending the program', async (row: Unread, { place, reader }) => {
+    await place.write('lines', LINES);
+    const env = { ...serviceAt(server.url), ...(await place.hook(HELD_CLOCK)) };
+    const shell = ['bash', '-c', `exec "$@" ${row.to}`, 'bash'];
+    const running = place.start(['download', ...row.args.split(' ')], env, shell);
+    // The next writes fill the pipe, so that the last message finds no room.
+    for (let taken = 0; taken < 100_000; ) taken += (await reader.read(Buffer.alloc(65_536))).bytesRead;
+    await sleep(50);
+    running.kill(row.signal);
+    // With SIGUSR2 time passes.
+    expect(await running.killUntilEnd('SIGUSR2')).toMatchObject({ exitCode: row.status });
   });
 
-  test('of a report does not keep the deadline from ending the program with 7', async () => {
-    const { place } = await openFifo();
-    // The lines of the report do not fit into the pipe.
-    await place.write('lines', Array.from({ length: 3000 }, (_, at) => `${ACCESSION} f${at}\n`).join(''));
-    const line = 'exec $FILINGS download -i lines -n -q --report fifo --deadline 1s';
-    const { exitCode, stderr } = await place.shell(line, serviceAt(server.url));
-    expect(exitCode, stderr).toBe(7);
-  });
-
-  test('does not keep the deadline from ending the program with 7', async () => {
-    const { place } = await openFifo();
-    const { exitCode, stderr } = await place.shell(`exec ${GET} -o - --deadline 1s > fifo`, serviceAt(server.url));
-    expect(exitCode, stderr).toBe(7);
-    expect(stderr).toContain('the deadline of 1 s has passed');
-  });
-
-  test.each([
-    ['the deadline', ['--deadline', '2s'], 7],
-    ['a signal', [], 143],
-  ])('of stdout and stderr does not keep %s from ending the program', async (_, more, status) => {
-    const { place, reader } = await openFifo();
-    const shared = await open(join(place.path, 'fifo'), 'w');
-    onTestFinished(() => shared.close());
-    const args = [BIN, 'download', ACCESSION, 'a', '-o', '-', '-v', ...more];
-    const env = { PATH: process.env.PATH, HOME: place.home, ...serviceAt(server.url) };
-    const running = spawn(NODE, args, { cwd: place.path, env, stdio: ['ignore', shared.fd, shared.fd] });
-    const ended = once(running, 'exit');
-    endWithTest(running);
-    if (status === 143) {
-      // The next writes fill the pipe, so that the last message finds no room.
-      for (let taken = 0; taken < 500_000; ) taken += (await reader.read(Buffer.alloc(65_536))).bytesRead;
-      running.kill();
-    }
-    expect((await ended)[0]).toBe(status);
-  });
+  type Unread = { args: string; to: string; signal: NodeJS.Signals; status: number };
 });

@@ -1,18 +1,22 @@
 // Runs the built program as a process of its own, with a clean environment, a home and a working directory.
 import { type SpawnOptionsWithoutStdio, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Writable } from 'node:stream';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { execa, type Options } from 'execa';
-import { onTestFinished, test as vitestTest } from 'vitest';
-import { getCurrentTest } from 'vitest/suite';
+import { onTestFinished, TestRunner, test as vitestTest } from 'vitest';
 import { emptyPlace, type Place } from '../program/place.ts';
+import { proving } from '../proving.ts';
 
 export { ACCESSION, serviceAt } from '../program/place.ts';
 export { proving } from '../proving.ts';
 
 export const BIN = join(import.meta.dirname, '../../bin/filings.js');
+/** How long a test waits for a state, on a machine that is busy. */
+const LIMIT_MS = proving ? 500_000 : 60_000;
 /** The Node that runs the program. scripts/prove-nodes.js sets other versions. */
 export const NODE = process.env.FILINGS_NODE ?? process.execPath;
 
@@ -35,6 +39,12 @@ export interface Workplace extends Place {
    * one.
    */
   start(args: readonly string[], env?: Record<string, string>, within?: readonly string[]): Running;
+  /** Writes scripts that Node loads before the program. Returns the environment for that. */
+  hook(...scripts: string[]): Promise<Record<string, string>>;
+  /** The names of the unfinished downloads. */
+  parts(): Promise<string[]>;
+  /** Waits until `running` has unfinished downloads of this size, and only so many. */
+  haveParts(running: Running, size: number, count?: number): Promise<void>;
 }
 
 export interface Running {
@@ -45,12 +55,16 @@ export interface Running {
   /** Its output on stderr so far. */
   stderr(): string;
   kill(signal: NodeJS.Signals): void;
+  /** Sends signals again and again until the process has ended. */
+  killUntilEnd(...signals: NodeJS.Signals[]): Promise<Ended>;
+  /** Waits until stderr has a text so many times. */
+  says(text: string, times?: number): Promise<void>;
   readonly ended: Promise<Ended>;
 }
 
 /** Kills a process that still runs at the end of the test, which may have timed out. A hook runs outside a test. */
-export function endWithTest(child: { kill(signal: 'SIGKILL'): boolean }): void {
-  if (getCurrentTest() !== undefined) onTestFinished(() => void child.kill('SIGKILL'));
+function endWithTest(child: { kill(signal: 'SIGKILL'): boolean }): void {
+  if (TestRunner.getCurrentTest() !== undefined) onTestFinished(() => void child.kill('SIGKILL'));
 }
 
 /** Runs a program to its end. Its environment has only the variables of `options`. */
@@ -91,6 +105,7 @@ export async function workplace(): Promise<Workplace> {
     env: environment(env),
     ...options,
   });
+  const parts = async () => (await place.names()).filter((name) => /^\..*\.filings-(part|resume)$/.test(name));
   return {
     ...place,
     filings: (args, env, options) => run(NODE, [BIN, ...args], here(env, options)),
@@ -101,6 +116,22 @@ export async function workplace(): Promise<Workplace> {
       const running = started([...within, NODE, BIN, ...args], { cwd: path, env: environment(env) });
       running.stdin.end();
       return running;
+    },
+    async hook(...scripts) {
+      const hook = await place.write('../hook.cjs', scripts.map((script) => `{${script}}\n`).join(''));
+      return { NODE_OPTIONS: `--require "${hook}"` };
+    },
+    parts,
+    async haveParts({ stderr }, size, count = 1) {
+      const sizeOf = (name: string) =>
+        stat(place.at(name)).then(
+          (stats) => stats.size,
+          () => -1,
+        );
+      await until(async () => {
+        const sizes = await Promise.all((await parts()).map(sizeOf));
+        return sizes.length === count && sizes.every((each) => each === size);
+      }, stderr);
     },
   };
 }
@@ -124,12 +155,22 @@ export function started([file = '', ...args]: readonly string[], options: SpawnO
     stdout: Buffer.concat(stdout),
     stderr,
   }));
+  const kill = (signal: NodeJS.Signals) => void child.kill(signal);
   return {
     pid: child.pid ?? 0,
     stdin: child.stdin,
     stdout: () => Buffer.concat(stdout).toString(),
     stderr: () => stderr,
-    kill: (signal) => void child.kill(signal),
+    kill,
+    async killUntilEnd(...signals) {
+      const killing = setInterval(() => signals.map(kill), 20);
+      return ended.finally(() => clearInterval(killing));
+    },
+    says: (text, times = 1) =>
+      until(
+        () => stderr.split(text).length > times,
+        () => stderr,
+      ),
     ended,
   };
 }
@@ -144,7 +185,37 @@ export async function serve(args: readonly string[] = [], env: Record<string, st
   return { url: stdout().trimEnd(), log: stderr, kill, ended };
 }
 
-/** Waits until `holds` returns true. The time limit of the test bounds the wait. */
-export async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
-  while (!(await holds())) await new Promise((resolve) => setTimeout(resolve, 10));
+/** Waits until `holds` returns true. After a minute it fails with what `seen` returns. */
+export async function until(holds: () => boolean | Promise<boolean>, seen = () => ''): Promise<void> {
+  for (const start = performance.now(); !(await holds()); await sleep(10)) {
+    if (performance.now() - start > LIMIT_MS) throw new Error(`this did not happen: ${holds}\n${seen()}`);
+  }
 }
+
+/** A hook that prints a line when the program gets SIGTERM. */
+export const TELLS_SIGTERM = `process.on('SIGTERM', () => process.stderr.write('SIGTERM arrives\\n'));`;
+
+/**
+ * A hook that stops the program's clock, and its waits of at least half a second. With each SIGUSR2, 600 ms pass, and
+ * the waits that are due end.
+ */
+export const HELD_CLOCK = `const timers = require('node:timers/promises');
+const { setTimeout: sleep } = timers;
+const waits = new Set();
+let now = 0;
+process.uptime = () => now / 1000;
+timers.setTimeout = (ms, value, options) => ms < 500 ? sleep(ms, value, options) : new Promise((resolve) => {
+  const alive = setInterval(() => {}, 1000);
+  const end = () => {
+    clearInterval(alive);
+    waits.delete(wait);
+    resolve();
+  };
+  const wait = { due: now + ms, end };
+  waits.add(wait);
+  options.signal.addEventListener('abort', end);
+});
+process.on('SIGUSR2', () => {
+  now += 600;
+  for (const { due, end } of [...waits]) if (due <= now) end();
+});`;

@@ -1,10 +1,11 @@
 import { rm } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { expect, test } from 'vitest';
+import { expect } from 'vitest';
+import { readReport } from '../program/batch.ts';
 import { head } from '../servers/answers.ts';
 import { scripted } from '../servers/scripted.ts';
-import { allow, holdFlushes } from './held-flushes.ts';
-import { ACCESSION, serviceAt, until, type Workplace, workplace } from './program.ts';
+import { allow, HELD_FLUSHES } from './held-flushes.ts';
+import { ACCESSION, serviceAt, TELLS_SIGTERM, test, until, type Workplace } from './program.ts';
 
 // On a disk whose flushes take long, the files that wait for theirs hold no job, and all promises hold for them.
 
@@ -15,7 +16,7 @@ const TWO_JOBS = ['-j', '2'];
 const MAX_WAITING = 6;
 
 /** Starts a download on a disk whose flushes are held, from a service that takes its time. */
-async function start(args: readonly string[], names = NAMES, isRefused = (_path: string) => false) {
+async function start(place: Workplace, args: readonly string[], names = NAMES, isRefused = (_path: string) => false) {
   let open = 0;
   let mostOpen = 0;
   const server = await scripted(async (socket, { path }) => {
@@ -26,108 +27,98 @@ async function start(args: readonly string[], names = NAMES, isRefused = (_path:
     if (isRefused(path)) socket.write(head(403, { 'Content-Length': 0 }));
     else socket.write(`${head(200, { 'Content-Length': 6 })}a file`);
   });
-  const place = await workplace();
-  const env = { ...serviceAt(server.url), ...(await holdFlushes(place.path)) };
+  const env = { ...serviceAt(server.url), ...(await place.hook(HELD_FLUSHES, TELLS_SIGTERM)) };
   const running = place.start(['download', ACCESSION, ...names, '--report', '../report', ...args], env);
-  return { place, server, running, mostOpen: () => mostOpen };
+  return {
+    server,
+    running,
+    mostOpen: () => mostOpen,
+    /** Waits until so many whole files wait for their flush, and no more come. */
+    async haveArrived(count: number): Promise<void> {
+      await place.haveParts(running, 6, count);
+      await sleep(100);
+      expect([await place.parts(), server.requests]).toMatchObject([{ length: count }, { length: count }]);
+    },
+    /** Lets the held flushes go. Returns the exit status, stderr, and the result of each file in the report. */
+    async release() {
+      await allow(place.path, 'go');
+      const { exitCode, stderr } = await running.ended;
+      const results = readReport(await place.read('../report')).files.map(({ result }) => result);
+      return { exitCode, stderr, results: results.sort() };
+    },
+  };
 }
 
-const partsIn = async (place: Workplace) => (await place.names()).filter((name) => name.endsWith('.filings-part'));
+const times = (count: number, result: string) => Array<string>(count).fill(result);
+const downloaded = (count: number) => times(count, 'downloaded');
 
-/** Waits until so many whole files wait for their flush, and no more come. */
-async function haveArrived(place: Workplace, count: number): Promise<void> {
-  const sizes = async () => Promise.all((await partsIn(place)).map(async (name) => (await place.read(name)).length));
-  await until(async () => (await sizes()).filter((size) => size === 6).length === count);
-  await sleep(300);
-  expect(await partsIn(place)).toHaveLength(count);
-}
-
-/** Returns the number of report lines with each result. */
-async function results(place: Workplace): Promise<Record<string, number>> {
-  const counts: Record<string, number> = {};
-  for (const line of `${await place.read('../report')}`.trim().split('\n')) {
-    const { result } = JSON.parse(line);
-    if (result !== undefined) counts[result] = (counts[result] ?? 0) + 1;
-  }
-  return counts;
-}
-
-test('while files wait for their flush others arrive, so many and no more, and none has its name', async () => {
-  const { place, server, running, mostOpen } = await start(TWO_JOBS);
-  await haveArrived(place, MAX_WAITING);
-  expect(server.requests).toHaveLength(MAX_WAITING);
-  expect([await place.names(), running.stderr()]).toEqual([await partsIn(place), '']);
-  await allow(place.path, 'go');
-  const { exitCode, stderr } = await running.ended;
-  expect(exitCode, stderr).toBe(0);
-  expect((await place.names()).sort()).toEqual([...NAMES].sort());
-  expect([await results(place), mostOpen()]).toEqual([{ downloaded: 20 }, 2]);
+test('while files wait for their flush others arrive, so many and no more, and none has its name', async ({
+  place,
+}) => {
+  const { running, mostOpen, haveArrived, release } = await start(place, TWO_JOBS);
+  await haveArrived(MAX_WAITING);
+  expect([await place.names(), running.stderr()]).toEqual([await place.parts(), '']);
+  expect(await release()).toMatchObject({ exitCode: 0, results: downloaded(20) });
+  expect([(await place.names()).sort(), mostOpen()]).toEqual([[...NAMES].sort(), 2]);
 });
 
-test('with one job, each file gets its name before the next one is requested', async () => {
-  const { place, server, running } = await start(['-j', '1']);
-  await haveArrived(place, 1);
-  expect(server.requests).toHaveLength(1);
-  await allow(place.path, 'go');
-  expect((await running.ended).exitCode).toBe(0);
+test('with one job, each file gets its name before the next one is requested', async ({ place }) => {
+  const { haveArrived, release } = await start(place, ['-j', '1']);
+  await haveArrived(1);
+  expect(await release()).toMatchObject({ exitCode: 0 });
 });
 
-test('after SIGTERM files that wait for their flush get their names and lines, and no other starts', async () => {
-  const { place, server, running } = await start(TWO_JOBS);
-  await haveArrived(place, MAX_WAITING);
+test('after SIGTERM files that wait for their flush get their names and lines, and no other starts', async ({
+  place,
+}) => {
+  const { server, running, haveArrived, release } = await start(place, TWO_JOBS);
+  await haveArrived(MAX_WAITING);
   running.kill('SIGTERM');
-  await sleep(100);
-  await allow(place.path, 'go');
-  const { exitCode, stderr } = await running.ended;
-  expect(exitCode, stderr).toBe(143);
-  expect(stderr).toMatch(/^6 downloaded .*36 B.*14 not started/m);
+  await running.says('SIGTERM arrives');
+  expect(await release()).toMatchObject({
+    exitCode: 143,
+    stderr: expect.stringMatching(/^6 downloaded .*36 B.*14 not started/m),
+    results: downloaded(MAX_WAITING),
+  });
   expect(server.requests).toHaveLength(MAX_WAITING);
   expect((await place.names()).sort()).toEqual(NAMES.slice(0, MAX_WAITING).sort());
-  expect(await results(place)).toEqual({ downloaded: MAX_WAITING });
 });
 
-test('a failed flush stops the run, and only files whose own flush succeeds get their names', async () => {
-  const { place, server, running } = await start(TWO_JOBS);
-  await haveArrived(place, MAX_WAITING);
+test('a failed flush stops the run, and only files whose own flush succeeds get their names', async ({ place }) => {
+  const { server, running, haveArrived, release } = await start(place, TWO_JOBS);
+  await haveArrived(MAX_WAITING);
   await allow(place.path, 'fail');
-  await until(async () => (await partsIn(place)).length === MAX_WAITING - 1);
-  await allow(place.path, 'go');
-  const { exitCode, stderr } = await running.ended;
-  expect(exitCode, stderr).toBe(8);
+  await place.haveParts(running, 6, MAX_WAITING - 1);
+  expect(await release()).toMatchObject({ exitCode: 8, results: [...downloaded(MAX_WAITING - 1), 'failed'] });
   expect(server.requests).toHaveLength(MAX_WAITING);
-  expect(await place.names()).toHaveLength(MAX_WAITING - 1);
-  expect(await partsIn(place)).toEqual([]);
-  expect(await results(place)).toEqual({ downloaded: MAX_WAITING - 1, failed: 1 });
+  expect([(await place.names()).length, await place.parts()]).toEqual([MAX_WAITING - 1, []]);
 });
 
-test.each([
-  ['--max-bytes', '1', 2, 2],
-  ['--max-requests', '5', 5, 5],
-])('a file that waits for its flush counts as in progress for %s', async (limit, value, arrived, downloaded) => {
-  const { place, server, running } = await start([...TWO_JOBS, limit, value]);
-  await haveArrived(place, arrived);
-  await allow(place.path, 'go');
-  const { exitCode, stderr } = await running.ended;
-  expect(exitCode, stderr).toBe(10);
-  expect([server.requests.length, await results(place)]).toEqual([downloaded, { downloaded }]);
+test.for`
+  limit                 | files
+  ${'--max-bytes 1'}    | ${2}
+  ${'--max-requests 5'} | ${5}
+`('a file that waits for its flush counts as in progress for $limit', async ({ limit, files }: Limited, { place }) => {
+  const { server, haveArrived, release } = await start(place, [...TWO_JOBS, ...limit.split(' ')]);
+  await haveArrived(files);
+  expect(await release()).toMatchObject({ exitCode: 10, results: downloaded(files) });
+  expect(server.requests).toHaveLength(files);
 });
 
-test('a file that arrives between many of 403 ends their row although it waits for its flush', async () => {
-  const names = namesOf(37);
-  const { place, server, running } = await start(TWO_JOBS, names, (path) => !path.endsWith('=f18.htm'));
-  await until(() => server.requests.length === names.length);
-  await allow(place.path, 'go');
-  const { exitCode, stderr } = await running.ended;
-  expect(exitCode, stderr).toBe(3);
-  expect(await results(place)).toEqual({ downloaded: 1, failed: 36 });
+type Limited = { limit: string; files: number };
+
+test('a file that arrives between many of 403 ends their row although it waits for its flush', async ({ place }) => {
+  // Of 15 before it and 15 after it, no 20 are in a row, even if it arrives after a few of the others.
+  const names = namesOf(31);
+  const { server, running, release } = await start(place, TWO_JOBS, names, (path) => !path.endsWith('=f15.htm'));
+  await until(() => server.requests.length === names.length, running.stderr);
+  expect(await release()).toMatchObject({ exitCode: 3, results: [...downloaded(1), ...times(30, 'failed')] });
 });
 
-test('a file whose part is removed before its flush fails for this time alone', async () => {
-  const { place, server, running } = await start(TWO_JOBS);
-  await haveArrived(place, MAX_WAITING);
-  for (const name of await partsIn(place)) await rm(place.at(name));
-  await allow(place.path, 'go');
-  const { exitCode, stderr } = await running.ended;
-  expect(exitCode, stderr).toBe(7);
-  expect([server.requests.length, await results(place)]).toEqual([20, { downloaded: 14, failed: 6 }]);
+test('a file whose part is removed before its flush fails for this time alone', async ({ place }) => {
+  const { server, haveArrived, release } = await start(place, TWO_JOBS);
+  await haveArrived(MAX_WAITING);
+  for (const name of await place.parts()) await rm(place.at(name));
+  expect(await release()).toMatchObject({ exitCode: 7, results: [...downloaded(14), ...times(6, 'failed')] });
+  expect(server.requests).toHaveLength(20);
 });
