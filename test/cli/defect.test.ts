@@ -1,5 +1,21 @@
-import { expect, test } from 'vitest';
-import { ACCESSION, workplace } from './program.ts';
+import { expect } from 'vitest';
+import { ACCESSION, test } from './program.ts';
+
+test.for`
+  what                    | code                                          | error
+  ${'an exception'}       | ${'throw new TypeError("broken")'}            | ${'TypeError: broken'}
+  ${'a rejected promise'} | ${'Promise.reject(new RangeError("broken"))'} | ${'RangeError: broken'}
+`(
+  '$what that no code catches prints one line and a hint, and exits with 1',
+  async ({ code, error }: Defect, { place }) => {
+    const hook = await place.hook(`setImmediate(() => { ${code} });`);
+    const { exitCode, stderr } = await place.filings(['--sandbox', 'list', ACCESSION], hook);
+    expect(stderr).toMatch(/^filings: .*\n {2}hint: .*\n$/);
+    expect([exitCode, stderr]).toEqual([1, expect.stringContaining(error)]);
+  },
+);
+
+type Defect = { code: string; error: string };
 
 /** A system call throws what no system does. */
 const BREAKS = `const fs = require('node:fs');
@@ -9,11 +25,9 @@ fs.lstatSync = (path, ...rest) => {
   return lstatSync(path, ...rest);
 };`;
 
-test('with --verbose a defect names the files and the functions of the source', async () => {
-  const place = await workplace();
-  const hook = await place.write('../hook.cjs', BREAKS);
+test('with --verbose a defect names the files and the functions of the source', async ({ place }) => {
   const args = ['--sandbox', 'download', ACCESSION, 'primary.htm', '--verbose'];
-  const { exitCode, stderr } = await place.filings(args, { NODE_OPTIONS: `--require "${hook}"` });
+  const { exitCode, stderr } = await place.filings(args, await place.hook(BREAKS));
   expect(exitCode, stderr).toBe(1);
   expect(stderr).toMatch(/^filings: a defect in the program: TypeError: a defect\n {2}hint: /m);
   // The hook is no file of the build, and has no map.

@@ -1,10 +1,9 @@
-import { readdir, readFile, readlink, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { promisify } from 'node:util';
+import { describe, expect } from 'vitest';
 import { head, sendFile, whole } from '../servers/answers.ts';
 import { type Script, scripted } from '../servers/scripted.ts';
 import { content } from '../service/transfer-fixture.ts';
-import { ACCESSION, proving, serviceAt, until, type Workplace, workplace } from './program.ts';
+import { ACCESSION, BIN, HELD_CLOCK, NODE, proving, serviceAt, started, TELLS_SIGTERM, test } from './program.ts';
 
 const FILE = content(3_000_000);
 const GET = ['download', ACCESSION, 'a.htm'];
@@ -25,46 +24,29 @@ fs.writev = () => {
   setInterval(() => {}, 1000);
 };`;
 
-/** Starts the program in a workplace with a script that Node loads first. */
-async function startWith(hook: string, args: readonly string[], url: string) {
-  const place = await workplace();
-  const path = join(place.home, 'hook.cjs');
-  await writeFile(path, hook);
-  return { place, ...place.start(args, { ...serviceAt(url), NODE_OPTIONS: `--require ${path}` }) };
-}
-
 const partly: Script = (socket) => {
   socket.write(head(200, { 'Content-Length': FILE.length, ETag: '"v1"' }));
   socket.write(FILE.subarray(0, 2_000_000));
 };
 
-/** Waits until the program has written the two megabytes that it received. */
-async function hasPart(place: Workplace): Promise<void> {
-  await until(async () => {
-    const part = (await place.names()).find((name) => name.endsWith('.filings-part'));
-    return part !== undefined && (await place.read(part)).length === 2_000_000;
-  });
-}
-
-// All signals take the same path, which test/cli/usage.test.ts shows.
-test.each([
-  ['SIGTERM', 143],
+// All signals take the same path, which the waits for stdin below show.
+test.for([
+  { signal: 'SIGTERM', status: 143 } as const,
   ...(proving
     ? ([
-        ['SIGINT', 130],
-        ['SIGHUP', 129],
+        { signal: 'SIGINT', status: 130 },
+        { signal: 'SIGHUP', status: 129 },
       ] as const)
     : []),
-] as const)(
-  '%s during a body keeps a resumable part and no other file, and the next run resumes the part',
-  async (signal, status) => {
+])(
+  '$signal during a body keeps a resumable part and no other file, and the next run resumes the part',
+  async ({ signal, status }, { place }) => {
     const server = await scripted((socket, request) => {
       if (request.index === 0) partly(socket, request);
       else sendFile(socket, request, FILE, '"v1"');
     });
-    const place = await workplace();
     const running = place.start(GET, serviceAt(server.url));
-    await hasPart(place);
+    await place.haveParts(running, 2_000_000);
     running.kill(signal);
     const { exitCode, stderr } = await running.ended;
     expect(exitCode, stderr).toBe(status);
@@ -73,64 +55,63 @@ test.each([
     expect(await place.names()).toEqual(['.a.htm.filings-resume']);
     const next = await place.filings([...GET, '--report', '-'], serviceAt(server.url));
     expect(next.exitCode, next.stderr).toBe(0);
-    expect(next.stderr).toMatch(/resumed/);
-    expect(JSON.parse(next.stdout.toString())).toMatchObject({ result: 'resumed', bytes: FILE.length, attempts: 1 });
+    expect(JSON.parse(`${next.stdout}`)).toMatchObject({ result: 'resumed', bytes: FILE.length, attempts: 1 });
     expect(server.requests[1]?.headers.range).toBe('bytes=2000000-');
-    expect((await place.read('a.htm')).equals(FILE)).toBe(true);
-    expect(await place.names()).toEqual(['a.htm']);
+    expect([await place.names(), (await place.read('a.htm')).equals(FILE)]).toEqual([['a.htm'], true]);
   },
 );
 
-/** The TCP ports on which a process listens, such as `0100007F:240D` for 127.0.0.1:9229. */
-async function listeningPorts(pid: number): Promise<string[]> {
-  const fds = await readdir(`/proc/${pid}/fd`);
-  const links = await Promise.all(fds.map((fd) => readlink(`/proc/${pid}/fd/${fd}`).catch(() => '')));
-  const table = (await readFile(`/proc/${pid}/net/tcp`, 'utf8')).trim().split('\n').slice(1);
-  const rows = table.map((line) => line.trim().split(/ +/));
-  return rows.filter((row) => row[3] === '0A' && links.includes(`socket:[${row[9]}]`)).map(([, local = '']) => local);
-}
-
-test.runIf(process.platform === 'linux')('SIGUSR1 neither opens the debugger nor ends the run', async () => {
+test('SIGUSR1 neither opens the debugger nor ends the run', async ({ place }) => {
   let finish = () => {};
   const server = await scripted((socket, request) => {
     partly(socket, request);
     finish = () => void socket.write(FILE.subarray(2_000_000));
   });
-  const place = await workplace();
   const running = place.start(GET, serviceAt(server.url));
-  await hasPart(place);
-  for (let times = 0; times < 3; times += 1) {
-    running.kill('SIGUSR1');
-    await new Promise((resolve) => setTimeout(resolve, 200));
-    expect(await listeningPorts(running.pid)).toEqual([]);
-  }
+  await place.haveParts(running, 2_000_000);
+  running.kill('SIGUSR1');
   finish();
-  const { exitCode, stderr } = await running.ended;
-  expect(exitCode, stderr).toBe(0);
-  expect(stderr).not.toMatch(/debugger/i);
-  expect((await place.read('a.htm')).equals(FILE)).toBe(true);
+  expect(await running.ended).toMatchObject({ exitCode: 0, stderr: expect.not.stringMatching(/debugger/i) });
 });
 
 describe('SIGTERM', () => {
-  test('ends a run that waits for the reader of a FIFO', async () => {
+  test('ends a run that waits for the reader of a FIFO', async ({ place }) => {
     const server = await scripted(whole(FILE));
-    const running = await startWith(TELLS_FIFO, [...GET, '-o', 'fifo'], server.url);
+    const env = { ...serviceAt(server.url), ...(await place.hook(TELLS_FIFO)) };
+    const running = place.start([...GET, '-o', 'fifo'], env);
     // The second attempt shows that the program waits.
-    await until(() => running.stderr().split('opens the FIFO').length > 2);
+    await running.says('opens the FIFO', 2);
     running.kill('SIGTERM');
-    const { exitCode, stderr } = await running.ended;
-    expect(exitCode, stderr).toBe(143);
+    expect(await running.ended).toMatchObject({ exitCode: 143 });
     expect(server.requests).toEqual([]);
   });
 
-  test('ends the run at once if it comes twice, although the disk does not respond', async () => {
+  test('ends the run at once if another signal comes later, although the disk does not respond', async ({ place }) => {
     const server = await scripted(partly);
-    const running = await startWith(HANGS_AT_WRITE, GET, server.url);
-    await until(() => running.stderr().includes('write hangs'));
+    const hook = await place.hook(HELD_CLOCK, TELLS_SIGTERM, HANGS_AT_WRITE);
+    const running = place.start(GET, { ...serviceAt(server.url), ...hook });
+    await running.says('write hangs');
     running.kill('SIGTERM');
-    // Longer than the program takes to end if the disk responds.
-    await new Promise((resolve) => setTimeout(resolve, 1000));
-    running.kill('SIGINT');
-    expect((await running.ended).exitCode).toBe(130);
+    await running.says('SIGTERM arrives');
+    // With SIGUSR2 time passes.
+    expect(await running.killUntilEnd('SIGUSR2', 'SIGINT')).toMatchObject({ exitCode: 130 });
   });
 });
+
+// With SIGUSR2 time passes.
+test.for`
+  end               | signal       | status | why
+  ${'SIGINT'}       | ${'SIGINT'}  | ${130} | ${'interrupted: SIGINT'}
+  ${'SIGTERM'}      | ${'SIGTERM'} | ${143} | ${'interrupted: SIGTERM'}
+  ${'SIGHUP'}       | ${'SIGHUP'}  | ${129} | ${'interrupted: SIGHUP'}
+  ${'the deadline'} | ${'SIGUSR2'} | ${7}   | ${'the deadline of 1 s has passed'}
+`('$end ends a program that waits for stdin, with $status', async ({ signal, status, why }: Waiting, { place }) => {
+  const env = { HOME: place.home, FILINGS_DEADLINE: '1s', ...(await place.hook(HELD_CLOCK)) };
+  const { stdin, killUntilEnd } = started([NODE, BIN, 'config', 'set', 'api-key'], { cwd: place.path, env });
+  // More than the buffer of a pipe. The write ends when the program has read most of it.
+  await promisify(stdin.write.bind(stdin) as (data: string, then: () => void) => void)('x'.repeat(1_000_000));
+  const { exitCode, stderr } = await killUntilEnd(signal);
+  expect([exitCode, stderr.split('\n')[0]]).toEqual([status, `filings: ${why}`]);
+});
+
+type Waiting = { signal: NodeJS.Signals; status: number; why: string };

@@ -1,109 +1,121 @@
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
-import { expect, test } from 'vitest';
-import { ACCESSION, BIN, type Workplace, workplace } from './program.ts';
+import { execFile } from 'node:child_process';
+import { createWriteStream, openSync } from 'node:fs';
+import { open, readdir, readlink } from 'node:fs/promises';
+import { promisify } from 'node:util';
+import { expect } from 'vitest';
+import { heldClock } from '../held-clock.ts';
+import { filings } from '../program/run.ts';
+import { ACCESSION, test as base, until, type Workplace } from './program.ts';
 
 const DOWNLOAD = `--sandbox download ${ACCESSION}`;
 
-/** Creates the directory `all` with a SHA256SUMS of missing files. The findings exceed the buffer of a pipe. */
-async function manyMissing(place: Workplace): Promise<void> {
-  await mkdir(join(place.path, 'all'));
-  const lines = Array.from({ length: 6000 }, (_, index) => `${'0'.repeat(64)}  f${index}\n`);
-  await writeFile(join(place.path, 'all/SHA256SUMS'), lines.join(''));
-}
+/** Workplaces with a FIFO, and with a directory whose findings exceed the buffer of a pipe. */
+const test = base
+  .extend('fifo', async ({ place }: { place: Workplace }) => {
+    await promisify(execFile)('mkfifo', ['-m', '600', place.at('fifo')]);
+    return place;
+  })
+  .extend('findings', async ({ place }: { place: Workplace }) => {
+    const missing = Array.from({ length: 6000 }, (_, index) => `${'0'.repeat(64)}  f${index}\n`);
+    await place.write('all/SHA256SUMS', missing.join(''));
+    return place;
+  });
 
-test.each(['--help', 'help config'])('%s exits with 0 if its pipe is closed', async (args) => {
-  const { shell } = await workplace();
-  const { stdout, stderr } = await shell(`$FILINGS ${args} | true; echo "\${PIPESTATUS[0]}"`);
-  expect([stdout.toString(), stderr]).toEqual(['0\n', '']);
+test.for`
+  line                                                         | status
+  ${'--help'}                                                  | ${0}
+  ${`${DOWNLOAD} primary.htm R1.htm ex99-1.htm -q --report -`} | ${141}
+  ${'verify all -q'}                                           | ${0}
+`('$line exits with $status and prints nothing if its pipe is closed', async ({ line, status }: Line, { findings }) => {
+  const { stdout, stderr } = await findings.shell(`$FILINGS ${line} | true; echo "\${PIPESTATUS[0]}"`);
+  expect([`${stdout}`, stderr]).toEqual([`${status}\n`, '']);
 });
 
-test.each(['--version', 'completion bash', 'config path', 'serve --port 0', 'verify all -q'])(
-  '%s exits with 8 if stdout is on a full disk',
-  async (args) => {
-    const place = await workplace();
-    await manyMissing(place);
-    const { exitCode, stderr } = await place.shell(`exec $FILINGS ${args} > /dev/full`);
-    expect(exitCode).toBe(8);
-    expect(stderr).toMatch(/^filings: stdout: cannot write: the disk is full\n/m);
+type Line = { line: string; status: number };
+
+test('all findings arrive at a slow reader', async ({ findings }) => {
+  const { stdout } = await findings.shell('$FILINGS verify all -q | { sleep 0.3; wc -l; }');
+  expect(Number(stdout)).toBe(6000);
+});
+
+const FULL = /^filings: stdout: cannot write: the disk is full\n/m;
+
+test('exits with 8 if stdout is on a full disk', async ({ place }) => {
+  const { exitCode, stderr } = await place.shell('exec $FILINGS --version > /dev/full');
+  expect([exitCode, stderr]).toEqual([8, expect.stringMatching(FULL)]);
+});
+
+test.for(['completion bash', 'config path', 'serve --port 0', 'verify all -q'])(
+  "the run of 'filings %s' ends with 8 if stdout is on a full disk",
+  async (line, { findings }) => {
+    const stdout = createWriteStream('', { fd: openSync('/dev/full', 'w') });
+    const { exitCode, stderr } = await filings(line.split(' '), {
+      cwd: findings.path,
+      env: { HOME: findings.home },
+      stdout,
+    });
+    expect([exitCode, stderr]).toEqual([8, expect.stringMatching(FULL)]);
   },
 );
 
-test('a long text arrives completely at a slow reader', async () => {
-  const { shell } = await workplace();
-  const { stdout } = await shell('$FILINGS completion zsh | { sleep 0.3; cat; }');
-  expect(stdout).toEqual(await readFile(join(BIN, '../../completions/filings.zsh')));
+test('a broken stderr does not change the exit status', async ({ place }) => {
+  expect((await place.shell('exec $FILINGS nonsense 2> /dev/full')).exitCode).toBe(2);
+  const { stdout } = await place.shell('{ { $FILINGS nonsense; echo $? >&3; } 2>&1 >/dev/null | :; } 3>&1');
+  expect(`${stdout}`).toBe('2\n');
 });
 
-test('a broken stderr does not change the exit status', async () => {
-  const { shell } = await workplace();
-  expect((await shell('exec $FILINGS nonsense 2> /dev/full')).exitCode).toBe(2);
-  const { stdout } = await shell('{ { $FILINGS nonsense; echo $? >&3; } 2>&1 >/dev/null | :; } 3>&1');
-  expect(stdout.toString()).toBe('2\n');
+/** Waits until this process has the FIFO open. */
+const isOpen = (fifo: string) =>
+  until(async () => {
+    const links = (await readdir('/proc/self/fd')).map((fd) => readlink(`/proc/self/fd/${fd}`).catch(() => ''));
+    return (await Promise.all(links)).includes(fifo);
+  });
+
+test.for`
+  what               | line
+  ${'an input'}      | ${'--sandbox list --input fifo'}
+  ${'a config file'} | ${`--config fifo list ${ACCESSION}`}
+  ${'a key'}         | ${'token sign --key fifo'}
+`('$what without a writer does not delay the end of the run at the deadline', async ({ line }: Line, { fifo }) => {
+  const clock = heldClock();
+  const ended = filings([...line.split(' '), '--deadline', '1h'], { ...clock, cwd: fifo.path });
+  await isOpen(fifo.at('fifo'));
+  await clock.pass(3_600_000);
+  expect(await ended).toMatchObject({ exitCode: 7, stderr: expect.stringContaining('the deadline') });
 });
 
-test.each<[what: string, line: string, status: number, read: string]>([
-  ['a report', `${DOWNLOAD} primary.htm R1.htm ex99-1.htm -j 1 -q --report - | true`, 141, ''],
-  ['the findings of verify', 'verify all -q | head -c1', 0, 'm'],
-])('a closed pipe ends the run without a message: %s', async (_, line, status, read) => {
-  const place = await workplace();
-  await manyMissing(place);
-  const { stdout, stderr } = await place.shell(`$FILINGS ${line} >&2; echo "\${PIPESTATUS[0]}"`);
-  expect([stdout.toString(), stderr]).toEqual([`${status}\n`, read]);
+test('a FIFO with a slow writer is read completely', async ({ fifo }) => {
+  const ended = filings(['--sandbox', 'list', '--input', 'fifo'], { cwd: fifo.path });
+  const writer = await open(fifo.at('fifo'), 'w');
+  for (const number of [1, 2, 3]) {
+    await writer.write(`0001234567-24-00000${number}\n`);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+  await writer.close();
+  expect(new Set((await ended).stdout.match(/^[\d-]+/gm)).size).toBe(3);
 });
 
-const LATE = '--deadline 1s';
-test.each<[what: string, line: string, env?: Record<string, string>]>([
-  ['a report without a reader', `${DOWNLOAD} primary.htm ${LATE} --report fifo`],
-  ['an input without a writer', `--sandbox list ${LATE} --input fifo`],
-  ['a config file without a writer', `--config fifo list ${LATE} ${ACCESSION}`],
-  ['a key without a writer', `token sign ${LATE} --key fifo`],
-  ['stdin without data', `token inspect ${LATE} <&9`],
-  ['a prompt without an answer', 'config set api-key <&9', { FILINGS_CONFIG: 'config.json', FILINGS_DEADLINE: '1s' }],
-])('%s does not delay the end of the run at the deadline', async (_, line, env) => {
-  const place = await workplace();
-  const open = line.endsWith('<&9') ? 'exec 9<> fifo;' : '';
-  const { stdout } = await place.shell(`mkfifo -m 600 fifo; ${open} $FILINGS ${line} 2>&1; echo "exit $?"`, env);
-  expect(stdout.toString()).toMatch(/the deadline of 1 s has passed.*\n.*\nexit 7\n$/);
+test('a usage error is reported without waiting for a config file that is a FIFO', async ({ fifo }) => {
+  const { exitCode, stderr } = await filings(['--config', 'fifo', 'list', '--bogus'], { cwd: fifo.path });
+  expect([exitCode, stderr]).toEqual([2, expect.stringContaining('--bogus')]);
 });
 
-test.each([
-  ['--sandbox list -i -', /^filings: --input -: it is a directory\n {2}hint: .*\nexit 2\n$/],
-  ['--sandbox download -i - --all', /^filings: --input -: it is a directory\n {2}hint: .*\nexit 2\n$/],
-  ['token inspect', /^filings: .*cannot be read: .*EISDIR.*\nexit 2\n$/],
-])('%s fails if stdin is a directory', async (line, says) => {
-  const { shell } = await workplace();
-  const { stdout } = await shell(`$FILINGS ${line} < . 2>&1; echo "exit $?"`);
-  expect(stdout.toString()).toMatch(says);
+test.for(['--sandbox list -i -', 'token inspect'])(
+  "'filings %s' fails if stdin is a directory",
+  async (line, { place }) => {
+    const { exitCode, stderr } = await place.shell(`exec $FILINGS ${line} < .`);
+    expect([exitCode, stderr]).toEqual([2, expect.stringMatching(/directory|EISDIR/)]);
+  },
+);
+
+test('a working directory that was removed is reported', async ({ place }) => {
+  const { exitCode, stderr } = await place.shell(`mkdir gone; cd gone; rmdir ../gone; exec $FILINGS ${DOWNLOAD} --all`);
+  expect([exitCode, stderr]).toEqual([8, expect.stringContaining('the working directory no longer exists\n  hint: ')]);
 });
 
-test('a usage error is reported without waiting for a config file that is a FIFO', async () => {
-  const place = await workplace();
-  const script = 'mkfifo -m 600 fifo; $FILINGS --config fifo list --bogus 2>&1; echo "exit $?"';
-  const { stdout } = await place.shell(script);
-  expect(stdout.toString()).toMatch(/^filings: unknown option '--bogus'\n.*\nexit 2\n$/);
-});
-
-test('a FIFO with a slow writer is read completely', async () => {
-  const place = await workplace();
-  const lines = 'for i in 1 2 3; do sleep 0.1; echo 0001234567-24-00000$i; done';
-  const { stdout } = await place.shell(`mkfifo fifo; { ${lines}; } > fifo & $FILINGS --sandbox list --input fifo`);
-  expect(new Set(stdout.toString().match(/^[\d-]+/gm)).size).toBe(3);
-});
-
-test('a working directory that was removed is reported with a hint', async () => {
-  const place = await workplace();
-  const { stdout } = await place.shell(
-    `mkdir gone && cd gone && rmdir ../gone && $FILINGS ${DOWNLOAD} --all 2>&1; echo "exit $?"`,
-  );
-  expect(stdout.toString()).toMatch(/^filings: the working directory no longer exists\n {2}hint: .*\nexit 8\n$/);
-});
-
-test('-o of a device that is not there fails at once, as of /dev/tty without a terminal', async () => {
-  const place = await workplace();
+test('-o of a device that is not there fails at once, as of /dev/tty without a terminal', async ({ place }) => {
   // In a session of its own the program has no terminal.
-  const args = ['--sandbox', 'download', ACCESSION, 'primary.htm', '-o', '/dev/tty'];
+  const args = [...DOWNLOAD.split(' '), 'primary.htm', '-o', '/dev/tty'];
   const { exitCode, stderr } = await place.filings(args, {}, { detached: true, timeout: 30_000 });
-  expect(exitCode, stderr).toBe(8);
-  expect(stderr).toMatch(/\/dev\/tty: cannot write: /);
+  expect([exitCode, stderr]).toEqual([8, expect.stringContaining('/dev/tty: cannot write: ')]);
 });
