@@ -1,22 +1,6 @@
 import { expect } from 'vitest';
 import { ACCESSION, test } from './program.ts';
 
-test.for`
-  what                    | code                                          | error
-  ${'an exception'}       | ${'throw new TypeError("broken")'}            | ${'TypeError: broken'}
-  ${'a rejected promise'} | ${'Promise.reject(new RangeError("broken"))'} | ${'RangeError: broken'}
-`(
-  '$what that no code catches prints one line and a hint, and exits with 1',
-  async ({ code, error }: Defect, { place }) => {
-    const hook = await place.hook(`setImmediate(() => { ${code} });`);
-    const { exitCode, stderr } = await place.filings(['--sandbox', 'list', ACCESSION], hook);
-    expect(stderr).toMatch(/^filings: .*\n {2}hint: .*\n$/);
-    expect([exitCode, stderr]).toEqual([1, expect.stringContaining(error)]);
-  },
-);
-
-type Defect = { code: string; error: string };
-
 /** A system call throws what no system does. */
 const BREAKS = `const fs = require('node:fs');
 const { lstatSync } = fs;

@@ -1,17 +1,14 @@
 import { createHash } from 'node:crypto';
-import { writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { whole } from '../servers/answers.ts';
 import { scripted } from '../servers/scripted.ts';
 import { content } from '../service/transfer-fixture.ts';
-import { ACCESSION, proving, serviceAt, workplace } from './program.ts';
+import { ACCESSION, proving, serviceAt, test } from './program.ts';
 
-test('exits with 8 and keeps only the old file if the new one exceeds the file size limit', async () => {
+test('exits with 8 and keeps only the old file if the new one exceeds the file size limit', async ({ place }) => {
   const file = content(3_000_000);
   const server = await scripted(whole(file));
-  const place = await workplace();
-  await writeFile(join(place.path, 'a.htm'), 'old');
+  await place.write('a.htm', 'old');
   const line = `ulimit -f 1000; $FILINGS download ${ACCESSION} a.htm --if-exists overwrite`;
   const { exitCode, stderr } = await place.shell(line, serviceAt(server.url));
   expect(exitCode, stderr).toBe(8);
@@ -19,12 +16,13 @@ test('exits with 8 and keeps only the old file if the new one exceeds the file s
   expect([await place.names(), (await place.read('a.htm')).toString()]).toEqual([['a.htm'], 'old']);
 });
 
-test('exits with 8 if SHA256SUMS exceeds its limit, leaves at most a comment, and the next run lists the file', async () => {
+test('exits with 8 if SHA256SUMS exceeds its limit, leaves at most a comment, and the next run lists the file', async ({
+  place,
+}) => {
   const server = await scripted(whole(content(100)));
-  const place = await workplace();
   // The limit is 1024 bytes.
   const comment = `# ${'x'.repeat(990)}\n`;
-  await writeFile(join(place.path, 'SHA256SUMS'), comment);
+  await place.write('SHA256SUMS', comment);
   const line = `$FILINGS download ${ACCESSION} a.htm --checksums`;
   const { exitCode, stderr } = await place.shell(`ulimit -f 1; ${line}`, serviceAt(server.url));
   expect(exitCode, stderr).toBe(8);
@@ -47,26 +45,22 @@ fs.write = new Proxy(fs.write, {
   },
 });`;
 
-test('a line of SHA256SUMS that was written in part becomes a comment, and a whole one follows', async () => {
+test('a line of SHA256SUMS that was written in part becomes a comment, and a whole one follows', async ({ place }) => {
   const file = content(100);
   const server = await scripted(whole(file));
-  const place = await workplace();
-  const hook = join(place.home, 'hook.cjs');
-  await writeFile(hook, SHORT_WRITE);
-  const env = { ...serviceAt(server.url), NODE_OPTIONS: `--require ${hook}` };
+  const env = { ...serviceAt(server.url), ...(await place.hook(SHORT_WRITE)) };
   const { exitCode, stderr } = await place.filings(['download', ACCESSION, 'a.htm', '--checksums'], env);
   expect(exitCode, stderr).toBe(0);
   const hash = createHash('sha256').update(file).digest('hex');
   expect((await place.read('SHA256SUMS')).toString()).toBe(`#${hash.slice(1, 40)}\n${hash}  a.htm\n`);
 });
 
-test('reports too many open files if it cannot load its own code', async () => {
-  const { shell } = await workplace();
+test('reports too many open files if it cannot load its own code', async ({ place }) => {
   const reports: string[] = [];
   // With a lower limit Node cannot start and may crash. With a higher one it has enough descriptors.
   for (let limit = 16; limit <= 28 && (proving || reports.length === 0); limit += 1) {
     const line = `ulimit -n ${limit}; exec $FILINGS --sandbox list ${ACCESSION} --retries 0`;
-    const { exitCode, killedBy, stderr } = await shell(line);
+    const { exitCode, killedBy, stderr } = await place.shell(line);
     if (killedBy !== undefined || stderr.startsWith('node:')) continue;
     if (exitCode !== 0) expect([limit, stderr]).toEqual([limit, expect.stringMatching(/^filings: /)]);
     if (/^filings: too many open files: raise the limit \(ulimit -n\), or lower --jobs\n/.test(stderr))

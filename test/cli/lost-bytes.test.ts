@@ -161,22 +161,29 @@ interface Row {
   readonly kept: string;
 }
 
-// With SIGUSR2 time passes.
-test.for`
-  end                            | signals                   | left
-  ${'are given up after a time'} | ${['SIGUSR2']}            | ${0}
-  ${'are ended by a second one'} | ${['SIGUSR2', 'SIGTERM']} | ${NAMES.length}
-`('flushes that hang after a signal $end, and nothing is kept', async ({ signals, left }: Hang, { place, service }) => {
-  const running = await startFailing(place, service, { call: 'end of a flush' });
-  running.kill('SIGTERM');
-  await running.says('a flush hangs', NAMES.length);
-  expect((await running.killUntilEnd(...signals)).exitCode).toBe(143);
-  const parts = await place.parts();
-  expect([parts.filter(isKept), parts.length]).toEqual([[], left]);
-  await expectCompleted(place, service);
-});
+describe('flushes that hang after a signal', () => {
+  const hang: Fault = { call: 'end of a flush' };
 
-type Hang = { signals: NodeJS.Signals[]; left: number };
+  test('are given up after a time, and nothing is kept', async ({ place, service }) => {
+    const running = await startFailing(place, service, hang);
+    running.kill('SIGTERM');
+    await running.says('a flush hangs', NAMES.length);
+    expect(await place.passUntilEnd(running)).toMatchObject({ exitCode: 143 });
+    expect(await place.names()).toEqual([]);
+    await expectCompleted(place, service);
+  });
+
+  test('are ended by a second signal, and nothing is kept', async ({ place, service }) => {
+    const running = await startFailing(place, service, hang);
+    running.kill('SIGTERM');
+    await running.says('a flush hangs', NAMES.length);
+    await place.pass(600);
+    running.kill('SIGTERM');
+    expect((await running.ended).exitCode).toBe(143);
+    expect((await place.parts()).map(isKept)).toEqual(NAMES.map(() => false));
+    await expectCompleted(place, service);
+  });
+});
 
 test('two signals within half a second, as timeout sends them, are one request to stop', async ({ place }) => {
   const server = await scripted((socket) => {

@@ -1,36 +1,44 @@
-import { chmod } from 'node:fs/promises';
-import { expect, test } from 'vitest';
-import { type Workplace, workplace } from './program.ts';
+import { chmod, cp } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect } from 'vitest';
+import { BIN, test as base, NODE, type Workplace } from './program.ts';
 
 /** Root can read any file, so the program runs as another user. */
 const AS_OTHERS = process.geteuid?.() === 0 ? 'setpriv --reuid=65534 --regid=65534 --clear-groups' : '';
+const CONFIG = '.config/filings/config.json';
 
 /** Runs the program while the config file, or a directory above it, has no permissions. */
-async function listAround(closed: string, line: string) {
-  const place: Workplace = await workplace();
+const test = base.extend('runAround', async ({ place }: { place: Workplace }) => {
+  // The other user may not be able to enter the folder of the program.
+  const copy = join(place.home, 'program');
+  for (const part of ['bin', 'dist', 'package.json']) {
+    await cp(join(BIN, '../..', part), join(copy, part), { recursive: true });
+  }
   await place.config({ jobs: 7 });
-  await chmod(place.home, 0o755);
-  await chmod(place.path, 0o755);
-  for (const path of ['.config', '.config/filings']) await chmod(`${place.home}/${path}`, 0o755);
-  await chmod(`${place.home}/${closed}`, 0);
-  const ended = await place.shell(`exec ${AS_OTHERS} $FILINGS ${line}`);
-  await chmod(`${place.home}/${closed}`, 0o755);
-  return { ...ended, stdout: `${ended.stdout}` };
-}
+  const open = ['.', 'work', '.config', '.config/filings', 'program', 'program/bin', 'program/dist'];
+  for (const folder of open) await chmod(join(place.home, folder), 0o755);
+  return async (closed: string, line: string) => {
+    await chmod(join(place.home, closed), 0);
+    const { exitCode, stdout, stderr } = await place.shell(`exec ${AS_OTHERS} $FILINGS ${line}`, {
+      FILINGS: `${NODE}\n${copy}/bin/filings.js`,
+    });
+    await chmod(join(place.home, closed), 0o755);
+    return [exitCode, `${stdout}`, stderr];
+  };
+});
 
-test.each(['.config', '.config/filings'])(
+test.for(['.config', '.config/filings'])(
   'a config file below %s counts as absent if the directory is not accessible',
-  async (closed) => {
-    const { exitCode, stdout, stderr } = await listAround(closed, 'config get jobs');
-    expect({ exitCode, stdout, stderr }).toEqual({ exitCode: 0, stdout: '4\n', stderr: '' });
+  async (closed, { runAround }) => {
+    expect(await runAround(closed, 'config get jobs')).toEqual([0, '4\n', '']);
   },
 );
 
-test.each([
-  ['a config file that cannot be read', '.config/filings/config.json', 'config get jobs'],
-  ['a --config file in a closed directory', '.config', 'config get jobs --config ~/.config/filings/config.json'],
-])('%s is an error', async (_, closed, line) => {
-  const { exitCode, stdout, stderr } = await listAround(closed, line);
-  expect([exitCode, stdout]).toEqual([2, '']);
-  expect(stderr).toMatch(/^filings: config file .*\/config\.json: permission denied \(EACCES\)\n/);
+test.for`
+  what                                       | closed       | line
+  ${'a config file that cannot be read'}     | ${CONFIG}    | ${'config get jobs'}
+  ${'a --config file in a closed directory'} | ${'.config'} | ${`config get jobs --config ~/${CONFIG}`}
+`('$what is an error', async ({ closed, line }: { closed: string; line: string }, { runAround }) => {
+  const words = /^filings: config file .*\/config\.json: permission denied/;
+  expect(await runAround(closed, line)).toEqual([2, '', expect.stringMatching(words)]);
 });

@@ -1,7 +1,7 @@
 // Runs the built program as a process of its own, with a clean environment, a home and a working directory.
 import { type SpawnOptionsWithoutStdio, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { stat } from 'node:fs/promises';
+import { appendFile, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Writable } from 'node:stream';
@@ -41,6 +41,10 @@ export interface Workplace extends Place {
   start(args: readonly string[], env?: Record<string, string>, within?: readonly string[]): Running;
   /** Writes scripts that Node loads before the program. Returns the environment for that. */
   hook(...scripts: string[]): Promise<Record<string, string>>;
+  /** Moves the clock of {@link HELD_CLOCK}. */
+  pass(ms: number): Promise<void>;
+  /** Moves that clock again and again until the program has ended. */
+  passUntilEnd(running: Running): Promise<Ended>;
   /** The names of the unfinished downloads. */
   parts(): Promise<string[]>;
   /** Waits until `running` has unfinished downloads of this size, and only so many. */
@@ -55,8 +59,6 @@ export interface Running {
   /** Its output on stderr so far. */
   stderr(): string;
   kill(signal: NodeJS.Signals): void;
-  /** Sends signals again and again until the process has ended. */
-  killUntilEnd(...signals: NodeJS.Signals[]): Promise<Ended>;
   /** Waits until stderr has a text so many times. */
   says(text: string, times?: number): Promise<void>;
   readonly ended: Promise<Ended>;
@@ -106,6 +108,7 @@ export async function workplace(): Promise<Workplace> {
     ...options,
   });
   const parts = async () => (await place.names()).filter((name) => /^\..*\.filings-(part|resume)$/.test(name));
+  const pass = (ms: number) => appendFile(place.at('../clock'), '.'.repeat(ms / 100));
   return {
     ...place,
     filings: (args, env, options) => run(NODE, [BIN, ...args], here(env, options)),
@@ -120,6 +123,11 @@ export async function workplace(): Promise<Workplace> {
     async hook(...scripts) {
       const hook = await place.write('../hook.cjs', scripts.map((script) => `{${script}}\n`).join(''));
       return { NODE_OPTIONS: `--require "${hook}"` };
+    },
+    pass,
+    async passUntilEnd({ ended }) {
+      const passing = setInterval(pass, 20, 500);
+      return ended.finally(() => clearInterval(passing));
     },
     parts,
     async haveParts({ stderr }, size, count = 1) {
@@ -155,17 +163,12 @@ export function started([file = '', ...args]: readonly string[], options: SpawnO
     stdout: Buffer.concat(stdout),
     stderr,
   }));
-  const kill = (signal: NodeJS.Signals) => void child.kill(signal);
   return {
     pid: child.pid ?? 0,
     stdin: child.stdin,
     stdout: () => Buffer.concat(stdout).toString(),
     stderr: () => stderr,
-    kill,
-    async killUntilEnd(...signals) {
-      const killing = setInterval(() => signals.map(kill), 20);
-      return ended.finally(() => clearInterval(killing));
-    },
+    kill: (signal) => void child.kill(signal),
     says: (text, times = 1) =>
       until(
         () => stderr.split(text).length > times,
@@ -196,26 +199,19 @@ export async function until(holds: () => boolean | Promise<boolean>, seen = () =
 export const TELLS_SIGTERM = `process.on('SIGTERM', () => process.stderr.write('SIGTERM arrives\\n'));`;
 
 /**
- * A hook that stops the program's clock, and its waits of at least half a second. With each SIGUSR2, 600 ms pass, and
- * the waits that are due end.
+ * A hook that stops the program's clock, and its waits of at least half a second. They go on by `pass` and `passUntilEnd`
+ * of the workplace, which write a byte for 100 ms.
  */
-export const HELD_CLOCK = `const timers = require('node:timers/promises');
+export const HELD_CLOCK = `const { statSync } = require('node:fs');
+const timers = require('node:timers/promises');
 const { setTimeout: sleep } = timers;
-const waits = new Set();
-let now = 0;
-process.uptime = () => now / 1000;
+const now = () => 100 * (statSync('../clock', { throwIfNoEntry: false })?.size ?? 0);
+process.uptime = () => now() / 1000;
 timers.setTimeout = (ms, value, options) => ms < 500 ? sleep(ms, value, options) : new Promise((resolve) => {
-  const alive = setInterval(() => {}, 1000);
-  const end = () => {
-    clearInterval(alive);
-    waits.delete(wait);
+  const due = now() + ms;
+  const waiting = setInterval(() => {
+    if (!options.signal.aborted && now() < due) return;
+    clearInterval(waiting);
     resolve();
-  };
-  const wait = { due: now + ms, end };
-  waits.add(wait);
-  options.signal.addEventListener('abort', end);
-});
-process.on('SIGUSR2', () => {
-  now += 600;
-  for (const { due, end } of [...waits]) if (due <= now) end();
+  }, 5);
 });`;

@@ -1,9 +1,8 @@
-import { promisify } from 'node:util';
 import { describe, expect } from 'vitest';
 import { head, sendFile, whole } from '../servers/answers.ts';
 import { type Script, scripted } from '../servers/scripted.ts';
 import { content } from '../service/transfer-fixture.ts';
-import { ACCESSION, BIN, HELD_CLOCK, NODE, proving, serviceAt, started, TELLS_SIGTERM, test } from './program.ts';
+import { ACCESSION, HELD_CLOCK, proving, serviceAt, TELLS_SIGTERM, test } from './program.ts';
 
 const FILE = content(3_000_000);
 const GET = ['download', ACCESSION, 'a.htm'];
@@ -29,7 +28,7 @@ const partly: Script = (socket) => {
   socket.write(FILE.subarray(0, 2_000_000));
 };
 
-// All signals take the same path, which the waits for stdin below show.
+// All signals take the same path, which test/cli/usage.test.ts shows.
 test.for([
   { signal: 'SIGTERM', status: 143 } as const,
   ...(proving
@@ -93,25 +92,8 @@ describe('SIGTERM', () => {
     await running.says('write hangs');
     running.kill('SIGTERM');
     await running.says('SIGTERM arrives');
-    // With SIGUSR2 time passes.
-    expect(await running.killUntilEnd('SIGUSR2', 'SIGINT')).toMatchObject({ exitCode: 130 });
+    await place.pass(600);
+    running.kill('SIGINT');
+    expect(await running.ended).toMatchObject({ exitCode: 130 });
   });
 });
-
-// With SIGUSR2 time passes.
-test.for`
-  end               | signal       | status | why
-  ${'SIGINT'}       | ${'SIGINT'}  | ${130} | ${'interrupted: SIGINT'}
-  ${'SIGTERM'}      | ${'SIGTERM'} | ${143} | ${'interrupted: SIGTERM'}
-  ${'SIGHUP'}       | ${'SIGHUP'}  | ${129} | ${'interrupted: SIGHUP'}
-  ${'the deadline'} | ${'SIGUSR2'} | ${7}   | ${'the deadline of 1 s has passed'}
-`('$end ends a program that waits for stdin, with $status', async ({ signal, status, why }: Waiting, { place }) => {
-  const env = { HOME: place.home, FILINGS_DEADLINE: '1s', ...(await place.hook(HELD_CLOCK)) };
-  const { stdin, killUntilEnd } = started([NODE, BIN, 'config', 'set', 'api-key'], { cwd: place.path, env });
-  // More than the buffer of a pipe. The write ends when the program has read most of it.
-  await promisify(stdin.write.bind(stdin) as (data: string, then: () => void) => void)('x'.repeat(1_000_000));
-  const { exitCode, stderr } = await killUntilEnd(signal);
-  expect([exitCode, stderr.split('\n')[0]]).toEqual([status, `filings: ${why}`]);
-});
-
-type Waiting = { signal: NodeJS.Signals; status: number; why: string };
