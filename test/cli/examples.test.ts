@@ -1,15 +1,16 @@
-import { cp, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { execa } from 'execa';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { join, resolve } from 'node:path';
+import { Writable } from 'node:stream';
+import { afterAll, beforeAll, expect } from 'vitest';
 import { commandNodes } from '../../scripts/reference/command-nodes.ts';
 import { COMMANDS, PROGRAM } from '../../src/cli/catalogue.ts';
+import { interruptionError } from '../../src/world.ts';
 import { pasted } from '../program/pasted.ts';
 import { filings } from '../program/run.ts';
-import { ACCESSION, BIN, NODE, started, until } from './program.ts';
+import { ACCESSION, BIN, test as base, NODE, run, type Workplace } from './program.ts';
 
-// Runs every example of every help text unchanged, in a folder with the files that the examples name.
+// Runs every example of every help text unchanged, in a home with the files that the examples name.
 const CONFIG = {
   baseUrl: 'https://api.example.com',
   apiKey: 'a-key-for-examples',
@@ -23,77 +24,69 @@ const PREPARE = [
   `filings download --sandbox -q ${ACCESSION} --all --checksums -d exhibits`,
   'filings download --sandbox -q -i accessions.txt --all --checksums -d mirror',
 ];
+const FILES = {
+  'bin/filings': `#!/bin/sh\nexec '${NODE}' '${BIN}' "$@"\n`,
+  '.config/filings/config.json': JSON.stringify(CONFIG),
+  'accessions.txt': `${ACCESSION}\n0001234567-24-000002\n`,
+};
 const FOLDERS = [
-  'bin',
-  '.config/filings',
-  '.config/fish/completions',
-  '.config/powershell',
-  '.zfunc',
-  '.local/share/bash-completion/completions',
+  ...['bin', '.zfunc', '.local/share/bash-completion/completions'],
+  ...['filings', 'fish/completions', 'powershell'].map((name) => `.config/${name}`),
 ];
-/** A command without shell syntax except quotes. It runs in this process. */
-const PLAIN = /^filings [^|<>&;$`~]*$/;
 
-let root = '';
-let prepared = '';
-const environment = (home: string, env: Record<string, string> = {}) => ({
-  PATH: `${join(home, 'bin')}:${process.env.PATH}`,
-  HOME: home,
-  ...env,
-});
-// The input for a prompt.
-const input = 'a-key-from-stdin\n';
+/** A command without shell syntax except quotes and one redirection. It runs in this process. */
+const PLAIN = /^(filings [^|<>&;$`~]*?)(?: ([<>]) (\S+))?$/;
+const ANSWER = 'a-key-from-stdin\n';
 
-function run(line: string, home: string, more?: Record<string, string>) {
-  const env = environment(home, more);
-  if (PLAIN.test(line)) return filings(pasted(line), { cwd: home, env, input });
-  const script = ['--norc', '-euo', 'pipefail', '-c', line];
-  return execa('bash', script, { cwd: home, env, extendEnv: false, input, reject: false, timeout: 150_000 });
+async function runIn(home: string, line: string, more: Record<string, string> = {}) {
+  const at = { cwd: home, env: { PATH: `${home}/bin:${process.env.PATH}`, HOME: home, ...more } };
+  const [, command, sign, file = ''] = PLAIN.exec(line) ?? [];
+  if (command === undefined) return run('bash', ['--norc', '-euo', 'pipefail', '-c', line], { ...at, input: ANSWER });
+  const path = resolve(home, file.replace('~', home));
+  const input = sign === '<' ? await readFile(path) : ANSWER;
+  const options = command.startsWith('filings serve') ? untilItPrints() : {};
+  const ended = await filings(pasted(command), { ...at, input, ...options });
+  if (sign === '>') await writeFile(path, ended.stdout);
+  return ended;
 }
 
+/** Options that interrupt a run when it prints. */
+function untilItPrints() {
+  const stop = new AbortController();
+  const stdout = new Writable({
+    write(_line, _encoding, done) {
+      stop.abort(interruptionError('SIGTERM'));
+      done();
+    },
+  });
+  return { stdout, interrupt: stop.signal };
+}
+
+const prepared = await mkdtemp(join(tmpdir(), 'filings-examples-'));
+afterAll(() => rm(prepared, { recursive: true, force: true }));
 beforeAll(async () => {
-  root = await mkdtemp(join(tmpdir(), 'filings-examples-'));
-  prepared = join(root, 'prepared');
   for (const folder of FOLDERS) await mkdir(join(prepared, folder), { recursive: true });
-  await writeFile(join(prepared, 'bin/filings'), `#!/bin/sh\nexec '${NODE}' '${BIN}' "$@"\n`, { mode: 0o755 });
-  await writeFile(join(prepared, '.config/filings/config.json'), JSON.stringify(CONFIG), { mode: 0o600 });
-  await writeFile(join(prepared, 'accessions.txt'), `${ACCESSION}\n0001234567-24-000002\n`);
-  for (const line of PREPARE) {
-    const { exitCode, stderr } = await run(line, prepared);
-    expect(exitCode, stderr).toBe(0);
-  }
+  for (const [name, text] of Object.entries(FILES)) await writeFile(join(prepared, name), text, { mode: 0o700 });
+  for (const line of PREPARE) expect(await runIn(prepared, line)).toMatchObject({ exitCode: 0 });
 });
-afterAll(() => rm(root, { recursive: true, force: true }));
 
-async function place(): Promise<string> {
-  const home = await mkdtemp(join(root, 'example-'));
-  await cp(prepared, home, { recursive: true });
-  return home;
-}
+const test = base.extend('home', async ({ place }: { place: Workplace }) => {
+  await cp(prepared, place.path, { recursive: true });
+  return place.path;
+});
 
 /** The environment that the heading of the examples names. */
 const SANDBOX = { FILINGS_SANDBOX: '1' };
-const all = [{ path: [] as readonly string[], spec: PROGRAM }, ...commandNodes(COMMANDS)];
-const found = all.flatMap(({ path, spec: { examples = [], asksService } }) =>
-  examples.map(([line]) => ({ help: ['filings', ...path].join(' '), line, env: asksService ? SANDBOX : {} })),
+const rows = [{ path: [] as readonly string[], spec: PROGRAM }, ...commandNodes(COMMANDS)].flatMap(
+  ({ path, spec: { examples = [], asksService } }) =>
+    examples.map(([line]) => ({ help: ['filings', ...path].join(' '), line, env: asksService ? SANDBOX : {} })),
 );
 /** Each line once, with the last help text that has it. */
-const rows = [...new Map(found.map((row) => [row.line, row])).values()];
+const once = [...new Map(rows.map((row) => [row.line, row])).values()];
 
-describe('an example works as written:', () => {
-  test.concurrent.each(rows.filter(({ help }) => help !== 'filings serve'))('$help: $line', async ({ line, env }) => {
-    const home = await place();
-    // keygen does not overwrite an existing key.
-    for (const [, made = ''] of line.matchAll(/--(?:out|public) (\S+)/g)) await rm(join(home, made), { force: true });
-    const { exitCode, stderr } = await run(line, home, env);
-    expect(exitCode, stderr).toBe(0);
-  });
-
-  test.each(rows.filter(({ help }) => help === 'filings serve'))('$help: $line', async ({ line }) => {
-    const home = await place();
-    const { stdout, kill, ended } = started(['bash', '-c', `exec ${line}`], { cwd: home, env: environment(home) });
-    await until(() => stdout().includes('\n'));
-    kill('SIGTERM');
-    expect(await ended).toMatchObject({ exitCode: 0, stdout: expect.anything() });
-  });
+test.for(once)('an example of $help works as written: $line', async ({ line, env }, { home }) => {
+  // keygen does not overwrite an existing key.
+  for (const [, made = ''] of line.matchAll(/--(?:out|public) (\S+)/g)) await rm(join(home, made), { force: true });
+  const { exitCode, stderr } = await runIn(home, line, env);
+  expect(exitCode, stderr).toBe(0);
 });
