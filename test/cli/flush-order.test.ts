@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
-import { rm, writeFile } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import { readReport } from '../program/batch.ts';
 import { accession, type Filings, startArchive } from '../servers/archive.ts';
-import { type Workplace, workplace } from './program.ts';
+import { test as base, type Workplace } from './program.ts';
 
 // A line of a report or a done list is true even after a power cut: all that it claims was flushed before it was
 // written. Here the program writes a log of its calls; test/prove/power-cut cuts the power.
@@ -85,23 +85,19 @@ const README = readFileSync(join(import.meta.dirname, '../../README.md'), 'utf8'
 const MIRROR = /^filings (download -i accessions\.txt .*--checksums.*)$/m.exec(README)?.[1] ?? '';
 const [DONE, REPORT] = ['mirror.done', 'mirror.jsonl'];
 
-/** A place beside an archive. The mirror's command line returns the calls of its run. */
-async function mirrorPlace() {
-  const [place, archive] = [await workplace(), await startArchive(FILINGS)];
+/** Runs the mirror's command line in the workplace, or one like it. Returns the calls of its run. */
+const test = base.extend('mirror', async ({ place }: { place: Workplace }) => {
+  const archive = await startArchive(FILINGS);
   await place.write('accessions.txt', `${A}\n${B}\n${C}\n`);
-  const hook = await place.write('../watched.cjs', WATCHED);
   const log = join(place.home, 'calls.json');
-  const env = { ...archive.env, NODE_OPTIONS: `--require "${hook}"`, CALLS: log };
-  return {
-    ...place,
-    async mirror(more = '', line = MIRROR): Promise<readonly Call[]> {
-      const { exitCode, stderr } = await place.shell(`$FILINGS ${line} ${more}`, env);
-      expect(exitCode, stderr).toBe(0);
-      const calls = JSON.parse(readFileSync(log, 'utf8')) as Call[];
-      return calls.map((call) => ({ ...call, path: call.path.replace(/\/\.?$/, '') }));
-    },
+  const env = { ...archive.env, ...(await place.hook(WATCHED)), CALLS: log };
+  return async (more = '', line = MIRROR): Promise<readonly Call[]> => {
+    const { exitCode, stderr } = await place.shell(`$FILINGS ${line} ${more}`, env);
+    expect(exitCode, stderr).toBe(0);
+    const calls = JSON.parse(readFileSync(log, 'utf8')) as Call[];
+    return calls.map((call) => ({ ...call, path: call.path.replace(/\/\.?$/, '') }));
   };
-}
+});
 
 /** Calls of one kind on a path, in their order. */
 const callsOn = (calls: readonly Call[], name: Call['name'], path: string) =>
@@ -139,10 +135,9 @@ function expectDoneLast(calls: readonly Call[], { at }: Workplace, done: string)
 }
 
 describe('the mirror of the README', () => {
-  test('writes a line of its books after the flushes of all that the line claims', async () => {
-    const place = await mirrorPlace();
+  test('writes a line of its books after the flushes of all that the line claims', async ({ place, mirror }) => {
     const { at, path } = place;
-    const calls = await place.mirror();
+    const calls = await mirror();
     expect(readReport(await place.read(REPORT)).files.map(({ result }) => result)).toEqual(Array(5).fill('downloaded'));
     expectDoneLast(calls, place, DONE);
     const [made] = callsOn(calls, 'mkdir', at('mirror'));
@@ -161,10 +156,9 @@ describe('the mirror of the README', () => {
     }
   });
 
-  test('flushes all new directories above its own before the first line of its report', async () => {
-    const place = await mirrorPlace();
+  test('flushes all new directories above its own before the first line of its report', async ({ place, mirror }) => {
     const { at, path } = place;
-    const calls = await place.mirror('', MIRROR.replace(' mirror ', ' deep/down/mirror '));
+    const calls = await mirror('', MIRROR.replace(' mirror ', ' deep/down/mirror '));
     const line = writeOf(calls, at(REPORT), 'ex1.htm');
     for (const [folder, above] of [
       ['deep', path],
@@ -175,10 +169,9 @@ describe('the mirror of the README', () => {
     }
   });
 
-  test('flushes its failed list before that gets its name, and the directory after', async () => {
-    const place = await mirrorPlace();
+  test('flushes its failed list before that gets its name, and the directory after', async ({ place, mirror }) => {
     const { at, path } = place;
-    const calls = await place.mirror('--failed failed');
+    const calls = await mirror('--failed failed');
     const [named] = callsOn(calls, 'link', at('failed')) as [Call];
     const flush = calls.find((call) => call.name === 'flush' && call.path.startsWith(at('.failed.')));
     expect(flush?.ended).toBeLessThan(named.began);
@@ -186,27 +179,26 @@ describe('the mirror of the README', () => {
   });
 
   // A file that another run has just named may not be on disk.
-  test.each([
-    ['and lists nothing anew', async () => {}],
-    [
-      'and lists it',
-      async ({ at }: Workplace) => await Promise.all([A, B, C].map((number) => rm(at(`mirror/${number}/SHA256SUMS`)))),
-    ],
-  ])('skips a file of another run after the flushes of all that has just changed, %s', async (_, change) => {
-    const place = await mirrorPlace();
-    const { at, path } = place;
-    await place.mirror();
-    await change(place);
-    await writeFile(at(REPORT), '');
-    const calls = await place.mirror('--done anew');
-    expect(readReport(await place.read(REPORT)).files.map(({ result }) => result)).toEqual(Array(5).fill('skipped'));
-    expectDoneLast(calls, place, 'anew');
-    for (const number of [A, B, C]) {
-      for (const name of filesOf(number)) {
-        const line = writeOf(calls, at(REPORT), `"mirror/${number}/${name}"`);
-        for (const folder of [at(`mirror/${number}`), at('mirror'), path])
-          expectFlushed(calls, folder, undefined, line);
+  test.for([
+    { listed: 'and lists nothing anew', unlisted: [] },
+    { listed: 'and lists it', unlisted: [A, B, C] },
+  ])(
+    'skips a file of another run after the flushes of all that has just changed, $listed',
+    async ({ unlisted }, { place, mirror }) => {
+      const { at, path } = place;
+      await mirror();
+      for (const number of unlisted) await rm(at(`mirror/${number}/SHA256SUMS`));
+      await place.write(REPORT, '');
+      const calls = await mirror('--done anew');
+      expect(readReport(await place.read(REPORT)).files.map(({ result }) => result)).toEqual(Array(5).fill('skipped'));
+      expectDoneLast(calls, place, 'anew');
+      for (const number of [A, B, C]) {
+        for (const name of filesOf(number)) {
+          const line = writeOf(calls, at(REPORT), `"mirror/${number}/${name}"`);
+          for (const folder of [at(`mirror/${number}`), at('mirror'), path])
+            expectFlushed(calls, folder, undefined, line);
+        }
       }
-    }
-  });
+    },
+  );
 });

@@ -1,3 +1,4 @@
+import type { Socket } from 'node:net';
 import { describe, expect } from 'vitest';
 import { filings } from '../program/run.ts';
 import { head, sendFile } from '../servers/answers.ts';
@@ -21,25 +22,15 @@ const NAMES = ['a.htm', 'b.htm', 'c.htm', 'd.htm'];
 const FILES = new Map(NAMES.map((name) => [name, content(2_000_000)]));
 const GET = ['download', ACCESSION, ...NAMES, '-j', '4', '--retries', '0', '--failed', '../failed'];
 
-/** The calls of one kind that fail, counted from 1. A failed flush of a file also zeroes its first page. */
-interface Fault {
-  readonly call: 'flush' | 'end of a flush' | 'flush of a directory' | 'write of the last byte';
-  readonly first?: number;
-  readonly last?: number;
-}
-
+/** $FAULT names the calls of one kind that fail, such as `flush 1-99`. A failed flush also zeroes a page of its file. */
 const FAILING_DISK = `const fs = require('node:fs');
-const { open } = fs.promises;
-const fault = JSON.parse(process.env.FAULT);
+const [, call, first, last] = /(.*) (.*)-(.*)/.exec(process.env.FAULT);
 let calls = 0;
-const fails = (call) => call === fault.call && ++calls >= (fault.first ?? 1) && calls <= (fault.last ?? 99);
+const fails = (name) => name === call && ++calls >= first && calls <= last;
 const error = (syscall) => Object.assign(new Error('EIO'), { code: 'EIO', errno: -5, syscall });
-const { fsync, writev, writevSync } = fs;
+const { fsync, writevSync } = fs;
+const { open } = fs.promises;
 fs.fsync = (fd, done) => {
-  if (fails('end of a flush')) {
-    process.stderr.write('a flush hangs\\n');
-    return setInterval(() => {}, 1000);
-  }
   if (!fails('flush')) return fsync(fd, done);
   fs.writeSync(fd, Buffer.alloc(4096), 0, 4096, 0);
   setImmediate(() => done(error('fsync')));
@@ -50,48 +41,30 @@ fs.promises.open = async (path, flags, ...rest) => {
   if (isDirectory && fails('flush of a directory')) handle.sync = async () => { throw error('fsync'); };
   return handle;
 };
-const failsAtLastByte = ([chunk]) => chunk.length === 1 && fails('write of the last byte');
 fs.writevSync = (fd, chunks, position) => {
-  if (failsAtLastByte(chunks)) throw error('write');
+  if (chunks[0].length === 1 && fails('write of the last byte')) throw error('write');
   return writevSync(fd, chunks, position);
-};
-// Must be a proxy, because util.promisify() looks for a symbol of this function.
-fs.writev = new Proxy(writev, {
-  apply(_, self, [fd, chunks, position, done]) {
-    if (!failsAtLastByte(chunks)) return writev(fd, chunks, position, done);
-    setImmediate(() => done(error('write')));
-  },
-});`;
+};`;
 
-/** A service that sends all but the last byte of each file, until the test ends the response. */
+/** A service that sends all but the last byte of each file, until it is good. */
 async function startService() {
-  const ends = new Map<string, { finish(): void; cut(): void }>();
-  let isGood = false;
-  const waiting: (() => void)[] = [];
-  const server = await scripted(async (socket, request) => {
+  const sockets = new Map<string, Socket>();
+  const state = { isGood: false };
+  const server = await scripted((socket, request) => {
     const name = nameIn(request);
     const body = FILES.get(name) as Buffer;
-    if (isGood) {
-      // Answers when all files are requested: each part has been claimed by then.
-      await new Promise<void>((answer) => {
-        waiting.push(answer);
-        if (waiting.length === NAMES.length) for (const each of waiting) each();
-      });
-      return sendFile(socket, request, body, '"v1"');
-    }
+    if (state.isGood) return sendFile(socket, request, body, '"v1"');
     socket.write(head(200, { 'Content-Length': body.length, ETag: '"v1"' }));
     socket.write(body.subarray(0, -1));
-    ends.set(name, { finish: () => socket.write(body.subarray(-1)), cut: () => socket.destroy() });
+    sockets.set(name, socket);
   });
   return {
     env: serviceAt(server.url),
-    finish: (name: string) => ends.get(name)?.finish(),
-    cut: (name: string) => ends.get(name)?.cut(),
-    recover() {
-      isGood = true;
-    },
-    /** The ranges of the requests since `recover`. */
-    ranges: () => server.requests.slice(NAMES.length).map(({ headers }) => headers.range),
+    state,
+    finish: (name: string) => sockets.get(name)?.write(FILES.get(name)?.subarray(-1) ?? ''),
+    cut: (name: string) => sockets.get(name)?.destroy(),
+    /** The number of requests for the rest of a file. */
+    resumed: () => server.requests.filter(({ headers }) => headers.range).length,
   };
 }
 
@@ -100,10 +73,9 @@ const test = base.extend('service', startService);
 
 const nameIn = ({ path }: SeenRequest) => new URL(path, 'http://service').searchParams.get('file_name') ?? '';
 
-/** Starts the program on a failing disk. Returns when it has written all but the last byte of each file. */
-async function startFailing(place: Workplace, service: Service, fault: Fault): Promise<Running> {
-  const hook = await place.hook(HELD_CLOCK, FAILING_DISK);
-  const running = place.start(GET, { ...service.env, ...hook, FAULT: JSON.stringify(fault) });
+/** Starts the program with hooks. Returns when it has written all but the last byte of each file. */
+async function startWith(hooks: string[], fault: string, place: Workplace, { env }: Service): Promise<Running> {
+  const running = place.start(GET, { ...env, ...(await place.hook(HELD_CLOCK, ...hooks)), FAULT: fault });
   await place.haveParts(running, 1_999_999, NAMES.length);
   return running;
 }
@@ -113,12 +85,12 @@ const isKept = (name: string) => name.endsWith('.filings-resume');
 /** Runs the program again. Fails unless it gets all files, and resumes exactly the kept ones. */
 async function expectCompleted(place: Workplace, service: Service): Promise<void> {
   const before = await place.parts();
-  service.recover();
+  service.state.isGood = true;
   const { exitCode, stderr } = await filings([...GET, '-q'], { cwd: place.path, env: service.env });
   expect([exitCode, stderr]).toEqual([0, '']);
   for (const [name, body] of FILES) expect([name, (await place.read(name)).equals(body)]).toEqual([name, true]);
   expect(await place.names()).toEqual([...before.filter((name) => !isKept(name)), ...NAMES]);
-  expect(service.ranges().filter(Boolean)).toHaveLength(before.filter(isKept).length);
+  expect(service.resumed()).toBe(before.filter(isKept).length);
 }
 
 type Act = (service: Service, running: Running) => unknown;
@@ -129,75 +101,62 @@ const cutAndFinish: Act = async (service, running) => {
   await running.says('a.htm');
   service.finish('b.htm');
 };
-const flush = (first: number, last = first): Fault => ({ call: 'flush', first, last });
 
-describe('only parts whose own writes and flushes succeeded are kept', () => {
-  test.for`
-    when                                     | fault                                 | act             | status | kept
-    ${'each flush fails'}                    | ${flush(1, 99)}                       | ${finish}       | ${8}   | ${''}
-    ${'the flush of one file fails'}         | ${flush(1)}                           | ${finish}       | ${8}   | ${'bcd'}
-    ${'the flush of the directory fails'}    | ${{ call: 'flush of a directory' }}   | ${finish}       | ${8}   | ${'bcd'}
-    ${'a write fails'}                       | ${{ call: 'write of the last byte' }} | ${finish}       | ${8}   | ${'bcd'}
-    ${'a flush fails after a part was kept'} | ${flush(2)}                           | ${cutAndFinish} | ${8}   | ${'acd'}
-    ${'nothing fails after a signal'}        | ${flush(99)}                          | ${stop}         | ${143} | ${'abcd'}
-    ${'each flush fails after a signal'}     | ${flush(1, 99)}                       | ${stop}         | ${143} | ${''}
-    ${'the last flush fails after a signal'} | ${flush(4)}                           | ${stop}         | ${143} | ${'...'}
-  `('if $when', async ({ fault, act, status, kept }: Row, { place, service }) => {
-    const running = await startFailing(place, service, fault);
-    await act(service, running);
-    const { exitCode, stderr } = await running.ended;
-    expect(exitCode, stderr).toBe(status);
-    const names = [...kept].map((letter) => `\\.${letter}\\.htm\\.filings-resume`);
-    expect((await place.parts()).join(' ')).toMatch(new RegExp(`^${names.join(' ')}$`));
-    await expectCompleted(place, service);
-  });
+// The kept parts are named by their first letters. A dot is any letter.
+test.for`
+  when                                     | fault                           | act             | status | kept
+  ${'each flush fails'}                    | ${'flush 1-99'}                 | ${finish}       | ${8}   | ${''}
+  ${'the flush of one file fails'}         | ${'flush 1-1'}                  | ${finish}       | ${8}   | ${'bcd'}
+  ${'the flush of the directory fails'}    | ${'flush of a directory 1-99'}  | ${finish}       | ${8}   | ${'bcd'}
+  ${'a write fails'}                       | ${'write of the last byte 1-1'} | ${finish}       | ${8}   | ${'bcd'}
+  ${'a flush fails after a part was kept'} | ${'flush 2-2'}                  | ${cutAndFinish} | ${8}   | ${'acd'}
+  ${'nothing fails after a signal'}        | ${'nothing 1-1'}                | ${stop}         | ${143} | ${'abcd'}
+  ${'each flush fails after a signal'}     | ${'flush 1-99'}                 | ${stop}         | ${143} | ${''}
+  ${'the last flush fails after a signal'} | ${'flush 4-4'}                  | ${stop}         | ${143} | ${'...'}
+`('if $when, only parts whose own writes and flushes succeeded are kept', async (row: Row, { place, service }) => {
+  const running = await startWith([FAILING_DISK], row.fault, place, service);
+  await row.act(service, running);
+  const { exitCode, stderr } = await running.ended;
+  expect(exitCode, stderr).toBe(row.status);
+  const parts = await place.parts();
+  expect(parts.map((name) => name[1]).join('')).toMatch(new RegExp(`^${row.kept}$`));
+  expect(parts.filter(isKept)).toEqual(parts);
+  await expectCompleted(place, service);
 });
 
-interface Row {
-  readonly fault: Fault;
-  readonly act: Act;
-  readonly status: number;
-  /** The first letters of the files whose parts are kept. A dot is any letter. */
-  readonly kept: string;
-}
+type Row = { fault: string; act: Act; status: number; kept: string };
 
-describe('flushes that hang after a signal', () => {
-  const hang: Fault = { call: 'end of a flush' };
-
-  test('are given up after a time, and nothing is kept', async ({ place, service }) => {
-    const running = await startFailing(place, service, hang);
+describe('while flushes hang after a signal', () => {
+  async function stopped(place: Workplace, service: Service): Promise<Running> {
+    const running = await startWith([TELLS_SIGTERM, HELD_FLUSHES], '', place, service);
     running.kill('SIGTERM');
-    await running.says('a flush hangs', NAMES.length);
+    await running.says('SIGTERM arrives');
+    return running;
+  }
+
+  test('they are given up after a time, and nothing is kept', async ({ place, service }) => {
+    const running = await stopped(place, service);
     expect(await place.passUntilEnd(running)).toMatchObject({ exitCode: 143 });
     expect(await place.names()).toEqual([]);
     await expectCompleted(place, service);
   });
 
-  test('are ended by a second signal, and nothing is kept', async ({ place, service }) => {
-    const running = await startFailing(place, service, hang);
-    running.kill('SIGTERM');
-    await running.says('a flush hangs', NAMES.length);
+  test('a second signal ends the run, and nothing is kept', async ({ place, service }) => {
+    const running = await stopped(place, service);
     await place.pass(600);
     running.kill('SIGTERM');
-    expect((await running.ended).exitCode).toBe(143);
-    expect((await place.parts()).map(isKept)).toEqual(NAMES.map(() => false));
+    expect(await running.ended).toMatchObject({ exitCode: 143 });
+    expect((await place.parts()).map(isKept)).toEqual([false, false, false, false]);
     await expectCompleted(place, service);
   });
-});
 
-test('two signals within half a second, as timeout sends them, are one request to stop', async ({ place }) => {
-  const server = await scripted((socket) => {
-    socket.write(head(200, { 'Content-Length': 3_000_000, ETag: '"v1"' }));
-    socket.write(content(2_000_000));
-  });
-  const hook = await place.hook(HELD_CLOCK, TELLS_SIGTERM, HELD_FLUSHES);
-  const running = place.start(['download', ACCESSION, 'a.htm'], { ...serviceAt(server.url), ...hook });
-  await place.haveParts(running, 2_000_000);
-  for (const times of [1, 2]) {
+  test('a second signal within half a second, as timeout sends it, has no effect', async ({ place, service }) => {
+    const running = await stopped(place, service);
     running.kill('SIGTERM');
-    await running.says('SIGTERM arrives', times);
-  }
-  await allow(place.path, 'go');
-  const { exitCode, stderr } = await running.ended;
-  expect([exitCode, await place.names()], stderr).toEqual([143, ['.a.htm.filings-resume']]);
+    await running.says('SIGTERM arrives', 2);
+    await allow(place.path, 'go');
+    expect(await running.ended).toMatchObject({ exitCode: 143 });
+    expect((await place.parts()).map(isKept)).toEqual([true, true, true, true]);
+    await expectCompleted(place, service);
+  });
 });

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, onTestFinished } from 'vitest';
 import { first, framed, whole } from '../servers/answers.ts';
 import { type ScriptedServer, scripted, startScripted } from '../servers/scripted.ts';
 import { content } from '../service/transfer-fixture.ts';
-import { ACCESSION, test as base, HELD_CLOCK, proving, serviceAt, type Workplace } from './program.ts';
+import { ACCESSION, test as base, HELD_CLOCK, serviceAt, type Workplace } from './program.ts';
 
 // A pipe must get every byte once, or the exit status must tell the error.
 const FILE = content(3_000_000);
@@ -21,24 +21,17 @@ afterAll(() => server.close());
 const test = base.extend('run', ({ place }: { place: Workplace }) => (script: string, { url } = server) => {
   return place.shell(`set -o pipefail; ${script}`, serviceAt(url));
 });
-/** Only the first rows, unless `npm run prove` runs all of them. */
-const some = <Row>(count: number, rows: Row[]) => (proving ? rows : rows.slice(0, count));
+type Row = { script: string };
 
 describe('the complete file is written', () => {
-  test.for(
-    some(4, [
-      { to: 'a slow reader', script: `${GET} -o - | (sleep 0.3; cat)` },
-      { to: 'a file of the shell, after its content', script: `: > out; ${GET} -o - >> out; cat out` },
-      { to: 'descriptor 3, a file', script: `printf x > out; ${GET} -o /dev/fd/3 3>> out; { read -N1; cat; } < out` },
-      {
-        to: 'a FIFO whose reader is late',
-        script: `mkfifo out; ${GET} -o out > /dev/null & sleep 0.3; cat out && wait $!`,
-      },
-      { to: 'a file of the shell', script: `${GET} -o - > out; cat out` },
-      { to: 'stdout by another name', script: `${GET} -o /dev/stdout | cat` },
-      { to: 'descriptor 3, a pipe', script: `{ ${GET} -o /dev/fd/3 3>&1 >&2; } | cat` },
-    ]),
-  )('to $to', async ({ script }, { place, run }) => {
+  test.for`
+    to                                          | script
+    ${'a slow reader'}                          | ${`${GET} -o - | (sleep 0.3; cat)`}
+    ${'a file of the shell, after its content'} | ${`: > out; ${GET} -o - >> out; cat out`}
+    ${'descriptor 3, a file'}                   | ${`printf x > out; ${GET} -o /dev/fd/3 3>> out; { read -N1; cat; } < out`}
+    ${'descriptor 3, a pipe'}                   | ${`{ ${GET} -o /dev/fd/3 3>&1 >&2; } | cat`}
+    ${'a FIFO whose reader is late'}            | ${`mkfifo out; ${GET} -o out > /dev/null & sleep 0.3; cat out && wait $!`}
+  `('to $to', async ({ script }: Row, { place, run }) => {
     const { exitCode, stdout, stderr } = await run(script);
     expect([exitCode, stdout.equals(FILE)], stderr).toEqual([0, true]);
     expect((await place.names()).filter((name) => name !== 'out')).toEqual([]);
@@ -54,26 +47,21 @@ describe('the complete file is written', () => {
     expect([ended.exitCode, ended.stdout.equals(FILE)], ended.stderr).toEqual([0, true]);
   });
 
-  test.for(some(1, ['RST', 'FIN'] as const))(
-    'to a pipe, resumed at the exact offset after %s',
-    async (ending, { run }) => {
-      const { upTo } = framed(FILE, 'length', { ETag: '"v1"' });
-      const cut = await scripted(first(upTo(1_500_000), whole(FILE), ending));
-      const { exitCode, stdout, stderr } = await run(`${GET} -o - | cat`, cut);
-      expect([exitCode, stdout.equals(FILE)], stderr).toEqual([0, true]);
-      const range = expect.stringMatching(/^bytes=[1-9]\d*-$/);
-      expect(cut.requests.at(-1)?.headers).toMatchObject({ range, 'if-range': '"v1"' });
-    },
-  );
+  test('to a pipe, resumed at the exact offset after a cut', async ({ run }) => {
+    const { upTo } = framed(FILE, 'length', { ETag: '"v1"' });
+    const cut = await scripted(first(upTo(1_500_000), whole(FILE), 'RST'));
+    const { exitCode, stdout, stderr } = await run(`${GET} -o - | cat`, cut);
+    expect([exitCode, stdout.equals(FILE)], stderr).toEqual([0, true]);
+    const range = expect.stringMatching(/^bytes=[1-9]\d*-$/);
+    expect(cut.requests.at(-1)?.headers).toMatchObject({ range, 'if-range': '"v1"' });
+  });
 });
 
-test.for(
-  some(2, [
-    { reader: 'a pipe', script: `${GET} -o - | head -c1; exit \${PIPESTATUS[0]}` },
-    { reader: 'a FIFO', script: `mkfifo fifo; ${GET} -o fifo & head -c1 fifo; wait $!` },
-    { reader: 'stdout by another name', script: `${GET} -o /dev/stdout | head -c1; exit \${PIPESTATUS[0]}` },
-  ]),
-)('exits with 141 and prints nothing if the reader of $reader closes early', async ({ script }, { run }) => {
+test.for`
+  reader      | script
+  ${'a pipe'} | ${`${GET} -o - | head -c1; exit \${PIPESTATUS[0]}`}
+  ${'a FIFO'} | ${`mkfifo fifo; ${GET} -o fifo & head -c1 fifo; wait $!`}
+`('exits with 141 and prints nothing if the reader of $reader closes early', async ({ script }: Row, { run }) => {
   const { exitCode, stdout, stderr } = await run(script);
   expect([exitCode, stdout.equals(FILE.subarray(0, 1)), stderr]).toEqual([141, true, '']);
 });
@@ -88,16 +76,13 @@ test('list exits with 0 and prints nothing if its reader closes early', async ({
   expect([exitCode, stdout.toString(), stderr]).toEqual([0, 'f', '']);
 });
 
-test.for(
-  some(2, [
-    { stdout: 'a full device', script: `${GET} -o - > /dev/full` },
-    { stdout: 'a file that grows too large', script: `ulimit -f 100; trap '' XFSZ; ${GET} -o - > out` },
-    { stdout: 'a full device by name', script: `${GET} -o /dev/full` },
-  ]),
-)('exits with 8 and the reason if stdout cannot be written: $stdout', async ({ script }, { run }) => {
+test.for`
+  stdout                           | script
+  ${'a full device'}               | ${`${GET} -o - > /dev/full`}
+  ${'a file that grows too large'} | ${`ulimit -f 100; trap '' XFSZ; ${GET} -o - > out`}
+`('exits with 8 and the reason if stdout cannot be written: $stdout', async ({ script }: Row, { run }) => {
   const { exitCode, stderr } = await run(script);
-  expect(exitCode, stderr).toBe(8);
-  expect(stderr).toMatch(/^filings: .*(full|larger)/);
+  expect([exitCode, stderr]).toEqual([8, expect.stringMatching(/^filings: .*(full|larger)/)]);
 });
 
 describe('a reader that does not read', () => {

@@ -1,14 +1,14 @@
 // Runs the built program as a process of its own, with a clean environment, a home and a working directory.
 import { type SpawnOptionsWithoutStdio, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { appendFile, stat } from 'node:fs/promises';
+import { statSync } from 'node:fs';
+import { appendFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Writable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { execa, type Options } from 'execa';
 import { onTestFinished, TestRunner, test as vitestTest } from 'vitest';
-import { emptyPlace, type Place } from '../program/place.ts';
+import { emptyPlace } from '../program/place.ts';
 import { proving } from '../proving.ts';
 
 export { ACCESSION, serviceAt } from '../program/place.ts';
@@ -27,41 +27,6 @@ export interface Ended {
   readonly killedBy: string | undefined;
   readonly stdout: Buffer;
   readonly stderr: string;
-}
-
-export interface Workplace extends Place {
-  /** Runs the built program here. Its environment has only `env`, PATH and HOME. */
-  filings(args: readonly string[], env?: Record<string, string>, options?: Options): Promise<Ended>;
-  /** Runs bash here. `$FILINGS` is the program. Without `exec`, bash reports a signal as 128 plus its number. */
-  shell(script: string, env?: Record<string, string>, options?: Options): Promise<Ended>;
-  /**
-   * Starts the program here and leaves it running. Its stdin is empty. `within` is a command line that runs another
-   * one.
-   */
-  start(args: readonly string[], env?: Record<string, string>, within?: readonly string[]): Running;
-  /** Writes scripts that Node loads before the program. Returns the environment for that. */
-  hook(...scripts: string[]): Promise<Record<string, string>>;
-  /** Moves the clock of {@link HELD_CLOCK}. */
-  pass(ms: number): Promise<void>;
-  /** Moves that clock again and again until the program has ended. */
-  passUntilEnd(running: Running): Promise<Ended>;
-  /** The names of the unfinished downloads. */
-  parts(): Promise<string[]>;
-  /** Waits until `running` has unfinished downloads of this size, and only so many. */
-  haveParts(running: Running, size: number, count?: number): Promise<void>;
-}
-
-export interface Running {
-  readonly pid: number;
-  readonly stdin: Writable;
-  /** Its output on stdout so far. */
-  stdout(): string;
-  /** Its output on stderr so far. */
-  stderr(): string;
-  kill(signal: NodeJS.Signals): void;
-  /** Waits until stderr has a text so many times. */
-  says(text: string, times?: number): Promise<void>;
-  readonly ended: Promise<Ended>;
 }
 
 /** Kills a process that still runs at the end of the test, which may have timed out. A hook runs outside a test. */
@@ -91,53 +56,51 @@ export async function run(file: string, args: readonly string[], options: Option
   };
 }
 
-/** Runs the built program in the system's temporary directory, with an empty environment. Returns stdout as text. */
-export async function filings(args: readonly string[], options: Options = {}) {
-  const ended = await run(NODE, [BIN, ...args], { env: {}, cwd: tmpdir(), ...options });
-  return { ...ended, stdout: ended.stdout.toString() };
-}
+export type Workplace = Awaited<ReturnType<typeof workplace>>;
+export type Running = ReturnType<typeof started>;
+type Environment = Record<string, string>;
 
-export async function workplace(): Promise<Workplace> {
+/** A home and a working directory for the built program. Its environment has only the given variables, PATH and HOME. */
+export async function workplace() {
   const place = await emptyPlace();
-  const { home, path } = place;
-  const usual = { PATH: process.env.PATH ?? '', HOME: home };
-  const environment = (env: Record<string, string> = {}) => ({ ...usual, ...env });
-  const here = (env?: Record<string, string>, options?: Options) => ({
-    cwd: path,
-    env: environment(env),
-    ...options,
+  const at = (env: Environment = {}) => ({
+    cwd: place.path,
+    env: { PATH: process.env.PATH ?? '', HOME: place.home, ...env },
   });
   const parts = async () => (await place.names()).filter((name) => /^\..*\.filings-(part|resume)$/.test(name));
   const pass = (ms: number) => appendFile(place.at('../clock'), '.'.repeat(ms / 100));
   return {
     ...place,
-    filings: (args, env, options) => run(NODE, [BIN, ...args], here(env, options)),
-    // Words end at line feeds alone, since a path may have spaces in it.
-    shell: (script, env, options) =>
-      run('bash', ['-c', `IFS=$'\\n'\n${script}`], here({ FILINGS: `${NODE}\n${BIN}`, ...env }, options)),
-    start(args, env, within = []) {
-      const running = started([...within, NODE, BIN, ...args], { cwd: path, env: environment(env) });
+    filings: (args: readonly string[], env?: Environment, options?: Options) =>
+      run(NODE, [BIN, ...args], { ...at(env), ...options }),
+    /** Runs bash here. `$FILINGS` is the program. Without `exec`, bash reports a signal as 128 plus its number. */
+    shell: (script: string, env?: Environment, options?: Options) =>
+      // Words end at line feeds alone, since a path may have spaces in it.
+      run('bash', ['-c', `IFS=$'\n'\n${script}`], { ...at({ FILINGS: `${NODE}\n${BIN}`, ...env }), ...options }),
+    /** Starts the program and leaves it running, with an empty stdin. `within` is a command line that runs another one. */
+    start(args: readonly string[], env?: Environment, within: readonly string[] = []) {
+      const running = started([...within, NODE, BIN, ...args], at(env));
       running.stdin.end();
       return running;
     },
-    async hook(...scripts) {
+    /** Writes scripts that Node loads before the program. Returns the environment for that. */
+    async hook(...scripts: string[]): Promise<Environment> {
       const hook = await place.write('../hook.cjs', scripts.map((script) => `{${script}}\n`).join(''));
       return { NODE_OPTIONS: `--require "${hook}"` };
     },
+    /** Moves the clock of {@link HELD_CLOCK}. */
     pass,
-    async passUntilEnd({ ended }) {
+    /** Moves that clock again and again until the program has ended. */
+    async passUntilEnd({ ended }: Running) {
       const passing = setInterval(pass, 20, 500);
       return ended.finally(() => clearInterval(passing));
     },
+    /** The names of the unfinished downloads. */
     parts,
-    async haveParts({ stderr }, size, count = 1) {
-      const sizeOf = (name: string) =>
-        stat(place.at(name)).then(
-          (stats) => stats.size,
-          () => -1,
-        );
+    /** Waits until the program has so many unfinished downloads, all of this size. */
+    async haveParts({ stderr }: Running, size: number, count = 1) {
       await until(async () => {
-        const sizes = await Promise.all((await parts()).map(sizeOf));
+        const sizes = (await parts()).map((name) => statSync(place.at(name), { throwIfNoEntry: false })?.size);
         return sizes.length === count && sizes.every((each) => each === size);
       }, stderr);
     },
@@ -148,35 +111,33 @@ export async function workplace(): Promise<Workplace> {
 export const test = vitestTest.extend('place', workplace);
 
 /** Starts a command line and leaves it running until the end of the test. Its stdin is open. */
-export function started([file = '', ...args]: readonly string[], options: SpawnOptionsWithoutStdio): Running {
+export function started([file = '', ...args]: readonly string[], options: SpawnOptionsWithoutStdio) {
   const child = spawn(file, args, options);
   endWithTest(child);
-  const stdout: Buffer[] = [];
-  let stderr = '';
-  child.stdout.on('data', (chunk) => stdout.push(chunk));
-  child.stderr.on('data', (chunk) => {
-    stderr += chunk;
-  });
-  const ended = once(child, 'close').then(([code, signal]) => ({
-    exitCode: (code as number | null) ?? -1,
-    killedBy: (signal as string | null) ?? undefined,
-    stdout: Buffer.concat(stdout),
-    stderr,
+  const [out, err]: [Buffer[], Buffer[]] = [[], []];
+  child.stdout.on('data', (chunk) => out.push(chunk));
+  child.stderr.on('data', (chunk) => err.push(chunk));
+  const [stdout, stderr] = [out, err].map((chunks) => () => Buffer.concat(chunks).toString()) as [Text, Text];
+  const ended: Promise<Ended> = once(child, 'close').then(([code, signal]) => ({
+    exitCode: code ?? -1,
+    killedBy: signal ?? undefined,
+    stdout: Buffer.concat(out),
+    stderr: stderr(),
   }));
   return {
     pid: child.pid ?? 0,
     stdin: child.stdin,
-    stdout: () => Buffer.concat(stdout).toString(),
-    stderr: () => stderr,
-    kill: (signal) => void child.kill(signal),
-    says: (text, times = 1) =>
-      until(
-        () => stderr.split(text).length > times,
-        () => stderr,
-      ),
+    /** Its output so far. */
+    stdout,
+    stderr,
+    kill: (signal: NodeJS.Signals) => void child.kill(signal),
+    /** Waits until stderr has a text so many times. */
+    says: (text: string, times = 1) => until(() => stderr().split(text).length > times, stderr),
     ended,
   };
 }
+
+type Text = () => string;
 
 /** Starts `filings serve` as a process until the end of the test. Throws if the process ends by itself. */
 export async function serve(args: readonly string[] = [], env: Record<string, string> = {}) {

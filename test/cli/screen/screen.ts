@@ -8,27 +8,6 @@ export interface Size {
   readonly rows: number;
 }
 
-/** A terminal with the program: its screen and its keyboard. */
-export interface Screen {
-  readonly pid: number;
-  /** The working directory of the program. */
-  readonly path: string;
-  /** All lines, including those that scrolled away, without trailing blanks and without empty lines at the end. */
-  lines(): string[];
-  /** Waits until `wanted` accepts the lines. Returns them. */
-  shows(wanted: (lines: readonly string[]) => boolean): Promise<string[]>;
-  type(keys: string): void;
-  resize(size: Size): void;
-  /** Column of the cursor, from 0. */
-  cursor(): number;
-  /** All output of the program, unchanged. */
-  bytes(): string;
-  /** The terminal itself, for checks of more than text. */
-  readonly terminal: xterm.Terminal;
-  /** Resolves with the exit status when all output is on the screen. */
-  readonly ended: Promise<number>;
-}
-
 interface Started {
   readonly env?: Record<string, string>;
   readonly size?: Size;
@@ -42,10 +21,7 @@ export const CTRL_C = '\x03';
 export const CTRL_D = '\x04';
 
 /** Starts the built program on a terminal that is its stdin, stdout and stderr, until the end of the test. */
-export async function screen(
-  args: readonly string[],
-  { env = {}, size, script, prepare }: Started = {},
-): Promise<Screen> {
+export async function screen(args: readonly string[], { env = {}, size, script, prepare }: Started = {}) {
   const { columns, rows } = size ?? { columns: 80, rows: 24 };
   const { path, home } = await workplace();
   await prepare?.(path);
@@ -60,9 +36,13 @@ export async function screen(
   });
   let bytes = '';
   let drawn = Promise.resolve();
+  let drawnLength = 0;
   child.onData((data) => {
     bytes += data;
     drawn = new Promise((resolve) => display.write(data, resolve));
+    drawn.then(() => {
+      drawnLength += data.length;
+    });
   });
   const ended = new Promise<number>((resolve) => {
     child.onExit(({ exitCode }) => drawn.then(() => resolve(exitCode)));
@@ -79,24 +59,33 @@ export async function screen(
   const lines = () => linesOf(display);
   return {
     pid: child.pid,
+    /** The working directory of the program. */
     path,
+    /** All lines, including those that scrolled away, without trailing blanks and without empty lines at the end. */
     lines,
-    async shows(wanted) {
-      await until(() => {
-        if (wanted(lines())) return true;
-        if (over) throw new Error(`it has ended, and the screen shows\n${lines().join('\n')}`);
-        return false;
-      });
+    /** Waits until `wanted` matches a line, or accepts all lines. Returns them. */
+    async shows(wanted: RegExp | ((lines: readonly string[]) => boolean)) {
+      const isShown = () => (wanted instanceof RegExp ? lines().some((line) => wanted.test(line)) : wanted(lines()));
+      const seen = () => `the program ${over ? 'has ended' : 'runs'}, and the screen shows\n${lines().join('\n')}`;
+      await until(() => over || isShown(), seen);
+      if (!isShown()) throw new Error(`${wanted} is not shown: ${seen()}`);
       return lines();
     },
-    type: (keys) => child.write(keys),
-    resize(to) {
+    type: (keys: string) => child.write(keys),
+    /** Resizes just after a frame with a line at whose start the cursor waits. One on its way would be wrapped. */
+    async resize(to: Size) {
+      const before = drawnLength;
+      await until(() => drawnLength > before && drawnLength === bytes.length && display.buffer.active.cursorX === 0);
       display.resize(to.columns, to.rows);
       child.resize(to.columns, to.rows);
     },
+    /** Column of the cursor, from 0. */
     cursor: () => display.buffer.active.cursorX,
+    /** All output of the program, unchanged. */
     bytes: () => bytes,
+    /** The terminal itself, for checks of more than text. */
     terminal: display,
+    /** Resolves with the exit status when all output is on the screen. */
     ended,
   };
 }
