@@ -2,7 +2,7 @@ import { describe, expect } from 'vitest';
 import { head, sendFile, whole } from '../servers/answers.ts';
 import { type Script, scripted } from '../servers/scripted.ts';
 import { content } from '../service/transfer-fixture.ts';
-import { ACCESSION, HELD_CLOCK, proving, serviceAt, TELLS_SIGTERM, test } from './program.ts';
+import { ACCESSION, HELD_CLOCK, serviceAt, TELLS_SIGTERM, test } from './program.ts';
 
 const FILE = content(3_000_000);
 const GET = ['download', ACCESSION, 'a.htm'];
@@ -29,36 +29,26 @@ const partly: Script = (socket) => {
 };
 
 // All signals take the same path, which test/cli/usage.test.ts shows.
-test.for([
-  { signal: 'SIGTERM', status: 143 } as const,
-  ...(proving
-    ? ([
-        { signal: 'SIGINT', status: 130 },
-        { signal: 'SIGHUP', status: 129 },
-      ] as const)
-    : []),
-])(
-  '$signal during a body keeps a resumable part and no other file, and the next run resumes the part',
-  async ({ signal, status }, { place }) => {
-    const server = await scripted((socket, request) => {
-      if (request.index === 0) partly(socket, request);
-      else sendFile(socket, request, FILE, '"v1"');
-    });
-    const running = place.start(GET, serviceAt(server.url));
-    await place.haveParts(running, 2_000_000);
-    running.kill(signal);
-    const { exitCode, stderr } = await running.ended;
-    expect(exitCode, stderr).toBe(status);
-    expect(stderr).not.toMatch(/\bat .*:\d+:\d+/);
-    expect(stderr).toContain('a.htm: stopped at 2.0 MB; run the same command to resume');
-    expect(await place.names()).toEqual(['.a.htm.filings-resume']);
-    const next = await place.filings([...GET, '--report', '-'], serviceAt(server.url));
-    expect(next.exitCode, next.stderr).toBe(0);
-    expect(JSON.parse(`${next.stdout}`)).toMatchObject({ result: 'resumed', bytes: FILE.length, attempts: 1 });
-    expect(server.requests[1]?.headers.range).toBe('bytes=2000000-');
-    expect([await place.names(), (await place.read('a.htm')).equals(FILE)]).toEqual([['a.htm'], true]);
-  },
-);
+test('a signal during a body keeps a resumable part and no other file, and the next run resumes it', async ({
+  place,
+}) => {
+  const server = await scripted((socket, request) => {
+    if (request.index === 0) partly(socket, request);
+    else sendFile(socket, request, FILE, '"v1"');
+  });
+  const running = place.start(GET, serviceAt(server.url));
+  await place.haveParts(running, 2_000_000);
+  running.kill('SIGTERM');
+  const { exitCode, stderr } = await running.ended;
+  expect(exitCode, stderr).toBe(143);
+  expect(stderr).toContain('a.htm: stopped at 2.0 MB; run the same command to resume');
+  expect(await place.names()).toEqual(['.a.htm.filings-resume']);
+  const next = await place.filings([...GET, '--report', '-'], serviceAt(server.url));
+  expect(next.exitCode, next.stderr).toBe(0);
+  expect(JSON.parse(`${next.stdout}`)).toMatchObject({ result: 'resumed', bytes: FILE.length, attempts: 1 });
+  expect(server.requests[1]?.headers.range).toBe('bytes=2000000-');
+  expect([await place.names(), (await place.read('a.htm')).equals(FILE)]).toEqual([['a.htm'], true]);
+});
 
 test('SIGUSR1 neither opens the debugger nor ends the run', async ({ place }) => {
   let finish = () => {};

@@ -1,11 +1,10 @@
 import { execFile } from 'node:child_process';
 import { createWriteStream, openSync } from 'node:fs';
-import { open, readdir, readlink } from 'node:fs/promises';
+import { open } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { expect } from 'vitest';
-import { heldClock } from '../held-clock.ts';
 import { filings } from '../program/run.ts';
-import { ACCESSION, test as base, until, type Workplace } from './program.ts';
+import { ACCESSION, test as base, HELD_CLOCK, type Workplace } from './program.ts';
 
 const DOWNLOAD = `--sandbox download ${ACCESSION}`;
 
@@ -64,29 +63,28 @@ test('a broken stderr does not change the exit status', async ({ place }) => {
   expect(`${stdout}`).toBe('2\n');
 });
 
-/** Waits until this process has the FIFO open. */
-const isOpen = (fifo: string) =>
-  until(async () => {
-    const links = (await readdir('/proc/self/fd')).map((fd) => readlink(`/proc/self/fd/${fd}`).catch(() => ''));
-    return (await Promise.all(links)).includes(fifo);
-  });
+const TELLS_OPEN = `const fs = require('node:fs');
+const { openSync } = fs;
+fs.openSync = (path, ...rest) => {
+  const fd = openSync(path, ...rest);
+  if (String(path).endsWith('/fifo')) process.stderr.write('opened the FIFO\\n');
+  return fd;
+};`;
 
 test.for`
-  what               | line
-  ${'an input'}      | ${'--sandbox list --input fifo'}
-  ${'a config file'} | ${`--config fifo list ${ACCESSION}`}
-  ${'a key'}         | ${'token sign --key fifo'}
+  what          | line
+  ${'an input'} | ${'--sandbox list --input fifo'}
+  ${'a key'}    | ${'token sign --key fifo'}
 `('$what without a writer does not delay the end of the run at the deadline', async ({ line }: Line, { fifo }) => {
-  const clock = heldClock();
-  const ended = filings([...line.split(' '), '--deadline', '1h'], { ...clock, cwd: fifo.path });
-  await isOpen(fifo.at('fifo'));
-  await clock.pass(3_600_000);
-  expect(await ended).toMatchObject({ exitCode: 7, stderr: expect.stringContaining('the deadline') });
+  const running = fifo.start([...line.split(' '), '--deadline', '1s'], await fifo.hook(HELD_CLOCK, TELLS_OPEN));
+  await running.says('opened the FIFO');
+  expect(await fifo.passUntilEnd(running)).toMatchObject({ exitCode: 7, stderr: expect.stringContaining('deadline') });
 });
 
 test('a FIFO with a slow writer is read completely', async ({ fifo }) => {
+  const opened = open(fifo.at('fifo'), 'w');
   const ended = filings(['--sandbox', 'list', '--input', 'fifo'], { cwd: fifo.path });
-  const writer = await open(fifo.at('fifo'), 'w');
+  const writer = await opened;
   for (const number of [1, 2, 3]) {
     await writer.write(`0001234567-24-00000${number}\n`);
     await new Promise((resolve) => setTimeout(resolve, 50));

@@ -28,7 +28,7 @@ async function expectComplete(place: Workplace, names: readonly string[]): Promi
 const repeats = proving ? 19 : 0;
 
 test.for(['skip', 'overwrite'])(
-  'two runs at once leave complete files with --if-exists %s',
+  'two runs with --if-exists %s leave complete files',
   { repeats },
   async (ifExists, { place, together }) => {
     expect(await together(2, NAMES, ifExists)).toEqual([0, 0]);
