@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { describe, expect } from 'vitest';
 import { readReport } from '../program/batch.ts';
 import { accession, type Filings, startArchive } from '../servers/archive.ts';
@@ -85,120 +85,112 @@ const README = readFileSync(join(import.meta.dirname, '../../README.md'), 'utf8'
 const MIRROR = /^filings (download -i accessions\.txt .*--checksums.*)$/m.exec(README)?.[1] ?? '';
 const [DONE, REPORT] = ['mirror.done', 'mirror.jsonl'];
 
-/** Runs the mirror's command line in the workplace, or one like it. Returns the calls of its run. */
+/** The calls of a run, in their order. */
+function logOf(calls: readonly Call[]) {
+  /** Calls of one kind on a path. */
+  const on = (name: Call['name'], path: string) => calls.filter((call) => call.name === name && call.path === path);
+  return {
+    calls,
+    on,
+    /** Expects a flush of a path that begins after one call and ends before another begins. Returns that flush. */
+    expectFlushed(path: string, after: Call | undefined, before: Call): Call | undefined {
+      const isBetween = ({ began, ended = Number.POSITIVE_INFINITY }: Call) =>
+        began > (after?.ended ?? -1) && ended < before.began;
+      const flush = on('flush', path).find(isBetween);
+      expect(flush, `${path} is flushed before ${before.text}`).toBeDefined();
+      return flush;
+    },
+    /** Returns the write of a line that has a text. */
+    writeOf(path: string, text: string): Call {
+      const write = on('write', path).find((call) => call.text.includes(text));
+      expect(write, `${path} has ${text}`).toBeDefined();
+      return write as Call;
+    },
+  };
+}
+
+/** Runs the mirror's command line in the workplace, or one like it. Returns the log of its run. */
 const test = base.extend('mirror', async ({ place }: { place: Workplace }) => {
   const archive = await startArchive(FILINGS);
   await place.write('accessions.txt', `${A}\n${B}\n${C}\n`);
   const log = join(place.home, 'calls.json');
   const env = { ...archive.env, ...(await place.hook(WATCHED)), CALLS: log };
-  return async (more = '', line = MIRROR): Promise<readonly Call[]> => {
+  return async (more = '', line = MIRROR) => {
     const { exitCode, stderr } = await place.shell(`$FILINGS ${line} ${more}`, env);
     expect(exitCode, stderr).toBe(0);
     const calls = JSON.parse(readFileSync(log, 'utf8')) as Call[];
-    return calls.map((call) => ({ ...call, path: call.path.replace(/\/\.?$/, '') }));
+    return logOf(calls.map((call) => ({ ...call, path: call.path.replace(/\/\.?$/, '') })));
   };
 });
 
-/** Calls of one kind on a path, in their order. */
-const callsOn = (calls: readonly Call[], name: Call['name'], path: string) =>
-  calls.filter((call) => call.name === name && call.path === path);
-
-/** Expects a flush of a path that begins after one call and ends before another begins. Returns that flush. */
-function expectFlushed(calls: readonly Call[], path: string, after: Call | undefined, before: Call): Call {
-  const flush = callsOn(calls, 'flush', path).find(
-    ({ began, ended = Number.POSITIVE_INFINITY }) => began > (after?.ended ?? -1) && ended < before.began,
-  );
-  expect(flush, `${path} is flushed before ${before.text}`).toBeDefined();
-  return flush as Call;
+/** Each file that the mirror downloads: its filing, folder and name, and its line in the report. */
+function chosen({ at }: Workplace, { writeOf }: ReturnType<typeof logOf>) {
+  return Object.entries(FILINGS).flatMap(([number, files]) => {
+    const names = Object.keys(files).filter((name) => name.startsWith('ex'));
+    return names.map((name) => {
+      const line = writeOf(at(REPORT), `"mirror/${number}/${name}"`);
+      return { number, folder: at(`mirror/${number}`), name, line };
+    });
+  });
 }
-
-/** Returns the write of a line that has a text. */
-function writeOf(calls: readonly Call[], path: string, text: string): Call {
-  const write = callsOn(calls, 'write', path).find((call) => call.text.includes(text));
-  expect(write, `${path} has ${text}`).toBeDefined();
-  return write as Call;
-}
-const filesOf = (number: string) => Object.keys(FILINGS[number] ?? {}).filter((name) => name.startsWith('ex'));
 
 /** Expects that of each filing the checksums are flushed, and the report's lines are written, before its done line. */
-function expectDoneLast(calls: readonly Call[], { at }: Workplace, done: string): void {
-  for (const number of [A, B, C]) {
-    const line = writeOf(calls, at(done), number);
-    const sums = at(`mirror/${number}/SHA256SUMS`);
-    const flush = expectFlushed(calls, sums, callsOn(calls, 'write', sums).at(-1), line);
-    expectFlushed(calls, at(`mirror/${number}`), flush, line);
-    for (const name of filesOf(number)) {
-      const reported = writeOf(calls, at(REPORT), `"mirror/${number}/${name}"`);
-      expect(reported.ended).toBeLessThan(line.began);
-    }
+function expectDoneLast(log: ReturnType<typeof logOf>, place: Workplace, done: string): void {
+  for (const { number, folder, line } of chosen(place, log)) {
+    const doneLine = log.writeOf(place.at(done), number);
+    const flush = log.expectFlushed(`${folder}/SHA256SUMS`, log.on('write', `${folder}/SHA256SUMS`).at(-1), doneLine);
+    log.expectFlushed(folder, flush, doneLine);
+    expect(line.ended).toBeLessThan(doneLine.began);
   }
 }
+
+const results = async (place: Workplace) => readReport(await place.read(REPORT)).files.map(({ result }) => result);
 
 describe('the mirror of the README', () => {
   test('writes a line of its books after the flushes of all that the line claims', async ({ place, mirror }) => {
     const { at, path } = place;
-    const calls = await mirror();
-    expect(readReport(await place.read(REPORT)).files.map(({ result }) => result)).toEqual(Array(5).fill('downloaded'));
-    expectDoneLast(calls, place, DONE);
-    const [made] = callsOn(calls, 'mkdir', at('mirror'));
-    for (const number of [A, B, C]) {
-      const folder = at(`mirror/${number}`);
-      for (const name of filesOf(number)) {
-        const line = writeOf(calls, at(REPORT), `"mirror/${number}/${name}"`);
-        const [named] = callsOn(calls, 'link', `${folder}/${name}`) as [Call];
-        const part = calls.findLast((call) => call.path.startsWith(`${folder}/.${name}.`) && call.began < named.began);
-        expect(part).toMatchObject({ name: 'flush' });
-        expect(part?.ended).toBeLessThan(named.began);
-        expectFlushed(calls, folder, named, line);
-        expectFlushed(calls, at('mirror'), callsOn(calls, 'mkdir', folder)[0] as Call, line);
-        expectFlushed(calls, path, made as Call, line);
-      }
+    const log = await mirror();
+    expect(await results(place)).toEqual(Array(5).fill('downloaded'));
+    expectDoneLast(log, place, DONE);
+    for (const { folder, name, line } of chosen(place, log)) {
+      const [named] = log.on('link', `${folder}/${name}`) as [Call];
+      const isPart = (call: Call) => call.path.startsWith(`${folder}/.${name}.`) && call.began < named.began;
+      const part = log.calls.findLast(isPart);
+      expect(part).toMatchObject({ name: 'flush' });
+      expect(part?.ended).toBeLessThan(named.began);
+      log.expectFlushed(folder, named, line);
+      log.expectFlushed(at('mirror'), log.on('mkdir', folder)[0], line);
+      log.expectFlushed(path, log.on('mkdir', at('mirror'))[0], line);
     }
   });
 
   test('flushes all new directories above its own before the first line of its report', async ({ place, mirror }) => {
-    const { at, path } = place;
-    const calls = await mirror('', MIRROR.replace(' mirror ', ' deep/down/mirror '));
-    const line = writeOf(calls, at(REPORT), 'ex1.htm');
-    for (const [folder, above] of [
-      ['deep', path],
-      ['deep/down', at('deep')],
-      ['deep/down/mirror', at('deep/down')],
-    ] as const) {
-      expectFlushed(calls, above, callsOn(calls, 'mkdir', at(folder))[0], line);
-    }
+    const log = await mirror('', MIRROR.replace(' mirror ', ' deep/down/mirror '));
+    const line = log.writeOf(place.at(REPORT), 'ex1.htm');
+    for (const folder of ['deep', 'deep/down', 'deep/down/mirror'].map(place.at))
+      log.expectFlushed(dirname(folder), log.on('mkdir', folder)[0], line);
   });
 
   test('flushes its failed list before that gets its name, and the directory after', async ({ place, mirror }) => {
-    const { at, path } = place;
-    const calls = await mirror('--failed failed');
-    const [named] = callsOn(calls, 'link', at('failed')) as [Call];
-    const flush = calls.find((call) => call.name === 'flush' && call.path.startsWith(at('.failed.')));
+    const log = await mirror('--failed failed');
+    const [named] = log.on('link', place.at('failed')) as [Call];
+    const flush = log.calls.find((call) => call.name === 'flush' && call.path.startsWith(place.at('.failed.')));
     expect(flush?.ended).toBeLessThan(named.began);
-    expect(callsOn(calls, 'flush', path).at(-1)?.began).toBeGreaterThan(Number(named.ended));
+    expect(log.on('flush', place.path).at(-1)?.began).toBeGreaterThan(Number(named.ended));
   });
 
   // A file that another run has just named may not be on disk.
   test.for([
-    { listed: 'and lists nothing anew', unlisted: [] },
-    { listed: 'and lists it', unlisted: [A, B, C] },
-  ])(
-    'skips a file of another run after the flushes of all that has just changed, $listed',
-    async ({ unlisted }, { place, mirror }) => {
-      const { at, path } = place;
-      await mirror();
-      for (const number of unlisted) await rm(at(`mirror/${number}/SHA256SUMS`));
-      await place.write(REPORT, '');
-      const calls = await mirror('--done anew');
-      expect(readReport(await place.read(REPORT)).files.map(({ result }) => result)).toEqual(Array(5).fill('skipped'));
-      expectDoneLast(calls, place, 'anew');
-      for (const number of [A, B, C]) {
-        for (const name of filesOf(number)) {
-          const line = writeOf(calls, at(REPORT), `"mirror/${number}/${name}"`);
-          for (const folder of [at(`mirror/${number}`), at('mirror'), path])
-            expectFlushed(calls, folder, undefined, line);
-        }
-      }
-    },
-  );
+    { how: 'and lists nothing anew', unlisted: [] },
+    { how: 'and lists it', unlisted: [A, B, C] },
+  ])('skips a file after the flushes of all that has just changed, $how', async ({ unlisted }, { place, mirror }) => {
+    await mirror();
+    for (const number of unlisted) await rm(place.at(`mirror/${number}/SHA256SUMS`));
+    await place.write(REPORT, '');
+    const log = await mirror('--done anew');
+    expect(await results(place)).toEqual(Array(5).fill('skipped'));
+    expectDoneLast(log, place, 'anew');
+    for (const { folder, line } of chosen(place, log))
+      for (const flushed of [folder, place.at('mirror'), place.path]) log.expectFlushed(flushed, undefined, line);
+  });
 });

@@ -4,16 +4,8 @@ import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { BIN, NODE } from '../program.ts';
 
-/** The clock of the program that is `filings` in the PATH of `env`. */
-export interface Clock {
-  readonly env: Readonly<Record<string, string>>;
-  /** Seconds since the start. */
-  seconds(): number;
-  goTo(seconds: number): Promise<void>;
-}
-
-/** Starts a clock that moves only by `goTo`. It exists until the end of the test. */
-export async function startClock(): Promise<Clock> {
+/** Starts a clock that moves only by `goTo`, for the program that is `filings` in the PATH of `env`. */
+export async function startClock() {
   const folder = await mkdtemp(join(tmpdir(), 'filings-clock-'));
   onTestFinished(() => rm(folder, { recursive: true, force: true }));
   const path = join(folder, 'clock');
@@ -29,8 +21,9 @@ export async function startClock(): Promise<Clock> {
   let now = 0;
   return {
     env: { PATH: `${folder}:${process.env.PATH}`, SCREEN_CLOCK: path },
+    /** Seconds since the start. */
     seconds: () => now,
-    async goTo(seconds) {
+    async goTo(seconds: number) {
       now = seconds;
       await file.write(new Float64Array([seconds * 1000]), 0, 8, 0);
     },

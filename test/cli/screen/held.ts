@@ -2,20 +2,17 @@ import { mkdir, truncate, writeFile } from 'node:fs/promises';
 import type { Socket } from 'node:net';
 import { join } from 'node:path';
 import { head } from '../../servers/answers.ts';
-import { type Archive, startArchive } from '../../servers/archive.ts';
+import { startArchive } from '../../servers/archive.ts';
 import { content } from '../../service/transfer-fixture.ts';
 import { ACCESSION } from '../program.ts';
 
 const BODY = content(3_000_000);
 
-/** A service with files of 3 MB. Each response stops after 2 MB until the test releases the file. */
-export interface PausedService extends Archive {
-  /** Sends the rest of a file, or the whole file at once if it has not been requested yet. */
-  release(name: string): void;
-}
-
-/** `listed` has the names in the listing of the filing. Any other name can be downloaded, too. */
-export async function startPaused(listed: readonly string[] = []): Promise<PausedService> {
+/**
+ * A service with files of 3 MB. Each response stops after 2 MB until the test releases the file. `listed` has the names
+ * in the listing of the filing. Any other name can be downloaded, too.
+ */
+export async function startPaused(listed: readonly string[] = []) {
   const sockets = new Map<string, Socket>();
   const released = new Set<string>();
   const files = Object.fromEntries(listed.map((name) => [name, BODY]));
@@ -33,7 +30,8 @@ export async function startPaused(listed: readonly string[] = []): Promise<Pause
   );
   return {
     ...archive,
-    release(name) {
+    /** Sends the rest of a file, or the whole file at once if it has not been requested yet. */
+    release(name: string) {
       released.add(name);
       sockets.get(name)?.write(BODY.subarray(2_000_000));
     },
