@@ -20,7 +20,7 @@ const TRUSTED = join(import.meta.dirname, 'test/fixtures/tls/trusted.pem');
 const build = { globalSetup: 'test/cli/build.setup.ts' };
 
 // Test files that run more rounds and rows if `proving` is true.
-const ROUNDS = 'disk-faults,kill,pipes,signals,two-runs';
+const ROUNDS = 'disk-faults,two-runs';
 
 /** These files take minutes. They start first, so that no worker ends long after the others. */
 const LONG = /\/prove\/(million|package|power-cut\/trace)\.test\.ts$/;

@@ -92,7 +92,7 @@ const list = `list ${ACCESSION} --api-key`;
 
 test.for`
   prompt        | command                     | keys          | after
-  ${'apiKey:'}  | ${'config set api-key'}     | ${CTRL_C}     | ${[INTERRUPTED, 'ended with 130']}
+  ${'API key:'} | ${'config set api-key'}     | ${CTRL_C}     | ${[INTERRUPTED, 'ended with 130']}
   ${'API key:'} | ${`${list}-file -`}         | ${`${KEY}\r`} | ${['NAME', 'a.htm', 'ended with 0']}
   ${'JWT:'}     | ${`${list} k --jwt-file -`} | ${CTRL_D}     | ${['filings: JWT: nothing was entered', 'ended with 2']}
 `('the hidden prompt $prompt ends with a line break, and the terminal echoes again', async (row: Prompt) => {
