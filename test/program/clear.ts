@@ -16,6 +16,8 @@ export const formsOf = (secret: string) => [
   base64(`?next=${encodeURIComponent(secret)}`),
 ];
 
+/** A long run of one character holds no secret. Decoding it in every way would take a second. */
+const withoutRuns = (text: string) => text.replace(/(.)\1{99,}/g, '$1');
 const percentDecoded = (text: string) =>
   text.replace(/%([\da-f]{2})/gi, (_, hex) => String.fromCharCode(Number.parseInt(hex, 16)));
 const base64Runs = (text: string) =>
@@ -28,7 +30,7 @@ const base64Runs = (text: string) =>
  * it.
  */
 export function expectClear(secrets: readonly string[], ...texts: (Buffer | string)[]): void {
-  for (const text of texts.map(String)) {
+  for (const text of texts.map(String).map(withoutRuns)) {
     const once = percentDecoded(text);
     const thrice = percentDecoded(percentDecoded(once));
     const runs = [...base64Runs(text), ...base64Runs(once)];
