@@ -1,24 +1,17 @@
-import { describe, expect, test } from 'vitest';
-import { head } from '../servers/answers.ts';
-import { scripted } from '../servers/scripted.ts';
-import { ACCESSION, serviceAt, workplace } from './run.ts';
-
-async function place(names: readonly string[] = []) {
-  const body = JSON.stringify(names);
-  const length = Buffer.byteLength(body);
-  const server = await scripted((socket) => void socket.write(head(200, { 'Content-Length': length }) + body));
-  const { filings, write } = await workplace();
-  const complete = async (words: readonly string[], env: Record<string, string> = serviceAt(server.url)) => {
-    const { exitCode, stdout, stderr } = await filings(['__complete', ...words], env, { input: 'key\n' });
-    expect([exitCode, stderr]).toEqual([0, '']);
-    return `${stdout}`.split('\n').flatMap((one) => one.split('\t')[0] || []);
-  };
-  return { server, complete, write };
-}
+import { describe, expect } from 'vitest';
+import { startArchive } from '../servers/archive.ts';
+import { ACCESSION, test as base, type Workplace } from './run.ts';
 
 const COMMANDS = ['list', 'download', 'verify', 'token', 'serve', 'config', 'completion'];
 
-test.each<{ line: string; offers: readonly string[] }>([
+/** The words that TAB offers in place of the last word. */
+async function completed({ filings }: Workplace, words: readonly string[], env = {}) {
+  const { exitCode, stdout, stderr } = await filings(['__complete', ...words], env, { input: 'key\n' });
+  expect([exitCode, stderr]).toEqual([0, '']);
+  return `${stdout}`.split('\n').flatMap((one) => one.split('\t')[0] || []);
+}
+
+base.for<{ line: string; offers: readonly string[] }>([
   { line: 'd', offers: ['download'] },
   { line: 'he', offers: ['help'] },
   { line: '-j 3 tok', offers: ['token'] },
@@ -38,43 +31,45 @@ test.each<{ line: string; offers: readonly string[] }>([
   { line: 'download -i ', offers: [] },
   { line: 'download -q --jobs 3 --layout ', offers: [] },
   { line: 'none ', offers: [...COMMANDS, 'help'] },
-])('after "$line" TAB offers $offers', async ({ line, offers }) => {
-  expect(await (await place()).complete(line.split(' '))).toEqual(offers);
+])('after "$line" TAB offers $offers', async ({ line, offers }, { place }) => {
+  expect(await completed(place, line.split(' '))).toEqual(offers);
 });
 
+// Names that shells would split are in prove/completion-shells.
 describe('the names of files', () => {
-  const HARMFUL = ['-d.htm', 'ctl\u001b[31m.htm', 'new\nline.htm', 'tab\t.htm', 'bidi\u202e.htm'];
   const NAMES = ['a.htm', 'b c.htm', 'c:d.htm', 'ü.htm'];
+  const HARMFUL = ['-d.htm', 'ctl\u001b[31m.htm', 'new\nline.htm', 'tab\t.htm', 'bidi\u202e.htm'];
 
-  test('are those of the filing, except what is typed already and what could control the terminal', async () => {
-    const { complete } = await place([...NAMES, ...HARMFUL]);
-    expect(await complete(['download', ACCESSION, ''])).toEqual(NAMES);
-    expect(await complete(['download', ACCESSION, 'a.htm', ''])).toEqual(NAMES.slice(1));
-    expect(await complete(['download', ACCESSION, 'b '])).toEqual(['b c.htm']);
+  const test = base.extend('service', () =>
+    startArchive({ [ACCESSION]: Object.fromEntries([...NAMES, ...HARMFUL].map((name) => [name, ''])) }),
+  );
+
+  test('are those of the filing, except what is typed already and what could control the terminal', async ({
+    place,
+    service,
+  }) => {
+    const names = (...words: string[]) => completed(place, ['download', ACCESSION, ...words], service.env);
+    expect(await names('')).toEqual(NAMES);
+    expect(await names('a.htm', '')).toEqual(NAMES.slice(1));
+    expect(await names('b ')).toEqual(['b c.htm']);
   });
 
-  test('are not offered if the key would come from a program, and an error is silent', async () => {
-    const { server, complete, write } = await place(NAMES);
-    const config = { baseUrl: server.url, apiKeyCommand: ['touch', 'ran'] };
-    const path = await write('../config.json', JSON.stringify(config));
-    expect(await complete(['--config', path, 'download', ACCESSION, ''], {})).toEqual([]);
-    expect(await complete(['download', ACCESSION, ''], {})).toEqual([]);
-    expect(server.requests).toEqual([]);
+  test('are not offered if the key would come from a program, and an error is silent', async ({ place, service }) => {
+    const path = await place.write('c.json', JSON.stringify({ baseUrl: service.url, apiKeyCommand: ['touch', 'ran'] }));
+    expect(await completed(place, ['--config', path, 'download', ACCESSION, ''])).toEqual([]);
+    expect(await completed(place, ['download', ACCESSION, ''])).toEqual([]);
+    expect([service.requests, await place.names()]).toEqual([[], ['c.json']]);
   });
 
-  test('come from the service of the profile on the line, however it is written', async () => {
-    const { server, complete, write } = await place(NAMES);
-    const config = { profiles: { work: { baseUrl: server.url, apiKey: 'a-key' } } };
-    const path = await write('../config.json', JSON.stringify(config));
-    for (const profile of [['--profile', 'work'], ['--profile=work']]) {
-      expect(await complete([`--config=${path}`, ...profile, 'download', ACCESSION, 'a'], {})).toEqual(['a.htm']);
-    }
+  test('come from the service of the profile on the line, however it is written', async ({ place, service }) => {
+    await place.config({ profiles: { work: { baseUrl: service.url, apiKey: 'a-key' } } });
+    for (const profile of [['--profile', 'work'], ['--profile=work']])
+      expect(await completed(place, [...profile, 'download', ACCESSION, 'a'])).toEqual(['a.htm']);
   });
 });
 
-test('the names of profiles are those of the config file', async () => {
-  const { complete, write } = await place();
-  const path = await write('../config.json', JSON.stringify({ profiles: { test: {}, 'work at:home': {} } }));
-  expect(await complete(['--config', path, '--profile', 'w'], {})).toEqual(['work at:home']);
-  expect(await complete(['--config', path, '--profile=w'], {})).toEqual(['--profile=work at:home']);
+base('the names of profiles are those of the config file', async ({ place }) => {
+  const path = await place.write('c.json', JSON.stringify({ profiles: { test: {}, 'work at:home': {} } }));
+  expect(await completed(place, ['--config', path, '--profile', 'w'])).toEqual(['work at:home']);
+  expect(await completed(place, [`--config=${path}`, '--profile=w'])).toEqual(['--profile=work at:home']);
 });
