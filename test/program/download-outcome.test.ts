@@ -1,3 +1,4 @@
+// What a batch leaves behind when files fail, and how it ends. Which error decides is in unit/verdict.
 import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync } from 'node:fs';
@@ -14,34 +15,23 @@ import { linesOf, serviceAt } from './run.ts';
 const A = accession(1);
 const QUICK = ['--retries', '0', '-j', '1'];
 
-/** Answers requests for the files whose names match `which` with a status. */
+/** Answers requests for the files whose names match `which` with a status. A listing has no name. */
 const answering =
   (status: number, which = /./, fields: Fields = {}): Instead =>
-  (socket, { name }) => {
-    if (name === undefined || !which.test(name)) return false;
-    socket.write(head(status, { 'Content-Length': 0, ...fields }));
-    return true;
-  };
-
-/** Answers requests for listings with a status and a body. */
-const listing =
-  (status: number, body = ''): Instead =>
-  (socket, { name }) => {
-    if (name !== undefined) return false;
-    socket.write(`${head(status, { 'Content-Length': body.length })}${body}`);
-    return true;
-  };
+  (socket, { name = '' }) =>
+    which.test(name) && socket.write(head(status, { 'Content-Length': 0, ...fields }));
+const LISTING = /^$/;
 
 const setUp = (count: number, instead: Instead = () => false) => numbered(count, { instead });
 
 describe('--report', () => {
-  test('is appended to by every run, also after a torn line, and ends with a summary', async () => {
+  test('is appended to by every run, even after a torn line, and ends with a summary', async () => {
     const { batch, read, write } = await setUp(3);
     await write('report', '{"v":1,"accession_no":"torn');
-    await batch(lines(2));
-    const { report } = await batch(lines(3));
-    const results = report.files.map(({ result }) => result).sort();
-    expect(results).toEqual(['downloaded', 'downloaded', 'downloaded', 'skipped', 'skipped']);
+    await batch(lines(2), ['-j', '1']);
+    const { report } = await batch(lines(3), ['-j', '1']);
+    const results = report.files.map(({ result }) => result);
+    expect(results).toEqual(['downloaded', 'downloaded', 'skipped', 'skipped', 'downloaded']);
     expect(report.summaries).toMatchObject([
       { downloaded: 2, skipped: 0, not_started: 0, exit_code: 0 },
       { downloaded: 1, skipped: 2, not_started: 0, exit_code: 0 },
@@ -50,15 +40,12 @@ describe('--report', () => {
     expect(linesOf(await read('report'))[0]).toBe('{"v":1,"accession_no":"torn');
   });
 
-  test.each([
-    ['not found', 404, '', 'not_found'],
-    ['no JSON', 200, 'not json', 'integrity'],
-  ])('names no file for a listing that is %s, and --failed has its accession', async (_, status, body, code) => {
-    const { batch, read } = await setUp(1, listing(status, body));
+  test('names no file for a listing that failed, and --failed has its accession number', async () => {
+    const { batch, read } = await setUp(1, answering(404, LISTING));
     const { exitCode, report } = await batch([A, `${A} f000.htm`], ['--all', '--failed', 'failed', ...QUICK]);
     expect([exitCode, report.files.length]).toEqual([3, 2]);
     expect(report.files.filter(({ result }) => result === 'failed')).toMatchObject([
-      { accession_no: A, file_name: null, path: null, error: { code } },
+      { accession_no: A, file_name: null, path: null, error: { code: 'not_found' } },
     ]);
     expect(`${await read('failed')}`).toBe(`${A}\n`);
   });
@@ -68,7 +55,7 @@ describe('--failed', () => {
   test('writes an input with which a later run retries only the failed files', async () => {
     let isBroken = true;
     const broken = answering(404, /f00[7-9]/);
-    const { archive, at, batch, read } = await setUp(10, (socket, asked) => isBroken && broken(socket, asked));
+    const { archive, at, batch, read } = await setUp(10, (...asked) => isBroken && broken(...asked));
     expect((await batch(lines(10), ['--failed', 'failed', ...QUICK])).exitCode).toBe(3);
     expect(linesOf(await read('failed'))).toEqual(lines(10).slice(7));
     // Others may read it, as the umask says.
@@ -76,86 +63,86 @@ describe('--failed', () => {
     isBroken = false;
     const before = archive.asked().length;
     expect((await batch(undefined, ['-i', 'failed', '--failed', 'failed2'])).exitCode).toBe(0);
-    expect(archive.asked().length - before).toBe(3);
-    expect(`${await read('failed2')}`).toBe('');
+    expect([archive.asked().length - before, `${await read('failed2')}`]).toEqual([3, '']);
   });
 
   test('is not replaced by a run that cannot start', async () => {
     const { batch, names, read, write } = await setUp(1);
     await write('failed', 'old\n');
     expect((await batch(undefined, ['-i', 'missing', '--failed', 'failed'])).exitCode).toBe(2);
-    expect(`${await read('failed')}`).toBe('old\n');
-    expect((await names()).filter((name) => name.includes('tmp'))).toEqual([]);
+    expect([(await names()).sort(), `${await read('failed')}`]).toEqual([['failed', 'report'], 'old\n']);
   });
 
-  test.each<[string, Instead, number, RegExp]>([
-    ['causes the exit status', () => false, 8, /^filings: .*failed: cannot write: it is a directory/m],
-    [
-      'hides no earlier error',
-      answering(404),
-      3,
-      /failed: cannot write: it is a directory[\s\S]*filings: 2 of 2 files failed/,
-    ],
-  ])('that cannot be written %s', async (_, instead, exit, says) => {
-    const { at, batch } = await setUp(2, (socket, asked) => {
+  test.each`
+    effect                    | service           | exit | says
+    ${'decides how it ends'}  | ${() => false}    | ${8} | ${/^filings: .*failed: cannot write/m}
+    ${'hides no other error'} | ${answering(404)} | ${3} | ${/failed: cannot write.*\n(.*\n)*filings: 2 of 2 files failed/}
+  `('that cannot be written at the end of a run $effect', async ({ service, exit, says }) => {
+    const { at, batch } = await setUp(2, (...asked) => {
       mkdirSync(at('failed'), { recursive: true });
-      return instead(socket, asked);
+      return service(...asked);
     });
     const { exitCode, stderr } = await batch(lines(2), ['--failed', 'failed', ...QUICK]);
-    expect(exitCode).toBe(exit);
-    expect(stderr).toMatch(says);
+    expect([exitCode, stderr]).toEqual([exit, expect.stringMatching(says)]);
+  });
+
+  const NAMES = [A, 'f000.htm', 'f001.htm'];
+  test.each`
+    of            | input        | args     | layout
+    ${'an input'} | ${lines(2)}  | ${[]}    | ${undefined}
+    ${'FILE'}     | ${undefined} | ${NAMES} | ${'{file_name}'}
+  `('of $of is in the last hint, with the layout of the run', async ({ input, args, layout }) => {
+    let isBroken = true;
+    const { batch } = await setUp(2, (...asked) => isBroken && answering(404)(...asked));
+    const { stderr } = await batch(input, [...args, '--failed', 'f', '-d', 'out']);
+    const inPlace = `-i f${layout ? ` and --layout '${layout}'` : ''} in place of ACCESSION `;
+    expect(stderr).toContain(`hint: to retry the failed files, run the same command with ${inPlace}`);
+    isBroken = false;
+    await batch(undefined, ['-i', 'f', '--failed', 'f2', '-d', 'out', ...(layout ? ['--layout', layout] : [])]);
+    const direct = await batch(input, [...args, '--failed', 'f3', '-d', 'out', '--if-exists', 'skip']);
+    expect(direct.report.summaries.at(-1)).toMatchObject({ skipped: 2 });
   });
 });
 
-// The hint is a sentence that takes the run to the same places.
-test.each`
-  line                                               | lines        | hint
-  ${'--failed f'}                                    | ${lines(2)}  | ${'run the same command with -i f in place of ACCESSION or the input, and with another --failed file'}
-  ${`${A} f000.htm f001.htm`}                        | ${undefined} | ${"run the same command with -i f and --layout '{file_name}' in place of ACCESSION and FILE"}
-  ${`${A} f000.htm f001.htm --layout x-{file_name}`} | ${undefined} | ${"with -i f and --layout 'x-{file_name}' in place of"}
-`('the last hint of a run with failures names --failed: $line', async ({ line, lines, hint }) => {
-  let isBroken = true;
-  const { batch } = await setUp(2, (...asked) => isBroken && answering(404)(...asked));
-  const { stderr } = await batch(lines, [...line.split(' '), '--failed', 'f', '-d', 'out']);
-  expect(stderr).toContain(
-    `hint: to retry the failed files, ${hint.startsWith('run') ? hint : `run the same command ${hint}`}`,
-  );
-  isBroken = false;
-  const [, layout] = /--layout '(.*?)'/.exec(stderr) ?? [];
-  await batch(undefined, ['-i', 'f', '--failed', 'f2', '-d', 'out', ...(layout ? ['--layout', layout] : [])]);
-  const direct = await batch(lines, [...line.split(' '), '--failed', 'f3', '-d', 'out']);
-  expect(direct.report.summaries.at(-1)).toMatchObject({ skipped: 2 });
-});
-
-test('a body that is cut whenever it is tried is worth another run', async () => {
+test('a body that is cut whenever it is tried is worth another run, but the failure of a single file', async () => {
   const { batch } = await setUp(3, (socket, { name }) => {
     if (name === 'f001.htm') socket.end(`${head(200, { 'Content-Length': 20 })}cut`);
     return name === 'f001.htm';
   });
-  const { exitCode, stderr, report } = await batch(lines(3), QUICK);
+  const { exitCode, report } = await batch(lines(3), QUICK);
   expect([exitCode, report.summaries]).toMatchObject([7, [{ downloaded: 2, failed: 1 }]]);
-  expect(stderr).toContain('1 failed');
-  const one = await batch(undefined, [A, 'f001.htm', ...QUICK]);
-  expect(one.exitCode).toBe(9);
+  expect((await batch(undefined, [A, 'f001.htm', ...QUICK])).exitCode).toBe(9);
 });
 
-describe('a batch stops and exits according to its errors', () => {
-  const both: Instead = (...asked) => answering(404, /f000/)(...asked) || answering(503, /f00[12]/)(...asked);
+describe('a batch stops', () => {
+  const busy = answering(429, /f0(0[2-9]|[1-9])/, { 'Retry-After': 9000 });
+  const unlisted = answering(403, LISTING);
+  const filings = Array.from({ length: 50 }, (_, at) => accession(at));
   test.each`
-    what                      | service                       | exit | asks  | summary                                                | says
-    ${'a 401'}                | ${answering(401)}             | ${4} | ${1}  | ${{ failed: 1, not_started: 49, stopped_by: 'auth' }}  | ${'49 files not started'}
-    ${'20 of 403'}            | ${answering(403)}             | ${4} | ${20} | ${{ failed: 20, not_started: 30, stopped_by: 'auth' }} | ${'403 for 20 files in a row'}
-    ${'a 403 for some files'} | ${answering(403, /f0[0-4]5/)} | ${3} | ${50} | ${{ failed: 5, downloaded: 45, not_started: 0 }}       | ${'5 of 50 files failed'}
-    ${'errors of both kinds'} | ${both}                       | ${3} | ${50} | ${{ failed: 3, not_started: 0 }}                       | ${'3 of 50 files failed'}
-  `('after $what', async ({ service, exit, asks, summary, says }) => {
+    when                   | service                       | input        | exit | ends  | failed | left  | stopped
+    ${'after a 401'}       | ${answering(401)}             | ${lines(50)} | ${4} | ${1}  | ${1}   | ${49} | ${'auth'}
+    ${'after 20 of 403'}   | ${answering(403)}             | ${lines(50)} | ${4} | ${20} | ${20}  | ${30} | ${'auth'}
+    ${'after 20 listings'} | ${unlisted}                   | ${filings}   | ${4} | ${20} | ${20}  | ${30} | ${'auth'}
+    ${'not for a few 403'} | ${answering(403, /f0[0-4]5/)} | ${lines(50)} | ${3} | ${50} | ${5}   | ${0}  | ${undefined}
+    ${'for a long wait'}   | ${busy}                       | ${lines(50)} | ${7} | ${3}  | ${1}   | ${47} | ${'temporary'}
+  `('$when, with exit status $exit', async ({ service, input, exit, ends, failed, left, stopped }) => {
     const { archive, batch } = await setUp(50, service);
-    const { exitCode, report, stderr } = await batch(lines(50), QUICK);
-    expect([exitCode, archive.asked().length]).toEqual([exit, asks]);
-    expect(report.summaries).toMatchObject([{ exit_code: exit, ...summary }]);
-    expect(stderr).toContain(says);
+    const { exitCode, report } = await batch(input, [...(input === filings ? ['--all'] : []), ...QUICK]);
+    const [summary] = report.summaries;
+    expect([exitCode, report.files.length, summary?.exit_code]).toEqual([exit, ends, exit]);
+    expect([summary?.failed, summary?.not_started, summary?.stopped_by]).toEqual([failed, left, stopped]);
+    // A few listings are requested ahead.
+    expect(archive.asked().length - ends).toBeLessThanOrEqual(input === filings ? 3 : 0);
   });
 
-  test('a 401 is printed once, and files in progress are unfinished and in --failed', async () => {
+  test('after ten files in a row without a connection, with exit status 7', async () => {
+    const { batch } = await batchPlace(serviceAt(`http://127.0.0.1:${await closedPort()}`));
+    const { exitCode, report } = await batch(lines(50), QUICK);
+    expect([exitCode, report.files.length]).toEqual([7, 10]);
+    expect(report.summaries).toMatchObject([{ failed: 10, exit_code: 7, stopped_by: 'temporary', not_started: 40 }]);
+  });
+
+  test('after a 401 that is printed once, and files in progress are unfinished and in --failed', async () => {
     let asked = 0;
     const { batch, read } = await setUp(50, (socket) => {
       asked += 1;
@@ -173,53 +160,22 @@ describe('a batch stops and exits according to its errors', () => {
     expect(linesOf(await read('failed')).sort()).toEqual(lines(4));
   });
 
-  test('does not count the files that were not started if the input has no end', async () => {
+  test('without counting the files that were not started if the input has no end', async () => {
     const { at, batch } = await setUp(1, answering(401));
     execFileSync('mkfifo', [at('fifo')]);
     const writer = await open(at('fifo'), 'r+');
     onTestFinished(() => writer.close());
     await writer.write(`${lines(1).join()}\n`);
     const { exitCode, report } = await batch(undefined, ['-i', 'fifo', ...QUICK]);
-    expect(exitCode).toBe(4);
-    expect(report.summaries).toMatchObject([{ failed: 1, not_started: null }]);
-  });
-
-  test('exits with 7 after ten files in a row without a connection', async () => {
-    const { batch } = await batchPlace(serviceAt(`http://127.0.0.1:${await closedPort()}`));
-    const { exitCode, report } = await batch(lines(50), QUICK);
-    expect([exitCode, report.files.length]).toEqual([7, 10]);
-    expect(report.summaries).toMatchObject([{ failed: 10, exit_code: 7, stopped_by: 'temporary', not_started: 40 }]);
-  });
-
-  test.each([
-    [403, 20],
-    [401, 1],
-  ])('stops after the first listings with %i', async (status, asks) => {
-    const { archive, batch } = await setUp(1, listing(status));
-    const filings = Array.from({ length: 60 }, (_, at) => accession(at));
-    const { exitCode, report } = await batch(filings, ['--all', ...QUICK]);
-    expect([exitCode, report.files.length]).toEqual([4, asks]);
-    expect(archive.asked().length).toBeLessThanOrEqual(asks + 3);
-    expect(report.summaries).toMatchObject([{ failed: asks, not_started: 60 - asks }]);
-  });
-
-  test('exits with 7 if Retry-After is over the limit, and reports the time and the option to raise it', async () => {
-    const { archive, batch } = await setUp(50, answering(429, /f0(0[2-9]|[1-9])/, { 'Retry-After': 9000 }));
-    const { exitCode, report, stderr } = await batch(lines(50), ['-j', '1']);
-    expect(exitCode).toBe(7);
-    expect(archive.asked()).toHaveLength(3);
-    const [summary] = report.summaries;
-    expect(summary).toMatchObject({ downloaded: 2, failed: 1, exit_code: 7, stopped_by: 'temporary', not_started: 47 });
-    expect(Date.parse(String(summary?.retry_at))).toBeGreaterThan(Date.now() + 8_900_000 - 60_000);
-    expect(report.files.at(-1)?.retry_at).toBe(summary?.retry_at);
-    for (const text of [String(summary?.retry_at), '--max-retry-after']) expect(stderr).toContain(text);
+    expect([exitCode, report.summaries]).toMatchObject([4, [{ failed: 1, not_started: null }]]);
   });
 
   // The fourth file never ends. All lines of an input file are counted, even if they are read in several chunks.
-  test.each([
-    ['a deadline', 7, 'temporary'],
-    ['a signal', 143, 'interrupted'],
-  ])('exits with the status of %s although a file failed permanently', async (what, exit, stopped_by) => {
+  test.each`
+    what            | exit   | stopped_by
+    ${'a deadline'} | ${7}   | ${'temporary'}
+    ${'a signal'}   | ${143} | ${'interrupted'}
+  `('at $what, with its exit status although a file failed permanently', async ({ what, exit, stopped_by }) => {
     const [interrupt, asked] = [new AbortController(), new AbortController()];
     const { batch, write } = await setUp(100, (_socket, { name }) => {
       if (name !== 'f003.htm') return false;
@@ -243,12 +199,9 @@ describe('a batch stops and exits according to its errors', () => {
 test('without a match one ACCESSION exits with 5, and an input fails only for filings without files', async () => {
   const { batch } = await setUp(2);
   const one = await batch(undefined, [A, '--include', '*.pdf']);
-  expect(one.exitCode).toBe(5);
-  expect(one.report.summaries).toMatchObject([{ unmatched: 1, exit_code: 5 }]);
+  expect([one.exitCode, one.report.summaries]).toMatchObject([5, [{ unmatched: 1, exit_code: 5 }]]);
   const { exitCode, stderr, report } = await batch([A, accession(2)], ['--include', '*.pdf']);
-  expect(exitCode).toBe(3);
-  expect(stderr).toContain(`${A}: none of its 2 files`);
-  expect(stderr).toContain(`${accession(2)}: there is no such filing, or it has no files`);
+  expect([exitCode, stderr]).toEqual([3, expect.stringContaining(`${A}: none of its 2 files`)]);
   expect(report.files).toMatchObject([{ accession_no: accession(2), file_name: null, result: 'failed' }]);
   expect(report.summaries.at(-1)).toMatchObject({ unmatched: 1, failed: 1 });
   expect((await batch([A], ['--include', '*.pdf'])).exitCode).toBe(0);

@@ -70,19 +70,19 @@ test('--report has one line for each file, and then a summary', async () => {
 
 // Which files are compared is in unit/placed-filing, and what --if-exists does in service/if-exists.
 const OTHER = Buffer.from('another file');
-const INTO_FILING = ['--layout', '{accession_no}/{file_name}'];
+const INTO = ['--layout', '{accession_no}/{file_name}'];
 test.each`
-  what                             | args           | path                | exists   | exit | asked | becomes  | says
-  ${'is compared'}                 | ${[]}          | ${'a'}              | ${OTHER} | ${8} | ${1}  | ${OTHER} | ${/a different file/}
-  ${'is accepted if it is equal'}  | ${[]}          | ${'a'}              | ${FILE}  | ${0} | ${1}  | ${FILE}  | ${/^a: .*with the same bytes\n$/}
-  ${'is skipped below its filing'} | ${INTO_FILING} | ${`${ACCESSION}/a`} | ${OTHER} | ${0} | ${0}  | ${OTHER} | ${/a: already exists, skipped/}
-  ${'is replaced by -o'}           | ${['-o', 'a']} | ${'a'}              | ${OTHER} | ${0} | ${1}  | ${FILE}  | ${/^/}
-`('an existing file $what', async ({ args, path, exists, exit, asked, becomes, says }) => {
+  what                          | args           | path                | exists   | exit | asked | then     | says
+  ${'is compared'}              | ${[]}          | ${'a'}              | ${OTHER} | ${8} | ${1}  | ${OTHER} | ${/a different file/}
+  ${'is accepted if equal'}     | ${[]}          | ${'a'}              | ${FILE}  | ${0} | ${1}  | ${FILE}  | ${/^a: .*the same bytes\n$/}
+  ${'is skipped by its filing'} | ${INTO}        | ${`${ACCESSION}/a`} | ${OTHER} | ${0} | ${0}  | ${OTHER} | ${/a: already exists, skip/}
+  ${'is replaced by -o'}        | ${['-o', 'a']} | ${'a'}              | ${OTHER} | ${0} | ${1}  | ${FILE}  | ${/^/}
+`('an existing file $what', async ({ args, path, exists, exit, asked, then, says }) => {
   const { download, read, requests, write } = await setUp();
   await write(path, exists);
   const { exitCode, stderr } = await download(['a', ...args]);
   expect([exitCode, requests.length, stderr]).toEqual([exit, asked, expect.stringMatching(says)]);
-  expect(await read(path)).toEqual(becomes);
+  expect(await read(path)).toEqual(then);
 });
 
 test.each`
