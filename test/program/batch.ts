@@ -1,4 +1,12 @@
-import { type ArchiveOptions, accession, type Filings, startArchive } from '../servers/archive.ts';
+import { type Fields, head } from '../servers/answers.ts';
+import {
+  type ArchiveOptions,
+  type Asked,
+  accession,
+  type Filings,
+  type Instead,
+  startArchive,
+} from '../servers/archive.ts';
 import { type RunOptions, workplace } from './run.ts';
 
 /** A line of a report. Each file has one; each run ends with a summary. */
@@ -67,3 +75,9 @@ export const numbered = (count: number, options: ArchiveOptions = {}, size = 20)
     { [accession(1)]: Object.fromEntries(names(count).map((name) => [name, Buffer.alloc(size, name)])) },
     options,
   );
+
+/** Answers the requests for which `which` returns true with a status and without a body. */
+export const answering =
+  (status: number, which: (asked: Asked) => boolean = () => true, fields: Fields = {}): Instead =>
+  (socket, asked) =>
+    which(asked) && socket.write(head(status, { 'Content-Length': 0, ...fields }));

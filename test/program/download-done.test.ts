@@ -2,9 +2,8 @@
 import { createHash } from 'node:crypto';
 import { appendFile, mkdir } from 'node:fs/promises';
 import { test as base, describe, expect } from 'vitest';
-import { head } from '../servers/answers.ts';
 import { type Asked, accession, type Filings } from '../servers/archive.ts';
-import { archivePlace } from './batch.ts';
+import { answering, archivePlace } from './batch.ts';
 import { linesOf } from './run.ts';
 
 const [A, B, REFUSED] = [accession(1), accession(2), accession(7)];
@@ -17,9 +16,7 @@ const DONE = ['--all', '--done', 'done'];
 
 /** A workplace whose service has no file for which `isMissing` returns true. */
 async function setUp(isMissing: (asked: Asked) => boolean = () => false) {
-  const place = await archivePlace(FILINGS, {
-    instead: (socket, asked) => isMissing(asked) && socket.write(head(404, { 'Content-Length': 0 })),
-  });
+  const place = await archivePlace(FILINGS, { instead: answering(404, isMissing) });
   return { ...place, done: async () => `${await place.read('done')}` };
 }
 const test = base.extend('place', () => setUp());
@@ -37,15 +34,8 @@ describe('--done', () => {
 
   test('does not skip a filing that was done with another selection', async ({ place }) => {
     await place.write('described', JSON.stringify({ listing: { files: 'files' } }));
-    const selections = [
-      '--all',
-      '--include ex*',
-      '--all -d other',
-      '--all --layout {accession_no}-{file_name}',
-      '--exclude ex*',
-      '--all --query x=1',
-      '--all --config described',
-    ];
+    const other = ['-d other', '--layout {accession_no}-{file_name}', '--query x=1', '--config described'];
+    const selections = ['--all', '--include ex*', '--all --exclude ex*', ...other.map((option) => `--all ${option}`)];
     const run = async (selection: string) => {
       const before = place.archive.asked().length;
       const { report } = await place.batch([A], [...selection.split(' '), '--done', 'done']);

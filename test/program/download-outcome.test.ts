@@ -6,21 +6,21 @@ import { open, stat } from 'node:fs/promises';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { sleep } from '../../src/abort.ts';
 import { FilingsError } from '../../src/errors.ts';
-import { type Fields, head } from '../servers/answers.ts';
-import { accession, type Instead } from '../servers/archive.ts';
+import { head } from '../servers/answers.ts';
+import { type Asked, accession, type Instead } from '../servers/archive.ts';
 import { closedPort } from '../servers/scripted.ts';
-import { batchPlace, lines, numbered } from './batch.ts';
+import { answering, batchPlace, lines, numbered } from './batch.ts';
 import { linesOf, serviceAt } from './run.ts';
 
 const A = accession(1);
 const QUICK = ['--retries', '0', '-j', '1'];
 
-/** Answers requests for the files whose names match `which` with a status. A listing has no name. */
-const answering =
-  (status: number, which = /./, fields: Fields = {}): Instead =>
-  (socket, { name = '' }) =>
-    which.test(name) && socket.write(head(status, { 'Content-Length': 0, ...fields }));
-const LISTING = /^$/;
+/** True of the requests for the files whose names match. */
+const named =
+  (names: RegExp) =>
+  ({ name }: Asked) =>
+    name !== undefined && names.test(name);
+const isListing = ({ name }: Asked) => name === undefined;
 
 const setUp = (count: number, instead: Instead = () => false) => numbered(count, { instead });
 
@@ -41,7 +41,7 @@ describe('--report', () => {
   });
 
   test('names no file for a listing that failed, and --failed has its accession number', async () => {
-    const { batch, read } = await setUp(1, answering(404, LISTING));
+    const { batch, read } = await setUp(1, answering(404, isListing));
     const { exitCode, report } = await batch([A, `${A} f000.htm`], ['--all', '--failed', 'failed', ...QUICK]);
     expect([exitCode, report.files.length]).toEqual([3, 2]);
     expect(report.files.filter(({ result }) => result === 'failed')).toMatchObject([
@@ -54,7 +54,7 @@ describe('--report', () => {
 describe('--failed', () => {
   test('writes an input with which a later run retries only the failed files', async () => {
     let isBroken = true;
-    const broken = answering(404, /f00[7-9]/);
+    const broken = answering(404, named(/f00[7-9]/));
     const { archive, at, batch, read } = await setUp(10, (...asked) => isBroken && broken(...asked));
     expect((await batch(lines(10), ['--failed', 'failed', ...QUICK])).exitCode).toBe(3);
     expect(linesOf(await read('failed'))).toEqual(lines(10).slice(7));
@@ -104,27 +104,18 @@ describe('--failed', () => {
   });
 });
 
-test('a body that is cut whenever it is tried is worth another run, but the failure of a single file', async () => {
-  const { batch } = await setUp(3, (socket, { name }) => {
-    if (name === 'f001.htm') socket.end(`${head(200, { 'Content-Length': 20 })}cut`);
-    return name === 'f001.htm';
-  });
-  const { exitCode, report } = await batch(lines(3), QUICK);
-  expect([exitCode, report.summaries]).toMatchObject([7, [{ downloaded: 2, failed: 1 }]]);
-  expect((await batch(undefined, [A, 'f001.htm', ...QUICK])).exitCode).toBe(9);
-});
-
 describe('a batch stops', () => {
-  const busy = answering(429, /f0(0[2-9]|[1-9])/, { 'Retry-After': 9000 });
-  const unlisted = answering(403, LISTING);
+  const busy = answering(429, named(/f0(0[2-9]|[1-9])/), { 'Retry-After': 9000 });
+  const rare = answering(403, named(/f0[0-4]5/));
+  const unlisted = answering(403, isListing);
   const filings = Array.from({ length: 50 }, (_, at) => accession(at));
   test.each`
-    when                   | service                       | input        | exit | ends  | failed | left  | stopped
-    ${'after a 401'}       | ${answering(401)}             | ${lines(50)} | ${4} | ${1}  | ${1}   | ${49} | ${'auth'}
-    ${'after 20 of 403'}   | ${answering(403)}             | ${lines(50)} | ${4} | ${20} | ${20}  | ${30} | ${'auth'}
-    ${'after 20 listings'} | ${unlisted}                   | ${filings}   | ${4} | ${20} | ${20}  | ${30} | ${'auth'}
-    ${'not for a few 403'} | ${answering(403, /f0[0-4]5/)} | ${lines(50)} | ${3} | ${50} | ${5}   | ${0}  | ${undefined}
-    ${'for a long wait'}   | ${busy}                       | ${lines(50)} | ${7} | ${3}  | ${1}   | ${47} | ${'temporary'}
+    when                   | service           | input        | exit | ends  | failed | left  | stopped
+    ${'after a 401'}       | ${answering(401)} | ${lines(50)} | ${4} | ${1}  | ${1}   | ${49} | ${'auth'}
+    ${'after 20 of 403'}   | ${answering(403)} | ${lines(50)} | ${4} | ${20} | ${20}  | ${30} | ${'auth'}
+    ${'after 20 listings'} | ${unlisted}       | ${filings}   | ${4} | ${20} | ${20}  | ${30} | ${'auth'}
+    ${'not for a few 403'} | ${rare}           | ${lines(50)} | ${3} | ${50} | ${5}   | ${0}  | ${undefined}
+    ${'for a long wait'}   | ${busy}           | ${lines(50)} | ${7} | ${3}  | ${1}   | ${47} | ${'temporary'}
   `('$when, with exit status $exit', async ({ service, input, exit, ends, failed, left, stopped }) => {
     const { archive, batch } = await setUp(50, service);
     const { exitCode, report } = await batch(input, [...(input === filings ? ['--all'] : []), ...QUICK]);

@@ -126,10 +126,3 @@ test('a file named - is not stdin or stdout, and /dev/null may be used for sever
   const devices = ['download', ...ONE.split(' '), '-o', '/dev/null', '--report', '/dev/null'];
   expect((await filings(devices, archive.env)).exitCode).toBe(0);
 });
-
-test('--all with --exclude selects all other files of a filing', async ({ place: { archive, batch } }) => {
-  const { exitCode, stderr } = await batch(undefined, [A, '--all', '--exclude', '*.json*', '-d', 'out']);
-  expect(exitCode, stderr).toBe(0);
-  const files = ['done', 'failed.txt', 'in', 'key', 'x.htm'];
-  expect(archive.asked().sort()).toEqual([A, ...files.map((name) => `${A}/${name}`)]);
-});

@@ -57,8 +57,8 @@ test.each`
     socket.once('close', () => open.delete(socket));
     return service(socket, request);
   });
-  // Waits before a retry take no time, other than those for a body.
-  const quick: Sleep = (ms, signal) => sleep(ms < 5000 ? 0 : ms, signal);
+  // Waits before a retry take no time. Those for the body of an error, and for silence, never end.
+  const quick: Sleep = (ms, signal) => sleep(ms < 5000 ? 0 : 1e9, signal);
   const line = ['download', ACCESSION, ...args.split(' '), '--retries', '1'];
   const { exitCode, stderr } = await filings(line, {}, { sleep: quick });
   expect([exitCode, requests.length], stderr).toEqual([exit, asked]);

@@ -2,8 +2,8 @@
 import { expect, test } from 'vitest';
 import { sleep } from '../../src/abort.ts';
 import { head } from '../servers/answers.ts';
-import { type Asked, accession, type Instead } from '../servers/archive.ts';
-import { archivePlace, lines, numbered } from './batch.ts';
+import { accession, type Instead } from '../servers/archive.ts';
+import { answering, archivePlace, lines, numbered } from './batch.ts';
 
 const A = accession(1);
 const SIZE = 10_000;
@@ -11,20 +11,12 @@ const SIZE = 10_000;
 const FILES = 21;
 const setUp = (files: number, instead?: Instead) => numbered(files, instead && { instead }, SIZE);
 
-const empty = (status: number, fields = {}) => head(status, { 'Content-Length': 0, ...fields });
 const usual: Instead = () => false;
-/** Answers with 404 to what `isMissing` says. */
-const missing =
-  (isMissing: (asked: Asked) => boolean): Instead =>
-  (socket, asked) => {
-    if (isMissing(asked)) socket.write(empty(404));
-    return isMissing(asked);
-  };
 /** Answers each file by a 429, then by a redirect. */
 const moved: Instead = (socket, { name, before, request }) => {
   if (name === undefined || before > 1) return false;
-  socket.write(before === 0 ? empty(429, { 'Retry-After': 0 }) : empty(302, { Location: `${request.path}&again` }));
-  return true;
+  const fields = { 'Content-Length': 0, 'Retry-After': 0, Location: `${request.path}&again` };
+  return socket.write(head(before === 0 ? 429 : 302, fields));
 };
 /** Cuts a body after 9,000 bytes: always that of the first file, and that of the first listing. */
 const cut: Instead = (socket, { name, before }) => {
@@ -32,7 +24,8 @@ const cut: Instead = (socket, { name, before }) => {
   socket.end(`${head(200, { 'Content-Length': SIZE })}[${' '.repeat(8999)}`);
   return true;
 };
-const first: Instead = missing(({ name }) => name === 'f000.htm');
+/** The first file is missing. */
+const first = answering(404, ({ name }) => name === 'f000.htm');
 
 // FROM is a list of named files, or a listing. With one job, a run requests nothing beyond its limit.
 test.each`
@@ -83,9 +76,8 @@ test('no limit ends a run that has nothing left to do: of one file, or of existi
 
 test('beyond a limit no further filing is listed, and the done list is still read', async () => {
   const numbers = [1, 2, 3, 4, 5].map(accession);
-  const { archive, batch } = await archivePlace(
-    Object.fromEntries(numbers.map((number) => [number, { 'a.htm': 'a' }])),
-  );
+  const filings = Object.fromEntries(numbers.map((number) => [number, { 'a.htm': 'a' }]));
+  const { archive, batch } = await archivePlace(filings);
   await batch(numbers.slice(0, 2), ['--all', '--done', 'done']);
   const before = archive.asked().length;
   const { exitCode, report } = await batch(numbers, ['--all', '--done', 'done', '--max-requests', '1', '-j', '1']);
@@ -100,14 +92,10 @@ test('--stop-after starts nothing more, and downloads in progress end normally',
     ms += 2_400_000;
     return false;
   });
-  const { exitCode, stderr, report } = await batch(lines(9), ['--stop-after', '1h', '-j', '1'], {
-    monotonic: () => ms,
-  });
-  expect([exitCode, report.summaries]).toMatchObject([
-    10,
-    [{ stopped_by: 'limit', downloaded: 2, failed: 0, not_started: 7 }],
-  ]);
-  expect(stderr).toContain('filings: time limit (3600 s) reached; 7 files not started\n  hint: run it again');
+  const { exitCode, stderr, report } = await batch(lines(9), ['--stop-after', '1h', '-j1'], { monotonic: () => ms });
+  const summary = { stopped_by: 'limit', downloaded: 2, failed: 0, not_started: 7 };
+  expect([exitCode, report.summaries]).toMatchObject([10, [summary]]);
+  expect(stderr).toMatch(/^filings: time limit \(3600 s\) reached; 7 files not started\n {2}hint: /m);
 });
 
 test.each`

@@ -1,58 +1,46 @@
 import { mkdir, readdir, symlink } from 'node:fs/promises';
-import { expect, test } from 'vitest';
+import { test as base, expect } from 'vitest';
 import { accession } from '../servers/archive.ts';
 import { archivePlace } from './batch.ts';
 
 const [A, B] = [accession(1), accession(2)];
 
 /** A workplace with two filings. The directory of the first one is a link, and so is the mirror above it. */
-async function setUp() {
+const test = base.extend('place', async () => {
   const place = await archivePlace({ [A]: { 'a.htm': 'a' }, [B]: { 'b.htm': 'b' } });
   const { at } = place;
   for (const name of ['real', 'elsewhere']) await mkdir(at(name));
   await symlink('real', at('mirror'));
   await symlink('../elsewhere', at(`real/${A}`));
-  return { ...place, env: place.archive.env, elsewhere: () => readdir(at('elsewhere')) };
-}
+  return { ...place, elsewhere: () => readdir(at('elsewhere')) };
+});
 
-test.each([[[]], [['--checksums']]])(
-  'does not follow a link below the directory, and downloads the other files (%s)',
-  async (more) => {
-    const { batch, elsewhere, names, read } = await setUp();
-    const { exitCode, report } = await batch([A, B], ['--all', '-d', 'mirror', ...more]);
+test.for([[], ['--checksums']])(
+  'no link below the directory is followed, and other files are downloaded: %j',
+  async (more, { place }) => {
+    const { exitCode, report } = await place.batch([A, B], ['--all', '-d', 'mirror', '-j', '1', ...more]);
     expect(exitCode).toBe(3);
-    const files = [...report.files].sort((a, b) => (`${a.accession_no}` < `${b.accession_no}` ? -1 : 1));
-    expect(files).toMatchObject([
-      {
-        accession_no: A,
-        result: 'failed',
-        error: { code: 'local_io', message: expect.stringContaining('it is a link') },
-      },
+    expect(report.files).toMatchObject([
+      { accession_no: A, result: 'failed', error: { code: 'local_io', message: expect.stringContaining('link') } },
       { accession_no: B, result: 'downloaded' },
     ]);
-    expect(await elsewhere()).toEqual([]);
-    expect((await read(`real/${B}/b.htm`)).toString()).toBe('b');
-    expect(await names()).toContain('mirror');
+    expect([await place.elsewhere(), `${await place.read(`real/${B}/b.htm`)}`]).toEqual([[], 'b']);
+    expect(await place.names()).toContain('mirror');
   },
 );
 
-test('follows a link that the user names, but not one that the layout leads over', async () => {
-  const { filings, env, elsewhere } = await setUp();
+test('a link that the user names is followed, but not one that the layout leads over', async ({ place }) => {
   const layout = ['--layout', '{accession_no}/{file_name}'];
-  const refused = await filings(['download', A, 'a.htm', '-d', 'mirror', ...layout], env);
-  expect(refused).toMatchObject({ exitCode: 8, stderr: expect.stringContaining('it is a link') });
-  expect(await elsewhere()).toEqual([]);
-  expect((await filings(['download', A, 'a.htm', '-d', `mirror/${A}`], env)).exitCode).toBe(0);
-  expect(await elsewhere()).toEqual(['a.htm']);
+  const refused = await place.batch(undefined, [A, 'a.htm', '-d', 'mirror', ...layout]);
+  expect([refused.exitCode, await place.elsewhere()]).toEqual([8, []]);
+  expect((await place.batch(undefined, [A, 'a.htm', '-d', `mirror/${A}`])).exitCode).toBe(0);
+  expect(await place.elsewhere()).toEqual(['a.htm']);
 });
 
-test.each([
-  ['a file', 'file'],
-  ['a link whose target does not exist', 'dangling'],
-])('%s in the place of the directory is an error, and nothing is requested', async (_, name) => {
-  const { at, batch, write, archive } = await setUp();
-  await write('file', '');
-  await symlink('nowhere', at('dangling'));
-  expect((await batch([A, B], ['--all', '-d', name])).exitCode).toBe(8);
-  expect(archive.requests).toEqual([]);
+test('a file or a dangling link in the place of the directory is an error before any request', async ({ place }) => {
+  await place.write('file', '');
+  await symlink('nowhere', place.at('dangling'));
+  for (const name of ['file', 'dangling'])
+    expect((await place.batch([A, B], ['--all', '-d', name])).exitCode, name).toBe(8);
+  expect(place.archive.requests).toEqual([]);
 });
