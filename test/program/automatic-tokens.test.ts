@@ -4,7 +4,7 @@ import type { Sleep } from '../../src/abort.ts';
 import { heldClock } from '../held-clock.ts';
 import { ecPair } from '../key-pairs.ts';
 import { head, whole } from '../servers/answers.ts';
-import { type Script, scripted } from '../servers/scripted.ts';
+import { scripted } from '../servers/scripted.ts';
 import { part, pem } from '../service/jwt-forge.ts';
 import { content } from '../service/transfer-fixture.ts';
 import { ACCESSION, type RunOptions, serve, workplace } from './run.ts';
@@ -68,11 +68,10 @@ describe('a token of the user that has expired', () => {
   /** Runs a command with a token that expires `seconds` from now. Each response takes 20 s. */
   async function expiring(seconds: number, args: string[]) {
     let ahead = 0;
-    const answer: Script = (socket, request) => {
+    const { requests, url } = await scripted((socket, request) => {
       ahead += 20_000;
       return whole(FILE)(socket, request);
-    };
-    const { requests, url } = await scripted(answer);
+    });
     const claims = { nbf: 0, exp: Date.now() / 1000 + seconds };
     const token = `${part({ alg: 'HS256' })}.${part(claims)}.c2lnbmF0dXJl`;
     const env = { ...KEY, FILINGS_BASE_URL: url, FILINGS_JWT: token };

@@ -20,23 +20,22 @@ async function setUp(script: Script = whole(FILE)) {
   };
 }
 
-test.each(['100% owned.htm', 'a+b.txt', 'übersicht.htm', '#1?.htm'])('%s is requested by its name', async (name) => {
-  const { download, asked, names, requests, url } = await setUp();
-  const { exitCode, stderr } = await download([name], { FILINGS_BASE_URL: `${url}/api/v1/` });
+test.each`
+  name                      | args                          | path
+  ${'100% owned.htm'}       | ${[]}                         | ${'100% owned.htm'}
+  ${'a+b.txt'}              | ${[]}                         | ${'a+b.txt'}
+  ${'übersicht.htm'}        | ${[]}                         | ${'übersicht.htm'}
+  ${'#1?.htm'}              | ${[]}                         | ${'#1?.htm'}
+  ${'xslF345X05/form4.xml'} | ${['-o', 'deep/er/form.xml']} | ${'deep/er/form.xml'}
+`('$name is requested by its name and written to $path', async ({ name, args, path }) => {
+  const { at, download, asked, read, requests, url } = await setUp();
+  await mkdir(at('deep/er'), { recursive: true });
+  const { exitCode, stderr } = await download([name, ...args], { FILINGS_BASE_URL: `${url}/api/v1/` });
   expect(exitCode, stderr).toBe(0);
-  expect(await names()).toEqual([name]);
+  expect(await read(path)).toEqual(FILE);
   expect(asked().pathname).toBe('/api/v1/download');
   expect(Object.fromEntries(asked().searchParams)).toEqual({ accession_no: ACCESSION, file_name: name });
   expect(requests[0]?.line).toMatch(/^GET \S+ HTTP\/1\.1$/);
-});
-
-test('with -o any name is requested, and the file is written to that path', async () => {
-  const { at, download, asked, read } = await setUp();
-  await mkdir(at('deep/er'), { recursive: true });
-  const { exitCode, stderr } = await download(['xslF345X05/form4.xml', '-o', 'deep/er/form4.xml']);
-  expect(exitCode, stderr).toBe(0);
-  expect(await read('deep/er/form4.xml')).toEqual(FILE);
-  expect(asked().searchParams.get('file_name')).toBe('xslF345X05/form4.xml');
 });
 
 test('a download prints nothing to stdout, each file to stderr with -v, and the summary unless -q', async () => {

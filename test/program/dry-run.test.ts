@@ -110,30 +110,26 @@ test('a dry run of lines that name files requests nothing, and its plan is an in
   const { exitCode, stdout, stderr } = await batch(lines(2), ['-n', ...KEEPING]);
   expect([exitCode, archive.asked()]).toEqual([0, []]);
   expect(linesOf(stdout)).toEqual(names(2).map((name) => `${A}\t${name}`));
-  expect(stderr).toContain('2 would be downloaded with 2 more requests;');
+  expect(stderr).toContain('2 would be downloaded, with 2 requests;');
   expect(stderr).not.toContain('--layout');
   expect(await present()).toEqual(['report']);
   expect((await batch(`${stdout}`)).report.summaries.at(-1)).toMatchObject({ downloaded: 2 });
 });
 
-test('a dry run of filings lists them, and plans each file with its listed size, whatever the limits are', async () => {
-  const { archive, batch, names: present } = await numbered(3);
+test('a dry run of filings lists those that are not done, and plans each file with its size, whatever the limits are', async () => {
+  const [C, content] = [accession(3), { 'a.htm': 'twenty characters...' }];
+  const { archive, batch, names: present, write } = await archivePlace({ [A]: content, [C]: content });
+  await batch([C], ['--all', ...KEEPING]);
+  const before = await present();
+  await write('report', '');
   const limits = ['--max-requests', '1', '--max-bytes', '1', '--stop-after', '1ms'];
-  const { exitCode, stderr, report } = await batch([A, B], ['-n', '--all', ...KEEPING, ...limits]);
-  expect([exitCode, archive.asked()]).toEqual([3, [A, B]]);
-  expect(stderr).toContain('3 would be downloaded (60 B as listed) with 3 more requests');
-  const file = { accession_no: A, path: `out/${A}/f000.htm`, result: 'planned', bytes: 20, verified_length: false };
-  expect(report.files.find(({ file_name }) => file_name === 'f000.htm')).toMatchObject(file);
-  expect(report.summaries).toMatchObject([{ planned: 3, downloaded: 0, failed: 1, exit_code: 3 }]);
-  expect(await present()).toEqual(['report']);
-});
-
-test('a dry run reads the done list', async () => {
-  const { archive, batch } = await numbered(3);
-  for (const more of [[], ['-n']]) await batch([A], ['--all', '--done', 'done', ...more]);
-  const { report } = await batch([], []);
-  expect(report.summaries[1]).toMatchObject({ planned: 0, done: 1, requests: 0 });
-  expect(archive.asked()).toHaveLength(4);
+  const { exitCode, stderr, report } = await batch([A, B, C], ['-n', '--all', ...KEEPING, ...limits]);
+  expect([exitCode, archive.asked().slice(2)]).toEqual([3, [A, B]]);
+  expect(stderr).toContain('1 would be downloaded (20 B as listed), with 1 request');
+  const file = { accession_no: A, path: `out/${A}/a.htm`, result: 'planned', bytes: 20, verified_length: false };
+  expect(report.files).toMatchObject([file, { accession_no: B, result: 'failed' }]);
+  expect(report.summaries).toMatchObject([{ planned: 1, done: 1, downloaded: 0, failed: 1, exit_code: 3 }]);
+  expect(await present()).toEqual(before);
 });
 
 test('the plan of FILE arguments says which layout belongs to it, and --report - takes the place of a plan', async () => {
@@ -150,11 +146,11 @@ test('the plan of FILE arguments says which layout belongs to it, and --report -
 
 test.each`
   args                                        | exit | says
-  ${['missing']}                              | ${0} | ${/^1 would be downloaded with 1 more request;/m}
+  ${['missing']}                              | ${0} | ${/^1 would be downloaded, with 1 request;/m}
   ${['f000.htm', '-o', 'missing/f000.htm']}   | ${0} | ${/^1 would be downloaded/m}
   ${['f000.htm', '--if-exists', 'error']}     | ${8} | ${/^filings: f000.htm: it already exists/m}
   ${['f000.htm', '--sha256', '0'.repeat(64)]} | ${9} | ${/^filings: .*wrong hash/m}
-`('a dry run of one file has exit status $exit: $args', async ({ args, exit, says }) => {
+`('a dry run of one file with $args exits with $exit', async ({ args, exit, says }) => {
   const { archive, batch, write, names: present } = await numbered(1);
   await write('f000.htm', 'x');
   const { exitCode, stderr, report } = await batch(undefined, [A, ...args, '-n']);

@@ -43,18 +43,6 @@ test('a redirect waits for --rate like any request', async () => {
   expect(waits).toEqual([60, 60, 60, 60, 60]);
 });
 
-test('a repeated request after an unusable range waits for --rate', async () => {
-  const { batch, waits } = await setUp((socket, { name, before }) => {
-    if (name !== 'f0.htm' || before > 1) return false;
-    if (before === 0) socket.end(`${head(200, { ETag: '"a"', 'Content-Length': 4 })}ze`);
-    else socket.write(`${head(206, { ETag: '"b"', 'Content-Length': 2, 'Content-Range': 'bytes 2-3/4' })}XX`);
-    return true;
-  });
-  const { exitCode, stderr } = await batch([`${A} f0.htm`], ['--rate', '1/m']);
-  expect(exitCode, stderr).toBe(0);
-  expect(waits).toEqual([60, 60]);
-});
-
 test('a request on a kept connection that the service closes counts, and so does its repetition', async () => {
   const { archive, batch } = await setUp((socket, { name }) => {
     if (name === undefined) return false;

@@ -49,7 +49,6 @@ test.each`
 
 test.each`
   jobs | limit     | most
-  ${1} | ${25_000} | ${7}
   ${4} | ${25_000} | ${7}
   ${4} | ${1}      | ${20}
 `('$jobs jobs that are limited to $limit bytes fetch each file once in $most runs', async ({ jobs, limit, most }) => {
