@@ -1,3 +1,4 @@
+import { type Sleep, sleep } from '../../src/abort.ts';
 import { type Fields, head } from '../servers/answers.ts';
 import {
   type ArchiveOptions,
@@ -81,3 +82,6 @@ export const answering =
   (status: number, which: (asked: Asked) => boolean = () => true, fields: Fields = {}): Instead =>
   (socket, asked) =>
     which(asked) && socket.write(head(status, { 'Content-Length': 0, ...fields }));
+
+/** Ends the back-off before a first retry at once. It is between 1 and 1.5 s, and no other sleep is. */
+export const quick: Sleep = (ms, signal) => sleep(ms >= 1000 && ms <= 1500 ? 0 : ms, signal);

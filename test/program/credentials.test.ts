@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { type Sleep, sleep } from '../../src/abort.ts';
 import { head, sendAndEnd } from '../servers/answers.ts';
+import { quick } from './batch.ts';
 import { base64, expectClear } from './clear.ts';
 import { ACCESSION, asking } from './run.ts';
 
@@ -9,9 +9,6 @@ const KEY = `c4nary'k/y+%?&=~(1)*"!`;
 const TOKEN = 'eyJhbGciOiJIUzI1NiJ9.eyJjYW5hcnkiOiJ0b2tlbi1jYW5hcnkifQ.c2lnbmF0dXJlLWNhbmFyeQ';
 const BASIC = `service:${KEY}`;
 const clear = (...texts: (string | Buffer)[]) => expectClear([KEY, BASIC, TOKEN], ...texts);
-
-/** Ends the back-off before a retry at once. It is at least a second, and other sleeps are longer than two. */
-const quick: Sleep = (ms, signal) => sleep(ms < 2000 ? 0 : ms, signal);
 
 /**
  * Downloads with the key sent by `way`, and with a token if it is not empty. The service is busy at first. Then it cuts

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { sleep } from '../../src/abort.ts';
 import { head } from '../servers/answers.ts';
 import { accession, type Instead } from '../servers/archive.ts';
-import { answering, archivePlace, lines, numbered } from './batch.ts';
+import { answering, archivePlace, lines, numbered, quick } from './batch.ts';
 
 const A = accession(1);
 const SIZE = 10_000;
@@ -42,7 +42,7 @@ test.each`
 `('a limit counts $counts', async ({ from, args, service, exit, asked, summary }) => {
   const { archive, batch } = await setUp(FILES, service);
   const [input, all] = from === 'listing' ? [[A], ['--all']] : [lines(FILES), []];
-  const { exitCode, report, stderr } = await batch(input, [...all, '-j', '1', ...args.split(' ')]);
+  const { exitCode, report, stderr } = await batch(input, [...all, '-j1', ...args.split(' ')], { sleep: quick });
   expect([exitCode, archive.asked().length], stderr).toEqual([exit, asked]);
   expect(report.summaries).toMatchObject([{ stopped_by: 'limit', exit_code: exit, ...summary }]);
 });
