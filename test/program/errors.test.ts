@@ -65,6 +65,12 @@ describe('an error body', () => {
   });
 });
 
+test('an error without a body says what the service asks for', async () => {
+  const bytes = answer('', { 'WWW-Authenticate': 'Bearer realm="x"' }, 401);
+  const { exitCode, stderr } = await failed((socket) => void socket.write(bytes));
+  expect([exitCode, stderr]).toEqual([4, expect.stringContaining('401 Unauthorized: it asks for Bearer realm="x"\n')]);
+});
+
 test('--error-format json prints only JSON lines to stderr, the error last', async () => {
   const body = { title: 'bad', detail: 'worse', errors: { a: ['b'] }, traceId: 't' };
   const bytes = answer(JSON.stringify(body), { 'Content-Type': 'application/problem+json' }, 400);
