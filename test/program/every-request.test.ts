@@ -43,16 +43,15 @@ test('a redirect waits for --rate like any request', async () => {
   expect(waits).toEqual([60, 60, 60, 60, 60]);
 });
 
-test('a request on a kept connection that the service closes counts, and so does its repetition', async () => {
-  const { archive, batch } = await setUp((socket, { name }) => {
-    if (name === undefined) return false;
-    socket.destroy();
-    return true;
+test('a request on a kept connection that the service closes is counted and paced, and so is its repetition', async () => {
+  const { archive, batch, waits } = await setUp((socket, { name }) => {
+    if (name !== undefined) socket.destroy();
+    return name !== undefined;
   });
-  const { exitCode, report } = await batch([A], ['--include', 'f0*', '-j', '1', '--retries', '0']);
-  expect(exitCode).toBe(7);
-  expect(archive.asked()).toEqual([A, `${A}/f0.htm`, `${A}/f0.htm`]);
+  const { exitCode, report } = await batch([A], ['--include', 'f0*', '-j', '1', '--retries', '0', '--rate', '1/m']);
+  expect([exitCode, archive.asked()]).toEqual([7, [A, `${A}/f0.htm`, `${A}/f0.htm`]]);
   expect(report.summaries).toMatchObject([{ requests: 3, failed: 1 }]);
+  expect(waits).toEqual([60, 60]);
 });
 
 test('a request that an expired token prevents does not count', async () => {
