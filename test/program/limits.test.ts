@@ -69,8 +69,9 @@ test('no limit ends a run that has nothing left to do: of one file, or of existi
   const { batch } = await setUp(3);
   expect((await batch(undefined, [A, 'f000.htm', '--max-bytes', '5kB'])).exitCode).toBe(0);
   await batch([A], ['--all', '--done', 'done']);
-  for (const args of ['--max-bytes 1', '--max-requests 1', '--max-requests 1 --done done', '--max-requests 1 -n'])
-    expect((await batch([A], ['--all', ...args.split(' ')])).exitCode, args).toBe(0);
+  const args = ['--max-bytes 1', '--max-requests 1', '--max-requests 1 --done done', '--max-requests 1 -n'];
+  for (const own of [...args, '--max-requests 1 --checksums'])
+    expect((await batch([A], ['--all', ...own.split(' ')])).exitCode, own).toBe(0);
 });
 
 test('beyond a limit no further filing is listed, and the done list is still read', async () => {
