@@ -3,8 +3,8 @@ import { EventEmitter, getEventListeners, once } from 'node:events';
 import { readdirSync, readlinkSync } from 'node:fs';
 import { mkdir, open, readdir } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
-import { sleep } from '../../src/abort.ts';
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { FINAL_OUTPUT_GRACE_MS, sleep } from '../../src/abort.ts';
 import { interruptionError } from '../../src/world.ts';
 import { head, sendFile } from '../servers/answers.ts';
 import { accession, type Filings, type Instead, startArchive } from '../servers/archive.ts';
@@ -22,10 +22,9 @@ const MIRRORED = [
   ...['done', 'failed', 'report'],
 ];
 
-// Every signal of the source, and of Node for it, since each has a controller.
-let signals: AbortSignal[] = [];
-beforeEach(() => {
-  signals = [];
+/** Collects every signal of the source, and of Node for it, since each has a controller, and the warnings of Node. */
+function watch() {
+  const signals: AbortSignal[] = [];
   class WatchedController extends AbortController {
     constructor() {
       super();
@@ -33,17 +32,14 @@ beforeEach(() => {
     }
   }
   vi.stubGlobal('AbortController', WatchedController);
-});
-afterEach(() => vi.unstubAllGlobals());
-
-// Garbage collection closes directories and some files, too, and Node warns of each.
-let warnings: string[] = [];
-const warn = ({ message }: Error) => warnings.push(message);
-beforeEach(() => {
-  warnings = [];
+  onTestFinished(() => void vi.unstubAllGlobals());
+  // Garbage collection closes directories and some files, too, and Node warns of each.
+  const warnings: string[] = [];
+  const warn = ({ message }: Error) => warnings.push(message);
   process.on('warning', warn);
-});
-afterEach(() => process.off('warning', warn));
+  onTestFinished(() => void process.off('warning', warn));
+  return { signals, warnings };
+}
 
 /** Returns what the descriptors of this process lead to. */
 function descriptors(): string[] {
@@ -69,18 +65,13 @@ interface Ends {
 type Answers = (ends: Ends) => Instead;
 
 const DEADLINE_MS = 3_600_000;
-const UNTIL_DEADLINE = ['--deadline', '1h'];
 
-/** Runs command lines one after the other against an archive. Returns the resources that are left after the archive has
- * stopped. */
+/** Runs command lines one after the other. Returns the resources that are left after the archive has stopped. */
 async function leftBy(lines: readonly (readonly string[])[], answers: Answers) {
   const place = await workplace();
   await place.write('../in', `${NUMBERS.join('\n')}\n`);
   await mkdir(place.at('../tmp'));
-  execFileSync('mkfifo', [place.at('../endless')]);
-  const writer = await open(place.at('../endless'), 'r+');
-  onTestFinished(() => writer.close());
-  await writer.write(`${accession(1)}\n`);
+  const { signals, warnings } = watch();
   const ends: Ends = { interrupt: new AbortController(), deadline: new EventEmitter() };
   const before = descriptors();
   const archive = await startArchive(FILINGS, { instead: answers(ends) });
@@ -90,7 +81,9 @@ async function leftBy(lines: readonly (readonly string[])[], answers: Answers) {
     input: 'a-key',
     async sleep(ms, signal) {
       timers += 1;
-      const waits: Promise<unknown>[] = [sleep(ms, signal)];
+      // The waits before retries take no time. The limits of a last flush and of the last output stay.
+      const isBackOff = ms > 200 && ms < 2000 && ms !== FINAL_OUTPUT_GRACE_MS;
+      const waits: Promise<unknown>[] = [sleep(isBackOff ? 0 : ms, signal)];
       if (ms === DEADLINE_MS) waits.push(once(ends.deadline, 'pass'));
       await Promise.race(waits).finally(() => {
         timers -= 1;
@@ -103,13 +96,14 @@ async function leftBy(lines: readonly (readonly string[])[], answers: Answers) {
   // A wait that was called off ends in a later turn than the run.
   await new Promise((resolve) => setImmediate(resolve));
   const listeners = signals.flatMap((signal) => getEventListeners(signal, 'abort').map(String));
-  const left = { statuses, timers, listeners, temporary: await readdir(place.at('../tmp')) };
+  const temporary = await readdir(place.at('../tmp'));
   await archive.close();
   // Sockets, and the file of an input, are closed in a later turn, too.
   await vi.waitFor(() => expect(descriptors()).toEqual(before), { timeout: 10_000 });
   const entries = await readdir(place.path, { recursive: true, withFileTypes: true });
-  const files = entries.filter((entry) => !entry.isDirectory()).map((entry) => join(entry.parentPath, entry.name));
-  return { ...left, warnings, files: files.map((path) => path.slice(place.path.length + 1)).sort() };
+  const paths = entries.filter((entry) => !entry.isDirectory()).map(({ parentPath, name }) => join(parentPath, name));
+  const files = paths.map((path) => path.slice(place.path.length + 1)).sort();
+  return { statuses, timers, listeners, temporary, warnings, files };
 }
 
 const NOTHING = { timers: 0, listeners: [], temporary: [], warnings: [] };
@@ -124,11 +118,13 @@ const failingOnce: Answers =
     else return false;
     return true;
   };
-const withoutLarge: Answers =
+/** Each request for a file of this name, or each request at all, gets an error. */
+const answeringAll =
+  (status: number, only?: string): Answers =>
   () =>
   (socket, { name }) => {
-    if (name !== 'large.htm') return false;
-    socket.write(head(404, { 'Content-Length': 0 }));
+    if (only && name !== only) return false;
+    socket.write(head(status, { 'Content-Length': 0 }));
     return true;
   };
 /** Ends the run in the middle of the first large file, which never ends. */
@@ -150,50 +146,44 @@ function beginning(): Buffer {
 
 test('a mirror whose requests all fail once, and every command over it, releases all that it opens', async () => {
   const mirror = (done: string) => MIRROR.map((arg) => (arg === 'done' ? done : arg));
-  const more = [
-    ['verify', '.'],
-    ['list', accession(1)],
-    [...MIRROR, '--dry-run'],
-  ];
-  const left = await leftBy(
-    [MIRROR, MIRROR, mirror('b'), [...mirror('c'), '--if-exists', 'compare'], ...more],
-    failingOnce,
-  );
-  const statuses = Array(7).fill(0);
-  expect(left).toEqual({ ...NOTHING, statuses, files: [...MIRRORED, 'b', 'c'].sort() });
+  const mirrors = [MIRROR, MIRROR, mirror('b'), [...mirror('c'), '--if-exists', 'compare'], [...MIRROR, '--dry-run']];
+  const left = await leftBy([...mirrors, ['verify', '.'], ['list', accession(1)]], failingOnce);
+  expect(left).toEqual({ ...NOTHING, statuses: Array(7).fill(0), files: [...MIRRORED, 'b', 'c'].sort() });
 });
 
-test.each([
-  ['the sandbox', ['--sandbox', 'download', ACCESSION, '--all', '-d', '../sandboxed']],
-  ['a check of the service', ['config', 'check', accession(1)]],
-  ['many listings', ['list', '-i', '../in']],
-  ['a key on stdin', ['list', accession(1), '--api-key-file', '-']],
-  ['a limit of the rate', ['download', accession(1), 'a.htm', '-o', '../limited', '--limit-rate', '1MB/s']],
-])('%s releases all that it opens', async (_, line) => {
+test.each`
+  command                     | line
+  ${'the sandbox'}            | ${['--sandbox', 'download', ACCESSION, '--all', '-d', '../sandboxed']}
+  ${'a check of the service'} | ${['config', 'check', accession(1)]}
+  ${'many listings'}          | ${['list', '-i', '../in']}
+  ${'a key on stdin'}         | ${['list', accession(1), '--api-key-file', '-']}
+  ${'a limit of the rate'}    | ${['download', accession(1), 'a.htm', '-o', '../limited', '--limit-rate', '1MB/s']}
+`('$command releases all that it opens', async ({ line }) => {
   expect(await leftBy([line], () => () => false)).toEqual({ ...NOTHING, statuses: [0], files: [] });
 });
 
 test('a run that stops before its input has ended closes it', async () => {
-  const refused: Answers = () => (socket) => {
-    socket.write(head(401, { 'Content-Length': 0 }));
-    return true;
-  };
-  const left = await leftBy([['download', '-i', '../endless', '--all']], refused);
+  const pipe = join((await workplace()).path, 'endless');
+  execFileSync('mkfifo', [pipe]);
+  const writer = await open(pipe, 'r+');
+  onTestFinished(() => writer.close());
+  await writer.write(`${accession(1)}\n`);
+  const left = await leftBy([['download', '-i', pipe, '--all']], answeringAll(401));
   expect(left).toEqual({ ...NOTHING, statuses: [4], files: [] });
 });
 
 test('a mirror without some files releases all that it opens', async () => {
-  const left = await leftBy([MIRROR], withoutLarge);
-  const files = MIRRORED.filter((path) => !path.endsWith('/large.htm'));
-  expect(left).toEqual({ ...NOTHING, statuses: [3], files: files.sort() });
+  const files = MIRRORED.filter((path) => !path.endsWith('/large.htm')).sort();
+  expect(await leftBy([MIRROR], answeringAll(404, 'large.htm'))).toEqual({ ...NOTHING, statuses: [3], files });
 });
 
-test.each([
-  ['a signal', signal, 143],
-  ['the deadline', deadline, 7],
-])('a mirror that %s stops keeps its part, and releases all that it opens', async (_, answers, status) => {
-  const { files, ...left } = await leftBy([[...MIRROR, '-j', '1', ...UNTIL_DEADLINE]], answers);
-  expect(left).toEqual({ ...NOTHING, statuses: [status] });
+test.each`
+  end               | answers     | exit
+  ${'a signal'}     | ${signal}   | ${143}
+  ${'the deadline'} | ${deadline} | ${7}
+`('a mirror that $end stops keeps its part, and releases all that it opens', async ({ answers, exit }) => {
+  const { files, ...left } = await leftBy([[...MIRROR, '-j', '1', '--deadline', '1h']], answers);
+  expect(left).toEqual({ ...NOTHING, statuses: [exit] });
   const hidden = files.filter((path) => basename(path).startsWith('.'));
   expect(hidden).toEqual([expect.stringMatching(/resume$/)]);
 });
