@@ -20,27 +20,23 @@ const busy = (times: number, ms?: number, onBusy = () => {}) =>
     socket.write(head(503, { Date: date, 'Retry-After': ms === undefined ? 0 : later, 'Content-Length': 0 }));
   });
 
-const WAIT = /a\.htm: 503 .* \(the service asks to wait\); retry (\d) of \d in \d s/;
-
-test('without a terminal one line is printed at the start of each wait, and one for the file at the end', async () => {
+test('without a terminal a line is printed at the start of each wait, and one for the file at the end', async () => {
   const { filings } = await busy(2);
   const { stderr, exitCode } = await filings(DOWNLOAD);
+  const wait = /a\.htm: 503 .* \(the service asks to wait\); retry (\d) of \d in \d s/;
   const lines = linesOf(stderr);
-  expect([exitCode, ...lines.map((line) => WAIT.exec(line)?.[1])]).toEqual([0, '1', '2', undefined]);
+  expect([exitCode, ...lines.map((line) => wait.exec(line)?.[1])]).toEqual([0, '1', '2', undefined]);
   expect(lines[2]).toBe('a.htm: 6 B');
 });
 
-test.each(['--quiet', '--progress=none'])(
-  '%s prints no waits, and the error has the number of tries',
-  async (option) => {
-    const { filings } = await busy(9);
-    for (const command of [DOWNLOAD, ['list', ACCESSION]]) {
-      const { stderr, exitCode } = await filings([...command, '--retries', '2', option]);
-      expect([exitCode, stderr]).toEqual([7, expect.not.stringContaining('asks to wait')]);
-      expect(stderr).toMatch(/^filings: .* of .*: 503 .*; 3 tries\n/);
-    }
-  },
-);
+test.each(['--quiet', '--progress=none'])('%s prints no waits, and errors have the number of tries', async (option) => {
+  const { filings } = await busy(9);
+  for (const command of [DOWNLOAD, ['list', ACCESSION]]) {
+    const { stderr, exitCode } = await filings([...command, '--retries', '2', option]);
+    expect([exitCode, stderr]).toEqual([7, expect.stringMatching(/^filings: .* of .*: 503 .*; 3 tries\n/)]);
+    expect(stderr).not.toContain('asks to wait');
+  }
+});
 
 test('a batch prints the waits for its listings, too', async () => {
   const { filings } = await busy(9);
@@ -49,10 +45,11 @@ test('a batch prints the waits for its listings, too', async () => {
   expect(stderr).toMatch(/the listing of .*: 503 .*; 2 tries/);
 });
 
-test.each([
-  ['is an hour ahead', HOUR, HOUR],
-  ['moves an hour ahead during a request', 0, HOUR],
-])('a clock that %s does not change the wait until a date', async (_, before, after) => {
+test.each`
+  clock                                     | before  | after
+  ${'is an hour ahead'}                     | ${HOUR} | ${HOUR}
+  ${'moves an hour ahead during a request'} | ${0}    | ${HOUR}
+`('a clock that $clock does not change the wait until a date', async ({ before, after }) => {
   let ahead = before;
   const { filings } = await busy(1, 200_000, () => {
     ahead = after;
@@ -66,16 +63,14 @@ test.each([
       return sleep(isServiceWait ? 0 : ms, signal);
     },
   });
-  expect(exitCode, stderr).toBe(0);
-  expect(waits).toEqual([20]);
+  expect([exitCode, waits], stderr).toEqual([0, [20]]);
 });
 
 test.each([HOUR, -HOUR])('a wait over the limit is reported in local time with a clock off by %i', async (ahead) => {
   const { filings, read } = await busy(1, 2 * HOUR);
   expect((await filings([...DOWNLOAD, '--report', 'report'], undefined, { ahead })).exitCode).toBe(7);
   const [line] = readReport(await read('report')).files;
-  const hours = (Date.parse(line?.retry_at ?? '') - (Date.now() + ahead)) / HOUR;
-  expect(Math.round(hours * 10) / 10).toBe(2);
+  expect((Date.parse(line?.retry_at ?? '') - (Date.now() + ahead)) / HOUR).toBeCloseTo(2, 1);
 });
 
 test('a host name that does not resolve is looked up twice', async () => {
@@ -84,17 +79,11 @@ test('a host name that does not resolve is looked up twice', async () => {
     .spyOn(dns, 'lookup')
     .mockImplementation(((_: string, __: object, done: (error: Error) => void) => done(error)) as never);
   onTestFinished(() => lookUp.mockRestore());
-  const env = serviceAt('https://service.invalid');
   const { exitCode, stderr } = await filings(DOWNLOAD, {
-    env,
+    env: serviceAt('https://service.invalid'),
     // The wait before the retry takes no time. The progress line keeps its 30 seconds.
     sleep: (ms, signal) => sleep(ms < 10_000 ? 0 : ms, signal),
   });
-  expect(exitCode).toBe(7);
-  expect(linesOf(stderr)).toEqual([
-    expect.stringMatching(/^a\.htm: .*service\.invalid: the name does not resolve; retry 1 of 1 in \d s$/),
-    expect.stringMatching(/^filings: a\.htm of .*: service\.invalid: the name does not resolve; 2 tries$/),
-    expect.stringMatching(/^ {2}hint: /),
-  ]);
+  expect([exitCode, stderr]).toEqual([7, expect.stringMatching(/; retry 1 of 1 in \d s\nfilings: .*; 2 tries\n/)]);
   expect(lookUp).toHaveBeenCalledTimes(2);
 });
