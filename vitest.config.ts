@@ -20,7 +20,12 @@ const TRUSTED = join(import.meta.dirname, 'test/fixtures/tls/trusted.pem');
 const build = { globalSetup: 'test/cli/build.setup.ts' };
 
 // Test files that run more rounds and rows if `proving` is true.
-const ROUNDS = 'disk-faults,two-runs';
+const ROUNDS = [
+  'test/cli/{disk-faults,two-runs}.test.ts',
+  'test/program/dry-run.test.ts',
+  'test/service/{disk,input,jwt-keys,stories}.test.ts',
+  'test/unit/{body,checksums,file-name,glob,json,jwt,printable,problem,secrets}.test.ts',
+];
 
 /** These files take minutes. They start first, so that no worker ends long after the others. */
 const LONG = /\/prove\/(million|package|power-cut\/trace)\.test\.ts$/;
@@ -49,12 +54,7 @@ export default defineConfig({
       project('cli', { ...build, isolate: false }),
       project('prove', {
         ...build,
-        include: [
-          'test/prove/**/*.test.ts',
-          'scripts/picture.test.ts',
-          `test/cli/{${ROUNDS}}.test.ts`,
-          'test/service/{checksums,jwt-keys,stories}.test.ts',
-        ],
+        include: ['test/prove/**/*.test.ts', 'scripts/picture.test.ts', ...ROUNDS],
         env: { FILINGS_PROVE: '1' },
         testTimeout: 600_000,
       }),

@@ -69,7 +69,7 @@ describe('filings serve', () => {
       '',
       [
         { warning: { message: expect.stringContaining('other machines may reach 0.0.0.0') } },
-        { note: 'the key is the one of --api-key' },
+        { note: 'the API key is that of --api-key' },
         { log: expect.stringMatching(/GET \/v1\/filings .* 401 /) },
       ],
     ]);

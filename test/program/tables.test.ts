@@ -45,7 +45,7 @@ const TOKEN = `${part({ alg: 'HS256', kid: 'k'.repeat(30) })}.${part({ sub: 'me'
 
 test.for`
   line                                     | heading                                         | row
-  ${'config list'}                         | ${/^KEY +VALUE +ORIGIN/}                        | ${/^jobs +8 +\S+config\.json: jobs$/m}
+  ${'config list'}                         | ${/^KEY +VALUE +SOURCE/}                        | ${/^jobs +8 +\S+config\.json: jobs$/m}
   ${`config check ${ACCESSION} --sandbox`} | ${/^CHECKED +RESULT/}                           | ${/^clock +ok$/m}
   ${`token inspect ${TOKEN}`}              | ${/^PART +NAME +VALUE +MEANING\nNOT VERIFIED /} | ${/Z, expired \d+ d ago$/m}
 `('$line prints a table to a terminal, and fields with TAB elsewhere', async ({ line, heading, row }, { place }) => {

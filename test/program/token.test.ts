@@ -114,7 +114,7 @@ describe('a token command is refused', () => {
   test.each`
     line                                               | exit | reason
     ${'sign'}                                          | ${2} | ${/no key to sign with\n.*--key FILE .* or set 'jwt'/}
-    ${'sign --key ec.pem --secret-file secret'}        | ${2} | ${/cannot be used with option '--secret-file/}
+    ${'sign --key ec.pem --secret-file secret'}        | ${2} | ${/--key cannot be used with --secret-file/}
     ${'sign --key - --api-key-file -'}                 | ${2} | ${/--key - and --api-key-file -/}
     ${'sign --key nope'}                               | ${2} | ${/key file \S+nope: no such file/}
     ${'sign --key ec.pem --alg EdDSA'}                 | ${2} | ${/--alg: must be an algorithm .* not 'EdDSA'/}
