@@ -115,7 +115,7 @@ export class Batch {
     const planned = planOf(item, files);
     const outcome = decidedOutcome(planned, files);
     if (outcome) return this.#record(item, outcome);
-    if (planned.plan.kind !== 'keep') return this.#start(planned);
+    if (planned.plan.kind !== 'skip') return this.#start(planned);
     // Waits here, so that the next files reuse the facts about the directory.
     return save(planned, files, this.#stop.signal).then((kept) => this.#record(item, kept));
   }

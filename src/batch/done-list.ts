@@ -2,7 +2,7 @@
 // request. A line counts only for a run with the same selection, because another one may choose other files.
 import { createHash } from 'node:crypto';
 import { AppendFile } from '../disk/append.ts';
-import { readPlain } from '../disk/plain-file.ts';
+import { readRegular } from '../disk/regular-file.ts';
 import { FilingsError } from '../errors.ts';
 import { readWholeLines } from '../input/lines.ts';
 import type { AccessionNumber } from '../service/accession.ts';
@@ -74,7 +74,7 @@ export class DoneList {
 
   async #read(signal: AbortSignal): Promise<void> {
     const { path, selection } = this.#options;
-    for await (const bytes of readWholeLines(readPlain(path, path), MAX_LINE_BYTES)) {
+    for await (const bytes of readWholeLines(readRegular(path, path), MAX_LINE_BYTES)) {
       signal.throwIfAborted();
       for (const line of bytes.toString('latin1').split('\n')) {
         const [, accession, lineSelection] = LINE.exec(line) ?? [];

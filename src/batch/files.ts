@@ -2,21 +2,21 @@
 // because the batch continues with the next file.
 import { basename, dirname } from 'node:path';
 import type { ChecksumFiles } from '../checksums/sums-files.ts';
-import { sha256OfFile } from '../disk/sha256.ts';
+import { hashFile } from '../disk/sha256.ts';
 import { FilingsError } from '../errors.ts';
 import type { Progress } from '../terminal/progress.ts';
 import {
   type DiskTarget,
   type FetchContext,
   fetchToStream,
-  isKeptAlready,
-  planAt,
+  needsNoWork,
+  planFor,
   type StreamTarget,
   saveToDisk,
 } from '../transfer/download.ts';
 import type { FilePlan } from '../transfer/file-plan.ts';
 import type { Watcher } from '../transfer/job.ts';
-import { type Outcome, outcomeWithoutRequest, retryWait } from '../transfer/outcome.ts';
+import { describeRetry, type Outcome, outcomeWithoutRequest } from '../transfer/outcome.ts';
 import type { FileItem } from './item.ts';
 import type { Limits, Throttle } from './limits.ts';
 import type { Counts } from './report.ts';
@@ -48,7 +48,7 @@ export function planOf(item: FileItem, { targetOf, stream, runFileFault }: FileD
   const target = targetOf(item);
   if (stream) return { item, target, plan: { kind: 'fetch' } };
   const error = runFileFault(target.path, target.displayPath);
-  return { item, target, plan: error ? { kind: 'fail', error } : planAt(target) };
+  return { item, target, plan: error ? { kind: 'fail', error } : planFor(target) };
 }
 
 /** Returns the outcome of a plan that needs no work, otherwise undefined. */
@@ -57,7 +57,7 @@ export function decidedOutcome({ item, target, plan }: PlannedFile, deps: FileDe
   const path = stream ? null : target.displayPath;
   if (plan.kind === 'fail') return outcomeWithoutRequest('failed', path, 0, plan.error);
   if (isDryRun && plan.kind === 'fetch') return outcomeWithoutRequest('planned', path, item.size ?? 0);
-  const isKept = plan.kind === 'keep' && (isDryRun || isKeptAlready(target, fetching));
+  const isKept = plan.kind === 'skip' && (isDryRun || needsNoWork(target, fetching));
   return isKept ? outcomeWithoutRequest('skipped', path, plan.bytes) : undefined;
 }
 
@@ -82,11 +82,11 @@ export async function save(
     async complete(bytes, sha256) {
       onFetched?.(bytes);
       if (stream || target.ifExists !== 'overwrite' || sha256 === undefined) return;
-      await checksums?.beforeReplace(dirname(target.path), basename(target.path), sha256);
+      await checksums?.commentOutStaleLines(dirname(target.path), basename(target.path), sha256);
     },
     retry(event) {
       counts.retries += 1;
-      bar.wait(retryWait(event));
+      bar.wait(describeRetry(event));
     },
   };
   const fetched = stream
@@ -117,7 +117,7 @@ async function addChecksum(
   const [directory, name] = [dirname(path), basename(path)];
   try {
     if (outcome.result === 'skipped' && (await sums.isListed(directory, name))) return outcome;
-    const sha256 = outcome.sha256 ?? (await sha256OfFile(path, displayPath, signal));
+    const sha256 = outcome.sha256 ?? (await hashFile(path, displayPath, signal));
     await sums.add(directory, name, sha256);
     return { ...outcome, sha256 };
   } catch (error) {

@@ -2,7 +2,7 @@
 // whether it becomes a file, a duplicate or an error. It keeps a digest of each path, so that a name takes the same
 // memory whatever its length.
 import { hash } from 'node:crypto';
-import { twinKey } from '../disk/file-name.ts';
+import { foldName } from '../disk/file-name.ts';
 import { FilingsError } from '../errors.ts';
 import type { Item, NamedFile } from './item.ts';
 import { ACCESSION_NO, type Layout } from './layout.ts';
@@ -26,7 +26,7 @@ export class NameCheck {
     const { accession, fileName, size, filing } = file;
     const { path, fault } = this.#layout.pathFor(accession, fileName);
     if (fault) return this.#refuse(file, 'integrity', fault.reason, fault.hint);
-    const folded = twinKey(path);
+    const folded = foldName(path);
     const key = digest(folded).toString('latin1', 0, 16);
     // Only names with the same path are compared by this number, so 30 bits tell them apart.
     const isOnly = folded === path && this.#hasFiling;

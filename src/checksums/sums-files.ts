@@ -1,72 +1,77 @@
-// Keeps the SHA256SUMS of each directory that a run writes to (`--checksums`). A line is appended by one write, or made
-// a comment by one byte in place. Nothing is ever removed or moved, so that several runs may share the file.
+// Adds to the SHA256SUMS of each directory that a run writes to (`--checksums`). Several runs may share such a file, so
+// nothing in it is ever removed or moved. There are only two kinds of changes: one write appends a line, and one byte
+// in place (`#`) makes an outdated or incomplete line a comment.
 import { closeSync, constants, fstatSync, fsync, openSync, readSync, write, writeSync } from 'node:fs';
 import { promisify } from 'node:util';
 import { OPEN_TO_FLUSH } from '../disk/calls.ts';
-import { withDiskError } from '../disk/failure.ts';
+import { mapWriteErrors } from '../disk/failure.ts';
 import { flushDirectory } from '../disk/make-directories.ts';
-import { openPlain } from '../disk/plain-file.ts';
-import { parseSumsLine, readSums, SUMS_NAME, type SumsEntry, sumsLine } from './format.ts';
+import { openRegular } from '../disk/regular-file.ts';
+import { formatSumsLine, parseSumsLine, readSums, SUMS_NAME, type SumsEntry } from './format.ts';
 
 const { O_APPEND, O_CREAT, O_NOFOLLOW, O_RDWR } = constants;
 const append = promisify(write);
 const flushFile = promisify(fsync);
-const MAX_DIRECTORIES = 256;
-/** No line of this program is longer, but a power cut may leave any number of zeros. Bytes. */
+/** Bounds the memory. A SHA256SUMS that was forgotten is read again when it is needed. */
+const MAX_REMEMBERED = 256;
+/** More than the longest line of this program. A power cut may leave any number of zeros in the place of a line. */
 const TAIL_BYTES = 4096;
 const LINE_FEED = 0x0a;
 
-/** The SHA256SUMS of all directories of a run. Directories are absolute paths. All methods throw `local_io`. */
+/** The SHA256SUMS of all directories of a run. `directory` is an absolute path. All methods throw `local_io`. */
 export class ChecksumFiles {
-  readonly #listed = new Map<string, Promise<Map<string, SumsEntry>>>();
-  /** Directories with lines that may not be on disk yet, of this run or of others. */
+  /** The entries by directory. */
+  readonly #remembered = new Map<string, Promise<Map<string, SumsEntry>>>();
+  /**
+   * The directories whose SHA256SUMS may have lines that are not on the disk yet. Other runs may have written these.
+   */
   readonly #unflushed = new Set<string>();
-  /** Rejects permanently after one failure. The kernel reports a failure once, so another flush would succeed. */
+  /** Stays rejected after a failure: the kernel reports lost bytes only once, so another flush would succeed. */
   #flushing: Promise<void> = Promise.resolve();
   #lastWrite: Promise<unknown> = Promise.resolve();
 
   async isListed(directory: string, name: string): Promise<boolean> {
-    const isListed = (await this.#listedIn(directory)).has(name);
+    const isListed = (await this.#entriesIn(directory)).has(name);
     if (isListed) this.#unflushed.add(directory);
     return isListed;
   }
 
   /** `sha256` is in lower-case hexadecimal digits. */
   async add(directory: string, name: string, sha256: string): Promise<void> {
-    const path = pathIn(directory);
+    const path = toSumsPath(directory);
     await this.#inTurn(path, async () => {
-      const { fd } = openPlain(path, O_RDWR | O_APPEND | O_CREAT | O_NOFOLLOW);
-      await appendLine(fd, path, sumsLine(name, sha256)).finally(() => closeSync(fd));
+      const { fd } = openRegular(path, O_RDWR | O_APPEND | O_CREAT | O_NOFOLLOW);
+      await appendLine(fd, path, formatSumsLine(name, sha256)).finally(() => closeSync(fd));
     });
     this.#unflushed.add(directory);
-    (await this.#listed.get(directory))?.set(name, { sha256, offsets: [] });
+    (await this.#remembered.get(directory))?.set(name, { sha256, offsets: [] });
   }
 
   /**
-   * Makes the lines of a file comments that is about to be replaced by other bytes. Otherwise a kill between the
-   * replacement and the new line would leave the old hash for the new file.
+   * Call this before a file is replaced. Unless the new bytes have the hash that is listed, turns the lines of the file
+   * into comments. Otherwise a kill between the replacement and the new line would leave the old hash for the new file.
    */
-  async beforeReplace(directory: string, name: string, sha256: string): Promise<void> {
-    const listed = await this.#listedIn(directory);
-    const entry = listed.get(name);
+  async commentOutStaleLines(directory: string, name: string, sha256: string): Promise<void> {
+    const entries = await this.#entriesIn(directory);
+    const entry = entries.get(name);
     if (!entry || entry.sha256 === sha256) return;
-    const path = pathIn(directory);
+    const path = toSumsPath(directory);
     await this.#inTurn(path, async () => {
       for (const offset of entry.offsets) makeComment(path, offset, (line) => parseSumsLine(line)?.name === name);
     });
-    listed.delete(name);
+    entries.delete(name);
     this.#unflushed.add(directory);
     await this.flush();
   }
 
-  /** Does one write after the other, because a job must not find a line that another job has written only in part. */
+  /** Does one piece of work after the other, so that no job takes the unfinished line of another job for a torn one. */
   #inTurn(path: string, work: () => Promise<void>): Promise<void> {
-    const working = this.#lastWrite.then(() => withDiskError(path, work));
+    const working = this.#lastWrite.then(() => mapWriteErrors(path, work));
     this.#lastWrite = working.catch(() => {});
     return working;
   }
 
-  /** Flushes the lines of all files that count as listed. */
+  /** Flushes all lines that `isListed` or `add` has relied on since the last flush. */
   flush(): Promise<void> {
     this.#flushing = this.#flushing.then(async () => {
       const directories = [...this.#unflushed];
@@ -76,23 +81,23 @@ export class ChecksumFiles {
     return this.#flushing;
   }
 
-  #listedIn(directory: string): Promise<Map<string, SumsEntry>> {
-    const known = this.#listed.get(directory);
+  #entriesIn(directory: string): Promise<Map<string, SumsEntry>> {
+    const known = this.#remembered.get(directory);
     if (known) return known;
-    const [oldest = ''] = this.#listed.keys();
-    if (this.#listed.size >= MAX_DIRECTORIES) this.#listed.delete(oldest);
-    const path = pathIn(directory);
+    const [oldest = ''] = this.#remembered.keys();
+    if (this.#remembered.size >= MAX_REMEMBERED) this.#remembered.delete(oldest);
+    const path = toSumsPath(directory);
     const reading = readSums(path, path).then(({ entries }) => entries);
-    this.#listed.set(directory, reading);
+    this.#remembered.set(directory, reading);
     return reading;
   }
 }
 
-function pathIn(directory: string): string {
+function toSumsPath(directory: string): string {
   return `${directory}/${SUMS_NAME}`;
 }
 
-/** Returns where the bytes after the last line feed begin. */
+/** Returns where the bytes after the last line feed begin. Reads from the end, in ever larger pieces. */
 function findLastLine(fd: number, size: number): number {
   for (let length = TAIL_BYTES; ; length *= 16) {
     const tail = Buffer.alloc(Math.min(size, length));
@@ -102,21 +107,24 @@ function findLastLine(fd: number, size: number): number {
   }
 }
 
-/** Appends a line by one write. A line that a full disk or a power cut has torn becomes a comment first. */
+/**
+ * Appends a line by one write. First makes an incomplete last line a comment. After a partial write, the loop does the
+ * same with the line that this call has just written.
+ */
 async function appendLine(fd: number, path: string, line: string): Promise<void> {
   for (;;) {
     const { size } = fstatSync(fd);
     const lastLine = findLastLine(fd, size);
-    const isTorn = lastLine < size;
-    if (isTorn) makeComment(path, lastLine, () => true);
-    const bytes = Buffer.from(isTorn ? `\n${line}` : line);
+    const endsMidLine = lastLine < size;
+    if (endsMidLine) makeComment(path, lastLine, () => true);
+    const bytes = Buffer.from(endsMidLine ? `\n${line}` : line);
     if ((await append(fd, bytes, 0, bytes.length, null)).bytesWritten === bytes.length) return;
   }
 }
 
 /**
- * Makes a line a comment, by its first byte, if it still is the expected one: another program may have written the file
- * anew. A descriptor for appending could not write there.
+ * Overwrites the first byte of a line with `#`, if it is still the expected line: another program may have rewritten
+ * the file. Opens the file again, because a descriptor with O_APPEND always writes at the end.
  */
 function makeComment(path: string, offset: number, isExpected: (line: string) => boolean): void {
   const fd = openSync(path, O_RDWR | O_NOFOLLOW);
@@ -130,9 +138,9 @@ function makeComment(path: string, offset: number, isExpected: (line: string) =>
 }
 
 async function flushSums(directory: string): Promise<void> {
-  const path = pathIn(directory);
-  await withDiskError(path, async () => {
-    const { fd } = openPlain(path, OPEN_TO_FLUSH | O_NOFOLLOW);
+  const path = toSumsPath(directory);
+  await mapWriteErrors(path, async () => {
+    const { fd } = openRegular(path, OPEN_TO_FLUSH | O_NOFOLLOW);
     await flushFile(fd).finally(() => closeSync(fd));
     await flushDirectory(directory);
   });

@@ -1,37 +1,44 @@
-// Compares the files of one directory with its SHA256SUMS. Yields a finding for each listed and each unlisted file.
+// Compares the files of one directory with its SHA256SUMS, for `verify`. Files are opened without following a link, and
+// never outside of the directory, because whoever can write a SHA256SUMS could name any file in it.
 import { closeSync, constants } from 'node:fs';
 import { join } from 'node:path';
 import { isSystemError } from '../disk/failure.ts';
-import { openPlain } from '../disk/plain-file.ts';
-import { sha256Of } from '../disk/sha256.ts';
+import { openRegular } from '../disk/regular-file.ts';
+import { hashOpenFile } from '../disk/sha256.ts';
 import { errnoOf } from '../errors.ts';
-import { isPlainEntry, readSums, SUMS_NAME } from './format.ts';
+import { isSafeToOpen, readSums, SUMS_NAME } from './format.ts';
 
-/** The errors of opening a link, a socket, a directory or a device in the place of a file. */
-const NO_FILE = new Set(['ELOOP', 'ENXIO', 'EOPNOTSUPP', 'EISDIR', 'EFTYPE']);
+/**
+ * What `openRegular` throws for a link, a socket, a directory or a device. If one has replaced a file, that is
+ * `changed`.
+ */
+const NOT_A_FILE_ERRORS = new Set(['ELOOP', 'ENXIO', 'EOPNOTSUPP', 'EISDIR', 'EFTYPE']);
 
 export interface Finding {
-  /** The result. `damaged` and `torn` are of a SHA256SUMS itself. */
+  /** `damaged` and `torn` are about a SHA256SUMS itself, the others about a file. `unreadable` can be about either. */
   readonly result: 'same' | 'missing' | 'changed' | 'unlisted' | 'damaged' | 'torn' | 'unreadable';
   /** The path for display. */
   readonly path: string;
-  /** The reason, if the result alone does not tell it. */
+  /** Set if the result alone does not explain the finding. */
   readonly reason?: string;
+  /** The system error or `local_io` of an `unreadable` file. */
   readonly error?: unknown;
 }
 
-/** Called with the number of bytes of each block that was hashed. */
+/** Called with the number of bytes of each block after it has been hashed. */
 export type OnHashed = (bytes: number) => void;
 
 export interface SumsDirectory {
   /** The absolute path. */
   readonly path: string;
   readonly displayPath: string;
-  /** The names of the files that its SHA256SUMS should list. */
+  /** The names of all files in the directory except SHA256SUMS and parts. */
   readonly names: readonly string[];
 }
 
-/** Yields the result of each listed and each unlisted file. Throws the signal's reason. */
+/**
+ * Yields a finding for each listed and each unlisted file, and for a defective SHA256SUMS. Throws the signal's reason.
+ */
 export async function* verifyDirectory(
   { path, displayPath, names }: SumsDirectory,
   platform: string,
@@ -41,21 +48,21 @@ export async function* verifyDirectory(
   const sumsPath = join(displayPath, SUMS_NAME);
   const sums = await readSums(join(path, SUMS_NAME), sumsPath).catch((error) => ({ error }));
   if ('error' in sums) return yield { result: 'unreadable', path: sumsPath, error: sums.error };
-  const { entries, unreadable, isTorn } = sums;
-  if (unreadable.length > 0) {
-    const others = unreadable.length > 1 ? ` and ${unreadable.length - 1} more are unreadable` : ' is unreadable';
-    yield { result: 'damaged', path: sumsPath, reason: `line ${unreadable[0]}${others}` };
+  const { entries, invalidLines, endsMidLine } = sums;
+  if (invalidLines.length > 0) {
+    const others = invalidLines.length > 1 ? ` and ${invalidLines.length - 1} more are unreadable` : ' is unreadable';
+    yield { result: 'damaged', path: sumsPath, reason: `line ${invalidLines[0]}${others}` };
   } else if (entries.size === 0) yield { result: 'damaged', path: sumsPath, reason: 'it has no entries' };
-  if (isTorn) yield { result: 'torn', path: sumsPath, reason: 'its last line is incomplete' };
+  if (endsMidLine) yield { result: 'torn', path: sumsPath, reason: 'its last line is incomplete' };
   for (const [name, { sha256 }] of entries) {
-    // Joining them would resolve `..` in a name.
+    // Does not use `join`, which would resolve `..` in the name and hide it from the user.
     const entryPath = `${sumsPath.slice(0, -SUMS_NAME.length)}${name}`;
-    yield isPlainEntry(name, platform)
+    yield isSafeToOpen(name, platform)
       ? { path: entryPath, ...(await checkFile(join(path, name), sha256, signal, onHashed)) }
-      : { path: entryPath, result: 'missing', reason: 'not a file name in this directory: not opened' };
+      : { path: entryPath, result: 'missing', reason: 'not opened, because it is not a file name in this directory' };
   }
   for (const name of names) {
-    // HFS+ returns names in another form of Unicode than they were given.
+    // HFS+ stores names in another form of Unicode than that in which they were given.
     if (!entries.has(name) && !entries.has(name.normalize()))
       yield { result: 'unlisted', path: join(displayPath, name) };
   }
@@ -68,13 +75,13 @@ async function checkFile(
   onHashed: OnHashed,
 ): Promise<Omit<Finding, 'path'>> {
   try {
-    const { fd, stats } = openPlain(path, constants.O_RDONLY | constants.O_NOFOLLOW);
-    const actual = await sha256Of(fd, stats.size, signal, onHashed).finally(() => closeSync(fd));
+    const { fd, stats } = openRegular(path, constants.O_RDONLY | constants.O_NOFOLLOW);
+    const actual = await hashOpenFile(fd, stats.size, signal, onHashed).finally(() => closeSync(fd));
     return { result: actual === sha256 ? 'same' : 'changed' };
   } catch (error) {
     const errno = errnoOf(error) ?? '';
     if (!isSystemError(error)) throw error;
     if (errno === 'ENOENT') return { result: 'missing' };
-    return NO_FILE.has(errno) ? { result: 'changed' } : { result: 'unreadable', error };
+    return NOT_A_FILE_ERRORS.has(errno) ? { result: 'changed' } : { result: 'unreadable', error };
   }
 }

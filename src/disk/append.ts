@@ -1,32 +1,36 @@
-// Appends lines to a file that other processes may append to at the same time: a report, a done list.
+// Appends lines to a report or a done list. Several processes may append to the same file at the same time, so lines
+// are written with O_APPEND, and several lines by one write.
 import { constants, readSync, write } from 'node:fs';
 import { promisify } from 'node:util';
 import { closeFile } from './calls.ts';
-import { withDiskError } from './failure.ts';
-import { openPlain } from './plain-file.ts';
+import { mapWriteErrors } from './failure.ts';
+import { openRegular } from './regular-file.ts';
 
 const { O_APPEND, O_CREAT, O_RDWR } = constants;
 const LINE_FEED = 0x0a;
 const writeTo = promisify(write);
 
-/** A file of lines to which several processes may append: each line stays whole. */
 export class AppendFile {
   readonly #path: string;
   readonly #fd: number;
-  /** Whether a kill, a full disk or a power cut has torn the last line. The next write begins with a line break. */
-  #isTorn: boolean;
+  /**
+   * Whether the file ends in the middle of a line, as a kill, a full disk or a power cut can leave it. The next write
+   * then begins with a line break.
+   */
+  #endsMidLine: boolean;
   #lastWrite: Promise<unknown> = Promise.resolve();
 
-  private constructor(path: string, fd: number, isTorn: boolean) {
+  private constructor(path: string, fd: number, endsMidLine: boolean) {
     this.#path = path;
     this.#fd = fd;
-    this.#isTorn = isTorn;
+    this.#endsMidLine = endsMidLine;
   }
 
-  /** Opens a regular file, which is created if it is missing. Throws `local_io`. */
+  /** Opens a regular file, or creates it. Throws `local_io`. */
   static open(path: string): Promise<AppendFile> {
-    return withDiskError(path, async () => {
-      const { fd, stats } = openPlain(path, O_RDWR | O_APPEND | O_CREAT);
+    return mapWriteErrors(path, async () => {
+      const { fd, stats } = openRegular(path, O_RDWR | O_APPEND | O_CREAT);
+      // Stays a line feed if the file is empty.
       const last = Buffer.of(LINE_FEED);
       if (stats.size > 0) readSync(fd, last, 0, 1, stats.size - 1);
       return new AppendFile(path, fd, last[0] !== LINE_FEED);
@@ -34,11 +38,12 @@ export class AppendFile {
   }
 
   /**
-   * Appends lines by one write, each with its line feed. Throws `local_io`; then some of the lines may be in the file,
-   * and the last of these may be torn.
+   * Appends lines, which include their line feeds. Throws `local_io`. After that some of the lines may be in the file,
+   * and the last of those may be incomplete.
    */
   write(lines: readonly Buffer[]): Promise<void> {
-    const appending = this.#lastWrite.then(() => withDiskError(this.#path, () => this.#append(Buffer.concat(lines))));
+    const appending = this.#lastWrite.then(() => mapWriteErrors(this.#path, () => this.#append(Buffer.concat(lines))));
+    // The caller gets the error. Later writes are tried all the same.
     this.#lastWrite = appending.catch(() => {});
     return appending;
   }
@@ -46,15 +51,16 @@ export class AppendFile {
   /** Closes the file after the last write. Throws `local_io`. */
   async end(): Promise<void> {
     await this.#lastWrite;
-    await withDiskError(this.#path, () => closeFile(this.#fd));
+    await mapWriteErrors(this.#path, () => closeFile(this.#fd));
   }
 
+  /** Starts again after a partial write: the line that was cut stays, and all lines follow on new lines. */
   async #append(lines: Buffer): Promise<void> {
     for (;;) {
-      const text = this.#isTorn ? Buffer.concat([Buffer.of(LINE_FEED), lines]) : lines;
-      const { bytesWritten } = await writeTo(this.#fd, text, 0, text.length, null);
-      this.#isTorn = bytesWritten < text.length;
-      if (!this.#isTorn) return;
+      const bytes = this.#endsMidLine ? Buffer.concat([Buffer.of(LINE_FEED), lines]) : lines;
+      const { bytesWritten } = await writeTo(this.#fd, bytes, 0, bytes.length, null);
+      this.#endsMidLine = bytesWritten < bytes.length;
+      if (!this.#endsMidLine) return;
     }
   }
 }

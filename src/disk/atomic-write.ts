@@ -1,25 +1,27 @@
-// Writes whole small files: a reader sees either the old file or the complete new one, even after a crash.
+// Writes small files completely or not at all: the config file, keys, tokens and the failed list. Even after a crash, a
+// reader sees either the old file or the complete new one. Downloads have their own code for this in
+// `transfer/part.ts`.
 import { lstat, open, readlink, realpath, unlink } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { errnoOf, FilingsError } from '../errors.ts';
 import type { World } from '../world.ts';
-import { namesOn, undefinedIfMissing } from './calls.ts';
-import { diskError, withDiskError } from './failure.ts';
+import { nameCallsFor, undefinedIfMissing } from './calls.ts';
+import { mapWriteErrors, writeError } from './failure.ts';
 import { flushDirectory, makeDirectories } from './make-directories.ts';
 import { partName } from './part-name.ts';
-import { requirePlain } from './plain-file.ts';
+import { requireRegular } from './regular-file.ts';
 
 /** A file to create. */
 export interface NewFile {
   readonly path: string;
   readonly bytes: Uint8Array | string;
-  /** The permissions, which the file has before its first byte. */
+  /** The permissions. They are set when the file is created, so that no secret is ever readable for others. */
   readonly mode: number;
 }
 
 /**
- * Creates all files or none, and flushes their entries. Throws `local_io`, also if one of them already exists or its
- * directory is missing; a symbolic link is treated as an existing file.
+ * Creates all files or none, and flushes them. Throws `local_io`, even if only one of them already exists or has no
+ * directory. A symbolic link is treated as an existing file.
  */
 export async function createNewFiles(files: readonly NewFile[]): Promise<void> {
   const created: string[] = [];
@@ -29,11 +31,12 @@ export async function createNewFiles(files: readonly NewFile[]): Promise<void> {
       created.push(file.path);
       await flushDirectory(dirname(file.path));
     } catch (cause) {
+      // The first error is the one to report, so a failure to remove is ignored.
       for (const path of created) await unlink(path).catch(() => {});
-      if (errnoOf(cause) !== 'EEXIST') throw diskError(cause, file.path);
-      throw new FilingsError('local_io', 'already exists, and is not overwritten', {
+      if (errnoOf(cause) !== 'EEXIST') throw writeError(cause, file.path);
+      throw new FilingsError('local_io', 'already exists, and is never overwritten', {
         subject: { path: file.path },
-        hint: 'choose another name, or move the old file away',
+        hint: 'choose another name, or move the existing file away',
         cause,
       });
     }
@@ -41,44 +44,43 @@ export async function createNewFiles(files: readonly NewFile[]): Promise<void> {
 }
 
 interface ReplaceOptions {
-  /** The permissions, which the file has before its first byte. By default only the owner may read the file. */
+  /** The permissions. By default only the owner may read the file. */
   readonly mode?: number;
-  /** Whether missing directories are created. The users who may read the file may also enter these directories. */
+  /** Whether missing directories are created, which the same users may enter. */
   readonly makesDirectories?: boolean;
 }
 
-/**
- * Replaces or creates a file completely or not at all. Follows a symbolic link, and replaces or creates its target.
- * Throws `local_io`.
- */
+/** Replaces or creates a file. If `path` is a symbolic link, replaces or creates its target. Throws `local_io`. */
 export function replaceFile(
   path: string,
   text: string,
   { platform, sleep, random }: Pick<World, 'platform' | 'sleep' | 'random'>,
   { mode = 0o600, makesDirectories = false }: ReplaceOptions = {},
 ): Promise<void> {
-  return withDiskError(path, async () => {
-    const target = await targetOf(path);
+  return mapWriteErrors(path, async () => {
+    const target = await resolveLinks(path);
     const stats = await lstat(target).catch(undefinedIfMissing);
-    // The file is written by rename, which would replace a device or FIFO.
-    if (stats) requirePlain(stats);
+    // The rename below would replace even a device or a FIFO by a file.
+    if (stats) requireRegular(stats);
+    // Turns each read permission into a permission to enter: 0o444 >> 2 is 0o111.
     const made = makesDirectories ? makeDirectories(dirname(target), mode | ((mode & 0o444) >> 2)) : [];
     for (const directory of made) await flushDirectory(dirname(directory));
     const temporary = join(dirname(target), partName(basename(target), random()));
     await create({ path: temporary, bytes: text, mode });
-    await removeOnFailure(temporary, () => namesOn({ platform, sleep }).rename(temporary, target));
+    await removeOnFailure(temporary, () => nameCallsFor({ platform, sleep }).rename(temporary, target));
     await flushDirectory(dirname(target));
   });
 }
 
-async function targetOf(path: string): Promise<string> {
+/** Returns the path to which a chain of links leads, even if nothing exists there yet. */
+async function resolveLinks(path: string): Promise<string> {
   const real = await realpath(path).catch(undefinedIfMissing);
   if (real !== undefined) return real;
   const link = await readlink(path).catch(() => undefined);
-  return link === undefined ? path : targetOf(resolve(await realpath(dirname(path)), link));
+  return link === undefined ? path : resolveLinks(resolve(await realpath(dirname(path)), link));
 }
 
-/** Creates a file and flushes its bytes. Removes the file after a failure. Throws the system error. */
+/** Creates a file and flushes its bytes, but not its entry. Removes it after a failure. Throws the system error. */
 async function create({ path, bytes, mode }: NewFile): Promise<void> {
   const handle = await open(path, 'wx', mode);
   await removeOnFailure(path, async () => {

@@ -1,5 +1,5 @@
-// The system calls that this program makes on files. Calls on names are synchronous, because a call in the thread pool
-// takes ten times as long. Writes and flushes, which may take long, run in the pool.
+// System calls on files, with what differs between platforms. Calls that only change a name are synchronous, because
+// the same call in the thread pool takes ten times as long. Calls that may take long run in the pool.
 import { close, constants, linkSync, lstatSync, open, renameSync, unlinkSync } from 'node:fs';
 import { promisify } from 'node:util';
 import { createAbortController, type Sleep } from '../abort.ts';
@@ -7,27 +7,30 @@ import { errnoOf } from '../errors.ts';
 import type { World } from '../world.ts';
 
 const { O_CREAT, O_DIRECTORY, O_EXCL, O_NOFOLLOW, O_RDONLY, O_RDWR } = constants;
-/** Creates a file that must not exist, for reading and writing. */
+/** Flags that create a file for reading and writing, and fail if the name exists. */
 export const NEW_FILE = O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW;
 
 /**
- * Opens a file or directory only to flush it. Windows, which has no O_DIRECTORY, flushes only descriptors for writing.
+ * Flags for opening a file or directory only to flush it. Windows, which is recognized by its lack of O_DIRECTORY,
+ * refuses to flush a descriptor that was opened for reading.
  */
 export const OPEN_TO_FLUSH = O_DIRECTORY === undefined ? O_RDWR : O_RDONLY;
 
-// These calls run in the thread pool. They throw the system error.
-export const openFile = promisify(open) as (path: string | Buffer, flags: number, mode?: number) => Promise<number>;
-export const closeFile: (fd: number) => Promise<void> = promisify(close);
+// Both run in the thread pool, and throw the system error.
+export const openFile = promisify(open);
+export const closeFile = promisify(close);
 
-/** Calls that Windows refuses while another program has the file open. They throw the system error. */
-export interface Names {
+/**
+ * Calls that change names. Windows refuses them while another program has the file open. They throw the system error.
+ */
+export interface NameCalls {
   link(from: string, to: string): Promise<void>;
   rename(from: string, to: string): Promise<void>;
-  /** Removes a file. Does not fail if the file is missing. */
+  /** Removes a file, unless it is missing already. */
   remove(path: string): Promise<void>;
 }
 
-const POSIX: Names = {
+const POSIX: NameCalls = {
   link: async (from, to) => linkSync(from, to),
   rename: async (from, to) => renameSync(from, to),
   remove: async (path) => {
@@ -39,8 +42,8 @@ const POSIX: Names = {
   },
 };
 
-/** Returns the calls of a platform. */
-export function namesOn({ platform, sleep }: Pick<World, 'platform' | 'sleep'>): Names {
+/** Returns calls that on Windows are repeated for up to a second, because virus scanners open each new file briefly. */
+export function nameCallsFor({ platform, sleep }: Pick<World, 'platform' | 'sleep'>): NameCalls {
   if (platform !== 'win32') return POSIX;
   return {
     link: (from, to) => retryWhileInUse(() => POSIX.link(from, to), sleep),
@@ -49,21 +52,25 @@ export function namesOn({ platform, sleep }: Pick<World, 'platform' | 'sleep'>):
   };
 }
 
-/** The errors of Windows for a file that another program has open. */
+/** What Windows answers if another program has the file open. */
 const IN_USE_ERRORS: ReadonlySet<string | undefined> = new Set(['EPERM', 'EACCES', 'EBUSY']);
 const IN_USE_POLL_MS = 50;
 const MAX_IN_USE_MS = 1000;
 
-/** Throws `EINUSE` if another program has the file open that would be replaced, otherwise the error itself. */
+/**
+ * Throws EINUSE, a code of this program, if the file to replace is open in another program. Otherwise throws the error
+ * itself.
+ */
 function refineInUse(error: unknown, replaced: string): never {
-  // Windows has the same errors for a read-only file.
+  // Windows answers the same for a read-only file, which no waiting helps.
   const isWritable = ((lstatSync(replaced, { throwIfNoEntry: false })?.mode ?? 0) & 0o200) !== 0;
   if (!IN_USE_ERRORS.has(errnoOf(error)) || !isWritable) throw error;
   throw Object.assign(new Error('in use', { cause: error }), { code: 'EINUSE' });
 }
 
-/** Repeats a call that fails because another program has a file open, for up to one second. */
+/** Repeats a call for up to a second while it fails because another program has the file open. */
 export async function retryWhileInUse<T>(call: () => Promise<T>, sleep: Sleep): Promise<T> {
+  // `sleep` requires a signal. This one never aborts.
   const { signal } = createAbortController();
   for (let waited = 0; ; waited += IN_USE_POLL_MS) {
     try {
@@ -75,15 +82,13 @@ export async function retryWhileInUse<T>(call: () => Promise<T>, sleep: Sleep): 
   }
 }
 
-/** An argument for `catch`: returns undefined if the file does not exist. Throws any other error. */
+/** For `.catch(undefinedIfMissing)`: returns undefined if the file does not exist, and rethrows any other error. */
 export function undefinedIfMissing(error: unknown): undefined {
   if (errnoOf(error) !== 'ENOENT') throw error;
 }
 
-/**
- * Returns the bytes that a write has not written. A write may write only some of its bytes before the next one fails.
- */
-export function unwrittenAfter(chunks: readonly Buffer[], written: number): readonly Buffer[] {
+/** Returns the chunks without their first `written` bytes. A write may write only some of its bytes and succeed. */
+export function dropWritten(chunks: readonly Buffer[], written: number): readonly Buffer[] {
   let skipped = 0;
   for (const [index, chunk] of chunks.entries()) {
     if (skipped + chunk.length > written) return [chunk.subarray(written - skipped), ...chunks.slice(index + 1)];

@@ -1,179 +1,197 @@
-// The directories that a run writes to. Each is opened once: links below the user's directory are refused, and all
-// files of a directory share its flushes. A file is durable only if its own bytes, its entry and the entries of all new
-// directories above it are flushed.
+// The directories that one run writes to. Each is checked or created before its first file, and then remembered, for
+// two reasons: a symbolic link below the directory that the user named is refused, and all files of a directory share
+// its flushes.
+//
+// A file survives a power cut only if three things have been flushed: its own bytes (see `output-file.ts`), its entry
+// in its directory, and the entries of all new directories above it. The flushes here are those of entries.
 import { existsSync, lstatSync, type Stats, statSync } from 'node:fs';
 import { opendir } from 'node:fs/promises';
 import { basename, dirname, join, sep } from 'node:path';
 import { FilingsError } from '../errors.ts';
 import type { World } from '../world.ts';
-import { type Names, namesOn } from './calls.ts';
-import { diskError, withDiskError } from './failure.ts';
+import { type NameCalls, nameCallsFor } from './calls.ts';
+import { mapWriteErrors, writeError } from './failure.ts';
 import { flushDirectory, makeDirectories, makeDirectory } from './make-directories.ts';
 import { isPartName } from './part-name.ts';
 
-/** The age at which a part that nobody writes to is removed. Milliseconds. */
+/** A part that was last written a day before a new one is treated as that of a killed run. */
 const MIN_ABANDONED_AGE_MS = 86_400_000;
-/** Bounds the memory of a run with many directories. A directory that was dropped is opened again when it is needed. */
-const MAX_OPEN = 1024;
+/** Bounds the memory of a run with many directories. A forgotten directory is checked and flushed again when needed. */
+const MAX_REMEMBERED = 1024;
 
-/** The path of a directory, in two parts with different rules. */
+/** The path of a directory in two pieces, because different rules apply to them. */
 export interface DirectoryLocation {
   /** The absolute path that the user named. Symbolic links in it are followed. */
   readonly directory: string;
   /**
-   * A relative path of safe names below `directory`. No symbolic link in it is followed, and missing directories are
-   * created. Undefined: `directory` itself, which must exist, as for the shell's `>`.
+   * A relative path of safe names below `directory`, or `.` for `directory` itself. No symbolic link in it is followed,
+   * and missing directories are created.
    */
-  readonly below: string | undefined;
+  readonly below: string;
+  /** Whether `directory` is never created. That is the rule for `-o PATH`, as for the shell's `> PATH`. */
+  readonly mustExist?: boolean;
 }
 
-/** An open directory. */
+/** A directory that this run has checked or created. */
 export class Directory {
   /** The absolute path. */
   readonly path: string;
-  /** Flushes the entries of the directories above this one. Undefined when done. */
-  #above: Promise<unknown> | undefined;
-  /** Whether the entries that were there when this run came are surely on the disk. */
-  #isFlushed: boolean;
-  /** Whether killed runs may have left parts here. */
-  #mayHaveParts: boolean;
-  /** Stays rejected after one failure: the kernel reports a failure only once, so another flush would succeed. */
-  #last: Promise<void> = Promise.resolve();
-  #next: Promise<void> | undefined;
+  /** Flushes the entries of the directories above this one. Undefined once it has succeeded. */
+  #flushingAncestors: Promise<unknown> | undefined;
+  /** False until the first flush, except for a directory that this run has created, because that was empty. */
+  #areOwnEntriesFlushed: boolean;
+  #mayHoldAbandonedParts: boolean;
+  /** Stays rejected after a failure: the kernel reports lost entries only once, so another flush would succeed. */
+  #lastFlush: Promise<void> = Promise.resolve();
+  /** A flush that starts when the last one ends. All calls of `flush` until then share it. */
+  #waitingFlush: Promise<void> | undefined;
 
-  constructor(path: string, isNew: boolean, above: Promise<unknown> | undefined) {
+  constructor(path: string, isNew: boolean, flushingAncestors: Promise<unknown> | undefined) {
     this.path = path;
-    this.#isFlushed = isNew;
-    this.#mayHaveParts = !isNew;
-    this.#above = above;
-    // Each file of the directory awaits a failure itself.
-    above?.then(
+    this.#areOwnEntriesFlushed = isNew;
+    this.#mayHoldAbandonedParts = !isNew;
+    this.#flushingAncestors = flushingAncestors;
+    // Without a handler here, Node would end the program for an unhandled rejection. Each file that awaits the promise
+    // reports the failure.
+    flushingAncestors?.then(
       () => {
-        this.#above = undefined;
+        this.#flushingAncestors = undefined;
       },
       () => {},
     );
   }
 
   /**
-   * Removes the parts of killed runs: those that are a day older than a part that this run has just created here. The
-   * clock of this machine may differ from that of a network disk, so it decides nothing. Throws the system error.
+   * Removes the parts that killed runs have left. `createdMs` is the modification time of a part that this run has just
+   * written here. It is compared with those of the other parts because one clock sets them all: that of the file
+   * server, if this is a network file system. The clock of this machine may differ from it. Throws the system error.
    */
-  async removeAbandoned(createdMs: number, names: Names): Promise<void> {
-    if (!this.#mayHaveParts) return;
-    this.#mayHaveParts = false;
-    // Never has all names of a large directory in memory.
+  async removeAbandonedParts(createdMs: number, nameCalls: NameCalls): Promise<void> {
+    if (!this.#mayHoldAbandonedParts) return;
+    this.#mayHoldAbandonedParts = false;
+    // Unlike `readdir`, this never holds all names of a large directory in memory.
     for await (const { name } of await opendir(this.path, { bufferSize: 1024 })) {
       const path = `${this.path}${sep}${name}`;
       const stats = isPartName(name) ? lstatSync(path, { throwIfNoEntry: false }) : undefined;
-      if (stats && createdMs - stats.mtimeMs >= MIN_ABANDONED_AGE_MS) await names.remove(path).catch(() => {});
+      if (stats && createdMs - stats.mtimeMs >= MIN_ABANDONED_AGE_MS) await nameCalls.remove(path).catch(() => {});
     }
   }
 
-  /** Waits for a flush of all entries that starts after this call; callers share it. Throws `local_io`. */
+  /** Makes all current entries durable, by a flush that starts after this call. Throws `local_io`. */
   async flush(): Promise<void> {
-    if (!this.#next) {
-      this.#next = this.#last.then(() => {
-        this.#next = undefined;
-        return withDiskError(this.path, () => flushDirectory(this.path));
+    if (!this.#waitingFlush) {
+      this.#waitingFlush = this.#lastFlush.then(() => {
+        this.#waitingFlush = undefined;
+        return mapWriteErrors(this.path, () => flushDirectory(this.path));
       });
-      this.#last = this.#next;
+      this.#lastFlush = this.#waitingFlush;
     }
-    await this.#next;
-    this.#isFlushed = true;
-    await this.#above;
+    await this.#waitingFlush;
+    this.#areOwnEntriesFlushed = true;
+    await this.#flushingAncestors;
   }
 
-  /** Whether all existing files are surely on the disk. */
-  get isSettled(): boolean {
-    return this.#isFlushed && this.#above === undefined;
+  /** Whether `flushExistingEntries` has nothing to do. */
+  get areExistingEntriesFlushed(): boolean {
+    return this.#areOwnEntriesFlushed && this.#flushingAncestors === undefined;
   }
 
-  /** Makes existing files durable: another run may have named them just now, and not flushed them. */
-  async settle(): Promise<void> {
-    if (!this.#isFlushed) await this.flush();
-    await this.#above;
+  /**
+   * Makes the entries durable that existed before this run: another run may have added them a moment ago and died
+   * before its flush. Throws `local_io`.
+   */
+  async flushExistingEntries(): Promise<void> {
+    if (!this.#areOwnEntriesFlushed) await this.flush();
+    await this.#flushingAncestors;
   }
 }
 
-/** What the directories of a run, and the parts in them, need of the world. */
+/** What the directories and the parts in them need of the world. */
 type DirectoryWorld = Pick<World, 'cwd' | 'platform' | 'uid' | 'now' | 'random' | 'sleep'>;
 
 /** The directories of a run. */
 export class Directories {
-  readonly names: Names;
+  readonly nameCalls: NameCalls;
   readonly world: DirectoryWorld;
   /** The number of bytes in the parts that this run keeps for a later one. */
   keptBytes = 0;
-  readonly #opened = new Map<string, Directory>();
+  /** The directories by `toKey`, from the oldest to the newest. */
+  readonly #remembered = new Map<string, Directory>();
 
   constructor(world: DirectoryWorld) {
     this.world = world;
-    this.names = namesOn(world);
+    this.nameCalls = nameCallsFor(world);
   }
 
-  /** Opens or creates a directory. Throws `local_io`, for this file alone if something else has the directory's name. */
-  open(location: DirectoryLocation): Directory {
-    const known = this.getIfOpen(location);
+  /**
+   * Returns a directory, which is checked or created unless it is remembered. Throws `local_io`. The error stops the
+   * run, unless it is only about a file or link below the directory that the user named.
+   */
+  prepare(location: DirectoryLocation): Directory {
+    const known = this.getRemembered(location);
     if (known) return known;
-    const opened = this.#open(location);
-    this.#opened.set(keyOf(location), opened);
-    const [oldest = ''] = this.#opened.keys();
-    if (this.#opened.size > MAX_OPEN) this.#opened.delete(oldest);
-    return opened;
+    const prepared = this.#prepare(location);
+    this.#remembered.set(toKey(location), prepared);
+    // This may also forget that a flush has failed. But such a failure ends the run.
+    const [oldest = ''] = this.#remembered.keys();
+    if (this.#remembered.size > MAX_REMEMBERED) this.#remembered.delete(oldest);
+    return prepared;
   }
 
-  /** Returns undefined if the directory is not open yet. */
-  getIfOpen(location: DirectoryLocation): Directory | undefined {
-    return this.#opened.get(keyOf(location));
+  getRemembered(location: DirectoryLocation): Directory | undefined {
+    return this.#remembered.get(toKey(location));
   }
 
-  /** Opens a directory, unless it must be created first. Throws the errors of `open`. */
-  openExisting(location: DirectoryLocation): Directory | undefined {
-    const { directory, below } = location;
-    return below === undefined || existsSync(join(directory, below)) ? this.open(location) : undefined;
+  /** Returns undefined for a directory that would have to be created. Throws the errors of `prepare`. */
+  prepareExisting(location: DirectoryLocation): Directory | undefined {
+    const { directory, below, mustExist } = location;
+    return mustExist || existsSync(join(directory, below)) ? this.prepare(location) : undefined;
   }
 
-  #open({ directory, below }: DirectoryLocation): Directory {
-    const isRoot = below === undefined || below === '.';
-    const parent = isRoot ? undefined : this.open({ directory, below: dirname(below) });
-    const path = parent ? join(parent.path, basename(below ?? '')) : directory;
+  #prepare(location: DirectoryLocation): Directory {
+    const { directory, below, mustExist = false } = location;
+    if (below === '.') return prepareRoot(directory, mustExist, this.world.cwd);
+    const parent = this.prepare({ ...location, below: dirname(below) });
+    const path = join(parent.path, basename(below));
     try {
-      if (!parent) return this.#openRoot(path, below !== undefined);
       const isNew = !lstatSync(path, { throwIfNoEntry: false }) && makeDirectory(path);
       requireDirectory(path, lstatSync(path));
-      return new Directory(path, isNew, isNew ? parent.flush() : parent.settle());
+      return new Directory(path, isNew, isNew ? parent.flush() : parent.flushExistingEntries());
     } catch (error) {
-      throw diskError(error, path);
+      throw writeError(error, path);
     }
   }
+}
 
-  #openRoot(path: string, canCreate: boolean): Directory {
-    const made = canCreate ? makeDirectories(path) : [];
-    // The final `/.` makes the call fail for anything but a directory, except on Windows.
-    requireDirectory(path, statSync(`${path}/.`));
-    if (made.length > 0) return new Directory(path, true, flushEntries(made));
-    // The working directory was there before. A parent that this user may not read cannot be flushed.
-    const wasThere = !canCreate || path === this.world.cwd;
-    return new Directory(path, false, wasThere ? undefined : flushEntries([path]).catch(() => {}));
+/** Checks or creates the directory that the user named. */
+function prepareRoot(path: string, mustExist: boolean, cwd: string): Directory {
+  try {
+    const made = mustExist ? [] : makeDirectories(path);
+    requireDirectory(path, statSync(path), true);
+    if (made.length > 0) return new Directory(path, true, flushEntriesOf(made));
+    // Another run may have created the directory a moment ago and not flushed its entry. The working directory, and one
+    // that must exist, were there before this command. The error is ignored, because the user may not be allowed to
+    // read the parent.
+    const wasThere = mustExist || path === cwd;
+    return new Directory(path, false, wasThere ? undefined : flushEntriesOf([path]).catch(() => {}));
+  } catch (error) {
+    throw writeError(error, path);
   }
 }
 
-/** Flushes the entries of directories. Throws `local_io`. */
-async function flushEntries(paths: readonly string[]): Promise<void> {
-  for (const path of paths) await withDiskError(path, () => flushDirectory(dirname(path)));
+/** Flushes the entries of directories in their parents. Throws `local_io`. */
+async function flushEntriesOf(directories: readonly string[]): Promise<void> {
+  for (const path of directories) await mapWriteErrors(path, () => flushDirectory(dirname(path)));
 }
 
-/** Joins both paths with a NUL, which no path contains. */
-function keyOf({ directory, below = '' }: DirectoryLocation): string {
+/** Returns a key of the map. No path contains a NUL. */
+function toKey({ directory, below }: DirectoryLocation): string {
   return `${directory}\0${below}`;
 }
 
-function requireDirectory(path: string, stats: Stats): void {
+function requireDirectory(path: string, stats: Stats, stopsRun = false): void {
   if (stats.isDirectory()) return;
-  const kind = stats.isSymbolicLink() ? 'a link' : 'not a directory';
-  throw new FilingsError('local_io', `cannot write there: it is ${kind}`, {
-    subject: { path },
-    hint: 'remove it, or choose another directory with --directory',
-  });
+  const kind = stats.isSymbolicLink() ? 'a symbolic link' : 'not a directory';
+  const hint = 'remove it, or choose another directory';
+  throw new FilingsError('local_io', `cannot write: it is ${kind}`, { subject: { path }, hint, stopsRun });
 }

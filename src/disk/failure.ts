@@ -1,81 +1,98 @@
-// Turns errors of the file system into errors of the program, with a reason in words and a hint.
+// Turns errors of the file system into `local_io` errors, with a reason in words and a hint.
 import { constants } from 'node:os';
 import { getSystemErrorMap } from 'node:util';
 import { errnoOf, FilingsError } from '../errors.ts';
 import { foreign } from '../secrets.ts';
 
-const { errno } = constants;
-const ELSEWHERE = 'choose another place';
-const ROOM = 'free some space, then run it again: complete files are kept';
-const CHECK = `check the disk and the path, or ${ELSEWHERE}`;
-
-const REASONS: Readonly<Record<string, readonly [reason: string, hint: string]>> = {
-  ENOSPC: ['the disk is full', ROOM],
-  EDQUOT: ['the disk quota is used up', ROOM],
-  ESTALE: ['stale file handle', CHECK],
-  EFBIG: ['the file is larger than may be written here', `raise the limit (ulimit -f), or ${ELSEWHERE}`],
-  EACCES: ['permission denied', `${ELSEWHERE}, or change its permissions`],
-  EMFILE: ['too many open files', 'lower --jobs, or raise the limit (ulimit -n)'],
-  EIO: ['the disk reported an error', CHECK],
-  ENOENT: ['no such directory', `create it first (mkdir -p), or ${ELSEWHERE}`],
-  EFTYPE: ['it is not a regular file', ELSEWHERE],
-  EISDIR: ['it is a directory', 'name a file, or move it away'],
-  EBUSY: ['it is in use, or mounted by itself', 'if a container mounts this one file, mount its directory instead'],
-  EINUSE: ['another program has it open', 'close it there, then run it again'],
-  ELOOP: ['a symbolic link already exists there', `remove it, or ${ELSEWHERE}`],
-};
-
-/** Common errors of file systems without a name in libuv, by number. */
-const UNNAMED: Readonly<Record<number, string>> = { [errno.ESTALE]: 'ESTALE', [errno.EDQUOT]: 'EDQUOT' };
+const { ESTALE, EDQUOT } = constants.errno;
+const CHOOSE_PATH = 'choose another path';
+const FREE_SPACE = 'free some space, then run it again';
+const CHECK_DISK = `check the disk and the path, or ${CHOOSE_PATH}`;
 
 /**
- * Returns a `local_io` for a failed write to a path. It stops the run, unless the cause is only that another program
- * has the file open. Returns any error that is not of the system as it is, because such an error is a defect.
+ * Frequent reasons, in plainer words than those of the system, and what to do after a failed write. `readError` uses the
+ * reasons, too, so they must also be true of a failed read. This program itself throws EFTYPE (`regular-file.ts`) and
+ * EINUSE (`calls.ts`); Linux has neither.
  */
-export function diskError(error: unknown, path: string): unknown {
+const REASONS: Readonly<Record<string, readonly [reason: string, hint: string]>> = {
+  ENOSPC: ['the disk is full', FREE_SPACE],
+  EDQUOT: ['the disk quota is used up', FREE_SPACE],
+  ESTALE: ['stale file handle', CHECK_DISK],
+  EFBIG: ['the file is larger than allowed', 'raise the limit (ulimit -f), or choose a path on another file system'],
+  EACCES: ['permission denied', `${CHOOSE_PATH}, or change its permissions`],
+  EMFILE: ['too many open files', 'lower --jobs, or raise the limit (ulimit -n)'],
+  EIO: ['the disk reported an error', CHECK_DISK],
+  ENOENT: ['no such directory', `create it first (mkdir -p), or ${CHOOSE_PATH}`],
+  EFTYPE: ['it is not a regular file', CHOOSE_PATH],
+  EISDIR: ['it is a directory', `move it away, or ${CHOOSE_PATH}`],
+  EBUSY: ['it is in use, or it is a mount point', 'if a container mounts this one file, mount its directory instead'],
+  EINUSE: ['another program has it open', 'close it there, then run it again'],
+  // Here it is always a link that O_NOFOLLOW refused, or a loop of links.
+  ELOOP: ['it is a symbolic link', `remove it, or ${CHOOSE_PATH}`],
+};
+
+/** Frequent errors that libuv does not name. Node gives them a code such as `Unknown system error -116`. */
+const NAMES_BY_NUMBER: Readonly<Record<number, string>> = { [ESTALE]: 'ESTALE', [EDQUOT]: 'EDQUOT' };
+
+/**
+ * Returns the `local_io` of a failed write. It stops the run, because the next file would probably fail, too. Only a
+ * file that another program has open fails alone. Returns any other error than one of the system unchanged: it is a
+ * `FilingsError` already, or a defect.
+ */
+export function writeError(error: unknown, path: string): unknown {
   if (!isSystemError(error)) return error;
-  const [reason, hint] = explain(error);
+  const [reason, hint] = describe(error);
   const stopsRun = errnoOf(error) !== 'EINUSE';
   const details = { subject: { path }, hint, cause: error, stopsRun };
   return new FilingsError('local_io', `cannot write: ${reason}`, details);
 }
 
-/** Returns the result of `work`. Throws its system errors as `diskError` returns them. */
-export async function withDiskError<T>(path: string, work: () => Promise<T>): Promise<T> {
+/** Returns the result of `work`. Throws its errors as `writeError` returns them. */
+export async function mapWriteErrors<T>(path: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
-    throw diskError(error, path);
+    throw writeError(error, path);
   }
 }
 
-/** Returns a `local_io` for a failed read of a path, which does not stop the run. Returns other errors as they are. */
+/** Returns the `local_io` of a failed read, which does not stop the run. Returns any other error unchanged. */
 export function readError(error: unknown, path: string): unknown {
   if (!isSystemError(error)) return error;
+  // Unlike a failed write, a failed read may well mean that the file itself is missing.
+  const reason = errnoOf(error) === 'ENOENT' ? 'no such file or directory' : describe(error)[0];
   const hint = 'check its permissions, and the disk';
-  return new FilingsError('local_io', `cannot read: ${explain(error)[0]}`, { subject: { path }, hint, cause: error });
+  return new FilingsError('local_io', `cannot read: ${reason}`, { subject: { path }, hint, cause: error });
 }
 
-/** Returns whether an error is one of a system call or of a closed stream, and not a defect. */
+/** Returns whether an error comes from a system call or a closed stream. Other errors of Node are defects. */
 export function isSystemError(error: unknown): boolean {
-  const { errno: number } = (error ?? {}) as { errno?: unknown };
-  return typeof number === 'number' || /^(E[A-Z0-9]+|ERR_STREAM_.+)$/.test(errnoOf(error) ?? '');
+  return numberOf(error) !== undefined || /^(E[A-Z0-9]+|ERR_STREAM_.+)$/.test(errnoOf(error) ?? '');
 }
 
-function explain(error: unknown): readonly [reason: string, hint: string] {
-  return REASONS[nameOf(error) ?? ''] ?? [systemReason(error), CHECK];
+function describe(error: unknown): readonly [reason: string, hint: string] {
+  return REASONS[nameOf(error) ?? ''] ?? [systemReason(error), CHECK_DISK];
 }
 
-function nameOf(error: unknown): string | undefined {
-  const { errno: number } = (error ?? {}) as { errno?: unknown };
-  return (typeof number === 'number' && UNNAMED[-number]) || errnoOf(error);
-}
-
-/** Returns a system error in words and with its name: `permission denied (EACCES)`. */
+/**
+ * Returns the words and the name of a system error, such as `permission denied (EACCES)`. For calls that do not write a
+ * file, because the reasons above can mislead there: a missing config file is not a missing directory.
+ */
 export function systemReason(error: unknown): string {
-  const code = nameOf(error);
-  if (code === undefined) return foreign(error instanceof Error ? error.message : String(error));
-  const [, words] = [...getSystemErrorMap().values()].find(([name]) => name === code) ?? [];
-  const reason = words ?? REASONS[code]?.[0];
-  return reason === undefined ? code.replace(/^Unknown system error -/, 'system error ') : `${reason} (${code})`;
+  const name = nameOf(error);
+  if (name === undefined) return foreign(error instanceof Error ? error.message : String(error));
+  const [, words] = [...getSystemErrorMap().values()].find(([known]) => known === name) ?? [];
+  const reason = words ?? REASONS[name]?.[0];
+  return reason === undefined ? name.replace(/^Unknown system error -/, 'system error ') : `${reason} (${name})`;
+}
+
+/** Returns the name of a system error, such as `ENOSPC`, or the code of another error of Node. */
+function nameOf(error: unknown): string | undefined {
+  return NAMES_BY_NUMBER[-(numberOf(error) ?? 0)] ?? errnoOf(error);
+}
+
+/** Returns the number of a system error, such as -28 for ENOSPC. Node calls it `errno`. */
+function numberOf(error: unknown): number | undefined {
+  const { errno } = (error ?? {}) as { errno?: unknown };
+  return typeof errno === 'number' ? errno : undefined;
 }

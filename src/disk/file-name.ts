@@ -1,27 +1,31 @@
-// Decides which names from the service, the input and the command line may become names on a disk, and which names some
-// file systems treat as the same.
+// Decides which names may become names of files. They come from the service, from the input and from the command line,
+// so they may be hostile: a name must not lead to another directory, to a device or to an option of another program.
+// Also decides which names some file system would treat as the same.
 import { shellWord } from '../text.ts';
 import { MAX_FINAL_NAME_BYTES } from './part-name.ts';
 
-/** The fault of a name that is refused. The reason is a sentence whose subject is "it", the name. */
+/** Why a name is refused. In the reason, which is a sentence, "it" is the name. */
 export interface FileNameFault {
   readonly reason: string;
   readonly hint?: string;
 }
 
-/** A folder such as `xslF345X05` before a primary document names a rendering of the document, not a directory. */
+/**
+ * Matches a name such as `xslF345X05/form4.xml`. The folder chooses a style sheet for showing the document. It is not a
+ * directory.
+ */
 const STYLE_SHEET_FOLDER = /^xsl[\w.-]*\/([^/\\]+)$/i;
-/** A device keeps its meaning with any text after the first dot. Superscript digits count as digits. */
+/** `NUL.txt` is the device NUL, too, and Windows treats superscript digits as digits. */
 const WINDOWS_DEVICE = /^(con|prn|aux|nul|clock\$|conin\$|conout\$|(com|lpt)[0-9\u00b9\u00b2\u00b3]) *(\.|$)/i;
-/** Characters that hide or reorder text: controls, format characters, lone surrogates, separators and fillers. */
+/** Characters that hide or reorder others: controls, format characters, lone surrogates, separators and fillers. */
 const INVISIBLE = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\u115f\u1160\u3164\uffa0]|\u034f/u;
-/** The key of the file that `--checksums` writes next to the others, in any spelling that a file system treats as the same. */
-const CHECKSUMS = 'sha256sums';
+/** The folded name of the file that `--checksums` writes. */
+const FOLDED_SUMS_NAME = 'sha256sums';
 
-/** Matches nearly all names, and none that breaks a rule. */
-const PLAIN = /^(?!con|prn|aux|nul|clock|com|lpt|sha256)[a-z0-9](?:[\w.-]{0,150}[\w-])?$/i;
+/** A fast path: matches nearly all real names, and none that breaks one of the rules below. */
+const HARMLESS = /^(?!con|prn|aux|nul|clock|com|lpt|sha256)[a-z0-9](?:[\w.-]{0,150}[\w-])?$/i;
 
-/** Characters that Windows allows in no name. */
+/** Windows allows these characters in no name. */
 const REFUSED_BY_WINDOWS = /[<>"|?*]/;
 
 const RULES: readonly (readonly [isBroken: (name: string, platform: string) => boolean, reason: string])[] = [
@@ -37,15 +41,15 @@ const RULES: readonly (readonly [isBroken: (name: string, platform: string) => b
     (name, platform) => platform === 'win32' && REFUSED_BY_WINDOWS.test(name),
     'it contains a character that Windows does not allow in names: < > " | ? *',
   ],
-  [(name) => twinKey(name) === CHECKSUMS, 'it is the name of the list of checksums'],
+  [(name) => foldName(name) === FOLDED_SUMS_NAME, 'it is the name of the file that --checksums writes'],
 ];
 
 /**
- * Returns the fault of a name from the service, the input or the command line that could be something else than one
- * file in the right directory. Returns undefined if the name may be used as it is.
+ * Returns why a name is refused, because it could be something else than one file in the right directory. Returns
+ * undefined if the name may be used unchanged.
  */
 export function fileNameFault(name: string, platform: string): FileNameFault | undefined {
-  if (PLAIN.test(name)) return undefined;
+  if (HARMLESS.test(name)) return undefined;
   const bare = STYLE_SHEET_FOLDER.exec(name)?.[1];
   if (bare !== undefined && fileNameFault(bare, platform) === undefined) {
     return {
@@ -67,16 +71,19 @@ export function isOneFile(name: string, platform: string): boolean {
   return !/[\\:\p{Cc}]|[. ]$/u.test(name) && !REFUSED_BY_WINDOWS.test(name) && !WINDOWS_DEVICE.test(name);
 }
 
-/** Characters that comparisons ignore, and the dot that remains of a capital dotted I in lower case. */
+/**
+ * Characters that comparisons ignore, and the combining dot that remains when a capital dotted I becomes lower case.
+ */
 const IGNORED = /\p{Default_Ignorable_Code_Point}|(?<=i)\u0307/gu;
 
 /**
- * Returns a key that two names share if they may be one file on some disk: one that ignores case, or one that
- * normalizes Unicode (APFS, HFS+, NTFS, ext4 and ZFS with case folding). In doubt, two names share a key.
+ * Returns the folded name: two names that have the same one may be the same file, because a file system may ignore case
+ * or normalize Unicode (APFS, HFS+, NTFS, ext4 and ZFS with case folding). In doubt, two names fold to the same.
  */
-export function twinKey(name: string): string {
-  // In ASCII only the two cases of a letter are alike.
+export function foldName(name: string): string {
+  // A fast path. In ASCII, only the upper and lower case of a letter can be the same.
   if (/^[\0-\x7f]*$/.test(name)) return name.toLowerCase();
+  // One step can enable another one, so they are repeated until nothing changes.
   let folded = name;
   for (let before = ''; before !== folded; ) {
     before = folded;

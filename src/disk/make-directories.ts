@@ -1,4 +1,5 @@
-// Creates directories, and flushes the entries of one.
+// Creates directories, and flushes the entries of a directory. The two are separate calls, so that all files of a run
+// can share the flushes: see `directory.ts`.
 import { constants, existsSync, mkdirSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { dirname } from 'node:path';
@@ -6,17 +7,19 @@ import { errnoOf } from '../errors.ts';
 import { OPEN_TO_FLUSH } from './calls.ts';
 
 /**
- * Creates a directory and those above it. Returns those that it made, from the top; the caller flushes their entries.
- * Does not use Node's recursive mkdir, which never returns on a path such as /proc/nope. Throws the system error.
+ * Creates a directory and all missing ones above it. Returns the new ones from the top down, so that the caller can
+ * flush their entries. Throws the system error.
+ *
+ * Node's recursive `mkdir` cannot be used, because it never returns for a path such as /proc/nope.
  */
 export function makeDirectories(absolute: string, mode?: number): readonly string[] {
   const missing: string[] = [];
-  // A missing drive of Windows cannot be created, and has no directory above.
+  // The second condition ends the loop at a drive of Windows that does not exist, because its `dirname` is itself.
   for (let path = absolute; !existsSync(path) && dirname(path) !== path; path = dirname(path)) missing.unshift(path);
   return missing.filter((path) => makeDirectory(path, mode));
 }
 
-/** Creates a directory without a flush. Returns false if an entry has its name already. Throws the system error. */
+/** Returns false if the name already exists, whatever it is. Throws any other system error. */
 export function makeDirectory(path: string, mode?: number): boolean {
   try {
     mkdirSync(path, mode);
@@ -27,20 +30,20 @@ export function makeDirectory(path: string, mode?: number): boolean {
   }
 }
 
-/** Flushes the entries of a directory. Throws the system error. */
+/** Flushes the entries of a directory, if the file system can do that. Throws the system error. */
 export async function flushDirectory(path: string): Promise<void> {
-  const handle = await open(path, OPEN_TO_FLUSH | constants.O_DIRECTORY).catch(undefinedIfNotFlushed);
+  const handle = await open(path, OPEN_TO_FLUSH | constants.O_DIRECTORY).catch(undefinedIfUnsupported);
   await handle
     ?.sync()
-    .catch(undefinedIfNotFlushed)
+    .catch(undefinedIfUnsupported)
     .finally(() => handle.close());
 }
 
 /**
- * Some file systems cannot flush a directory, and Windows refuses the flush to users who may not write to the
- * directory.
+ * For `.catch(undefinedIfUnsupported)`. Some file systems cannot flush a directory. Windows, where OPEN_TO_FLUSH is
+ * O_RDWR, also refuses it to users who may not write to the directory.
  */
-function undefinedIfNotFlushed(error: unknown): undefined {
+function undefinedIfUnsupported(error: unknown): undefined {
   const refusals = ['EINVAL', 'ENOTSUP', 'EBADF', ...(OPEN_TO_FLUSH === constants.O_RDWR ? ['EPERM', 'EACCES'] : [])];
   if (!refusals.includes(errnoOf(error) ?? '')) throw error;
 }

@@ -1,12 +1,14 @@
-// Writes the bytes of one file, and remembers the first failed write or flush.
+// Writes the bytes of one file and flushes them. It is a separate file because of one rule of the kernel: it reports
+// lost bytes only once, and after that a flush succeeds although the bytes are gone. So the first failure is
+// remembered, and every later write and flush throws it.
 import { closeSync, fdatasync, fsync, ftruncate, writev, writevSync } from 'node:fs';
 import { promisify } from 'node:util';
-import { unwrittenAfter } from './calls.ts';
-import { sha256Of } from './sha256.ts';
+import { dropWritten } from './calls.ts';
+import { hashOpenFile } from './sha256.ts';
 
-/** The number of bytes after which a flush starts in the background, so that the disk works while the network does. */
+/** A flush starts in the background after this many new bytes, so that disk and network work at the same time. */
 const FLUSH_EVERY_BYTES = 128 << 20;
-/** The largest write that is made synchronously. A larger one may have to wait for the disk. Bytes. */
+/** A larger write may have to wait for the disk, so it runs in the thread pool. */
 const MAX_SYNC_WRITE_BYTES = 64 << 10;
 
 const writeChunks = promisify(writev);
@@ -14,105 +16,101 @@ const flushAll = promisify(fsync);
 const flushData = promisify(fdatasync);
 const truncateTo = promisify(ftruncate);
 
-/**
- * A file that one writer writes front to back, and closes. Errors are the system's own. After a failed write or flush
- * each later one fails with the same error: the kernel reports lost bytes only once, so another flush would succeed.
- */
+/** A file that one writer writes from front to back. All methods throw system errors. */
 export class OutputFile {
   readonly fd: number;
   #size: number;
-  #flushed: number;
-  #flushing: Promise<unknown> | undefined;
+  /** The number of bytes that a flush has put on the disk. */
+  #flushedSize: number;
+  #runningFlush: Promise<unknown> | undefined;
   #failure: unknown;
-  #closed = false;
+  #isClosed = false;
 
   /** `size` is the number of bytes that an earlier run wrote and flushed. */
   constructor(fd: number, size = 0) {
     this.fd = fd;
     this.#size = size;
-    this.#flushed = size;
+    this.#flushedSize = size;
   }
 
-  /** The number of bytes. */
   get size(): number {
     return this.#size;
   }
 
-  /** Appends bytes. */
   async write(chunks: readonly Buffer[]): Promise<void> {
     if (this.#failure) throw this.#failure;
     try {
       for (let rest = chunks; rest.length > 0; ) {
-        const written = await this.#write(rest);
+        const written = await this.#writeSome(rest);
         this.#size += written;
-        rest = unwrittenAfter(rest, written);
+        rest = dropWritten(rest, written);
       }
     } catch (error) {
       throw this.#fail(error);
     }
-    if (this.#size - this.#flushed >= FLUSH_EVERY_BYTES && !this.#flushing) this.#startFlush(flushData);
+    if (this.#size - this.#flushedSize >= FLUSH_EVERY_BYTES && !this.#runningFlush) this.#startFlush(flushData);
   }
 
-  async #write(chunks: readonly Buffer[]): Promise<number> {
+  /** Returns the number of bytes written, which may be fewer than all: `writev` promises no more. */
+  async #writeSome(chunks: readonly Buffer[]): Promise<number> {
     const bytes = chunks.reduce((sum, { length }) => sum + length, 0);
     if (bytes <= MAX_SYNC_WRITE_BYTES) return writevSync(this.fd, chunks, this.#size);
     return (await writeChunks(this.fd, chunks, this.#size)).bytesWritten;
   }
 
-  /** Returns the SHA-256 in lower-case hexadecimal digits. Also throws the signal's reason. */
+  /** Returns the SHA-256 of the whole file in lower-case hexadecimal digits. Also throws the signal's reason. */
   sha256(signal: AbortSignal): Promise<string> {
-    return sha256Of(this.fd, this.#size, signal);
+    return hashOpenFile(this.fd, this.#size, signal);
   }
 
-  /** Removes all bytes. */
+  /** Empties the file. A running flush ends first, because it sets the flushed size when it ends. */
   async restart(): Promise<void> {
-    await this.#flushing;
+    await this.#runningFlush;
     this.#size = 0;
-    this.#flushed = 0;
+    this.#flushedSize = 0;
     await truncateTo(this.fd, 0);
   }
 
-  /** Flushes all bytes. Also throws the error of an earlier write, or of a flush in the background. */
+  /** Flushes all bytes. Throws the error of an earlier write or background flush, too. */
   async flush(): Promise<void> {
-    await this.#flushing;
+    await this.#runningFlush;
     if (!this.#failure) await this.#startFlush(flushAll);
     if (this.#failure) throw this.#failure;
   }
 
-  /** Closes the file. Waits for a running flush, because after the close the descriptor may be another file's. */
+  /** Waits for a running flush before it closes the file, because the system may reuse the descriptor at once. */
   async close(): Promise<void> {
-    if (this.#closed) return;
-    this.#closed = true;
-    await this.#flushing;
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    await this.#runningFlush;
     closeSync(this.fd);
   }
 
   /**
-   * Closes a file whose bytes are not needed. During a flush the file is truncated first, so that a slow disk has
-   * nothing left to write. A file with its final name is never truncated, because its last flush was before it got the
-   * name.
+   * Closes a file that nobody needs. If a flush is running, the file is truncated first, so that a slow disk has
+   * nothing left to write. This never empties a complete file: its last flush has ended before it gets its final name.
    */
   discard(): Promise<void> {
-    if (this.#flushing && !this.#closed) {
-      this.#flushing = Promise.all([this.#flushing, truncateTo(this.fd, 0).catch(() => {})]);
+    if (this.#runningFlush && !this.#isClosed) {
+      this.#runningFlush = Promise.all([this.#runningFlush, truncateTo(this.fd, 0).catch(() => {})]);
     }
     return this.close();
   }
 
-  /** Never rejects. The next write or flush throws its error. */
+  /** The returned promise never rejects. The next write or flush throws the error. */
   #startFlush(flush: (fd: number) => Promise<void>): Promise<unknown> {
     const size = this.#size;
-    this.#flushing = flush(this.fd)
+    this.#runningFlush = flush(this.fd)
       .then(
         () => {
-          this.#flushed = size;
+          this.#flushedSize = size;
         },
         (error) => this.#fail(error),
       )
       .finally(() => {
-        this.#flushing = undefined;
+        this.#runningFlush = undefined;
       });
-    return this.#flushing;
+    return this.#runningFlush;
   }
 
   #fail(error: unknown): unknown {

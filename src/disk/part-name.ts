@@ -1,21 +1,21 @@
-// Every hidden name that the program gives to a file on the disk. No final name begins with a dot, so none of these can
-// be a file of a filing.
+// The hidden names of parts: temporary files next to the final name of a download, or of a file that `atomic-write.ts`
+// replaces. No file of a filing can have such a name, because `file-name.ts` refuses names that begin with a dot.
 //
-//   .NAME.ID.filings-part    being written by one run; no other run ever reads it
-//   .NAME.filings-resume     kept by a run that was stopped, for a later run to claim
+//   .NAME.ID.filings-part    a part that one run is writing, and no other run ever reads
+//   .NAME.filings-resume     a kept part, which a later run can resume
 import { hash } from 'node:crypto';
 
-/** A name on ext4, XFS, APFS and NTFS has at most 255 bytes. */
+/** The longest name that the usual file systems allow. */
 const MAX_NAME_BYTES = 255;
 const ID_LENGTH = 8;
 
 const PART = new RegExp(`^\\..+\\.[0-9a-z]{${ID_LENGTH}}\\.filings-part$`, 's');
 const KEPT = /^\..+\.filings-resume$/s;
 
-/** The most bytes of a final name whose part can be called by it. */
+/** The longest final name that fits into the name of its part. */
 export const MAX_FINAL_NAME_BYTES = MAX_NAME_BYTES - '..'.length - ID_LENGTH - '.filings-part'.length;
 
-/** Returns the name of a part that one run writes. `random` is in [0, 1). */
+/** Returns a name for a new part. `random` is in [0, 1) and makes the ID. */
 export function partName(finalName: string, random: number): string {
   return `.${stem(finalName)}.${random
     .toString(36)
@@ -23,7 +23,7 @@ export function partName(finalName: string, random: number): string {
     .padEnd(ID_LENGTH, '0')}.filings-part`;
 }
 
-/** Returns the name of the part of a file that an ended run kept. */
+/** Returns the name of the kept part of a file. */
 export function keptName(finalName: string): string {
   return `.${stem(finalName)}.filings-resume`;
 }
@@ -36,12 +36,12 @@ export function isKeptName(name: string): boolean {
   return KEPT.test(name);
 }
 
-/** Returns whether a name ends like those of this file, so that no file of the user's own may have it. */
-export function hasOurSuffix(name: string): boolean {
+/** Returns whether a name ends like that of a part, in any case. The user may not choose such a name with `-o`. */
+export function hasPartSuffix(name: string): boolean {
   return /\.filings-(?:part|resume)$/i.test(name);
 }
 
-/** A name chosen by `-o` may be too long for its part, which then has a digest of the name. */
+/** Returns NAME. A name that `-o` chose may be too long, so a digest stands in for it. */
 function stem(finalName: string): string {
   return Buffer.byteLength(finalName) <= MAX_FINAL_NAME_BYTES ? finalName : hash('sha256', finalName).slice(0, 32);
 }

@@ -1,5 +1,5 @@
-// Reads small files that may have secrets: API keys, private keys and the config file. Refuses a file that other users
-// may read or change, with the command that fixes its permissions.
+// Reads small files that may hold secrets: API keys, private keys and the config file. Refuses a file that other users
+// can read or change, with a hint that fixes it.
 import { closeSync, constants, fstatSync, openSync, readFileSync, type Stats } from 'node:fs';
 import { Socket } from 'node:net';
 import { FilingsError, type Subject } from '../errors.ts';
@@ -7,25 +7,28 @@ import { shellWord } from '../text.ts';
 import type { SmallFile, World } from '../world.ts';
 import { systemReason } from './failure.ts';
 
-/** The largest size that is read, in bytes. */
 const MAX_BYTES = 1024 * 1024;
-const WRITTEN_BY_OTHERS = 0o022;
+const WRITABLE_BY_OTHERS = 0o022;
+const OPEN_TO_OTHERS = 0o066;
 
 type SecretFileDeps = Pick<World, 'uid' | 'interrupt'>;
 
-/** `trusted`: no other user may change the file. `private`: no other user may read or change the file. */
+/**
+ * Which access other users must not have. `private`: to read or change the file, which holds a secret. `trusted`: only
+ * to change it, because it decides where a secret is sent.
+ */
 type Protection = 'private' | 'trusted';
 
-/** Returns the bytes of a private file. Throws as `readSmallFile` does. */
+/** Returns the bytes of a `private` file. Throws as `readSmallFile` does. */
 export async function readSecretFile(path: string, name: string, world: SecretFileDeps): Promise<Buffer> {
   return (await readSmallFile(path, name, world, 'private')).bytes;
 }
 
 /**
- * Returns the bytes of a file of at most 1 MiB, and the stats of the open file. Reads a pipe, such as that of
- * `<(command)`, to its end. Checks `protection` before reading, because another user's pipe may never end. `name`
- * describes the file in errors, such as `API key file`. Throws `config` with the system error as its cause, the
- * interrupt's reason.
+ * Returns the bytes of a file of at most 1 MiB, and the stats of the file that was really opened. Reads a pipe, such as
+ * that of `<(command)`, to its end. Checks `protection` before it reads, because another user's pipe may never end.
+ * `name` is the word for the file in errors, such as `API key file`. Throws `config` with the system error as its
+ * cause, or the interrupt's reason.
  */
 export async function readSmallFile(
   path: string,
@@ -37,7 +40,7 @@ export async function readSmallFile(
   try {
     const fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY);
     const stats = fstatSync(fd);
-    // A socket waits for a pipe without blocking a thread.
+    // Node's `Socket` reads any pipe. Unlike a read in the thread pool, it can wait without blocking a thread.
     const pipe = stats.isFIFO()
       ? new Socket({ fd, readable: true, writable: false, signal: world.interrupt })
       : undefined;
@@ -73,8 +76,8 @@ function tooLarge(subject: Subject): FilingsError {
 }
 
 /**
- * Throws `config` if another user owns the file, or if others have too much access to it. Containers mount secrets as
- * files of root that all users may read, so others may read a file of root. The hint works for the user who reads it.
+ * Throws `config` if a user other than this one and root owns the file, or if others have too much access to it. A file
+ * of root may be readable for all, because that is how containers mount secrets.
  */
 export function checkAccess(
   { mode, uid }: Pick<Stats, 'mode' | 'uid'>,
@@ -83,22 +86,23 @@ export function checkAccess(
   path: string,
   world: Pick<World, 'uid'>,
 ): void {
+  // Windows has no user numbers and no such permissions.
   if (world.uid === undefined) return;
   const subject = { name, path };
-  const word = shellWord(path);
-  // Only root can change the files of other users.
+  const quotedPath = shellWord(path);
+  // The commands of the hints must work for the user who runs this program. Only root may change files of others.
   const sudo = world.uid === 0 ? '' : 'sudo ';
   if (uid !== world.uid && uid !== 0) {
     const instead =
       protection === 'private'
-        ? 'pass the key by the environment or stdin'
-        : `make it yours: ${sudo}chown ${world.uid} ${word}`;
+        ? 'pass the key in the environment or on stdin'
+        : `make it yours: ${sudo}chown ${world.uid} ${quotedPath}`;
     const hint = `run as the user who owns it (uid ${uid}), or ${instead}`;
     throw new FilingsError('config', 'another user owns it', { subject, hint });
   }
-  const forbidden = protection === 'trusted' || uid === 0 ? WRITTEN_BY_OTHERS : 0o066;
+  const forbidden = protection === 'trusted' || uid === 0 ? WRITABLE_BY_OTHERS : OPEN_TO_OTHERS;
   if ((mode & forbidden) === 0) return;
-  const verb = (mode & WRITTEN_BY_OTHERS) !== 0 ? 'write' : 'read';
-  const hint = uid === world.uid ? `chmod 600 ${word}` : `${sudo}chmod go-w ${word}`;
+  const verb = (mode & WRITABLE_BY_OTHERS) !== 0 ? 'write' : 'read';
+  const hint = uid === world.uid ? `chmod 600 ${quotedPath}` : `${sudo}chmod go-w ${quotedPath}`;
   throw new FilingsError('config', `others can ${verb} it`, { subject, hint });
 }

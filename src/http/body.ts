@@ -1,25 +1,28 @@
-// Gathers the chunks of a body while their consumer is busy, and returns all of them at its next read. So writes are
-// large on a fast network and prompt on a slow one, and memory is bounded on both.
+// The body of a response, as a queue between the socket and the code that reads the body. While the reader is busy, for
+// example with a write to the disk, the queue gathers chunks, and the next read returns all of them. So writes are
+// large on a fast network and prompt on a slow one. Memory is bounded, because a full queue pauses the socket.
 import type { PausableSocket } from './pausable-socket.ts';
 import type { IdleTimer } from './watchdog.ts';
 
-/** Shorter chunks are copied together, because a service may send each byte as a chunk, and a Buffer has 100 bytes. */
+/**
+ * Smaller chunks are copied into a common block. A service may send every byte as a chunk of its own, and each Buffer
+ * object needs about 100 bytes of memory.
+ */
 const MIN_LARGE_CHUNK_BYTES = 4096;
 const BLOCK_BYTES = 65_536;
 
-/** The body of one response. */
 export class Body {
   readonly #socket: PausableSocket;
   readonly #timer: IdleTimer;
-  /** The number of gathered bytes from which on the socket is paused. */
+  /** When this many bytes are gathered, the socket is paused. The default suits writes to a disk. */
   #maxGatheredBytes = 1 << 20;
   #chunks: Buffer[] = [];
   #readChunks: readonly Buffer[] = [];
   #size = 0;
-  /** Small chunks are copied to the end of this block. Its filled part may still be read. */
+  /** The current block for small chunks. Its first `#filledBytes` bytes belong to chunks, so they never change. */
   #block = Buffer.alloc(0);
-  #filled = 0;
-  #isEnded = false;
+  #filledBytes = 0;
+  #hasEnded = false;
   #error: unknown;
   #wake = () => {};
 
@@ -28,15 +31,14 @@ export class Body {
     this.#timer = timer;
   }
 
-  /** Sets how many bytes one `read` should return on a fast network. The default suits a disk. */
+  /** Limits how many bytes a `read` returns, to within one chunk. */
   limitReads(bytes: number): void {
     this.#maxGatheredBytes = bytes;
     this.#socket.limitReads(bytes);
   }
 
-  /** Adds a chunk at the end, and pauses the socket if enough bytes are gathered. */
   push(chunk: Buffer): void {
-    // A consumer that keeps up gets each chunk as it is.
+    // While the reader keeps up, the queue is empty and nothing is copied.
     if (chunk.length >= MIN_LARGE_CHUNK_BYTES || this.#chunks.length === 0) this.#chunks.push(chunk);
     else this.#copy(chunk);
     this.#size += chunk.length;
@@ -47,30 +49,34 @@ export class Body {
     this.#wake();
   }
 
-  /** Puts bytes back, which the next `read` returns again. They must be a copy. */
+  /**
+   * Puts bytes back at the front, so that the next `read` returns them again. They must be a copy, because that `read`
+   * reuses the memory of the chunks it returned before.
+   */
   unread(bytes: Buffer): void {
     if (bytes.length === 0) return;
     this.#chunks.unshift(bytes);
     this.#size += bytes.length;
   }
 
-  /** Ends the body, by an error or as its framing says. Earlier bytes can still be read. */
+  /** Marks the end of the body: with an error if it is not complete. Gathered bytes can still be read. */
   end(error?: unknown): void {
-    this.#isEnded = true;
+    this.#hasEnded = true;
     this.#error = error;
     this.#wake();
   }
 
   /**
-   * Waits for at least one byte. Returns all gathered chunks, or undefined at the end. The next call reuses the memory
-   * of the chunks. Throws the error that ended the body, after all bytes before the error were returned.
+   * Waits for at least one byte, and returns all gathered chunks, or undefined at the end of the body. The chunks are
+   * valid until the next call, which reuses their memory. If an error ended the body, it is thrown after all bytes that
+   * came before it have been returned.
    */
   async read(): Promise<Buffer[] | undefined> {
     this.#socket.recycle(this.#readChunks);
     this.#readChunks = [];
     while (this.#chunks.length === 0) {
       if (this.#error) throw this.#error;
-      if (this.#isEnded) return undefined;
+      if (this.#hasEnded) return undefined;
       await new Promise<void>((resolve) => {
         this.#wake = resolve;
       });
@@ -79,8 +85,8 @@ export class Body {
     this.#chunks = [];
     this.#size = 0;
     this.#readChunks = chunks;
-    // After the end the connection may serve another request.
-    if (!this.#isEnded && this.#socket.isReadingPaused) {
+    // After the end of this body, the connection may already serve another request, whose body pauses it as needed.
+    if (!this.#hasEnded && this.#socket.isReadingPaused) {
       this.#timer.restart();
       this.#socket.resumeReading();
     }
@@ -88,16 +94,17 @@ export class Body {
   }
 
   #copy(chunk: Buffer): void {
-    if (this.#filled + chunk.length > this.#block.length) {
+    if (this.#filledBytes + chunk.length > this.#block.length) {
+      // Not from Node's shared pool, so that an equal `buffer` below means this block.
       this.#block = Buffer.allocUnsafeSlow(BLOCK_BYTES);
-      this.#filled = 0;
+      this.#filledBytes = 0;
     }
-    // If the last chunk is in this block, it is the one before this one in the block, too.
+    // If the last chunk lies in this block, it ends where the new one begins, so both become one chunk.
     const last = this.#chunks.at(-1);
-    const isNeighbour = last?.buffer === this.#block.buffer;
-    if (isNeighbour) this.#chunks.pop();
-    const start = isNeighbour ? last.byteOffset : this.#filled;
-    this.#filled += chunk.copy(this.#block, this.#filled);
-    this.#chunks.push(this.#block.subarray(start, this.#filled));
+    const isAdjacent = last?.buffer === this.#block.buffer;
+    if (isAdjacent) this.#chunks.pop();
+    const start = isAdjacent ? last.byteOffset : this.#filledBytes;
+    this.#filledBytes += chunk.copy(this.#block, this.#filledBytes);
+    this.#chunks.push(this.#block.subarray(start, this.#filledBytes));
   }
 }

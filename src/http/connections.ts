@@ -1,4 +1,5 @@
-// Opens, keeps and reuses connections: direct ones, and those through a proxy or a tunnel.
+// Opens connections, directly or through a proxy, and keeps them for later requests to the same origin. undici only
+// speaks HTTP on them: each connection has an undici client of its own, which can neither connect nor retry.
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { buildConnector, Client } from 'undici';
@@ -11,19 +12,16 @@ import { PausableSocket, ReadBuffers } from './pausable-socket.ts';
 import { openTunnel, proxyFor } from './proxy.ts';
 import { Watchdog } from './watchdog.ts';
 
-/**
- * The connect timeout is divided by this number for each address of a host, so that a dead route leaves time for the
- * next one.
- */
+/** Each address of a host gets a quarter of the connect timeout, so that a dead route leaves time for the next one. */
 const ADDRESSES_PER_TIMEOUT = 4;
-/** The time for which undici keeps an idle connection. Common servers close theirs later. */
+/** undici closes a connection that is idle for this long. It is shorter than the idle timeouts of common servers. */
 const KEEP_IDLE_MS = 4000;
-/** The most bytes of header fields. */
+/** The limit for all header fields together. An error message in failures.ts states it, too. */
 const MAX_HEAD_BYTES = 16_384;
 
 /** In milliseconds. */
 interface Timeouts {
-  /** Covers the look-up, all addresses, the proxy's response and the TLS handshake together. */
+  /** For the name lookup, all addresses, the proxy's response and the TLS handshake together. */
   readonly connectTimeout: number;
   readonly idleTimeout: number;
 }
@@ -31,21 +29,17 @@ interface Timeouts {
 /** A connection to one origin. It serves one request at a time. */
 export interface Connection {
   readonly socket: PausableSocket;
+  readonly usesTls: boolean;
   /**
-   * Whether TLS is used. The end of the connection proves nothing then: Node reports a closure alert and a cut alike.
+   * The proxy to which requests are addressed (RFC 9112, section 3.2.2). Undefined without a proxy, and for a tunnel,
+   * because the service itself is at its end.
    */
-  readonly isSecure: boolean;
-  /** The proxy that receives the requests. Undefined without a proxy and for a tunnel, which leads to the service. */
   readonly proxy: URL | undefined;
   readonly client: Client;
-  /**
-   * Whether the connection has served a request. The server may close an idle connection just as the next request goes
-   * out.
-   */
+  /** Whether the connection has served a request before. If so, the server may be closing it just now. */
   isReused: boolean;
 }
 
-/** Opens connections, and keeps them for the next request to the same origin. TLS sessions are resumed. */
 export class Connections {
   readonly timeouts: Timeouts;
   readonly watchdog: Watchdog;
@@ -56,7 +50,7 @@ export class Connections {
   readonly #connectOptions: buildConnector.BuildOptions;
   readonly #connect: buildConnector.connector;
 
-  /** `trace` prints a line for each connection through a proxy. */
+  /** `trace` prints a line for each connection that goes through a proxy. */
   constructor(
     timeouts: Timeouts,
     world: Pick<World, 'env' | 'monotonic' | 'sleep'>,
@@ -68,31 +62,32 @@ export class Connections {
     this.#env = world.env;
     this.#trace = trace;
     this.#connectOptions = {
+      // The timer in `#open` also covers the proxy.
       timeout: 0,
       lookup: lookUp,
       autoSelectFamily: true,
       autoSelectFamilyAttemptTimeout: Math.ceil(timeouts.connectTimeout / ADDRESSES_PER_TIMEOUT),
-      // NODE_TLS_REJECT_UNAUTHORIZED must not switch the check off.
+      // This overrides NODE_TLS_REJECT_UNAUTHORIZED, which would disable certificate checks.
       rejectUnauthorized: true,
     };
+    // One connector for all connections, because it remembers TLS sessions and resumes them.
     this.#connect = buildConnector(this.#connectOptions);
   }
 
   /**
-   * Returns an idle connection, which the server may have closed, or opens one. Throws `temporary` with the cause in
-   * plain words, and the signal's reason.
+   * Returns an idle connection, which the server may be closing just now, or opens a new one. If that fails, the error
+   * is the one of `connectError`, or the signal's reason.
    */
   async acquire(url: URL, signal: AbortSignal): Promise<Connection> {
     return this.#idle.get(url.origin)?.pop() ?? this.#open(url, signal);
   }
 
-  /** Takes a connection back whose response was read to its end. */
+  /** Keeps a connection whose response was received to its end for the next request. */
   release(url: URL, connection: Connection): void {
     connection.isReused = true;
     this.#idle.set(url.origin, [...(this.#idle.get(url.origin) ?? []), connection]);
   }
 
-  /** Closes all idle connections. */
   close(): void {
     this.watchdog.close();
     for (const connection of [...this.#idle.values()].flat()) connection.socket.destroy();
@@ -123,20 +118,22 @@ export class Connections {
   async #dial(url: URL, proxy: URL | undefined, signal: AbortSignal): Promise<Connection> {
     const peer = proxy ?? url;
     const isTunnel = proxy !== undefined && url.protocol === 'https:';
-    const buffers = peer.protocol === 'http:' && !isTunnel ? new ReadBuffers() : undefined;
+    const usesTls = peer.protocol === 'https:' || isTunnel;
+    const buffers = usesTls ? undefined : new ReadBuffers();
+    // The read buffers belong to one connection, so a plain connection needs its own connector.
     const connect = buffers ? buildConnector({ ...this.#connectOptions, onread: buffers.onread }) : this.#connect;
-    let real = await connectSocket(connect, peer, undefined, signal);
+    let rawSocket = await connectSocket(connect, peer, undefined, signal);
     if (isTunnel) {
-      await openTunnel(real, url, proxy, signal);
-      real = await connectSocket(this.#connect, url, real, signal);
+      await openTunnel(rawSocket, url, proxy, signal);
+      rawSocket = await connectSocket(this.#connect, url, rawSocket, signal);
     }
-    const socket = new PausableSocket(real, buffers);
+    const socket = new PausableSocket(rawSocket, buffers);
     const client = createClient(socket, url.origin);
-    return { socket, isSecure: !buffers, proxy: isTunnel ? undefined : proxy, client, isReused: false };
+    return { socket, usesTls, proxy: isTunnel ? undefined : proxy, client, isReused: false };
   }
 }
 
-/** Connects to the host of a URL, if there is a `lowerSocket` by TLS over it. */
+/** Connects to the host of a URL. With a `lowerSocket`, which leads to that host already, only adds TLS to it. */
 function connectSocket(
   connect: buildConnector.connector,
   url: URL,
@@ -147,13 +144,14 @@ function connectSocket(
     const { host, protocol, port } = url;
     const hostname = url.hostname.replace(/^\[|\]$/g, '');
     const options = { host, hostname, protocol, port, ...(lowerSocket && { httpSocket: lowerSocket }) };
-    // undici's types hide that the socket is returned at once. Without it, connecting could not be aborted.
+    // undici's types say that nothing is returned. In fact, the connector returns the socket at once, and only with the
+    // socket can a connection attempt be aborted.
     const socket = connect(options, (error, open) => {
       unsubscribe();
       if (open) resolve(open);
       else reject(error);
     }) as unknown as Socket;
-    // Destroys the socket, and the one below it, synchronously on abort.
+    // Destroying a TLS socket destroys the one below it as well.
     const unsubscribe = onAbort(signal, (reason) => {
       socket.destroy();
       reject(reason);
@@ -161,6 +159,7 @@ function connectSocket(
   });
 }
 
+/** Returns an undici client that uses this socket, and never connects by itself. */
 function createClient(socket: PausableSocket, origin: string): Client {
   const closed = Object.assign(new Error('the connection was closed'), { code: CLOSED_BEFORE_REQUEST });
   return new Client(origin, {
@@ -169,11 +168,11 @@ function createClient(socket: PausableSocket, origin: string): Client {
     headersTimeout: 0,
     bodyTimeout: 0,
     keepAliveTimeout: KEEP_IDLE_MS,
-    // undici expects an asynchronous call of `done`. It connects again for a request that it has not written to a closed
-    // connection.
+    // undici calls this for the first request, and again if the connection is closed before a request is written to it.
+    // The second call must fail. `done` must not be called synchronously.
     connect: (_options, done) =>
       setImmediate(() => {
-        // undici's types ask for a Socket, but HTTP/1 uses only what any Duplex has.
+        // undici's types require a Socket, but for HTTP/1 it only uses what every Duplex has.
         if (socket.destroyed) done(closed, null);
         else done(null, socket as Duplex as Socket);
       }),

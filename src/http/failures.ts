@@ -1,23 +1,24 @@
-// Turns the errors of Node, OpenSSL and undici into errors of this program: what happened, what to do, and whether a
-// retry may help. An exchange fails in one of three ways: the response is broken, it is cut, or it never came because
-// the connection was closed.
+// Turns the errors of Node, OpenSSL and undici into errors of this program, which say what happened, what to do, and
+// whether a retry may help. `connectError` is for a connection that could not be made. `exchangeError` is for a request
+// on a connection, which fails in one of three ways: the response is not valid HTTP (no retry), it was truncated
+// (retry), or the connection was closed before it arrived (retry).
 import { errnoOf, FilingsError } from '../errors.ts';
 import { foreign } from '../secrets.ts';
 import type { World } from '../world.ts';
 
-/** The code of a connection that was closed before a request was written to it. */
+/** A code of our own: the connection was closed before undici wrote the request to it, so nothing was sent. */
 export const CLOSED_BEFORE_REQUEST = 'CLOSED_BEFORE_REQUEST';
 
 const CHECK_NETWORK = 'check the base URL and the network, then run it again';
-const ASK_OPERATOR = 'ask the operator of the server';
+const ASK_OPERATOR = "ask the server's operator";
 
-/** Alerts by which a server refuses what this program can offer. Every further try would meet the same one. */
-const TLS_REFUSAL = /alert.(protocol.version|handshake.failure|certificate.required|bad.certificate)/;
+/** TLS alerts (RFC 8446, section 6.2) that reject what this program can offer. A retry would get the same alert. */
+const FINAL_ALERT = /alert.(protocol.version|handshake.failure|certificate.required|bad.certificate)/;
 
-/** What an error means, by its code and message in lower case. */
-const REASONS: readonly (readonly [words: RegExp, reason: string, hint: string])[] = [
+/** The first row whose pattern matches `CODE MESSAGE` of an error, in lower case, has its reason and hint. */
+const CONNECT_FAILURES: readonly (readonly [pattern: RegExp, reason: string, hint: string])[] = [
   [/^(enotfound|eai_again) /, 'the name does not resolve', 'check the base URL, the network and the name server'],
-  [/^econnrefused /, 'connection refused', 'nothing listens there: check the host and the port of the base URL'],
+  [/^econnrefused /, 'connection refused', 'nothing is listening there: check the host and the port of the base URL'],
   [/^econnreset /, 'the connection was closed while connecting', CHECK_NETWORK],
   [/^etimedout /, 'connecting timed out', 'check the network, or allow more time with --connect-timeout'],
   [/^e(host|net)unreach /, 'no route to the host', CHECK_NETWORK],
@@ -28,13 +29,13 @@ const REASONS: readonly (readonly [words: RegExp, reason: string, hint: string])
   ],
   [
     /alert.(certificate.required|bad.certificate)/,
-    'the server demands a client certificate',
+    'the server requires a client certificate',
     `this program cannot send one: ${ASK_OPERATOR} for another way in`,
   ],
   [
-    TLS_REFUSAL,
+    FINAL_ALERT,
     'the server refuses the TLS handshake',
-    `it may demand a client certificate, which this program cannot send, or have no cipher in common: ${ASK_OPERATOR}`,
+    `it may require a client certificate, which this program cannot send, or have no cipher in common: ${ASK_OPERATOR}`,
   ],
   [
     /^(err_ssl|err_tls|eproto)/,
@@ -42,14 +43,14 @@ const REASONS: readonly (readonly [words: RegExp, reason: string, hint: string])
     'the server may not speak https on this port: check the base URL',
   ],
 ];
-/** The codes with which Node and OpenSSL refuse a certificate. */
+/** The error codes of Node and OpenSSL for a certificate that fails verification. */
 const CERTIFICATE =
   /^(?!ERR_SSL|EPROTO).*(CERT|ALTNAME|HOSTNAME|SIGNATURE|ISSUER|INVALID_CA|PURPOSE|PATH_LENGTH|UNSPECIFIED)/;
+/** Those of them that mean that no trusted authority vouches for the certificate. */
 const UNTRUSTED = /SELF_SIGNED|SIGNATURE|ISSUER|CERT_UNTRUSTED/;
 
-/** Returns the error for a connection that could not be made. */
 export function connectError(error: unknown, proxy: URL | undefined, env: World['env']): FilingsError {
-  // If a host has several addresses (RFC 8305), there is one error for each.
+  // Node tries all addresses of a host (RFC 8305), and reports one error for each.
   const causes: unknown[] = error instanceof AggregateError ? error.errors : [error];
   const cause = causes.find((each) => errnoOf(each) !== undefined) ?? error;
   const code = errnoOf(cause) ?? '';
@@ -60,9 +61,10 @@ export function connectError(error: unknown, proxy: URL | undefined, env: World[
   if (CERTIFICATE.test(code)) {
     const { message: quote } = cause as Error;
     const details = { cause, quote, connected: false, hint: certificateHint(code, env) };
-    return new FilingsError('temporary', "the server's certificate is refused", details);
+    return new FilingsError('temporary', "cannot verify the server's certificate", details);
   }
   const failure = systemError(cause);
+  // A TLS error usually comes from the service at the end of the tunnel, so a hint about the proxy would mislead.
   if (!proxy || /^(ERR_|EPROTO)/.test(code)) return failure;
   return failure.with({
     hint: 'check HTTPS_PROXY and HTTP_PROXY, or put the host in NO_PROXY to connect without a proxy',
@@ -70,7 +72,8 @@ export function connectError(error: unknown, proxy: URL | undefined, env: World[
 }
 
 function certificateHint(code: string, env: World['env']): string {
-  if (!UNTRUSTED.test(code)) return 'check the base URL and this clock; certificate checks cannot be disabled';
+  if (!UNTRUSTED.test(code))
+    return "check the base URL and this machine's clock; certificate checks cannot be disabled";
   if (env.NODE_EXTRA_CA_CERTS) {
     return 'NODE_EXTRA_CA_CERTS does not help: its file is not PEM, holds another authority, or lacks an intermediate certificate that the server does not send';
   }
@@ -80,10 +83,10 @@ function certificateHint(code: string, env: World['env']): string {
 function systemError(cause: unknown): FilingsError {
   const code = errnoOf(cause) ?? '';
   const message = cause instanceof Error ? cause.message : String(cause);
-  const words = `${code} ${message}`.toLowerCase();
-  const unknown = [/$/, `cannot connect (${code || foreign(message)})`, CHECK_NETWORK] as const;
-  const [, reason, hint] = REASONS.find(([pattern]) => pattern.test(words)) ?? unknown;
-  // OpenSSL's own words stand between a function and a file: `SSL routines:ssl3_get_record:wrong version number:...`
+  const searched = `${code} ${message}`.toLowerCase();
+  const otherFailure = [/$/, `cannot connect (${code || foreign(message)})`, CHECK_NETWORK] as const;
+  const [, reason, hint] = CONNECT_FAILURES.find(([pattern]) => pattern.test(searched)) ?? otherFailure;
+  // OpenSSL puts its explanation between a function and a file: `SSL routines:ssl3_get_record:wrong version number:...`
   const quote = /SSL routines:[^:]*:([^:]+)/.exec(message)?.[1];
   const fault = /^(ENOTFOUND|EAI_AGAIN)$/.test(code) ? 'unresolved-name' : undefined;
   return new FilingsError('temporary', reason, {
@@ -92,62 +95,65 @@ function systemError(cause: unknown): FilingsError {
     hint,
     fault,
     connected: false,
-    retryable: !TLS_REFUSAL.test(words),
+    retryable: !FINAL_ALERT.test(searched),
   });
 }
 
-/** The part of a body that arrived, in bytes. */
-export interface PartialBody {
+/** In bytes. `expected` is undefined if the response has no Content-Length. */
+export interface BodyProgress {
   readonly received: number;
   readonly expected: number | undefined;
 }
 
-/** Returns the error for an exchange that ended early, in its head if there is no `body`. */
-export function exchangeError(error: unknown, body: PartialBody | undefined): FilingsError {
+/** Returns the error for a request that failed after its connection was made. `body` is undefined before the body. */
+export function exchangeError(error: unknown, body: BodyProgress | undefined): FilingsError {
   if (isFieldOverflow(error)) return invalidHttpError('more than 16 KiB of header fields', error);
   const { name, message } = error instanceof Error ? error : { name: typeof error, message: String(error) };
-  const isMismatch = errnoOf(error) === 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH';
-  // The parser's errors have no code.
+  const isWrongLength = errnoOf(error) === 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH';
+  // An error of undici's parser need not have a code, so its name identifies it.
   const isParserError = name === 'HTTPParserError';
-  const isCut = body !== undefined && (isMismatch || (isParserError && message.includes('(Invalid EOF state)')));
-  if ((isMismatch || isParserError) && !isCut) {
+  const isTruncated =
+    body !== undefined && (isWrongLength || (isParserError && message.includes('(Invalid EOF state)')));
+  if ((isWrongLength || isParserError) && !isTruncated) {
     const detail = /\(.*\)/.exec(message)?.[0] ?? '';
-    return invalidHttpError(`its ${body ? 'body' : 'head'} is broken ${isParserError ? detail : ''}`.trim(), error);
+    return invalidHttpError(`its ${body ? 'body' : 'head'} is malformed ${isParserError ? detail : ''}`.trim(), error);
   }
-  if (!isCut && !isConnectionError(error)) return ownFailure(error, name, message);
+  if (!isTruncated && !isConnectionError(error)) return internalError(error, name, message);
   if (body) return truncatedError(body, error);
-  // With TLS 1.3 a server that demands a certificate says so only after the handshake.
+  // In TLS 1.3, a server that requires a client certificate rejects a connection without one only after the client has
+  // finished the handshake (RFC 8446, section 4.4.2.4), so its alert arrives here and not in `connectError`.
   const refusal = systemError(error);
   if (!refusal.retryable) return refusal;
-  const reason = 'the connection was closed before a response came';
+  const reason = 'the connection was closed before a response arrived';
   return new FilingsError('temporary', reason, { hint: 'run it again later', cause: error, retryable: true });
 }
 
-/** Returns whether the fields of a head, or the trailer fields after a body, were too long. */
+/** Returns whether the header fields, or the trailer fields after a chunked body, are too long. */
 export function isFieldOverflow(error: unknown): boolean {
   return errnoOf(error) === 'UND_ERR_HEADERS_OVERFLOW';
 }
 
-/** Returns the error for a body that ended early. It may be retried. */
-export function truncatedError({ received, expected }: PartialBody, cause?: unknown): FilingsError {
-  const of = expected === undefined ? '' : ` of ${expected}`;
-  return new FilingsError('integrity', `truncated: the connection ended after ${received}${of} bytes`, {
+export function truncatedError({ received, expected }: BodyProgress, cause?: unknown): FilingsError {
+  const amount = expected === undefined ? `${received}` : `${received} of ${expected}`;
+  return new FilingsError('integrity', `truncated: the connection ended after ${amount} bytes`, {
     hint: 'run it again later',
     cause,
     retryable: true,
   });
 }
 
-/** Returns the error for a body whose end proves nothing. A retry would have the same result. */
-export function unprovedEndError({ received }: PartialBody): FilingsError {
-  const reason = `${received} bytes came over TLS without a length, so they may not be all`;
+/**
+ * Returns the error for a body without a length that ended together with a TLS connection. It is not retried, because
+ * the service would send the file in the same form again.
+ */
+export function unprovedEndError({ received }: BodyProgress): FilingsError {
+  const reason = `received ${received} bytes over TLS without a length, so the response may be incomplete`;
   return new FilingsError('integrity', reason, {
-    hint: `${ASK_OPERATOR} to send a length or chunks; if you know the hash of the file, --sha256 proves it`,
+    hint: `${ASK_OPERATOR} to send Content-Length or chunks; if you know the SHA-256 of the file, pass it with --sha256`,
     fault: 'unproved-end',
   });
 }
 
-/** Returns the error for a response that is not valid HTTP. */
 export function invalidHttpError(description: string, cause?: unknown): FilingsError {
   return new FilingsError('integrity', `invalid HTTP response: ${foreign(description)}`, {
     hint: 'check the base URL, and any proxy in between',
@@ -156,7 +162,8 @@ export function invalidHttpError(description: string, cause?: unknown): FilingsE
 }
 
 /** Returns the error for an exception that neither the connection nor the response explains. */
-function ownFailure(cause: unknown, name: string, message: string): FilingsError {
+function internalError(cause: unknown, name: string, message: string): FilingsError {
+  // undici's parser is WebAssembly, which reserves address space when it is loaded.
   if (cause instanceof RangeError && /memory/i.test(message)) {
     const hint = 'raise the limit on address space (ulimit -v), which a batch system may set: 4 GB are enough';
     return new FilingsError('local_io', 'no address space left', { hint, stopsRun: true, cause });

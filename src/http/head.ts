@@ -1,10 +1,10 @@
-// Checks the head of a response more strictly than undici does: its status line, its framing and its dates. All of
-// these functions are pure.
+// Checks what undici lets pass in the head of a response: malformed status lines and unknown framing.
+// Parses HTTP dates, which Date.parse does not check either. All functions here are pure.
 
 /** Fields by lower-case name. The value of a repeated field is an array. */
 export type HeaderFields = Readonly<Record<string, string | string[] | undefined>>;
 
-/** The rule that ends a body (RFC 9112, section 6.3). */
+/** How the end of a body is recognized (RFC 9112, section 6.3). `until-close`: the server closes the connection. */
 export type Framing =
   | { readonly kind: 'length'; readonly length: number }
   | { readonly kind: 'chunked' }
@@ -12,10 +12,10 @@ export type Framing =
   | { readonly kind: 'invalid'; readonly reason: string };
 
 /**
- * Returns the framing of a body. undici accepts an unknown transfer coding and returns its raw bytes as the body, so
- * every coding other than exactly `chunked` is invalid.
+ * Returns the framing of a body. undici takes the raw bytes of an unknown transfer coding for the body, so any coding
+ * but `chunked` is invalid here.
  */
-export function framingOf(headers: HeaderFields): Framing {
+export function parseFraming(headers: HeaderFields): Framing {
   const coding = headers['transfer-encoding'];
   const length = headers['content-length'];
   if (coding !== undefined) {
@@ -24,50 +24,63 @@ export function framingOf(headers: HeaderFields): Framing {
     return { kind: 'invalid', reason: `the transfer coding ${JSON.stringify(String(coding))} is not known` };
   }
   if (length === undefined) return { kind: 'until-close' };
-  // Blanks after a value are not part of it (RFC 9110, section 5.5), but undici does not remove them.
+  // White space after a value does not belong to it (RFC 9110, section 5.5), but undici does not remove it.
   if (typeof length === 'string' && /^\d{1,15}[ \t]*$/.test(length)) return { kind: 'length', length: Number(length) };
   return { kind: 'invalid', reason: `the length ${JSON.stringify(String(length))} is not a number` };
 }
 
-/** The length of `HTTP/1.1 200`, which is enough to recognize HTTP. */
-const START_BYTES = 12;
-const NO_HTTP = 'it does not begin with HTTP/1.0 or HTTP/1.1 and a status';
-/** A longer start is treated as a status line without an end. In characters. */
-const MAX_START_LENGTH = 65_536;
-/** Every control character except the tab. */
+/** The length of `HTTP/1.1 200`. */
+const MIN_STATUS_LINE_LENGTH = 12;
+const NOT_HTTP = 'it does not begin with HTTP/1.0 or HTTP/1.1 and a status';
+/** In characters. A final status line that is still incomplete after so many is treated as endless. */
+const MAX_UNFINISHED_LENGTH = 65_536;
+/** Every control character except the tab (RFC 9112, section 4). */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: the expression looks for control characters.
 const CONTROL = /[\0-\x08\x0a-\x1f\x7f]/;
 
-/**
- * Checks the status line, because undici's parser takes RTSP and HTTP/2.0 for HTTP/1 and fails at a status below 100.
- * Returns its fault, if there is one, and the text without interim responses. Without `isFinal` more text is needed.
- */
-export function readStart(text: string): { readonly fault?: string; readonly isFinal?: true; readonly rest: string } {
-  let rest = text;
-  while (rest.length >= START_BYTES) {
-    const status = /^HTTP\/1\.[01] ([1-9]\d\d)/.exec(rest)?.[1];
-    if (status === undefined) return { fault: NO_HTTP, rest };
-    if (status === '101') return { fault: 'it switches to another protocol, which nobody asked for', rest };
-    const lineEnd = rest.indexOf('\r\n');
-    if (CONTROL.test(lineEnd < 0 ? rest.replace(/\r$/, '') : rest.slice(0, lineEnd))) {
-      return { fault: 'a control character in its status line', rest };
-    }
-    if (lineEnd >= 0 && !status.startsWith('1')) return { isFinal: true, rest };
-    const end = rest.indexOf('\r\n\r\n');
-    if (lineEnd < 0 || end < 0) break;
-    rest = rest.slice(end + 4);
-  }
-  if (!'HTTP/1.'.startsWith(rest.slice(0, 7))) return { fault: NO_HTTP, rest };
-  return rest.length > MAX_START_LENGTH ? { fault: 'its status line does not end', rest } : { rest };
+interface HeadStart {
+  /** Why the response is not valid HTTP. */
+  readonly reason?: string;
+  /** Whether `rest` begins with the status line of the final response. Otherwise, more text is needed to tell. */
+  readonly isFinal?: true;
+  /** The text after all complete interim responses. */
+  readonly rest: string;
 }
 
 /**
- * Returns a date of HTTP (RFC 9110, section 5.6.7) in milliseconds since the epoch, or undefined for any other text,
- * because Date.parse takes "-1" for a year. A date without a zone is in UTC, not in the machine's zone.
+ * Skips interim responses (RFC 9110, section 15.2) at the start of a response, because undici fails at a 100. Checks
+ * each status line on the way, because undici's parser takes RTSP and HTTP/2.0 for HTTP/1 and fails at a status below
+ * 100.
  */
-export function httpDate(text: string): number | undefined {
+export function skipInterimResponses(text: string): HeadStart {
+  let rest = text;
+  while (rest.length >= MIN_STATUS_LINE_LENGTH) {
+    const status = /^HTTP\/1\.[01] ([1-9]\d\d)/.exec(rest)?.[1];
+    if (status === undefined) return { reason: NOT_HTTP, rest };
+    if (status === '101') return { reason: 'it switches to another protocol, which was not requested', rest };
+    const lineEnd = rest.indexOf('\r\n');
+    if (CONTROL.test(lineEnd < 0 ? rest.replace(/\r$/, '') : rest.slice(0, lineEnd))) {
+      return { reason: 'a control character in its status line', rest };
+    }
+    if (lineEnd >= 0 && !status.startsWith('1')) return { isFinal: true, rest };
+    const headEnd = rest.indexOf('\r\n\r\n');
+    if (lineEnd < 0 || headEnd < 0) break;
+    rest = rest.slice(headEnd + 4);
+  }
+  // A text that is still too short for a status line must at least be the beginning of one.
+  if (!'HTTP/1.'.startsWith(rest.slice(0, 7))) return { reason: NOT_HTTP, rest };
+  return rest.length > MAX_UNFINISHED_LENGTH ? { reason: 'its status line does not end', rest } : { rest };
+}
+
+/**
+ * Parses an HTTP date (RFC 9110, section 5.6.7), and returns it in milliseconds since the epoch. Returns undefined for
+ * any other string.
+ */
+export function parseHttpDate(text: string): number | undefined {
   const date = text.trim();
+  // Date.parse alone would read "-1" as a year.
   if (!/^(mon|tue|wed|thu|fri|sat|sun)[a-z]*,? /i.test(date)) return undefined;
+  // HTTP dates are in UTC, but Date.parse reads a date without a zone in the zone of this machine.
   const time = Date.parse(/ ([a-z]{1,5}|[+-]\d\d:?\d\d)$/i.test(date) ? date : `${date} GMT`);
   return Number.isNaN(time) ? undefined : time;
 }

@@ -1,19 +1,19 @@
-// The stream that undici reads instead of the socket. It exists because undici 7 ends the process by an assertion if a
-// connection ends while its parser is paused (nodejs/undici#5360). So the parser is never paused, only the socket below
-// this stream. The stream reads a connected socket and passes its bytes on in order, and its end after the last byte.
-// With undici 8, which needs Node 22.19, `controller.pause()` can replace this stream.
+// The stream that undici reads instead of the socket. One would expect to pause undici itself while a body is not read.
+// But undici 7 fails with an assertion, which ends the process, if a connection ends while its parser is paused
+// (nodejs/undici#5360). So undici is never paused. Instead, this stream stands between undici and the socket, and
+// pauses the socket. With undici 8, which needs Node 22.19, `controller.pause()` can replace it.
 import type { OnReadOpts, Socket } from 'node:net';
 import { Duplex } from 'node:stream';
 import { errnoOf } from '../errors.ts';
 
-/** Each read of a socket costs a pass through the parser, so reads should be large. */
+/** Reads should be large, because each one costs a run of undici's parser. */
 const MAX_READ_BYTES = 524_288;
-/** Together these buffers hold the bytes that a body gathers, those that are being written at the same time, and some more. */
+/** Enough for the bytes that a body gathers, for those that are being written to the disk, and for a few more reads. */
 const MAX_SPARE_BUFFERS = 8;
 
-/** The read buffers of one connection. They are used again, so that a large body leaves no garbage. */
+/** The read buffers of one connection, which are recycled so that a large body creates no garbage. */
 export class ReadBuffers {
-  /** An option of `connect` over plain TCP. Over TLS the option would cost 50 % more CPU. */
+  /** The `onread` option of `net.connect`, for plain TCP only: over TLS it would need 50 % more CPU time. */
   readonly onread: OnReadOpts = {
     buffer: () => this.#spare.pop() ?? this.#allocate(),
     callback: (length, buffer) => {
@@ -21,109 +21,108 @@ export class ReadBuffers {
       return true;
     },
   };
-  /** Called with the bytes of each read. */
+  /** Receives the bytes of each read. */
   deliver: (bytes: Buffer) => void = () => {};
   #bytes = MAX_READ_BYTES;
   #spare: Buffer[] = [];
   /**
-   * The memory that was allocated here. Its size does not tell, because on some Nodes the pool that all small Buffers
-   * share is as large as a read.
+   * The memory that was allocated here, and therefore may be recycled. The size alone does not prove that: on Node 24,
+   * the pool that all small Buffers share is as large as a read, and recycling it would overwrite other data.
    */
-  readonly #own = new WeakSet<ArrayBufferLike>();
+  readonly #allocated = new WeakSet<ArrayBufferLike>();
 
-  /** Sets the size of the next reads, in bytes. */
+  /** Limits the size of further reads, in bytes. */
   limitReads(bytes: number): void {
     this.#bytes = Math.min(bytes, MAX_READ_BYTES);
     this.#spare = this.#spare.filter(({ length }) => length === this.#bytes);
   }
 
-  /** Takes back the buffers of chunks that are not read any more. */
+  /** Takes back the buffers of these chunks, which must not be used any more. */
   recycle(chunks: readonly Buffer[]): void {
-    // A buffer may contain several chunks. If the buffer were taken back twice, two reads would share it.
+    // Several chunks may lie in one buffer. The Set takes it back only once, or two reads would write to it.
     for (const buffer of new Set(chunks.map((chunk) => chunk.buffer))) {
-      const isUsable = this.#own.has(buffer) && buffer.byteLength === this.#bytes;
+      const isUsable = this.#allocated.has(buffer) && buffer.byteLength === this.#bytes;
       if (isUsable && this.#spare.length < MAX_SPARE_BUFFERS) this.#spare.push(Buffer.from(buffer));
     }
   }
 
   #allocate(): Buffer {
     const buffer = Buffer.allocUnsafeSlow(this.#bytes);
-    this.#own.add(buffer.buffer);
+    this.#allocated.add(buffer.buffer);
     return buffer;
   }
 }
 
 export class PausableSocket extends Duplex {
-  /** Sees the bytes before undici does. Returns the bytes for undici, or null if there are none yet. */
+  /** Gets all bytes before undici does, and returns what to pass on, or null for nothing. */
   inspect: ((bytes: Buffer) => Buffer | null) | undefined;
-  /** Whether `pauseReading` was called. */
   isReadingPaused = false;
-  /** Whether the peer ended the connection by a reset instead of a FIN. */
+  /** Whether the peer ended the connection by a reset (RST) instead of properly (FIN). */
   wasReset = false;
-  readonly #real: Socket;
+  readonly #socket: Socket;
   readonly #buffers: ReadBuffers | undefined;
 
-  /** Takes a socket that was not read from, and its read buffers if it is one of plain TCP. */
-  constructor(real: Socket, buffers?: ReadBuffers) {
-    // The socket should not be paused after a single read, which costs system calls.
+  /** Takes a connected socket that nobody has read from. `buffers` are those of its `onread` option. */
+  constructor(socket: Socket, buffers?: ReadBuffers) {
+    // Large enough that the socket is not paused after every single read, because each pause costs system calls.
     super({ readableHighWaterMark: 2 * MAX_READ_BYTES });
-    this.#real = real;
+    this.#socket = socket;
     this.#buffers = buffers;
-    // An error before undici listens would otherwise end the process. undici finds it in `errored`.
+    // Without a listener, an error that occurs before undici listens would end the process. undici finds this error
+    // in `errored`.
     this.on('error', () => {});
     if (buffers) buffers.deliver = (bytes) => this.#receive(bytes);
-    else real.on('data', (bytes) => this.#receive(bytes));
-    real.on('end', () => {
-      // After a reset right after the last bytes Node reports an ordinary end, but the peer's address is missing. The
-      // address must be read here, because Node caches an address that was read earlier and our own FIN removes it.
-      if (real.remoteAddress === undefined) this.wasReset = true;
+    else socket.on('data', (bytes) => this.#receive(bytes));
+    socket.on('end', () => {
+      // If a reset follows the last bytes at once, Node reports an ordinary end, but the peer's address is undefined.
+      // This must be the first look at the address: Node caches an earlier one, and our own FIN removes it.
+      if (socket.remoteAddress === undefined) this.wasReset = true;
       this.push(null);
     });
-    real.on('error', (error) => {
+    socket.on('error', (error) => {
       if (errnoOf(error) === 'ECONNRESET') this.wasReset = true;
       this.destroy(error);
     });
-    real.on('close', () => this.destroy());
+    socket.on('close', () => this.destroy());
   }
 
-  /** Stops reading from the network until `resumeReading`. */
   pauseReading(): void {
     this.isReadingPaused = true;
-    this.#real.pause();
+    this.#socket.pause();
   }
 
   resumeReading(): void {
     if (!this.isReadingPaused) return;
     this.isReadingPaused = false;
-    this.#real.resume();
+    this.#socket.resume();
   }
 
-  /** Sets the size of the next reads over plain TCP, in bytes. Over TLS each record is a read. */
+  /** Limits the size of further reads over plain TCP, in bytes. Over TLS each record is one read. */
   limitReads(bytes: number): void {
     this.#buffers?.limitReads(bytes);
   }
 
-  /** Reuses the memory of chunks that are not read any more. */
+  /** Takes back the memory of these chunks, which must not be used any more. */
   recycle(chunks: readonly Buffer[]): void {
     this.#buffers?.recycle(chunks);
   }
 
   override _read(): void {
-    if (!this.isReadingPaused) this.#real.resume();
+    if (!this.isReadingPaused) this.#socket.resume();
   }
 
   override _write(chunk: Buffer, encoding: BufferEncoding, done: (error?: Error | null) => void): void {
-    this.#real.write(chunk, encoding, done);
+    this.#socket.write(chunk, encoding, done);
   }
 
   override _destroy(error: Error | null, done: (error?: Error | null) => void): void {
-    this.#real.destroy();
+    this.#socket.destroy();
     done(error);
   }
 
   #receive(bytes: Buffer): void {
     const rest = this.inspect ? this.inspect(bytes) : bytes;
-    // A pushed null would be the end.
-    if (rest !== null && !this.push(rest)) this.#real.pause();
+    // Node would take a pushed null for the end of the stream.
+    if (rest !== null && !this.push(rest)) this.#socket.pause();
   }
 }

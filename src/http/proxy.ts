@@ -1,5 +1,5 @@
-// Chooses the proxy for a URL from the environment, and makes tunnels through proxies. undici's own proxy agents hide the
-// socket, and miss cases of NO_PROXY.
+// Finds the proxy for a URL in the environment, and opens tunnels through it. undici's own proxy agents are not used,
+// because they hide the socket, which http/pausable-socket.ts needs, and do not cover all forms of NO_PROXY.
 import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
@@ -10,55 +10,64 @@ import type { World } from '../world.ts';
 import { isRetriedStatus } from './retry.ts';
 
 /**
- * Returns the proxy for a URL, or undefined for a direct connection, as for every loopback host. Reads `HTTPS_PROXY`,
- * `HTTP_PROXY` and `NO_PROXY` in either case, lower case first as curl does. Throws `config` if the proxy is not a URL.
+ * Returns the proxy for a URL, or undefined for a direct connection. Throws `config` for an invalid proxy URL.
+ *
+ * As in curl, a variable in lower case takes precedence over the one in upper case. Unlike curl, this program also
+ * reads `HTTP_PROXY` in upper case. curl ignores that one because a web server makes it from the `Proxy` header of a
+ * request when it runs a CGI script, and this program is not meant to be one.
  */
 export function proxyFor(url: URL, env: World['env']): URL | undefined {
   if (isLoopback(url.hostname)) return undefined;
   const name = url.protocol === 'https:' ? 'https_proxy' : 'http_proxy';
   const value = env[name] || env[name.toUpperCase()];
-  if (!value || isExempt(url, env.no_proxy || env.NO_PROXY || '')) return undefined;
+  if (!value || isInNoProxy(url, env.no_proxy || env.NO_PROXY || '')) return undefined;
   return parseProxy(value, name.toUpperCase());
 }
 
 /**
- * Returns whether NO_PROXY has an entry for the host. Entries are separated by commas or spaces. An entry is `*`, a
- * host name (which includes its subdomains, with or without a leading dot), or an address, and may end in `:PORT`.
+ * Returns whether an entry of NO_PROXY matches the URL. There is no standard for NO_PROXY. The rules are those of curl
+ * (`man curl`, "ENVIRONMENT"), but without address ranges (CIDR). Entries are separated by commas or spaces:
+ *
+ * - `*` matches every host.
+ * - `example.com` and `.example.com` match the domain and its subdomains. So does `*.example.com`, which curl lacks.
+ * - `10.1.2.3`, `fd12::1` and `[fd12::1]` match an address.
+ * - `HOST:PORT`, which curl lacks as well, matches only that port.
  */
-function isExempt(url: URL, noProxy: string): boolean {
-  const host = bare(url.hostname);
+function isInNoProxy(url: URL, noProxy: string): boolean {
+  const host = normalizeHost(url.hostname);
   const port = url.port || (url.protocol === 'https:' ? '443' : '80');
-  return noProxy.split(/[\s,]+/).some((entry) => matchesEntry(host, port, entry.toLowerCase()));
+  return noProxy.split(/[\s,]+/).some((entry) => matchesEntry(host, port, entry));
 }
 
 function matchesEntry(host: string, port: string, entry: string): boolean {
   if (entry === '*') return true;
-  const [, address, name = address ?? entry, entryPort = port] = /^(?:\[(.+)\]|([^:]+)):(\d+)$/.exec(entry) ?? [];
+  // An IPv6 address has colons of its own, so it needs brackets if a port follows.
+  const [, entryHost = entry, entryPort = port] = /^(\[.+\]|[^:]+):(\d+)$/.exec(entry) ?? [];
   if (entryPort !== port) return false;
-  const suffix = bare(name).replace(/^\*?\./, '');
-  return suffix !== '' && (host === suffix || host.endsWith(`.${suffix}`));
+  const domain = normalizeHost(entryHost).replace(/^\*?\./, '');
+  return domain !== '' && (host === domain || host.endsWith(`.${domain}`));
 }
 
-/** Returns a host name in lower case, without brackets and final dot. */
-function bare(hostname: string): string {
-  return hostname.toLowerCase().replace(/^\[|\]$|\.$/g, '');
+/** Returns a host in lower case, without the brackets of an IPv6 address or the final dot of a full domain name. */
+function normalizeHost(host: string): string {
+  return host.toLowerCase().replace(/^\[|\]$|\.$/g, '');
 }
 
-/** Throws without any part of the value, because a URL that is wrong may have its password anywhere. */
+/** Parses the value of a variable. Errors never quote it, because its password may be anywhere in a malformed URL. */
 function parseProxy(value: string, name: string): URL {
   const fail = (reason: string, hint: string) => new FilingsError('config', reason, { subject: { name }, hint });
-  const address = value.replace(/^[a-z][a-z0-9+.-]*:\/\//i, '');
-  if (!isEncoded(address.slice(0, Math.max(0, address.lastIndexOf('@'))))) {
+  const withoutScheme = value.replace(/^[a-z][a-z0-9+.-]*:\/\//i, '');
+  if (!isEncoded(withoutScheme.slice(0, Math.max(0, withoutScheme.lastIndexOf('@'))))) {
     const hint = 'write # as %23, / as %2F, ? as %3F, \\ as %5C and % as %25';
     throw fail('its user or password has a character that must be percent-encoded', hint);
   }
-  const url = address === value ? `http://${value}` : value;
+  const url = withoutScheme === value ? `http://${value}` : value;
   if (URL.canParse(url) && /^https?:$/.test(new URL(url).protocol)) return new URL(url);
   const hint = `set it to http://HOST:PORT or https://HOST:PORT, or put the service's host in NO_PROXY`;
-  throw fail('not a URL of a proxy', hint);
+  throw fail('invalid proxy URL', hint);
 }
 
-/** Returns whether user and password may stand in a URL. Otherwise its host could end within the password. */
+/** Returns whether a user and password are percent-encoded. If not, a URL parser may take part of them for the host. */
 function isEncoded(userInfo: string): boolean {
   try {
     decodeURIComponent(userInfo);
@@ -68,14 +77,14 @@ function isEncoded(userInfo: string): boolean {
   }
 }
 
-/** Returns the header fields that a proxy needs: the user and password of its URL, if there are any. */
+/** Returns the header that sends the user and password of the proxy's URL (RFC 7617), if it has any. */
 export function proxyFields(proxy: URL): Readonly<Record<string, string>> {
   if (!proxy.username && !proxy.password) return {};
   const pair = `${decodeURIComponent(proxy.username)}:${decodeURIComponent(proxy.password)}`;
   return { 'proxy-authorization': `Basic ${Buffer.from(pair).toString('base64')}` };
 }
 
-/** Returns the error for a proxy that refuses a request to a URL, or the tunnel to it. */
+/** Returns the error for a proxy that refuses a request to a URL, or a tunnel to its host. */
 export function proxyRefusal(proxy: URL, url: URL, status: number, challenge: string | undefined): FilingsError {
   const variable = url.protocol === 'https:' ? 'HTTPS_PROXY' : 'HTTP_PROXY';
   const reason = `the proxy ${proxy.host} refused with ${status}`;
@@ -83,15 +92,13 @@ export function proxyRefusal(proxy: URL, url: URL, status: number, challenge: st
     const hint = `check ${variable}, or put the host in NO_PROXY to connect without a proxy`;
     return new FilingsError('temporary', reason, { connected: false, retryable: isRetriedStatus(status), hint });
   }
-  const schemes = schemesOf(challenge ?? '');
-  const isBasic = schemes.length === 0 || schemes.some((scheme) => /^basic$/i.test(scheme));
-  const given = proxy.username
-    ? 'it does not accept the user and password in'
-    : 'put USER:PASSWORD@ before its host in';
-  const hint = isBasic
-    ? `${given} ${variable}`
+  const schemes = parseSchemes(challenge ?? '');
+  const acceptsBasic = schemes.length === 0 || schemes.some((scheme) => /^basic$/i.test(scheme));
+  const basicHint = proxy.username ? 'check the user and password in' : 'put USER:PASSWORD@ before the host in';
+  const hint = acceptsBasic
+    ? `${basicHint} ${variable}`
     : 'this program supports only Basic: ask the operator of the proxy, or run a local proxy that can log in to it, such as cntlm';
-  const offer = isBasic ? '' : `: it offers only ${foreign(schemes.join(' and '))}`;
+  const offer = acceptsBasic ? '' : `: it offers only ${foreign(schemes.join(' and '))}`;
   return new FilingsError('auth', reason + offer, {
     connected: false,
     stopsRun: true,
@@ -100,33 +107,40 @@ export function proxyRefusal(proxy: URL, url: URL, status: number, challenge: st
   });
 }
 
-/** Returns the schemes of challenges (RFC 9110, section 11.3), such as `Negotiate, NTLM, Basic realm="a, b"`. */
-function schemesOf(challenges: string): string[] {
-  const parts = challenges.replace(/"(\\.|[^"\\])*"/g, '').split(',');
-  // A part with a name and `=` is a further parameter of the scheme before it.
-  const schemes = parts.map((part) => /^\s*([\w.!#$%&'*+^`|~-]+)(?=\s*$|\s+[^\s=])/.exec(part)?.[1] ?? '');
+/**
+ * Returns the schemes of challenges (RFC 9110, section 11.3): `Negotiate`, `NTLM` and `Basic` for
+ * `Negotiate, NTLM, Basic realm="a, b", charset="UTF-8"`.
+ */
+function parseSchemes(challenges: string): string[] {
+  const pieces = challenges.replace(/"(\\.|[^"\\])*"/g, '').split(',');
+  // A piece that begins with `NAME=` is a further parameter of the scheme before it.
+  const schemes = pieces.map((piece) => /^\s*([\w.!#$%&'*+^`|~-]+)(?=\s*$|\s+[^\s=])/.exec(piece)?.[1] ?? '');
   return [...new Set(schemes.filter(Boolean))];
 }
 
 /**
- * Makes a tunnel through a proxy by CONNECT (RFC 9110, section 9.3.6). Throws `auth`, which stops the run, if the proxy
- * requires a password, `temporary` for any other refusal, and the signal's reason.
+ * Opens a tunnel through a proxy with CONNECT (RFC 9110, section 9.3.6), on a socket that is connected to the proxy.
+ * Throws the error of `proxyRefusal` if the proxy refuses, `temporary` if it sends no valid response, and the signal's
+ * reason.
  */
 export async function openTunnel(socket: Socket, url: URL, proxy: URL, signal: AbortSignal): Promise<void> {
   const http = await import('node:http');
   const target = `${url.hostname}:${url.port || 443}`;
   const headers = { host: target, ...proxyFields(proxy) };
   const request = http.request({ method: 'CONNECT', path: target, headers, createConnection: () => socket });
-  // Node would add `Connection: close`.
+  // Node adds `Connection: close` by default, but the connection must stay open as the tunnel.
   request.removeHeader('connection');
+  // `once` stops listening for errors when it ends, and an error without a listener would end the process.
   request.on('error', () => socket.destroy()).end();
-  const [response] = await once(request, 'connect', { signal }).catch(() => []);
-  const { statusCode: status = 0, headers: fields } = (response as IncomingMessage | undefined) ?? { headers: {} };
-  if (status >= 200 && status < 300) return;
+  // The cause of a failure is dropped on purpose: whatever it is (not HTTP, a closed connection), the error below says
+  // all that the user can act on. An abort is rethrown as the signal's reason.
+  const response: IncomingMessage | undefined = (await once(request, 'connect', { signal }).catch(() => []))[0];
+  const status = response?.statusCode;
+  if (status !== undefined && status >= 200 && status < 300) return;
   socket.destroy();
   signal.throwIfAborted();
-  if (status > 0) throw proxyRefusal(proxy, url, status, fields['proxy-authenticate']);
-  throw new FilingsError('temporary', `the proxy ${proxy.host} does not respond as a proxy does`, {
+  if (status !== undefined) throw proxyRefusal(proxy, url, status, response?.headers['proxy-authenticate']);
+  throw new FilingsError('temporary', `no valid response from the proxy ${proxy.host}`, {
     connected: false,
     retryable: true,
     hint: 'check HTTPS_PROXY, or put the host in NO_PROXY to connect without a proxy',

@@ -1,19 +1,22 @@
-// Decides when each request of the process goes out, from the rate that the user allows, the pauses that the service
-// asks for, and the outcomes of earlier requests.
+// Decides when each request of the process is sent. All jobs share one limiter. It enforces the rate that the user
+// allows (--rate) and the pauses that the service asks for (Retry-After).
 //
-// After a pause one request goes out alone. If the service does not refuse it, the others follow: all of them after the
-// first pause, and after a further one only as many as the service accepted since the pause before, then gradually
-// more. Without this bound a service that accepts ten requests a second would refuse all other jobs again and again,
-// until their retries are used up.
+// After a pause, one request is sent alone to try whether the service accepts it. If the service does not refuse it, as
+// many others follow as the service accepted before the pause, and then gradually more. Suppose that it accepts ten
+// requests, and that 50 jobs wait for the end of the pause. If all of them sent their requests, 40 would be refused
+// again after each pause, until their retries were used up.
 import { createAbortController, onAbort } from '../abort.ts';
 import type { World } from '../world.ts';
 
-/** The longest time for which a request holds the others because it has no outcome, in milliseconds. */
+/** The longest time for which requests without an outcome hold back the others, in milliseconds. */
 const MAX_HOLD_MS = 5000;
 
 type Clock = Pick<World, 'monotonic' | 'sleep'>;
 
-/** Reports the outcome of a request. `wasSent` is false if the server closed the connection before the request. */
+/**
+ * Must be called when a request has an outcome. `wasSent` is false if the server closed the connection before it
+ * received the request.
+ */
 export type EndRequest = (wasSent?: boolean) => void;
 
 interface Waiter {
@@ -23,34 +26,33 @@ interface Waiter {
   readonly unsubscribe: () => void;
 }
 
-/** Times are in milliseconds of the monotonic clock. */
+/** All times are in milliseconds on the monotonic clock. */
 export class RateLimiter {
   readonly #intervalMs: number;
   readonly #clock: Clock;
-  /** When the rate allows the next request. */
+  /** The time from which the rate allows the next request. */
   #nextAt = 0;
   #pausedUntil = 0;
-  /** The number of pauses. A request remembers it, because its outcome counts only until the next pause. */
   #pauseCount = 0;
-  /** The number of requests since the last pause that were sent, and the number of them that have an outcome. */
+  /** The number of requests that were sent since the last pause, and how many of them have an outcome. */
   #sentCount = 0;
   #outcomeCount = 0;
   #lastSentAt = 0;
-  /** The number of requests that had an outcome between the last two pauses. */
+  /** How many requests the service accepted before the last pause, from the previous one on. Infinite if unknown. */
   #acceptedCount = Number.POSITIVE_INFINITY;
-  /** Requests that the service has refused before, and behind them the others, both in the order of the calls. */
+  /** First the requests that the service has refused before, then all others, each group in the order of the calls. */
   readonly #queue: Waiter[] = [];
   #timer: ReturnType<typeof createAbortController> | undefined;
 
-  /** Without `ratePerSecond` there is no limit. */
   constructor(ratePerSecond: number | undefined, clock: Clock) {
     this.#intervalMs = ratePerSecond === undefined ? 0 : 1000 / ratePerSecond;
     this.#clock = clock;
   }
 
   /**
-   * Waits until a request may go out. Returns a function that must be called when the request has an outcome. If the
-   * response asks for a pause, `pause` must be called first. Throws the signal's reason.
+   * Waits until a request may be sent. Call the returned function when the request has an outcome, but call `pause`
+   * first if the response asks for a pause. A request that the service has refused before (`wasRefused`) goes first.
+   * Throws the signal's reason.
    */
   acquire(signal: AbortSignal, wasRefused = false): Promise<EndRequest> {
     return new Promise((resolve, reject) => {
@@ -67,18 +69,18 @@ export class RateLimiter {
     });
   }
 
-  /** No request goes out for the next `ms`, and then one alone. */
+  /** Sends no request for `ms` milliseconds, and then one alone. */
   pause(ms: number): void {
     this.#pausedUntil = Math.max(this.#pausedUntil, this.#clock.monotonic() + ms);
     this.#pauseCount += 1;
-    // The service may refuse several jobs at once.
+    // If the service refuses several jobs at once, each of them calls this method, but only the first call has a count.
     if (this.#outcomeCount > 0) this.#acceptedCount = this.#outcomeCount;
     this.#sentCount = 0;
     this.#outcomeCount = 0;
     this.#admit();
   }
 
-  /** Admits all requests that may go now, and calls itself when the next one may go. */
+  /** Sends all requests that may be sent now, and sets a timer for the next one. */
   #admit(now = this.#clock.monotonic()): void {
     this.#timer?.abort();
     this.#timer = undefined;
@@ -95,35 +97,38 @@ export class RateLimiter {
       }
       this.#queue.shift();
       waiter.unsubscribe();
-      // Counts from the time at which the request could go, so that a timer that fires late does not lower the rate.
+      // The interval begins when the request could have been sent, so that a late timer does not lower the rate.
       this.#nextAt = Math.max(waiter.calledAt, opensAt) + this.#intervalMs;
       waiter.resolve(this.#beginRequest());
     }
   }
 
+  /** Returns the time from which the next request may be sent, unless another request has an outcome earlier. */
   #opensAt(): number {
     const opensAt = Math.max(this.#pausedUntil, this.#nextAt);
-    return this.#hasRoom() ? opensAt : Math.max(opensAt, this.#lastSentAt + MAX_HOLD_MS);
+    return this.#mayFollow() ? opensAt : Math.max(opensAt, this.#lastSentAt + MAX_HOLD_MS);
   }
 
-  #hasRoom(): boolean {
+  /** Returns whether another request may follow those that were sent since the last pause. */
+  #mayFollow(): boolean {
     if (this.#pauseCount === 0 || this.#sentCount === 0) return true;
     if (this.#outcomeCount === 0) return false;
+    if (this.#sentCount < this.#acceptedCount) return true;
+    // At first each outcome releases one request. Every two outcomes beyond `#acceptedCount` allow one more in flight.
     const inFlight = this.#sentCount - this.#outcomeCount;
-    return (
-      this.#sentCount < this.#acceptedCount || inFlight < 1 + Math.max(0, this.#outcomeCount - this.#acceptedCount) / 2
-    );
+    return inFlight < 1 + Math.max(0, this.#outcomeCount - this.#acceptedCount) / 2;
   }
 
   #beginRequest(): EndRequest {
-    const pauses = this.#pauseCount;
+    const pauseCount = this.#pauseCount;
     this.#sentCount += 1;
     this.#lastSentAt = this.#clock.monotonic();
     return (wasSent = true) => {
-      if (pauses !== this.#pauseCount) return;
+      // An outcome from before a pause says nothing about what the service accepts after it.
+      if (pauseCount !== this.#pauseCount) return;
       if (wasSent) this.#outcomeCount += 1;
       else this.#sentCount -= 1;
-      // The requests that waited for this outcome keep the rate, too.
+      // The rate also applies to the requests that this outcome releases.
       this.#nextAt = Math.max(this.#nextAt, this.#clock.monotonic());
       this.#admit();
     };

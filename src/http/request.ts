@@ -1,25 +1,31 @@
-// One GET over one connection, as an exchange: a request, a checked head, a body. Redirects and retries are done in the
-// layers above.
+// One GET: an exchange of a request for a response, whose head is checked and whose body is read later. Redirects and
+// retries belong to the layers above, with one exception. If the server has closed an idle connection that was about to
+// be reused, the request is sent again on another connection, because nothing is wrong with the service.
 import { onAbort } from '../abort.ts';
 import { errnoOf, FilingsError } from '../errors.ts';
-import { inSeconds } from '../text.ts';
+import { grouped, inSeconds } from '../text.ts';
 import { Body } from './body.ts';
 import type { Connection, Connections } from './connections.ts';
 import {
+  type BodyProgress,
   CLOSED_BEFORE_REQUEST,
   exchangeError,
   invalidHttpError,
   isFieldOverflow,
-  type PartialBody,
   truncatedError,
   unprovedEndError,
 } from './failures.ts';
-import { type Framing, framingOf, type HeaderFields, readStart } from './head.ts';
+import { type Framing, type HeaderFields, parseFraming, skipInterimResponses } from './head.ts';
 import { proxyFields, proxyRefusal } from './proxy.ts';
-import type { IdleTimer } from './watchdog.ts';
+import { type IdleTimer, MIN_ACTIVE_BYTES } from './watchdog.ts';
 
-/** The number of bytes that are checked at a time. Status lines are shorter. */
+/**
+ * The head is checked in slices of this many bytes, which is enough for any common status line. The first read may also
+ * have half a megabyte of the body, which would be decoded for nothing if the whole read were checked at once.
+ */
 const SLICE_BYTES = 256;
+/** The error codes of a connection that was closed before a response arrived. */
+const CLOSED_CONNECTION_CODES = [CLOSED_BEFORE_REQUEST, 'UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE'];
 
 interface GetRequest {
   readonly url: URL;
@@ -31,47 +37,36 @@ interface GetRequest {
 export interface HttpResponse {
   readonly status: number;
   readonly headers: HeaderFields;
-  /** The value of Content-Length in bytes. Undefined if the body is chunked or ends with the connection. */
+  /** The value of Content-Length, in bytes. */
   readonly length: number | undefined;
-  /** Whether the body has no length and ends when the connection is closed. */
-  readonly isUntilClose: boolean;
+  /** Whether the body is neither chunked nor has a length, so that only the end of the connection ends it. */
+  readonly endsWithConnection: boolean;
   readonly body: Body;
-  /** Destroys the connection, unless the body was read to its end. */
+  /** Closes the connection, unless the response has already arrived as a whole. The rest of the body is lost. */
   discard(): void;
 }
 
 /**
- * Returns the response to a GET request, its framing checked (RFC 9112, section 6). `prepare` returns each request just
- * before it is sent. Throws `temporary` if there is no response, `integrity` if it is not valid HTTP, the signal's
- * reason, and the errors of `prepare`. Reading the body throws `integrity` if the body is truncated.
+ * Sends a GET request, and returns its response as soon as the head has arrived. `prepare` makes the request. It is
+ * called again if the request must be sent again, because that one, too, must be paced, counted and signed. Throws
+ * `temporary` if no response arrives, `integrity` if it is not valid HTTP, the signal's reason, and the errors of
+ * `prepare`. Reading the body throws `integrity` if the body is truncated.
  */
 export async function get(connections: Connections, prepare: () => Promise<GetRequest>): Promise<HttpResponse> {
   let request = await prepare();
   for (;;) {
     const connection = await connections.acquire(request.url, request.signal);
-    const { isReused } = connection;
     try {
       return await new Exchange(connections, connection, request).begin();
     } catch (error) {
-      // A server may close an idle connection as the request is sent (RFC 9112, section 9.3.1).
-      if (!isReused || !isClosedWithoutResponse(error)) throw error;
-      if (!isNotSent(error)) request = await prepare();
+      // A server may close an idle connection just as a request is sent on it. A GET may then be repeated (RFC 9112,
+      // section 9.3.1). At the latest, the loop ends with a new connection, which is not reused.
+      const code = error instanceof FilingsError ? errnoOf(error.cause) : undefined;
+      if (!connection.isReused || code === undefined || !CLOSED_CONNECTION_CODES.includes(code)) throw error;
+      // If nothing was sent, the same request can be used again.
+      if (code !== CLOSED_BEFORE_REQUEST) request = await prepare();
     }
   }
-}
-
-function isClosedWithoutResponse(error: unknown): boolean {
-  const code = causeCode(error);
-  return isNotSent(error) || code === 'UND_ERR_SOCKET' || code === 'ECONNRESET' || code === 'EPIPE';
-}
-
-/** Whether the connection was closed before undici wrote the request, so that no request was sent. */
-function isNotSent(error: unknown): boolean {
-  return causeCode(error) === CLOSED_BEFORE_REQUEST;
-}
-
-function causeCode(error: unknown): string | undefined {
-  return error instanceof FilingsError ? errnoOf(error.cause) : undefined;
 }
 
 class Exchange {
@@ -80,11 +75,13 @@ class Exchange {
   readonly #request: GetRequest;
   readonly #timer: IdleTimer;
   readonly #body: Body;
-  #head: { resolve: (response: HttpResponse) => void; reject: (error: unknown) => void } | undefined;
+  /** Settles the promise of `begin`. Undefined as soon as the head has arrived. */
+  #headPromise: { resolve: (response: HttpResponse) => void; reject: (error: unknown) => void } | undefined;
   #framing: Framing = { kind: 'until-close' };
-  #start = '';
+  /** The text that has arrived but cannot be checked yet, because the status line at its start is not complete. */
+  #unchecked = '';
   #receivedBytes = 0;
-  #isOver = false;
+  #isFinished = false;
   #unsubscribe = () => {};
 
   constructor(connections: Connections, connection: Connection, request: GetRequest) {
@@ -95,15 +92,16 @@ class Exchange {
     this.#body = new Body(connection.socket, this.#timer);
   }
 
-  /** Sends the request. Returns the response as soon as its head is read. */
+  /** Sends the request, and returns the response as soon as its head has arrived. */
   begin(): Promise<HttpResponse> {
     const { signal, url, headers } = this.#request;
     const { client, proxy, socket } = this.#connection;
     return new Promise((resolve, reject) => {
-      this.#head = { resolve, reject };
-      this.#unsubscribe = onAbort(signal, (reason) => this.#abandon(reason));
-      if (this.#isOver) return;
-      socket.inspect = (bytes) => this.#onFirstBytes(bytes);
+      this.#headPromise = { resolve, reject };
+      this.#unsubscribe = onAbort(signal, (reason) => this.#abort(reason));
+      // The signal may have been aborted before.
+      if (this.#isFinished) return;
+      socket.inspect = (bytes) => this.#inspectHead(bytes);
       client.dispatch(
         {
           method: 'GET',
@@ -117,117 +115,130 @@ class Exchange {
           onResponseData: (_controller, chunk) => this.#onData(chunk),
           onResponseEnd: () => this.#onEnd(),
           onResponseError: (_controller, error) =>
-            this.#fail(exchangeError(error, this.#head ? undefined : this.#partialBody)),
+            this.#fail(exchangeError(error, this.#headPromise ? undefined : this.#bodyProgress)),
         },
       );
     });
   }
 
-  /** Removes interim responses (RFC 9110, section 15.2), because the parser fails at a status of 100. */
-  #onFirstBytes(bytes: Buffer): Buffer | null {
-    // The slices are short, so that a body after the head is not decoded.
-    for (let at = 0; at < bytes.length; ) {
-      const { fault, isFinal, rest } = readStart(this.#start + bytes.toString('latin1', at, at + SLICE_BYTES));
-      at = Math.min(at + SLICE_BYTES, bytes.length);
-      this.#start = rest;
-      if (fault) {
-        this.#fail(invalidHttpError(fault));
+  /** Returns the bytes from the final status line on, or null until it has arrived. */
+  #inspectHead(bytes: Buffer): Buffer | null {
+    for (let start = 0; start < bytes.length; start += SLICE_BYTES) {
+      const end = Math.min(start + SLICE_BYTES, bytes.length);
+      // In latin1, each character is one byte.
+      const text = this.#unchecked + bytes.toString('latin1', start, end);
+      const { reason, isFinal, rest } = skipInterimResponses(text);
+      this.#unchecked = rest;
+      if (reason !== undefined) {
+        this.#fail(invalidHttpError(reason));
         return null;
       }
       if (!isFinal) continue;
       this.#connection.socket.inspect = undefined;
-      if (rest.length <= at) return bytes.subarray(at - rest.length);
-      return Buffer.concat([Buffer.from(rest, 'latin1'), bytes.subarray(at)]);
+      // The status line usually lies within `bytes`. Otherwise, its beginning came with an earlier read.
+      if (rest.length <= end) return bytes.subarray(end - rest.length);
+      return Buffer.concat([Buffer.from(rest, 'latin1'), bytes.subarray(end)]);
     }
     return null;
   }
 
   #onHead(status: number, headers: HeaderFields): void {
-    if (this.#isOver) return;
-    // The head was a sign of life.
+    if (this.#isFinished) return;
     this.#timer.restart();
-    this.#framing = framingOf(headers);
+    this.#framing = parseFraming(headers);
     const { proxy } = this.#connection;
     if (this.#framing.kind === 'invalid') {
       this.#fail(invalidHttpError(this.#framing.reason));
       return;
     }
     if (status === 407 && proxy) {
+      // A repeated header is an array.
       this.#fail(proxyRefusal(proxy, this.#request.url, status, [headers['proxy-authenticate']].flat().join()));
       return;
     }
-    this.#head?.resolve({
+    this.#headPromise?.resolve({
       status,
       headers,
-      length: this.#partialBody.expected,
-      isUntilClose: this.#framing.kind === 'until-close',
+      length: this.#bodyProgress.expected,
+      endsWithConnection: this.#framing.kind === 'until-close',
       body: this.#body,
-      discard: () => this.#abandon(new FilingsError('internal', 'the rest of the body was not wanted')),
+      // Only a reader that is still waiting for the body sees this error. `readErrorBytes` uses it to stop a slow one.
+      discard: () => this.#abort(new Error('the response was discarded')),
     });
-    this.#head = undefined;
+    this.#headPromise = undefined;
   }
 
   #onData(chunk: Buffer): void {
-    if (this.#isOver) return;
+    if (this.#isFinished) return;
     this.#receivedBytes += chunk.length;
     this.#timer.addBytes(chunk.length);
     this.#body.push(chunk);
   }
 
   #onEnd(): void {
-    if (this.#isOver) return;
+    if (this.#isFinished) return;
     const { errored } = this.#connection.socket;
-    // The parser reports the end of its data even if the trailer fields were too long.
-    const error = isFieldOverflow(errored) ? exchangeError(errored, this.#partialBody) : this.#untilCloseError();
+    // undici reports the end of the body even if the trailer fields after it were too long.
+    const error = isFieldOverflow(errored) ? exchangeError(errored, this.#bodyProgress) : this.#unprovedEnd();
     if (error) {
       this.#fail(error);
       return;
     }
-    this.#close();
+    this.#finish();
     this.#connections.release(this.#request.url, this.#connection);
     this.#body.end();
   }
 
-  /** Returns why the end of a body that only the connection ended may be a cut (RFC 9112, section 9.8). */
-  #untilCloseError(): FilingsError | undefined {
-    const { isSecure, socket } = this.#connection;
+  /**
+   * Returns the error for a body that ended with the connection if that end may be a cut.
+   *
+   * It looks upside down that such a body is refused over TLS but accepted over plain HTTP. Plain HTTP has no better
+   * proof than an orderly end of the connection (FIN), so the file is accepted and reported as unverified. Over TLS the
+   * body is complete only if a closure alert has arrived (RFC 9112, section 9.8), but Node reports a connection that
+   * was cut without the alert in the same way. So there a cut would be taken for the end.
+   */
+  #unprovedEnd(): FilingsError | undefined {
+    const { usesTls, socket } = this.#connection;
     if (this.#framing.kind !== 'until-close') return undefined;
-    if (isSecure) return unprovedEndError(this.#partialBody);
+    if (usesTls) return unprovedEndError(this.#bodyProgress);
     if (!socket.wasReset) return undefined;
-    return truncatedError(this.#partialBody).with({ fault: 'unproved-end' });
+    // The body may still be complete, which --sha256 or the total of a range can prove.
+    return truncatedError(this.#bodyProgress).with({ fault: 'unproved-end' });
   }
 
-  get #partialBody(): PartialBody {
+  get #bodyProgress(): BodyProgress {
     const expected = this.#framing.kind === 'length' ? this.#framing.length : undefined;
     return { received: this.#receivedBytes, expected };
   }
 
-  /** Ends the exchange by an error of the network or of the response. */
+  /** Aborts the exchange with an error of the network or of the response. */
   #fail(error: FilingsError): void {
-    this.#abandon(error.with({ subject: { host: this.#request.url.host } }));
+    this.#abort(error.with({ subject: { host: this.#request.url.host } }));
   }
 
-  #abandon(error: unknown): void {
-    if (this.#isOver) return;
-    this.#close();
-    this.#head?.reject(error);
-    this.#head = undefined;
+  /** Ends the exchange with an error, and closes the connection. */
+  #abort(error: unknown): void {
+    if (this.#isFinished) return;
+    this.#finish();
+    this.#headPromise?.reject(error);
+    this.#headPromise = undefined;
     this.#body.end(error);
     this.#connection.socket.destroy();
   }
 
-  #close(): void {
-    this.#isOver = true;
+  /** Ends the exchange, but leaves the connection open. */
+  #finish(): void {
+    this.#isFinished = true;
     this.#timer.end();
     this.#unsubscribe();
-    // The connection may carry the next request.
+    // The connection may be reused while the reader has not taken the last chunks yet.
     this.#connection.socket.resumeReading();
   }
 
   #idleError(): FilingsError {
     const limit = inSeconds(this.#connections.timeouts.idleTimeout);
-    const missing = this.#head ? 'no response' : 'fewer than 1,000 new bytes';
+    const received = this.#headPromise ? 'no response' : `fewer than ${grouped(MIN_ACTIVE_BYTES)} new bytes`;
     const hint = 'run it again later, or allow more time with --idle-timeout';
-    return new FilingsError('temporary', `timed out: ${missing} in ${limit}`, { hint, retryable: true });
+    return new FilingsError('temporary', `timed out: ${received} in ${limit}`, { hint, retryable: true });
   }
 }

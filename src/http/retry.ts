@@ -1,59 +1,57 @@
-// Repeats failed attempts. Decides from the error whether a retry can help, and how long to wait before it.
+// Retries failed attempts. The error alone decides whether a retry can help and how long to wait before it.
 import { FilingsError } from '../errors.ts';
 import { inSeconds } from '../text.ts';
 import type { World } from '../world.ts';
-import { httpDate } from './head.ts';
+import { parseHttpDate } from './head.ts';
 import type { RateLimiter } from './rate-limiter.ts';
 
-/** The first wait, in milliseconds. Each further wait is twice as long. */
-const FIRST_WAIT_MS = 1000;
+/** The first wait. Each further wait is twice as long, up to `MAX_BACKOFF_MS`. */
+const FIRST_BACKOFF_MS = 1000;
 const MAX_BACKOFF_MS = 60_000;
-/** A century, in milliseconds, because now plus the wait must be a valid date. */
+/** A century: without a limit, now plus the wait might not be a valid date. */
 const MAX_SERVICE_WAIT_MS = 100 * 365 * 86_400_000;
-/** An attempt with this much progress resets the count of failures: the service works, only the line is bad. */
+/** An attempt that received this much resets the count of failures: the service works, only the connection is bad. */
 const MIN_PROGRESS_BYTES = 1 << 20;
-/** Statuses that are retried. Every other one is final (docs/using.md, "Download"). */
-const RETRIED = new Set([408, 425, 429, 500, 502, 503, 504]);
+/** All other statuses are final (docs/using.md, "Download"). */
+const RETRIED_STATUSES = new Set([408, 425, 429, 500, 502, 503, 504]);
 
-/** Returns whether a request with this status may succeed later. */
 export function isRetriedStatus(status: number): boolean {
-  return RETRIED.has(status);
+  return RETRIED_STATUSES.has(status);
 }
 
-/** The number of retries and their timing, in milliseconds. */
 export interface RetryPolicy extends Pick<World, 'monotonic' | 'now' | 'sleep' | 'random'> {
   readonly retries: number;
   readonly maxRetryAfterMs: number;
   readonly limiter: RateLimiter;
 }
 
-/** A failed attempt that is followed by another. */
+/** A failed attempt that will be followed by another. */
 export interface RetryEvent {
   readonly error: FilingsError;
   readonly waitMs: number;
-  /** Whether the service asked for the wait. */
+  /** Whether the service asked for this wait (Retry-After). */
   readonly isServiceWait: boolean;
-  /** The number of the retry that follows, and of all that may follow. */
+  /** The number of the next retry, from 1 on. */
   readonly retry: number;
+  /** The number of retries that are allowed. */
   readonly retries: number;
 }
 
-/** Observes the attempts of one request. */
 export interface RetryWatcher {
   /** Returns the number of new bytes that the last attempt received. */
-  readonly progress?: (() => number) | undefined;
+  readonly countNewBytes?: (() => number) | undefined;
   readonly onRetry?: ((event: RetryEvent) => void) | undefined;
 }
 
 /**
- * Repeats an attempt until it succeeds or a retry cannot help. Returns the result of the attempt. Throws its last error
- * with the number of tries, or the signal's reason.
+ * Repeats an attempt until it succeeds, a retry cannot help, or all retries are used up. Returns the result of the
+ * attempt that succeeded. Throws the error of the last one, with the number of tries, or the signal's reason.
  */
 export async function retry<T>(
   attempt: () => Promise<T>,
   policy: RetryPolicy,
   signal: AbortSignal,
-  { progress, onRetry }: RetryWatcher = {},
+  { countNewBytes, onRetry }: RetryWatcher = {},
 ): Promise<T> {
   let failures = 0;
   let lastFault: FilingsError['fault'];
@@ -63,44 +61,45 @@ export async function retry<T>(
     } catch (error) {
       if (signal.aborted) throw signal.reason;
       if (!(error instanceof FilingsError)) throw error;
-      failures = (progress?.() ?? 0) >= MIN_PROGRESS_BYTES ? 1 : failures + 1;
-      // The monotonic clock counts, because the machine's clock may have been set in the meantime.
+      failures = (countNewBytes?.() ?? 0) >= MIN_PROGRESS_BYTES ? 1 : failures + 1;
+      // On the monotonic clock, because the machine's clock may have been set in the meantime.
       const serviceWaitMs = error.retryDue === undefined ? undefined : Math.max(0, error.retryDue - policy.monotonic());
-      // A name that does not resolve is retried once: the name server may fail for a moment, but a misspelt name stays.
+      // A name that does not resolve is retried only once. The name server may have failed for a moment, but most often
+      // the name is misspelled.
       const isUnresolved = error.fault === 'unresolved-name';
       const retryable = error.retryable && !(isUnresolved && lastFault === error.fault);
       lastFault = error.fault;
       const isTooLong = serviceWaitMs !== undefined && serviceWaitMs > policy.maxRetryAfterMs;
-      // A wait that is too long ends the run, even if no retry is left.
+      // Even if no retry is left, a wait that is too long must stop the run, below.
       if (!retryable || (failures > policy.retries && !isTooLong)) throw tries > 1 ? error.with({ tries }) : error;
       if (isTooLong) {
         const fewer = error.problem?.status === 429 ? ', with fewer requests: --rate 1/s' : '';
         throw error.with({
           serviceWaitMs,
           code: 'temporary',
-          hint: `longer than --max-retry-after (${inSeconds(policy.maxRetryAfterMs)}): run it again after that time${fewer}`,
+          hint: `the wait is longer than --max-retry-after (${inSeconds(policy.maxRetryAfterMs)}): run it again after that time${fewer}`,
           stopsRun: true,
         });
       }
       const retries = isUnresolved ? failures : policy.retries;
-      // Up to half of it is added at random, so that many clients do not return at the same time.
-      const backoffMs = Math.min(FIRST_WAIT_MS * 2 ** (failures - 1), MAX_BACKOFF_MS) * (1 + policy.random() / 2);
+      // Up to half of the wait is added at random, so that many clients do not return at the same time.
+      const backoffMs = Math.min(FIRST_BACKOFF_MS * 2 ** (failures - 1), MAX_BACKOFF_MS) * (1 + policy.random() / 2);
       const waitMs = serviceWaitMs ?? Math.round(backoffMs);
       onRetry?.({ error, waitMs, isServiceWait: serviceWaitMs !== undefined, retry: failures, retries });
-      // RateLimiter makes all jobs wait if the service asks for it.
+      // If the service asked for the wait, the RateLimiter makes all jobs wait before their next request.
       if (serviceWaitMs === undefined) await policy.sleep(waitMs, signal);
     }
   }
 }
 
 /**
- * Returns the wait that Retry-After asks for (RFC 9110, section 10.2.3), in milliseconds from `now`: its seconds, or
- * the time to its date, which is 0 for a past date. Returns undefined for an invalid or negative value.
+ * Parses Retry-After (RFC 9110, section 10.2.3), which is a number of seconds or a date, into milliseconds from `now`
+ * on. Returns undefined for an invalid value.
  */
-export function retryAfterMs(value: string | string[] | undefined, now: number): number | undefined {
+export function parseRetryAfter(value: string | string[] | undefined, now: number): number | undefined {
   if (typeof value !== 'string') return undefined;
   const text = value.trim();
   if (/^\d+$/.test(text)) return Math.min(Number(text) * 1000, MAX_SERVICE_WAIT_MS);
-  const date = httpDate(text);
+  const date = parseHttpDate(text);
   return date === undefined ? undefined : Math.min(Math.max(0, date - now), MAX_SERVICE_WAIT_MS);
 }

@@ -1,37 +1,43 @@
-// Finds exchanges that receive too few bytes. undici's own timeout accepts a drip of bytes and fires while the socket
-// is paused. One wait serves all exchanges: a timer for each, which most files would abort, costs 25 times as much CPU.
+// The idle timeout (--idle-timeout): ends exchanges that receive too few bytes. undici's own timeout is not used,
+// because a single byte now and then keeps it from firing, and because it fires while we pause the socket.
+//
+// One wait serves all exchanges. If each had its own timer, which would be aborted for nearly every file, the timers
+// would need 25 times as much CPU time.
 import { createAbortController, yieldToEventLoop } from '../abort.ts';
 import type { World } from '../world.ts';
 
 type Clock = Pick<World, 'monotonic' | 'sleep'>;
 
-/** Fewer new bytes within the timeout are treated as none. */
-const MIN_BYTES = 1000;
-/** A wait that ends this much too late, in milliseconds, means that the process was stopped or the machine slept. */
-const MIN_STOP_MS = 1000;
+/** Fewer new bytes within the timeout are treated as idle. */
+export const MIN_ACTIVE_BYTES = 1000;
+/** If a wait ends this much too late, the process was suspended or the machine slept. */
+const MIN_SUSPENSION_MS = 1000;
 
-/** Calls `onIdle` of each timer that has received too few bytes for `ms` milliseconds. */
 export class Watchdog {
-  readonly #ms: number;
+  readonly #timeoutMs: number;
   readonly #clock: Clock;
   readonly #timers = new Set<IdleTimer>();
   readonly #closed = createAbortController();
   #running: Promise<void> | undefined;
 
-  constructor(ms: number, clock: Clock) {
-    this.#ms = ms;
+  constructor(timeoutMs: number, clock: Clock) {
+    this.#timeoutMs = timeoutMs;
     this.#clock = clock;
   }
 
-  /** Starts a timer, which lasts until its `end` is called. `onIdle` must call `end`. */
+  /**
+   * Starts a timer, which runs until its `end` is called. Calls `onIdle` when the timeout has passed without enough
+   * bytes. `onIdle` must call `end`, or it is called again and again.
+   */
   watch(onIdle: () => void): IdleTimer {
     const timer = new IdleTimer(this.#clock.monotonic, onIdle, () => this.#timers.delete(timer));
     this.#timers.add(timer);
+    // It only ever throws because of `close`.
     this.#running ??= this.#run().catch(() => {});
     return timer;
   }
 
-  /** Ends all timers. */
+  /** Stops watching all timers. */
   close(): void {
     this.#closed.abort();
   }
@@ -40,26 +46,28 @@ export class Watchdog {
     const { monotonic, sleep } = this.#clock;
     for (;;) {
       const now = monotonic();
-      const due = Math.min(now, ...[...this.#timers].map(({ activeAt }) => activeAt)) + this.#ms;
-      await sleep(due - now, this.#closed.signal);
-      // Lets sockets be read first, because timers run before sockets after a stop of the process.
+      const dueAt = Math.min(now, ...[...this.#timers].map(({ activeAt }) => activeAt)) + this.#timeoutMs;
+      await sleep(dueAt - now, this.#closed.signal);
+      // When a suspended process continues, Node runs its timers before it reads its sockets, whose bytes should come
+      // first.
       await yieldToEventLoop(this.#closed.signal);
-      const at = monotonic();
-      // A late timer proves nothing, because the process may not have run in the meantime.
-      const isLate = at - due >= MIN_STOP_MS;
+      const checkedAt = monotonic();
+      // While the process was suspended, no exchange could receive anything. So all of them get the full timeout again.
+      const wasSuspended = checkedAt - dueAt >= MIN_SUSPENSION_MS;
       for (const timer of [...this.#timers]) {
-        if (isLate) timer.addBytes(MIN_BYTES);
-        else if (at - timer.activeAt >= this.#ms) timer.onIdle();
+        // Unlike `restart`, this leaves a paused timer paused.
+        if (wasSuspended) timer.addBytes(MIN_ACTIVE_BYTES);
+        else if (checkedAt - timer.activeAt >= this.#timeoutMs) timer.onIdle();
       }
     }
   }
 }
 
-/** The time since the last sign of life of one exchange. */
+/** Knows when one exchange was last active. */
 export class IdleTimer {
   readonly onIdle: () => void;
   readonly end: () => void;
-  /** The time of the last sign of life on the monotonic clock, in milliseconds. Infinite while the timer is paused. */
+  /** When the exchange was last active, in milliseconds on the monotonic clock. Infinite while the timer is paused. */
   activeAt: number;
   readonly #now: () => number;
   #bytes = 0;
@@ -71,10 +79,10 @@ export class IdleTimer {
     this.activeAt = now();
   }
 
-  /** Counts received bytes. Enough of them restart the timer. */
+  /** Counts received bytes, and restarts the timer if they are enough. */
   addBytes(bytes: number): void {
     this.#bytes += bytes;
-    if (this.#bytes >= MIN_BYTES && this.activeAt < Number.POSITIVE_INFINITY) this.restart();
+    if (this.#bytes >= MIN_ACTIVE_BYTES && this.activeAt < Number.POSITIVE_INFINITY) this.restart();
   }
 
   restart(): void {
@@ -82,7 +90,7 @@ export class IdleTimer {
     this.activeAt = this.#now();
   }
 
-  /** Stops the timer until `restart`, because a paused socket receives nothing. */
+  /** Pauses the timer until `restart` is called. It must be paused with the socket, which then receives nothing. */
   pause(): void {
     this.activeAt = Number.POSITIVE_INFINITY;
   }

@@ -8,7 +8,7 @@ import { resolve } from 'node:path';
 import type { Readable } from 'node:stream';
 import { isSystemError, systemReason } from '../disk/failure.ts';
 import { FilingsError } from '../errors.ts';
-import { type AccessionNumber, accessionIn, parseAccession } from '../service/accession.ts';
+import { type AccessionNumber, asAccession, parseAccession } from '../service/accession.ts';
 import { inUtf8 } from '../text.ts';
 import type { World } from '../world.ts';
 
@@ -163,7 +163,7 @@ function parseLine(text: string | Buffer, number: number): Line | 'ignored' | un
 function parseText(line: string, number: number): Line {
   const [, first = '', space = '', rest = ''] = /^(\S+)(\s*)(.*)$/s.exec(line) ?? [];
   const file = rest.startsWith('#') && space !== '\t' ? '' : rest;
-  const accession = accessionIn(first);
+  const accession = asAccession(first);
   const mistake = accession ? findMistake(file, FILE_MISTAKES) : findMistake(line, LINE_MISTAKES);
   if (mistake !== undefined) throw new FilingsError('usage', mistake);
   return createEntry(accession ?? parseAccession(first), file, number);

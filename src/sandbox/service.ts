@@ -10,7 +10,7 @@ import { isOneFile } from '../disk/file-name.ts';
 import { errnoOf } from '../errors.ts';
 import type { JwtKey } from '../jwt/keys.ts';
 import { isLoopback } from '../loopback.ts';
-import { accessionIn } from '../service/accession.ts';
+import { asAccession } from '../service/accession.ts';
 import type { KeyWay } from '../service/credentials.ts';
 import { readRange } from './range.ts';
 
@@ -157,7 +157,7 @@ function requireParameters(query: URLSearchParams, faults: Readonly<Record<strin
 }
 
 function accessionFault(value: string): string | undefined {
-  return accessionIn(value) === value ? undefined : 'must be 10 digits, a dash, 2 digits, a dash, 6 digits';
+  return asAccession(value) === value ? undefined : 'must be 10 digits, a dash, 2 digits, a dash, 6 digits';
 }
 
 function pageFault(value: string): string | undefined {

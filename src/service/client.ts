@@ -1,12 +1,13 @@
-// The client of the service: opens files and lists filings, with retries. Turns every unexpected response into an
-// error.
+// The client of the service, which knows its two endpoints: it opens files and lists filings. Every response that is
+// not what the caller asked for becomes an error. Listings are retried here. The retries of a download belong to
+// transfer/transfer.ts, because it also decides where the download continues.
 import { errorAbout, type FilingsError, type Resource, withResource } from '../errors.ts';
 import type { Connections } from '../http/connections.ts';
 import { type RetryPolicy, type RetryWatcher, retry } from '../http/retry.ts';
 import { foreign, type Secrets } from '../secrets.ts';
 import { counted } from '../text.ts';
 import type { AccessionNumber } from './accession.ts';
-import { clockSkew } from './clock-skew.ts';
+import { describeClockSkew } from './clock-skew.ts';
 import type { Credentials } from './credentials.ts';
 import type { ListingDescription } from './described-listing.ts';
 import { errorTestFor } from './error-page.ts';
@@ -15,33 +16,33 @@ import { type Listing, type Parameter, readListing, withParameters } from './lis
 import { readAtMost, readErrorBytes } from './read-body.ts';
 import { type Hosts, Requests, type ServiceResponse, withHosts } from './requests.ts';
 
-/** The most bytes of a listing, which is more than any filing needs. */
+/** More than the listing of any filing needs. A body without an end must not fill the memory. */
 const MAX_LISTING_BYTES = 16 << 20;
 
-/** Counts of a run, for its limits. */
+/** What a run has used so far, for --max-requests and --max-bytes. */
 export interface Meter {
-  /** The requests that were sent: listings, files, retries and redirects. */
+  /** Includes retries and redirects. */
   requests: number;
-  /** The body bytes of listings and errors. Downloads count their bytes themselves. */
+  /** The body bytes of listings and errors. Those of downloads are counted elsewhere. */
   bytes: number;
 }
 
 export interface ClientOptions {
-  /** The base URL ends in a slash, and not in `/v1/`. */
+  /** Ends in a slash, but not in `/v1/`. */
   readonly baseUrl: URL;
   readonly credentials: Credentials;
   readonly connections: Connections;
   readonly retry: RetryPolicy;
   readonly userAgent: string;
   readonly secrets: Secrets;
-  /** Prints a line, in which text from elsewhere is marked by `foreign`. */
+  /** Prints a line of --verbose. Text from elsewhere must be marked by `foreign`. */
   readonly trace: ((line: string) => void) | undefined;
   readonly meter?: Meter | undefined;
-  /** The user's description of the service's listing. */
+  /** The user's description of the service's listing. If there is none, `readListing` reads the listing. */
   readonly listing?: ListingDescription | undefined;
 }
 
-/** Returns the error about a listing without files. `records` is the number of its records. */
+/** Returns the error for a listing without files. `records` is the number of its records. */
 export function noFilesError(accession: AccessionNumber, records: number): FilingsError {
   const reason =
     records === 0
@@ -50,7 +51,6 @@ export function noFilesError(accession: AccessionNumber, records: number): Filin
   return errorAbout({ accession }, 'not_found', reason, { hint: CHECK_NUMBER_AND_URL });
 }
 
-/** The two endpoints of the service (service.md, sections 3 and 4). */
 export class ServiceClient {
   readonly options: ClientOptions;
   readonly #requests: Requests;
@@ -60,14 +60,15 @@ export class ServiceClient {
     this.#requests = new Requests(options);
   }
 
-  /** The lead of the local clock over the service's, in milliseconds, or undefined until a response had a date. */
-  get clockAhead(): number | undefined {
-    return this.#requests.clockAhead;
+  /** See {@link Requests.clockLeadMs}. */
+  get clockLeadMs(): number | undefined {
+    return this.#requests.clockLeadMs;
   }
 
   /**
-   * Returns a response that can be a file: 200 with a body that is not an error in disguise, or if `range` has the fields Range and If-Range also 206 and 416.
-   * Throws the error of any other response, and the errors of {@link Requests.follow}.
+   * Requests a file (service.md, section 3), and returns a response that can be used for it: a 200 whose body is not an
+   * error, or, if `range` has the headers Range and If-Range, a 206 or a 416. Throws the error for any other response,
+   * and the errors of {@link Requests.follow}.
    */
   async openFile(
     accession: AccessionNumber,
@@ -75,24 +76,25 @@ export class ServiceClient {
     range: Readonly<Record<string, string>>,
     signal: AbortSignal,
   ): Promise<ServiceResponse> {
-    const url = this.#resource('download', [
+    const url = this.#buildUrl('download', [
       ['accession_no', accession],
       ['file_name', fileName],
     ]);
     return this.#requests.follow(url, range, signal, async (response) => {
       const { status } = response;
       const isExpected = status === 200 || ('range' in range && (status === 206 || status === 416));
-      // The body of an expected 416 is not a file, so its type and coding do not matter.
+      // The body of a 416 is not used, so its media type and encoding do not matter.
       if (!isExpected || status !== 416) await this.#check(response, isExpected, { accession, fileName }, signal);
       if (status === 200 && (await isErrorPage(response, fileName)))
-        throw await this.#errorFrom(response, { accession, fileName }, signal);
+        throw await this.#readError(response, { accession, fileName }, signal);
       return response;
     });
   }
 
   /**
-   * Returns all files of a filing, as far as the responses are certain to name all. Throws `integrity` if they are not,
-   * the error of any other response, and the errors of {@link Requests.follow}. Retries as a download does.
+   * Requests the listing of a filing (service.md, section 4), with retries, and returns all its files. Throws
+   * `integrity` if the listing may be incomplete, the error for any other response, and the errors of
+   * {@link Requests.follow}.
    */
   async listFiles(
     accession: AccessionNumber,
@@ -100,7 +102,7 @@ export class ServiceClient {
     signal: AbortSignal,
     onRetry?: RetryWatcher['onRetry'],
   ): Promise<Listing> {
-    const first = this.#resource('filings', [['accession_no', accession], ...query]);
+    const first = this.#buildUrl('filings', [['accession_no', accession], ...query]);
     const description = this.options.listing;
     let hosts: Hosts | undefined;
     const requestPage = async (url: URL) => {
@@ -134,28 +136,30 @@ export class ServiceClient {
     }
   }
 
-  #resource(name: 'download' | 'filings', query: readonly (readonly [string, string])[]): URL {
-    return withParameters(new URL(`v1/${name}`, this.options.baseUrl), query);
+  #buildUrl(endpoint: 'download' | 'filings', query: readonly (readonly [string, string])[]): URL {
+    return withParameters(new URL(`v1/${endpoint}`, this.options.baseUrl), query);
   }
 
   /**
-   * Throws the error of a response with an unexpected status or with problem details, which are an error under any
-   * status. Throws `integrity` for a content coding, because none was requested.
+   * Throws the error for a response with an unexpected status, or with problem details (RFC 9457), which are an error
+   * under any status. Throws `integrity` for a content encoding, because none was requested.
    */
   async #check(response: ServiceResponse, isExpected: boolean, resource: Resource, signal: AbortSignal): Promise<void> {
     const { headers } = response;
     const isProblem = /^application\/problem\+json\b/i.test(String(headers['content-type'] ?? ''));
-    if (!isExpected || isProblem) throw await this.#errorFrom(response, resource, signal);
-    const codings = String(headers['content-encoding'] ?? '');
-    if (codings.split(',').every((one) => /^(identity)?$/i.test(one.trim()))) return;
+    if (!isExpected || isProblem) throw await this.#readError(response, resource, signal);
+    const encodings = String(headers['content-encoding'] ?? '');
+    if (encodings.split(',').every((encoding) => /^(identity)?$/i.test(encoding.trim()))) return;
     response.discard();
-    throw errorAbout(resource, 'integrity', 'encoded although no encoding was requested', { quote: codings });
+    const reason = 'the response has a content encoding that was not requested';
+    throw errorAbout(resource, 'integrity', reason, { quote: encodings });
   }
 
-  async #errorFrom(response: ServiceResponse, resource: Resource, signal: AbortSignal): Promise<FilingsError> {
+  /** Reads the body of an error response, and returns the error. */
+  async #readError(response: ServiceResponse, resource: Resource, signal: AbortSignal): Promise<FilingsError> {
     const { meter, retry, secrets } = this.options;
     const { status, headers, retryAfterMs: waitMs } = response;
-    // The wait begins with the head, because the body may take seconds.
+    // The wait that the service asks for has begun with the head. Reading the body may take seconds.
     const times = waitMs === undefined ? {} : { retryAt: retry.now() + waitMs, retryDue: retry.monotonic() + waitMs };
     const { received, body, isTruncated } = await readErrorBytes(response, retry.sleep, signal);
     if (meter) meter.bytes += received;
@@ -165,29 +169,29 @@ export class ServiceClient {
 
   #hint({ status, address }: ServiceResponse): string | undefined {
     const { baseUrl, credentials } = this.options;
-    if (status === 200) return 'the service sent this in place of the file: check the API key and the base URL';
+    if (status === 200) return 'the service sent this instead of the file: check the API key and the base URL';
     if (status !== 401) return undefined;
     const { host, origin } = new URL(address);
     if (origin !== baseUrl.origin)
-      return `the service redirects to ${foreign(host)}, and the key is never sent to another host`;
+      return `the service redirects to ${foreign(host)}, and the key is never sent to another host: check the base URL`;
     const { source, token, keyIn } = credentials;
     if (token === undefined) {
       return `check the API key from ${source}, how it is sent (now by --key-in ${keyIn}), and whether the service also requires a JWT`;
     }
     return (
-      clockSkew(this.clockAhead, true) ??
+      describeClockSkew(this.clockLeadMs, true) ??
       `check ${source}: \`filings token inspect\` shows the JWT, whose public key must be imported for this API key`
     );
   }
 }
 
-/** Reads as much of a body as it takes to tell whether it is an error, and puts it back. */
+/** Reads the beginning of a body until it is clear whether the body is an error, and puts the bytes back. */
 async function isErrorPage({ headers, length, body }: ServiceResponse, fileName: string): Promise<boolean> {
   const test = errorTestFor(fileName, String(headers['content-type'] ?? ''), length);
   let start = Buffer.alloc(0);
   let isError = test ? undefined : false;
   while (isError === undefined) {
-    // An error of the body comes again at its next read.
+    // A body that ended with an error throws the same error at the next read, so it is not lost here.
     const chunks = await body.read().catch(() => undefined);
     start = Buffer.concat([start, ...(chunks ?? [])]);
     isError = test?.(start, chunks === undefined);

@@ -1,16 +1,16 @@
-// Adds credentials to requests as service.md, section 5, has them.
+// Adds credentials to requests, in the places that the service defines (service.md, section 5).
 
 /** The ways to pass an API key. */
 export type KeyWay = 'authorization' | 'header' | 'query' | 'path' | 'basic';
 
 export interface Credentials {
-  /** The source of the key, for the message that the service rejects the key. */
+  /** Where the key comes from, in words for an error message. */
   readonly source: string;
   readonly key: string;
   readonly keyIn: KeyWay;
   readonly keyHeader: string;
   readonly basicUser: string;
-  /** Returns a JWT that is valid now. The function is undefined if no JWT is sent. */
+  /** Returns a JWT that is valid now. Undefined if no JWT is sent. */
   readonly token: (() => Promise<string>) | undefined;
 }
 
@@ -19,7 +19,7 @@ export interface AuthorizedRequest {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** Returns whether the key is a part of the address, which a login page copies into its own. */
+/** Returns whether the key is in the address of a request. A redirect may repeat it in an address of its own. */
 export function isKeyInAddress({ keyIn }: Credentials): boolean {
   return keyIn === 'query' || keyIn === 'path';
 }
@@ -33,23 +33,23 @@ export async function addCredentials(url: URL, credentials: Credentials): Promis
     case 'authorization':
       return { url, headers: { authorization: key } };
     case 'basic':
-      // Basic authentication is RFC 7617.
+      // RFC 7617.
       return { url, headers: { authorization: `Basic ${Buffer.from(`${basicUser}:${key}`).toString('base64')}` } };
     case 'header':
       return { url, headers: { [keyHeader]: key, ...bearer } };
     case 'query':
       return {
-        url: withPart(url, 'search', url.search ? '&' : '?', `apikey=${encodeURIComponent(key)}`),
+        url: withKeyAtEnd(url, 'search', url.search ? '&' : '?', `apikey=${encodeURIComponent(key)}`),
         headers: bearer,
       };
     case 'path':
-      return { url: withPart(url, 'pathname', '/', `APIKEY-${encodeURIComponent(key)}`), headers: bearer };
+      return { url: withKeyAtEnd(url, 'pathname', '/', `APIKEY-${encodeURIComponent(key)}`), headers: bearer };
   }
 }
 
-/** Returns the URL with the key at the end of this part, unless a redirect has copied it there. */
-function withPart(url: URL, part: 'search' | 'pathname', separator: string, key: string): URL {
+/** Returns the URL with the key at the end of its query or path, unless a redirect has already put it there. */
+function withKeyAtEnd(url: URL, place: 'search' | 'pathname', separator: string, key: string): URL {
   const withKey = new URL(url);
-  if (!url[part].split(/[?&/]/).includes(key)) withKey[part] = `${url[part].replace(/\/$/, '')}${separator}${key}`;
+  if (!url[place].split(/[?&/]/).includes(key)) withKey[place] = `${url[place].replace(/\/$/, '')}${separator}${key}`;
   return withKey;
 }

@@ -1,30 +1,36 @@
-// Reads a response of `GET /v1/filings` that nobody has described. Its shape is not documented (service.md, section 4),
-// and a file that is missed once would be missed in every later run. So a response is read only if there is nothing in
-// it but the list. `described-listing.ts` reads all other responses.
+// Reads a response of `GET /v1/filings` whose form the user has not described. Its form is not documented (service.md,
+// section 4), and a file that is missed once would be missed in every later run. So a response is refused if it has
+// anything that could mean that the list is not complete. Accepted are:
+//
+// - an array of file names, or of records with a file name
+// - an object with one such array, which may also have the accession number of the filing, and a total that equals the
+//   number of records
+//
+// All other listings must be described in the config file. described-listing.ts reads them.
 import { isUtf8 } from 'node:buffer';
 import { errorAbout, type FilingsError } from '../errors.ts';
 import type { HeaderFields } from '../http/head.ts';
 import { findJsonFault, isJsonObject, type JsonObject, MAX_DEPTH, parseJson } from '../json.ts';
 import { foreign } from '../secrets.ts';
 import { counted } from '../text.ts';
-import { type AccessionNumber, accessionIn } from './accession.ts';
+import { type AccessionNumber, asAccession } from './accession.ts';
 import { suggestDescription } from './suggested-description.ts';
 
-/** A file of a filing: the accession number, the name, and all other members of the file's record. */
+/** A file of a filing, with all other members of its record. */
 export interface ListedFile {
   readonly accession_no: string;
   readonly file_name: string;
   readonly [member: string]: unknown;
 }
 
-/** All files of a filing, and the number of records and of pages that were read. */
+/** All files of a filing. */
 export interface Listing {
   readonly files: readonly ListedFile[];
+  /** The number of records that were read, including those that are not about a file of this filing. */
   readonly records: number;
   readonly pages: number;
 }
 
-/** A response of the listing endpoint. */
 export interface ListingResponse {
   readonly body: Buffer;
   readonly headers: HeaderFields;
@@ -33,53 +39,63 @@ export interface ListingResponse {
 /** A parameter of a request's query. */
 export type Parameter = readonly [name: string, value: string];
 
-/** A member of an object. */
 type Member = readonly [name: string, value: unknown, place?: string];
 
 /** A record with the name of its file, if it has one. */
 export type NamedRecord = readonly [record: JsonObject, name: string | undefined];
 
-const NAME = 'filename';
+// Names of members as `normalizeName` returns them: `filename` stands for `file_name`, `fileName` and `FILE-NAME`, too.
+const FILE_NAME = 'filename';
 const TOTAL = 'total';
-const FILING = ['accessionno', 'accessionnumber'];
-const FILING_OF_RECORD = [...FILING, 'accession'];
+const ACCESSION_NAMES = ['accessionno', 'accessionnumber'];
+const ACCESSION_NAMES_IN_RECORDS = [...ACCESSION_NAMES, 'accession'];
+const SIZE_NAMES = ['size', 'filesize', 'sizebytes', 'bytes', 'length', 'contentlength'];
+
 const TELL_OPERATOR = "tell the service's operator";
-const SIZES = ['size', 'filesize', 'sizebytes', 'bytes', 'length', 'contentlength'];
 /** A list with one of these numbers of records may be the first of several pages. */
-const PAGE_SIZES = [10, 20, 25, 50, 100, 200, 250, 500, 1000];
-/** Whole words between the hyphens of a field's name: `X-Total-Count` says that there is more, `X-Account-Id` does not. */
-const FIELD_ABOUT_PAGES =
+const COMMON_PAGE_SIZES = [10, 20, 25, 50, 100, 200, 250, 500, 1000];
+/**
+ * Names of response headers that suggest further pages. They match whole words between hyphens, so that `X-Total-Count`
+ * matches and `X-Account-Id` does not.
+ */
+const PAGING_HEADER =
   /(?:^|-)(?:total|totalcount|totalpages|count|next|more|pages?|pagination|continuation|continuationtoken)(?:-|$)/i;
 const LINK_TO_NEXT = /;\s*rel\s*=\s*(?:"[^"]*\bnext\b|'[^']*\bnext\b|next\b)/i;
-/** A filer is not numbered 0, so a smaller number than this is something else, such as the number of the record. */
-const LEAST_ACCESSION = 1e8;
+/**
+ * The number that 0000000001-00-000000 is without hyphens: filers are numbered from 1, and 8 digits follow. A smaller
+ * number is something else, such as the index of the record.
+ */
+const MIN_ACCESSION = 1e8;
 
-/** Returns the files of a response. Throws `integrity` unless there is nothing in the response but the list. */
+/** Returns the files in a response. Throws `integrity` if the list may be incomplete. */
 export function readListing(response: ListingResponse, accession: AccessionNumber): Listing {
   const json = parseListing(response, accession);
   const members = isJsonObject(json) ? Object.entries(json) : [['', json] as const];
   const lists = members.filter((member): member is [string, unknown[]] => Array.isArray(member[1]));
   const others = members.filter(([, value]) => !Array.isArray(value));
   const [[, records] = []] = lists;
-  const sign = findSignOfPages(response.headers);
-  const hint = () => suggestDescription(json, (...found) => sign !== undefined || mayBePage(...found));
+  const pagingReason = findPagingHeader(response.headers);
+  const hint = () => suggestDescription(json, (...list) => pagingReason !== undefined || mayBePage(...list));
   if (records === undefined)
     throw listingError(accession, 'the response has no list of files', JSON.stringify(json), foreign(hint()));
-  const doubt = lists.length > 1 ? `it has several lists: ${namesOf(lists)}` : doubtAbout(records, others, accession);
-  const reason = doubt ?? sign;
-  if (reason !== undefined) throw uncertainError(accession, reason, hint());
+  const severalLists = lists.length > 1 ? `it has several lists: ${quoteNames(lists)}` : undefined;
+  const reason = severalLists ?? findUnexpected(records, others, accession) ?? pagingReason;
+  if (reason !== undefined) throw incompleteError(accession, reason, hint());
   if (mayBePage(records, others))
-    throw uncertainError(accession, `${records.length} records may be the first of several pages`, hint());
-  const named = records.map((item): NamedRecord => (isJsonObject(item) ? [item, nameOf(item)] : [{}, item as string]));
-  return { files: filesOf(named, accession), records: records.length, pages: 1 };
+    throw incompleteError(accession, `${records.length} records may be the first of several pages`, hint());
+  return { files: selectFiles(records.map(addName), accession), records: records.length, pages: 1 };
 }
 
-/** Returns the JSON value of a response. Throws `integrity` if it is not JSON, or if readers of JSON may differ. */
+/**
+ * Returns the JSON value of a response. Throws `integrity` if it is not JSON, or if it has a duplicate member, of which
+ * another program might read the other one.
+ */
 export function parseListing({ body }: ListingResponse, accession: AccessionNumber): unknown {
   const text = body.toString().replace(/^\ufeff/, '');
   const fault = findJsonFault(text);
   if (fault === undefined && isUtf8(body)) return parseJson(text);
-  if (fault?.kind === 'twice') throw listingError(accession, 'the response has a member twice', fault.path.join('.'));
+  if (fault?.kind === 'twice')
+    throw listingError(accession, 'the response has a duplicate member', fault.path.join('.'));
   const hint = 'check the base URL and the API key';
   if (fault?.kind === 'too deep')
     throw listingError(accession, `the response has more than ${MAX_DEPTH} levels of JSON`, undefined, hint);
@@ -88,30 +104,32 @@ export function parseListing({ body }: ListingResponse, accession: AccessionNumb
 }
 
 /**
- * Returns the files that belong to the filing, each name once. A record that names another filing is dropped, because a
- * service may ignore a parameter that it does not know.
+ * Returns the files of the filing, without duplicate names. Records of other filings are dropped, because a service
+ * that does not know the parameter `accession_no` may ignore it and send the records of all filings (service.md,
+ * section 8).
  */
-export function filesOf(records: readonly NamedRecord[], accession: AccessionNumber): ListedFile[] {
+export function selectFiles(records: readonly NamedRecord[], accession: AccessionNumber): ListedFile[] {
   const files = new Map<string, ListedFile>();
   for (const [record, name] of records) {
-    if (isOfAnother(record, accession) || name === undefined) continue;
+    if (belongsToAnotherFiling(record, accession) || name === undefined) continue;
     const { accession_no: _, file_name: __, ...others } = record;
     files.set(name, { accession_no: accession, file_name: name, ...others });
   }
   return [...files.values()];
 }
 
-/** Returns a file's size in bytes, or undefined if its record has none. */
+/** Returns the size in bytes that a file's record states, if any. */
 export function listedSize(file: ListedFile): number | undefined {
-  const members = Object.entries(file).map(([name, value]) => [plain(name), value] as const);
-  const sizes = SIZES.map((size) => members.find(([name]) => name === size)?.[1]);
-  const found = sizes.find((size) => typeof size === 'number' || (typeof size === 'string' && /^\d+$/.test(size)));
-  return Number.isSafeInteger(Number(found)) && Number(found) >= 0 ? Number(found) : undefined;
+  const members = Object.entries(file).map(([name, value]) => [normalizeName(name), value] as const);
+  const sizes = SIZE_NAMES.map((sizeName) => members.find(([name]) => name === sizeName)?.[1]);
+  const isNumber = (value: unknown) => typeof value === 'number' || (typeof value === 'string' && /^\d+$/.test(value));
+  const size = Number(sizes.find(isNumber));
+  return Number.isSafeInteger(size) && size >= 0 ? size : undefined;
 }
 
-/** Returns the error for a response that may be a listing, but may also be a part of one. */
-export function uncertainError(accession: AccessionNumber, reason: string, hint: string): FilingsError {
-  // Most reasons have words of the response in them.
+/** Returns the error for a listing that may be incomplete. */
+export function incompleteError(accession: AccessionNumber, reason: string, hint: string): FilingsError {
+  // `reason` is passed as the quote, because most reasons have text from the response in them, which must be redacted.
   return listingError(accession, 'may be incomplete', reason, foreign(hint));
 }
 
@@ -119,86 +137,96 @@ function listingError(accession: AccessionNumber, reason: string, quote?: string
   return errorAbout({ accession }, 'integrity', reason, { quote, hint });
 }
 
-function findSignOfPages(headers: HeaderFields): string | undefined {
-  if (LINK_TO_NEXT.test(String(headers.link ?? ''))) return 'its Link field names a next page';
-  const field = Object.keys(headers).find((name) => name === 'content-range' || FIELD_ABOUT_PAGES.test(name));
-  return field && `the response has the field ${field}`;
+/** Returns why the headers suggest that the response is one page of several. */
+function findPagingHeader(headers: HeaderFields): string | undefined {
+  if (LINK_TO_NEXT.test(String(headers.link ?? ''))) return 'its Link header points to a next page';
+  const header = Object.keys(headers).find((name) => name === 'content-range' || PAGING_HEADER.test(name));
+  return header && `its ${header} header suggests further pages`;
 }
 
-/** Returns why the only list of a response may not be the list of all files. `others` are the members next to it. */
-function doubtAbout(
+/** Returns what in a response casts doubt on its list, if anything. `others` are the members next to the list. */
+function findUnexpected(
   records: readonly unknown[],
   others: readonly Member[],
   accession: AccessionNumber,
 ): string | undefined {
-  const unknown = others.filter(([name]) => ![...FILING, TOTAL].includes(plain(name)));
-  if (unknown.length > 0) return `it has ${namesOf(unknown)} besides the list`;
+  const unknownMembers = others.filter(([name]) => ![...ACCESSION_NAMES, TOTAL].includes(normalizeName(name)));
+  if (unknownMembers.length > 0) return `it has ${quoteNames(unknownMembers)} besides the list`;
   for (const [name, value] of others) {
     const shown = JSON.stringify(value);
-    if (plain(name) !== TOTAL && accessionOf(value) !== accession)
+    const isTotal = normalizeName(name) === TOTAL;
+    if (!isTotal && parseAccessionMember(value) !== accession)
       throw listingError(accession, 'the response is about another filing', `its ${name} is ${shown}`);
-    if (plain(name) === TOTAL && value !== records.length)
+    if (isTotal && value !== records.length)
       return `it has ${counted(records.length, 'record')}, but its total is ${shown}`;
   }
   for (const [index, record] of records.entries()) {
-    const fault = faultOf(record);
+    const fault = findRecordFault(record);
     if (fault !== undefined) return `record ${index + 1} ${fault}`;
   }
   return undefined;
 }
 
-/** Returns whether a list may be a page, because of what is next to it, or because it has as many records as pages have. */
+/** Returns whether a list may be one page of several: by its length, or by the members next to it. */
 function mayBePage(records: readonly unknown[], others: readonly Member[]): boolean {
-  const rest = others.filter(([name]) => !FILING.includes(plain(name)));
-  if (rest.length === 0) return PAGE_SIZES.includes(records.length);
-  return rest.some(([name, value]) => plain(name) !== TOTAL || value !== records.length);
+  const rest = others.filter(([name]) => !ACCESSION_NAMES.includes(normalizeName(name)));
+  if (rest.length === 0) return COMMON_PAGE_SIZES.includes(records.length);
+  return rest.some(([name, value]) => normalizeName(name) !== TOTAL || value !== records.length);
 }
 
-function faultOf(record: unknown): string | undefined {
+/** Returns why a record cannot be read as one file. */
+function findRecordFault(record: unknown): string | undefined {
   if (typeof record === 'string') return record === '' ? 'is empty' : undefined;
   if (!isJsonObject(record)) return 'is neither a name nor an object';
   const nested = Object.keys(record).find((name) => typeof record[name] === 'object' && record[name] !== null);
-  if (nested !== undefined) return `has more than a value in '${nested}'`;
-  const names = Object.keys(record).filter((name) => plain(name) === NAME);
+  if (nested !== undefined) return `has a list or an object in '${nested}', which may hold further files`;
+  const names = Object.keys(record).filter((name) => normalizeName(name) === FILE_NAME);
   if (names.length > 1) return `has several file names: '${names.join("', '")}'`;
   const [name] = names;
   if (name === undefined) return 'has no file_name';
   return typeof record[name] === 'string' && record[name] !== '' ? undefined : `has no name in '${name}'`;
 }
 
-function nameOf(record: JsonObject): string | undefined {
-  const name = Object.keys(record).find((member) => plain(member) === NAME);
-  return name && String(record[name]);
+/** Takes a record in which `findRecordFault` has found no fault: an object with a file name, or a string. */
+function addName(record: unknown): NamedRecord {
+  if (!isJsonObject(record)) return [{}, String(record)];
+  const member = Object.keys(record).find((name) => normalizeName(name) === FILE_NAME);
+  return [record, member && String(record[member])];
 }
 
-/** Returns whether a record names another filing. Throws `integrity` if it names something else, or several. */
-function isOfAnother(record: JsonObject, accession: AccessionNumber): boolean {
-  const named = Object.entries(record).filter(
-    ([name, value]) => value !== null && FILING_OF_RECORD.includes(plain(name)),
+/** Returns whether a record has the accession number of another filing. Throws `integrity` if that is not clear. */
+function belongsToAnotherFiling(record: JsonObject, accession: AccessionNumber): boolean {
+  const members = Object.entries(record).filter(
+    ([name, value]) => value !== null && ACCESSION_NAMES_IN_RECORDS.includes(normalizeName(name)),
   );
-  const found = new Set(named.map(([, value]) => accessionOf(value)));
-  if (found.size > 1 || found.has(undefined))
-    throw listingError(accession, 'a record does not name one filing', JSON.stringify(Object.fromEntries(named)));
-  return found.size === 1 && !found.has(accession);
+  const accessions = new Set(members.map(([, value]) => parseAccessionMember(value)));
+  if (accessions.size > 1 || accessions.has(undefined)) {
+    const reason = 'a record has an invalid or ambiguous accession number';
+    throw listingError(accession, reason, JSON.stringify(Object.fromEntries(members)));
+  }
+  return accessions.size === 1 && !accessions.has(accession);
 }
 
-/** As a number, an accession number has lost its leading zeros. */
-function accessionOf(value: unknown): AccessionNumber | undefined {
-  if (typeof value === 'string') return accessionIn(value);
-  const isExact = Number.isSafeInteger(value) && Number(value) >= LEAST_ACCESSION;
-  return isExact ? accessionIn(String(value).padStart(18, '0')) : undefined;
+/** Returns the accession number in a JSON value. As a number, it has lost its hyphens and its leading zeros. */
+function parseAccessionMember(value: unknown): AccessionNumber | undefined {
+  if (typeof value === 'string') return asAccession(value);
+  const isExact = Number.isSafeInteger(value) && Number(value) >= MIN_ACCESSION;
+  return isExact ? asAccession(String(value).padStart(18, '0')) : undefined;
 }
 
-/** Returns the name of a member without what may differ between services: case, `_` and `-`. */
-function plain(name: string): string {
+/** Removes what may differ between services: case, `_` and `-`. */
+function normalizeName(name: string): string {
   return name.toLowerCase().replace(/[_-]/g, '');
 }
 
-function namesOf(members: readonly Member[]): string {
+function quoteNames(members: readonly Member[]): string {
   return members.map(([name]) => `'${name}'`).join(', ');
 }
 
-/** Returns the address with further parameters at its end. */
+/**
+ * Returns the address with further parameters at its end. URLSearchParams is not used, because it would rewrite the
+ * whole query, even the parameters in an address of the service, and would encode a space as `+`.
+ */
 export function withParameters(url: URL, query: readonly Parameter[]): URL {
   const parameters = query.map(([name, value]) => `${encodeURIComponent(name)}=${encodeURIComponent(value)}`).join('&');
   const result = new URL(url);

@@ -1,16 +1,18 @@
-// Reads the bodies of listings and errors into memory, with bounds of size and time.
+// Reads the bodies of listings and errors into memory, with limits on their size and time. The bodies of files are
+// streamed by transfer/transfer.ts.
 import { createAbortController, type Sleep } from '../abort.ts';
 import { errorAbout, type Resource } from '../errors.ts';
 import type { HttpResponse } from '../http/request.ts';
+import { grouped } from '../text.ts';
 
-/** The longest time for reading an error, in milliseconds, because a server may send it slowly and without an end. */
+/** A server may send an error slowly or without an end. After this time, the message does without the rest. */
 const MAX_ERROR_MS = 5000;
-/** The most that is read of an error, as it arrives and decoded. */
+/** Applies to the body of an error as it arrives, and again when it is decoded. */
 const MAX_ERROR_BYTES = 1 << 20;
 
 /**
- * Returns the body of a response. Calls `onBytes` with the size of each piece. Throws `integrity` if the body is larger
- * than `maxBytes`, and the error of a body that ends early.
+ * Returns the body of a response, and calls `onBytes` with the size of each piece that arrives. Throws `integrity` if
+ * the body is larger than `maxBytes`, and the error of a truncated body.
  */
 export async function readAtMost(
   response: HttpResponse,
@@ -22,51 +24,51 @@ export async function readAtMost(
   const canFit = (response.length ?? 0) <= maxBytes;
   if (canFit && (await readPieces(response, maxBytes, pieces, onBytes))) return Buffer.concat(pieces);
   response.discard();
-  throw errorAbout(resource, 'integrity', `larger than ${maxBytes} bytes, the most that is read`);
+  throw errorAbout(resource, 'integrity', `the response is larger than the limit of ${grouped(maxBytes)} bytes`);
 }
 
 /**
- * Returns the decoded body of an error response, truncated if the connection, the time or the size ends the body early.
+ * Returns the decoded body of an error response, or its beginning if the connection ends early or a limit is reached.
  * Throws the signal's reason.
  */
 export async function readErrorBytes(response: HttpResponse, sleep: Sleep, signal: AbortSignal) {
   const pieces: Buffer[] = [];
   const timer = createAbortController();
+  // Discarding the response makes the read below fail. The timer itself fails only when it is stopped.
   sleep(MAX_ERROR_MS, timer.signal).then(response.discard, () => {});
   const isWhole = await readPieces(response, MAX_ERROR_BYTES, pieces).catch(() => false);
   timer.abort();
   response.discard();
   signal.throwIfAborted();
   const received = Buffer.concat(pieces);
-  const body = await decoded(received, String(response.headers['content-encoding'] ?? ''));
+  const body = await decode(received, String(response.headers['content-encoding'] ?? ''));
   return { received: received.length, body, isTruncated: !isWhole || body.length === MAX_ERROR_BYTES };
 }
 
 /**
- * Returns a body without its content coding (RFC 9110, section 8.4.1), as far as it can be decoded: some servers
- * compress errors although nobody asked for it. An unknown coding gives nothing, because nobody could read it.
+ * Removes the content encoding of a body (RFC 9110, section 8.4.1), because some servers compress errors although the
+ * request asks for `identity`. Returns no bytes if the body cannot be decoded, because nobody could read the encoded
+ * ones.
  */
-async function decoded(bytes: Buffer, coding: string): Promise<Buffer> {
-  const name = coding.trim().toLowerCase();
+async function decode(bytes: Buffer, encoding: string): Promise<Buffer> {
+  const name = encoding.trim().toLowerCase();
   if (name === '' || name === 'identity') return bytes.subarray(0, MAX_ERROR_BYTES);
   const { brotliDecompressSync, constants, inflateRawSync, unzipSync } = await import('node:zlib');
-  // The end of a body that was cut is missing, and nobody reads a message of more than a megabyte.
+  // With Z_SYNC_FLUSH, a truncated body is decoded as far as it goes, instead of failing.
   const options = { finishFlush: constants.Z_SYNC_FLUSH, maxOutputLength: MAX_ERROR_BYTES };
   try {
     if (name === 'br')
       return brotliDecompressSync(bytes, { ...options, finishFlush: constants.BROTLI_OPERATION_FLUSH });
-    // Some servers leave the wrapper out (RFC 1950), which begins with an 8.
+    // `deflate` should have the wrapper of RFC 1950, whose first byte ends in the bits of 8, but some servers omit it.
     if (name === 'deflate' && ((bytes[0] ?? 0) & 15) !== 8) return inflateRawSync(bytes, options);
     if (/^(x-gzip|gzip|deflate)$/.test(name)) return unzipSync(bytes, options);
   } catch {
-    // It is not what its coding says.
+    // The bytes do not have the encoding that the header states.
   }
   return Buffer.alloc(0);
 }
 
-/**
- * Adds the body's bytes to `pieces`, copied because the body reuses its memory. Returns false if there are too many.
- */
+/** Adds a body to `pieces`. Stops and returns false if it has more than `maxBytes`. */
 async function readPieces(
   { body }: HttpResponse,
   maxBytes: number,
@@ -75,6 +77,7 @@ async function readPieces(
 ): Promise<boolean> {
   let size = 0;
   for (let chunks = await body.read(); chunks; chunks = await body.read()) {
+    // `concat` copies the chunks, whose memory the next read reuses.
     const piece = Buffer.concat(chunks);
     pieces.push(piece);
     size += piece.length;

@@ -11,7 +11,7 @@ import { type Settings, stdinUsers } from '../settings/settings.ts';
 import type { Flags } from '../spec/command.ts';
 import { requireOneUser } from '../stdio/input.ts';
 import { createProgress, type FileProgress, type Progress } from '../terminal/progress.ts';
-import { retryWait } from '../transfer/outcome.ts';
+import { describeRetry } from '../transfer/outcome.ts';
 import type { World } from '../world.ts';
 import { openAccess } from './access.ts';
 
@@ -101,7 +101,7 @@ export async function requestListing(
   const showWait = (event: RetryEvent) => {
     onRetry?.();
     progressRow ??= progress.start(accession);
-    progressRow.wait(retryWait(event));
+    progressRow.wait(describeRetry(event));
   };
   try {
     return await client.listFiles(accession, query, signal, showWait);

@@ -4,8 +4,8 @@ import { fstatSync, writev } from 'node:fs';
 import type { Writable } from 'node:stream';
 import { promisify } from 'node:util';
 import { createAbortController, onAbort } from '../abort.ts';
-import { unwrittenAfter } from '../disk/calls.ts';
-import { diskError } from '../disk/failure.ts';
+import { dropWritten } from '../disk/calls.ts';
+import { writeError } from '../disk/failure.ts';
 import { errnoOf, FilingsError } from '../errors.ts';
 import type { OutputStream } from '../world.ts';
 
@@ -26,7 +26,7 @@ export async function write(
   await writeChunks(stream, [Buffer.from(data)], signal).catch((error) => {
     signal.throwIfAborted();
     // An error of stderr is ignored, because it could not be reported.
-    if (stream.fd !== STDERR) throw diskError(error, 'stdout');
+    if (stream.fd !== STDERR) throw writeError(error, 'stdout');
   });
 }
 
@@ -52,7 +52,7 @@ export async function writeChunks(stream: OutputStream, chunks: readonly Buffer[
 export async function writeToDescriptor(fd: number, chunks: readonly Buffer[], signal: AbortSignal): Promise<void> {
   for (let rest = chunks; rest.length > 0; ) {
     signal.throwIfAborted();
-    rest = unwrittenAfter(rest, (await writevTo(fd, rest)).bytesWritten);
+    rest = dropWritten(rest, (await writevTo(fd, rest)).bytesWritten);
   }
 }
 

@@ -1,5 +1,5 @@
-// Downloads one file to the disk or to a stream. Takes the file of the service and its target; gives an outcome, also
-// for a failure, so that one failed file does not end the others.
+// Downloads one file to the disk or to a stream, as its plan says. A failure is returned as an outcome instead of
+// thrown, because the batch continues with the other files.
 import { existsSync, lstatSync } from 'node:fs';
 import type { Directories, DirectoryLocation } from '../disk/directory.ts';
 import { FilingsError } from '../errors.ts';
@@ -13,7 +13,7 @@ import { keptPath, Part } from './part.ts';
 import { Pipe } from './pipe.ts';
 import { fetchInto } from './transfer.ts';
 
-/** The parts of a run that all its downloads share. */
+/** What all downloads of a run share. */
 export interface FetchContext {
   readonly client: ServiceClient;
   readonly directories: Directories;
@@ -27,21 +27,20 @@ export interface DiskTarget extends FileRequest {
   readonly location: DirectoryLocation;
 }
 
-type CompletedOutcome = Partial<Outcome> & Pick<Outcome, 'result' | 'bytes'>;
+/** An outcome to which `runToOutcome` adds what it knows itself. */
+type PartialOutcome = Partial<Outcome> & Pick<Outcome, 'result' | 'bytes'>;
 
-/** Returns the plan for a file. Errors of the disk are left to the code that follows the plan. */
-export function planAt(target: DiskTarget): FilePlan {
+/** Returns the plan for a file. */
+export function planFor(target: DiskTarget): FilePlan {
   try {
     return planFile(lstatSync(target.path, { throwIfNoEntry: false }), target);
   } catch {
+    // For example, this user may not search the directory. Writing the file will report the error.
     return { kind: 'fetch' };
   }
 }
 
-/**
- * Follows the plan for a file on the disk. Returns its outcome. A `FilingsError` is an outcome too, and the part stays
- * only if a later run can resume it. Throws any other error, which is a defect.
- */
+/** Carries out the plan for a file on the disk and returns its outcome. Throws only defects. */
 export function saveToDisk(
   remoteFile: RemoteFile,
   target: DiskTarget,
@@ -50,57 +49,57 @@ export function saveToDisk(
   signal: AbortSignal,
   watcher: Watcher,
 ): Promise<Outcome> {
-  const { sha256: expected, hasChecksums, displayPath } = target;
-  const isHashed = expected !== undefined || hasChecksums;
-  const job = { client: context.client, remoteFile, signal, watcher, expected, isHashed, attempts: 0 };
-  return toOutcome(job, displayPath, context, async () => {
+  const { sha256: expected, writesChecksums, displayPath } = target;
+  const needsHash = expected !== undefined || writesChecksums;
+  const job = { client: context.client, remoteFile, signal, watcher, expected, needsHash, attempts: 0 };
+  return runToOutcome(job, displayPath, context, async () => {
     if (plan.kind === 'fail') throw plan.error;
-    return plan.kind === 'fetch' ? fetchToDisk(job, target, context) : keep(target, plan, context, signal);
+    return plan.kind === 'fetch' ? fetchToDisk(job, target, context) : skipExisting(target, plan, context, signal);
   });
 }
 
-async function fetchToDisk(job: Job, target: DiskTarget, { directories }: FetchContext): Promise<CompletedOutcome> {
+/** Fetches a file, and returns `skipped` if an existing file kept the name. */
+async function fetchToDisk(job: Job, target: DiskTarget, { directories }: FetchContext): Promise<PartialOutcome> {
   const part = new Part(job, target, directories);
   await part.claim();
-  const { placement, ...fetched } = await fetchInto(job, part);
-  if (placement === 'committed') return fetched;
-  await directories.open(target.location).flush();
+  const { commitResult, ...fetched } = await fetchInto(job, part);
+  if (commitResult === 'committed') return fetched;
+  // The existing file may have appeared during this run, so that an earlier flush does not cover its entry.
+  await directories.prepare(target.location).flush();
   const skipped = { result: 'skipped', bytes: lstatSync(target.path).size } as const;
-  // An existing file that was not compared may have another hash and another ETag than the fetched bytes.
-  return placement === 'same' ? { ...fetched, ...skipped, isSame: true } : skipped;
+  // Without a comparison, the hash and the ETag of the fetched bytes may not be those of the existing file.
+  return commitResult === 'same' ? { ...fetched, ...skipped, isSame: true } : skipped;
 }
 
-/** Returns whether nothing is left to do for an existing file that is kept. */
-export function isKeptAlready(target: DiskTarget, { directories }: FetchContext): boolean {
-  return directories.getIfOpen(target.location)?.isSettled === true && !existsSync(keptPath(target));
+/** Returns whether `skipExisting` would have nothing to do for a plan to skip. */
+export function needsNoWork(target: DiskTarget, { directories }: FetchContext): boolean {
+  const directory = directories.getRemembered(target.location);
+  return directory?.areExistingEntriesFlushed === true && !existsSync(keptPath(target));
 }
 
-/** Makes the entry of an existing file durable, and removes the part of it that an earlier run kept. */
-async function keep(
+/** Skips an existing file: makes its entry durable, and removes a kept part that nobody will resume any more. */
+async function skipExisting(
   target: DiskTarget,
   { kind, bytes }: Extract<FilePlan, { bytes: number }>,
   { directories }: FetchContext,
   signal: AbortSignal,
-): Promise<CompletedOutcome> {
+): Promise<PartialOutcome> {
   const { path, displayPath, location, sha256, isDryRun } = target;
   const hash = kind === 'check' ? await checkExisting(path, displayPath, sha256, signal) : undefined;
   if (isDryRun) return { result: 'skipped', bytes, sha256: hash };
-  // The kept part is only in the way, so a failure does not matter.
-  if (existsSync(keptPath(target))) await directories.names.remove(keptPath(target)).catch(() => {});
-  await directories.open(location).settle();
+  // A part that stays behind does no harm, so a failure is ignored.
+  if (existsSync(keptPath(target))) await directories.nameCalls.remove(keptPath(target)).catch(() => {});
+  await directories.prepare(location).flushExistingEntries();
   return { result: 'skipped', bytes, sha256: hash };
 }
 
-/** A pipe, a device or standard output: bytes that were written cannot be replaced. */
+/** A pipe, a device or standard output. */
 export interface StreamTarget {
   readonly open: (signal: AbortSignal) => Promise<ByteWriter>;
   readonly sha256?: string | undefined;
 }
 
-/**
- * Downloads a file to a stream. Returns its outcome. A `FilingsError` is an outcome too. Throws any other error, which
- * is a defect.
- */
+/** Downloads a file to a stream and returns its outcome. Throws only defects. */
 export function fetchToStream(
   remoteFile: RemoteFile,
   { open, sha256: expected }: StreamTarget,
@@ -108,22 +107,24 @@ export function fetchToStream(
   signal: AbortSignal,
   watcher: Watcher,
 ): Promise<Outcome> {
-  const isHashed = expected !== undefined;
-  const job = { client: context.client, remoteFile, signal, watcher, expected, isHashed, attempts: 0 };
-  return toOutcome(job, null, context, async () => fetchInto(job, new Pipe(await open(signal), signal)));
+  const needsHash = expected !== undefined;
+  const job = { client: context.client, remoteFile, signal, watcher, expected, needsHash, attempts: 0 };
+  return runToOutcome(job, null, context, async () => fetchInto(job, new Pipe(await open(signal), signal)));
 }
 
-async function toOutcome(
+/** Returns the outcome of `work`. A `FilingsError` becomes the outcome `failed`; any other error is a defect. */
+async function runToOutcome(
   job: Job,
   path: string | null,
   { monotonic }: FetchContext,
-  work: () => Promise<CompletedOutcome>,
+  work: () => Promise<PartialOutcome>,
 ): Promise<Outcome> {
   const startMs = monotonic();
-  const completed = await work().catch((error: unknown) => {
+  const outcome = await work().catch((error: unknown) => {
     if (!(error instanceof FilingsError)) throw error;
     return { result: 'failed', bytes: 0, verifiedLength: false, error } as const;
   });
   const { attempts } = job;
-  return { path, resumedBytes: 0, verifiedLength: true, ...completed, attempts, ms: monotonic() - startMs };
+  // By default `verifiedLength` is true, because no length of a skipped file is in doubt.
+  return { path, resumedBytes: 0, verifiedLength: true, ...outcome, attempts, ms: monotonic() - startMs };
 }

@@ -1,33 +1,37 @@
-// Makes the one decision about a final name. Takes the entry that has the name and the options; gives the plan for the
-// file. The decision is made again only if the name exists when the fetched file is complete.
+// Decides what to do about one file: fetch it, skip it, check the existing file, or fail. The decision depends only on
+// the options and on what has the final name now. It is made before the first request, and again if something has the
+// name when the fetched file is complete.
 import type { Stats } from 'node:fs';
 import { FilingsError } from '../errors.ts';
 
 /** The values of `--if-exists`. */
 export type IfExists = 'skip' | 'compare' | 'overwrite' | 'error';
 
-/** One file that was requested, with the options that decide about an existing entry. */
+/** A file to download, with the options that decide about an existing one. */
 export interface FileRequest {
-  /** The path as the user would write it. */
+  /** The path as the user would write it, for messages. */
   readonly displayPath: string;
   readonly ifExists: IfExists;
   /** `--sha256`, in lower case. */
   readonly sha256: string | undefined;
   /** `--checksums`. */
-  readonly hasChecksums: boolean;
+  readonly writesChecksums: boolean;
   /** `--dry-run`. */
   readonly isDryRun: boolean;
 }
 
 /** The plan for one file. */
 export type FilePlan =
-  /** The file is fetched. An entry that has the name by then is treated as `ifExists` says. */
+  /** Fetch the file. If something has the name when it is complete, a new plan decides. */
   | { readonly kind: 'fetch' }
-  /** The existing file stays. `check`: it must have the hash of `--sha256`. `list`: SHA256SUMS must list it. */
-  | { readonly kind: 'keep' | 'check' | 'list'; readonly bytes: number }
+  /**
+   * The existing file stays. `skip`: it is not even read. `check`: it must have the hash of `--sha256`. `list`: it is
+   * added to SHA256SUMS if it is not listed yet.
+   */
+  | { readonly kind: 'skip' | 'check' | 'list'; readonly bytes: number }
   | { readonly kind: 'fail'; readonly error: FilingsError };
 
-/** Returns the plan for one file. `existing` describes the entry itself, also if it is a link. */
+/** `existing` describes what has the final name, without following a link. */
 export function planFile(existing: Stats | undefined, request: FileRequest): FilePlan {
   const { displayPath, ifExists } = request;
   if (!existing) return { kind: 'fetch' };
@@ -35,23 +39,24 @@ export function planFile(existing: Stats | undefined, request: FileRequest): Fil
     return fail(displayPath, 'it already exists', '--if-exists skip keeps it, --if-exists overwrite replaces it');
   const isReplaceable = existing.isFile() || (existing.isSymbolicLink() && ifExists === 'overwrite');
   if (!isReplaceable) {
-    const hint = 'move it away, or choose another place with --output or --directory';
+    const hint = 'move it away, or choose another path with --output or --directory';
     return fail(displayPath, `cannot write: ${kindOf(existing)} already exists there`, hint);
   }
   if (ifExists === 'overwrite') return { kind: 'fetch' };
   const bytes = existing.size;
-  // The right hash proves the file as well as a comparison does.
+  // With a hash to check, the service is not needed, even for `compare`.
   if (request.sha256 !== undefined) return { kind: 'check', bytes };
   if (ifExists === 'compare') return { kind: 'fetch' };
-  return { kind: request.hasChecksums && !request.isDryRun ? 'list' : 'keep', bytes };
+  return { kind: request.writesChecksums && !request.isDryRun ? 'list' : 'skip', bytes };
 }
 
-/** Returns the error for an existing file that is kept although it differs from the fetched one. Sizes are in bytes. */
+/** Returns the error for an existing file that differs from the fetched one, and stays. Sizes are in bytes. */
 export function differentFileError(displayPath: string, existing: number, fetched: number): FilingsError {
-  const sizes = existing === fetched ? `both have ${existing} bytes` : `it has ${existing} bytes, this one ${fetched}`;
+  const sizes =
+    existing === fetched ? `both have ${existing} bytes` : `it has ${existing} bytes, the download ${fetched}`;
   return new FilingsError('local_io', `a different file already exists: ${sizes}`, {
     subject: { path: displayPath },
-    hint: 'choose another place with -o, --layout or -d, or replace it with --if-exists overwrite',
+    hint: 'choose another path with -o, --layout or -d, or replace it with --if-exists overwrite',
   });
 }
 

@@ -1,22 +1,27 @@
-// The footer of a kept part says what the bytes before it are: JSON, the length of the JSON, and a mark at the very end
-// of the file. Only a file with the name of a kept part is ever searched for a footer, so a body cannot pass for one.
+// The footer of a kept part tells a later run what the bytes before it are. It is the end of the file:
+//
+//   JSON                   the request, the version of the remote file, and the number of bytes before the JSON
+//   8 digits               the length of the JSON in bytes
+//   filings-kept-1         the mark
+//
+// No service can fake a footer with a body that ends like one, because only a file with the name of a kept part is
+// searched for a footer, and a run gives that name only after it has appended its own.
 import { readSync } from 'node:fs';
 import { isJsonObject, parseJson } from '../json.ts';
 import type { RemoteVersion } from './resume.ts';
 
 const MARK = 'filings-kept-1';
-/** The digits of the length, which stand between the JSON and the mark. */
 const LENGTH_DIGITS = 8;
 const MAX_FOOTER_BYTES = 1 << 16;
 
-/** The request for a file. A part is resumed only for the same one. */
+/** The request for a file. A part is resumed only by the same request. */
 export interface FooterRequest {
   readonly baseUrl: string;
   readonly accession: string;
   readonly fileName: string;
 }
 
-/** What a later run must know about the bytes of a part. */
+/** The bytes of a part, and the version of the remote file that they belong to. */
 interface KeptBytes extends RemoteVersion {
   readonly bytes: number;
 }
@@ -28,8 +33,8 @@ export function makeFooter({ baseUrl, accession, fileName }: FooterRequest, kept
 }
 
 /**
- * Returns what the footer says, or undefined unless the file ends in exactly the footer that this program writes for
- * the request and for the bytes before it. Throws the system error.
+ * Returns the contents of the footer. Returns undefined unless it is exactly the footer that this program would write
+ * for the request and for the bytes before it. Throws the system error.
  */
 export function readFooter(fd: number, size: number, request: FooterRequest): KeptBytes | undefined {
   const tail = Buffer.alloc(Math.min(size, MAX_FOOTER_BYTES));
@@ -37,8 +42,9 @@ export function readFooter(fd: number, size: number, request: FooterRequest): Ke
   const end = tail.length - MARK.length - LENGTH_DIGITS;
   const length = Number(tail.toString('latin1', end, end + LENGTH_DIGITS));
   const start = end - length;
+  // Also refuses NaN, which the length of any other file is.
   if (!(length > 0 && start >= 0)) return undefined;
-  const { address, validator, total } = objectIn(tail.toString('utf8', start, end));
+  const { address, validator, total } = parseObject(tail.toString('utf8', start, end));
   const { kind, value } = isJsonObject(validator) ? validator : {};
   const bytes = size - tail.length + start;
   if (typeof address !== 'string' || typeof value !== 'string' || /[^\t\x20-\x7e\x80-\xff]/.test(value))
@@ -46,11 +52,11 @@ export function readFooter(fd: number, size: number, request: FooterRequest): Ke
   if (kind !== 'etag' && kind !== 'last-modified') return undefined;
   if (total !== undefined && !(typeof total === 'number' && total >= bytes)) return undefined;
   const footer: KeptBytes = { address, validator: { kind, value }, total, bytes };
-  // Making it again compares all of it: version, request, number of bytes, length and mark.
+  // Comparing the whole footer with a new one checks the rest: format, request, number of bytes, length and mark.
   return tail.toString('utf8', start) === makeFooter(request, footer) ? footer : undefined;
 }
 
-function objectIn(text: string): Readonly<Record<string, unknown>> {
+function parseObject(text: string): Readonly<Record<string, unknown>> {
   const value = parseJson(text);
   return isJsonObject(value) ? value : {};
 }

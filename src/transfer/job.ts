@@ -1,54 +1,55 @@
+// What a transfer needs from the code around it: a sink for the bytes, a watcher of the progress, and the job itself.
 import type { RetryEvent } from '../http/retry.ts';
 import type { ServiceClient } from '../service/client.ts';
 import type { RemoteFile } from './outcome.ts';
 import type { RemoteVersion } from './resume.ts';
 
-// The interfaces between a transfer and the code around it: the sink for the bytes, and the watcher of the progress.
-
 /**
- * The result of `finish`. `committed`: the bytes have the final name. `same`: an existing file has the same bytes.
- * `exists`: an existing file was kept without a comparison.
+ * What became of the bytes. `committed`: they have the final name. `same`: an existing file with the same bytes has it.
+ * `exists`: an existing file that was not compared has it.
  */
-export type Placement = 'committed' | 'same' | 'exists';
+export type CommitResult = 'committed' | 'same' | 'exists';
 
-/** The destination of one file's bytes. Call `finish` on success, otherwise `abandon`. */
+/** The destination of one file's bytes. In the end, call `finish` after a success and `abandon` after a failure. */
 export interface Sink {
-  /** The number of bytes written so far, including those of an earlier run. */
+  /** The number of bytes so far, including those of an earlier run. */
   readonly bytes: number;
-  /** The version of the bytes that an earlier run wrote. */
+  /** The remote file's version to which the bytes of an earlier run belong. */
   readonly version?: RemoteVersion | undefined;
-  /** The number of bytes that one write should have on a fast network. Undefined: as many as a disk should get. */
+  /** The most bytes that one write should have. By default, as many as suit a disk. */
   readonly writeBytes?: number;
-  /** Whether `begin` can start again from byte 0. A pipe cannot once it has written a byte. */
+  /** Whether `begin` can start again from byte 0. A pipe cannot after its first byte. */
   readonly isRestartable: boolean;
-  /** Prepares for the whole body of this version, from byte 0. Throws `local_io`. */
+  /** Starts with byte 0 of this version. Drops the bytes so far. Throws `local_io`. */
   begin(version: RemoteVersion): Promise<void>;
   /** Appends bytes. Throws `local_io`, `interrupted` or the signal's reason. */
   write(chunks: readonly Buffer[]): Promise<void>;
   /**
-   * Returns the SHA-256 of all bytes. Needed if an earlier run wrote some of them, because a hash state is not stored.
+   * Reads the bytes back and returns their SHA-256. Needed if an earlier run wrote some of them, because the state of a
+   * hash cannot be stored. Throws `local_io` or the signal's reason.
    */
   sha256?(): Promise<string>;
-  /** Commits the bytes. Throws `local_io`, `interrupted` or the signal's reason; then call `abandon`. */
-  finish(): Promise<Placement>;
-  /** Keeps the bytes only if a later run can resume them. Never throws. */
+  /** Commits the bytes. Throws `local_io`, `interrupted` or the signal's reason. After that, call `abandon`. */
+  finish(): Promise<CommitResult>;
+  /** Drops the bytes, unless a later run can resume them after this error. Never throws. */
   abandon(error: unknown): Promise<void>;
 }
 
 /** Observes one transfer, for the progress display and the limits of the run. */
 export interface Watcher {
+  /** An attempt begins at byte `offset` of a file of `bytes` bytes, if its length is known. */
   total(bytes: number | undefined, offset: number): void;
   /** A returned promise delays the transfer. */
   received(bytes: number): void | Promise<void>;
   retry(event: RetryEvent): void;
   /**
-   * Called when all bytes have arrived and are checked. From then on, the file needs only the disk. A returned promise
-   * delays the commit.
+   * All bytes have arrived and are checked. From now on, the file needs only the disk. A returned promise delays the
+   * commit.
    */
   complete?(bytes: number, sha256: string | undefined): void | Promise<void>;
 }
 
-/** One file to fetch, with the state that its attempts share. */
+/** One file to fetch. */
 export interface Job {
   readonly client: ServiceClient;
   readonly remoteFile: RemoteFile;
@@ -56,7 +57,8 @@ export interface Job {
   readonly watcher: Watcher;
   /** The SHA-256 that the file must have, in lower-case hexadecimal digits. */
   readonly expected: string | undefined;
-  readonly isHashed: boolean;
-  /** The number of requests so far. */
+  /** Whether the outcome must have the SHA-256. */
+  readonly needsHash: boolean;
+  /** The number of requests so far. The transfer increases it. */
   attempts: number;
 }

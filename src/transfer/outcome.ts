@@ -1,8 +1,7 @@
+// The outcome of one file, as data from which messages, counts and report lines are made.
 import { type FilingsError, messageOf, withoutResource } from '../errors.ts';
 import type { RetryEvent } from '../http/retry.ts';
 import type { AccessionNumber } from '../service/accession.ts';
-
-// The outcome of one file, as data for messages, counts and the report.
 
 /** A file of the service. */
 export interface RemoteFile {
@@ -10,14 +9,14 @@ export interface RemoteFile {
   readonly fileName: string;
 }
 
-/** The result of one file, from which its report line is made. */
+/** How one file ended. */
 export interface Outcome {
   readonly result: 'downloaded' | 'resumed' | 'skipped' | 'planned' | 'failed' | 'unfinished';
-  /** The path as the user would write it; null for a stream. */
+  /** The path as the user would write it, or null for a stream. */
   readonly path: string | null;
-  /** The size of the whole file; 0 after a failure. */
+  /** The size of the whole file, or 0 after a failure. */
   readonly bytes: number;
-  /** The number of bytes, of this run or an earlier one, that existed before the last request. */
+  /** How many of these bytes had arrived before the last request, in this run or an earlier one. */
   readonly resumedBytes: number;
   readonly sha256?: string | undefined;
   readonly etag?: string | undefined;
@@ -27,12 +26,12 @@ export interface Outcome {
   readonly attempts: number;
   /** The duration in milliseconds. */
   readonly ms: number;
-  /** Whether a skipped file was compared with the service's: it has the same bytes. */
+  /** Whether a skipped file was compared with the service's file and has the same bytes. */
   readonly isSame?: boolean;
   readonly error?: FilingsError | undefined;
 }
 
-/** Returns the outcome of a file that needed no request. No spread, because there may be a million of them. */
+/** Returns the outcome of a file that needed no request. A spread would be slow: there may be a million such files. */
 export function outcomeWithoutRequest(
   result: Outcome['result'],
   path: string | null,
@@ -42,8 +41,8 @@ export function outcomeWithoutRequest(
   return { result, path, bytes, resumedBytes: 0, verifiedLength: result === 'skipped', attempts: 0, ms: 0, error };
 }
 
-/** Returns the words about the wait before a retry. */
-export function retryWait({ error, waitMs, isServiceWait, retry, retries }: RetryEvent): string {
+/** Returns a sentence about the wait before a retry. */
+export function describeRetry({ error, waitMs, isServiceWait, retry, retries }: RetryEvent): string {
   const message = messageOf(withoutResource(error));
   const asked = isServiceWait ? ' (the service asks to wait)' : '';
   return `${message}${asked}; retry ${retry} of ${retries} in ${Math.max(1, Math.ceil(waitMs / 1000))} s`;

@@ -1,10 +1,15 @@
-// Writes one file next to its final name, so that the final name only ever has complete and checked bytes. The order on
-// the disk is: part, bytes, flush, final name, flush of the directory. `part-name.ts` has the names.
+// The sink for a file on the disk. It writes a part, which is a temporary file next to the final name, so that the
+// final name never has incomplete or unchecked bytes, even after a power cut:
 //
-// While a run writes a part, no other run reads it. A run that is stopped may keep it for a later run: it appends a
-// footer that says what the bytes are, flushes everything, and only then renames the part to the name of a kept part.
-// The later run claims it by renaming it back to a part of its own, which only one run can do. So a kill or a power cut
-// leaves a part that is never resumed and that is removed after a day.
+//   1. create the part, write and flush its bytes
+//   2. give it the final name
+//   3. flush the directory
+//
+// No other run reads the part while it is written. A run that is stopped may keep the part for a later run: it appends
+// a footer that describes the bytes, flushes everything, and only then renames the part to `.NAME.filings-resume`. The
+// later run claims the kept part by renaming it to a name for a part of its own. Only one run can succeed with that
+// rename, so no lock is needed. A kill or a power cut before the first rename leaves a part that nobody resumes. A
+// later run removes it when it is a day old.
 import {
   closeSync,
   constants,
@@ -21,37 +26,42 @@ import { basename, dirname, join } from 'node:path';
 import { createAbortController } from '../abort.ts';
 import { NEW_FILE } from '../disk/calls.ts';
 import type { Directories, Directory } from '../disk/directory.ts';
-import { diskError, withDiskError } from '../disk/failure.ts';
+import { mapWriteErrors, readError } from '../disk/failure.ts';
 import { OutputFile } from '../disk/output-file.ts';
 import { keptName, partName } from '../disk/part-name.ts';
-import { openPlain } from '../disk/plain-file.ts';
-import { sha256OfFile } from '../disk/sha256.ts';
+import { openRegular } from '../disk/regular-file.ts';
+import { hashFile } from '../disk/sha256.ts';
 import { errnoOf, FilingsError } from '../errors.ts';
 import type { DiskTarget } from './download.ts';
 import { differentFileError, planFile } from './file-plan.ts';
 import { type FooterRequest, makeFooter, readFooter } from './footer.ts';
 import { checkExisting } from './hashes.ts';
-import type { Job, Placement, Sink } from './job.ts';
+import type { CommitResult, Job, Sink } from './job.ts';
 import type { RemoteVersion } from './resume.ts';
 
-/** A smaller part is not kept: fetching its bytes again takes no longer than keeping them. */
+/** A smaller part is not kept, because fetching its bytes again takes no longer. */
 const MIN_KEPT_BYTES = (1 << 20) + 1;
-/** Limits the flush of a part that is kept, because a signal or the deadline may end the run. Milliseconds. */
+/** Bounds the last flush of a part to keep. A run that a signal or the deadline ends must not wait for a slow disk. */
 const MAX_FLUSH_MS = 2000;
-/** The errors of `link` on FAT and on some network disks, which have no hard links. */
-const NO_LINKS = new Set(['EPERM', 'EISDIR', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK', 'EXDEV']);
+/** What `link` answers on file systems without hard links, such as FAT and some network file systems. */
+const NO_LINK_ERRORS = new Set(['EPERM', 'EISDIR', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK', 'EXDEV']);
 
+/**
+ * Call `claim` first. The methods of `Sink` throw what is said there. Errors of the disk show the final path,
+ * because the user does not know the part.
+ */
 export class Part implements Sink {
   readonly isRestartable = true;
-  /** The version of the bytes so far. */
+  /** The remote file's version to which the bytes so far belong. */
   version: RemoteVersion | undefined;
   readonly #job: Job;
   readonly #target: DiskTarget;
   readonly #directories: Directories;
   readonly #path: string;
-  #opened: { readonly directory: Directory; readonly file: OutputFile } | undefined;
-  /** Whether the file may have its final name already, so that nothing more may be written to it. */
-  #mayBeNamed = false;
+  /** Undefined until `begin`, or `claim` if there was a kept part. */
+  #started: { readonly directory: Directory; readonly file: OutputFile } | undefined;
+  /** Once true, nothing may be written to the part: the same file may have the final name already. */
+  #mayHaveFinalName = false;
 
   constructor(job: Job, target: DiskTarget, directories: Directories) {
     this.#job = job;
@@ -61,57 +71,61 @@ export class Part implements Sink {
   }
 
   get bytes(): number {
-    return this.#opened?.file.size ?? 0;
+    return this.#started?.file.size ?? 0;
   }
 
   async begin(version: RemoteVersion): Promise<void> {
     this.version = version;
-    const directory = this.#directories.open(this.#target.location);
-    await withDiskError(this.#target.path, async () =>
-      this.#opened ? this.#opened.file.restart() : this.#use(openSync(this.#path, NEW_FILE, 0o666), directory),
+    const directory = this.#directories.prepare(this.#target.location);
+    await mapWriteErrors(this.#target.path, async () =>
+      this.#started ? this.#started.file.restart() : this.#use(openSync(this.#path, NEW_FILE, 0o666), directory),
     );
   }
 
   async write(chunks: readonly Buffer[]): Promise<void> {
-    await this.#part.file.write(chunks).catch((error) => {
-      throw diskError(error, this.#target.path);
+    await mapWriteErrors(this.#target.path, () => this.#part.file.write(chunks));
+  }
+
+  async sha256(): Promise<string> {
+    return this.#part.file.sha256(this.#job.signal).catch((error) => {
+      throw readError(error, this.#target.displayPath);
     });
   }
 
-  sha256(): Promise<string> {
-    return withDiskError(this.#target.path, () => this.#part.file.sha256(this.#job.signal));
-  }
-
-  finish(): Promise<Placement> {
+  finish(): Promise<CommitResult> {
     const { directory, file } = this.#part;
     const { path, ifExists } = this.#target;
-    return withDiskError(path, async () => {
+    return mapWriteErrors(path, async () => {
       const existing = lstatSync(path, { throwIfNoEntry: false });
       if (ifExists === 'overwrite') {
         const plan = planFile(existing, this.#target);
         if (plan.kind === 'fail') throw plan.error;
-        if (existing?.isFile()) this.#keepMode(existing);
-      } else if (existing) return this.#keepExisting(existing);
+        if (existing?.isFile()) this.#copyMode(existing);
+      } else if (existing) return this.#yieldTo(existing);
       await file.flush();
-      this.#mayBeNamed = true;
+      this.#mayHaveFinalName = true;
       if (ifExists === 'overwrite') await this.#rename();
-      else if (!(await this.#placeNew())) return this.#keepExisting(lstatSync(path));
+      else if (!(await this.#link())) return this.#yieldTo(lstatSync(path));
       await directory.flush();
       await file.close();
       return 'committed';
     });
   }
 
-  /** Gives the part its final name. Returns false if an entry has that name already. */
-  async #placeNew(): Promise<boolean> {
+  /**
+   * Gives the part its final name by a hard link, which unlike a rename never replaces anything. Returns false if the
+   * name already exists.
+   */
+  async #link(): Promise<boolean> {
     const { path } = this.#target;
     try {
-      await this.#names.link(this.#path, path);
-      await this.#names.remove(this.#path);
+      await this.#nameCalls.link(this.#path, path);
+      await this.#nameCalls.remove(this.#path);
     } catch (error) {
       const errno = errnoOf(error) ?? '';
       if (errno === 'EEXIST') return false;
-      if (!NO_LINKS.has(errno)) this.#refineMissing(error);
+      if (!NO_LINK_ERRORS.has(errno)) this.#rethrow(error);
+      // Two runs may both see that the name is free. docs/guarantees.md, "Not promised", says so.
       if (lstatSync(path, { throwIfNoEntry: false })) return false;
       await this.#rename();
     }
@@ -119,20 +133,23 @@ export class Part implements Sink {
   }
 
   async #rename(): Promise<void> {
-    await this.#names.rename(this.#path, this.#target.path).catch((error) => this.#refineMissing(error));
+    await this.#nameCalls.rename(this.#path, this.#target.path).catch((error) => this.#rethrow(error));
   }
 
-  /** Rethrows the error of giving the final name. A missing part fails this file alone. */
-  #refineMissing(error: unknown): never {
+  /** Throws the error of `link` or `rename`. If only the part is missing, the error fails this file alone. */
+  #rethrow(error: unknown): never {
     if (errnoOf(error) !== 'ENOENT' || !existsSync(dirname(this.#path))) throw error;
-    throw new FilingsError('temporary', 'something removed its temporary file during the download', {
+    throw new FilingsError('temporary', 'another program removed the temporary file during the download', {
       subject: { path: this.#target.displayPath },
-      hint: 'run it again, and see what removes files in that directory',
+      hint: 'find out what removes files there, then run it again',
     });
   }
 
-  /** Removes the part. Throws `local_io` if the existing entry is not what the request allows. */
-  async #keepExisting(existing: Stats): Promise<'same' | 'exists'> {
+  /**
+   * Leaves the final name to an existing file and removes the part. Throws `local_io` or `integrity` if the options do
+   * not accept that file, after it was compared if necessary.
+   */
+  async #yieldTo(existing: Stats): Promise<'same' | 'exists'> {
     const { path, displayPath, sha256 } = this.#target;
     const { signal } = this.#job;
     const plan = planFile(existing, this.#target);
@@ -140,86 +157,97 @@ export class Part implements Sink {
     if (plan.kind === 'check') await checkExisting(path, displayPath, sha256, signal);
     if (plan.kind === 'fetch') {
       const fetched = await this.sha256();
-      if ((await sha256OfFile(path, displayPath, signal)) !== fetched)
+      if ((await hashFile(path, displayPath, signal)) !== fetched)
         throw differentFileError(displayPath, existing.size, this.bytes);
     }
     await this.#part.file.close();
-    await this.#names.remove(this.#path);
+    await this.#nameCalls.remove(this.#path);
     return plan.kind === 'fetch' || plan.kind === 'check' ? 'same' : 'exists';
   }
 
-  /** Keeps the permissions of the replaced file if it has the same owner and group, as the shell's `>` does. */
-  #keepMode(old: Stats): void {
+  /**
+   * Copies the permissions of the file to replace, because the shell's `>` would leave them unchanged, too. If that
+   * file has another owner or group, the new one keeps the default permissions.
+   */
+  #copyMode(old: Stats): void {
     const { fd } = this.#part.file;
     const { uid, gid } = fstatSync(fd);
     if (old.uid === uid && old.gid === gid) fchmodSync(fd, old.mode & 0o777);
   }
 
   async abandon(error: unknown): Promise<void> {
-    if (!this.#opened) return;
-    const mayKeep = !this.#mayBeNamed && canBeResumedAfter(error, this.#job.signal);
+    if (!this.#started) return;
+    const mayKeep = !this.#mayHaveFinalName && canBeResumedAfter(error, this.#job.signal);
     if (mayKeep && (await this.#keep().catch(() => false))) return;
-    // Does not wait for the close, because a slow disk may take long to end a flush.
+    // Not awaited, because a slow disk may take long to end a flush. The caller reports `error`, so failures here are
+    // ignored.
     this.#part.file.discard().catch(() => {});
-    await this.#names.remove(this.#path).catch(() => {});
+    await this.#nameCalls.remove(this.#path).catch(() => {});
   }
 
-  /** Keeps the part for a later run. Returns false if it is not worth it or not certain. Throws the system error. */
+  /**
+   * Keeps the part for a later run. Returns false if it is too small, could not be resumed, or is not flushed in time.
+   * Throws the system error.
+   */
   async #keep(): Promise<boolean> {
     const { version, bytes } = this;
     const { file } = this.#part;
     if (!version?.validator || bytes < MIN_KEPT_BYTES) return false;
     const footer = makeFooter(this.#request, { ...version, bytes });
+    // No secret may get onto the disk, and the address in the footer could hold one.
     if (this.#job.client.options.secrets.holds(footer)) return false;
-    // These throw the error of any earlier write or flush of this file.
+    // The write and the flush throw if any earlier one of this file has failed: the bytes may be lost.
     await file.write([Buffer.from(footer)]);
-    const flushed = createAbortController();
-    const timeout = this.#directories.world.sleep(MAX_FLUSH_MS, flushed.signal).then(() => false);
-    const isFlushed = await Promise.race([file.flush().then(() => true), timeout]).finally(() => flushed.abort());
+    const timer = createAbortController();
+    const timeout = this.#directories.world.sleep(MAX_FLUSH_MS, timer.signal).then(() => false);
+    const isFlushed = await Promise.race([file.flush().then(() => true), timeout]).finally(() => timer.abort());
     if (!isFlushed) return false;
     await file.close();
-    await this.#names.rename(this.#path, keptPath(this.#target));
+    await this.#nameCalls.rename(this.#path, keptPath(this.#target));
     this.#directories.keptBytes += bytes;
     return true;
   }
 
-  /** Claims the part that an ended run kept. Creates nothing: `begin` does that. Throws `local_io`. */
+  /** Claims the kept part of an earlier run, if there is one. Creates no file or directory. Throws `local_io`. */
   async claim(): Promise<void> {
-    const directory = this.#directories.openExisting(this.#target.location);
+    const directory = this.#directories.prepareExisting(this.#target.location);
     const path = keptPath(this.#target);
-    // A part that cannot be claimed is no reason to fail.
+    // If it cannot be claimed, the download begins at byte 0.
     if (directory && existsSync(path)) await this.#claim(path, directory).catch(() => {});
   }
 
-  /** Makes a kept part one of this run. Throws the system error. */
+  /** Throws the system error. */
   async #claim(path: string, directory: Directory): Promise<void> {
     const { uid, now } = this.#directories.world;
-    const { fd, stats } = openPlain(path, constants.O_RDWR | constants.O_NOFOLLOW);
+    const { fd, stats } = openRegular(path, constants.O_RDWR | constants.O_NOFOLLOW);
     try {
+      // Claiming truncates the file, so it must not be another user's, nor have another name.
       if (stats.nlink !== 1 || (uid !== undefined && stats.uid !== uid)) return;
-      // It looks as old as the part of a killed run, which another run would remove.
+      // Its age would make another run remove it as the part of a killed run.
       futimesSync(fd, now() / 1000, now() / 1000);
-      await this.#names.rename(path, this.#path);
+      await this.#nameCalls.rename(path, this.#path);
       const { ino, size } = fstatSync(fd);
-      // Between the open and the rename, another run may have claimed this part and kept another one.
+      // Since it was opened, another run may have claimed it and kept a new part under the same name.
       const kept = lstatSync(this.#path).ino === ino ? readFooter(fd, size, this.#request) : undefined;
       if (!kept) return;
       const { bytes, ...version } = kept;
+      // Cuts the footer off. That also sets the modification time by the clock that `removeAbandonedParts` relies on.
       ftruncateSync(fd, bytes);
       this.version = version;
       await this.#use(fd, directory, bytes);
     } finally {
-      if (!this.#opened) {
-        await this.#names.remove(this.#path).catch(() => {});
+      if (!this.#started) {
+        await this.#nameCalls.remove(this.#path).catch(() => {});
         closeSync(fd);
       }
     }
   }
 
-  /** Uses an open part from now on, and removes those of killed runs in its directory. */
+  /** Starts to use a part, and takes the opportunity to remove parts of killed runs in the same directory. */
   async #use(fd: number, directory: Directory, bytes = 0): Promise<void> {
-    this.#opened = { directory, file: new OutputFile(fd, bytes) };
-    await directory.removeAbandoned(fstatSync(fd).mtimeMs, this.#names).catch(() => {});
+    this.#started = { directory, file: new OutputFile(fd, bytes) };
+    // A part that stays behind does no harm, so a failure is ignored.
+    await directory.removeAbandonedParts(fstatSync(fd).mtimeMs, this.#nameCalls).catch(() => {});
   }
 
   get #request(): FooterRequest {
@@ -228,24 +256,24 @@ export class Part implements Sink {
   }
 
   get #part() {
-    if (!this.#opened) throw new Error('the part was not begun');
-    return this.#opened;
+    if (!this.#started) throw new Error('begin was not called');
+    return this.#started;
   }
 
-  get #names() {
-    return this.#directories.names;
+  get #nameCalls() {
+    return this.#directories.nameCalls;
   }
 }
 
-/** Returns the path of the part of a file that an ended run kept. */
+/** Returns the path that the kept part of a file has. */
 export function keptPath({ path }: Pick<DiskTarget, 'path'>): string {
   return join(dirname(path), keptName(basename(path)));
 }
 
-/** Returns whether the bytes before an error may be resumed: the run was stopped, or only this transfer was. */
+/** Returns whether the bytes before an error are good: the run was stopped, or the transfer was cut off. */
 function canBeResumedAfter(error: unknown, signal: AbortSignal): boolean {
   if (!(error instanceof FilingsError)) return false;
-  // The error of another file, such as a full disk, says nothing about the bytes of this one.
+  // What stopped the run, such as an error of another file, says nothing about the bytes of this one.
   if (error === signal.reason) return true;
   if (error.code === 'local_io') return false;
   return signal.aborted || error.code === 'temporary' || (error.code === 'integrity' && error.retryable === true);

@@ -1,14 +1,15 @@
+// The sink for a pipe, a device or standard output. It writes each byte once: what a reader has got cannot be taken
+// back.
 import type { ByteWriter } from '../stdio/byte-writer.ts';
 import type { Sink } from './job.ts';
 
-/** Writes a file to a pipe, a device or standard output, where no byte can be replaced. */
 export class Pipe implements Sink {
   readonly #writer: ByteWriter;
   readonly #signal: AbortSignal;
   #bytes = 0;
   /**
-   * The number of bytes that a pipe holds. A larger write waits for the reader several times, and the program does not
-   * read from the network in the meantime.
+   * What a pipe holds on Linux (pipe(7)). A larger write would wait for the reader several times, and the program does
+   * not read from the network during a write.
    */
   readonly writeBytes = 65_536;
 

@@ -1,11 +1,12 @@
-// Fetches one file into a sink, with retries. Each attempt resumes at the end of the last one if both responses
-// provably belong to the same file. Takes the sink and the expected hash; gives the size, the hash and the placement.
+// Fetches one file into a sink, with retries. Each attempt continues where the last one stopped, if `resume.ts` finds
+// that both responses have the same bytes, and otherwise starts again at byte 0. The sink commits the bytes only after
+// their length, and the hash if one is expected, have been checked.
 import { createHash, type Hash } from 'node:crypto';
 import { FilingsError, withResource } from '../errors.ts';
 import { retry } from '../http/retry.ts';
 import { type Hosts, type ServiceResponse, withHosts } from '../service/requests.ts';
 import { requireHash } from './hashes.ts';
-import type { Job, Placement, Sink } from './job.ts';
+import type { CommitResult, Job, Sink } from './job.ts';
 import {
   decide,
   knownTotal,
@@ -16,7 +17,7 @@ import {
   strongValidator,
 } from './resume.ts';
 
-/** A complete and checked transfer. */
+/** What is known about a file after it has been fetched, checked and committed. */
 interface FetchResult {
   readonly result: 'downloaded' | 'resumed';
   readonly bytes: number;
@@ -24,12 +25,12 @@ interface FetchResult {
   readonly etag: string | undefined;
   readonly verifiedLength: boolean;
   readonly sha256: string | undefined;
-  readonly placement: Placement;
+  readonly commitResult: CommitResult;
 }
 
 /**
- * Returns the checked transfer, after it finished the sink. Throws the error of the last attempt, an error of the sink,
- * or the signal's reason; the sink is abandoned before.
+ * Fetches a file and finishes the sink. After a failure it abandons the sink, and throws the error of the last attempt
+ * or of the sink, or the signal's reason.
  */
 export async function fetchInto(job: Job, sink: Sink): Promise<FetchResult> {
   const { remoteFile, signal } = job;
@@ -48,13 +49,13 @@ class Transfer {
   readonly #job: Job;
   readonly #sink: Sink;
   #version: RemoteVersion;
-  /** The hash of all bytes so far. Undefined if no hash is needed, or if an earlier run wrote some of the bytes. */
+  /** Hashes the bytes as they arrive. Undefined if no hash is needed, or if an earlier run wrote some of the bytes. */
   #hash: Hash | undefined;
-  /** The most bytes that the sink had before an attempt. */
+  /** The most bytes that the sink has had at the start of an attempt. */
   #farthest = 0;
   #resumedBytes = 0;
   #sha256: string | undefined;
-  /** The hosts of the last response of this attempt; undefined before it. */
+  /** The hosts of the last response of this attempt, for its error. Undefined before the response. */
   #hosts: Hosts | undefined;
 
   constructor(job: Job, sink: Sink) {
@@ -66,8 +67,9 @@ class Transfer {
   async run(): Promise<FetchResult> {
     const { client, signal, watcher } = this.#job;
     const lastResponse = await retry(() => this.#attempt(), client.options.retry, signal, {
-      // Only new bytes are progress, so that the retries of a file that always stops at the same byte end.
-      progress: () => this.#sink.bytes - this.#farthest,
+      // Progress resets the number of retries. Bytes that were fetched before are no progress, because otherwise a file
+      // that always stops at the same byte would be retried for ever.
+      countNewBytes: () => this.#sink.bytes - this.#farthest,
       onRetry: (event) => watcher.retry(event),
     });
     const { bytes, validator, total } = this.#partial;
@@ -78,9 +80,9 @@ class Transfer {
       bytes,
       resumedBytes: this.#resumedBytes,
       etag: singleValue(lastResponse?.headers.etag) ?? (validator?.kind === 'etag' ? validator.value : undefined),
-      verifiedLength: !lastResponse?.isUntilClose || total !== undefined,
+      verifiedLength: !lastResponse?.endsWithConnection || total !== undefined,
       sha256,
-      placement: await this.#sink.finish(),
+      commitResult: await this.#sink.finish(),
     };
   }
 
@@ -97,18 +99,21 @@ class Transfer {
       this.#resumedBytes = sink.bytes;
       this.#job.watcher.total(this.#version.total, sink.bytes);
       if (response) await this.#receive(response);
-      if (this.#job.isHashed) this.#sha256 = await this.#hashed();
+      if (this.#job.needsHash) this.#sha256 = await this.#computeHash();
       requireHash(this.#sha256, this.#job.expected);
       return response;
     } catch (thrown) {
       const error = this.#hosts ? withHosts(this.#hosts, thrown) : thrown;
-      // Without a validator a pipe can neither be resumed nor restarted, so a retry is useless after any error.
+      // A pipe can only be resumed, and without a validator not even that. So a retry is useless after any error.
       const isStuck = !sink.isRestartable && this.#version.validator === undefined;
       throw isStuck && error instanceof FilingsError ? error.with({ retryable: false }) : error;
     }
   }
 
-  /** Returns the response whose body comes next, or undefined if the sink has all bytes. Prepares the sink for it. */
+  /**
+   * Requests the rest of the file and prepares the sink. Returns the response whose body the sink needs, or undefined
+   * if it has all bytes. The loop runs twice if the rest cannot be used: then it requests the whole file.
+   */
   async #open(): Promise<ServiceResponse | undefined> {
     const { client, remoteFile, signal } = this.#job;
     for (let partial = this.#partial; ; partial = { ...partial, bytes: 0 }) {
@@ -133,7 +138,7 @@ class Transfer {
       this.#requireRestartable();
       this.#version = { validator: strongValidator(response.headers), total, address: response.address };
       await this.#sink.begin(this.#version);
-      if (this.#job.isHashed) this.#hash = createHash('sha256');
+      if (this.#job.needsHash) this.#hash = createHash('sha256');
     } catch (error) {
       response.discard();
       throw error;
@@ -148,7 +153,10 @@ class Transfer {
     );
   }
 
-  /** Writes a body to the sink. Fails unless framing and range fit, or the expected hash matches. */
+  /**
+   * Writes a body to the sink. Throws unless it ends as framing and range promise, or the expected hash proves it
+   * whole.
+   */
   async #receive(response: ServiceResponse): Promise<void> {
     const { writeBytes } = this.#sink;
     if (writeBytes !== undefined) response.body.limitReads(writeBytes);
@@ -163,18 +171,18 @@ class Transfer {
       this.#requireWhole(response);
     } catch (error) {
       response.discard();
-      if (!(await this.#isProvedOtherwise(error))) throw error;
+      if (!(await this.#isWholeAnyway(error))) throw error;
     }
   }
 
-  /** Throws `integrity` for bytes after the total: a chunked 206 may have more bytes than its range. */
+  /** Throws `integrity` for bytes after the total. HTTP's framing alone does not prevent them in a chunked 206. */
   #requireRoom(size: number): void {
     const { bytes, total } = this.#partial;
     if (total === undefined || bytes + size <= total) return;
     throw new FilingsError('integrity', `received more than the expected ${total} bytes`);
   }
 
-  #requireWhole({ length, isUntilClose }: ServiceResponse): void {
+  #requireWhole({ length, endsWithConnection }: ServiceResponse): void {
     const { bytes, total } = this.#partial;
     if (total !== undefined && bytes !== total) {
       throw new FilingsError('integrity', `truncated: received ${bytes} of ${total} bytes`, { retryable: true });
@@ -182,29 +190,33 @@ class Transfer {
     if (bytes > 0 || length === 0) return;
     // Without a length, an empty file looks the same as a connection that broke before the first byte.
     throw new FilingsError('integrity', 'empty response without a length', {
-      retryable: isUntilClose,
+      retryable: endsWithConnection,
       fault: 'unproved-end',
     });
   }
 
-  /** Returns whether a body with an unconfirmed end is whole: it has the total of the range, or the expected hash. */
-  async #isProvedOtherwise(error: unknown): Promise<boolean> {
+  /**
+   * Returns whether an error only says that the end of the body is unconfirmed, and something else proves that the file
+   * is whole: the total from an earlier response or a range, or the expected hash.
+   */
+  async #isWholeAnyway(error: unknown): Promise<boolean> {
     if (!(error instanceof FilingsError && error.fault === 'unproved-end')) return false;
     const { bytes, total } = this.#partial;
     const { expected } = this.#job;
-    return bytes === total || (expected !== undefined && (await this.#hashed()) === expected);
+    return bytes === total || (expected !== undefined && (await this.#computeHash()) === expected);
   }
 
-  async #hashed(): Promise<string | undefined> {
+  /** Returns the SHA-256 of the bytes so far, from the running hash or from the sink. */
+  async #computeHash(): Promise<string | undefined> {
     return this.#hash ? this.#hash.copy().digest('hex') : this.#sink.sha256?.();
   }
 }
 
-/** Returns `integrity` with a hint for an error after a pipe got some bytes, because these cannot be undone. */
+/** Turns an error into `integrity`, because the reader of the pipe has got a truncated file. */
 function toTruncationError(error: unknown): unknown {
   if (!(error instanceof FilingsError) || error.code === 'interrupted' || error.code === 'local_io') return error;
   return error.with({
     code: 'integrity',
-    hint: 'a part of the file is already in the pipe; -o FILE writes all or nothing',
+    hint: 'the pipe has already received the beginning of the file; -o FILE writes all or nothing',
   });
 }

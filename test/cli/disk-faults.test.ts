@@ -12,7 +12,7 @@ test('exits with 8 and keeps only the old file if the new one exceeds the file s
   const line = `ulimit -f 1000; $FILINGS download ${ACCESSION} a.htm --if-exists overwrite`;
   const { exitCode, stderr } = await place.shell(line, serviceAt(server.url));
   expect(exitCode, stderr).toBe(8);
-  expect(stderr).toMatch(/larger than may be written/);
+  expect(stderr).toMatch(/larger than allowed/);
   expect([await place.names(), (await place.read('a.htm')).toString()]).toEqual([['a.htm'], 'old']);
 });
 
@@ -26,7 +26,7 @@ test('exits with 8 if SHA256SUMS exceeds its limit, leaves at most a comment, an
   const line = `$FILINGS download ${ACCESSION} a.htm --checksums`;
   const { exitCode, stderr } = await place.shell(`ulimit -f 1; ${line}`, serviceAt(server.url));
   expect(exitCode, stderr).toBe(8);
-  expect(stderr).toMatch(/SHA256SUMS: cannot write: the file is larger than may be written/);
+  expect(stderr).toMatch(/SHA256SUMS: cannot write: the file is larger than allowed/);
   expect((await place.read('SHA256SUMS')).toString()).toMatch(/^# x+\n#[\da-f]{30}$/);
   expect(await place.shell(line, serviceAt(server.url))).toMatchObject({ exitCode: 0 });
   expect((await place.read('SHA256SUMS')).toString()).toMatch(/^# x+\n#[\da-f]{30}\n[\da-f]{64} {2}a\.htm\n$/);

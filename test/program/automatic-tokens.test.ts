@@ -58,7 +58,7 @@ test('a token is minted after the wait for the request rate, not before it', asy
 test('a 401 reports a clock that is ahead of the service only if a token was sent', async ({ minting }) => {
   const date = () => new Date(Date.now() - 10_000).toUTCString();
   const { url } = await scripted((socket) => void socket.write(head(401, { Date: date(), 'Content-Length': 0 })));
-  const message = expect.stringMatching(/hint: .*this clock is \d+ s ahead/);
+  const message = expect.stringMatching(/hint: .*this machine's clock is \d+ s ahead/);
   expect(await minting.asking(url, ['list', ACCESSION])).toMatchObject({ exitCode: 4, stderr: message });
   const without = await (await workplace()).filings(['list', ACCESSION, '--base-url', url], KEY);
   expect(without).toMatchObject({ exitCode: 4, stderr: expect.not.stringContaining('clock') });

@@ -21,7 +21,7 @@ const SETUP = fc.record({
   ifExists: fc.constantFrom(undefined, undefined, 'skip', 'compare', 'overwrite', 'error'),
   layout: fc.constantFrom(undefined, undefined, '{file_name}', `${B}/{file_name}`, '{file_name}/{accession_no}'),
   sizes: fc.boolean(),
-  hasChecksums: fc.boolean(),
+  writesChecksums: fc.boolean(),
 });
 
 type Setup = typeof SETUP extends fc.Arbitrary<infer S> ? S : never;
@@ -71,8 +71,8 @@ test('a dry run reports for every file what the run does, writes only the report
   const seen = new Set<string>();
   const property = fc.asyncProperty(SETUP, async (setup) => {
     const { archive, at, batch, read } = await setUp(setup);
-    const { ifExists, layout, hasChecksums } = setup;
-    const args = ['--all', '-d', 'out', '-j', '1', ...(hasChecksums ? ['--checksums'] : [])];
+    const { ifExists, layout, writesChecksums } = setup;
+    const args = ['--all', '-d', 'out', '-j', '1', ...(writesChecksums ? ['--checksums'] : [])];
     if (ifExists) args.push('--if-exists', ifExists);
     if (layout) args.push('--layout', layout);
     const trees = () => Promise.all([tree(at('out')), tree(at('elsewhere'))]);

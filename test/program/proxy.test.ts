@@ -60,7 +60,7 @@ describe('https through a proxy', () => {
   test.for`
     fault                 | port                                                         | why
     ${'answers with 403'} | ${answering('HTTP/1.1 403 No\r\nContent-Length: 0\r\n\r\n')} | ${'refused with 403'}
-    ${'speaks no HTTP'}   | ${answering('SSH-2.0-x\r\n\r\n')}                            | ${'does not respond as a proxy does'}
+    ${'speaks no HTTP'}   | ${answering('SSH-2.0-x\r\n\r\n')}                            | ${'no valid response from the proxy'}
     ${'does not listen'}  | ${closedPort}                                                | ${'connection refused'}
   `('exits with 7 and names a proxy that $fault', async ({ port, why }, { filings }) => {
     const proxy = `127.0.0.1:${await port()}`;

@@ -190,10 +190,7 @@ test.each(['https', 'http'])('no message about %s has the user and password of a
   const proxied = { FILINGS_BASE_URL: `${scheme}://service.example`, HTTPS_PROXY: url, HTTP_PROXY: url };
   const { filings } = await setUp(() => {}, KEY, { ...proxied, FILINGS_ALLOW_HTTP: '1' });
   const { exitCode, stderr } = await filings(...DOWNLOAD);
-  expect([exitCode, stderr]).toEqual([
-    4,
-    expect.stringContaining('hint: it does not accept the user and password in '),
-  ]);
+  expect([exitCode, stderr]).toEqual([4, expect.stringContaining('hint: check the user and password in ')]);
   expectClear([KEY, pair, password], stderr);
 });
 

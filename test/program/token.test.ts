@@ -267,7 +267,7 @@ describe('token keygen', () => {
     await file('there', 'mine');
     await symlink('nowhere', join(folder, 'link'));
     for (const files of ['there', 'link', 'new --public there', 'new --public link']) {
-      const refused = { exitCode: 8, stdout: '', stderr: expect.stringContaining('is not overwritten') };
+      const refused = { exitCode: 8, stdout: '', stderr: expect.stringContaining('is never overwritten') };
       expect(await run(`keygen --alg ES256 --out ${files}`)).toEqual(refused);
     }
     expect(await readText('there')).toBe('mine');

@@ -128,7 +128,8 @@ test('verify reports an entry that is no name in its directory as missing, and d
   await appendFile(tree.at('a/SHA256SUMS'), names.map((name) => `${sha256('o')}  ${name}\n`).join(''));
   const { lines, stderr, exitCode } = await tree.verified('a');
   expect([lines, exitCode]).toEqual([names.map((name) => `missing\ta/${name}`).sort(), 9]);
-  for (const name of names) expect(stderr).toContain(`a/${name}: not a file name in this directory: not opened`);
+  for (const name of names)
+    expect(stderr).toContain(`a/${name}: not opened, because it is not a file name in this directory`);
 });
 
 describe('a SHA256SUMS', () => {
@@ -172,7 +173,7 @@ describe('a SHA256SUMS', () => {
     await symlink('../a/SHA256SUMS', tree.at('c/SHA256SUMS'));
     const { lines, stderr, exitCode } = await tree.verified('c', 'a');
     expect([lines, exitCode]).toEqual([[], 8]);
-    expect(stderr).toMatch(/c\/SHA256SUMS: cannot read: a symbolic link[\s\S]* 1 of 1 files are as listed/);
+    expect(stderr).toMatch(/c\/SHA256SUMS: cannot read: it is a symbolic link[\s\S]* 1 of 1 files are as listed/);
     await tree.listed('b', { two: '2' }, ['two']);
     expect(await tree.verified('.')).toMatchObject({ lines: ['missing\tb/two'], exitCode: 9 });
   });

@@ -38,8 +38,8 @@ test.each`
 
 test('before other bytes replace a file, its lines become comments', async () => {
   const { directory, sums, read } = await withSums(`\ufeff${A}  x.htm\n${B}  y.htm\r\n${C}  x.htm\n${A}  x.htm\n`);
-  await sums.beforeReplace(directory, 'y.htm', B);
-  await sums.beforeReplace(directory, 'x.htm', C);
+  await sums.commentOutStaleLines(directory, 'y.htm', B);
+  await sums.commentOutStaleLines(directory, 'x.htm', C);
   const [a, c] = [A, C].map((hash) => `#${hash.slice(1)}  x.htm`);
   expect(await read()).toBe(`\ufeff${a}\n${B}  y.htm\r\n${c}\n${a}\n`);
   expect(await sums.isListed(directory, 'x.htm')).toBe(false);
@@ -49,7 +49,7 @@ test('no line becomes a comment that somebody has written in the place of the ol
   const { directory, sums, read } = await withSums(`${A}  x.htm\n`);
   expect(await sums.isListed(directory, 'x.htm')).toBe(true);
   await writeFile(join(directory, 'SHA256SUMS'), `${B}  y.htm\n${C}  x.htm\n`);
-  await sums.beforeReplace(directory, 'x.htm', B);
+  await sums.commentOutStaleLines(directory, 'x.htm', B);
   expect(await read()).toBe(`${B}  y.htm\n${C}  x.htm\n`);
 });
 
@@ -57,10 +57,10 @@ test('a file that was downloaded in several requests or runs has the hash of all
   const file = content((4 << 20) + 12_345);
   const sha256 = createHash('sha256').update(file).digest('hex');
   const cutAt = (bytes: number) => first(framed(file, 'length', { ETag: '"v1"' }).upTo(bytes), whole(file));
-  const { run } = await runAgainst(cutAt(4 << 20), { hasChecksums: true, retries: 1 });
+  const { run } = await runAgainst(cutAt(4 << 20), { writesChecksums: true, retries: 1 });
   expect(await run.save()).toMatchObject({ result: 'resumed', sha256 });
-  const { server, run: one } = await runAgainst(cutAt(1_400_000), { hasChecksums: true });
+  const { server, run: one } = await runAgainst(cutAt(1_400_000), { writesChecksums: true });
   await one.save();
-  const next = await startRun(server.url, { hasChecksums: true, directory: one.directory });
+  const next = await startRun(server.url, { writesChecksums: true, directory: one.directory });
   expect(await next.save()).toMatchObject({ result: 'resumed', sha256 });
 });

@@ -41,8 +41,8 @@ describe('a file that exists', () => {
     ${'skip'}      | ${'other'}  | ${LONGER}          | ${'skipped'}    | ${0}     | ${undefined}
     ${'compare'}   | ${'same'}   | ${FILE}            | ${'skipped'}    | ${1}     | ${undefined}
     ${'compare'}   | ${'equal'}  | ${SAME_SIZE}       | ${'failed'}     | ${1}     | ${'both have 1500000 bytes'}
-    ${'compare'}   | ${'longer'} | ${LONGER}          | ${'failed'}     | ${1}     | ${'it has 1500004 bytes, this one 1500000'}
-    ${'compare'}   | ${'empty'}  | ${Buffer.alloc(0)} | ${'failed'}     | ${1}     | ${'it has 0 bytes, this one 1500000'}
+    ${'compare'}   | ${'longer'} | ${LONGER}          | ${'failed'}     | ${1}     | ${'it has 1500004 bytes, the download 1500000'}
+    ${'compare'}   | ${'empty'}  | ${Buffer.alloc(0)} | ${'failed'}     | ${1}     | ${'it has 0 bytes, the download 1500000'}
     ${'overwrite'} | ${'other'}  | ${LONGER}          | ${'downloaded'} | ${1}     | ${undefined}
     ${'error'}     | ${'same'}   | ${FILE}            | ${'failed'}     | ${0}     | ${'already exists'}
   `('with $content content is $result by $ifExists', async (row: Exists) => {
@@ -118,7 +118,7 @@ describe('a file that appears during the download', () => {
   test('is reported without the hash and the ETag of the download, unless it was compared', async () => {
     const meanwhile = (final: string) => writeFile(final, FILE);
     for (const ifExists of ['skip', 'compare'] as const) {
-      const { run } = await startIn(undefined, { ifExists, hasChecksums: true }, { meanwhile });
+      const { run } = await startIn(undefined, { ifExists, writesChecksums: true }, { meanwhile });
       const expected = ifExists === 'skip' ? {} : { sha256: SHA256, etag: '"v1"' };
       const { result, bytes, sha256, etag } = await run.save();
       expect({ result, bytes, sha256, etag }).toEqual({ result: 'skipped', bytes: FILE.length, ...expected });

@@ -13,7 +13,7 @@ import { Secrets } from '../../src/secrets.ts';
 import { parseAccession } from '../../src/service/accession.ts';
 import { ServiceClient } from '../../src/service/client.ts';
 import type { ByteWriter } from '../../src/stdio/byte-writer.ts';
-import { fetchToStream, planAt, saveToDisk } from '../../src/transfer/download.ts';
+import { fetchToStream, planFor, saveToDisk } from '../../src/transfer/download.ts';
 import type { IfExists } from '../../src/transfer/file-plan.ts';
 import { type Script, scripted } from '../servers/scripted.ts';
 
@@ -25,7 +25,7 @@ export interface RunOptions {
   /** A limiter with a clock of the test. */
   readonly limiter?: RateLimiter;
   readonly ifExists?: IfExists;
-  readonly hasChecksums?: boolean;
+  readonly writesChecksums?: boolean;
   readonly directory?: string;
   /** Parts of the world of its directories. */
   readonly world?: Partial<ReturnType<typeof directoryWorld>>;
@@ -43,7 +43,7 @@ export type Run = Awaited<ReturnType<typeof startRun>>;
  * Starts a run inside this process: everything between the command line and the exit status. It ends with the test.
  */
 export async function startRun(url: string, options: RunOptions = {}) {
-  const { directory = await temporaryDirectory(), ifExists = 'skip', below = '.', hasChecksums = false } = options;
+  const { directory = await temporaryDirectory(), ifExists = 'skip', below = '.', writesChecksums = false } = options;
   const monotonic = () => performance.now();
   const connections = new Connections({ connectTimeout: 10_000, idleTimeout: 20_000 }, { env: {}, monotonic, sleep });
   onTestFinished(() => connections.close());
@@ -79,8 +79,8 @@ export async function startRun(url: string, options: RunOptions = {}) {
     save(name = 'primary.htm', sha256?: string) {
       const path = join(directory, below, name);
       const location = { directory, below };
-      const target = { path, location, displayPath: path, ifExists, sha256, hasChecksums, isDryRun: false };
-      return saveToDisk(fileOf(name), target, planAt(target), fetching, signal, watcher);
+      const target = { path, location, displayPath: path, ifExists, sha256, writesChecksums, isDryRun: false };
+      return saveToDisk(fileOf(name), target, planFor(target), fetching, signal, watcher);
     },
     pipe(writer: ByteWriter) {
       return fetchToStream(fileOf('primary.htm'), { open: async () => writer }, fetching, signal, watcher);

@@ -14,7 +14,7 @@ const WITHOUT_ZEROS = ['1234567-24-000001', '123456724000001'];
 const OTHERS = ['', '-', '0001234567-24-00000', '24-000001', '2024-01-31', '12', '０００１２３４５６７-24-000001'];
 test.each<{ text: string; hint: string }>([
   ...[...ALMOST, ...WITHIN, ...WITHOUT_ZEROS].map((text) => ({ text, hint: `did you mean ${A}?` })),
-  ...OTHERS.map((text) => ({ text, hint: `it is 10, 2 and 6 digits, such as ${A}` })),
+  ...OTHERS.map((text) => ({ text, hint: `an accession number has 10, 2 and 6 digits, such as ${A}` })),
 ])('refuses $text with the hint $hint', ({ text, hint }) => {
   const message = `'${text}' is not an accession number`;
   expect(() => parseAccession(text)).toThrow(expect.objectContaining({ code: 'usage', message, hint }));

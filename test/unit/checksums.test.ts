@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { isPlainEntry, parseSumsLine, sumsLine } from '../../src/checksums/format.ts';
+import { formatSumsLine, isSafeToOpen, parseSumsLine } from '../../src/checksums/format.ts';
 import { proving } from '../proving.ts';
 
 const HEX = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855';
@@ -35,7 +35,7 @@ describe('a line of SHA256SUMS', () => {
   });
 
   test('is written as sha256sum writes it', () => {
-    expect(sumsLine('a\\b\nc\rd', HEX)).toBe(`\\${HEX}  a\\\\b\\nc\\rd\n`);
+    expect(formatSumsLine('a\\b\nc\rd', HEX)).toBe(`\\${HEX}  a\\\\b\\nc\\rd\n`);
   });
 
   test('is parsed as written for any file name', () => {
@@ -43,7 +43,7 @@ describe('a line of SHA256SUMS', () => {
     fc.assert(
       fc.property(bytes, (each) => {
         const name = Buffer.from(each).toString('latin1');
-        const line = sumsLine(name, HEX);
+        const line = formatSumsLine(name, HEX);
         expect(line.indexOf('\n')).toBe(line.length - 1);
         expect(parseSumsLine(line.slice(0, -1))).toEqual({ name, sha256: HEX });
       }),
@@ -54,7 +54,7 @@ describe('a line of SHA256SUMS', () => {
 
 test('an entry may be opened only if it is a plain name in the directory', () => {
   const names = ['primary.htm', '..a', '', '.', '..', '../a', '/a', 'a/b', 'a\0b', 'a'.repeat(256)];
-  expect(names.filter((name) => isPlainEntry(name, 'linux'))).toEqual(['primary.htm', '..a']);
+  expect(names.filter((name) => isSafeToOpen(name, 'linux'))).toEqual(['primary.htm', '..a']);
 });
 
 test('on Windows no entry leads out of its directory, to a device or to a hidden stream', () => {
@@ -62,8 +62,8 @@ test('on Windows no entry leads out of its directory, to a device or to a hidden
   const devices = ['NUL', 'con.txt', 'aux .x', 'LPT\u00b9'];
   const others = ['a:b', 'a.htm::$DATA', '.. ', '...', 'a.', 'a ', 'a?b', 'a*', 'a<b', 'a>b', 'a"b', 'a|b', 'a\nb'];
   const all = [...out, ...devices, ...others];
-  expect(all.filter((name) => isPlainEntry(name, 'win32'))).toEqual([]);
-  expect(all.filter((name) => isPlainEntry(name, 'linux'))).toEqual(all);
+  expect(all.filter((name) => isSafeToOpen(name, 'win32'))).toEqual([]);
+  expect(all.filter((name) => isSafeToOpen(name, 'linux'))).toEqual(all);
   const plain = ['primary.htm', '..a', '\u00fc b.htm', 'null.txt', 'a%b'];
-  expect(plain.filter((name) => isPlainEntry(name, 'win32'))).toEqual(plain);
+  expect(plain.filter((name) => isSafeToOpen(name, 'win32'))).toEqual(plain);
 });

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { clockAhead, clockSkew, serviceTime } from '../../src/service/clock-skew.ts';
+import { describeClockSkew, measureClockLead, toServiceTime } from '../../src/service/clock-skew.ts';
 
 const NOW = Date.parse('2026-01-02T03:04:05Z');
 const at = (offsetMs: number) => new Date(NOW + offsetMs).toUTCString();
@@ -13,9 +13,9 @@ test.each<{ date: unknown; withToken: boolean; skew: string | undefined }>([
   { date: at(-1000), withToken: true, skew: undefined },
   { date: at(-2000), withToken: true, skew: '2 s ahead of' },
 ])('the date $date gives the clock skew $skew (with a token: $withToken)', ({ date, withToken, skew }) => {
-  const words = clockSkew(clockAhead(date, NOW, NOW), withToken);
+  const words = describeClockSkew(measureClockLead(date, NOW, NOW), withToken);
   if (skew === undefined) expect(words).toBeUndefined();
-  else expect(words).toContain(`this clock is ${skew} the service's`);
+  else expect(words).toContain(`this machine's clock is ${skew} the service's`);
 });
 
 test.each<{ what: string; sent: number; date: number; received: number; ahead: number }>([
@@ -24,7 +24,7 @@ test.each<{ what: string; sent: number; date: number; received: number; ahead: n
   { what: 'a fast clock and a slow response', sent: NOW + 5000, date: 0, received: NOW + 14_000, ahead: 6000 },
   { what: 'a slow clock and a slow response', sent: NOW, date: 65_000, received: NOW + 5000, ahead: -60_000 },
 ])('the travelling time of a response is no clock skew: $what', ({ sent, date, received, ahead }) => {
-  expect(clockAhead(at(date), sent, received)).toBe(ahead);
+  expect(measureClockLead(at(date), sent, received)).toBe(ahead);
 });
 
 test.each<{ ahead: number | undefined; offset: number }>([
@@ -32,5 +32,5 @@ test.each<{ ahead: number | undefined; offset: number }>([
   { ahead: -30_000, offset: 0 },
   { ahead: 30_001, offset: -30_001 },
 ])('a clock that is $ahead ms ahead shifts the time of the service by $offset ms', ({ ahead, offset }) => {
-  expect(serviceTime(NOW, ahead)).toBe(NOW + offset);
+  expect(toServiceTime(NOW, ahead)).toBe(NOW + offset);
 });

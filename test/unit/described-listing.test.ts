@@ -71,10 +71,10 @@ describe('a described listing is an error', () => {
     reason                                                        | description                  | pages
     ${'listing.files (x) selects no array'}                       | ${{ files: 'x' }}            | ${[{}]}
     ${'listing.files (@) selects no array'}                       | ${{}}                        | ${[f('a')]}
-    ${'record 1 has no name in listing.name (n), but 1'}          | ${{ name: 'n' }}             | ${[[{ n: 1 }]]}
-    ${'but ""'}                                                   | ${{}}                        | ${[[{ file_name: '' }]]}
-    ${'record 2 has no name in listing.name (file_name), but 7'}  | ${{}}                        | ${[['a', 7]]}
-    ${'but null'}                                                 | ${{}}                        | ${[[null]]}
+    ${'listing.name (n) selects 1 in record 1'}                   | ${{ name: 'n' }}             | ${[[{ n: 1 }]]}
+    ${'selects ""'}                                               | ${{}}                        | ${[[{ file_name: '' }]]}
+    ${'listing.name (file_name) selects 7 in record 2'}           | ${{}}                        | ${[['a', 7]]}
+    ${'selects null'}                                             | ${{}}                        | ${[[null]]}
     ${'abs(f)'}                                                   | ${{ files: 'abs(f)' }}       | ${[{ f: 'x' }]}
     ${'it has 1 record, but its total is 3'}                      | ${TOTAL}                     | ${[f('a', { t: 3 })]}
     ${'it has 4 records, but its total is 3'}                     | ${{ ...TOTAL, page: 'p' }}   | ${['ab', 'cd', 'eg'].map((names) => f(names, { t: 3 }))}
@@ -84,11 +84,11 @@ describe('a described listing is an error', () => {
     ${'page 2 begins with the same record as an earlier page'}    | ${{ page: 'p' }}             | ${[['a']]}
     ${"'b' comes on two pages"}                                   | ${{ page: 'p' }}             | ${[['a', 'b'], ['c', 'b'], []]}
     ${'the next page is at another origin, https://evil.example'} | ${NEXT}                      | ${[f('a', { n: FAR })]}
-    ${'listing.next is true, which is no address'}                | ${NEXT}                      | ${[f('a', { n: true })]}
-    ${'listing.next is 7, which is no address'}                   | ${NEXT}                      | ${[f('a', { n: 7 })]}
-    ${'listing.next is {"a":1}, which is no address'}             | ${NEXT}                      | ${[f('a', { n: { a: 1 } })]}
-    ${'listing.next is "http://[", which is no address'}          | ${NEXT}                      | ${[f('a', { n: 'http://[' })]}
-    ${'which is no cursor'}                                       | ${{ ...NEXT, cursor: 'c' }}  | ${[f('', { n: [1] })]}
+    ${'listing.next is true, which is not an address'}            | ${NEXT}                      | ${[f('a', { n: true })]}
+    ${'listing.next is 7, which is not an address'}               | ${NEXT}                      | ${[f('a', { n: 7 })]}
+    ${'listing.next is {"a":1}, which is not an address'}         | ${NEXT}                      | ${[f('a', { n: { a: 1 } })]}
+    ${'listing.next is "http://[", which is not an address'}      | ${NEXT}                      | ${[f('a', { n: 'http://[' })]}
+    ${'which is not a cursor'}                                    | ${{ ...NEXT, cursor: 'c' }}  | ${[f('', { n: [1] })]}
   `('if $reason', async ({ reason, description, pages }) => {
     const quote = expect.stringContaining(reason);
     const hint = expect.stringContaining('filings config get listing');

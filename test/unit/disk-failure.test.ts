@@ -1,6 +1,6 @@
 import { constants } from 'node:os';
 import { expect, test } from 'vitest';
-import { diskError, isSystemError, readError, systemReason, withDiskError } from '../../src/disk/failure.ts';
+import { isSystemError, mapWriteErrors, readError, systemReason, writeError } from '../../src/disk/failure.ts';
 import { FilingsError } from '../../src/errors.ts';
 import { foreign } from '../../src/secrets.ts';
 
@@ -12,7 +12,7 @@ const unnamed = (errno: number) => system(`Unknown system error -${errno}`, -err
 
 test('a file that another program has open is the failure of that file alone', () => {
   const message = 'a.htm: cannot write: another program has it open';
-  expect(diskError(named('EINUSE'), 'a.htm')).toMatchObject({ code: 'local_io', message, stopsRun: false });
+  expect(writeError(named('EINUSE'), 'a.htm')).toMatchObject({ code: 'local_io', message, stopsRun: false });
 });
 
 test.each`
@@ -21,16 +21,16 @@ test.each`
   ${'a read-only disk'}                             | ${system('EROFS', -30)}            | ${'read-only file system (EROFS)'}
   ${'an exceeded quota, which libuv does not name'} | ${unnamed(constants.errno.EDQUOT)} | ${'the disk quota is used up'}
   ${'a network disk that has disappeared'}          | ${unnamed(constants.errno.ESTALE)} | ${'stale file handle'}
-  ${'a file that a container mounts by itself'}     | ${system('EBUSY', -16)}            | ${'it is in use, or mounted by itself'}
+  ${'a file that a container mounts by itself'}     | ${system('EBUSY', -16)}            | ${'it is in use, or it is a mount point'}
   ${'an unknown error number'}                      | ${unnamed(9999)}                   | ${'system error 9999'}
   ${'a path that is not a regular file'}            | ${named('EFTYPE')}                 | ${'it is not a regular file'}
   ${'a closed stream'}                              | ${named('ERR_STREAM_DESTROYED')}   | ${'ERR_STREAM_DESTROYED'}
 `('$what is reported as a failure to write or to read', async ({ error, words }) => {
   const failure = { code: 'local_io', hint: expect.any(String), cause: error };
   const [writing, reading] = [`out/a: cannot write: ${words}`, `out/a: cannot read: ${words}`];
-  expect(diskError(error, 'out/a')).toMatchObject({ ...failure, stopsRun: true, message: writing });
+  expect(writeError(error, 'out/a')).toMatchObject({ ...failure, stopsRun: true, message: writing });
   expect(readError(error, 'out/a')).toMatchObject({ ...failure, stopsRun: false, message: reading });
-  await expect(withDiskError('out/a', () => Promise.reject(error))).rejects.toMatchObject(failure);
+  await expect(mapWriteErrors('out/a', () => Promise.reject(error))).rejects.toMatchObject(failure);
 });
 
 test.each`
@@ -42,9 +42,9 @@ test.each`
   ${'a FilingsError'}      | ${new FilingsError('interrupted', 'interrupted')}
 `('$what is not a system error and is returned unchanged', async ({ error }) => {
   expect(isSystemError(error)).toBe(false);
-  expect(diskError(error, 'out/a')).toBe(error);
+  expect(writeError(error, 'out/a')).toBe(error);
   expect(readError(error, 'out/a')).toBe(error);
-  await expect(withDiskError('out/a', () => Promise.reject(error))).rejects.toBe(error);
+  await expect(mapWriteErrors('out/a', () => Promise.reject(error))).rejects.toBe(error);
 });
 
 test('the reason of a system error contains the name of its code', () => {

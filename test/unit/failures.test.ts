@@ -15,29 +15,29 @@ const noMemory = new RangeError('WebAssembly.Instance(): Out of memory: Cannot a
 const TEMPORARY = { code: 'temporary', connected: false, retryable: true };
 const FINAL = { ...TEMPORARY, retryable: false };
 const UNRESOLVED = { ...TEMPORARY, fault: 'unresolved-name' };
-const CERTIFICATE = "the server's certificate is refused: x";
+const CERTIFICATE = "cannot verify the server's certificate: x";
 const OWN_AUTHORITY = /set NODE_EXTRA_CA_CERTS to a PEM file/;
 
 test.each`
-  cause                                          | kind          | hint                   | message
-  ${'ENOTFOUND'}                                 | ${UNRESOLVED} | ${/name server/}       | ${'the name does not resolve'}
-  ${'EAI_AGAIN'}                                 | ${UNRESOLVED} | ${/name server/}       | ${'the name does not resolve'}
-  ${'ECONNREFUSED'}                              | ${TEMPORARY}  | ${/nothing listens/}   | ${'connection refused'}
-  ${'ECONNRESET'}                                | ${TEMPORARY}  | ${/network/}           | ${'closed while connecting'}
-  ${'ETIMEDOUT'}                                 | ${TEMPORARY}  | ${/--connect-timeout/} | ${'connecting timed out'}
-  ${'EWEIRD'}                                    | ${TEMPORARY}  | ${/network/}           | ${'cannot connect (EWEIRD)'}
-  ${'ERR_SSL_WRONG_VERSION_NUMBER'}              | ${TEMPORARY}  | ${/not speak https/}   | ${'the TLS handshake failed'}
-  ${'wrong version number'}                      | ${TEMPORARY}  | ${/not speak https/}   | ${'the TLS handshake failed: wrong version number'}
-  ${'tlsv1 alert protocol version'}              | ${FINAL}      | ${/enable TLS 1\.2/}   | ${'TLS 1.2 nor TLS 1.3: tlsv1 alert protocol version'}
-  ${'ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED'} | ${FINAL}      | ${/another way in/}    | ${'demands a client certificate'}
-  ${'CERT_HAS_EXPIRED'}                          | ${FINAL}      | ${/this clock/}        | ${CERTIFICATE}
-  ${'ERR_TLS_CERT_ALTNAME_INVALID'}              | ${FINAL}      | ${/base URL/}          | ${CERTIFICATE}
-  ${'INVALID_PURPOSE'}                           | ${FINAL}      | ${/base URL/}          | ${CERTIFICATE}
-  ${'UNSPECIFIED'}                               | ${FINAL}      | ${/base URL/}          | ${CERTIFICATE}
-  ${'DEPTH_ZERO_SELF_SIGNED_CERT'}               | ${FINAL}      | ${OWN_AUTHORITY}       | ${CERTIFICATE}
-  ${'UNABLE_TO_VERIFY_LEAF_SIGNATURE'}           | ${FINAL}      | ${OWN_AUTHORITY}       | ${CERTIFICATE}
-  ${'UNABLE_TO_GET_ISSUER_CERT_LOCALLY'}         | ${FINAL}      | ${OWN_AUTHORITY}       | ${CERTIFICATE}
-  ${'UNABLE_TO_DECODE_ISSUER_PUBLIC_KEY'}        | ${FINAL}      | ${OWN_AUTHORITY}       | ${CERTIFICATE}
+  cause                                          | kind          | hint                      | message
+  ${'ENOTFOUND'}                                 | ${UNRESOLVED} | ${/name server/}          | ${'the name does not resolve'}
+  ${'EAI_AGAIN'}                                 | ${UNRESOLVED} | ${/name server/}          | ${'the name does not resolve'}
+  ${'ECONNREFUSED'}                              | ${TEMPORARY}  | ${/nothing is listening/} | ${'connection refused'}
+  ${'ECONNRESET'}                                | ${TEMPORARY}  | ${/network/}              | ${'closed while connecting'}
+  ${'ETIMEDOUT'}                                 | ${TEMPORARY}  | ${/--connect-timeout/}    | ${'connecting timed out'}
+  ${'EWEIRD'}                                    | ${TEMPORARY}  | ${/network/}              | ${'cannot connect (EWEIRD)'}
+  ${'ERR_SSL_WRONG_VERSION_NUMBER'}              | ${TEMPORARY}  | ${/not speak https/}      | ${'the TLS handshake failed'}
+  ${'wrong version number'}                      | ${TEMPORARY}  | ${/not speak https/}      | ${'the TLS handshake failed: wrong version number'}
+  ${'tlsv1 alert protocol version'}              | ${FINAL}      | ${/enable TLS 1\.2/}      | ${'TLS 1.2 nor TLS 1.3: tlsv1 alert protocol version'}
+  ${'ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED'} | ${FINAL}      | ${/another way in/}       | ${'requires a client certificate'}
+  ${'CERT_HAS_EXPIRED'}                          | ${FINAL}      | ${/this machine's clock/} | ${CERTIFICATE}
+  ${'ERR_TLS_CERT_ALTNAME_INVALID'}              | ${FINAL}      | ${/base URL/}             | ${CERTIFICATE}
+  ${'INVALID_PURPOSE'}                           | ${FINAL}      | ${/base URL/}             | ${CERTIFICATE}
+  ${'UNSPECIFIED'}                               | ${FINAL}      | ${/base URL/}             | ${CERTIFICATE}
+  ${'DEPTH_ZERO_SELF_SIGNED_CERT'}               | ${FINAL}      | ${OWN_AUTHORITY}          | ${CERTIFICATE}
+  ${'UNABLE_TO_VERIFY_LEAF_SIGNATURE'}           | ${FINAL}      | ${OWN_AUTHORITY}          | ${CERTIFICATE}
+  ${'UNABLE_TO_GET_ISSUER_CERT_LOCALLY'}         | ${FINAL}      | ${OWN_AUTHORITY}          | ${CERTIFICATE}
+  ${'UNABLE_TO_DECODE_ISSUER_PUBLIC_KEY'}        | ${FINAL}      | ${OWN_AUTHORITY}          | ${CERTIFICATE}
 `('after $cause no connection could be made: $message', ({ cause: words, message, hint, kind }) => {
   const cause = words.includes(' ') ? openSsl(words) : coded(words);
   const error = connectError(cause, undefined, {});
@@ -48,7 +48,7 @@ test.each`
 test.each`
   proxy           | certificates | code                             | hint
   ${undefined}    | ${'/ca.der'} | ${'DEPTH_ZERO_SELF_SIGNED_CERT'} | ${/_CA_CERTS does not help: .*not PEM.*another authority.*intermediate/}
-  ${undefined}    | ${'/ca.der'} | ${'CERT_HAS_EXPIRED'}            | ${/this clock/}
+  ${undefined}    | ${'/ca.der'} | ${'CERT_HAS_EXPIRED'}            | ${/this machine's clock/}
   ${'http://p:1'} | ${undefined} | ${'ECONNREFUSED'}                | ${/^check HTTPS_PROXY and HTTP_PROXY/}
   ${'http://p:1'} | ${undefined} | ${'CERT_HAS_EXPIRED'}            | ${/^check the base URL/}
 `('the hint for $code by the proxy $proxy and the certificates $certificates matches $hint', (row) => {
@@ -67,12 +67,12 @@ const CLOSED = { code: 'temporary', ...RETRYABLE, message: expect.stringMatching
 const CUT = { code: 'integrity', ...RETRYABLE, message: expect.stringMatching(/truncated.* after 10 of 20/) };
 const DEFECT = { code: 'internal', exitStatus: 1, retryable: false };
 const NO_ROOM = { exitStatus: 8, retryable: false, stopsRun: true, hint: expect.stringMatching(/ulimit -v/) };
-const REFUSED = { ...FINAL, message: 'the server demands a client certificate' };
+const REFUSED = { ...FINAL, message: 'the server requires a client certificate' };
 const broken = (words: string) => ({ code: 'integrity', retryable: false, message: `invalid HTTP response: ${words}` });
-const HEAD = broken('its head is broken');
-const HEAD_END = broken('its head is broken (Invalid EOF state)');
-const HEAD_ODD = broken('its head is broken (Odd)');
-const BODY_ODD = broken('its body is broken (Odd)');
+const HEAD = broken('its head is malformed');
+const HEAD_END = broken('its head is malformed (Invalid EOF state)');
+const HEAD_ODD = broken('its head is malformed (Odd)');
+const BODY_ODD = broken('its body is malformed (Odd)');
 const TOO_MANY = broken('more than 16 KiB of header fields');
 
 // Only errors of the connection itself are retryable.

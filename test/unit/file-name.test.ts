@@ -1,8 +1,8 @@
 import { posix, win32 } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { fileNameFault, twinKey } from '../../src/disk/file-name.ts';
-import { hasOurSuffix, isKeptName, isPartName, keptName, partName } from '../../src/disk/part-name.ts';
+import { fileNameFault, foldName } from '../../src/disk/file-name.ts';
+import { hasPartSuffix, isKeptName, isPartName, keptName, partName } from '../../src/disk/part-name.ts';
 import { proving } from '../proving.ts';
 
 test.each([
@@ -16,16 +16,16 @@ test.each([
 const INVISIBLE = ['a\0b', 'a\nb', 'a\x1b[31m', 'a\x7f', 'a\x85', 'a\u202egpj.exe', 'a\u200bb', 'a\u2028b', '\ufeffa'];
 const DEVICES = ['CON', 'con.txt', 'Nul.tar.gz', 'aux .txt', 'COM1', 'lpt9.htm', 'COM¹', 'LPT³.htm', 'CLOCK$', 'prn'];
 test.each`
-  reason                           | names
-  ${'empty'}                       | ${['']}
-  ${'separator'}                   | ${['../a', 'a/../b', 'a/', 'a\\b', '..\\a', '/etc/passwd', '\\\\host\\share', 'C:\\a']}
-  ${'colon'}                       | ${['c:a', 'ab:stream']}
-  ${'a dot or a dash'}             | ${['.', '..', '.bashrc', '...', '-rf']}
-  ${'a space, or ends with a dot'} | ${[' a', 'a.', 'a ']}
-  ${'device'}                      | ${[...DEVICES, 'CONIN$', 'conout$.x']}
-  ${'control'}                     | ${[...INVISIBLE, 'a\ud800', '\udc00a', 'a\u3164']}
-  ${'longer than 232 bytes'}       | ${['x'.repeat(233), 'ß'.repeat(117)]}
-  ${'list of checksums'}           | ${['SHA256SUMS', 'sha256sums', '\uff33HA256SUMS']}
+  reason                            | names
+  ${'empty'}                        | ${['']}
+  ${'separator'}                    | ${['../a', 'a/../b', 'a/', 'a\\b', '..\\a', '/etc/passwd', '\\\\host\\share', 'C:\\a']}
+  ${'colon'}                        | ${['c:a', 'ab:stream']}
+  ${'a dot or a dash'}              | ${['.', '..', '.bashrc', '...', '-rf']}
+  ${'a space, or ends with a dot'}  | ${[' a', 'a.', 'a ']}
+  ${'device'}                       | ${[...DEVICES, 'CONIN$', 'conout$.x']}
+  ${'control'}                      | ${[...INVISIBLE, 'a\ud800', '\udc00a', 'a\u3164']}
+  ${'longer than 232 bytes'}        | ${['x'.repeat(233), 'ß'.repeat(117)]}
+  ${'file that --checksums writes'} | ${['SHA256SUMS', 'sha256sums', '\uff33HA256SUMS']}
 `('refuses each of $names for its $reason', ({ reason, names }: { reason: string; names: string[] }) => {
   for (const name of names)
     expect(fileNameFault(name, 'linux'), JSON.stringify(name)).toEqual({
@@ -87,21 +87,21 @@ describe('the key of a name', () => {
     ${'a\ufe0f'} | ${'a'}
     ${'ａ'}      | ${'A'}
   `('is the same for $one and $two', ({ one, two }) => {
-    expect(twinKey(one)).toBe(twinKey(two));
+    expect(foldName(one)).toBe(foldName(two));
   });
 
   test('differs for names that no file system takes for one file', () => {
     const names = ['a.htm', 'b.htm', 'a.html', 'a_1', 'a-1', 'é', 'e', 'R1', 'R11'];
-    expect(new Set(names.map(twinKey)).size).toBe(names.length);
+    expect(new Set(names.map(foldName)).size).toBe(names.length);
   });
 
   test('is the same for every case and normalization of a character', () => {
     for (let point = 0x20; point < 0x1e950; point++) {
       if (point >= 0xd800 && point < 0xe000) continue;
       const name = `a${String.fromCodePoint(point)}z`;
-      const key = twinKey(name);
+      const key = foldName(name);
       for (const same of [name.toLowerCase(), name.toUpperCase(), name.normalize('NFC'), name.normalize('NFD')]) {
-        if (same !== name && twinKey(same) !== key) expect.fail(`${point.toString(16)}: ${name} and ${same}`);
+        if (same !== name && foldName(same) !== key) expect.fail(`${point.toString(16)}: ${name} and ${same}`);
       }
     }
   });
@@ -112,8 +112,8 @@ describe('a hidden name', () => {
     for (const final of ['a', 'a.htm', 'a\n', 'x'.repeat(232), 'x'.repeat(255)]) {
       for (const random of [0, 0.5, 0.123456789, 1 - 2 ** -53]) {
         const [part, kept] = [partName(final, random), keptName(final)];
-        expect([isPartName(part), isKeptName(part), hasOurSuffix(part)]).toEqual([true, false, true]);
-        expect([isPartName(kept), isKeptName(kept), hasOurSuffix(kept)]).toEqual([false, true, true]);
+        expect([isPartName(part), isKeptName(part), hasPartSuffix(part)]).toEqual([true, false, true]);
+        expect([isPartName(kept), isKeptName(kept), hasPartSuffix(kept)]).toEqual([false, true, true]);
         expect(Math.max(Buffer.byteLength(part), Buffer.byteLength(kept))).toBeLessThanOrEqual(255);
       }
     }

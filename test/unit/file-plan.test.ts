@@ -8,7 +8,7 @@ type Kind = 'file' | 'link' | 'directory' | 'device' | undefined;
 function plan(existing: Kind, ifExists: string, more = {}): string {
   const is = (kind: Kind) => () => existing === kind;
   const stats = { size: 7, isFile: is('file'), isSymbolicLink: is('link'), isDirectory: is('directory') } as Stats;
-  const options = { displayPath: 'a', ifExists, sha256: undefined, hasChecksums: false, isDryRun: false, ...more };
+  const options = { displayPath: 'a', ifExists, sha256: undefined, writesChecksums: false, isDryRun: false, ...more };
   const { kind, ...rest } = planFile(existing && stats, options as never);
   if ('error' in rest) return `${kind}: ${rest.error.message}`;
   return 'bytes' in rest ? `${kind} ${rest.bytes}` : kind;
@@ -19,7 +19,7 @@ const blocked = (what: string) => `fail: a: cannot write: ${what} already exists
 test.each`
   existing       | skip                          | compare                       | overwrite                    | error
   ${undefined}   | ${'fetch'}                    | ${'fetch'}                    | ${'fetch'}                   | ${'fetch'}
-  ${'file'}      | ${'keep 7'}                   | ${'fetch'}                    | ${'fetch'}                   | ${EXISTS}
+  ${'file'}      | ${'skip 7'}                   | ${'fetch'}                    | ${'fetch'}                   | ${EXISTS}
   ${'link'}      | ${blocked('a symbolic link')} | ${blocked('a symbolic link')} | ${'fetch'}                   | ${EXISTS}
   ${'directory'} | ${blocked('a directory')}     | ${blocked('a directory')}     | ${blocked('a directory')}    | ${EXISTS}
   ${'device'}    | ${blocked('a special file')}  | ${blocked('a special file')}  | ${blocked('a special file')} | ${EXISTS}
@@ -28,14 +28,14 @@ test.each`
 });
 
 const HASH = { sha256: 'ab' };
-const LISTED = { hasChecksums: true };
+const LISTED = { writesChecksums: true };
 test.each`
   ifExists       | more                             | expected
   ${'skip'}      | ${HASH}                          | ${'check 7'}
   ${'compare'}   | ${HASH}                          | ${'check 7'}
   ${'overwrite'} | ${HASH}                          | ${'fetch'}
   ${'skip'}      | ${LISTED}                        | ${'list 7'}
-  ${'skip'}      | ${{ ...LISTED, isDryRun: true }} | ${'keep 7'}
+  ${'skip'}      | ${{ ...LISTED, isDryRun: true }} | ${'skip 7'}
   ${'compare'}   | ${LISTED}                        | ${'fetch'}
   ${'skip'}      | ${{ ...LISTED, ...HASH }}        | ${'check 7'}
 `('an existing file with --if-exists $ifExists and $more: $expected', ({ ifExists, more, expected }) => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { framingOf, type HeaderFields, readStart } from '../../src/http/head.ts';
+import { type HeaderFields, parseFraming, skipInterimResponses } from '../../src/http/head.ts';
 
 test.each`
   headers                                 | framing
@@ -11,11 +11,11 @@ test.each`
   ${{ 'content-length': '10 ' }}          | ${{ kind: 'length', length: 10 }}
   ${{ 'content-length': '10 \t ' }}       | ${{ kind: 'length', length: 10 }}
 `('the headers $headers mean the framing $framing', ({ headers, framing }) => {
-  expect(framingOf(headers)).toEqual(framing);
+  expect(parseFraming(headers)).toEqual(framing);
 });
 
 const invalid = (headers: HeaderFields, reason: string) =>
-  expect(framingOf(headers)).toEqual({ kind: 'invalid', reason });
+  expect(parseFraming(headers)).toEqual({ kind: 'invalid', reason });
 
 test.each([...['xchunked', 'chunked;', 'chunked, x', 'gzip, chunked', 'gzip', 'identity', ''], ['chunked', 'chunked']])(
   'the transfer coding %j is invalid',
@@ -46,7 +46,7 @@ test.each`
   ${'HTTP/1.1 103 E\r\nX: y\r\n'}                                | ${'HTTP/1.1 103 E\r\nX: y\r\n'} | ${undefined}
   ${`${INTERIM}HTTP/1.1 102 E\r\nX: y\r\n\r\nHTTP/1.1 200 \r\n`} | ${'HTTP/1.1 200 \r\n'}          | ${true}
 `('of the start $text, $rest remains after the interim responses', ({ text, rest, isFinal }) => {
-  expect(readStart(text)).toEqual({ rest, isFinal });
+  expect(skipInterimResponses(text)).toEqual({ rest, isFinal });
 });
 
 const NO_HTTP = ['HTTP/1.1 099', 'HTTP/1.1 OK\r', 'HTTP/2.0 200', 'HTTP/11 200 ', 'http/1.1 200', 'SSH-2.0\r\n'];
@@ -58,5 +58,5 @@ test.each`
   ${/control character/}        | ${['HTTP/1.1 200 O\0K\r\n', 'HTTP/1.1 200 OK\nX', 'HTTP/1.1 103 \x7f\r\n']}
   ${/does not end/}             | ${[`HTTP/1.1 200 ${'y'.repeat(70_000)}`]}
 `('a response with an invalid start has a fault that matches $fault', ({ fault, texts }) => {
-  expect(texts.filter((text: string) => !fault.test(readStart(text).fault ?? ''))).toEqual([]);
+  expect(texts.filter((text: string) => !fault.test(skipInterimResponses(text).reason ?? ''))).toEqual([]);
 });

@@ -66,25 +66,25 @@ describe('a response may be incomplete', () => {
   };
 
   test.each`
-    reason                                            | response
-    ${"it has several lists: 'files', 'exhibits'"}    | ${{ files: ['a'], exhibits: [] }}
-    ${"it has 'has_more' besides the list"}           | ${{ files: ['a'], has_more: false }}
-    ${"it has 'count' besides the list"}              | ${{ files: ['a'], count: 1 }}
-    ${"it has 'accession' besides the list"}          | ${{ files: ['a'], accession: ACCESSION }}
-    ${'it has 1 record, but its total is 2'}          | ${{ files: ['a'], total: 2 }}
-    ${'its total is "1"'}                             | ${{ files: ['a'], total: '1' }}
-    ${'its total is null'}                            | ${{ files: ['a'], total: null }}
-    ${'its total is 2'}                               | ${{ files: ['a'], total: 1, Total: 2 }}
-    ${'record 1 is neither a name nor an object'}     | ${[['a'], ['b']]}
-    ${'record 2 is neither a name nor an object'}     | ${['a', null]}
-    ${'record 1 is empty'}                            | ${['']}
-    ${'record 2 has no file_name'}                    | ${['a', {}]}
-    ${'record 1 has no file_name'}                    | ${[{ name: 'a.htm' }]}
-    ${"record 1 has no name in 'file_name'"}          | ${[{ file_name: 7 }]}
-    ${"record 1 has no name in 'file_name'"}          | ${[{ file_name: '' }]}
-    ${"several file names: 'file_name', 'filename'"}  | ${[{ file_name: 'a', filename: 'a' }]}
-    ${"record 1 has more than a value in 'exhibits'"} | ${[{ file_name: 'a', exhibits: ['b'] }]}
-    ${"more than a value in 'meta'"}                  | ${[{ file_name: 'a', meta: {} }]}
+    reason                                              | response
+    ${"it has several lists: 'files', 'exhibits'"}      | ${{ files: ['a'], exhibits: [] }}
+    ${"it has 'has_more' besides the list"}             | ${{ files: ['a'], has_more: false }}
+    ${"it has 'count' besides the list"}                | ${{ files: ['a'], count: 1 }}
+    ${"it has 'accession' besides the list"}            | ${{ files: ['a'], accession: ACCESSION }}
+    ${'it has 1 record, but its total is 2'}            | ${{ files: ['a'], total: 2 }}
+    ${'its total is "1"'}                               | ${{ files: ['a'], total: '1' }}
+    ${'its total is null'}                              | ${{ files: ['a'], total: null }}
+    ${'its total is 2'}                                 | ${{ files: ['a'], total: 1, Total: 2 }}
+    ${'record 1 is neither a name nor an object'}       | ${[['a'], ['b']]}
+    ${'record 2 is neither a name nor an object'}       | ${['a', null]}
+    ${'record 1 is empty'}                              | ${['']}
+    ${'record 2 has no file_name'}                      | ${['a', {}]}
+    ${'record 1 has no file_name'}                      | ${[{ name: 'a.htm' }]}
+    ${"record 1 has no name in 'file_name'"}            | ${[{ file_name: 7 }]}
+    ${"record 1 has no name in 'file_name'"}            | ${[{ file_name: '' }]}
+    ${"several file names: 'file_name', 'filename'"}    | ${[{ file_name: 'a', filename: 'a' }]}
+    ${"record 1 has a list or an object in 'exhibits'"} | ${[{ file_name: 'a', exhibits: ['b'] }]}
+    ${"a list or an object in 'meta'"}                  | ${[{ file_name: 'a', meta: {} }]}
   `('because $reason', ({ reason, response }) => mayBeIncomplete(reason, response));
 
   test.each([10, 20, 25, 50, 100, 200, 250, 500, 1000])('because it has %i records, as a page does', (count) => {
@@ -95,13 +95,13 @@ describe('a response may be incomplete', () => {
   test('because one of its fields speaks of pages', () => {
     const words = 'x-total x-totalcount x-totalpages count next-page x-has-more x-page total-pages content-range';
     for (const field of `${words} pagination x-continuation-id x-ms-continuationtoken`.split(' '))
-      mayBeIncomplete(`the response has the field ${field}`, ['a'], { [field]: '1' });
+      mayBeIncomplete(`its ${field} header suggests further pages`, ['a'], { [field]: '1' });
   });
 
   const LINKS = ['<x>; rel="next"', '<x>; rel=next', '<x>;title="a"; REL="last next"', "<x>; rel = 'next'"];
-  test('because its Link field names a next page', () => {
+  test('because its Link header points to a next page', () => {
     for (const link of [...LINKS, ['<a>; rel="prev"', '<b>; rel="next"']])
-      mayBeIncomplete('its Link field names a next page', ['a'], { link });
+      mayBeIncomplete('its Link header points to a next page', ['a'], { link });
   });
 });
 
@@ -128,9 +128,9 @@ test.each`
   ${'is not JSON'}                                 | ${Buffer.from('["\xe4"]', 'latin1')}
   ${'is not JSON'}                                 | ${Buffer.from('\ufeff["a"]', 'utf16le')}
   ${'has more than 100 levels of JSON'}            | ${'['.repeat(100_000)}
-  ${'has a member twice: 0.file_name'}             | ${'[{"file_name":"a","file_name":"b"}]'}
-  ${'has a member twice: files'}                   | ${'{"files":["a"],"files":["b"]}'}
-  ${'has a member twice: files'}                   | ${'{"files":["a"],"f\\u0069les":[]}'}
+  ${'has a duplicate member: 0.file_name'}         | ${'[{"file_name":"a","file_name":"b"}]'}
+  ${'has a duplicate member: files'}               | ${'{"files":["a"],"files":["b"]}'}
+  ${'has a duplicate member: files'}               | ${'{"files":["a"],"f\\u0069les":[]}'}
 `('a response that readers of JSON may read differently is an error: it $words', ({ response, words }) => {
   const message = expect.stringContaining(`response ${words}`);
   expect(refusal(response)).toMatchObject({ code: 'integrity', message });
@@ -155,7 +155,7 @@ describe('a record', () => {
   test.each([{ accession_no: ACCESSION, accession: OTHER }, ...NOT_ONE.map((accession) => ({ accession }))])(
     'with %j is an error',
     (record) => {
-      const message = `the listing of ${ACCESSION}: a record does not name one filing: ${JSON.stringify(record)}`;
+      const message = `the listing of ${ACCESSION}: a record has an invalid or ambiguous accession number: ${JSON.stringify(record)}`;
       expect(refusal([{ file_name: 'a', ...record }])).toMatchObject({ code: 'integrity', message });
     },
   );

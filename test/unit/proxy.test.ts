@@ -45,7 +45,7 @@ test.each`
 });
 
 test.each(['socks5://p:1', 'http://', 'http://a b', 'ftp://p', 'http://p:99999'])('%s is no proxy', (value) => {
-  const message = 'HTTPS_PROXY: not a URL of a proxy';
+  const message = 'HTTPS_PROXY: invalid proxy URL';
   expect(() => proxied(HTTPS, { HTTPS_PROXY: value })).toThrow(expect.objectContaining({ code: 'config', message }));
 });
 
@@ -64,7 +64,7 @@ test('user and password are decoded and sent as Basic credentials', () => {
 });
 
 const ONLY_BASIC = /^this program supports only Basic/;
-const PUT = /^put USER:PASSWORD@ before its host in HTTPS_PROXY$/;
+const PUT = /^put USER:PASSWORD@ before the host in HTTPS_PROXY$/;
 test.each`
   challenge                                             | offer                                    | hint
   ${undefined}                                          | ${''}                                    | ${PUT}
@@ -85,7 +85,7 @@ test.each`
 
 test('a proxy that refuses the given password is told so', () => {
   const { hint } = proxyRefusal(new URL('http://u:p@p:1'), new URL(HTTP), 407, 'Basic realm="x"');
-  expect(hint).toBe('it does not accept the user and password in HTTP_PROXY');
+  expect(hint).toBe('check the user and password in HTTP_PROXY');
 });
 
 test('a proxy that refuses is temporary, and retried only if its status says so', () => {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { FilingsError } from '../../src/errors.ts';
 import { RateLimiter } from '../../src/http/rate-limiter.ts';
-import { isRetriedStatus, type RetryWatcher, retry, retryAfterMs } from '../../src/http/retry.ts';
+import { isRetriedStatus, parseRetryAfter, type RetryWatcher, retry } from '../../src/http/retry.ts';
 
 test('only 408, 425, 429, 500, 502, 503 and 504 are retried', () => {
   const statuses = Array.from({ length: 600 }, (_, status) => status);
@@ -60,7 +60,7 @@ test.each`
   const onRetry: RetryWatcher['onRetry'] = ({ waitMs, isServiceWait }) =>
     waits.push(`${waitMs}${isServiceWait ? ' asked' : ''}`);
   const policy = { retries: 2, maxRetryAfterMs: 9000, limiter, ...clock, ...more };
-  const watcher = { onRetry, progress: brought && (() => brought) };
+  const watcher = { onRetry, countNewBytes: brought && (() => brought) };
   const ended = await retry(attempt, policy, stop.signal, watcher).catch((thrown) => thrown);
   expect([ended, waits.join(' ')]).toEqual([error && expect.objectContaining(error), expected]);
   // The limiter waits if the service asks.
@@ -85,7 +85,7 @@ describe('Retry-After', () => {
     ${'a date in lower case'}                  | ${'tue, 01 apr 2025 10:01:30 gmt'}   | ${90_000}
     ${'a date after a century'}                | ${'Fri, 01 Apr 2225 10:00:00 GMT'}   | ${3_153_600_000_000}
   `('is read as a wait: $form', ({ value, wait }) => {
-    expect(retryAfterMs(value, NOW)).toBe(wait);
+    expect(parseRetryAfter(value, NOW)).toBe(wait);
   });
 
   test('is no wait if it is neither a whole number of seconds nor a date of HTTP', () => {
@@ -93,10 +93,10 @@ describe('Retry-After', () => {
     const dates = ['Tue, 99 Foo 2025 10:01:30 GMT', '2025-04-01T10:01:30Z', '01 Apr 2025 10:01:30 GMT'];
     const others = [undefined, ['1', '2'], '01 Apr 2025 10:01:30 GMT (Tue)'];
     const values = [...numbers, ...dates, ...others];
-    expect(values.filter((value) => retryAfterMs(value, NOW) !== undefined)).toEqual([]);
+    expect(values.filter((value) => parseRetryAfter(value, NOW) !== undefined)).toEqual([]);
   });
 
   test('is longer than any maximum if no number can hold it', () => {
-    expect(retryAfterMs('9'.repeat(400), NOW)).toBeGreaterThan(300_000);
+    expect(parseRetryAfter('9'.repeat(400), NOW)).toBeGreaterThan(300_000);
   });
 });

@@ -1,7 +1,7 @@
 // Runs `config check`: lists one filing as `list` does, and prints what was used for it. Every error is that of `list`.
 import { type AccessionNumber, parseAccession } from '../../service/accession.ts';
 import { noFilesError } from '../../service/client.ts';
-import { clockSkew } from '../../service/clock-skew.ts';
+import { describeClockSkew } from '../../service/clock-skew.ts';
 import type { Credentials } from '../../service/credentials.ts';
 import type { Listing } from '../../service/listing.ts';
 import { writeRecords } from '../../session/presentation.ts';
@@ -26,9 +26,11 @@ export async function run({ args: [text], flags }: Invocation, world: World): Pr
     const provesNothing = text === undefined && listing.records === 0;
     if (listing.files.length === 0 && !provesNothing) throw noFilesError(accession, listing.records);
     const { baseUrl, credentials } = client.options;
-    const ahead = client.clockAhead;
+    const leadMs = client.clockLeadMs;
     const clock =
-      ahead === undefined ? 'unknown: the service sends no date' : clockSkew(ahead, Boolean(credentials.token));
+      leadMs === undefined
+        ? 'unknown: the service sends no date'
+        : describeClockSkew(leadMs, Boolean(credentials.token));
     const rows = [
       ['address', baseUrl.href],
       ['key', wordsForKey(credentials)],

@@ -3,11 +3,11 @@
 import { type Layout, parseLayout } from '../../batch/layout.ts';
 import { NameCheck } from '../../batch/name-check.ts';
 import { isOneFile } from '../../disk/file-name.ts';
-import { hasOurSuffix } from '../../disk/part-name.ts';
+import { hasPartSuffix } from '../../disk/part-name.ts';
 import { FilingsError } from '../../errors.ts';
 import { nameFilter } from '../../input/glob.ts';
 import { isNullDevice, pathsOf, typedPath, withSlashes } from '../../paths.ts';
-import { type AccessionNumber, accessionIn, parseAccession } from '../../service/accession.ts';
+import { type AccessionNumber, asAccession, parseAccession } from '../../service/accession.ts';
 import type { Values } from '../../spec/option.ts';
 import { isStdout } from '../../stdio/byte-writer.ts';
 import { requireOneUser } from '../../stdio/input.ts';
@@ -74,7 +74,7 @@ function readNames(
 ): Pick<Order, 'accessions' | 'fileNames'> {
   if (first === undefined) return { accessions: [], fileNames: [] };
   const accession = parseAccession(first);
-  const others = names.flatMap((name) => accessionIn(name) ?? []);
+  const others = names.flatMap((name) => asAccession(name) ?? []);
   if (hasSelection && others.length === names.length) {
     return { accessions: [...new Set([accession, ...others])], fileNames: [] };
   }
@@ -125,14 +125,14 @@ function requireCompatibleOptions(order: Order, platform: string): void {
   if (withSlashes(output, platform).endsWith('/')) throw outputIsDirectory(output);
   const path = typedPath(output, { cwd: '/', platform });
   const name = pathsOf(platform).basename(path);
-  if (hasOurSuffix(name)) throw usage(`--output ${output}: only the program's own temporary files are called so`);
+  if (hasPartSuffix(name)) throw usage(`--output ${output}: only the program's own temporary files are called so`);
   if (isNullDevice(path) || platform !== 'win32' || isOneFile(name, platform)) return;
   throw usage(`--output ${output}: Windows does not allow the name '${name}' for a file`);
 }
 
 /** Throws `usage` if a name is an accession number, or is refused for its path. */
 function requireSafeNames({ accessions: [accession], fileNames, layout }: Order): void {
-  const filing = fileNames.find(accessionIn);
+  const filing = fileNames.find(asAccession);
   if (filing !== undefined) {
     const hint = 'for several filings, omit FILE and add --all or --include GLOB';
     throw usage(`FILE: ${filing} is an accession number`, hint);

@@ -4,7 +4,7 @@
 import { readlink, realpath, stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { SUMS_NAME } from '../../checksums/format.ts';
-import { twinKey } from '../../disk/file-name.ts';
+import { foldName } from '../../disk/file-name.ts';
 import { FilingsError } from '../../errors.ts';
 import { typedPath } from '../../paths.ts';
 import type { ResolvedSettings } from '../../settings/resolve.ts';
@@ -25,7 +25,7 @@ export async function requireRunFiles(order: Order, resolved: ResolvedSettings, 
   await requireFileOrNothing(order, world);
   /** The options of the files by the keys of their paths. */
   const names = new Map<string, string>();
-  const isSums = (key: string) => options.checksums && basename(key) === twinKey(SUMS_NAME);
+  const isSums = (key: string) => options.checksums && basename(key) === foldName(SUMS_NAME);
   const add = async (name: string, path: string) => {
     const key = await keyOf(path);
     const other = isSums(key) ? '--checksums' : names.get(key);
@@ -45,7 +45,7 @@ export async function requireRunFiles(order: Order, resolved: ResolvedSettings, 
   const directory = resolve(world.cwd, output === undefined ? order.directory : dirname(output));
   const root = await keyOf(directory);
   const faultAt = (path: string, displayPath: string, code: 'integrity' | 'usage' = 'integrity') => {
-    const owner = names.size > 0 ? names.get(root + twinKey(path.slice(directory.length))) : undefined;
+    const owner = names.size > 0 ? names.get(root + foldName(path.slice(directory.length))) : undefined;
     if (owner === undefined) return undefined;
     const reason = `${owner} is the same file`;
     const hint = `choose another directory, or another file for ${owner}`;
@@ -75,7 +75,7 @@ async function isDevice(path: string): Promise<boolean> {
 
 /** Returns a key that two paths share if they may be one file. */
 async function keyOf(path: string): Promise<string> {
-  return twinKey(await realPath(path));
+  return foldName(await realPath(path));
 }
 
 /** Returns a path without links, also without those whose target does not exist yet. */

@@ -48,7 +48,7 @@ export async function run({ args, options, flags }: Invocation<typeof OPTIONS>, 
   try {
     const directories = new Directories(world);
     if (order.output === undefined && !dryRun)
-      await directories.open({ directory: resolve(world.cwd, order.directory), below: '.' });
+      await directories.prepare({ directory: resolve(world.cwd, order.directory), below: '.' });
     const files: FileDeps = {
       targetOf: targetsOf(order, world),
       runFileFault,

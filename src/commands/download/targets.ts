@@ -6,9 +6,9 @@ import { dirname, resolve } from 'node:path';
 import { DoneList, selectionId } from '../../batch/done-list.ts';
 import type { FileItem } from '../../batch/item.ts';
 import { ReportFile } from '../../batch/report-file.ts';
-import { withDiskError } from '../../disk/failure.ts';
+import { mapWriteErrors } from '../../disk/failure.ts';
 import { nativePath, pathsOf, segmentsOf, typedPath } from '../../paths.ts';
-import { type AccessionNumber, accessionIn } from '../../service/accession.ts';
+import { type AccessionNumber, asAccession } from '../../service/accession.ts';
 import type { Session } from '../../session/session.ts';
 import { isStreamPath, pathWriter, stdoutWriter } from '../../stdio/byte-writer.ts';
 import type { DiskTarget, StreamTarget } from '../../transfer/download.ts';
@@ -21,13 +21,13 @@ export function targetsOf(
   { cwd, platform }: Pick<World, 'cwd' | 'platform'>,
 ): (file: Pick<FileItem, 'path' | 'accession'>) => DiskTarget {
   const { output, directory, options } = order;
-  const { sha256, checksums: hasChecksums, dryRun: isDryRun } = options;
+  const { sha256, checksums: writesChecksums, dryRun: isDryRun } = options;
   const paths = pathsOf(platform);
   if (output !== undefined) {
     const path = typedPath(output, { cwd, platform });
-    const location = { directory: paths.dirname(path), below: undefined };
+    const location = { directory: paths.dirname(path), below: '.', mustExist: true };
     const { ifExists = 'overwrite' } = options;
-    return () => ({ path, location, displayPath: output, ifExists, sha256, hasChecksums, isDryRun });
+    return () => ({ path, location, displayPath: output, ifExists, sha256, writesChecksums, isDryRun });
   }
   const absolute = paths.resolve(cwd, directory);
   const inside = paths.join(absolute, '/');
@@ -46,7 +46,7 @@ export function targetsOf(
       location: { directory: absolute, below: paths.dirname(path) },
       ifExists: options.ifExists ?? (isOwn ? 'skip' : 'compare'),
       sha256,
-      hasChecksums,
+      writesChecksums,
       isDryRun,
     };
   };
@@ -62,7 +62,7 @@ export function placeOf({ directory, layout, accessions }: Order, { platform }: 
 
 /** Returns the last accession number among the segments of a path. */
 function filingOfPath(segments: readonly string[]): AccessionNumber | undefined {
-  return accessionIn(segments.findLast(accessionIn) ?? '');
+  return asAccession(segments.findLast(asAccession) ?? '');
 }
 
 /** Returns the stream if `--output` is stdout, a device or a FIFO, and undefined if it is a plain file. */
@@ -81,7 +81,7 @@ export async function streamOf({ output, options }: Order, world: World): Promis
 export async function openOutputs(order: Order, session: Session, world: World) {
   const { failed, dryRun } = order.options;
   if (failed !== undefined && !dryRun) {
-    await withDiskError(`--failed ${failed}`, () => access(dirname(resolve(world.cwd, failed)), constants.W_OK));
+    await mapWriteErrors(`--failed ${failed}`, () => access(dirname(resolve(world.cwd, failed)), constants.W_OK));
   }
   const { signal } = session;
   const report =

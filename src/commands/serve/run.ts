@@ -8,7 +8,7 @@ import { type JwtKey, type KeyFiles, readJwtKey } from '../../jwt/keys.ts';
 import { isLoopback } from '../../loopback.ts';
 import { startSandbox } from '../../sandbox/server.ts';
 import { foreign } from '../../secrets.ts';
-import { accessionIn } from '../../service/accession.ts';
+import { asAccession } from '../../service/accession.ts';
 import { readSecret } from '../../settings/read-secret.ts';
 import { resolveSettings } from '../../settings/resolve.ts';
 import type { Settings } from '../../settings/settings.ts';
@@ -54,7 +54,7 @@ export async function run({ args, options, flags }: Invocation<typeof OPTIONS>, 
   try {
     if (!isLoopback(host)) log('warning', `other machines may reach ${host}, and anyone in between can read the keys`);
     log('note', `the API key is ${keySetting === undefined ? DEFAULT_KEY : `that of ${keySetting.name}`}`);
-    const accession = (await readdir(directory)).sort().find((name) => accessionIn(name) === name);
+    const accession = (await readdir(directory)).sort().find((name) => asAccession(name) === name);
     // Whoever gives keys of their own knows how to pass them, and pages must be described first.
     if (accession && keySetting === undefined && jwtKeys.length === 0 && options.pages === undefined)
       log('note', `try it: filings list ${accession} --base-url ${sandbox.url} --api-key ${DEFAULT_KEY}`);

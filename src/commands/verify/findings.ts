@@ -4,7 +4,7 @@ import { posix } from 'node:path';
 import type { Finding } from '../../checksums/verify.ts';
 import { FilingsError } from '../../errors.ts';
 import { withSlashes } from '../../paths.ts';
-import { accessionIn } from '../../service/accession.ts';
+import { asAccession } from '../../service/accession.ts';
 import { printable, printableJson } from '../../terminal/printable.ts';
 import { counted, humanBytes, shellWord } from '../../text.ts';
 
@@ -89,12 +89,12 @@ export class Findings {
 function fileAt(path: string) {
   const segments = path.split('/');
   const file_name = segments.pop() ?? '';
-  const accession_no = segments.map(accessionIn).findLast(Boolean);
+  const accession_no = segments.map(asAccession).findLast(Boolean);
   return accession_no && { accession_no, file_name };
 }
 
 /** Returns whether a directory is that of one filing. */
-const isFiling = (root: string) => accessionIn(posix.basename(root)) !== undefined;
+const isFiling = (root: string) => asAccession(posix.basename(root)) !== undefined;
 
 function repairHint(root: string): string {
   const directory = shellWord(root);

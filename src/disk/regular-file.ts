@@ -1,0 +1,40 @@
+// Opens regular files only. Opening a FIFO could block the program, and reading a device such as /dev/zero never ends.
+import { closeSync, constants, createReadStream, fstatSync, openSync, type Stats } from 'node:fs';
+import { errnoOf } from '../errors.ts';
+import { readError } from './failure.ts';
+
+const { O_NOCTTY, O_NONBLOCK, O_RDONLY } = constants;
+
+/**
+ * Opens a regular file. Follows a symbolic link unless `flags` contain O_NOFOLLOW. Returns the descriptor, and the
+ * stats of the file that was really opened. Throws the system error.
+ */
+export function openRegular(path: string | Buffer, flags: number): { readonly fd: number; readonly stats: Stats } {
+  // These flags prevent two effects of opening something else: waiting for the other end of a FIFO, and making a
+  // terminal the controlling terminal of this process.
+  const fd = openSync(path, flags | O_NONBLOCK | O_NOCTTY);
+  try {
+    const stats = fstatSync(fd);
+    requireRegular(stats);
+    return { fd, stats };
+  } catch (error) {
+    closeSync(fd);
+    throw error;
+  }
+}
+
+/** Throws EISDIR for a directory, and EFTYPE (as BSD does) for anything else that is not a regular file. */
+export function requireRegular(stats: Stats): void {
+  if (stats.isFile()) return;
+  throw Object.assign(new Error('not a regular file'), { code: stats.isDirectory() ? 'EISDIR' : 'EFTYPE' });
+}
+
+/** Yields the bytes of a regular file. A missing file is treated as empty. Throws `local_io`. */
+export async function* readRegular(path: string | Buffer, displayPath: string, flags = 0): AsyncGenerator<Buffer> {
+  try {
+    // Node ignores the path because there is a descriptor, which the stream closes at its end.
+    yield* createReadStream('', { fd: openRegular(path, O_RDONLY | flags).fd });
+  } catch (error) {
+    if (errnoOf(error) !== 'ENOENT') throw readError(error, displayPath);
+  }
+}
