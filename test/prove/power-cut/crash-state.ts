@@ -1,15 +1,15 @@
 // The states in which a power cut can leave a disk.
 import { createHash } from 'node:crypto';
-import { changeEntries, contentAfter, type FileNode, type FolderNode, sizesAfter } from './disk.ts';
+import { type Entries, File, Folder } from './disk.ts';
 
 /** Regular files by their path below the root. */
 export type Tree = ReadonlyMap<string, Buffer>;
 
 /** Decides which unflushed changes are on disk after a power cut. */
 export interface Fate {
-  /** For each of the `changes` of a directory, in order: true if it is on disk. */
-  entries(changes: number): readonly boolean[];
-  content(file: FileNode): Buffer;
+  /** The changes of a directory that are on disk. */
+  names(changes: readonly Entries[]): readonly Entries[];
+  content(file: File): Buffer;
 }
 
 /** Returns a number from 0 to `below - 1`. */
@@ -25,87 +25,73 @@ export function dice(seed: number): Dice {
 }
 
 /** The files that exist after a power cut. */
-export function crashTree(root: FolderNode, fate: Fate): Tree {
+export function crashTree(root: Folder, fate: Fate): Tree {
   const tree = new Map<string, Buffer>();
-  const contents = new Map<FileNode, Buffer>();
-  const visit = (folder: FolderNode, path: string) => {
-    const entries = new Map(folder.durable);
-    const there = fate.entries(folder.pending.length);
-    for (const [at, change] of folder.pending.entries()) if (there[at]) changeEntries(entries, change);
-    for (const [name, node] of entries) {
-      if (node.kind === 'folder') visit(node, `${path}${name}/`);
-      else {
-        const content = contents.get(node) ?? fate.content(node);
-        contents.set(node, content);
-        tree.set(path + name, content);
-      }
+  const contents = new Map<File, Buffer>();
+  const visit = (folder: Folder, path: string) => {
+    for (const [name, node] of folder.after(fate.names(folder.pending))) {
+      if (node instanceof Folder) visit(node, `${path}${name}/`);
+      if (!(node instanceof File)) continue;
+      // A file with two names has one content.
+      const content = contents.get(node) ?? fate.content(node);
+      contents.set(node, content);
+      tree.set(path + name, content);
     }
   };
   visit(root, '');
   return tree;
 }
 
-/** Every change is on disk, although not all were flushed. */
-export const ALL: Fate = { entries: (changes) => Array(changes).fill(true), content: (file) => after(file) };
+const all = <T>(changes: readonly T[]) => changes;
+const none = () => [];
+const live = (file: File) => file.live;
+const durable = (file: File) => file.durable;
 
-/** Only flushed changes are on disk. */
-export const NOTHING: Fate = { entries: (changes) => Array(changes).fill(false), content: ({ durable }) => durable };
+/** All changes are on disk, although not all were flushed. */
+export const ALL: Fate = { names: all, content: live };
 
-/** All contents are on disk, but only flushed names. */
-export const CONTENTS: Fate = { entries: NOTHING.entries, content: ALL.content };
+/** The fates that are tried at each moment. */
+export const FATES: Readonly<Record<string, Fate>> = {
+  all: ALL,
+  'nothing unflushed': { names: none, content: durable },
+  'no unflushed names': { names: none, content: live },
+  'no unflushed contents': { names: all, content: durable },
+};
 
-/** All names are on disk, but only flushed contents. */
-export const NAMES: Fate = { entries: ALL.entries, content: NOTHING.content };
+/** The fates that differ each time. */
+export const randomFates = (roll: Dice): Readonly<Record<string, Fate>> => ({
+  // The changes of each directory and of each file are on disk up to some point.
+  'in order': {
+    names: (changes) => beginningOf(changes, roll),
+    content: (file) => file.after(beginningOf(file.pending, roll)),
+  },
+  // Any changes of a directory, any version of each sector, or a size without its bytes.
+  'in any order': {
+    names: (changes) => changes.filter(() => roll(2) === 0),
+    content: (file) => [durable, live, scattered(roll, 0), scattered(roll, JUNK)][roll(4)]?.(file) as Buffer,
+  },
+});
 
-/** The changes of each directory and of each file are on disk in order, up to some point. */
-export function inOrder(roll: Dice): Fate {
-  return {
-    entries: (changes) => {
-      const kept = roll(changes + 1);
-      return Array.from({ length: changes }, (_, at) => at < kept);
-    },
-    content: (file) => after(file, roll(file.pending.length + 1)),
-  };
-}
-
-/** No order: any changes of a directory, any version of each sector, or a size without its bytes. */
-export function inAnyOrder(roll: Dice): Fate {
-  return {
-    entries: (changes) => Array.from({ length: changes }, () => roll(2) === 0),
-    content: (file) => {
-      const way = roll(4);
-      if (way === 0) return file.durable;
-      if (way === 1) return after(file);
-      return scattered(file, roll, way === 2 ? 0 : JUNK);
-    },
-  };
+function beginningOf<T>(changes: readonly T[], roll: Dice): readonly T[] {
+  return changes.slice(0, roll(changes.length + 1));
 }
 
 const SECTOR = 512;
 /** Bytes of a deleted file in a block. They are not text, because text could be a valid line. */
 const JUNK = 0x01;
 
-function after({ durable, pending }: FileNode, changes = pending.length): Buffer {
-  return contentAfter(durable, pending.slice(0, changes));
-}
-
-function scattered({ durable, pending }: FileNode, roll: Dice, filler: number): Buffer {
-  const sizes = sizesAfter(durable.length, pending);
-  const content = Buffer.alloc(Math.max(...sizes), filler);
-  durable.copy(content);
-  // Number of changes that each sector has. Most sectors have none or all, because pages are written as a whole.
-  const seen = Array.from({ length: Math.ceil(content.length / SECTOR) }, () =>
-    roll(2) === 0 ? pending.length * roll(2) : roll(pending.length + 1),
+/** Takes each sector from some version of the file, and the size from another. Sectors without bytes have the filler. */
+const scattered = (roll: Dice, filler: number) => (file: File) => {
+  const versions = Array.from({ length: file.pending.length + 1 }, (_, count) =>
+    file.after(file.pending.slice(0, count)),
   );
-  for (const [at, change] of pending.entries()) {
-    const [from, to] =
-      'cutTo' in change ? [change.cutTo, content.length] : [change.at, change.at + change.bytes.length];
-    for (let sector = Math.floor(from / SECTOR); sector * SECTOR < to; sector += 1) {
-      if ((seen[sector] ?? 0) <= at) continue;
-      const [begin, end] = [Math.max(from, sector * SECTOR), Math.min(to, (sector + 1) * SECTOR)];
-      if ('cutTo' in change) content.fill(0, begin, end);
-      else change.bytes.copy(content, begin, begin - change.at, end - change.at);
-    }
+  const anyOf = <T>(list: readonly T[]) => list[roll(list.length)] as T;
+  const content = Buffer.alloc(Math.max(...versions.map(({ length }) => length)), filler);
+  const ends = [versions[0], versions.at(-1)];
+  for (let at = 0; at < content.length; at += SECTOR) {
+    // Most sectors have none or all of the changes, because pages are written as a whole.
+    const version = anyOf(roll(2) === 0 ? ends : versions) as Buffer;
+    content.set(version.subarray(at, at + SECTOR), at);
   }
-  return content.subarray(0, sizes[roll(sizes.length)]);
-}
+  return content.subarray(0, anyOf(versions).length);
+};

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { isKeptName, isPartName } from '../../../src/disk/part-name.ts';
 import { readReport } from '../../program/batch.ts';
 import type { Tree } from './crash-state.ts';
-import { bodyOf, namesOf } from './service.ts';
+import { bodyOf, namesOf, SENT_BYTES } from './service.ts';
 
 /** The allowed content of a tree. */
 export interface Expectation {
@@ -12,36 +12,43 @@ export interface Expectation {
   readonly old: Tree;
 }
 
-const OUT = 'out/';
-
 /** Returns the faults of a tree after a power cut. `stdout` is the standard output so far. */
-export function faultsOf(tree: Tree, stdout: string, expectation: Expectation): string[] {
+export function faultsOf(tree: Tree, stdout: string, { versions, old }: Expectation): string[] {
   const faults: string[] = [];
-  const stands = (path: string) => isWhole(path, tree.get(path), expectation);
-  const claim = (who: string, path: string) =>
-    stands(path) || faults.push(`${who} claims ${path}, which does not stand`);
+  /** Entries for an old version may exist beside a new file. */
+  const mayDiffer = versions.length > 1 || old.size > 0;
+  const bodiesOf = (path: string) => versions.map((version) => bodyOf(path.replace('out/', ''), version));
+  const stands = (path: string) => {
+    const content = tree.get(path);
+    return content !== undefined && [old.get(path), ...bodiesOf(path)].some((each) => each?.equals(content));
+  };
+  const claim = (who: string, path: string) => {
+    if (!stands(path)) faults.push(`${who} claims ${path}, which does not stand`);
+  };
   for (const [path, content] of tree) {
-    const [, number = '', name = ''] = /^out\/([^/]+)\/([^/]+)$/.exec(path) ?? [];
+    const [, folder = '', name = ''] = /^(out\/[^/]+\/)([^/]+)$/.exec(path) ?? [];
     if (name === 'SHA256SUMS') {
       for (const [file, sha256] of sumsIn(content)) {
-        claim('SHA256SUMS', `${OUT}${number}/${file}`);
-        const found = tree.get(`${OUT}${number}/${file}`);
-        if (found && createHash('sha256').update(found).digest('hex') !== sha256 && !mayDiffer(expectation))
-          faults.push(`the hash of ${path}/${file} is another`);
+        claim(path, folder + file);
+        const found = tree.get(folder + file);
+        if (found && createHash('sha256').update(found).digest('hex') !== sha256 && !mayDiffer)
+          faults.push(`the hash of ${folder}${file} is another`);
       }
+    } else if (isKeptName(name)) {
+      const bodies = bodiesOf(folder + name.slice(1).replace('.filings-resume', ''));
+      if (!bodies.some((body) => body.subarray(0, SENT_BYTES).equals(content.subarray(0, SENT_BYTES))))
+        faults.push(`${path} is not what the service sent`);
     } else if (name.startsWith('.')) {
-      if (!isPartName(name) && !isKeptName(name)) faults.push(`${path} is no part`);
-    } else if (number !== '' && !stands(path)) faults.push(`${path} is neither whole nor old: ${content.length} bytes`);
+      if (!isPartName(name)) faults.push(`${path} is no part`);
+    } else if (name !== '' && !stands(path)) faults.push(`${path} is neither whole nor old: ${content.length} bytes`);
   }
-  for (const [path, content] of expectation.old) {
-    if (/^out\//.test(path) && content.length > 0 && !tree.has(path)) faults.push(`${path} stood there, and is gone`);
-  }
+  for (const path of old.keys()) if (!tree.has(path)) faults.push(`${path} stood there, and is gone`);
   for (const line of linesOf(tree.get('done'))) {
     const [, number] = /^(\d{10}-\d\d-\d{6})\t[\da-f]{16}\t[^\t]+\t\d+$/.exec(line) ?? [];
     if (number === undefined) continue;
-    const listed = new Set(sumsIn(tree.get(`${OUT}${number}/SHA256SUMS`) ?? Buffer.alloc(0)).map(([name]) => name));
+    const listed = new Map(sumsIn(tree.get(`out/${number}/SHA256SUMS`)));
     for (const name of namesOf(number)) {
-      claim('the done list', `${OUT}${number}/${name}`);
+      claim('the done list', `out/${number}/${name}`);
       if (!listed.has(name)) faults.push(`the done list has ${number}, whose ${name} has no checksum`);
     }
   }
@@ -50,7 +57,7 @@ export function faultsOf(tree: Tree, stdout: string, expectation: Expectation): 
       if (!['downloaded', 'resumed', 'skipped'].includes(result) || path === null) continue;
       claim(who, path);
       const there = tree.get(path)?.length;
-      if (there !== undefined && there !== bytes && !mayDiffer(expectation))
+      if (there !== undefined && there !== bytes && !mayDiffer)
         faults.push(`${who} says ${bytes} of ${path}, which has ${there}`);
     }
   }
@@ -58,30 +65,16 @@ export function faultsOf(tree: Tree, stdout: string, expectation: Expectation): 
 }
 
 /** True if `verify` reports only lines that the power cut has torn. A checksum file is only appended to. */
-export function isSound(exitCode: number | undefined, stdout: string): boolean {
+export function isSound(exitCode: number, stdout: string): boolean {
   return exitCode === 0 ? /^(torn\t.*\n)*$/.test(stdout) : exitCode === 9 && /^((damaged|torn)\t.*\n)+$/.test(stdout);
 }
 
-/** Entries for an old version may exist beside a new file. */
-function mayDiffer({ versions, old }: Expectation): boolean {
-  return versions.length > 1 || old.size > 0;
-}
-
-/** True if the content is the old file or a version of the service. */
-function isWhole(path: string, content: Buffer | undefined, { versions, old }: Expectation): boolean {
-  const [, number = '', name = ''] = /^out\/([^/]+)\/([^/]+)$/.exec(path) ?? [];
-  if (content === undefined) return false;
-  return old.get(path)?.equals(content) || versions.some((version) => bodyOf(number, name, version).equals(content));
-}
-
 /** Complete lines. A torn line claims nothing. */
-function linesOf(text: Buffer | string | undefined): string[] {
-  return (text ?? '').toString().split('\n').slice(0, -1);
+function linesOf(text: Buffer | string = ''): string[] {
+  return text.toString().split('\n').slice(0, -1);
 }
 
-function sumsIn(content: Buffer): [name: string, sha256: string][] {
-  return linesOf(content).flatMap((line) => {
-    const [, sha256 = '', name] = /^([\da-f]{64}) [ *]([\w.-]+)$/.exec(line) ?? [];
-    return name === undefined ? [] : [[name, sha256] as [string, string]];
-  });
+function sumsIn(content: Buffer | undefined): [name: string, sha256: string][] {
+  const lines = linesOf(content).map((line) => /^([\da-f]{64}) [ *]([\w.-]+)$/.exec(line) ?? []);
+  return lines.flatMap(([, sha256 = '', name]) => (name === undefined ? [] : [[name, sha256]]));
 }

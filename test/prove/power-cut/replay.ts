@@ -1,62 +1,27 @@
 // Replays the system calls of a run on the model of a disk.
-import { resolve } from 'node:path';
+import { relative, resolve } from 'node:path';
 import type { Tree } from './crash-state.ts';
-import {
-  type Covered,
-  coveredBy,
-  cut,
-  emptyFolder,
-  type FileNode,
-  type FolderNode,
-  flush,
-  type Node,
-  put,
-  remove,
-  standingFile,
-  write,
-} from './disk.ts';
-import { type Call, textsOf } from './strace-log.ts';
-
-interface OpenFile {
-  readonly node: Node;
-  readonly appends: boolean;
-  position: number;
-}
+import { type DataChange, File, Folder, type Node } from './disk.ts';
+import { type Call, descriptorOf, textsOf } from './strace-log.ts';
 
 /** The calls that change a tree or promise that a change is durable. */
 export const TRACED = [
-  'open,openat,creat,close,write,writev,pwrite64,pwritev,pwritev2,ftruncate,truncate,fsync,fdatasync,sync_file_range',
+  'open,openat,creat,write,writev,pwrite64,pwritev,pwritev2,ftruncate,truncate,fsync,fdatasync,sync_file_range',
   'rename,renameat,renameat2,link,linkat,unlink,unlinkat,mkdir,mkdirat,rmdir,symlink,symlinkat,copy_file_range,sendfile',
-  // These calls show which threads share their descriptors.
-  'clone,clone3',
 ].join(',');
 
 /** Replays runs of a program on a modelled disk, call by call. */
 export class Replay {
-  readonly root: FolderNode = emptyFolder();
+  readonly root = new Folder(new Map());
   readonly #path: string;
   /** Standard output so far. It may have left the machine. */
   stdout = '';
-  /** Open files by process and descriptor. */
-  #open = new Map<string, OpenFile>();
+  readonly #flushes = new Map<Call, () => void>();
 
-  /** A durable tree at the absolute `path`. */
+  /** A durable tree at the absolute `path`, which has no symbolic links. */
   constructor(path: string, tree: Tree) {
     this.#path = path;
-    for (const [name, content] of tree) this.#stand(name.split('/'), content);
-  }
-
-  #stand(steps: readonly string[], content: Buffer): void {
-    let folder = this.root;
-    for (const step of steps.slice(0, -1)) {
-      const next = folder.live.get(step) ?? emptyFolder();
-      folder.live.set(step, next);
-      folder.durable.set(step, next);
-      folder = next as FolderNode;
-    }
-    const file = standingFile(content);
-    folder.live.set(steps.at(-1) ?? '', file);
-    folder.durable.set(steps.at(-1) ?? '', file);
+    for (const [name, content] of tree) stand(this.root, name.split('/'), content);
   }
 
   /**
@@ -64,150 +29,104 @@ export class Replay {
    * changed.
    */
   run(calls: readonly Call[], moment: (call: Call) => void): void {
-    this.#open = new Map();
-    const flushes = new Map<Call, Covered>();
     const steps = calls.flatMap((call) => [
       { at: call.begin, call, begins: true },
       { at: call.end, call, begins: false },
     ]);
     // The sort is stable, so that a call in a single line begins before it ends.
     for (const { call, begins } of steps.sort((one, two) => one.at - two.at)) {
-      if (begins) this.#begin(call, flushes);
-      else if (this.#end(call, flushes)) moment(call);
+      if (begins) this.#begin(call);
+      else if (call.result !== undefined && call.result >= 0 && this.#end(call, call.result)) moment(call);
     }
   }
 
-  #begin(call: Call, flushes: Map<Call, Covered>): void {
-    const open = this.#open.get(placeIn(call));
-    if (call.name === 'close') this.#open.delete(placeIn(call));
-    if (isFlush(call) && open) flushes.set(call, coveredBy(open.node));
+  #begin(call: Call): void {
+    const { fd, path } = descriptorOf(call) ?? {};
+    const node = this.#nodeAt(path);
+    if (isFlush(call) && node) this.#flushes.set(call, node.beginFlush());
     // A reader may act on the output before the call returns.
-    if (isWrite(call) && !open && fdOf(call) === 1) this.stdout += Buffer.concat(textsOf(call)).toString();
+    if (isWrite(call) && fd === 1 && !node) this.stdout += Buffer.concat(textsOf(call)).toString();
   }
 
-  /** Returns true if the call has changed the disk. */
-  #end(call: Call, flushes: Map<Call, Covered>): boolean {
-    if (call.result === undefined || call.result < 0) return false;
-    if (isWrite(call)) return this.#write(call, call.result);
+  /** Returns true if the call has changed the disk or standard output. */
+  #end(call: Call, result: number): boolean {
+    const descriptor = descriptorOf(call);
+    if (isFlush(call)) {
+      this.#flushes.get(call)?.();
+      return this.#flushes.has(call);
+    }
+    if (isWrite(call)) return this.#write(call, result) || descriptor?.fd === 1;
+    const paths = descriptor ? [descriptor.path] : textsOf(call).map(String);
+    const [place, to] = paths.map((path) => this.#placeOf(path));
+    const node = this.#nodeAt(paths[0]);
+    if (!place) return false;
     switch (call.name) {
-      case 'fsync':
-      case 'fdatasync':
-        return this.#flushed(call, flushes);
       case 'open':
       case 'openat':
-        return this.#opened(call, call.result);
+        if (!node) return rename(place, new File(Buffer.alloc(0)));
+        return call.args.includes('O_TRUNC') && edit(node, { cutTo: 0 });
       case 'ftruncate':
-        return this.#cut(call);
+        return edit(node, { cutTo: lastNumberOf(call) });
       case 'mkdir':
-        return this.#at(call, 0, (folder, name) => put(folder, name, emptyFolder()));
+        return rename(place, new Folder(new Map()));
       case 'unlink':
       case 'rmdir':
-        return this.#at(call, 0, remove);
+        return rename(place, undefined);
       case 'link':
-        return this.#at(call, 1, (folder, name) => put(folder, name, this.#named(call)));
+        return rename(to, node);
       case 'rename':
-        return this.#at(call, 1, (folder, name) => this.#renamed(call, folder, name));
-      case 'close':
-        return false;
+        if (place.folder !== to?.folder) throw new Error('the model knows no rename into another directory');
+        return rename(to, node, [place.name, undefined]);
       default:
         // Without this error, a call that the model lacks would make every later state wrong.
-        return this.#at(call, 0, () => {
-          throw new Error(`the model knows no ${call.name}`);
-        });
+        throw new Error(`the model knows no ${call.name}`);
     }
   }
 
-  #flushed(call: Call, flushes: Map<Call, Covered>): boolean {
-    const node = this.#open.get(placeIn(call))?.node;
-    const covered = flushes.get(call);
-    if (!node || !covered) return false;
-    flush(node, covered);
-    return true;
-  }
-
+  /** A write without a position appends: the program has no file that it writes in another way. */
   #write(call: Call, written: number): boolean {
-    const open = this.#open.get(placeIn(call));
-    if (open?.node.kind !== 'file') {
-      if (open) throw new Error('a write into a directory');
-      return fdOf(call) === 1;
-    }
-    const positioned = call.name.startsWith('p');
-    const at = positioned ? Number(/, (\d+)$/.exec(call.args)?.[1]) : open.appends ? open.node.size : open.position;
-    write(open.node, at, Buffer.concat(textsOf(call)).subarray(0, written));
-    if (!positioned) open.position = at + written;
-    return true;
+    const node = this.#nodeAt(descriptorOf(call)?.path);
+    if (!(node instanceof File)) return false;
+    const at = call.name.startsWith('p') ? lastNumberOf(call) : node.live.length;
+    return edit(node, { at, bytes: Buffer.concat(textsOf(call)).subarray(0, written) });
   }
 
-  #cut(call: Call): boolean {
-    const node = this.#open.get(placeIn(call))?.node;
-    if (node?.kind === 'file') cut(node, Number(/, (\d+)$/.exec(call.args)?.[1]));
-    return node !== undefined;
+  #nodeAt(path: string | undefined): Node | undefined {
+    const place = path === undefined ? undefined : this.#placeOf(path);
+    return place?.name === '' ? place.folder : place?.folder.live.get(place.name);
   }
 
-  #opened(call: Call, fd: number): boolean {
-    const place = this.#placeOf(call, 0);
-    if (!place) return false;
-    const { folder, name } = place;
-    const there = name === '' ? folder : folder.live.get(name);
-    const flags = call.args.split(', ');
-    const has = (flag: string) => flags.some((each) => each.split('|').includes(flag));
-    const node = there ?? standingFile(Buffer.alloc(0));
-    if (!there) {
-      if (!has('O_CREAT')) throw new Error(`opened what is not there: ${name}`);
-      put(folder, name, node);
-    } else if (has('O_TRUNC')) cut(node as FileNode, 0);
-    this.#open.set(placeIn(call, fd), { node, appends: has('O_APPEND'), position: 0 });
-    return !there || has('O_TRUNC');
-  }
-
-  #renamed(call: Call, folder: FolderNode, name: string): void {
-    const from = this.#placeOf(call, 0);
-    if (from?.folder !== folder) throw new Error('the model knows no rename into another directory');
-    put(folder, name, this.#named(call), from.name);
-  }
-
-  #named(call: Call): Node {
-    const from = this.#placeOf(call, 0);
-    const node = from?.folder.live.get(from.name);
-    if (!node) throw new Error(`${call.name} of what is not there: ${from?.name}`);
-    return node;
-  }
-
-  #at(call: Call, text: number, change: (folder: FolderNode, name: string) => void): boolean {
-    const place = this.#placeOf(call, text);
-    if (place) change(place.folder, place.name);
-    return place !== undefined;
-  }
-
-  /** The directory and name of a path among the arguments, or undefined if the path is outside the tree. */
-  #placeOf(call: Call, text: number): { folder: FolderNode; name: string } | undefined {
-    const path = textsOf(call)[text]?.toString();
-    if (path === undefined) return undefined;
-    const steps = this.#below(resolve(this.#path, path));
-    let node: Node | undefined = this.root;
-    for (const step of steps?.slice(0, -1) ?? []) node = node?.kind === 'folder' ? node.live.get(step) : undefined;
-    const name = steps?.at(-1);
-    return node?.kind === 'folder' && name !== undefined ? { folder: node, name: name === '.' ? '' : name } : undefined;
-  }
-
-  #below(absolute: string): string[] | undefined {
-    if (absolute === this.#path) return [''];
-    return absolute.startsWith(`${this.#path}/`) ? absolute.slice(this.#path.length + 1).split('/') : undefined;
+  /** The directory of a path and the name there, or undefined outside the tree. The root itself has no name. */
+  #placeOf(path: string): Place | undefined {
+    const steps = relative(this.#path, resolve(this.#path, path)).split('/');
+    let folder: Node | undefined = steps[0] === '..' ? undefined : this.root;
+    for (const step of steps.slice(0, -1)) folder = folder instanceof Folder ? folder.live.get(step) : undefined;
+    return folder instanceof Folder ? { folder, name: steps.at(-1) ?? '' } : undefined;
   }
 }
 
-function fdOf({ args }: Call): number {
-  return Number(/^\d+/.exec(args)?.[0] ?? -1);
+interface Place {
+  readonly folder: Folder;
+  readonly name: string;
 }
 
-function placeIn(call: Call, fd = fdOf(call)): string {
-  return `${call.process} ${fd}`;
+function edit(node: Node | undefined, change: DataChange): boolean {
+  if (node instanceof File) node.pending.push(change);
+  return node instanceof File;
 }
 
-function isFlush({ name }: Call): boolean {
-  return name === 'fsync' || name === 'fdatasync';
+/** Gives a name a node, or none. `more` is a name that changes at once. */
+function rename(place: Place | undefined, node: Node | undefined, ...more: [string, undefined][]): boolean {
+  place?.folder.pending.push(new Map([...more, [place.name, node]]));
+  return place !== undefined;
 }
 
-function isWrite({ name }: Call): boolean {
-  return /^p?write(v|64|v2)?$/.test(name);
+function stand(folder: Folder, [name = '', ...below]: readonly string[], content: Buffer): void {
+  const node = below.length === 0 ? new File(content) : (folder.durable.get(name) ?? new Folder(new Map()));
+  folder.durable = new Map([...folder.durable, [name, node]]);
+  if (node instanceof Folder) stand(node, below, content);
 }
+
+const isFlush = ({ name }: Call) => name === 'fsync' || name === 'fdatasync';
+const isWrite = ({ name }: Call) => /^(?:writev?|pwrite64|pwritev)$/.test(name);
+const lastNumberOf = ({ args }: Call) => Number(/, (\d+)$/.exec(args)?.[1]);

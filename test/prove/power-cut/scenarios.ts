@@ -1,27 +1,43 @@
 import { accession } from '../../servers/archive.ts';
 import { MIRROR } from '../mirror-line.ts';
 import type { Tree } from './crash-state.ts';
-import type { Act, Scenario } from './scenario.ts';
+import type { Mood } from './service.ts';
+
+/** One run of the program, and the state of the service during the run. */
+export interface Act {
+  readonly args: readonly string[];
+  readonly mood?: Partial<Mood>;
+  /** Whether the same command runs twice at the same time. */
+  readonly isTwice?: boolean;
+}
+
+/** Consecutive runs on one disk. The power may fail at any moment. */
+export interface Scenario {
+  readonly name: string;
+  readonly acts: readonly Act[];
+  /** Files that exist before the runs, by path. */
+  readonly old?: Tree;
+  /** True if the last run resumes parts of the one before. */
+  readonly resumes?: boolean;
+  /** The files that must exist below `out` in the end. By default, all files of all filings. */
+  readonly files?: readonly string[];
+}
 
 const BATCH = [...MIRROR, '-j', '3', '--retries', '0'];
 const FILED = [...BATCH, '--report', 'report'];
-const NEW = { version: 2, cuts: false };
 
 const OLD_FILE = Buffer.from('the old file\n');
-const OLD: Tree = new Map([['out/0001234567-24-000001/f0.htm', OLD_FILE]]);
-
-const FILING = accession(0);
-const FILE = `out/${FILING}/f0.htm`;
-const LARGE = `out/${FILING}/large.htm`;
-
-/** A second file, which makes the directory exist. */
-const BESIDE: Tree = new Map([[`out/${FILING}/f1.htm`, OLD_FILE]]);
+const [FILE, BESIDE, LARGE] = ['f0.htm', 'f1.htm', 'large.htm'].map((name) => `out/${accession(0)}/${name}`) as [
+  string,
+  string,
+  string,
+];
+const old = (...paths: string[]): Tree => new Map(paths.map((path) => [path, OLD_FILE]));
 
 /** Downloads one file with --output. The directory must exist. */
 function alone(path: string, mood: Act['mood'] = {}): Act {
-  const name = path.split('/').at(-1) ?? '';
-  const options = ['--report', 'report', '-q', '--retries', '0'];
-  return { args: ['download', FILING, name, '-o', path, ...options], mood };
+  const [, number = '', name = ''] = path.split('/');
+  return { args: ['download', number, name, '-o', path, '--report', 'report', '-q', '--retries', '0'], mood };
 }
 
 export const SCENARIOS: readonly Scenario[] = [
@@ -29,33 +45,25 @@ export const SCENARIOS: readonly Scenario[] = [
   { name: 'a batch that tells another machine', acts: [{ args: [...BATCH, '--report', '-'] }] },
   {
     name: 'a batch that is cut, and goes on',
+    acts: [{ args: FILED, mood: { cuts: true } }, { args: FILED }],
     resumes: true,
-    acts: [
-      { args: FILED, mood: { cuts: true } },
-      { args: FILED, mood: { cuts: false } },
-    ],
   },
   {
     name: 'a batch that is cut, and finds another version',
     acts: [
       { args: FILED, mood: { cuts: true } },
-      { args: FILED, mood: NEW },
+      { args: FILED, mood: { version: 2 } },
     ],
   },
-  { name: 'a batch over what is there', acts: [{ args: [...FILED, '--if-exists', 'overwrite'] }], old: OLD },
-  {
-    name: 'one file to a name',
-    acts: [alone(FILE)],
-    old: BESIDE,
-    files: [FILE, ...BESIDE.keys()],
-  },
-  { name: 'one file over another', acts: [alone(FILE)], old: new Map([[FILE, OLD_FILE]]), files: [FILE] },
+  { name: 'a batch over what is there', acts: [{ args: [...FILED, '--if-exists', 'overwrite'] }], old: old(FILE) },
+  { name: 'one file to a name', acts: [alone(FILE)], old: old(BESIDE), files: [FILE, BESIDE] },
+  { name: 'one file over another', acts: [alone(FILE)], old: old(FILE), files: [FILE] },
   {
     name: 'one large file that is cut, and goes on',
+    acts: [alone(LARGE, { cuts: true }), alone(LARGE)],
+    old: old(BESIDE),
     resumes: true,
-    acts: [alone(LARGE, { cuts: true }), alone(LARGE, { cuts: false })],
-    old: BESIDE,
-    files: [LARGE, ...BESIDE.keys()],
+    files: [LARGE, BESIDE],
   },
   { name: 'two batches at once', acts: [{ args: FILED, isTwice: true }] },
 ];
