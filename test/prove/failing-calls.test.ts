@@ -1,11 +1,10 @@
-import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect } from 'vitest';
 import { argumentsFor, expectSoundThenComplete, FILE, NAME, OLD, placeOf } from '../cli/killed-download.ts';
-import { serviceAt, type Workplace, workplace } from '../cli/program.ts';
+import { serviceAt, test, type Workplace } from '../cli/program.ts';
 import { head, sendFile } from '../servers/answers.ts';
 import { type ScriptedServer, scripted, startScripted } from '../servers/scripted.ts';
-import { traced } from './traced.ts';
 
 // A disk reports an error, a system call fails, or the program is killed at a call (strace). The final name is then
 // absent, old or complete.
@@ -20,153 +19,123 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-test.each([
-  ['full', 'mount -t tmpfs -o size=1m none disk', /the disk is full/],
-  ['read-only', 'mount --bind disk disk && mount -o remount,bind,ro disk', /read-only/],
-])('exits with 8 and keeps the old file on a disk that is %s', async (_, mount, message) => {
-  const place = await workplace();
-  await mkdir(join(place.path, 'disk'));
-  await writeFile(
-    join(place.path, 'inside.sh'),
-    `printf old > disk/${NAME}; ${mount} || exit 99; [ -e disk/${NAME} ] || printf old > disk/${NAME}
-     $FILINGS ${OVER.join(' ')} -d disk; code=$?; ls -A disk; cat disk/${NAME}; exit $code`,
-  );
-  const { exitCode, stderr, stdout } = await place.shell('FILINGS="$FILINGS" unshare -Urm bash inside.sh', env);
-  expect(exitCode, stderr).toBe(8);
-  expect(stderr).toMatch(message);
+/**
+ * Runs the program under strace, and fails some calls: `fsync:error=EIO:when=2`. Returns its result with the log of these
+ * calls. One thread makes all large writes and all flushes, because strace counts by thread.
+ */
+async function traced({ shell, home }: Workplace, faults: string, args: readonly string[], service = env) {
+  const log = join(home, 'calls');
+  const [calls = ''] = faults.split(':');
+  const options = `-f -y -s 200 -o "${log}" -e trace=${calls} ${faults === calls ? '' : `-e inject=${faults}`}`;
+  const ended = await shell(`strace ${options} $FILINGS ${args.join(' ')}`, { ...service, UV_THREADPOOL_SIZE: '1' });
+  return { ...ended, log: await readFile(log, 'utf8') };
+}
+
+test.for([
+  { disk: 'full', mount: 'mount -t tmpfs -o size=1m none disk' },
+  { disk: 'read-only', mount: 'mount --bind disk disk && mount -o remount,bind,ro disk' },
+])('exits with 8 and keeps the old file on a disk that is $disk', async ({ disk, mount }, { place }) => {
+  await place.write(join('disk', NAME), 'old');
+  const script = `${mount} || exit 99; [ -e disk/${NAME} ] || printf old > disk/${NAME}
+    $FILINGS ${OVER.join(' ')} -d disk; code=$?; ls -A disk; cat disk/${NAME}; exit $code`;
+  await place.write('inside.sh', `IFS=$'\\n'\n${script}`);
+  const { exitCode, stderr, stdout } = await place.shell('unshare -Urm bash inside.sh', env);
+  expect([exitCode, stderr]).toEqual([8, expect.stringContaining(disk)]);
   expect(stdout.toString()).toBe(`${NAME}\nold`);
 });
 
-test.each(['locked', 'locked/deeper/still'])('exits with 8 if the directory %s is not writable', async (directory) => {
-  const place = await workplace();
-  await mkdir(join(place.path, 'locked'));
-  await chmod(join(place.path, 'locked'), 0o555);
+test.for(['locked', 'locked/deeper/still'])('exits with 8 if %s is not writable', async (directory, { place }) => {
+  await mkdir(place.at('locked'), { mode: 0o555 });
   await chmod(place.home, 0o755);
   const as = process.geteuid?.() === 0 ? 'setpriv --reuid=65534 --clear-groups' : '';
   const line = `${as} $FILINGS ${OVER.join(' ')} -d ${directory}`;
   const { exitCode, stderr } = await place.shell(line, { ...env, HOME: '/nonexistent' });
-  expect(exitCode, stderr).toBe(8);
-  expect(stderr).toMatch(/locked.*permission denied/);
+  expect([exitCode, stderr]).toEqual([8, expect.stringContaining('permission denied')]);
 });
 
-test.each<[call: string, error: string, when: number, words: RegExp]>([
-  ['pwritev,pwrite64', 'ENOSPC', 2, /full/],
-  ['fsync', 'EIO', 1, /disk/],
-  ['fsync', 'EIO', 2, /disk/],
-  ['rename', 'EROFS', 1, /read-only/],
-])('exits with 8 and keeps only the old file if %s fails with %s, call number %i', async (call, error, when, words) => {
+// The directory is flushed after the rename. If that fails, the new file exists but is not reported.
+test.for([
+  { fault: 'fsync:error=EIO:when=1', left: OLD },
+  { fault: 'rename:error=EROFS:when=1', left: OLD },
+  { fault: 'fsync:error=EIO:when=2', left: FILE },
+])('exits with 8 and leaves no part over an old file after $fault', async ({ fault, left }) => {
   const place = await placeOf(true);
-  const { exitCode, stderr } = await traced(place, failing(call, `error=${error}:when=${when}`), OVER, env);
-  expect(exitCode, stderr).toBe(8);
-  expect(stderr).toMatch(words);
-  expect(await place.names()).toEqual([NAME]);
-  // The directory is flushed after the rename. If that fails, the new file exists but is not reported.
-  const found = await place.read(NAME);
-  expect(found.equals(call === 'fsync' && when === 2 ? FILE : OLD)).toBe(true);
+  const { exitCode, stderr } = await traced(place, fault, OVER);
+  expect([exitCode, await place.names()], stderr).toEqual([8, [NAME]]);
+  expect((await place.read(NAME)).equals(left)).toBe(true);
 });
 
-test.each(['EPERM', 'EOPNOTSUPP', 'EMLINK'])('names the file without hard links if link fails: %s', async (error) => {
-  const place = await workplace();
-  const { exitCode, stderr } = await traced(place, failing('link', `error=${error}`), GET, env);
-  expect(exitCode, stderr).toBe(0);
+// exFAT has another error: test/prove/no-links.
+test.for(['EOPNOTSUPP', 'EMLINK'])('renames a complete part if link fails with %s', async (error, { place }) => {
+  const { exitCode, stderr } = await traced(place, `link:error=${error}`, GET);
+  expect([exitCode, await place.names()], stderr).toEqual([0, [NAME]]);
   expect((await place.read(NAME)).equals(FILE)).toBe(true);
-  expect(await place.names()).toEqual([NAME]);
 });
 
 describe('SIGKILL', () => {
-  /** Kills the program before a call takes effect. */
-  async function kill(place: Workplace, call: string, when: number, old: boolean): Promise<void> {
-    // strace ends with the signal of the program.
-    const how = failing(call, `error=EIO:signal=KILL:when=${when}`);
-    const { killedBy, stderr } = await traced(place, how, argumentsFor(old), env);
+  /** Kills the program before a call takes effect. strace ends with the signal of the program. */
+  async function kill(place: Workplace, call: string, args: readonly string[], service = env): Promise<void> {
+    const { killedBy, stderr } = await traced(place, `${call}:error=EIO:signal=KILL:when=1`, args, service);
     expect(killedBy, stderr).toBe('SIGKILL');
   }
 
-  // The part is flushed first, then the directory.
-  test.each<[call: string, when: number, old: boolean]>([
-    ['pwritev,pwrite64', 3, false],
-    ['pwritev,pwrite64', 3, true],
-    ['fsync', 1, false],
-    ['fsync', 2, true],
-    ['unlink', 1, false],
-    ['link', 1, false],
-    ['rename', 1, true],
-  ])('leaves no torn file at %s, call number %i, with an old file: %s', async (call, when, old) => {
+  // What is on the disk between any two other calls is tried by test/prove/power-cut.
+  test.for([
+    { call: 'fsync', old: true },
+    { call: 'link', old: false },
+    { call: 'unlink', old: false },
+    { call: 'rename', old: true },
+  ])('at $call leaves no torn file, with an old file: $old', async ({ call, old }) => {
     const place = await placeOf(old);
-    await kill(place, call, when, old);
+    await kill(place, call, argumentsFor(old));
     await expectSoundThenComplete(place, old, env);
   });
 
-  test.each([
-    ['rename', /^\.primary\.htm\.filings-resume$/],
-    ['ftruncate', /^\.primary\.htm\.\w{8}\.filings-part$/],
-  ])('leaves no torn file at %s, while a kept part is claimed', async (call, left) => {
-    const place = await workplace();
-    const cut = await scripted((socket) => {
+  test.for([
+    { call: 'rename', left: /^\.primary\.htm\.filings-resume$/, isResumed: true },
+    { call: 'ftruncate', left: /^\.primary\.htm\.\w{8}\.filings-part$/, isResumed: false },
+  ])('at $call leaves no torn file while a kept part is claimed', async ({ call, left, isResumed }, { place }) => {
+    const cutFirst = await scripted((socket, request) => {
+      if (request.index > 0) return sendFile(socket, request, FILE, '"v1"');
       socket.write(head(200, { 'Content-Length': FILE.length, ETag: '"v1"' }));
       socket.end(FILE.subarray(0, 3_000_000));
     });
-    const { port } = new URL(cut.url);
-    expect((await place.filings([...GET, '--retries', '0'], serviceAt(cut.url))).exitCode).toBe(9);
-    // The same service goes on at another port.
-    const path = join(place.path, `.${NAME}.filings-resume`);
-    const kept = (await readFile(path))
-      .toString('latin1')
-      .replaceAll(`:${port}/`, `:${new URL(env.FILINGS_BASE_URL ?? '').port}/`);
-    await writeFile(path, kept, 'latin1');
-    await kill(place, call, 1, false);
+    const service = serviceAt(cutFirst.url);
+    expect((await place.filings([...GET, '--retries', '0'], service)).exitCode).toBe(9);
+    await kill(place, call, GET, service);
     expect(await place.names()).toEqual([expect.stringMatching(left)]);
-    const { exitCode, stderr } = await place.filings(GET, env);
-    expect(exitCode, stderr).toBe(0);
-    expect(stderr.includes('resumed')).toBe(call === 'rename');
+    const { exitCode, stderr } = await place.filings(GET, service);
+    expect([exitCode, stderr.includes('resumed')], stderr).toEqual([0, isResumed]);
     expect((await place.read(NAME)).equals(FILE)).toBe(true);
   });
 });
 
-/** The strace options that change calls. */
-function failing(calls: string, how: string): string {
-  return `-e trace=${calls} -e inject=${calls}:${how}`;
-}
+describe('a small file', () => {
+  const flushedIn = (log: string) => [...log.matchAll(/ fsync\(\d+<([^>]*)>/g)].map(([, path]) => path);
 
-/** Runs the program. Returns its result with a log of its calls. */
-async function logged(place: Workplace, options: string, args: readonly string[]) {
-  const log = join(place.home, 'calls');
-  const ended = await traced(place, `-y -s 200 ${options}`, args, env, log);
-  return { ...ended, calls: (await readFile(log, 'utf8')).split('\n').map((line) => line.replace(/^\d+ +/, '')) };
-}
-
-describe('a small file is flushed', () => {
-  async function flushing(line: string, inject?: string) {
-    const place = await workplace();
-    const options = inject === undefined ? '-e trace=fsync' : failing('fsync', inject);
-    const { calls, ...ended } = await logged(place, options, line.split(' '));
-    const flushed = calls.flatMap((call) => /^fsync\(\d+<([^>]*)>/.exec(call)?.[1] ?? []);
-    return { ...ended, place, flushed };
-  }
-
-  test('if it is a config file, with the entries of new directories', async () => {
-    const { exitCode, stderr, place, flushed } = await flushing('config set jobs 2 --config a/b/config.json');
+  test('that is a config file is flushed, with the entries of new directories', async ({ place }) => {
+    const { exitCode, stderr, log } = await traced(place, 'fsync', 'config set jobs 2 --config a/b/c.json'.split(' '));
     expect(exitCode, stderr).toBe(0);
-    const [above, a, file, b] = flushed;
-    expect([above, a, b]).toEqual([place.path, join(place.path, 'a'), join(place.path, 'a/b')]);
-    expect(file).toMatch(/\.config\.json\.\w{8}\.filings-part$/);
+    const file = expect.stringMatching(/\/a\/b\/\.c\.json\.\w{8}\.filings-part$/);
+    expect(flushedIn(log)).toEqual([place.path, place.at('a'), file, place.at('a/b')]);
   });
 
-  test('if it is a config file, although its file system cannot flush directories', async () => {
-    const { exitCode, stderr, place } = await flushing('config set jobs 2 --config c.json', 'error=EINVAL:when=2+');
+  test('that is a config file is written although its file system cannot flush directories', async ({ place }) => {
+    const line = 'config set jobs 2 --config c.json'.split(' ');
+    const { exitCode, stderr } = await traced(place, 'fsync:error=EINVAL:when=2+', line);
     expect(exitCode, stderr).toBe(0);
     expect(JSON.parse((await place.read('c.json')).toString())).toMatchObject({ jobs: 2 });
   });
 
-  test('if it is a key, with its entry', async () => {
-    const { exitCode, stderr, place, flushed } = await flushing('token keygen --alg ES256 --out key.pem');
+  test('that is a key is flushed, and then its entry', async ({ place }) => {
+    const { exitCode, stderr, log } = await traced(place, 'fsync', 'token keygen --alg ES256 --out key.pem'.split(' '));
     expect(exitCode, stderr).toBe(0);
-    expect(flushed).toContain(join(place.path, 'key.pem'));
-    expect(flushed.at(-1)).toBe(place.path);
+    expect(flushedIn(log)).toEqual([place.at('key.pem'), place.path]);
   });
 
-  test('or the command exits with 8 and does not keep it', async () => {
-    const { exitCode, stderr, place } = await flushing('token keygen --alg HS256 --out key', 'error=EIO:when=2');
+  test('that is a key is not kept if its entry cannot be flushed', async ({ place }) => {
+    const line = 'token keygen --alg HS256 --out key'.split(' ');
+    const { exitCode, stderr } = await traced(place, 'fsync:error=EIO:when=2', line);
     expect(exitCode, stderr).toBe(8);
     expect(await place.names()).toEqual([]);
   });
