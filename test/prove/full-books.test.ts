@@ -1,64 +1,48 @@
-import { mkdir, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
-import { expect, test } from 'vitest';
-import { workplace } from '../cli/program.ts';
+import { expect } from 'vitest';
+import { test as base, workplace } from '../cli/program.ts';
 import { readReport } from '../program/batch.ts';
 import { accession, startArchive } from '../servers/archive.ts';
 
 const [A, B] = [accession(1), accession(2)];
 const FILINGS = { [A]: { 'a.htm': 'a', 'ex1.htm': 'ex' }, [B]: { 'b.htm': 'b' } };
+const SUMS = `out/${A}/SHA256SUMS`;
 /** Size limit of a file, in bytes. */
 const MAX_FILE_BYTES = 4096;
-const LIMITED = `ulimit -f ${MAX_FILE_BYTES / 1024}; exec`;
-const DONE = /^\d{10}-/gm;
 
-/** A batch whose file `book` already has `content`. `run` runs it after the given words of a shell. */
-async function setUp(book: string, content = `${'#'.repeat(MAX_FILE_BYTES - 1)}\n`) {
-  const archive = await startArchive(FILINGS);
-  const place = await workplace();
-  await writeFile(join(place.path, 'in'), `${A}\n${B}\n`);
-  await mkdir(join(place.path, 'out', A), { recursive: true });
-  await writeFile(join(place.path, book), content);
+/** A batch of two filings. `run` runs it after the given words of a shell. `ended` has what its last summary says. */
+const test = base.extend('batch', async () => {
+  const [archive, place] = [await startArchive(FILINGS), await workplace()];
+  await place.write('in', `${A}\n${B}\n`);
   const line = 'download -i in --all -d out --checksums --done done --report report --failed failed -j 1';
+  const textOf = async (name: string) => (await place.read(name).catch(() => '')).toString();
   return {
-    run: async (words: string) => {
-      const { exitCode, stderr } = await place.shell(`${words} $FILINGS ${line}`, archive.env);
-      return { exitCode, stderr };
-    },
-    done: async () => (await place.read('done').catch(() => '')).toString().match(DONE)?.length ?? 0,
-    report: async () => readReport(await place.read('report')),
+    ...place,
+    run: (words: string) => place.shell(`${words} $FILINGS ${line}`, archive.env),
+    done: async () => (await textOf('done')).match(/^\d{10}-/gm)?.length ?? 0,
+    ended: async () => readReport(await textOf('report')).summaries.at(-1),
   };
-}
-
-test.each([
-  ['the done list', 'done', /--done \S*\/done: cannot write/],
-  ['a checksum file', `out/${A}/SHA256SUMS`, /SHA256SUMS: cannot write/],
-])('%s over its size limit exits with 8, and the next run completes the filings', async (_what, book, says) => {
-  const { run, done, report } = await setUp(book);
-  expect(await run(LIMITED)).toEqual({ exitCode: 8, stderr: expect.stringMatching(says) });
-  const { summaries, endsSummed } = await report();
-  expect(summaries).toMatchObject([{ exit_code: 8, stopped_by: 'local_io', done: 0 }]);
-  expect([endsSummed, await done()]).toEqual([true, 0]);
-  expect(await run('exec')).toMatchObject({ exitCode: 0 });
-  expect((await report()).summaries[1]).toMatchObject({ done: 0, failed: 0, exit_code: 0 });
-  expect(await done()).toBe(2);
 });
 
-test('a report over its size limit exits with 8, and only reported filings are done', async () => {
-  const { run, done, report } = await setUp('report');
-  expect(await run(LIMITED)).toEqual({ exitCode: 8, stderr: expect.stringMatching(/--report.*cannot write/) });
-  expect(await done()).toBe(0);
-  expect(await run('exec')).toMatchObject({ exitCode: 0 });
-  expect((await report()).files).toHaveLength(3);
-});
+test.for(['done', SUMS, 'report'])(
+  '%s over its size limit exits with 8, and the next run completes the filings',
+  async (book, { batch }) => {
+    await batch.write(book, `${'#'.repeat(MAX_FILE_BYTES - 1)}\n`);
+    const { exitCode, stderr } = await batch.run(`ulimit -f ${MAX_FILE_BYTES / 1024}; exec`);
+    expect([exitCode, stderr]).toEqual([8, expect.stringContaining(`${book}: cannot write`)]);
+    // A report that is full has no summary.
+    const stopped = { exit_code: 8, stopped_by: 'local_io', done: 0 };
+    expect([await batch.done(), await batch.ended()]).toMatchObject([0, book === 'report' ? undefined : stopped]);
+    expect(await batch.run('exec')).toMatchObject({ exitCode: 0 });
+    expect([await batch.done(), await batch.ended()]).toMatchObject([2, { exit_code: 0, failed: 0 }]);
+  },
+);
 
-test('a SHA256SUMS that cannot be flushed exits with 8, and the next run completes the filing', async () => {
-  const sums = `out/${A}/SHA256SUMS`;
-  const { run, done } = await setUp(sums, '');
-  const faulty = `exec strace -f -o /dev/null -P "$PWD/${sums}" -e trace=fsync -e inject=fsync:error=EIO`;
-  const stderr = expect.stringMatching(/SHA256SUMS: cannot write: the disk reported an error/);
-  expect(await run(faulty)).toEqual({ exitCode: 8, stderr });
-  expect(await done()).toBe(0);
-  expect(await run('exec')).toMatchObject({ exitCode: 0 });
-  expect(await done()).toBe(2);
+test('a SHA256SUMS that cannot be flushed exits with 8, and the next run completes the filing', async ({ batch }) => {
+  await batch.write(SUMS, '');
+  const faulty = `exec strace -f -o /dev/null -P "$PWD/${SUMS}" -e trace=fsync -e inject=fsync:error=EIO`;
+  const { exitCode, stderr } = await batch.run(faulty);
+  expect([exitCode, stderr]).toEqual([8, expect.stringContaining(`${SUMS}: cannot write`)]);
+  expect(await batch.done()).toBe(0);
+  expect(await batch.run('exec')).toMatchObject({ exitCode: 0 });
+  expect(await batch.done()).toBe(2);
 });
