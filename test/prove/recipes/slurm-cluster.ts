@@ -1,132 +1,98 @@
-import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
-import { until } from '../../cli/program.ts';
+import { execa } from 'execa';
+import { started, until } from '../../cli/program.ts';
 import { closedPort, listens } from '../../servers/scripted.ts';
 
-/** A cluster of two nodes on this machine. Its daemons listen on loopback, and its files are in one directory. */
-export type SlurmCluster = Awaited<ReturnType<typeof startCluster>>;
+const TASK = / ArrayTaskId=(\S*) .* JobState=(\S*) .* Restarts=(\S*) .* ExitCode=(\S*)/;
 
-/** Starts the cluster and waits until both nodes are idle. */
+/** Starts a cluster of one node on this machine. Its daemons listen on loopback, and its files are in one directory. */
 export async function startCluster() {
   const base = await mkdtemp(join(tmpdir(), 'filings-slurm-'));
   // The daemons may be outside the PATH of a user.
   const env = { PATH: `${process.env.PATH ?? ''}:/usr/sbin:/sbin`, SLURM_CONF: join(base, 'slurm.conf') };
-  const daemons: ChildProcess[] = [];
-  const hasEnded = ({ exitCode, signalCode }: ChildProcess) => exitCode !== null || signalCode !== null;
+  const daemons: ReturnType<typeof started>[] = [];
   const stop = async () => {
-    for (const daemon of daemons.reverse()) {
-      if (hasEnded(daemon)) continue;
-      daemon.kill('SIGTERM');
-      await once(daemon, 'exit');
+    for (const { kill, ended } of daemons.reverse()) {
+      kill('SIGTERM');
+      await ended;
     }
     await rm(base, { recursive: true, force: true, maxRetries: 5 });
   };
   /** Starts a daemon in the foreground and waits until it is ready. Throws its output if it ends earlier. */
-  const start = async ([file = '', ...args]: readonly string[], isReady: () => boolean | Promise<boolean>) => {
-    const daemon = spawn(file, args, { env, stdio: ['ignore', 'pipe', 'pipe'] });
+  const start = async (command: readonly string[], isReady: () => boolean | Promise<boolean>) => {
+    const daemon = started(command, { env });
     daemons.push(daemon);
-    const output: Buffer[] = [];
-    for (const stream of [daemon.stdout, daemon.stderr]) stream.on('data', (chunk) => output.push(chunk));
-    await until(async () => {
-      if (hasEnded(daemon)) throw new Error(`${file} ended: ${Buffer.concat(output)}`);
-      return isReady();
-    });
+    const over = daemon.ended.then(({ stderr }) => Promise.reject(new Error(`${command[0]} ended: ${stderr}`)));
+    over.catch(() => {});
+    await Promise.race([over, until(isReady)]);
   };
   /** Runs a command of Slurm. Returns its stdout. */
-  const run = async ([file = '', ...args]: readonly string[], options: { env?: object; cwd?: string } = {}) => {
-    const { stdout } = await promisify(execFile)(file, args, {
-      cwd: base,
-      ...options,
-      env: { ...env, ...options.env },
-    });
-    return stdout.trim();
+  const run = async (command: readonly string[], { env: more = {}, cwd = base } = {}) =>
+    (await execa({ cwd, env: { ...env, ...more }, extendEnv: false })(command[0] ?? '', command.slice(1))).stdout;
+  /** The tasks of a job as `INDEX STATE RESTARTS STATUS:SIGNAL`. The tasks that did not start are one entry. */
+  const tasks = async (job: string) => {
+    const lines = (await run(['scontrol', '--oneliner', 'show', 'job', job])).split('\n');
+    const found = lines.map((line) => TASK.exec(line)?.slice(1).join(' ') ?? '').filter(Boolean);
+    return found.sort((a, b) => Number.parseInt(a, 10) - Number.parseInt(b, 10));
   };
   try {
-    const ports = await Promise.all([closedPort(), closedPort(), closedPort()]);
+    const ports = [await closedPort(), await closedPort()] as const;
     await writeFile(env.SLURM_CONF, slurmConf(base, ports));
-    for (const folder of ['state', 'spool-n1', 'spool-n2']) await mkdir(join(base, folder));
+    for (const folder of ['state', 'spool']) await mkdir(join(base, folder));
     // munge signs Slurm's messages with a key of this cluster. munged requires directories that only its user can
     // write, and a socket that everybody can reach.
     await chmod(base, 0o755);
-    await writeFile(join(base, 'munge.key'), randomBytes(128), { mode: 0o600 });
-    const files = ['key', 'socket', 'pid', 'log', 'seed'].map(
-      (file) => `--${file}${file === 'socket' ? '' : '-file'}=${join(base, `munge.${file}`)}`,
-    );
-    await start(['munged', '--foreground', ...files], () => existsSync(join(base, 'munge.socket')));
+    await writeFile(join(base, 'munge.key-file'), randomBytes(128), { mode: 0o600 });
+    const files = ['key-file', 'socket', 'pid-file', 'log-file', 'seed-file'];
+    const options = files.map((file) => `--${file}=${join(base, `munge.${file}`)}`);
+    await start(['munged', '--foreground', ...options], () => existsSync(join(base, 'munge.socket')));
     await start(['slurmctld', '-D'], () => listens(ports[0]));
     await start(['slurmd', '-D', '-N', 'n1'], () => listens(ports[1]));
-    await start(['slurmd', '-D', '-N', 'n2'], () => listens(ports[2]));
-    await until(async () => (await run(['sinfo', '-h', '-t', 'idle', '-o', '%D'])) === '2');
-    return { run, stop };
+    await until(async () => (await run(['sinfo', '-h', '-t', 'idle', '-o', '%D'])) === '1');
   } catch (error) {
     await stop();
     throw error;
   }
+  return {
+    run,
+    stop,
+    /** Waits until no task of a job is running or waiting. Returns its tasks. */
+    async over(job: string) {
+      await until(async () => (await run(['squeue', '--noheader', '--jobs', job])) === '');
+      return tasks(job);
+    },
+    /**
+     * Waits until a task is requeued for the first time, and shortens its delay of two minutes. A node refuses a task
+     * whose credential is of the second in which the node released it.
+     */
+    async requeued(task: string) {
+      await until(async () => (await tasks(task)).some((each) => / PENDING 1 /.test(each)));
+      await run(['scontrol', 'update', `JobId=${task}`, 'StartTime=now+2']);
+    },
+  };
 }
 
-/**
- * Waits until no task of a job is running or waiting. Returns its tasks. The tasks that did not start are one entry.
- */
-export async function jobOver(cluster: SlurmCluster, job: string) {
-  await until(async () => (await cluster.run(['squeue', '--noheader', '--jobs', job])) === '');
-  return tasks(cluster, job);
-}
-
-/**
- * Waits until a task is requeued for the first time, and shortens its delay of two minutes. A node refuses a task whose
- * credential is of the second in which the node released it.
- */
-export async function taskAgain(cluster: SlurmCluster, task: string): Promise<void> {
-  await until(async () =>
-    (await tasks(cluster, task)).some(({ state, restarts }) => state === 'PENDING' && restarts === 1),
-  );
-  await cluster.run(['scontrol', 'update', `JobId=${task}`, 'StartTime=now+2']);
-}
-
-/** The tasks of a job. An exit code is `STATUS:SIGNAL`. */
-async function tasks(cluster: SlurmCluster, job: string) {
-  const lines = (await cluster.run(['scontrol', '--oneliner', 'show', 'job', job])).split('\n').filter(Boolean);
-  const field = (line: string, name: string) => new RegExp(`(?:^| )${name}=(\\S*)`).exec(line)?.[1] ?? '';
-  return lines
-    .map((line) => ({
-      index: field(line, 'ArrayTaskId'),
-      state: field(line, 'JobState'),
-      exitCode: field(line, 'ExitCode'),
-      restarts: Number(field(line, 'Restarts')),
-    }))
-    .sort((a, b) => Number.parseInt(a.index, 10) - Number.parseInt(b.index, 10));
-}
-
-const slurmConf = (base: string, [controller, first, second]: readonly [number, number, number]) => `
+const slurmConf = (base: string, [controller, node]: readonly [number, number]) => `
 ClusterName=local
 SlurmctldHost=${hostname()}(127.0.0.1)
 SlurmctldPort=${controller}
 SlurmUser=root
-SlurmdUser=root
 AuthInfo=socket=${base}/munge.socket
 StateSaveLocation=${base}/state
-SlurmdSpoolDir=${base}/spool-%n
+SlurmdSpoolDir=${base}/spool
 SlurmctldPidFile=${base}/slurmctld.pid
-SlurmdPidFile=${base}/%n.pid
+SlurmdPidFile=${base}/slurmd.pid
 # The rest of a task is killed when its script has ended, as with cgroups.
 ProctrackType=proctrack/pgid
-TaskPlugin=task/none
 SelectType=select/cons_tres
 SelectTypeParameters=CR_Core
-JobAcctGatherType=jobacct_gather/none
-AccountingStorageType=accounting_storage/none
-MpiDefault=none
-ReturnToService=2
 SlurmdParameters=config_overrides
 RequeueExit=7
 SchedulerParameters=batch_sched_delay=0,sched_interval=1
-NodeName=n1 NodeHostname=${hostname()} NodeAddr=127.0.0.1 Port=${first} CPUs=4 RealMemory=4000
-NodeName=n2 NodeHostname=${hostname()} NodeAddr=127.0.0.1 Port=${second} CPUs=4 RealMemory=4000
-PartitionName=main Nodes=n1,n2 Default=YES State=UP
+NodeName=n1 NodeHostname=${hostname()} NodeAddr=127.0.0.1 Port=${node} CPUs=8 RealMemory=8000
+PartitionName=main Nodes=n1 Default=YES State=UP
 `;
