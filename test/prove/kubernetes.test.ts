@@ -1,15 +1,11 @@
 import { chown, cp, mkdir, readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { parseAllDocuments } from 'yaml';
 import { NODE, started, until } from '../cli/program.ts';
 import { emptyPlace } from '../program/place.ts';
-import { head, rangeStart, sendFile } from '../servers/answers.ts';
 import { accession, startArchive } from '../servers/archive.ts';
-import { container } from './container.ts';
-
-// The container of docs/recipes/kubernetes as a cluster starts it: the command and the settings of the manifest, as its
-// user, on a root file system that is read-only, with a volume and a key that root owns.
+import { LARGE, SENT_BYTES, stallingOnce } from './recipes/mirrored.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const text = await readFile(join(ROOT, 'docs/recipes/kubernetes/cronjob.yaml'), 'utf8');
@@ -18,9 +14,7 @@ const [list, claim, cronJob] = documents.map((document) => document.toJS());
 const job = cronJob.spec.jobTemplate.spec;
 const pod = job.template.spec;
 const [main] = pod.containers;
-const variables: Record<string, string> = Object.fromEntries(
-  main.env.map(({ name, value }: { name: string; value: string }) => [name, value]),
-);
+const user: number = pod.securityContext.runAsUser;
 const namesIn = (items: readonly { name: string }[]) => items.map(({ name }) => name).sort();
 
 test('the manifest is sound YAML, and its parts name each other', () => {
@@ -37,98 +31,59 @@ test('the manifest is sound YAML, and its parts name each other', () => {
   expect(job.podFailurePolicy.rules[1].onExitCodes.containerName).toBe(main.name);
 });
 
-describe.runIf(process.geteuid?.() === 0)('the container', () => {
-  const user: number = pod.securityContext.runAsUser;
-
-  /** Starts the container. Its volume is the working directory of the place. */
-  async function startPod(place: Awaited<ReturnType<typeof emptyPlace>>, baseUrl: string) {
-    const upper = join(place.home, 'upper');
-    const own = (name: string) => join(upper, name);
-    for (const folder of ['data', 'opt/bin', 'merged', '../merged', '../scratch']) {
-      await mkdir(own(folder), { recursive: true });
-    }
-    await place.write(own('etc/filings/accessions.txt'), list.data['accessions.txt'], 0o644);
-    const key = await place.write(own(variables.FILINGS_API_KEY_FILE ?? ''), 'a-key\n', 0o440);
-    await chown(key, 0, user);
-    await chown(place.path, user, user);
-    for (const name of ['bin', 'dist', 'package.json']) {
-      await cp(join(ROOT, name), own(`opt/filings/${name}`), { recursive: true });
-    }
-    await cp(NODE, own('opt/bin/node'));
-    // npm makes a link here whose target it makes executable.
-    await place.write(own('opt/bin/filings'), "#!/usr/bin/env node\nrequire('/opt/filings/bin/filings.js');\n", 0o755);
-    const merged = join(place.home, 'merged');
-    const layers = `lowerdir=/,upperdir='${upper}',workdir='${join(place.home, 'scratch')}'`;
-    const setUp = [
-      `mount -t overlay overlay -o ${layers} '${merged}'`,
-      `mount -o remount,ro '${merged}'`,
-      `mount --bind '${place.path}' '${merged}${main.workingDir}'`,
-      `cd '${merged}'`,
-    ].join(' && ');
-    const asUser = ['setpriv', `--reuid=${user}`, `--regid=${user}`, '--clear-groups', '--no-new-privs'];
-    const inside = [
-      'chroot',
-      '.',
-      ...asUser,
-      'sh',
-      '-c',
-      `cd ${main.workingDir} && unset HOME && exec "$@"`,
-      'pod',
-      ...main.command,
-    ];
-    // The shell that sets this up would otherwise read the start-up file of root's home.
-    const env = {
-      ...variables,
-      HOME: place.home,
-      PATH: '/opt/bin:/usr/sbin:/usr/bin:/sbin:/bin',
-      FILINGS_BASE_URL: baseUrl,
-    };
-    // The same process runs the command in the end, so that a signal reaches it.
-    return started([...container([], setUp).filter((word) => !/^--(fork|kill-child)$/.test(word)), ...inside], { env });
+/**
+ * The pod as a cluster starts it: the command and the settings of the manifest, as its user, on a root file system that
+ * is read-only, with a key that root owns. Its volume is the working directory of the place.
+ */
+async function preparePod(baseUrl: string) {
+  const place = await emptyPlace();
+  const variables = main.env.map(({ name, value }: { name: string; value: string }) => [name, value]);
+  const env: Record<string, string> = { ...Object.fromEntries(variables), FILINGS_BASE_URL: baseUrl };
+  const [merged, upper, scratch] = ['merged', 'upper', 'scratch'].map((name) => join(place.home, name));
+  const inside = (path: string) => join(place.home, 'upper', path);
+  for (const folder of [merged, scratch, inside('data'), inside('opt/bin')]) {
+    await mkdir(folder as string, { recursive: true });
   }
+  await place.write(inside('etc/filings/accessions.txt'), list.data['accessions.txt'], 0o644);
+  await chown(await place.write(inside(env.FILINGS_API_KEY_FILE ?? ''), 'a-key\n', 0o440), 0, user);
+  await chown(place.path, user, user);
+  for (const name of ['bin', 'dist', 'package.json']) {
+    await cp(join(ROOT, name), inside(`opt/filings/${name}`), { recursive: true });
+  }
+  await cp(NODE, inside('opt/bin/node'));
+  // npm makes a link here whose target it makes executable.
+  await place.write(inside('opt/bin/filings'), "#!/usr/bin/env node\nrequire('/opt/filings/bin/filings.js');\n", 0o755);
+  const script = `mount -t overlay overlay -o lowerdir=/,upperdir='${upper}',workdir='${scratch}' '${merged}' &&
+    mount -o remount,ro '${merged}' && mount --bind '${place.path}' '${merged}${main.workingDir}' && cd '${merged}' &&
+    exec chroot . setpriv --reuid=${user} --regid=${user} --clear-groups --no-new-privs \\
+      sh -c 'cd ${main.workingDir} && unset HOME && exec "$@"' pod "$@"`;
+  // Otherwise the shell would read the start-up file of root's home.
+  const all = { ...env, HOME: place.home, PATH: '/opt/bin:/usr/sbin:/usr/bin:/sbin:/bin' };
+  // Each program executes the next one, so that a signal reaches the command.
+  const start = () => started(['unshare', '--mount', 'bash', '-c', script, 'pod', ...main.command], { env: all });
+  return { ...place, start };
+}
 
-  const LARGE = Buffer.alloc(3_000_000, 'a large exhibit ');
-  const [one, two] = [accession(1), accession(2)];
-
-  test('mirrors into its volume, and after SIGTERM the next one resumes a large file', async () => {
-    let isCut = true;
-    const starts: (number | undefined)[] = [];
+// Only root can mount.
+test.runIf(process.geteuid?.() === 0)(
+  'the container mirrors into its volume, and after SIGTERM the next one resumes a large file',
+  async () => {
+    const [one, two] = [accession(1), accession(2)];
+    const { starts, instead, hasStalled } = stallingOnce(one, 'ex2.htm');
     const files = { 'ex1.htm': 'one', 'other.htm': 'not chosen' };
-    const archive = await startArchive(
-      { [one]: { ...files, 'ex2.htm': LARGE }, [two]: files },
-      {
-        instead(socket, { name, request }) {
-          if (name !== 'ex2.htm') return false;
-          starts.push(rangeStart(request));
-          if (!isCut) sendFile(socket, request, LARGE, '"v1"');
-          else socket.write(head(200, { 'Content-Length': LARGE.length, ETag: '"v1"' }));
-          if (isCut) socket.write(LARGE.subarray(0, 2_000_000));
-          return true;
-        },
-      },
-    );
-    const place = await emptyPlace();
-    const first = await startPod(place, archive.env.FILINGS_BASE_URL);
-    const received = async () => {
-      const names = await readdir(place.at(`exhibits/${one}`)).catch(() => []);
-      const part = names.find((name) => name.endsWith('part'));
-      // A file may be complete, and its part gone, at that point.
-      return part === undefined ? 0 : (await place.read(`exhibits/${one}/${part}`).catch(() => '')).length;
-    };
-    await Promise.race([until(async () => (await received()) === 2_000_000), first.ended]);
-    first.kill('SIGTERM');
-    const stopped = await first.ended;
-    expect([stopped.exitCode, stopped.stdout.length], stopped.stderr).toEqual([143, 0]);
+    const archive = await startArchive({ [one]: { ...files, 'ex2.htm': '' }, [two]: files }, { instead, sizes: false });
+    const { start, at, read, names } = await preparePod(archive.url);
 
-    isCut = false;
-    const next = await emptyPlace();
-    await cp(place.path, next.path, { recursive: true });
-    for (const name of await readdir(next.path, { recursive: true })) await chown(next.at(name), user, user);
-    const { exitCode, stderr } = await (await startPod(next, archive.env.FILINGS_BASE_URL)).ended;
-    expect([exitCode, stderr]).toEqual([0, '']);
-    expect(starts).toEqual([undefined, 2_000_000]);
-    expect((await next.read(`exhibits/${one}/ex2.htm`)).equals(LARGE)).toBe(true);
-    expect(await readdir(next.at(`exhibits/${two}`))).toEqual(['SHA256SUMS', 'ex1.htm']);
-    expect(await next.names()).toEqual(['exhibits', 'exhibits.done', 'failed.txt', 'report.jsonl']);
-  });
-});
+    const first = start();
+    await Promise.race([until(() => hasStalled(at(`exhibits/${one}`))), first.ended]);
+    first.kill('SIGTERM');
+    const { exitCode, stdout, stderr } = await first.ended;
+    expect([exitCode, stdout.length], stderr).toEqual([143, 0]);
+
+    expect(await start().ended).toMatchObject({ exitCode: 0, stderr: '' });
+    expect(starts).toEqual([undefined, SENT_BYTES]);
+    expect((await read(`exhibits/${one}/ex2.htm`)).equals(LARGE)).toBe(true);
+    expect(await readdir(at(`exhibits/${two}`))).toEqual(['SHA256SUMS', 'ex1.htm']);
+    expect(await names()).toEqual(['exhibits', 'exhibits.done', 'failed.txt', 'report.jsonl']);
+  },
+);

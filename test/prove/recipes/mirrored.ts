@@ -1,7 +1,8 @@
-import { chmod, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { BIN, NODE } from '../../cli/program.ts';
-import { accession, type Filings } from '../../servers/archive.ts';
+import { head, rangeStart, sendFile } from '../../servers/answers.ts';
+import { accession, type Filings, type Instead } from '../../servers/archive.ts';
 
 /** The files of each filing. */
 export const FILES = ['ex99.htm', 'form4.xml', 'primary.htm'];
@@ -40,4 +41,31 @@ export async function treeOf(directory: string): Promise<Record<string, string>>
     return [path.slice(directory.length + 1), path.endsWith('SHA256SUMS') ? text.split('\n').sort().join('\n') : text];
   };
   return Object.fromEntries(await Promise.all(files.sort().map(read)));
+}
+
+/** A file that can be resumed. */
+export const LARGE = Buffer.alloc(3_000_000, 'a large exhibit ');
+export const SENT_BYTES = 2_000_000;
+
+/** Serves {@link LARGE} as one file. The first response stalls after some bytes. */
+export function stallingOnce(number: string, file: string) {
+  /** The first bytes of the requested ranges. */
+  const starts: (number | undefined)[] = [];
+  const instead: Instead = (socket, { accession: of, name, request }) => {
+    if (of !== number || name !== file) return false;
+    starts.push(rangeStart(request));
+    if (starts.length > 1) sendFile(socket, request, LARGE, '"v1"');
+    else {
+      socket.write(head(200, { 'Content-Length': LARGE.length, ETag: '"v1"' }));
+      socket.write(LARGE.subarray(0, SENT_BYTES));
+    }
+    return true;
+  };
+  /** Whether the part in a directory has all bytes that were sent. */
+  const hasStalled = async (directory: string) => {
+    const names = await readdir(directory).catch(() => []);
+    const parts = names.filter((name) => name.startsWith(`.${file}.`)).map((name) => stat(join(directory, name)));
+    return (await Promise.all(parts)).some(({ size }) => size === SENT_BYTES);
+  };
+  return { starts, instead, hasStalled };
 }

@@ -2,9 +2,9 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { until, workplace } from '../../cli/program.ts';
-import { head, rangeStart, sendFile } from '../../servers/answers.ts';
+import { head } from '../../servers/answers.ts';
 import { type Instead, startArchive } from '../../servers/archive.ts';
-import { FILES, FILINGS, NUMBERS, PROGRAM, programAt, treeOf } from './mirrored.ts';
+import { FILES, FILINGS, LARGE, NUMBERS, PROGRAM, programAt, SENT_BYTES, stallingOnce, treeOf } from './mirrored.ts';
 import { startCluster } from './slurm-cluster.ts';
 
 const SCRIPT = join(import.meta.dirname, '../../../docs/recipes/slurm/mirror.sbatch');
@@ -53,31 +53,18 @@ describe.runIf(process.getuid?.() === 0)('mirror.sbatch', () => {
 
   test('resumes a large file at the same byte after a task was requeued', async () => {
     const [large = ''] = inShard(3);
-    const body = Buffer.alloc(6_000_000, 'a large exhibit ');
-    const half = 2_500_000;
-    const starts: (number | undefined)[] = [];
-    const { home, at, read, submit } = await setUp((socket, { accession: of, name, request }) => {
-      if (of !== large || name !== 'ex99.htm') return false;
-      starts.push(rangeStart(request));
-      if (starts.length > 1) sendFile(socket, request, body, '"large"');
-      else socket.write(head(200, { 'Content-Length': body.length, ETag: '"large"' }));
-      if (starts.length === 1) socket.write(body.subarray(0, half));
-      return true;
-    });
+    const { starts, instead, hasStalled } = stallingOnce(large, 'ex99.htm');
+    const { home, at, read, submit } = await setUp(instead);
     // The program needs a second to end, as on a slow disk. The end of the script must not kill it.
     await programAt(home, `trap : TERM\n${PROGRAM} "$@"\ncode=$?; sleep 1; echo $code >> ended; exit $code`);
     // A single task of the array, as a user submits it again.
     const task = `${await submit(['--array=3'], ['--jobs', '1'])}_3`;
-    await until(async () => {
-      const names = await readdir(at(`mirror/${large}`)).catch(() => []);
-      const part = names.find((name) => name.endsWith('.filings-part'));
-      return part !== undefined && (await read(`mirror/${large}/${part}`)).length === half;
-    });
+    await until(() => hasStalled(at(`mirror/${large}`)));
     await cluster.run(['scontrol', 'requeue', task]);
     await cluster.requeued(task);
     expect(await cluster.over(task)).toEqual(['3 COMPLETED 1 0:0']);
-    expect([starts, `${await read('ended')}`]).toEqual([[undefined, half], '143\n0\n']);
-    expect((await read(`mirror/${large}/ex99.htm`)).equals(body)).toBe(true);
+    expect([starts, `${await read('ended')}`]).toEqual([[undefined, SENT_BYTES], '143\n0\n']);
+    expect((await read(`mirror/${large}/ex99.htm`)).equals(LARGE)).toBe(true);
     expect((await readdir(at('mirror'))).sort()).toEqual(inShard(3));
   });
 
