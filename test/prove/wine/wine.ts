@@ -34,7 +34,7 @@ interface WindowsEnded {
   readonly stderr: string;
 }
 
-interface StartOptions {
+export interface StartOptions {
   /** A path of this system. */
   readonly cwd: string;
   readonly env?: Readonly<Record<string, string>>;
