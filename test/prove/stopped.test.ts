@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { expect, test } from 'vitest';
-import { ACCESSION, serviceAt, until, workplace } from '../cli/program.ts';
+import { expect } from 'vitest';
+import { ACCESSION, serviceAt, test, until } from '../cli/program.ts';
 import { head } from '../servers/answers.ts';
 import { scripted } from '../servers/scripted.ts';
 import { content } from '../service/transfer-fixture.ts';
@@ -10,10 +10,10 @@ const FILE = content(3_000_000);
 const PIECE = 20_000;
 const GET = ['download', ACCESSION, 'a.htm', '--retries', '0'];
 
-test.each([
-  ['to disk', []],
-  ['into a pipe', ['-o', '-']],
-])('continues a download after a SIGSTOP that is longer than the idle timeout: %s', async (_, more) => {
+test.for([
+  { where: 'to disk', more: [] },
+  { where: 'into a pipe', more: ['-o', '-'] },
+])('continues a download $where after a SIGSTOP that is longer than the idle timeout', async ({ more }, { place }) => {
   let sent = 0;
   let hurry = false;
   // The body is sent in pieces without a long pause, and all at once when `hurry` is true.
@@ -24,7 +24,6 @@ test.each([
       if (!hurry) await sleep(50);
     }
   });
-  const place = await workplace();
   const running = place.start([...GET, '--idle-timeout', '1s', ...more], serviceAt(server.url));
   await until(() => sent > 5 * PIECE);
   running.kill('SIGSTOP');

@@ -1,14 +1,13 @@
-import { writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
-import { expect, test } from 'vitest';
-import { workplace } from '../../cli/program.ts';
+import { expect } from 'vitest';
+import { test } from '../../cli/program.ts';
 import { startArchive } from '../../servers/archive.ts';
 import { FILINGS, NUMBERS, programAt, treeOf } from './mirrored.ts';
 
-test('GNU parallel as in docs/scaling.md mirrors the same tree as one run, and requests each file once', async () => {
+test('GNU parallel as in docs/scaling.md mirrors the same tree as one run, and requests each file once', async ({
+  place,
+}) => {
   const archive = await startArchive(FILINGS);
-  const place = await workplace();
-  await writeFile(join(place.path, 'accessions.txt'), NUMBERS.map((number) => `${number}\n`).join(''));
+  await place.write('accessions.txt', NUMBERS.map((number) => `${number}\n`).join(''));
   const env = { ...archive.env, PATH: await programAt(place.home) };
   // Small blocks, so that each run gets some lines.
   const line =
@@ -18,7 +17,7 @@ test('GNU parallel as in docs/scaling.md mirrors the same tree as one run, and r
   expect(new Set(asked).size).toBe(asked.length);
   const one = ['download', '-i', 'accessions.txt', '--all', '--checksums', '-d', 'one'];
   expect(await place.filings(one, archive.env)).toMatchObject({ exitCode: 0 });
-  expect(await treeOf(join(place.path, 'mirror'))).toEqual(await treeOf(join(place.path, 'one')));
+  expect(await treeOf(place.at('mirror'))).toEqual(await treeOf(place.at('one')));
   const before = archive.asked().length;
   expect(await place.shell(line, env)).toMatchObject({ exitCode: 0 });
   expect(archive.asked()).toHaveLength(before);
