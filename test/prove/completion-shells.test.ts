@@ -1,5 +1,4 @@
-import { mkdir, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { mkdir } from 'node:fs/promises';
 import { describe, expect, test } from 'vitest';
 import { ACCESSION, serviceAt, until } from '../cli/program.ts';
 import { accession, startArchive } from '../servers/archive.ts';
@@ -18,66 +17,61 @@ const NAMES = [
 ];
 
 /** A service whose filings have these files. */
-const listings = (filings: Readonly<Record<string, readonly string[]>>) =>
-  startArchive(
-    Object.fromEntries(
-      Object.entries(filings).map(([number, names]) => [number, Object.fromEntries(names.map((name) => [name, '']))]),
-    ),
-  );
+function listings(filings: Readonly<Record<string, readonly string[]>>) {
+  const listed = Object.entries(filings).map(([number, names]) => [
+    number,
+    Object.fromEntries(names.map((name) => [name, ''])),
+  ]);
+  return startArchive(Object.fromEntries(listed));
+}
 
 describe.each(['bash', 'zsh', 'fish'] as const)('%s', (shell) => {
   test('completes the names of a filing from the service, each as one word that means it', async () => {
     const server = await listings(Object.fromEntries(NAMES.map((name, at) => [accession(at), [name]])));
     const terminal = await terminalOf(shell, await shellHome(), serviceAt(server.url));
-    for (const [index, name] of NAMES.entries()) {
-      const from = terminal.seen().length;
-      await terminal.completes(`filings download ${accession(index)} `, '.htm');
-      terminal.type('\r');
-      await terminal.shows(`GOT<${name}>`, from);
+    for (const [at, name] of NAMES.entries()) {
+      await terminal.completes(`filings download ${accession(at)} `, '.htm', name);
     }
     // On a slow machine a completion may time out and be requested again, so that only distinct paths are counted.
     expect(new Set(server.requests.map(({ path }) => path)).size).toBe(NAMES.length);
   });
 
-  test.each([
-    ['a=', '.htm', 'a=b.htm'],
-    ['c:', '.htm', 'c:d.htm'],
-    ['a\\ ', '.htm', 'a b.htm'],
-    ["'a ", '.htm', 'a b.htm'],
-  ])('completes a name that begins %s', async (begin, rest, name) => {
+  test.for`
+    begin     | name
+    ${'a='}   | ${'a=b.htm'}
+    ${'c:'}   | ${'c:d.htm'}
+    ${'a\\ '} | ${'a b.htm'}
+    ${"'a "}  | ${'a b.htm'}
+  `('completes a name that begins $begin', async ({ begin, name }: { begin: string; name: string }) => {
     const server = await listings({ [ACCESSION]: ['a b.htm', 'a=b.htm', 'c:d.htm', 'z.htm'] });
     const terminal = await terminalOf(shell, await shellHome(), serviceAt(server.url));
-    const from = terminal.seen().length;
-    await terminal.completes(`filings download ${ACCESSION} ${begin}`, rest);
-    terminal.type('\r');
-    await terminal.shows(`GOT<${name}>`, from);
+    await terminal.completes(`filings download ${ACCESSION} ${begin}`, '.htm', name);
   });
 
-  test.each([
-    ['--col', 'or', '--color'],
-    ['--color=al', 'ways', '--color=always'],
-    ['config set color al', 'ways', 'always'],
-    ['help token ins', 'pect', 'inspect'],
-    ['list --profile wo', 'me', 'work at:ho$me'],
-    ['list --input li', 'st.txt', 'list.txt'],
-    ['list --input=li', 'st.txt', '--input=list.txt'],
-    ['list --input ~/bin/fi', 'lings', '~/bin/filings'],
-    ['verify a\\ fo', 'lder', 'a folder/'],
-  ])('completes %s as one word that means it', async (line, rest, word) => {
-    const place = await shellHome();
-    await writeFile(join(place.path, 'list.txt'), '');
-    await mkdir(join(place.path, 'a folder'));
-    await mkdir(join(place.home, '.config/filings'));
-    await writeFile(join(place.home, '.config/filings/config.json'), '{ "profiles": { "work at:ho$me": {} } }');
-    const terminal = await terminalOf(shell, place);
-    const from = terminal.seen().length;
-    await terminal.completes(`filings ${line}`, rest);
-    // Keys that come while a shell completes wait for it.
-    terminal.type('\r');
-    // zsh takes the slash behind a directory away again.
-    const got = shell === 'zsh' ? word.replace(/\/$/, '') : word;
-    await terminal.shows(`GOT<${got.replace('~', place.home)}>`, from);
-  });
+  test.for`
+    line                       | rest        | word
+    ${'--col'}                 | ${'or'}     | ${'--color'}
+    ${'--color=al'}            | ${'ways'}   | ${'--color=always'}
+    ${'config set color al'}   | ${'ways'}   | ${'always'}
+    ${'help token ins'}        | ${'pect'}   | ${'inspect'}
+    ${'list --profile wo'}     | ${'me'}     | ${'work at:ho$me'}
+    ${'list --input li'}       | ${'st.txt'} | ${'list.txt'}
+    ${'list --input=li'}       | ${'st.txt'} | ${'--input=list.txt'}
+    ${'list --input ~/bin/fi'} | ${'lings'}  | ${'~/bin/filings'}
+    ${'verify a\\ fo'}         | ${'lder'}   | ${'a folder/'}
+  `(
+    'completes $line as one word that means it',
+    async ({ line, rest, word }: Record<'line' | 'rest' | 'word', string>) => {
+      const place = await shellHome();
+      await place.write('list.txt', '');
+      await mkdir(place.at('a folder'));
+      await place.config({ profiles: { 'work at:ho$me': {} } });
+      const terminal = await terminalOf(shell, place);
+      // zsh takes the slash behind a directory away again.
+      const got = shell === 'zsh' ? word.replace(/\/$/, '') : word;
+      await terminal.completes(`filings ${line}`, rest, got.replace('~', place.home));
+    },
+  );
 
   test('completion ends silently when the service does not respond, and at once after Ctrl-C', async () => {
     const server = await scripted(() => {});

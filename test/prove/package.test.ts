@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { rootCertificates } from 'node:tls';
@@ -63,10 +63,10 @@ describe.each(MAJORS)('the package on Node %i', (major) => {
   });
 
   onThisNode('downloads the samples from the sandbox, without messages caused by settings of Node', async () => {
-    const { outputOf, path, read, home } = await user();
+    const { outputOf, read, write, home } = await user();
     await outputOf(['config', 'set', 'base-url', 'https://api.example.com']);
     const samples = join(ROOT, 'samples');
-    await writeFile(join(path, 'ca.pem'), rootCertificates[0] ?? '');
+    await write('ca.pem', rootCertificates[0] ?? '');
     const own = { NODE_OPTIONS: '--max-old-space-size=500', NODE_EXTRA_CA_CERTS: 'ca.pem' };
     for (const accession of await readdir(samples)) {
       await outputOf(['--sandbox', '--quiet', 'download', accession, '--all'], own);
@@ -79,10 +79,9 @@ describe.each(MAJORS)('the package on Node %i', (major) => {
   });
 
   onThisNode('serves, hashes and verifies a large file', async () => {
-    const { outputOf, start, path, read } = await user();
-    await mkdir(join(path, 'archive', ACCESSION), { recursive: true });
+    const { outputOf, start, read, write } = await user();
     const bytes = randomBytes(20_000_000);
-    await writeFile(join(path, 'archive', ACCESSION, 'large.bin'), bytes);
+    await write(`archive/${ACCESSION}/large.bin`, bytes);
     const { stdout, kill, ended } = start('serve', 'archive', '--port', '0');
     await Promise.race([ended, until(() => stdout().includes('\n'))]);
     const sha256 = createHash('sha256').update(bytes).digest('hex');

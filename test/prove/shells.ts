@@ -1,4 +1,4 @@
-import { chmod, copyFile, mkdir, writeFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { spawn } from '@lydell/node-pty';
 import { onTestFinished } from 'vitest';
@@ -34,19 +34,15 @@ printf 'GOT<%s>\\n' "$last"
 
 /** A home in which `filings` is on the PATH and its completions are installed as the manual says. */
 export async function shellHome() {
-  const { home, path } = await emptyPlace();
-  await mkdir(join(home, 'bin'));
-  const program = join(home, 'bin/filings');
-  await writeFile(program, PROGRAM);
-  await chmod(program, 0o755);
+  const place = await emptyPlace();
+  await place.write('../bin/filings', PROGRAM, 0o755);
   for (const [shell, file] of Object.entries(INSTALLED)) {
-    await mkdir(join(home, file, '..'), { recursive: true });
-    await copyFile(join(COMPLETIONS, `filings.${shell}`), join(home, file));
+    await place.write(`../${file}`, await readFile(join(COMPLETIONS, `filings.${shell}`)));
   }
-  await writeFile(join(home, '.bashrc'), START.bash);
-  await writeFile(join(home, '.zshrc'), START.zsh);
-  await writeFile(join(home, '.config/fish/config.fish'), START.fish);
-  return { home, path };
+  await place.write('../.bashrc', START.bash);
+  await place.write('../.zshrc', START.zsh);
+  await place.write('../.config/fish/config.fish', START.fish);
+  return place;
 }
 
 /** An interactive shell on a terminal. */
@@ -64,26 +60,28 @@ export async function terminalOf(shell: Shell, { home, path }: { home: string; p
     seen += data;
   });
   await until(() => seen.includes('READY> '));
+  /** Waits until the text is on the screen, after the first `from` characters. */
+  const shows = (text: string, from: number) => until(() => seen.slice(from).includes(text));
   return {
     /** All output on the screen. */
     seen: () => seen,
     type: (keys: string) => terminal.write(keys),
-    /** Waits until the text is on the screen, after the first `from` characters. */
-    async shows(text: string, from = 0) {
-      await until(() => seen.slice(from).includes(text));
-    },
+    shows,
     /**
-     * Types a line and requests completions, repeatedly if the service was too slow, until `text` appears after the
-     * line.
+     * Types a line and requests completions, repeatedly if the service was too slow, until `rest` appears after the
+     * line. Then runs the line, whose last argument must be `word`.
      */
-    async completes(line: string, text: string) {
+    async completes(line: string, rest: string, word: string) {
       const from = seen.length;
       terminal.write(line);
-      const isShown = () => plain(seen.slice(from)).split(line.trimEnd()).slice(1).join('').includes(text);
+      const isShown = () => plain(seen.slice(from)).split(line.trimEnd()).slice(1).join('').includes(rest);
       for (let waited = 0; !isShown(); waited += 1) {
         if (waited % 30 === 0) terminal.write('\t');
         await new Promise((resolve) => setTimeout(resolve, 100));
       }
+      // Keys that come while a shell completes wait for it.
+      terminal.write('\r');
+      await shows(`GOT<${word}>`, from);
     },
   };
 }

@@ -122,14 +122,11 @@ export function testPage(
   });
   afterAll(() => home.remove());
 
-  test.each(blocks.map((block) => [block.line, block.firstLine, block] as const))(
-    'line %i works as written: %s',
-    async (_, __, block) => {
-      const check = CHECKS[block.language];
-      if (!check) throw new Error(`no check for a block of '${block.language}': see CHECKS`);
-      await check(block, home);
-    },
-  );
+  test.for(blocks)('line $line works as written: $firstLine', async (block) => {
+    const check = CHECKS[block.language];
+    if (!check) throw new Error(`no check for a block of '${block.language}': see CHECKS`);
+    await check(block, home);
+  });
 
   test('the program still starts afterwards', async () => {
     expect(`${(await home.bash('filings --version', [])).stdout}`).toMatch(/^filings \d/);

@@ -21,16 +21,11 @@ export const windowsPath = (path: string) => `Z:${path.replaceAll('/', '\\')}`;
 
 /** The module that Node must load before the program. */
 export const KEEP_ALIVE = windowsPath(join(import.meta.dirname, 'no-keep-alive.cjs'));
-/** The actions of a run between its start and its end. */
-interface Running {
-  readonly ended: Promise<WindowsEnded>;
-  kill(): void;
-  closeStdout(): void;
-}
 
-interface WindowsEnded {
+/** The result of a run as the agent sends it. Its output is in base64. */
+interface Reply {
   readonly exitCode: number;
-  readonly stdout: Buffer;
+  readonly stdout: string;
   readonly stderr: string;
 }
 
@@ -61,25 +56,21 @@ export async function startWindows(node: string) {
   const arrived = once(server, 'connection');
   const agent = spawn(WINE, [node, join(import.meta.dirname, 'agent.js'), `${port}`], { env, stdio: 'ignore' });
   const [socket] = await arrived;
-  const waiting = new Map<number, (reply: { exitCode: number; stdout: string; stderr: string }) => void>();
+  const waiting = new Map<number, (reply: Reply) => void>();
   createInterface({ input: socket }).on('line', (line) => {
     const reply = JSON.parse(line);
     waiting.get(reply.id)?.(reply);
   });
-  let last = 0;
   const send = (message: object) => void socket.write(`${JSON.stringify(message)}\n`);
   const request = (action: string, more: object) => {
-    last += 1;
-    const id = last;
-    const replied = new Promise<{ exitCode: number; stdout: string; stderr: string }>((resolve) => {
-      waiting.set(id, resolve);
-    });
+    const id = waiting.size;
+    const replied = new Promise<Reply>((resolve) => waiting.set(id, resolve));
     send({ action, id, ...more });
     return { id, replied };
   };
 
   /** Starts the program on Node for Windows. */
-  function startFilings(args: readonly string[], { cwd, env = {}, input = '' }: StartOptions): Running {
+  function startFilings(args: readonly string[], { cwd, env = {}, input = '' }: StartOptions) {
     const bytes = Buffer.from(input as string).toString('base64');
     const words = ['--require', KEEP_ALIVE, windowsPath(BIN), ...args];
     const { id, replied } = request('start', { args: words, cwd: windowsPath(cwd), env, input: bytes });
