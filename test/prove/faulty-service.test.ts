@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto';
-import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { batchPlace } from '../program/batch.ts';
 import { head } from '../servers/answers.ts';
@@ -42,34 +41,26 @@ const filings = Object.fromEntries(
 );
 const all = numbers.flatMap((number) => names.map((name) => `${number}/${name}`));
 
-test.each<[string, boolean, string, readonly Fault[]]>([
-  ['recover at the second try', false, '2', ['404']],
-  ['never recover', true, '0', FAULTS],
-])(
-  'a mirror of 2,000 files reports each file once, with the right bytes, if the faults %s',
-  async (_what, forever, retries, lost) => {
-    const archive = await startArchive(filings, { instead: faulty(forever) });
-    const place = await batchPlace(archive.env);
-    const keeping = '--all -q -d out --checksums --done done --failed failed -j 16 --idle-timeout 3s --retries';
-    const { exitCode, report } = await place.batch(numbers, [...keeping.split(' '), retries]);
-    const isLost = (path: string) => lost.some((fault) => fault === faultOf(path));
-    const missed = all.filter(isLost);
-    expect(exitCode).toBe(3);
-    const lines = report.files.map((file) => `${file.accession_no}/${file.file_name} ${file.result === 'failed'}`);
-    expect(lines.sort()).toEqual(all.map((path) => `${path} ${isLost(path)}`).sort());
-    expect(report.summaries).toMatchObject([
-      { failed: missed.length, not_started: 0, exit_code: 3, requests: archive.requests.length },
-    ]);
-    // No other file exists, such as a part.
-    const tree = Object.entries(await treeOf(join(place.path, 'out')));
-    const files = tree.filter(([path]) => !path.endsWith('SHA256SUMS'));
-    expect(Object.fromEntries(files)).toEqual(
-      Object.fromEntries(all.filter((path) => !isLost(path)).map((path) => [path, body(path)])),
-    );
-    const linesOf = async (name: string) => (await place.read(name)).toString().split('\n').filter(Boolean).sort();
-    expect(await linesOf('failed')).toEqual(missed.map((path) => path.replace('/', ' ')).sort());
-    const whole = numbers.filter((number) => !missed.some((path) => path.startsWith(number)));
-    expect((await linesOf('done')).map((line) => line.split('\t')[0])).toEqual(whole.sort());
-    expect((await place.filings(['verify', 'out'], archive.env)).exitCode).toBe(0);
-  },
-);
+test.for([
+  { what: 'recover at the second try', forever: false, retries: '2', lost: ['404'] },
+  { what: 'never recover', forever: true, retries: '0', lost: [...FAULTS] },
+])('a mirror of 2,000 files reports each file once, and is right, if the faults $what', async (row) => {
+  const archive = await startArchive(filings, { instead: faulty(row.forever) });
+  const place = await batchPlace(archive.env);
+  const keeping = '--all -q -d out --checksums --done done --failed failed -j 16 --idle-timeout 3s --retries';
+  const { exitCode, report } = await place.batch(numbers, [...keeping.split(' '), row.retries]);
+  const isLost = (path: string) => row.lost.includes(faultOf(path) ?? 'none');
+  const [missed, got] = [all.filter(isLost), all.filter((path) => !isLost(path))];
+  const lines = report.files.map((file) => `${file.accession_no}/${file.file_name} ${file.result === 'failed'}`);
+  expect(lines.sort()).toEqual(all.map((path) => `${path} ${isLost(path)}`).sort());
+  const summary = { failed: missed.length, not_started: 0, exit_code: 3, requests: archive.requests.length };
+  expect([exitCode, ...report.summaries]).toMatchObject([3, summary]);
+  // No other file exists, such as a part.
+  const files = Object.entries(await treeOf(place.at('out'))).filter(([path]) => !path.endsWith('SHA256SUMS'));
+  expect(Object.fromEntries(files)).toEqual(Object.fromEntries(got.map((path) => [path, body(path)])));
+  const linesOf = async (name: string) => `${await place.read(name)}`.split('\n').filter(Boolean).sort();
+  expect(await linesOf('failed')).toEqual(missed.map((path) => path.replace('/', ' ')).sort());
+  const whole = numbers.filter((number) => !missed.some((path) => path.startsWith(number)));
+  expect((await linesOf('done')).map((line) => line.split('\t')[0])).toEqual(whole.sort());
+  expect((await place.filings(['verify', 'out'], archive.env)).exitCode).toBe(0);
+});
