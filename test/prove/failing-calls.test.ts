@@ -19,6 +19,13 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
+/** Another program is faster than link, which then fails as without hard links. */
+const LINK_LOSES = `const fs = require('node:fs');
+fs.linkSync = (_, to) => {
+  fs.writeFileSync(to, 'another');
+  throw Object.assign(new Error('EPERM'), { code: 'EPERM' });
+};`;
+
 /**
  * Runs the program under strace, and fails some calls: `fsync:error=EIO:when=2`. Returns its result with the log of these
  * calls. One thread makes all large writes and all flushes, because strace counts by thread.
@@ -70,6 +77,12 @@ test.for(['EOPNOTSUPP', 'EMLINK'])('renames a complete part if link fails with %
   const { exitCode, stderr } = await traced(place, `link:error=${error}`, GET);
   expect([exitCode, await place.names()], stderr).toEqual([0, [NAME]]);
   expect((await place.read(NAME)).equals(FILE)).toBe(true);
+});
+
+test('does not replace a file that appears just before link fails', async ({ place }) => {
+  const hook = await place.write('../hook.cjs', LINK_LOSES);
+  const { exitCode, stderr } = await place.filings(GET, { ...env, NODE_OPTIONS: `--require ${hook}` });
+  expect([exitCode, await place.names(), `${await place.read(NAME)}`], stderr).toEqual([8, [NAME], 'another']);
 });
 
 describe('SIGKILL', () => {

@@ -4,7 +4,7 @@ import { readReport } from '../program/batch.ts';
 import { accession, startArchive } from '../servers/archive.ts';
 
 const [A, B] = [accession(1), accession(2)];
-const FILINGS = { [A]: { 'a.htm': 'a', 'ex1.htm': 'ex' }, [B]: { 'b.htm': 'b' } };
+const FILINGS = { [A]: { 'a.htm': 'a' }, [B]: { 'b.htm': 'b', 'ex1.htm': 'ex' } };
 const SUMS = `out/${A}/SHA256SUMS`;
 /** Size limit of a file, in bytes. */
 const MAX_FILE_BYTES = 4096;
