@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { mkdir, readdir, readFile, realpath, rm, writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { readdir, readFile, realpath, rm } from 'node:fs/promises';
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { type Workplace, workplace } from '../../cli/program.ts';
 import { ALL, crashTree, type Dice, dice, FATES, type Fate, randomFates, type Tree } from './crash-state.ts';
@@ -49,7 +49,7 @@ describe('after a power cut between any two system calls', () => {
 /** Runs a scenario. Checks each possible state after a power cut at each of its moments once, and returns some of them. */
 async function search({ acts, old = new Map() }: Scenario, { place, service, expectation }: Stage, roll: Dice) {
   const before = new Map([...old, ['in', Buffer.from(NUMBERS.join('\n'))]]);
-  await rebuild(place.path, before);
+  await rebuild(place, before);
   const replay = new Replay(await realpath(place.path), before);
   const digests = new Set<string>();
   const faults: string[] = [];
@@ -97,7 +97,7 @@ async function rerun(
   { acts, files }: Scenario,
   { place, service, expectation }: Stage,
 ): Promise<string[]> {
-  await rebuild(place.path, state);
+  await rebuild(place, state);
   const faults: string[] = [];
   const last = acts.at(-1)?.args ?? [];
   const ended = await place.filings(last, service.env);
@@ -123,13 +123,10 @@ async function treeAt(path: string): Promise<Tree> {
   return new Map(await Promise.all(read));
 }
 
-/** Replaces the content of a directory by a tree. */
-async function rebuild(path: string, tree: Tree): Promise<void> {
-  for (const name of await readdir(path)) await rm(join(path, name), { recursive: true });
-  for (const [name, content] of tree) {
-    await mkdir(dirname(join(path, name)), { recursive: true });
-    await writeFile(join(path, name), content);
-  }
+/** Replaces the content of a place by a tree. */
+async function rebuild({ names, at, write }: Workplace, tree: Tree): Promise<void> {
+  for (const name of await names()) await rm(at(name), { recursive: true });
+  for (const [name, content] of tree) await write(name, content);
 }
 
 const hashes = new WeakMap<Buffer, string>();

@@ -1,6 +1,7 @@
-import { chmod, mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { readdir, readFile, stat } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { BIN, NODE } from '../../cli/program.ts';
+import type { Place } from '../../program/place.ts';
 import { head, rangeStart, sendFile } from '../../servers/answers.ts';
 import { accession, type Filings, type Instead } from '../../servers/archive.ts';
 
@@ -17,13 +18,10 @@ export const FILINGS: Filings = Object.fromEntries(
 
 export const NUMBERS = Object.keys(FILINGS);
 
-/** Writes a script `filings` into the `bin` of a home. It runs the built program by default. Returns a PATH with it. */
-export async function programAt(home: string, script = `exec ${PROGRAM} "$@"`): Promise<string> {
-  const folder = join(home, 'bin');
-  await mkdir(folder, { recursive: true });
-  await writeFile(join(folder, 'filings'), `#!/bin/sh\n${script}\n`);
-  await chmod(join(folder, 'filings'), 0o755);
-  return `${folder}:${process.env.PATH ?? ''}`;
+/** Writes a script `filings` into the home of a place. It runs the built program by default. Returns a PATH with it. */
+export async function programAt({ write }: Place, script = `exec ${PROGRAM} "$@"`): Promise<string> {
+  const program = await write('../bin/filings', `#!/bin/sh\n${script}\n`, 0o755);
+  return `${dirname(program)}:${process.env.PATH ?? ''}`;
 }
 
 /** The command line of the built program, quoted for a shell. */

@@ -8,7 +8,7 @@ test('GNU parallel as in docs/scaling.md mirrors the same tree as one run, and r
 }) => {
   const archive = await startArchive(FILINGS);
   await place.write('accessions.txt', NUMBERS.map((number) => `${number}\n`).join(''));
-  const env = { ...archive.env, PATH: await programAt(place.home) };
+  const env = { ...archive.env, PATH: await programAt(place) };
   // Small blocks, so that each run gets some lines.
   const line =
     'parallel --pipe --round-robin --block 100 -j4 filings download -i - --all --checksums -q -d mirror --done mirror.done < accessions.txt';

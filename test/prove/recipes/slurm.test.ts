@@ -25,12 +25,12 @@ describe.runIf(process.getuid?.() === 0)('mirror.sbatch', () => {
   async function setUp(instead?: Instead) {
     const [archive, place] = [await startArchive(FILINGS, instead && { instead }), await workplace()];
     await place.write('accessions.txt', NUMBERS.map((number) => `${number}\n`).join(''));
-    const env = { ...archive.env, HOME: place.home, PATH: await programAt(place.home) };
+    const env = { ...archive.env, HOME: place.home, PATH: await programAt(place) };
     const submit = (options: readonly string[], more: readonly string[], extra = {}) => {
       const line = ['sbatch', '--parsable', ...options, SCRIPT, 'accessions.txt', 'mirror', '--all', ...more];
       return cluster.run(line, { env: { ...env, ...extra }, cwd: place.path });
     };
-    return { archive, ...place, submit };
+    return { archive, place, ...place, submit };
   }
 
   test('mirrors the same tree with eight tasks as one run, and requests each file once', async () => {
@@ -54,9 +54,9 @@ describe.runIf(process.getuid?.() === 0)('mirror.sbatch', () => {
   test('resumes a large file at the same byte after a task was requeued', async () => {
     const [large = ''] = inShard(3);
     const { starts, instead, hasStalled } = stallingOnce(large, 'ex99.htm');
-    const { home, at, read, submit } = await setUp(instead);
+    const { place, at, read, submit } = await setUp(instead);
     // The program needs a second to end, as on a slow disk. The end of the script must not kill it.
-    await programAt(home, `trap : TERM\n${PROGRAM} "$@"\ncode=$?; sleep 1; echo $code >> ended; exit $code`);
+    await programAt(place, `trap : TERM\n${PROGRAM} "$@"\ncode=$?; sleep 1; echo $code >> ended; exit $code`);
     // A single task of the array, as a user submits it again.
     const task = `${await submit(['--array=3'], ['--jobs', '1'])}_3`;
     await until(() => hasStalled(at(`mirror/${large}`)));
