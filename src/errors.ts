@@ -1,7 +1,7 @@
 // The error class of the program, with its codes and exit statuses. An error is data: `messageOf` makes its message, in
 // which text from elsewhere is marked, and whoever prints the message redacts and shortens that text.
 
-import { foreign, unmarked } from './secrets.ts';
+import { markForeign, removeMarks } from './secrets.ts';
 
 /** The table of exit statuses. `interrupted` adds the number of the signal to 128. */
 const EXITS = [
@@ -73,7 +73,7 @@ export interface Subject {
 /** The parts of an error that its message is made of. */
 export interface MessageParts {
   readonly subject?: Subject | undefined;
-  /** What went wrong, in the program's own words. Text from elsewhere in it is marked by `foreign`. */
+  /** What went wrong, in the program's own words. Text from elsewhere in it is marked by `markForeign`. */
   readonly reason: string;
   /** The words of the service, of a proxy or of the system about the error, as they came. */
   readonly quote?: string | undefined;
@@ -86,7 +86,7 @@ export interface MessageParts {
 }
 
 export interface FilingsErrorDetails extends Omit<MessageParts, 'reason'> {
-  /** What to do next, in one sentence, in which text from elsewhere is marked by `foreign`. */
+  /** What to do next, in one sentence, in which text from elsewhere is marked by `markForeign`. */
   readonly hint?: string | undefined;
   readonly problem?: Problem | undefined;
   /** The earliest time for a retry, in milliseconds since the epoch. */
@@ -114,7 +114,7 @@ export interface FilingsErrorDetails extends Omit<MessageParts, 'reason'> {
 export function messageOf({ subject, reason, quote, tries, serviceWaitMs, remarks = [] }: MessageParts): string {
   const names = subject ? namesOf(subject) : [];
   const wait = serviceWaitMs === undefined ? [] : [`the service asks to wait ${Math.ceil(serviceWaitMs / 1000)} s`];
-  const sentence = [...names, reason, ...(quote === undefined ? [] : [foreign(quote)]), ...wait].join(': ');
+  const sentence = [...names, reason, ...(quote === undefined ? [] : [markForeign(quote)]), ...wait].join(': ');
   return [sentence, ...(tries === undefined ? [] : [`${tries} tries`]), ...remarks].join('; ');
 }
 
@@ -162,7 +162,7 @@ export class FilingsError extends Error implements MessageParts {
 
   /** The message with all secrets that the service may have echoed. Whatever is printed is made by `messageOf`. */
   override get message(): string {
-    return unmarked(messageOf(this));
+    return removeMarks(messageOf(this));
   }
 
   /** The exit status of a run that ends with this error. */

@@ -5,7 +5,7 @@ import { FilingsError } from './errors.ts';
 import { homeIn } from './paths.ts';
 import { withinDeadline } from './session/deadline.ts';
 import { reportError } from './session/report-error.ts';
-import { rememberEnvironment, rememberSettings } from './settings/layers.ts';
+import { registerEnvironmentSecrets, registerSecretSettings } from './settings/layers.ts';
 import type { Flags, ParsedLine } from './spec/command.ts';
 import { columnsOf, guardStream, isBrokenPipe, write } from './stdio/output.ts';
 import { systemWorld, type World } from './world.ts';
@@ -38,10 +38,10 @@ function runIn(world: World): ProgramRun {
   });
   const work = async () => {
     try {
-      rememberEnvironment(world);
+      registerEnvironmentSecrets(world);
       if (isCompletion)
         return await (await import('./commands/completion/complete.ts')).complete(words, COMMANDS, world);
-      rememberSettings(flags, world);
+      registerSecretSettings(flags, world);
       if (line === undefined) throw error;
       return await execute(line, flags, world);
     } catch (thrown) {

@@ -1,46 +1,57 @@
-// All secrets that a run has read. Text from elsewhere is redacted with them, and a redirect that holds one is refused.
-// The program's own words are never redacted: a key `downloaded` must not change "3 downloaded". So whoever puts text
-// from elsewhere into a message marks it with `foreign`, and whoever prints the message redacts the marked text only.
+// Keeps every secret that a run has read, and removes them from text that the program did not write: text of the
+// service, of a proxy or of the system. The program's own words are never redacted, because a key that is `downloaded`
+// must not change "3 downloaded". So code that puts foreign text into a message marks it with `markForeign`, and code
+// that prints the message redacts only the marked text.
 
 import { shortened } from './text.ts';
 
 export const REDACTED = '[redacted]';
-/** Shorter secrets are redacted only in known positions, because their value may be an ordinary word. */
+/**
+ * Shorter secrets, which may be ordinary words, are redacted only where a key is expected: in the positions of
+ * {@link KEY_IN_URL}, and after the name of a field that holds a key.
+ */
 const MIN_LENGTH = 8;
 
-/** Marks text from elsewhere (the service, a proxy, the system) in a message. It is redacted when it is printed. */
-export function foreign(text: string): string {
-  // Unicode reserves these noncharacters for use inside a program.
-  return `\ufdd0${unmarked(text)}\ufdd1`;
+/** Marks foreign text in a message, so that it is redacted when the message is printed. */
+export function markForeign(text: string): string {
+  // U+FDD0 and U+FDD1 are noncharacters, which Unicode reserves for use inside a program.
+  return `\ufdd0${removeMarks(text)}\ufdd1`;
 }
 
-/** Returns a message as it came, with all secrets: only for code that does not print it. */
-export function unmarked(message: string): string {
+/** Returns a message without marks but with all secrets. Never print the result. */
+export function removeMarks(message: string): string {
   return message.replace(/[\ufdd0\ufdd1]/g, '');
 }
 
-/** A percent sign that may itself be percent-encoded any number of times. */
+/** A percent sign, which may be percent-encoded itself any number of times: `%`, `%25`, `%2525`. */
 const PERCENT = '%(?:25)*';
-/** Characters that an encoder never leaves in a URL. It leaves an apostrophe, for example. */
-const NEVER = '\\0-\\x20"<>';
+/** Characters that every encoder escapes, so that they end a URL. An apostrophe does not: encoders may keep it. */
+const URL_END = '\\0-\\x20"<>';
 
-/** The positions of a key in a URL (service.md, section 5), and the position of user and password in any URL. */
-const IN_URL = [
-  `(?<=[?&;/]apikey=)[^&#${NEVER}]+`,
-  `(?<=${PERCENT}(?:3f|26)apikey${PERCENT}3d)(?:(?!${PERCENT}2[36])[^&#${NEVER}])+`,
-  `(?<=/APIKEY-)[^/?#${NEVER}]+`,
-  `(?<=${PERCENT}2fAPIKEY-)(?:(?!${PERCENT}(?:2f|3f|23))[^/?#${NEVER}])+`,
-  `(?<=://)[^/?#${NEVER}]+(?=@)`,
-  `(?<=${PERCENT}3a${PERCENT}2f${PERCENT}2f)(?:(?!${PERCENT}(?:2f|3f|23))[^/?#${NEVER}])+?(?=${PERCENT}40)`,
+/**
+ * Matches a key in a URL (service.md, section 5), then user and password before the `@` of a URL. Each position is
+ * there twice: as it is, and percent-encoded, because a redirect may carry the URL in a parameter of its own URL.
+ */
+const KEY_IN_URL = [
+  `(?<=[?&;/]apikey=)[^&#${URL_END}]+`,
+  `(?<=${PERCENT}(?:3f|26)apikey${PERCENT}3d)(?:(?!${PERCENT}2[36])[^&#${URL_END}])+`,
+  `(?<=/APIKEY-)[^/?#${URL_END}]+`,
+  `(?<=${PERCENT}2fAPIKEY-)(?:(?!${PERCENT}(?:2f|3f|23))[^/?#${URL_END}])+`,
+  `(?<=://)[^/?#${URL_END}]+(?=@)`,
+  `(?<=${PERCENT}3a${PERCENT}2f${PERCENT}2f)(?:(?!${PERCENT}(?:2f|3f|23))[^/?#${URL_END}])+?(?=${PERCENT}40)`,
 ].join('|');
-const KEYS_IN_URL = new RegExp(IN_URL, 'gi');
+const ALL_KEYS_IN_URL = new RegExp(KEY_IN_URL, 'gi');
 
-/** Returns a URL of our own without the key, whatever the key's length is. */
-export function withoutKey(url: string): string {
-  return url.replace(KEYS_IN_URL, REDACTED);
+/** Redacts the key in a URL of a request, even if the key is shorter than {@link MIN_LENGTH}. */
+export function redactKeyInUrl(url: string): string {
+  return url.replace(ALL_KEYS_IN_URL, REDACTED);
 }
 
-/** A form of a secret. At its ends, base64 has characters that also hold bits of the text around the secret. */
+/**
+ * An encoded form of a secret, to search for. In base64, the first and the last character may mix bits of the secret
+ * with bits of the text around it. Such a character is unknown, so the form leaves it out, but it is redacted as well:
+ * `before` and `after` count these characters.
+ */
 interface Needle {
   readonly text: string;
   readonly before: 0 | 1;
@@ -50,54 +61,58 @@ interface Needle {
 type Range = readonly [from: number, to: number];
 
 /**
- * Finds secrets in text from elsewhere: of any length in the positions where this program or the service puts them, and
- * from {@link MIN_LENGTH} characters on anywhere, as they are, percent-encoded any number of times, and in base64.
+ * Finds secrets in foreign text. A secret of at least {@link MIN_LENGTH} characters is found anywhere: as it is,
+ * percent-encoded any number of times, or in base64. A shorter one is found where this program or the service puts
+ * keys.
  */
 export class Secrets {
-  /** The encoded forms of each secret, or none if it is too short. */
+  /** The forms of each secret. A secret that is too short to be searched for has an empty list. */
   readonly #needles = new Map<string, readonly Needle[]>();
-  /** The names of fields, parameters and members of JSON that hold a key or a token. */
-  readonly #names = new Set(['authorization', 'proxy-authorization', 'x-service-key', 'apikey']);
-  #inPosition: RegExp | undefined;
+  /** The names of header fields, parameters and JSON members that hold a key or a token. */
+  readonly #secretNames = new Set(['authorization', 'proxy-authorization', 'x-service-key', 'apikey']);
+  #positionPattern: RegExp | undefined;
 
   add(secret: string | Buffer): void {
-    const bytes = bytesOf(secret);
+    const bytes = toByteString(secret);
     if (bytes === '' || this.#needles.has(bytes)) return;
-    // The address that a login page puts into base64 has its key percent-encoded.
+    // A login page may put the whole address of a request into base64. In that address the key is percent-encoded.
     const inBase64 = [
-      ...base64Needles(bytes),
-      ...base64Needles(encodeURIComponent(`${Buffer.from(secret as string)}`)),
+      ...createBase64Needles(bytes),
+      ...createBase64Needles(encodeURIComponent(`${Buffer.from(secret as string)}`)),
     ];
-    this.#needles.set(bytes, bytes.length < MIN_LENGTH ? [] : [needle(bytes), ...inBase64]);
+    this.#needles.set(bytes, bytes.length < MIN_LENGTH ? [] : [createNeedle(bytes), ...inBase64]);
   }
 
-  /** Forgets a secret. A run of many hours mints many tokens, and expired ones need not be redacted. */
+  /** Forgets an expired token, because a run of many hours mints many, and each one costs time in every search. */
   forget(secret: string): void {
-    this.#needles.delete(bytesOf(secret));
+    this.#needles.delete(toByteString(secret));
   }
 
-  /** Adds the name of the field in which the key is sent. */
-  addName(name: string): void {
-    this.#names.add(name.toLowerCase());
-    this.#inPosition = undefined;
+  /** Adds the name of the header field in which the key is sent. */
+  addSecretName(name: string): void {
+    this.#secretNames.add(name.toLowerCase());
+    this.#positionPattern = undefined;
   }
 
-  /** Whether the field or the member of JSON with this name holds a key or a token. */
   isSecretName(name: string): boolean {
-    return this.#names.has(name.toLowerCase());
+    return this.#secretNames.has(name.toLowerCase());
   }
 
-  /** Whether a text has a secret of this run: anywhere, or a short one in a position where `redact` would find it. */
+  /**
+   * Returns whether a text contains a secret of this run that `redact` would find: a short one only where a key is
+   * expected.
+   */
   holds(text: string): boolean {
     if (this.#find(text).length > 0) return true;
     const secrets = [...this.#needles.keys()];
-    const isSecret = (found: string, secret: string) => found === secret || found.endsWith(`:${secret}`);
-    return (text.match(this.#positions()) ?? [])
-      .map((each) => canonicalView(bytesOf(each)).text)
-      .some((each) => secrets.some((secret) => isSecret(each, canonicalView(secret).text)));
+    // Between `//` and `@` of a URL, the secret follows the user name and a colon.
+    const isSecret = (match: string, secret: string) => match === secret || match.endsWith(`:${secret}`);
+    return (text.match(this.#getPositionPattern()) ?? [])
+      .map((match) => canonicalize(toByteString(match)).text)
+      .some((match) => secrets.some((secret) => isSecret(match, canonicalize(secret).text)));
   }
 
-  /** Returns text from elsewhere without secrets. */
+  /** Redacts the secrets in foreign text. */
   redact(text: string): string {
     const bytes = Buffer.from(text);
     let [result, end] = ['', 0];
@@ -105,77 +120,91 @@ export class Secrets {
       if (end === 0 || from > end) result += bytes.toString('utf8', end, from) + REDACTED;
       end = Math.max(end, to);
     }
-    return (result + bytes.toString('utf8', end)).replace(this.#positions(), REDACTED);
+    return (result + bytes.toString('utf8', end)).replace(this.#getPositionPattern(), REDACTED);
   }
 
-  /** Returns a message without marks. The text from elsewhere has no secrets any more, and the rest is unchanged. */
+  /** Returns a message without marks, in which the marked text is redacted. */
   redactForeign(message: string): string {
+    // The second mark is optional, so that a message that has lost it is redacted, too.
     return message.replace(/\ufdd0([^\ufdd1]*)\ufdd1?/g, (_, text) => this.redact(text));
   }
 
-  /** Returns where the text has a secret, in bytes and in order. */
+  /** Returns where the text contains a secret, as ranges of its UTF-8 bytes in ascending order. They may overlap. */
   #find(text: string): readonly Range[] {
-    const bytes = bytesOf(text);
-    const view = canonicalView(bytes);
+    const bytes = toByteString(text);
+    const canonical = canonicalize(bytes);
     const ranges: Range[] = [];
     for (const [secret, needles] of this.#needles) {
-      // In the canonical view, a percent sign before a secret may have swallowed its beginning.
-      if (needles.length > 0) for (const at of places(bytes, secret)) ranges.push([at, at + secret.length]);
+      // The original is searched as well. In `%` followed by the secret `41bc…`, for example, canonicalizing takes
+      // `%41` for an encoded letter, and so destroys the beginning of the secret.
+      if (needles.length > 0) for (const at of findAll(bytes, secret)) ranges.push([at, at + secret.length]);
       for (const { text, before, after } of needles) {
-        for (const at of places(view.text, text)) {
+        for (const at of findAll(canonical.text, text)) {
           let end = at + text.length + after;
-          while (after && view.text[end] === '=') end += 1;
-          ranges.push([view.starts[at - before] ?? 0, view.starts[end] ?? bytes.length]);
+          // The padding of base64.
+          while (after && canonical.text[end] === '=') end += 1;
+          ranges.push([canonical.starts[at - before] ?? 0, canonical.starts[end] ?? bytes.length]);
         }
       }
     }
     return ranges.sort(([a], [b]) => a - b);
   }
 
-  #positions(): RegExp {
-    if (this.#inPosition) return this.#inPosition;
-    const names = [...this.#names].map((name) => name.replace(/[$*+.^|]/g, '\\$&')).join('|');
+  /** Returns the pattern for whatever stands where a key or a token is expected. */
+  #getPositionPattern(): RegExp {
+    if (this.#positionPattern) return this.#positionPattern;
+    const names = [...this.#secretNames].map((name) => name.replace(/[$*+.^|]/g, '\\$&')).join('|');
     const scheme = '(?:basic|bearer) ';
-    // As in a head (`Authorization: Basic KEY`) or in JSON, of which the quotes may be escaped.
+    // Matches a header line (`Authorization: Basic KEY`) and JSON (`"apikey": "KEY"`). The quotes of JSON are escaped
+    // when the JSON is in a string of other JSON.
     const quote = `(?:\\\\{0,3}["'])?`;
     const afterName = `(?<=(?<![\\w-])(?:${names})${quote} ?[:=] ?${quote}(?:${scheme})?)`;
-    this.#inPosition = new RegExp(`${IN_URL}|${afterName}(?!${scheme}|[[{])(?:\\\\.|[^\\s"<>\\\\])+`, 'gi');
-    return this.#inPosition;
+    this.#positionPattern = new RegExp(`${KEY_IN_URL}|${afterName}(?!${scheme}|[[{])(?:\\\\.|[^\\s"<>\\\\])+`, 'gi');
+    return this.#positionPattern;
   }
 }
 
-/** Returns the bytes of a text in UTF-8, one character for each. */
-function bytesOf(text: string | Buffer): string {
+/**
+ * Returns a string with one character for each byte of the UTF-8 text, so that secrets which are not UTF-8 can be
+ * searched for as well, and an index is a number of bytes.
+ */
+function toByteString(text: string | Buffer): string {
   return Buffer.from(text as string).toString('latin1');
 }
 
-/** Returns all indexes at which a text has another. A very short one, as of backslashes alone, would be everywhere. */
-function places(text: string, wanted: string): number[] {
-  const found: number[] = [];
-  if (wanted.length < MIN_LENGTH / 2) return found;
-  for (let at = text.indexOf(wanted); at >= 0; at = text.indexOf(wanted, at + 1)) found.push(at);
-  return found;
+/** Returns the indexes of all occurrences, including overlapping ones. */
+function findAll(text: string, wanted: string): number[] {
+  const indexes: number[] = [];
+  // Canonicalizing shortens a secret. One of backslashes alone becomes empty, and would be found everywhere.
+  if (wanted.length < MIN_LENGTH / 2) return indexes;
+  for (let at = text.indexOf(wanted); at >= 0; at = text.indexOf(wanted, at + 1)) indexes.push(at);
+  return indexes;
 }
 
-function needle(text: string, before: 0 | 1 = 0, after: 0 | 1 = 0): Needle {
-  return { text: canonicalView(text).text, before, after };
+function createNeedle(text: string, before: 0 | 1 = 0, after: 0 | 1 = 0): Needle {
+  return { text: canonicalize(text).text, before, after };
 }
 
-/** Returns the parts of base64 (RFC 4648) that a text has at the three alignments, whatever is around the text. */
-function base64Needles(bytes: string): Needle[] {
+/**
+ * Returns the three forms that a secret may have inside longer text in base64. Base64 encodes groups of three bytes
+ * (RFC 4648, section 4), so the form depends on whether the secret begins at the first, second or third byte of a
+ * group.
+ */
+function createBase64Needles(bytes: string): Needle[] {
   return ([0, 1, 2] as const).map((offset) => {
     const coded = Buffer.from(' '.repeat(offset) + bytes, 'latin1').toString('base64url');
     const after = (offset + bytes.length) % 3 === 0 ? 0 : 1;
-    return needle(coded.slice(offset === 0 ? 0 : offset + 1, coded.length - after), offset === 0 ? 0 : 1, after);
+    return createNeedle(coded.slice(offset === 0 ? 0 : offset + 1, coded.length - after), offset === 0 ? 0 : 1, after);
   });
 }
 
 /**
- * Returns a text in a form that is the same for all encodings of a secret, and where each of its characters begins in
- * the original: percent-encoding and backslashes (of JSON) are removed, blanks are plus signs (as in forms), base64 is as
- * in URLs, and letters are small (as in host names).
+ * Returns a text in a form that is the same for all encodings of a secret, and `starts`, the index in the original of
+ * each character. The form has no percent-encoding and no backslashes (JSON escapes). Spaces and plus signs are `-`,
+ * because forms encode a space as a plus sign, and base64url has `-` instead of the plus sign of base64. For the same
+ * reason slashes are `_`. Letters are lower-case, because host names are.
  */
-function canonicalView(original: string): { readonly text: string; readonly starts: readonly number[] } {
+function canonicalize(original: string): { readonly text: string; readonly starts: readonly number[] } {
   const starts: number[] = [];
   let text = '';
   for (const { 0: piece, 1: hex, index } of original.matchAll(/%(?:25)*([\da-f]{2})|[^%\\]+|%/gi)) {
@@ -186,16 +215,18 @@ function canonicalView(original: string): { readonly text: string; readonly star
   return { text: text.toLowerCase().replace(/[ +]/g, '-').replaceAll('/', '_'), starts };
 }
 
-/** Limits for foreign JSON in a log, in UTF-16 units: of one string, of all strings; and the entries at each level. */
-const MAX_TEXT = 2000;
+/** The longest string in a copy of foreign JSON, in UTF-16 units. */
+const MAX_STRING = 2000;
+/** The length of all strings in such a copy, in UTF-16 units. */
 const MAX_TOTAL = 20_000;
+/** The most members of an object or elements of an array in such a copy. */
 const MAX_ENTRIES = 25;
 
-/** Returns a bounded copy of JSON data in which no string, number or member name holds a secret. */
-export function redacted(value: unknown, secrets: Secrets): unknown {
+/** Returns a copy of JSON data that is short enough for a log, and in which strings, numbers and names are redacted. */
+export function redactJson(value: unknown, secrets: Secrets): unknown {
   let room = MAX_TOTAL;
   const copyText = (text: string) => {
-    const copy = shortened(secrets.redact(text), Math.min(MAX_TEXT, room));
+    const copy = shortened(secrets.redact(text), Math.min(MAX_STRING, room));
     room = Math.max(1, room - copy.length);
     return copy;
   };
@@ -204,7 +235,7 @@ export function redacted(value: unknown, secrets: Secrets): unknown {
     if (typeof value === 'number') return secrets.holds(`${value}`) ? REDACTED : value;
     if (typeof value !== 'object' || value === null) return value;
     if (Array.isArray(value)) return value.slice(0, MAX_ENTRIES).map(copy);
-    // fromEntries makes own members, so that a member called `__proto__` stays data.
+    // Unlike an assignment, fromEntries treats `__proto__` as an ordinary member.
     return Object.fromEntries(
       Object.entries(value)
         .slice(0, MAX_ENTRIES)

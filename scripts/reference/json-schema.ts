@@ -1,14 +1,14 @@
 import * as z from 'zod/mini';
-import { configSchema } from '../../src/settings/config-check.ts';
+import { createConfigSchema } from '../../src/settings/config-check.ts';
 import { expectedInFile, type NamedSetting, SETTINGS } from '../../src/settings/table.ts';
 
 /** The JSON Schema of the config file, for editors. */
 export function configJsonSchema(): string {
-  const schema = z.toJSONSchema(configSchema(), {
+  const schema = z.toJSONSchema(createConfigSchema(), {
     override({ jsonSchema, path, zodSchema }) {
       // Only the member itself gets a description, not its type beside `null`.
       if (zodSchema._zod.def.type !== 'optional') return;
-      const spec = SETTINGS.find(({ key, inFile }) => inFile && key === path.at(-1) && path.at(-2) === 'properties');
+      const spec = SETTINGS.find(({ name, inFile }) => inFile && name === path.at(-1) && path.at(-2) === 'properties');
       if (spec === undefined || isRecipeMember(path)) return;
       jsonSchema.description = descriptionOf(spec);
       if (spec.default !== undefined) jsonSchema.default = defaultOf(spec);

@@ -58,7 +58,7 @@ export function manPage({ version, date }: Release): string {
   ]);
   const variables = SETTINGS.flatMap(({ env, help }): Row[] => (env === undefined ? [] : [[env, sentence(help)]]));
   const members = SETTINGS.filter((spec) => spec.inFile).map(
-    ({ key, help, kind }): Row => [key, `${sentence(help)} It must be ${expectedInFile(kind)}.`],
+    ({ name, help, kind }): Row => [name, `${sentence(help)} It must be ${expectedInFile(kind)}.`],
   );
   const sections: readonly (readonly [heading: string, lines: readonly string[]])[] = [
     ['NAME', [`filings \\- ${escaped(PROGRAM.summary)}`]],

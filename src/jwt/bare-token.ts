@@ -1,40 +1,42 @@
-// Recognizes what people paste in place of a bare token: a header line, a token in quotes, the response of a token
-// endpoint. Sent as it is, each would be rejected by the service, or would give a refresh token away.
+// Recognizes what people paste instead of a bare token: a whole header line, a token in quotes, the JSON response of a
+// token endpoint. The service would reject each of them, and the JSON may hold a refresh token, which must not be sent.
 import { isJsonObject, parseJson } from '../json.ts';
 
-const BARE = /^[\w-]+\.[\w-]+\.[\w-]+$/;
-/** The usual names of a token in the response of an endpoint, the best first. */
-const MEMBERS = ['access_token', 'token', 'id_token', 'jwt', 'accessToken'];
+const BARE_TOKEN = /^[\w-]+\.[\w-]+\.[\w-]+$/;
+/**
+ * The names that token endpoints use for the token (RFC 6749, section 5.1: `access_token`), the most likely one first.
+ */
+const TOKEN_MEMBERS = ['access_token', 'token', 'id_token', 'jwt', 'accessToken'];
 const EXTRACT = `grep -oE '[A-Za-z0-9_-]+(\\.[A-Za-z0-9_-]+){2}'`;
 
 const WRAPPINGS: readonly (readonly [form: RegExp, reason: string])[] = [
   [/^["'].*["']$/s, 'is in quotes'],
-  [/^bearer\s/i, "begins with 'Bearer', which is not a part of it"],
-  [/^[\w-]+:\s/, 'is a whole header line, and not the token alone'],
+  [/^bearer\s/i, "begins with 'Bearer', which is not part of the token"],
+  [/^[\w-]+:\s/, 'is a whole header line, and not just the token'],
 ];
 
 interface TokenFault {
-  /** What was seen, as the end of a sentence. */
+  /** The end of a sentence whose subject is the text. */
   readonly reason: string;
-  /** A command that reads the text and writes the bare token. */
+  /** A shell command that reads the text from stdin and prints the bare token. */
   readonly filter: string;
 }
 
-/** Returns what else the text is, or undefined if it has the three parts of a token and nothing else. */
+/** Returns why the text is not a bare token, or undefined if it is one. Its contents are not checked. */
 export function findTokenFault(text: string): TokenFault | undefined {
-  if (BARE.test(text)) return undefined;
+  if (BARE_TOKEN.test(text)) return undefined;
   const reason = 'is not a JWT: three parts of base64url with dots between them';
   return findWrapping(text) ?? { reason, filter: EXTRACT };
 }
 
-/** Returns what stands around the token, or undefined if the text is no token in one of the usual wrappings. */
+/** Returns what is around the token, or undefined if the text does not look like one of the usual wrappings. */
 export function findWrapping(text: string): TokenFault | undefined {
   const trimmed = text.trim();
   const json = parseJson(trimmed);
   if (isJsonObject(json)) {
-    const member = MEMBERS.find((name) => name in json) ?? 'access_token';
-    return { reason: 'is JSON, as a token endpoint sends it, and not the token alone', filter: `jq -r .${member}` };
+    const member = TOKEN_MEMBERS.find((name) => name in json) ?? 'access_token';
+    return { reason: 'is JSON, such as a token endpoint sends, and not just the token', filter: `jq -r .${member}` };
   }
-  const found = WRAPPINGS.find(([form]) => form.test(trimmed));
-  return found && { reason: found[1], filter: EXTRACT };
+  const wrapping = WRAPPINGS.find(([form]) => form.test(trimmed));
+  return wrapping && { reason: wrapping[1], filter: EXTRACT };
 }

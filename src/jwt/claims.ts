@@ -1,34 +1,39 @@
+// Checks the dates in the claims of a token (service.md, section 6; RFC 7519, section 4.1). `token verify`, `token
+// inspect` and the sandbox share these checks, so that they agree about a token.
 import type { JsonObject } from '../json.ts';
 import { span } from '../text.ts';
 
-/** The last second that RFC 3339 can express. */
+/** 9999-12-31T23:59:59Z, the last second that an RFC 3339 date can express, in seconds since the epoch. */
 export const LATEST_SECOND = 253_402_300_799;
 
-export interface Clock {
-  /** Seconds since the epoch. */
+/** The time at which a token must be valid. */
+export interface CheckTime {
+  /** In seconds since the epoch. */
   readonly atSeconds: number;
+  /** How far the clock of whoever signed the token may differ. Default: 0. */
   readonly leewaySeconds?: number;
 }
 
 /**
- * Returns what the service would object to, the worst first (service.md, section 6; RFC 7519, section 4.1). `nbf` and
- * `exp` must be present, they and `iat` must be valid dates, and `nbf <= now < exp` must be true within the leeway.
+ * Returns why the claims are not acceptable: every date that is missing or malformed, or else the reason why the token
+ * is not valid at this time. Only sound dates are compared. `iat` is optional, and is not compared.
  */
-export function claimFaults(claims: JsonObject, clock: Clock): readonly string[] {
-  const faults = ['nbf', 'exp', 'iat'].flatMap((name) => dateFault(name, claims[name]) ?? []);
-  return faults.length > 0 ? faults : timeFaults(Number(claims.nbf), Number(claims.exp), clock);
+export function findClaimFaults(claims: JsonObject, time: CheckTime): readonly string[] {
+  const faults = ['nbf', 'exp', 'iat'].flatMap((name) => findDateFault(name, claims[name]) ?? []);
+  return faults.length > 0 ? faults : findTimeFaults(Number(claims.nbf), Number(claims.exp), time);
 }
 
-function dateFault(name: string, value: unknown): string | undefined {
+function findDateFault(name: string, value: unknown): string | undefined {
   if (value === undefined) return name === 'iat' ? undefined : `${name} is missing, and the service requires it`;
   if (!Number.isInteger(value)) return `${name} is not a whole number of seconds since the epoch`;
-  const isDate = Number(value) >= 0 && Number(value) <= LATEST_SECOND;
-  return isDate ? undefined : `${name} is before 1970 or after 9999: is it in milliseconds?`;
+  if (Number(value) < 0) return `${name} is before 1970`;
+  return Number(value) > LATEST_SECOND ? `${name} is after the year 9999: is it in milliseconds?` : undefined;
 }
 
-function timeFaults(nbf: number, exp: number, { atSeconds, leewaySeconds = 0 }: Clock): string[] {
+function findTimeFaults(nbf: number, exp: number, { atSeconds, leewaySeconds = 0 }: CheckTime): string[] {
+  // For messages only. Without rounding, a token that is valid in half a second would be "0 s in the future".
   const now = Math.floor(atSeconds);
-  if (exp <= nbf) return ['it is valid at no time: exp is not after nbf'];
+  if (exp <= nbf) return ['exp is not after nbf, so the token is never valid'];
   if (atSeconds < nbf - leewaySeconds) return [`nbf is ${span(nbf - now)} in the future: is a clock wrong?`];
   return atSeconds < exp + leewaySeconds ? [] : [`expired ${span(now - exp)} ago`];
 }

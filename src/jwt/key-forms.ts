@@ -1,13 +1,16 @@
-// Recognizes keys in forms that people have at hand but that are neither PEM nor JWK: DER, a JWK Set, a PEM key that
-// went through an environment variable. Gives the command that converts each. No form is converted here, because a key
-// that two programs read differently is dangerous.
+// Recognizes keys that are neither PEM nor JWK but in one of the forms that portals and tools hand out: DER, a JWK Set,
+// a PEM key that was in an environment variable. The error then has the command that converts the key. This program
+// does not convert it, because two programs that repair a damaged key differently would use different keys.
 import { createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto';
 import { intoNewFile, shellWord } from '../text.ts';
 
-/** What a file holds, with its article, and the command that writes a usable key from FILE. */
-type Form = readonly [seen: string, command: string, out?: string];
+/**
+ * What a file contains, such as `a JWK Set`, the shell command that prints a usable key from FILE, and the name of the
+ * file for its output (default: `converted.pem`).
+ */
+type Form = readonly [contents: string, command: string, outputName?: string];
 
-export const ARMOUR = '-----BEGIN ';
+export const ARMOR = '-----BEGIN ';
 const BASE64 = /^[\w+/=\s-]+$/;
 
 const JSON_FORMS: readonly (readonly [pattern: RegExp, form: Form])[] = [
@@ -15,83 +18,88 @@ const JSON_FORMS: readonly (readonly [pattern: RegExp, form: Form])[] = [
   [/^\s*\{.*"keys"\s*:\s*\[/s, ['a JWK Set', `jq '.keys[0]' FILE`, 'converted.jwk']],
   [
     /^\s*\{.*:\s*"-----BEGIN /s,
-    ['JSON that holds a PEM key', `jq -r 'first(.[] | strings | select(startswith("${ARMOUR}")))' FILE`],
+    ['JSON that holds a PEM key', `jq -r 'first(.[] | strings | select(startswith("${ARMOR}")))' FILE`],
   ],
 ];
 
-/** What has happened to a PEM key that cannot be read as it is. */
-const PEM_FAULTS: readonly (readonly [pattern: RegExp, seen: string])[] = [
-  [/\\n/, 'a PEM key with \\n written out in place of line breaks'],
+/**
+ * What is wrong with a PEM key that cannot be read. The first pattern that matches decides, and the last always does.
+ */
+const PEM_FAULTS: readonly (readonly [pattern: RegExp, contents: string])[] = [
+  [/\\n/, 'a PEM key with \\n written out instead of line breaks'],
   [/["']/, 'a PEM key in quotes'],
   [/\n/, 'a PEM key whose lines are indented or broken'],
   [/^/, 'a PEM key on one line'],
 ];
-/** Takes what is between the first and the last line, without the name of a variable before them. */
-const STRIP_ARMOUR = `sed -nE '/-----BEGIN/,/-----END/{s/.*-----BEGIN [A-Z ]+-----//;s/-----END.*//;s/\\\\[rn]//g;p;}' FILE | tr -cd 'A-Za-z0-9+/=' | base64 -d`;
+/**
+ * Decodes the base64 between the first and the last line of PEM, even if all is on one line, with escaped line breaks,
+ * or after the name of a variable.
+ */
+const DECODE_BODY = `sed -nE '/-----BEGIN/,/-----END/{s/.*-----BEGIN [A-Z ]+-----//;s/-----END.*//;s/\\\\[rn]//g;p;}' FILE | tr -cd 'A-Za-z0-9+/=' | base64 -d`;
 const DECODE = `tr -d '\\r' < FILE | base64 -d`;
 
-/** Returns what a file holds in place of a PEM key or a JWK, with the command that converts it, or undefined. */
+/** Returns what a file contains instead of a PEM key or a JWK, and a hint with the command that converts it. */
 export function findKeyForm(bytes: Buffer, text: string, path?: string) {
   const form = findForm(bytes, text);
   if (form === undefined) return undefined;
-  const [seen, command, out = 'converted.pem'] = form;
+  const [contents, command, outputName = 'converted.pem'] = form;
   const file = path === undefined ? 'FILE' : shellWord(path);
-  return {
-    seen,
-    hint: `to convert it: ${intoNewFile(
-      command.replace('FILE', () => file),
-      out,
-    )}`,
-  };
+  // A function, because a string could have `$` in the path, which `replace` would expand.
+  const onFile = command.replace('FILE', () => file);
+  return { contents, hint: `to convert it: ${intoNewFile(onFile, outputName)}` };
 }
 
 function findForm(bytes: Buffer, text: string): Form | undefined {
   const key = loadDer(bytes);
-  if (key) return [`a ${key.type} key in DER, not in PEM`, `${toPem(key)} < FILE`];
+  if (key) return [`a ${key.type} key in DER, not in PEM`, `${pemCommand(key)} < FILE`];
   const json = JSON_FORMS.find(([pattern]) => pattern.test(text));
   if (json) return json[1];
-  if (text.includes(ARMOUR)) {
-    if (attempt(() => loadPem(text))) return undefined;
+  if (text.includes(ARMOR)) {
+    // Anything that node:crypto can load is left to loadKey.
+    if (tryTo(() => loadPem(text))) return undefined;
     const [, body = ''] = /-----BEGIN [A-Z ]+-----(.*?)(?:-----END|$)/s.exec(text) ?? [];
-    const [, seen = ''] = PEM_FAULTS.find(([pattern]) => pattern.test(text.trim())) ?? [];
-    return derForm(body.replace(/\\[rn]|[^\w+/]/g, ''), seen, STRIP_ARMOUR);
+    const [, contents = ''] = PEM_FAULTS.find(([pattern]) => pattern.test(text.trim())) ?? [];
+    return findDerForm(body.replace(/\\[rn]|[^\w+/]/g, ''), contents, DECODE_BODY);
   }
   if (!BASE64.test(text)) return undefined;
   const decoded = Buffer.from(text, 'base64');
-  if (decoded.includes(ARMOUR)) return ['a PEM key in base64', DECODE];
+  if (decoded.includes(ARMOR)) return ['a PEM key in base64', DECODE];
   if (decoded.includes('"kty"')) return ['a JWK in base64', DECODE, 'converted.jwk'];
-  return derForm(text, 'a key in base64 without the first and last lines of PEM', DECODE);
+  return findDerForm(text, 'a key in base64 without the first and last lines of PEM', DECODE);
 }
 
-function derForm(base64: string, seen: string, decode: string): Form | undefined {
+/** Returns the form of base64 that `decode` decodes, or undefined unless the result is a key. */
+function findDerForm(base64: string, contents: string, decode: string): Form | undefined {
   const key = loadDer(Buffer.from(base64, 'base64'));
-  return key && [seen, `${decode} | ${toPem(key)}`];
+  return key && [contents, `${decode} | ${pemCommand(key)}`];
 }
 
-function toPem({ type }: KeyObject): string {
+/** Returns the command that converts a key from DER to PEM. */
+function pemCommand({ type }: KeyObject): string {
   return type === 'private' ? 'openssl pkey -inform DER' : 'openssl pkey -pubin -inform DER -pubout';
 }
 
-/** Returns a key in PEM: PKCS#8, PKCS#1, SEC1 or SPKI. Throws errors of node:crypto. */
+/** Loads a PEM key in PKCS#8, PKCS#1, SEC1 or SPKI. Throws the errors of node:crypto. */
 export function loadPem(text: string, passphrase?: string): KeyObject {
   if (!text.includes('PRIVATE KEY-----')) return createPublicKey(text);
   return createPrivateKey({ key: text, ...(passphrase !== undefined && { passphrase }) });
 }
 
-/** Returns a key in DER, or undefined: PKCS#8, PKCS#1, SEC1 or SPKI. */
+/** Loads a DER key in PKCS#8, PKCS#1, SEC1 or SPKI. Returns undefined if the bytes are no such key. */
 export function loadDer(key: Buffer): KeyObject | undefined {
+  // Every such key is an ASN.1 SEQUENCE.
   if (key[0] !== 0x30) return undefined;
   for (const type of ['pkcs8', 'pkcs1', 'sec1'] as const) {
-    const found = attempt(() => createPrivateKey({ key, format: 'der', type }));
-    if (found) return found;
+    const privateKey = tryTo(() => createPrivateKey({ key, format: 'der', type }));
+    if (privateKey) return privateKey;
   }
   return (
-    attempt(() => createPublicKey({ key, format: 'der', type: 'spki' })) ??
-    attempt(() => createPublicKey({ key, format: 'der', type: 'pkcs1' }))
+    tryTo(() => createPublicKey({ key, format: 'der', type: 'spki' })) ??
+    tryTo(() => createPublicKey({ key, format: 'der', type: 'pkcs1' }))
   );
 }
 
-function attempt<T>(work: () => T): T | undefined {
+function tryTo<T>(work: () => T): T | undefined {
   try {
     return work();
   } catch {
@@ -100,11 +108,11 @@ function attempt<T>(work: () => T): T | undefined {
 }
 
 /**
- * Returns the hint for an HMAC signature that does not match. Portals often show the secret in base64, while the service
- * signs with the bytes.
+ * Returns the hint for an HMAC signature that does not match. Portals often show a secret in base64, but the key is the
+ * bytes.
  */
-export function secretHint(secret: Buffer, path?: string): string {
-  const sentence = 'a secret that is shown in base64 must be decoded first';
-  if (path === undefined || !BASE64.test(secret.toString('latin1'))) return sentence;
-  return `${sentence}: ${intoNewFile(`base64 -d < ${shellWord(path)}`, 'secret.bin')}`;
+export function hintAboutSecret(secret: Buffer, path?: string): string {
+  const advice = 'a secret that is shown in base64 must be decoded first';
+  if (path === undefined || !BASE64.test(secret.toString('latin1'))) return advice;
+  return `${advice}: ${intoNewFile(`base64 -d < ${shellWord(path)}`, 'secret.bin')}`;
 }

@@ -1,11 +1,11 @@
-// Mints tokens: one for `token sign`, or one after the other for a run whose config file has a recipe for them.
+// Mints tokens: a single one for `token sign`, or a series for a run whose config file has `jwt`, a recipe for tokens.
 import { FilingsError } from '../errors.ts';
 import { readAs } from '../spec/option.ts';
 import type { World } from '../world.ts';
 import { ALGORITHM, type Algorithm } from './algorithms.ts';
 import { LATEST_SECOND } from './claims.ts';
 import { requireFit } from './key-fit.ts';
-import { type JwtKey, lineBreakWarning, readJwtKey } from './keys.ts';
+import { findLineBreakWarning, type JwtKey, readJwtKey } from './keys.ts';
 
 /** The member `jwt` of the config file, with absolute paths. */
 export interface TokenRecipe {
@@ -19,17 +19,20 @@ export interface TokenRecipe {
   readonly lifetime?: number | undefined;
 }
 
-/** Lifetime of a token, in seconds. */
+/** In seconds. */
 export const DEFAULT_LIFETIME = 300;
 /**
- * A token is replaced when it has less than this left, or less than half its lifetime, because a request takes time to
- * arrive. In seconds.
+ * A token is replaced this long before it expires, in seconds, because a request takes time to arrive. A token with a
+ * short lifetime is used for half of it.
  */
-const MARGIN = 60;
-/** The number of tokens that are kept as secrets. Older ones have expired. */
-const REMEMBERED_TOKENS = 8;
+const RENEWAL_MARGIN = 60;
+/**
+ * How many of the last tokens of a run are redacted. Each is used for at least half its lifetime, so older ones have
+ * expired.
+ */
+const MAX_REDACTED_TOKENS = 8;
 
-/** A claim. Its JSON text is signed as it is. */
+/** A claim with its value as JSON, which is signed exactly as it is. */
 export type Claim = readonly [name: string, json: string];
 
 interface TokenPlan extends Pick<TokenRecipe, 'kid' | 'sub' | 'name'> {
@@ -45,39 +48,40 @@ interface TokenPlan extends Pick<TokenRecipe, 'kid' | 'sub' | 'name'> {
 }
 
 /**
- * Returns a signed token. Throws `usage` for a date after 9999 or a duplicate claim, and `config` for a damaged key.
+ * Returns a signed token. Throws `usage` if it would expire after 9999 or has a claim twice; `config` for a bad key.
  */
 export async function mintToken(plan: TokenPlan): Promise<string> {
   const { key, algorithm, kid = key.kid } = plan;
-  const claims = claimsOf(plan);
+  const payload = buildPayload(plan);
   const { CompactSign } = await import('jose');
   const header = { alg: algorithm.name, typ: 'JWT', ...(kid !== undefined && { kid }) };
-  return new CompactSign(Buffer.from(claims))
+  return new CompactSign(Buffer.from(payload))
     .setProtectedHeader(header)
     .sign(key.keyObject)
     .catch((cause: unknown) => {
-      // jose needs numbers of the key that node:crypto can do without.
+      // jose uses numbers of the key that node:crypto does not use and has not checked.
       throw new FilingsError('config', "the key's parts don't belong together", { subject: { name: key.name }, cause });
     });
 }
 
-/** Returns the payload. The JSON text of a claim is kept as it is, and `__proto__` is an ordinary claim. */
-function claimsOf({ sub, name, issuedAt, notBefore = issuedAt, lifetime, claims = [] }: TokenPlan): string {
+/** Returns the payload. It is put together from strings, so that the JSON of a claim is not changed. */
+function buildPayload({ sub, name, issuedAt, notBefore = issuedAt, lifetime, claims = [] }: TokenPlan): string {
   const exp = notBefore + lifetime;
   if (exp > LATEST_SECOND)
     throw new FilingsError('usage', 'the token would expire after the year 9999', {
       subject: { name: 'the lifetime' },
     });
-  const own = Object.entries({ sub, name, iat: issuedAt, nbf: notBefore, exp });
+  const registered = Object.entries({ sub, name, iat: issuedAt, nbf: notBefore, exp });
+  // A Map, so that `__proto__` is an ordinary claim.
   const members = new Map(
-    own.flatMap(([claim, value]) => (value === undefined ? [] : [[claim, JSON.stringify(value)]])),
+    registered.flatMap(([claim, value]) => (value === undefined ? [] : [[claim, JSON.stringify(value)]])),
   );
   for (const [claim, json] of claims) {
     if (members.has(claim)) {
       const subject = { name: `claim ${claim}` };
       throw new FilingsError('usage', 'set twice', {
         subject,
-        hint: 'see --sub, --name, --not-before and --lifetime; iat is always set',
+        hint: 'use --sub, --name, --not-before and --lifetime for those claims; iat is set automatically',
       });
     }
     members.set(claim, json);
@@ -85,14 +89,15 @@ function claimsOf({ sub, name, issuedAt, notBefore = issuedAt, lifetime, claims 
   return `{${[...members].map(([claim, json]) => `${JSON.stringify(claim)}:${json}`).join(',')}}`;
 }
 
-export function algorithmOf({ alg }: TokenRecipe): Algorithm | undefined {
+/** Returns the algorithm that a recipe sets, if it sets one. Throws `config` for an unknown one. */
+export function parseRecipeAlgorithm({ alg }: TokenRecipe): Algorithm | undefined {
   return alg === undefined ? undefined : readAs(ALGORITHM, alg, { name: "the config file's jwt.alg", code: 'config' });
 }
 
-/** Returns a minter, which reads the key once. Throws `config`. */
+/** Reads the key, and returns a minter of tokens for a whole run. Throws `config`. */
 export async function createMinter(recipe: TokenRecipe, world: World) {
   const { kid, sub, name, lifetime = DEFAULT_LIFETIME } = recipe;
-  const wanted = algorithmOf(recipe);
+  const wanted = parseRecipeAlgorithm(recipe);
   const key = await readJwtKey(recipe, 'sign', world);
   const algorithm = requireFit(key, 'sign', wanted);
   const minted: string[] = [];
@@ -100,20 +105,21 @@ export async function createMinter(recipe: TokenRecipe, world: World) {
     const token = await mintToken({ key, algorithm, kid, sub, name, issuedAt, lifetime });
     world.secrets.add(token);
     minted.push(token);
-    const oldest = minted.length > REMEMBERED_TOKENS ? minted.shift() : undefined;
-    // After the clock was set back, an RSA or HMAC key may have given the same token again.
+    const oldest = minted.length > MAX_REDACTED_TOKENS ? minted.shift() : undefined;
+    // RSA (RS) and HMAC signatures are deterministic. So a clock that was set back may have caused the same token
+    // again, which must stay redacted.
     if (oldest !== undefined && !minted.includes(oldest)) world.secrets.forget(oldest);
     return token;
   };
-  const margin = Math.min(MARGIN, lifetime / 2);
+  const margin = Math.min(RENEWAL_MARGIN, lifetime / 2);
   let issuedAt = Number.NEGATIVE_INFINITY;
   let current: Promise<string>;
   return {
-    warning: lineBreakWarning(key),
-    /** Returns a token that is valid for a while, the last one or a new one. */
+    warning: findLineBreakWarning(key),
+    /** Returns the current token, or a new one if it is about to expire. */
     async token() {
       const now = world.now() / 1000;
-      // If the clock was set back, the last token would be one of the future.
+      // If the clock was set back, the current token is not valid yet.
       if (issuedAt <= now && now < issuedAt + lifetime - margin) return current;
       issuedAt = Math.floor(now);
       current = mint();

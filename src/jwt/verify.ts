@@ -1,47 +1,48 @@
-// Verifies a token. Takes the token and the keys; gives the claims, or the first check that fails.
+// Verifies a token: its encoding, its header, whether a key fits, the signature, and the dates in its claims.
 import type { JsonObject } from '../json.ts';
 import type { Algorithm } from './algorithms.ts';
-import { type Clock, claimFaults } from './claims.ts';
-import { keyFault } from './key-fit.ts';
-import { secretHint } from './key-forms.ts';
+import { type CheckTime, findClaimFaults } from './claims.ts';
+import { findKeyFault } from './key-fit.ts';
+import { hintAboutSecret } from './key-forms.ts';
 import type { JwtKey } from './keys.ts';
 import { type Refusal, readJsonObject, readToken, refuse } from './token.ts';
 
 type Verification = { readonly valid: true; readonly header: JsonObject; readonly claims: JsonObject } | Refusal;
 
-export interface VerifyOptions extends Clock {
+export interface VerifyOptions extends CheckTime {
   /** The allowed algorithms. Default: those that fit the key. */
   readonly algorithms?: readonly Algorithm[];
 }
 
-/** Verifies a token by all checks in the order of `Check`. It is valid if one of the keys confirms the signature. */
+/** Runs all checks, in the order of `Check`, until one fails. The signature is valid if one of the keys made it. */
 export async function verifyToken(
   token: string,
   keys: readonly JwtKey[],
-  { algorithms = [], ...clock }: VerifyOptions,
+  { algorithms = [], ...time }: VerifyOptions,
 ): Promise<Verification> {
-  const read = readToken(token);
-  if ('failedCheck' in read) return read;
-  const { header, algorithm, payload } = read;
+  const decoded = readToken(token);
+  if ('failedCheck' in decoded) return decoded;
+  const { header, algorithm, payload } = decoded;
   if (algorithms.length > 0 && !algorithms.includes(algorithm)) {
     const allowed = algorithms.map(({ name }) => name).join(', ');
     return refuse('header', `alg is ${algorithm.name}, and only ${allowed} may be used`);
   }
-  const faults = keys.map((key) => keyFault(key, algorithm, 'verify'));
+  const faults = keys.map((key) => findKeyFault(key, algorithm, 'verify'));
   const fitting = keys.filter((_, index) => faults[index] === undefined);
   if (fitting.length === 0) return refuse('key', faults.join('; '));
-  if (!(await anyConfirms(token, fitting, algorithm))) {
+  if (!(await isSignedByAny(token, fitting, algorithm))) {
     const secret = fitting.find(({ kind }) => kind === 'secret');
-    const hint = secret && secretHint(secret.keyObject.export() as Buffer, secret.path);
-    return refuse('signature', 'the signature does not fit: another key made it, or the token was changed', hint);
+    const hint = secret && hintAboutSecret(secret.keyObject.export() as Buffer, secret.path);
+    return refuse('signature', 'the signature does not match: another key made it, or the token was changed', hint);
   }
   const claims = readJsonObject(payload);
   if (typeof claims === 'string') return refuse('claims', `the payload ${claims}`);
-  const [fault] = claimFaults(claims, clock);
+  const [fault] = findClaimFaults(claims, time);
   return fault === undefined ? { valid: true, header, claims } : refuse('claims', fault);
 }
 
-async function anyConfirms(token: string, keys: readonly JwtKey[], { name }: Algorithm): Promise<boolean> {
+/** Returns whether one of the keys made the signature. Throws every error except that of a wrong signature. */
+async function isSignedByAny(token: string, keys: readonly JwtKey[], { name }: Algorithm): Promise<boolean> {
   const { compactVerify, errors } = await import('jose');
   for (const { keyObject } of keys) {
     try {

@@ -11,7 +11,7 @@ import { errnoOf } from '../errors.ts';
 import type { JwtKey } from '../jwt/keys.ts';
 import { isLoopback } from '../loopback.ts';
 import { asAccession } from '../service/accession.ts';
-import type { KeyWay } from '../service/credentials.ts';
+import type { KeyPlacement } from '../service/credentials.ts';
 import { readRange } from './range.ts';
 
 export interface ServiceOptions {
@@ -96,7 +96,7 @@ function parseRequest({ url = '', headersDistinct }: IncomingMessage) {
   const [path = '', ...rest] = url.split('?');
   const query = new URLSearchParams(rest.join('?'));
   const segments = path.replace(/\/$/, '').split('/').slice(1);
-  const keys: (readonly [way: KeyWay, key: Buffer])[] = [];
+  const keys: (readonly [placement: KeyPlacement, key: Buffer])[] = [];
   const tokens: string[] = [];
   for (const key of query.getAll('apikey')) keys.push(['query', Buffer.from(key)]);
   for (const key of headersDistinct['x-service-key'] ?? []) keys.push(['header', headerBytes(key)]);
@@ -115,7 +115,7 @@ function parseRequest({ url = '', headersDistinct }: IncomingMessage) {
 /** Returns the bytes of a header value, which Node decodes as Latin-1. */
 const headerBytes = (value: string) => Buffer.from(value, 'latin1');
 
-/** Throws 401. If a key is given in several ways, each must be right. */
+/** Throws 401. If keys are given in several places, each must be right. */
 async function requireCredentials(
   { keys, tokens }: ReturnType<typeof parseRequest>,
   { apiKey, jwtKeys, now }: ServiceOptions,
@@ -124,12 +124,12 @@ async function requireCredentials(
   const refuse = (detail: string, challenge = wantsToken ? CHALLENGES.token : CHALLENGES.key) =>
     new Refusal(401, detail, { 'WWW-Authenticate': challenge });
   if (keys.length === 0) throw refuse('no API key was given');
-  for (const [way, key] of keys) {
-    const right = Buffer.from(way === 'basic' ? `${BASIC_USER}:${apiKey}` : apiKey);
+  for (const [placement, key] of keys) {
+    const right = Buffer.from(placement === 'basic' ? `${BASIC_USER}:${apiKey}` : apiKey);
     if (!timingSafeEqual(digest(key), digest(right))) throw refuse('the API key is not valid');
   }
   if (!wantsToken) return;
-  if (keys.some(([way]) => way === 'authorization' || way === 'basic')) {
+  if (keys.some(([placement]) => placement === 'authorization' || placement === 'basic')) {
     throw refuse('this key requires a JWT in the Authorization field, and itself in X-Service-Key, apikey or the path');
   }
   const [token] = tokens;

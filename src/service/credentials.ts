@@ -1,13 +1,14 @@
 // Adds credentials to requests, in the places that the service defines (service.md, section 5).
 
-/** The ways to pass an API key. */
-export type KeyWay = 'authorization' | 'header' | 'query' | 'path' | 'basic';
+/** Where an API key can be sent. */
+export const KEY_PLACEMENTS = ['authorization', 'header', 'query', 'path', 'basic'] as const;
+export type KeyPlacement = (typeof KEY_PLACEMENTS)[number];
 
 export interface Credentials {
   /** Where the key comes from, in words for an error message. */
   readonly source: string;
   readonly key: string;
-  readonly keyIn: KeyWay;
+  readonly keyIn: KeyPlacement;
   readonly keyHeader: string;
   readonly basicUser: string;
   /** Returns a JWT that is valid now. Undefined if no JWT is sent. */

@@ -6,7 +6,7 @@ import type { HeaderFields } from '../http/head.ts';
 import type { EndRequest } from '../http/rate-limiter.ts';
 import { get, type HttpResponse } from '../http/request.ts';
 import { isRetriedStatus, parseRetryAfter } from '../http/retry.ts';
-import { foreign, REDACTED, withoutKey } from '../secrets.ts';
+import { markForeign, REDACTED, redactKeyInUrl } from '../secrets.ts';
 import type { ClientOptions } from './client.ts';
 import { measureClockLead, toServiceTime } from './clock-skew.ts';
 import { type AuthorizedRequest, addCredentials, isKeyInAddress } from './credentials.ts';
@@ -43,7 +43,7 @@ export class Requests {
 
   constructor(options: ClientOptions) {
     this.#options = options;
-    options.secrets.addName(options.credentials.keyHeader);
+    options.secrets.addSecretName(options.credentials.keyHeader);
   }
 
   /**
@@ -103,7 +103,7 @@ export class Requests {
         const ownFields = { 'user-agent': userAgent, accept: '*/*', 'accept-encoding': 'identity' };
         const headers = { ...ownFields, ...fields, ...request.headers };
         // A redirect's URL is text from elsewhere, and its query may hold a credential that the service has put there.
-        const shownUrl = isFirst ? withoutKey(request.url.href) : foreign(withoutQuery(request.url.href));
+        const shownUrl = isFirst ? redactKeyInUrl(request.url.href) : markForeign(withoutQuery(request.url.href));
         this.#trace('>', `GET ${shownUrl}`, headers);
         sentAt = retry.monotonic();
         return { url: request.url, headers, signal };
@@ -129,7 +129,7 @@ export class Requests {
       // The query may hold a credential that the service has made for this address.
       const shown = name === 'location' ? withoutQuery(`${value}`) : `${value}`;
       const line = `${name}: ${isSecret ? REDACTED : shown}`;
-      trace(`${direction}   ${direction === '<' ? foreign(line) : line}`);
+      trace(`${direction}   ${direction === '<' ? markForeign(line) : line}`);
     }
   }
 
@@ -154,7 +154,8 @@ export class Requests {
    */
   #refuseLeak(from: URL, to: URL, location: string): void {
     const { secrets, credentials } = this.#options;
-    const refuse = (why: string, hint?: string) => rejection(from, `redirect to ${foreign(to.host)} (${why})`, hint);
+    const refuse = (why: string, hint?: string) =>
+      rejection(from, `redirect to ${markForeign(to.host)} (${why})`, hint);
     if (isKeyInAddress(credentials)) {
       const hint = 'send the key in a header instead: --key-in header';
       throw refuse('its address may contain the key, which was sent in the address', hint);
@@ -189,9 +190,9 @@ export function resolveRedirect(from: URL, location: string | string[] | undefin
     throw rejection(from, 'redirect without a valid Location');
   const to = new URL(location, from);
   if (to.protocol !== 'https:' && to.protocol !== 'http:')
-    throw rejection(from, `redirect to ${foreign(`${to.protocol}${to.host && `//${to.host}`}`)}`);
+    throw rejection(from, `redirect to ${markForeign(`${to.protocol}${to.host && `//${to.host}`}`)}`);
   if (from.protocol === 'https:' && to.protocol === 'http:')
-    throw rejection(from, `redirect from https to ${foreign(`http://${to.host}`)}`);
+    throw rejection(from, `redirect from https to ${markForeign(`http://${to.host}`)}`);
   to.hash = '';
   to.username = '';
   to.password = '';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { FilingsError } from '../errors.ts';
 import type { Credentials } from '../service/credentials.ts';
 import { readSecret } from '../settings/read-secret.ts';
-import type { Settings } from '../settings/settings.ts';
+import type { Settings, TokenSource } from '../settings/settings.ts';
 import { span } from '../text.ts';
 import type { World } from '../world.ts';
 
@@ -17,7 +17,7 @@ interface Access {
 /** Returns the service of the settings, or starts the sandbox. Throws `config`, `auth` or `local_io`. */
 export async function openAccess(settings: Settings, world: World, warn: (text: string) => void): Promise<Access> {
   if (settings.sandbox) return openSandbox(world);
-  const { baseUrl, key: keySource, token: tokenSource, keyIn, keyHeader, basicUser } = settings;
+  const { baseUrl, keySource, tokenSource, keyIn, keyHeader, basicUser } = settings;
   if (!baseUrl) {
     throw new FilingsError('config', "no base URL: the service's address is not set", {
       hint: `set --base-url URL, FILINGS_BASE_URL, or baseUrl in the config file: filings config set base-url URL; or try --sandbox`,
@@ -36,11 +36,11 @@ export async function openAccess(settings: Settings, world: World, warn: (text: 
 }
 
 /** Returns a function that gives a valid token and mints it if necessary. Throws `config`. */
-async function openTokenSource(source: NonNullable<Settings['token']>, world: World, warn: (text: string) => void) {
+async function openTokenSource(source: TokenSource, world: World, warn: (text: string) => void) {
   if (source.kind !== 'recipe') {
     const token = await readSecret(source, 'JWT', world);
-    const { expiryOf } = await import('../jwt/token.ts');
-    const expiry = expiryOf(token) ?? Number.POSITIVE_INFINITY;
+    const { readExpiry } = await import('../jwt/token.ts');
+    const expiry = readExpiry(token) ?? Number.POSITIVE_INFINITY;
     return async () => {
       const ago = world.now() / 1000 - expiry;
       if (ago < 0) return token;

@@ -28,7 +28,7 @@ async function layersInFile(flags: Flags, world: World): Promise<readonly Layer[
     const { path } = locateConfig(flags, world);
     // A pipe that the command has not read must not delay an error.
     if (path === undefined || !(world.configFiles.has(path) || statSync(path).isFile())) return [];
-    return (await readLayers(flags, world)).inFile;
+    return (await readLayers(flags, world)).configLayers;
   } catch {
     return [];
   }

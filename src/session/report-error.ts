@@ -1,7 +1,7 @@
 // Reports the error that ends a run. Takes anything that was thrown, writes it to stderr, and gives the exit status.
 import { FINAL_OUTPUT_GRACE_MS, within } from '../abort.ts';
 import { errnoOf, FilingsError, messageOf } from '../errors.ts';
-import { foreign } from '../secrets.ts';
+import { markForeign } from '../secrets.ts';
 import type { Flags } from '../spec/command.ts';
 import { guardStream, write } from '../stdio/output.ts';
 import type { World } from '../world.ts';
@@ -49,7 +49,7 @@ function asFilingsError(thrown: unknown, interrupt: AbortSignal): FilingsError {
     return new FilingsError('local_io', reason, { cause: thrown });
   }
   const message = thrown instanceof Error ? `${thrown.name}: ${thrown.message}` : String(thrown);
-  return new FilingsError('internal', `a defect in the program: ${foreign(message)}`, {
+  return new FilingsError('internal', `a defect in the program: ${markForeign(message)}`, {
     hint: 'please report it; --verbose shows where it happened',
     cause: thrown,
   });

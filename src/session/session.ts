@@ -7,7 +7,7 @@ import type { AccessionNumber } from '../service/accession.ts';
 import { type Meter, noFilesError, ServiceClient } from '../service/client.ts';
 import type { Listing, Parameter } from '../service/listing.ts';
 import { type ResolvedSettings, resolveSettings } from '../settings/resolve.ts';
-import { type Settings, stdinUsers } from '../settings/settings.ts';
+import { listStdinFlags, type Settings } from '../settings/settings.ts';
 import type { Flags } from '../spec/command.ts';
 import { requireOneUser } from '../stdio/input.ts';
 import { createProgress, type FileProgress, type Progress } from '../terminal/progress.ts';
@@ -43,9 +43,9 @@ export async function openSession(
   world: World,
   { stdinUser, writesStdout, meter, resolved }: SessionOptions = {},
 ): Promise<Session> {
-  const { settings, rawSettings, foreign } = resolved ?? (await resolveSettings(flags, world));
-  if (foreign) throw foreign;
-  requireOneUser('stdin', [stdinUser, ...stdinUsers(rawSettings)]);
+  const { settings, rawSettings, originError } = resolved ?? (await resolveSettings(flags, world));
+  if (originError) throw originError;
+  requireOneUser('stdin', [stdinUser, ...listStdinFlags(rawSettings)]);
   const { secrets, monotonic, now, random, sleep } = world;
   // A bar would overwrite a prompt or the data on the same terminal.
   const isShared = Boolean((stdinUser && world.stdin.isTTY) || (writesStdout && world.stdout.isTTY));

@@ -1,33 +1,34 @@
-// Checks the members of a config file with a zod schema that is made from the table of settings. The published JSON
-// Schema is made from the same schema. Takes the parsed JSON, and gives the first fault.
+// Checks the parsed JSON of a config file against a zod schema, which is made from the table of settings. The published
+// JSON Schema (schema/config.schema.json) is made from the same zod schema, so that editors and the program agree.
 import * as z from 'zod/mini';
 import { type Kind, TEXT } from '../spec/kind.ts';
 import { didYouMean } from '../spec/nearest.ts';
 import { expectedInFile, SETTINGS } from './table.ts';
 
-const inFile = SETTINGS.filter((spec) => spec.inFile);
+const FILE_SETTINGS = SETTINGS.filter(({ inFile }) => inFile);
 
-/** Returns the schema of a config file. */
-export function configSchema() {
-  const members = inFile.map(({ key, kind }) => [key, memberSchema(kind)] as const);
+/** Creates the schema of a config file. */
+export function createConfigSchema() {
+  const members = FILE_SETTINGS.map(({ name, kind }) => [name, createMemberSchema(kind)] as const);
   // In a profile, `null` unsets a setting of the top level.
-  const overrides = inFile
-    .filter(({ key }) => key !== 'profile')
-    .map(({ key, kind }) => [key, memberSchema(kind, true)]);
+  const overrides = FILE_SETTINGS.filter(({ name }) => name !== 'profile').map(({ name, kind }) => [
+    name,
+    createMemberSchema(kind, true),
+  ]);
   const profile = z.strictObject(Object.fromEntries(overrides), 'must be an object');
   return z.strictObject({
-    $schema: memberSchema(TEXT),
+    $schema: createMemberSchema(TEXT),
     ...Object.fromEntries(members),
     profiles: z.optional(z.record(z.string(), profile, 'must be an object')),
   });
 }
 
-function memberSchema(kind: Kind<unknown>, mayBeNull = false): z.ZodMiniType {
-  const value = valueSchema(kind, `must be ${expectedInFile(kind)}`);
+function createMemberSchema(kind: Kind<unknown>, mayBeNull = false): z.ZodMiniType {
+  const value = createValueSchema(kind, `must be ${expectedInFile(kind)}`);
   return z.optional(mayBeNull ? z.nullable(value) : value);
 }
 
-function valueSchema({ json, range, form, choices, members = {} }: Kind<unknown>, fault: string): z.ZodMiniType {
+function createValueSchema({ json, range, form, choices, members = {} }: Kind<unknown>, fault: string): z.ZodMiniType {
   switch (json) {
     case 'boolean':
       return z.boolean(fault);
@@ -38,7 +39,7 @@ function valueSchema({ json, range, form, choices, members = {} }: Kind<unknown>
     case 'texts':
       return z.record(z.string(), z.string(fault), fault);
     case 'object': {
-      const schemas = Object.entries(members).map(([name, kind]) => [name, memberSchema(kind)] as const);
+      const schemas = Object.entries(members).map(([name, kind]) => [name, createMemberSchema(kind)] as const);
       return z.strictObject(Object.fromEntries(schemas), fault);
     }
     default:
@@ -48,21 +49,22 @@ function valueSchema({ json, range, form, choices, members = {} }: Kind<unknown>
 }
 
 /**
- * Returns the first fault, or undefined: the path of the key, such as `profiles.work.jobs`, and the reason. The message
- * never quotes a value, because the value may be a secret.
+ * Returns the first fault, if there is one. The message has the path of the member (`profiles.work.jobs`) and the
+ * reason, but never a value, which may be a secret.
  */
 export function findConfigFault(config: unknown) {
-  const issue = configSchema().safeParse(config).error?.issues[0];
+  const issue = createConfigSchema().safeParse(config).error?.issues[0];
   if (issue === undefined) return undefined;
   const path = issue.path.map(String);
   if (issue.code !== 'unrecognized_keys') return { message: `${path.join('.')}: ${issue.message}` };
   const [unknown = ''] = issue.keys;
-  return { message: `${[...path, unknown].join('.')}: no such setting`, hint: didYouMean(unknown, knownKeysAt(path)) };
+  return { message: `${[...path, unknown].join('.')}: no such setting`, hint: didYouMean(unknown, listNamesAt(path)) };
 }
 
-function knownKeysAt(path: readonly string[]): readonly string[] {
-  const parent = inFile.find(({ key }) => key === path.at(-1));
+/** Returns the valid member names of the object at a path. */
+function listNamesAt(path: readonly string[]): readonly string[] {
+  const parent = FILE_SETTINGS.find(({ name }) => name === path.at(-1));
   if (parent?.kind.members) return Object.keys(parent.kind.members);
-  const keys = inFile.map(({ key }) => key);
-  return path.length === 0 ? [...keys, '$schema', 'profiles'] : keys.filter((key) => key !== 'profile');
+  const names = FILE_SETTINGS.map(({ name }) => name);
+  return path.length === 0 ? [...names, '$schema', 'profiles'] : names.filter((name) => name !== 'profile');
 }

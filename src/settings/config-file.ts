@@ -1,5 +1,4 @@
-// Finds and reads the config file. Takes flags and environment, and gives the checked members of the file. Each file is
-// read at most once in a run, because it may be a pipe.
+// Finds, reads and checks the config file. A run reads a file at most once, because the file may be a pipe.
 import { stat } from 'node:fs/promises';
 import { checkAccess, readSmallFile } from '../disk/secret-file.ts';
 import { errnoOf, FilingsError, type Subject } from '../errors.ts';
@@ -12,42 +11,46 @@ import type { SmallFile, World } from '../world.ts';
 import { envLayer, findInLayers, flagLayer } from './layers.ts';
 import { SETTINGS } from './table.ts';
 
-/** The maximum size of a config file, in KiB. It bounds the work of the schema check. */
+/** The maximum size of a config file, in KiB. It bounds the time of the schema check. */
 const MAX_KIB = 128;
 
 /** The config file and the profile that flags and environment select. */
 export interface ConfigLocation {
-  /** Absolute. Undefined if a run has no config file: without a home directory, and for the null device. */
+  /** Absolute. Undefined if there is no home directory, or if the user chose the null device. */
   readonly path: string | undefined;
-  /** False for the standard path, where the file may be missing. */
+  /**
+   * Whether a flag or the environment names the file. If not, the standard path is used, and the file may be missing.
+   */
   readonly isNamed: boolean;
-  /** The profile that a flag or the environment names. */
+  /** The profile that a flag or the environment selects. */
   readonly profile: string | undefined;
 }
 
-/** A config file whose members are checked. */
+/** A checked config file. */
 export interface ConfigFile {
   readonly path: string;
+  /** The settings at the top level. */
   readonly values: JsonObject;
   readonly profiles: Readonly<Record<string, JsonObject>>;
 }
 
-/**
- * Returns the path of the config file without reading it. The default follows the XDG Base Directory Specification, on
- * Windows it is below APPDATA.
- */
+/** Finds the config file and the profile by flags and environment, without reading the file. */
 export function locateConfig(flags: Flags, world: World): ConfigLocation {
   const layers = [flagLayer(flags), envLayer(world.env)];
   const [name, profile] = [findInLayers(layers, 'config'), findInLayers(layers, 'profile')].map(
     (setting) => setting && String(setting.value),
   );
-  const path = name === undefined ? standardPath(world) : typedPath(name, world);
-  // The null device is a usual name for an empty file.
-  const isEmpty = path !== undefined && isNullDevice(path);
-  return { path: isEmpty ? undefined : path, isNamed: name !== undefined, profile };
+  const path = name === undefined ? findStandardPath(world) : typedPath(name, world);
+  // Users name the null device, as in `--config /dev/null`, to run without a config file.
+  const isNone = path !== undefined && isNullDevice(path);
+  return { path: isNone ? undefined : path, isNamed: name !== undefined, profile };
 }
 
-function standardPath({ env, platform }: Pick<World, 'env' | 'platform'>): string | undefined {
+/**
+ * Returns the standard path: below APPDATA on Windows, otherwise by the XDG Base Directory Specification, which says to
+ * ignore a relative XDG_CONFIG_HOME.
+ */
+function findStandardPath({ env, platform }: Pick<World, 'env' | 'platform'>): string | undefined {
   const { isAbsolute, join } = pathsOf(platform);
   const home = homeIn(env, platform);
   const isWindows = platform === 'win32';
@@ -57,21 +60,21 @@ function standardPath({ env, platform }: Pick<World, 'env' | 'platform'>): strin
   return base && join(base, 'filings', 'config.json');
 }
 
-/** Returns the error for a run that has no standard path for a config file. */
+/** Returns the error for a command that needs the path of a config file, if {@link locateConfig} found none. */
 export function noConfigPathError(): FilingsError {
-  return new FilingsError('config', 'no place for a config file', {
-    hint: 'name one with --config FILE, or set HOME (APPDATA on Windows)',
+  return new FilingsError('config', 'no path for a config file', {
+    hint: 'use --config FILE, or set HOME (APPDATA on Windows)',
   });
 }
 
 /**
- * Returns the members of the config file, checked. Returns undefined if no file was named and the standard file cannot
- * be reached. Throws `config`; the messages quote names of keys and nothing else from the file.
+ * Reads and checks the config file. Returns undefined if the user named no file, and there is none at the standard
+ * path. Throws `config`. The messages quote names of members, but nothing else from the file.
  */
 export async function readConfigFile({ path, isNamed }: ConfigLocation, world: World): Promise<ConfigFile | undefined> {
   if (path === undefined) return undefined;
   const config = await readConfig(path, world).catch(async (error: FilingsError) => {
-    if (!isNamed && (await isUnreachable(path, errnoOf(error.cause)))) return undefined;
+    if (!isNamed && (await isMissing(path, errnoOf(error.cause)))) return undefined;
     throw error;
   });
   if (config === undefined) return undefined;
@@ -81,20 +84,20 @@ export async function readConfigFile({ path, isNamed }: ConfigLocation, world: W
 }
 
 /**
- * Returns whether `path` leads to no file, after reading failed with `code`. HOME may belong to another user, as under
- * `su -m`, whose directories cannot be searched.
+ * Returns whether there is no file at `path`, after reading it has failed with `code`. A file in a directory that
+ * cannot be searched is treated as missing, because HOME may belong to another user, as under `su -m`.
  */
-async function isUnreachable(path: string, code: string | undefined): Promise<boolean> {
+async function isMissing(path: string, code: string | undefined): Promise<boolean> {
   if (code === 'ENOENT' || code === 'ENOTDIR') return true;
   if (code !== 'EACCES') return false;
-  // A file that exists and cannot be read must be reported.
+  // `stat` succeeds if the file exists but cannot be read, which must be reported.
   return stat(path).then(
     () => false,
     (error) => errnoOf(error) === 'EACCES',
   );
 }
 
-/** Reads a config file once in a run. Later calls return the same file or throw the same error. */
+/** Reads a config file. Further calls in the same run return the same bytes or throw the same error. */
 function readOnce(path: string, world: World): Promise<SmallFile> {
   const reading = world.configFiles.get(path) ?? readSmallFile(path, 'config file', world, 'trusted');
   world.configFiles.set(path, reading);
@@ -102,9 +105,9 @@ function readOnce(path: string, world: World): Promise<SmallFile> {
 }
 
 /**
- * Returns the JSON object of a config file, with members that are not checked yet. Throws `config`. Other users must
- * not be able to change the file, even if it has no secret, because it says where the key is sent. With a secret in it,
- * they must not be able to read it either.
+ * Reads the JSON object of a config file. Its members are not checked. Throws `config`, for example if other users can
+ * change the file, because it decides where the key is sent. If it has a secret, they must not be able to read it
+ * either.
  */
 export async function readConfig(path: string, world: World): Promise<JsonObject> {
   const subject = { name: 'config file', path };
@@ -112,23 +115,23 @@ export async function readConfig(path: string, world: World): Promise<JsonObject
   if (bytes.length > MAX_KIB * 1024) throw new FilingsError('config', `larger than ${MAX_KIB} KiB`, { subject });
   const text = textOf(bytes);
   // An empty file is treated as an empty object.
-  const config = text.trim() === '' ? {} : readConfigJson(text, subject);
+  const config = text.trim() === '' ? {} : parseConfigJson(text, subject);
   if (!isJsonObject(config)) throw new FilingsError('config', 'must be a JSON object', { subject });
   const profiles = isJsonObject(config.profiles) ? Object.values(config.profiles) : [];
-  const levels = [config, ...profiles.filter(isJsonObject)];
-  const has = (level: JsonObject, key: string) => Object.hasOwn(level, key) && level[key] !== null;
-  const hasSecret = SETTINGS.some(({ key, secret }) => secret && levels.some((level) => has(level, key)));
+  const sections = [config, ...profiles.filter(isJsonObject)];
+  const has = (section: JsonObject, name: string) => Object.hasOwn(section, name) && section[name] !== null;
+  const hasSecret = SETTINGS.some(({ name, secret }) => secret && sections.some((section) => has(section, name)));
   if (hasSecret) checkAccess(stats, 'private', 'config file', path, world);
   return config;
 }
 
-/** Returns the names of the profiles. Throws `config`. */
+/** Returns the names of the profiles in the config file. Throws `config`. */
 export async function readProfileNames(flags: Flags, world: World): Promise<readonly string[]> {
   return Object.keys((await readConfigFile(locateConfig(flags, world), world))?.profiles ?? {});
 }
 
-/** Parses the text. Throws `config` with line and column, also for a duplicate member: only one would count. */
-function readConfigJson(text: string, subject: Subject): unknown {
+/** Parses JSON. Throws `config` with line and column. A duplicate member is an error, because one would be ignored. */
+function parseConfigJson(text: string, subject: Subject): unknown {
   const fault = findJsonFault(text);
   if (fault === undefined) return JSON.parse(text);
   const lines = text.slice(0, fault.at).split('\n');
@@ -139,21 +142,21 @@ function readConfigJson(text: string, subject: Subject): unknown {
   throw new FilingsError('config', `not valid JSON ${position}`, { subject });
 }
 
-/** Throws `config` if a member is unknown or invalid, or if an expression of `listing` cannot be compiled. */
+/** Throws `config` if a member is unknown or invalid, or if an expression in a `listing` is not JMESPath. */
 export async function checkConfig(config: JsonObject, path: string): Promise<void> {
-  // Loading zod takes time, so it is loaded only if there is a file to check.
+  // Loading zod takes time, so it is loaded only if there is a config file.
   const { findConfigFault } = await import('./config-check.ts');
   const fault = findConfigFault(config);
   if (fault)
     throw new FilingsError('config', fault.message, { subject: { name: 'config file', path }, hint: fault.hint });
   const { profiles = {} } = config as { profiles?: Record<string, JsonObject> };
-  const levels = Object.entries(profiles).map(([name, level]) => [`profiles.${name}.`, level] as const);
-  for (const [prefix, { listing }] of [['', config] as const, ...levels]) {
+  const sections = Object.entries(profiles).map(([name, profile]) => [`profiles.${name}.`, profile] as const);
+  for (const [prefix, { listing }] of [['', config] as const, ...sections]) {
     await checkExpressions(listing as ListingDescription | null | undefined, `config file ${path}: ${prefix}listing`);
   }
 }
 
-/** Throws `config` for a JMESPath expression that cannot be evaluated. The library is loaded only if there is one. */
+/** Throws `config` for an invalid JMESPath expression. Without expressions, the library is not loaded. */
 async function checkExpressions(listing: ListingDescription | undefined | null, path: string): Promise<void> {
   for (const member of ['files', 'name', 'total', 'more', 'next'] as const) {
     const expression = listing?.[member];

@@ -1,5 +1,5 @@
-// Reads a key or a token from its source: a value, a file, stdin or the output of a program. Gives the bare secret,
-// which is registered for redaction first.
+// Reads an API key or a JWT from its source: a value, a file, stdin or the output of a program. Every secret is
+// registered for redaction before it is checked.
 import { once } from 'node:events';
 import type { Readable } from 'node:stream';
 import { childOf, onAbort } from '../abort.ts';
@@ -10,20 +10,20 @@ import { readStdin } from '../stdio/input.ts';
 import { inSeconds, intoNewFile, shellWord, textOf } from '../text.ts';
 import type { World } from '../world.ts';
 
-/** The source of a key or a token. A path is absolute, or `-` for stdin. */
+/** The source of an API key or a JWT. A path is absolute, or `-` for stdin. */
 export type SecretSource =
   | { readonly kind: 'value'; readonly value: string }
   | { readonly kind: 'file'; readonly path: string }
   | { readonly kind: 'command'; readonly argv: readonly string[] };
 
-/** The time limit for `apiKeyCommand`, in milliseconds. The program may have to ask a person for a password. */
+/** The time limit for `apiKeyCommand`. It is long because the program may ask a person for a password. */
 const COMMAND_TIMEOUT_MS = 30_000;
-/** The maximum size of a secret, in KiB. It bounds the work of redaction. */
+/** The maximum size of a secret, in KiB. It bounds the time of redaction. */
 const MAX_KIB = 8;
 
 /**
- * Returns the secret without one line break at its end, and registers it for redaction. Throws `config`, whose message
- * has no byte of the secret, and the signal's reason.
+ * Reads a secret, without one line break at its end. Throws `config`, whose message has no byte of the secret, and the
+ * reason of an interruption.
  */
 export async function readSecret(source: SecretSource, label: 'API key' | 'JWT', world: World): Promise<string> {
   const { name, text } = await readText(source, label, world);
@@ -34,19 +34,19 @@ export async function readSecret(source: SecretSource, label: 'API key' | 'JWT',
   if (label === 'JWT') await requireBareToken(secret, source, subject);
   const fault = findCredentialFault(secret);
   if (fault === undefined) return secret;
-  const hint = `it must be one line, and nothing but the ${label} itself`;
+  const hint = `put nothing but the ${label} there, on one line`;
   throw new FilingsError('config', fault, { subject, hint });
 }
 
 /**
- * Returns the text without one line break at its end, and without a byte-order mark. A carriage return alone remains of
- * a Windows file that a shell has read: FILINGS_API_KEY="$(cat key)".
+ * Removes a byte-order mark, and one line break at the end. That may be a carriage return alone: a shell leaves it when
+ * it reads a Windows file, as in FILINGS_API_KEY="$(cat key)".
  */
 export function withoutLineBreak(text: string): string {
   return text.replace(/^\ufeff/, '').replace(/(?:\r\n|\n|\r)$/, '');
 }
 
-/** Throws `config` for anything but a bare token, with the command that extracts the token. */
+/** Throws `config` unless the text is a bare token. The hint has the command that extracts the token. */
 async function requireBareToken(text: string, source: SecretSource, subject: { readonly name: string }): Promise<void> {
   const { findTokenFault } = await import('../jwt/bare-token.ts');
   const fault = findTokenFault(text);
@@ -70,23 +70,23 @@ async function readText(source: SecretSource, label: string, world: World) {
   return { name: `${label} file ${source.path}`, text: textOf(bytes) };
 }
 
-/** Returns all of stdin. On a terminal, prompts for one line that is not echoed. */
+/** Reads stdin to its end. On a terminal, prompts for one line, which is not echoed. */
 export async function readSecretFromStdin(label: string, world: World): Promise<string> {
   if (world.stdin.isTTY) return (await import('../stdio/prompt.ts')).askHidden(label, world);
   return textOf(await readStdin(world.stdin, label, world.interrupt));
 }
 
-/** Runs a program without a shell and waits for its end. Returns the first line of its stdout. */
+/** Runs a program without a shell until it exits. Returns the first line of its stdout. Throws `config`. */
 async function runCommand([program = '', ...args]: readonly string[], name: string, world: World): Promise<string> {
   const { spawn } = await import('node:child_process');
   const { cwd, env, platform, stdin, stderr } = world;
-  const failed = (reason: string, quote?: string) =>
+  const commandError = (reason: string, quote?: string) =>
     new FilingsError('config', reason, { subject: { name }, quote: quote || undefined });
   const { signal, abort, detach } = childOf(world.interrupt);
-  const onTimeout = () => abort(failed(`wrote no key within ${inSeconds(COMMAND_TIMEOUT_MS)}`));
+  const onTimeout = () => abort(commandError(`wrote no key within ${inSeconds(COMMAND_TIMEOUT_MS)}`));
   world.sleep(COMMAND_TIMEOUT_MS, signal).then(onTimeout, () => {});
-  // In its own process group the program can be ended together with what it has started. On a terminal it stays in
-  // ours, because it could not ask for a password otherwise.
+  // A program in its own process group can be ended together with all processes that it has started. On a terminal it
+  // stays in our group, because only the foreground group can read from the terminal, for example a password.
   const detached = platform !== 'win32' && !stdin.isTTY && !stderr.isTTY;
   let unsubscribe: (() => void) | undefined;
   try {
@@ -97,34 +97,37 @@ async function runCommand([program = '', ...args]: readonly string[], name: stri
       else child.kill();
       for (const stream of [child.stdout, child.stderr]) stream.destroy();
     });
-    const output = [firstLine(child.stdout), firstLine(child.stderr)] as const;
+    const output = [readFirstLine(child.stdout), readFirstLine(child.stderr)] as const;
     const [line, message, [status, endedBy]] = await Promise.all([...output, once(child, 'close')]);
     if (status === 0) return line;
-    // A program that fails may repeat its key on stderr.
+    // A program that fails may print its key to stderr as well.
     world.secrets.add(line.trim());
-    throw failed(endedBy ? `was ended by ${endedBy}` : `exited with status ${status}`, message);
+    throw commandError(endedBy ? `was ended by ${endedBy}` : `exited with status ${status}`, message);
   } catch (error) {
     signal.throwIfAborted();
     if (error instanceof FilingsError || errnoOf(error) === undefined) throw error;
     if (platform === 'win32' && /\.(cmd|bat)$/i.test(program))
-      throw failed('is a script of cmd.exe, which needs a shell: name the program that it starts');
-    throw failed(`cannot be run: ${systemReason(error)}`);
+      throw commandError('is a script of cmd.exe, which needs a shell: use the program that it starts');
+    throw commandError(`cannot be run: ${systemReason(error)}`);
   } finally {
     unsubscribe?.();
     detach();
-    // Ends the timer.
+    // Stops the timer.
     abort(undefined);
   }
 }
 
-/** Returns the beginning of a stream's first line, and reads the stream to its end. */
-async function firstLine(stream: Readable): Promise<string> {
+/**
+ * Returns the first line of a stream, or the beginning of a very long one. Reads the stream to its end even then,
+ * because the program would block while it writes the rest.
+ */
+async function readFirstLine(stream: Readable): Promise<string> {
   let text = '';
   for await (const chunk of stream.setEncoding('utf8')) if (text.length <= MAX_KIB * 1024) text += chunk;
   return text.split(/\r?\n/, 1)[0] ?? '';
 }
 
-/** Returns why a text cannot be sent as a credential in a header (RFC 9110, section 5.5), or undefined. */
+/** Returns why a secret cannot be sent in a header field (RFC 9110, section 5.5), or undefined if it can. */
 export function findCredentialFault(secret: string): string | undefined {
   if (secret === '') return 'is empty';
   if (/[\r\n]/.test(secret)) return 'contains a line break';

@@ -1,5 +1,5 @@
-// Resolves the settings of a run. Takes flags and environment, reads the config file, and gives the parsed settings
-// together with the facts that only the sources know.
+// Finds the settings of a run: reads the config file, merges it with flags and environment, and parses the result.
+// Decides what depends on where a setting comes from: what the sandbox ignores, and where a credential may be sent.
 import { FilingsError } from '../errors.ts';
 import type { Flags } from '../spec/command.ts';
 import { SWITCH } from '../spec/kind.ts';
@@ -15,112 +15,135 @@ import {
   findInLayers,
   flagLayer,
   type Layer,
-  rememberSettings,
+  registerSecretSettings,
   resolvePrecedence,
 } from './layers.ts';
-import { readSettings, type Settings } from './settings.ts';
+import { parseSettings, type Settings } from './settings.ts';
 import { SETTINGS } from './table.ts';
 
-/** The settings of a run, before and after parsing. */
 export interface ResolvedSettings {
   readonly settings: Settings;
-  /** The settings before parsing, with their sources. They contain secrets. */
+  /** The settings before parsing, with their sources. Their values include secrets. */
   readonly rawSettings: Layer;
+  /** The config file that was read. */
   readonly configPath: string | undefined;
-  /** Why nothing can be sent to the service: a credential of the config file belongs to another origin. */
-  readonly foreign: FilingsError | undefined;
+  /**
+   * The error for any command that sends a request: a credential of the config file belongs to another origin. Commands
+   * that only show settings ignore it.
+   */
+  readonly originError: FilingsError | undefined;
 }
 
 /**
- * Returns the settings: flag > environment > profile > config file > default. Reads the config file, but no secret.
- * Throws `usage` or `config`.
+ * Returns the settings by the precedence flag > environment > profile > config file > default. Reads no file except the
+ * config file: keys and tokens are read when they are needed. Throws `usage` or `config`.
  */
 export async function resolveSettings(flags: Flags, world: World): Promise<ResolvedSettings> {
-  const { ofThisRun, inFile, configPath } = await readLayers(flags, world);
-  const rawSettings = resolvePrecedence([...ofThisRun, ...inFile, defaultLayer()]);
-  const settings = readSettings(rawSettings, world);
+  const { runLayers, configLayers, configPath, configFlag } = await readLayers(flags, world);
+  const rawSettings = resolvePrecedence([...runLayers, ...configLayers, defaultLayer()]);
+  const settings = parseSettings(rawSettings, world);
   world.setDeadline(settings.deadline);
   const origin = settings.sandbox ? undefined : settings.baseUrl?.origin;
-  const foreign = origin === undefined ? undefined : foreignError(rawSettings, inFile, origin);
-  return { settings, rawSettings, configPath, foreign };
+  const originError = origin === undefined ? undefined : findOriginError(rawSettings, configLayers, origin, configFlag);
+  return { settings, rawSettings, configPath, originError };
 }
 
 /**
- * Returns the layers before any value is parsed: flags and environment, and the profile and the top level of the config
- * file. The sandbox uses only a config file that is named. Throws `usage` or `config`.
+ * Returns the layers before any value is parsed: those of the run (flags, environment) and those of the config file
+ * (profile, top level). The sandbox reads only a config file that flags or environment name, and nothing about the
+ * service. Throws `usage` or `config`.
  */
 export async function readLayers(flags: Flags, world: World) {
-  const ofThisRun = [flagLayer(flags), envLayer(world.env)];
+  const runLayers = [flagLayer(flags), envLayer(world.env)];
   const location = locateConfig(flags, world);
-  const isInSandbox = isSandbox(ofThisRun);
-  const file = isInSandbox && !location.isNamed ? undefined : await readConfigFile(location, world);
-  for (const level of file ? [file.values, ...Object.values(file.profiles)] : []) rememberSettings(level, world);
+  const usesSandbox = readSandboxSwitch(runLayers);
+  const file = usesSandbox && !location.isNamed ? undefined : await readConfigFile(location, world);
+  const sections = file ? [file.values, ...Object.values(file.profiles)] : [];
+  for (const section of sections) registerSecretSettings(section, world);
   const profile = findProfile(location, file);
-  const inFile = file ? fileLayers(file.path, file.values, profile) : [];
-  const used = (layers: readonly Layer[]) => (isInSandbox ? layers.map(withoutService) : layers);
-  return { ofThisRun: used(ofThisRun), inFile: used(inFile), configPath: file?.path };
+  const configLayers = file ? fileLayers(file.path, file.values, profile) : [];
+  const filter = (layer: Layer) => (usesSandbox ? withoutServiceSettings(layer) : layer);
+  return {
+    runLayers: runLayers.map(filter),
+    configLayers: configLayers.map(filter),
+    configPath: file?.path,
+    configFlag: toConfigFlag(location),
+  };
 }
 
-/** Returns a layer without the settings that describe the service or its credentials. */
-function withoutService(layer: Layer): Layer {
-  const own = SETTINGS.filter(({ service, group }) => !service && !group).map(({ key }) => key);
-  return new Map([...layer].filter(([key]) => (own as readonly string[]).includes(key)));
+/** Returns the layer without the settings that describe the service, and without credentials for it. */
+function withoutServiceSettings(layer: Layer): Layer {
+  const removed = SETTINGS.filter(({ service, credential }) => service || credential);
+  const names: ReadonlySet<string> = new Set(removed.map(({ name }) => name));
+  return new Map([...layer].filter(([name]) => !names.has(name)));
 }
 
 const CREDENTIALS = {
-  key: { name: 'API key', forRun: '--api-key-file FILE or FILINGS_API_KEY' },
-  token: { name: 'JWT', forRun: '--jwt-file FILE or FILINGS_JWT' },
+  key: { label: 'API key', alternatives: '--api-key-file FILE or FILINGS_API_KEY' },
+  token: { label: 'JWT', alternatives: '--jwt-file FILE or FILINGS_JWT' },
 } as const;
 
 /**
- * Returns the error about a credential of the config file that belongs to another origin than the one of this run. It
- * belongs to the origin of the base URL in the same level; a profile inherits the base URL of the top level. A
- * credential from flags or environment is sent to any origin.
+ * Returns an error if a credential of the config file would be sent to another origin than its own, which is the origin
+ * of the base URL in its section. A profile inherits the base URL of the top level. A credential from flags or
+ * environment may be sent to any origin, because the user gave it for this run.
  */
-function foreignError(rawSettings: Layer, inFile: readonly Layer[], origin: string) {
-  for (const { key, group } of SETTINGS) {
-    const credential = group && rawSettings.get(key);
-    // Only values from the config file have a directory.
-    if (!group || !credential?.directory) continue;
-    const { profile, name } = credential;
-    const baseUrl = String(findInLayers(profile === undefined ? inFile.slice(-1) : inFile, 'baseUrl')?.value);
-    const owner = URL.canParse(baseUrl) ? new URL(baseUrl).origin : undefined;
-    if (owner === origin) continue;
-    const reason =
-      owner === undefined ? 'no baseUrl is set next to it' : `the ${CREDENTIALS[group].name} is for ${owner}`;
-    const hint =
-      owner === undefined
-        ? `if it is for this host: filings config set base-url ${origin}`
-        : `for this host use ${CREDENTIALS[group].forRun}`;
-    return new FilingsError('config', `${reason}; not sent to ${origin}`, { subject: { name }, hint });
+function findOriginError(rawSettings: Layer, configLayers: readonly Layer[], origin: string, configFlag: string) {
+  for (const { name, credential } of SETTINGS) {
+    const setting = rawSettings.get(name);
+    // Only a setting of the config file has a directory.
+    if (!credential || !setting?.directory) continue;
+    // The last layer is the top level. A credential there does not belong to the base URL of a profile.
+    const ownLayers = setting.profile === undefined ? configLayers.slice(-1) : configLayers;
+    const baseUrl = String(findInLayers(ownLayers, 'baseUrl')?.value);
+    const ownOrigin = URL.canParse(baseUrl) ? new URL(baseUrl).origin : undefined;
+    if (ownOrigin === origin) continue;
+    const { label, alternatives } = CREDENTIALS[credential];
+    const command = `filings config set base-url ${origin}${configFlag}`;
+    const [reason, hint] =
+      ownOrigin === undefined
+        ? ['the config file has no baseUrl for it', `if the ${label} is for this host, run: ${command}`]
+        : [`the ${label} is for ${ownOrigin}`, `for this host use ${alternatives}`];
+    const subject = { name: setting.source };
+    return new FilingsError('config', `not sent to ${origin}, because ${reason}`, { subject, hint });
   }
   return undefined;
 }
 
-/** Parses `--sandbox` before all other settings, because it decides which of them count. Throws `usage`. */
-function isSandbox(layers: readonly Layer[]): boolean {
+/**
+ * Returns whether the run uses the sandbox. This is parsed before everything else, because it decides which settings
+ * are ignored. Throws `usage`.
+ */
+function readSandboxSwitch(layers: readonly Layer[]): boolean {
   const setting = findInLayers(layers, 'sandbox');
   if (setting === undefined) return false;
-  const isOn = setting.value === true || readAs(SWITCH, String(setting.value), setting.name);
-  if (isOn && findInLayers(layers, 'baseUrl')?.level === 'flag') {
-    throw new FilingsError('usage', 'cannot be used together', { subject: { name: `--base-url and ${setting.name}` } });
+  const isOn = setting.value === true || readAs(SWITCH, String(setting.value), setting.source);
+  if (isOn && findInLayers(layers, 'baseUrl')?.sourceKind === 'flag') {
+    throw new FilingsError('usage', `--base-url cannot be used with ${setting.source}`);
   }
   return isOn;
 }
 
-/** Returns the selected profile, or undefined if none is selected. Throws `config` if the file does not have it. */
-function findProfile({ profile: selected, isNamed }: ConfigLocation, file: ConfigFile | undefined) {
-  const profile = selected ?? file?.values.profile;
+/** Returns what a command in a hint needs to find the same config file. */
+function toConfigFlag({ path, isNamed }: ConfigLocation): string {
+  return isNamed && path !== undefined ? ` --config ${shellWord(path)}` : '';
+}
+
+/** Returns the selected profile, if one is selected. Throws `config` if the config file does not have it. */
+function findProfile(location: ConfigLocation, file: ConfigFile | undefined) {
+  const profile = location.profile ?? file?.values.profile;
   if (profile === undefined) return undefined;
   const name = String(profile);
   const profiles = file?.profiles ?? {};
   const values = Object.hasOwn(profiles, name) ? profiles[name] : undefined;
   if (values) return { name, values };
   const known = Object.keys(profiles);
-  const choices = file === undefined ? 'there is no config file' : `${file.path} has ${known.join(', ') || 'none'}`;
-  const unset = `filings config unset profile${isNamed ? ` --config ${shellWord(file?.path ?? '')}` : ''}`;
-  throw new FilingsError('config', `no such profile: ${choices}`, {
+  const reason =
+    file === undefined ? 'there is no config file' : `${file.path} has ${known.join(', ') || 'no profiles'}`;
+  // If neither a flag nor a variable selects the profile, the config file does.
+  const unset = location.profile === undefined ? `filings config unset profile${toConfigFlag(location)}` : undefined;
+  throw new FilingsError('config', `no such profile: ${reason}`, {
     subject: { name: `profile ${name}` },
-    hint: didYouMean(name, known) ?? (selected === undefined ? unset : undefined),
+    hint: didYouMean(name, known) ?? unset,
   });
 }

@@ -1,7 +1,7 @@
-// All settings in one table. Flags, environment variables, the members of the config file, its schema, the help and the
-// completions are made from it.
+// All settings in one table, from which everything else about them is made: flags, environment variables, the config
+// file and its schema, the help, the manual and the completions.
 import type { TokenRecipe } from '../jwt/sign.ts';
-import type { KeyWay } from '../service/credentials.ts';
+import { KEY_PLACEMENTS } from '../service/credentials.ts';
 import type { ListingDescription } from '../service/described-listing.ts';
 import {
   choice,
@@ -20,25 +20,25 @@ import { flagOf, type NamedOption, type OptionSpec, type ValueOf } from '../spec
 
 /** A setting: an option that may also come from the environment, a profile or the config file. */
 interface SettingSpec<T = unknown> extends OptionSpec<T> {
-  /** The sources that can have it. Default: all. Its name in them is `--base-url`, `FILINGS_BASE_URL`, `baseUrl`. */
+  /** Where it can be set. Default: everywhere, as `--base-url`, `FILINGS_BASE_URL` and `baseUrl`, for example. */
   readonly from?: readonly ('flag' | 'env' | 'file')[];
-  /** The name of its variable, if it does not follow the rule. */
+  /** Its environment variable. By default the name is made from that of the setting. */
   readonly env?: string;
   readonly secret?: true;
-  /** Settings of one group are alternative sources of one credential. */
-  readonly group?: 'key' | 'token';
-  /** Describes the service. `--sandbox` ignores such settings, and those of a group. */
+  /** The credential that it gives. Settings with the same credential are alternatives. */
+  readonly credential?: 'key' | 'token';
+  /** Whether it describes the service. `--sandbox` ignores these settings, and all credentials. */
   readonly service?: true;
 }
 
 /**
- * The URL of the service. The text may have the version prefix (service.md, section 7) and final slashes. The parsed
- * URL has no prefix and ends with one slash, so that `new URL('v1/download', baseUrl)` is an endpoint.
+ * The URL of the service. Users may write it with the version prefix (service.md, section 7) and final slashes. The
+ * parsed URL has no prefix and ends with one slash, so that `new URL('v1/download', baseUrl)` is an endpoint.
  */
 export const BASE_URL: Kind<URL> = {
   parse(text) {
-    // The WHATWG parser drops line breaks and turns backslashes into slashes, so it could accept another URL than the
-    // text.
+    // The URL parser ignores line breaks and turns backslashes into slashes, so the host might not be the one that the
+    // user sees (https://url.spec.whatwg.org/#concept-basic-url-parser).
     // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are rejected here
     if (!/^https?:\/\/[^\s\\?#\u0000-\u001f\u007f]+$/i.test(text) || !URL.canParse(text)) return undefined;
     const url = new URL(text);
@@ -52,21 +52,20 @@ export const BASE_URL: Kind<URL> = {
 
 /** A field name (RFC 9110, section 5.1). */
 const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
-/** Headers that the request sets itself, or that would change how the message is framed. */
+/** Headers that the request sets itself, or that would change how its message is framed. */
 const RESERVED_HEADERS =
   /^(accept-encoding|authorization|connection|content-length|cookie|expect|host|if-range|keep-alive|range|te|trailer|transfer-encoding|upgrade|user-agent|proxy-.*)$/i;
 
-/** The ways to send the key (service.md, section 5). */
-export const KEY_WAYS = ['authorization', 'header', 'query', 'path', 'basic'] as const satisfies readonly KeyWay[];
-
-/** A token is replaced at half of its lifetime, and a request takes time to arrive. */
-const MINTED_LIFETIME: Kind<number> = {
+/**
+ * A token may be used for half its lifetime only (jwt/sign.ts). With less than 10 s, a request might arrive too late.
+ */
+const RECIPE_LIFETIME: Kind<number> = {
   ...WHOLE_SECONDS,
   parse(text) {
     const seconds = WHOLE_SECONDS.parse(text) ?? 0;
     return seconds < 10 ? undefined : seconds;
   },
-  expected: 'a duration of whole seconds from 10s on, such as 90s, 5m or 1h',
+  expected: 'a duration of whole seconds, at least 10s, such as 90s, 5m or 1h',
 };
 
 /** The members of the config file's `jwt`. */
@@ -77,10 +76,10 @@ export const RECIPE_MEMBERS = {
   kid: TEXT,
   sub: TEXT,
   name: TEXT,
-  lifetime: MINTED_LIFETIME,
+  lifetime: RECIPE_LIFETIME,
 } as const satisfies Readonly<Record<keyof TokenRecipe, Kind<unknown>>>;
 
-const WORDS: Kind<readonly string[]> = {
+const ARGV: Kind<readonly string[]> = {
   parse: () => undefined,
   expected: 'an array of a program and its arguments, such as ["pass", "filings"]',
   json: 'words',
@@ -106,8 +105,8 @@ const LISTING_MEMBERS = {
   cursor: TEXT,
 } as const satisfies Readonly<Record<keyof ListingDescription, Kind<unknown>>>;
 
-/** Returns the kind of a value that is an object in the config file. It has no form on the command line. */
-function objectOf<T>(members: Readonly<Record<keyof T, Kind<unknown>>>): Kind<T> {
+/** Returns the kind of a setting that is an object in the config file. It cannot be set anywhere else. */
+function createObjectKind<T>(members: Readonly<Record<keyof T, Kind<unknown>>>): Kind<T> {
   return {
     parse: () => undefined,
     expected: `an object of ${Object.keys(members).join(', ')}`,
@@ -121,10 +120,10 @@ const KEY_HEADER: Kind<string> = {
   expected: 'the name of a header that may carry a key, such as X-Service-Key',
 };
 
-/** A user name of basic authentication, which has no colon (RFC 7617, section 2). */
+/** A user name for Basic authentication. It must not contain a colon (RFC 7617, section 2). */
 const USER_NAME: Kind<string> = {
   parse: (text) => (/^[ -9;-~]+$/.test(text) ? text : undefined),
-  expected: 'a user name of plain letters without a colon, such as service',
+  expected: 'a user name in ASCII without a colon, such as service',
 };
 
 /** All settings in the order of the help. */
@@ -149,18 +148,18 @@ export const TABLE = {
     kind: TEXT,
     value: 'KEY',
     secret: true,
-    group: 'key',
+    credential: 'key',
     help: 'send this key (visible to other users: use --api-key-file)',
   },
-  apiKeyFile: { kind: FILE, value: 'FILE', group: 'key', help: 'read the API key from FILE; - is stdin' },
+  apiKeyFile: { kind: FILE, value: 'FILE', credential: 'key', help: 'read the API key from FILE; - is stdin' },
   apiKeyCommand: {
     from: ['file'],
-    kind: WORDS,
-    group: 'key',
-    help: 'run this program, without a shell: its first line is the API key',
+    kind: ARGV,
+    credential: 'key',
+    help: 'run this program without a shell; its first line is the API key',
   },
   keyIn: {
-    kind: choice(...KEY_WAYS),
+    kind: choice(...KEY_PLACEMENTS),
     value: 'WAY',
     service: true,
     defaultText: 'authorization; header when a JWT is sent',
@@ -180,12 +179,12 @@ export const TABLE = {
     default: 'service',
     help: 'send this user name (with --key-in basic)',
   },
-  jwtFile: { kind: FILE, value: 'FILE', group: 'token', help: 'send the JWT in FILE; - is stdin' },
-  jwtToken: { from: ['env'], kind: TEXT, env: 'FILINGS_JWT', secret: true, group: 'token', help: 'send this JWT' },
+  jwtFile: { kind: FILE, value: 'FILE', credential: 'token', help: 'send the JWT in FILE; - is stdin' },
+  jwtToken: { from: ['env'], kind: TEXT, env: 'FILINGS_JWT', secret: true, credential: 'token', help: 'send this JWT' },
   jwt: {
     from: ['file'],
-    kind: objectOf<Partial<Record<keyof TokenRecipe, string>>>(RECIPE_MEMBERS),
-    group: 'token',
+    kind: createObjectKind<Partial<Record<keyof TokenRecipe, string>>>(RECIPE_MEMBERS),
+    credential: 'token',
     help: 'mint JWTs with this key, a new one before the old one expires',
   },
   sandbox: {
@@ -231,7 +230,7 @@ export const TABLE = {
   rate: { kind: RATE, value: 'N/s|N/m', help: 'limit requests a second or a minute, over all jobs' },
   listing: {
     from: ['file'],
-    kind: objectOf<ListingDescription>(LISTING_MEMBERS),
+    kind: createObjectKind<ListingDescription>(LISTING_MEMBERS),
     service: true,
     help: "describe the service's listing by JMESPath expressions",
   },
@@ -264,15 +263,15 @@ export const TABLE = {
   },
 } as const satisfies Readonly<Record<string, SettingSpec>>;
 
-/** The name of a setting in the config file. */
-export type SettingKey = keyof typeof TABLE;
+/** The name of a setting, which is also its member of the config file. */
+export type SettingName = keyof typeof TABLE;
 
-/** The parsed values by key. */
-export type SettingValues = { readonly [Key in SettingKey]: ValueOf<(typeof TABLE)[Key]> };
+/** The parsed values of all settings. */
+export type SettingValues = { readonly [Name in SettingName]: ValueOf<(typeof TABLE)[Name]> };
 
-/** A setting with its names in each source. */
+/** A setting with its name in each source. A source that cannot have it has no name for it. */
 export interface NamedSetting extends Omit<SettingSpec, 'env'> {
-  readonly key: SettingKey;
+  readonly name: SettingName;
   readonly option: string | undefined;
   readonly env: string | undefined;
   readonly inFile: boolean;
@@ -282,21 +281,21 @@ function isFrom({ from }: SettingSpec, source: 'flag' | 'env' | 'file'): boolean
   return from === undefined || from.includes(source);
 }
 
-/** The settings of the table as a list, with their names. */
-export const SETTINGS: readonly NamedSetting[] = Object.entries<SettingSpec>(TABLE).map(([key, spec]) => ({
+/** The table as a list. */
+export const SETTINGS: readonly NamedSetting[] = Object.entries<SettingSpec>(TABLE).map(([name, spec]) => ({
   ...spec,
-  key: key as SettingKey,
-  option: isFrom(spec, 'flag') ? `--${flagOf(key)}` : undefined,
-  env: isFrom(spec, 'env') ? (spec.env ?? `FILINGS_${flagOf(key).toUpperCase().replaceAll('-', '_')}`) : undefined,
+  name: name as SettingName,
+  option: isFrom(spec, 'flag') ? `--${flagOf(name)}` : undefined,
+  env: isFrom(spec, 'env') ? (spec.env ?? `FILINGS_${flagOf(name).toUpperCase().replaceAll('-', '_')}`) : undefined,
   inFile: isFrom(spec, 'file'),
 }));
 
-/** The options that every command has. */
+/** The settings that have a flag, which every command accepts. */
 export const SHARED_OPTIONS: readonly (NamedSetting & NamedOption)[] = SETTINGS.flatMap((spec) =>
-  spec.option === undefined ? [] : [{ ...spec, name: spec.key, flag: flagOf(spec.key) }],
+  spec.option === undefined ? [] : [{ ...spec, flag: flagOf(spec.name) }],
 );
 
-/** Returns the description of a valid value in the config file, which follows "must be". */
+/** Returns what a value in the config file must be, as the end of a sentence. */
 export function expectedInFile(kind: Kind<unknown>): string {
   if (kind.completes === 'file') return 'a path in quotes';
   return kind.json === 'boolean' ? 'true or false' : kind.expected;

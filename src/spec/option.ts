@@ -1,6 +1,6 @@
 // Options as data. The parser, the help, the manual, the completions and the types of the values are made from it.
 import { FilingsError } from '../errors.ts';
-import { foreign } from '../secrets.ts';
+import { markForeign } from '../secrets.ts';
 import { orList } from '../text.ts';
 import { type Kind, SWITCH } from './kind.ts';
 
@@ -92,6 +92,6 @@ export interface ValueSource {
 /** Returns the error about a value. It quotes `text`, in which a known key is redacted: it may be in a wrong place. */
 export function valueError(source: string | ValueSource, fault: string, text?: string): FilingsError {
   const { name, code } = typeof source === 'string' ? { name: source, code: 'usage' as const } : source;
-  const seen = text === undefined ? '' : text === '' ? ', and is empty' : `, not '${foreign(text)}'`;
+  const seen = text === undefined ? '' : text === '' ? ', and is empty' : `, not '${markForeign(text)}'`;
   return new FilingsError(code, `${fault}${seen}`, { subject: { name } });
 }

@@ -2,7 +2,7 @@
 // that could control a terminal are escaped.
 import { Chalk } from 'chalk';
 import { errnoOf, type FilingsError, messageOf, type Problem } from '../errors.ts';
-import { foreign, redacted, type Secrets } from '../secrets.ts';
+import { markForeign, redactJson, type Secrets } from '../secrets.ts';
 import { shortened } from '../text.ts';
 import { printable, printableJson } from './printable.ts';
 
@@ -63,7 +63,7 @@ export function errorObject(error: FilingsError, { secrets }: Pick<MessageOption
     exit_code: error.exitStatus,
     message: display(messageOf(error)),
     ...(hint !== undefined && { hint: display(hint) }),
-    ...(error.problem !== undefined && { problem: redacted(error.problem, secrets) }),
+    ...(error.problem !== undefined && { problem: redactJson(error.problem, secrets) }),
   };
 }
 
@@ -88,11 +88,11 @@ export function renderError(error: FilingsError, options: MessageOptions): strin
   const details = error.problem === undefined ? [] : problemLines(error.problem, error);
   const lines = [
     `${paint.bad('filings:')} ${display(messageOf(error), MAX_MESSAGE)}`,
-    ...details.slice(0, MAX_ENTRIES).map(([indent, text, length]) => indent + display(foreign(text), length)),
+    ...details.slice(0, MAX_ENTRIES).map(([indent, text, length]) => indent + display(markForeign(text), length)),
     ...(details.length > MAX_ENTRIES ? ['  …'] : []),
     ...(retryAt === undefined ? [] : [`  retry at: ${retryAt}`]),
     ...(hint === undefined ? [] : [`  ${paint.hint('hint:')} ${display(hint)}`]),
-    ...(verbose ? causesOf(error).map((line) => paint.faint(`  ${display(foreign(line))}`)) : []),
+    ...(verbose ? causesOf(error).map((line) => paint.faint(`  ${display(markForeign(line))}`)) : []),
   ];
   return `${lines.join('\n')}\n`;
 }

@@ -16,7 +16,7 @@ test.for`
   ${'config set jobs 8'}                                 | ${0}   | ${NOTHING}                         | ${NOTHING}
   ${'config list'}                                       | ${0}   | ${/^jobs\t\d+\tdefault$/m}         | ${NOTHING}
   ${`config check ${ACCESSION} --sandbox`}               | ${0}   | ${/^address\t/}                    | ${NOTHING}
-  ${'token keygen --alg ES256 --out key.pem'}            | ${0}   | ${/^-----BEGIN PUBLIC KEY-----\n/} | ${/import the public key/}
+  ${'token keygen --alg ES256 --out key.pem'}            | ${0}   | ${/^-----BEGIN PUBLIC KEY-----\n/} | ${/import the printed public key/}
   ${'token sign --secret-file secret'}                   | ${0}   | ${JWT}                             | ${NOTHING}
   ${'token inspect e30.e30.AA'}                          | ${0}   | ${/^NOT VERIFIED/}                 | ${NOTHING}
   ${'token verify e30.e30.AA --secret-file secret'}      | ${4}   | ${NOTHING}                         | ${/^filings: /}

@@ -18,8 +18,8 @@ test('the manual has all commands with options and examples, all settings and al
     for (const [line] of spec.examples ?? []) expect(PAGE).toContain(roff(line));
   }
   for (const { flag } of SHARED_OPTIONS) expect(PAGE).toContain(roff(`--${flag}`));
-  for (const { key, env, inFile } of SETTINGS) {
-    if (inFile) expect(PAGE).toContain(`\\fB${key}\\fR`);
+  for (const { name, env, inFile } of SETTINGS) {
+    if (inFile) expect(PAGE).toContain(`\\fB${name}\\fR`);
     if (env) expect(PAGE).toContain(`\\fB${env}\\fR`);
   }
   for (const [status] of EXIT_CODE_ROWS) expect(PAGE).toContain(`\\fB${status}\\fR`);

@@ -77,9 +77,9 @@ describe('config set', () => {
     ${['api-key', `${CANARY}\nx`]}            | ${'apiKey: contains a line break'}
     ${['listing.files', 'a[']}                | ${'listing.files: invalid JMESPath expression'}
     ${['listing.next', '', '--profile', 'p']} | ${'profiles.p.listing.next: invalid JMESPath expression'}
-    ${['listing.fils', 'a']}                  | ${'listing: it has no such member\n  hint: did you mean files?'}
+    ${['listing.fils', 'a']}                  | ${'listing: no such member\n  hint: did you mean files?'}
     ${['listing.first-page', 'one']}          | ${'listing.firstPage: must be a whole number'}
-    ${['jwt.lifetime', '10s']}                | ${'jwt: must have either keyFile or secretFile'}
+    ${['jwt.lifetime', '10s']}                | ${'jwt: must have exactly one of keyFile and secretFile'}
   `(
     'refuses $words and writes nothing',
     async ({ words, message }: { words: string[]; message: string }, { config }) => {

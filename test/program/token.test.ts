@@ -131,7 +131,7 @@ describe('a token command is refused', () => {
     ${'keygen --out x'}                                | ${2} | ${/give both --alg ALG and --out FILE/}
     ${'keygen --alg ES256 --out no/x'}                 | ${8} | ${/no such directory/}
     ${'keygen --alg HS256 --out x --public y'}         | ${2} | ${/no public key/}
-    ${'keygen --alg ES256 --out fresh --public fresh'} | ${2} | ${/--public: names the same file as --out/}
+    ${'keygen --alg ES256 --out fresh --public fresh'} | ${2} | ${/--public: is the same file as --out/}
   `('with exit status $exit: $line', async ({ line, exit, reason }) => {
     await file('open.pem', PEM, 0o620);
     const { exitCode, stdout, stderr } = await run(line);
@@ -147,7 +147,7 @@ describe('token inspect', () => {
     expect(first).toMatch(/^NOT VERIFIED/);
     expect(lines).toEqual(expect.arrayContaining(['header\talg\t"ES256"', 'claims\tsub\t"alice"']));
     expect(lines.join('\n')).toMatch(/^claims\texp\t1577837100\t2020-01-01T00:05:00Z, expired \d+ d ago$/m);
-    expect(lines.at(-1)).toMatch(/^service\t\tthe service would object: expired \d+ d ago$/);
+    expect(lines.at(-1)).toMatch(/^problem\t\texpired \d+ d ago$/);
     const json = JSON.parse((await run('inspect --json', `${token}\n`)).stdout);
     const objections = [expect.stringMatching(/expired/)];
     expect(json).toMatchObject({ verified: false, header: { alg: 'ES256' }, claims: { sub: 'alice' }, objections });

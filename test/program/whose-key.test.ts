@@ -61,21 +61,22 @@ describe('a credential of the config file is not sent to another origin', () => 
   const ENV = 'FILINGS_API_KEY=env-key';
   const key = /for this host use --api-key-file FILE or FILINGS_API_KEY$/m;
   const token = /for this host use --jwt-file FILE or FILINGS_JWT$/m;
-  const baseUrl = /if it is for this host: filings config set base-url http:\/\/127\.0\.0\.1:\d+$/m;
+  const baseUrl =
+    /if the (?:API key|JWT) is for this host, run: filings config set base-url http:\/\/127\.0\.0\.1:\d+$/m;
   test.each`
-    what                                 | config                                                        | line                             | says                                                               | hint
-    ${'if a flag sets the base URL'}     | ${FOREIGN}                                                    | ${'--base-url URL'}              | ${'apiKey: the API key is for https://other.example; not sent to'} | ${key}
-    ${'on another port'}                 | ${{ baseUrl: 'http://127.0.0.1:1', apiKey: 'own-key' }}       | ${'--base-url URL'}              | ${'apiKey: the API key is for http://127.0.0.1:1; not sent to'}    | ${key}
-    ${'if no base URL is set beside it'} | ${{ apiKey: 'own-key' }}                                      | ${'--base-url URL'}              | ${'apiKey: no baseUrl is set next to it; not sent to'}             | ${baseUrl}
-    ${'if a flag overrides a profile'}   | ${{ baseUrl: OTHER, profiles: { p: { apiKey: 'own-key' } } }} | ${'--profile p --base-url URL'}  | ${'profiles.p.apiKey: the API key is for https://other.example'}   | ${key}
-    ${'if it is a JWT'}                  | ${{ baseUrl: OTHER, jwtFile: 'file.jwt' }}                    | ${`--base-url URL ${ENV}`}       | ${'jwtFile: the JWT is for https://other.example; not sent to'}    | ${token}
-    ${'if it mints JWTs'}                | ${{ jwt: { secretFile: 'secret' } }}                          | ${`FILINGS_BASE_URL=URL ${ENV}`} | ${'jwt: no baseUrl is set next to it; not sent to'}                | ${baseUrl}
+    what                                 | config                                                        | line                             | says                                                                                      | hint
+    ${'if a flag sets the base URL'}     | ${FOREIGN}                                                    | ${'--base-url URL'}              | ${'apiKey: not sent to URL, because the API key is for https://other.example'}            | ${key}
+    ${'on another port'}                 | ${{ baseUrl: 'http://127.0.0.1:1', apiKey: 'own-key' }}       | ${'--base-url URL'}              | ${'apiKey: not sent to URL, because the API key is for http://127.0.0.1:1'}               | ${key}
+    ${'if no base URL is set beside it'} | ${{ apiKey: 'own-key' }}                                      | ${'--base-url URL'}              | ${'apiKey: not sent to URL, because the config file has no baseUrl for it'}               | ${baseUrl}
+    ${'if a flag overrides a profile'}   | ${{ baseUrl: OTHER, profiles: { p: { apiKey: 'own-key' } } }} | ${'--profile p --base-url URL'}  | ${'profiles.p.apiKey: not sent to URL, because the API key is for https://other.example'} | ${key}
+    ${'if it is a JWT'}                  | ${{ baseUrl: OTHER, jwtFile: 'file.jwt' }}                    | ${`--base-url URL ${ENV}`}       | ${'jwtFile: not sent to URL, because the JWT is for https://other.example'}               | ${token}
+    ${'if it mints JWTs'}                | ${{ jwt: { secretFile: 'secret' } }}                          | ${`FILINGS_BASE_URL=URL ${ENV}`} | ${'jwt: not sent to URL, because the config file has no baseUrl for it'}                  | ${baseUrl}
   `('$what', async ({ config, line, says, hint }) => {
-    const { run, requests } = await setUp(config);
+    const { run, requests, url } = await setUp(config);
     for (const command of [LIST, `download ${ACCESSION} a.htm`, `config check ${ACCESSION}`]) {
       const { exitCode, stderr, stdout } = await run(command, line);
       expect(exitCode, stderr).toBe(2);
-      expect(stderr).toContain(says);
+      expect(stderr).toContain(says.replace('URL', url));
       expect(stderr).toMatch(hint);
       expect(stderr + stdout).not.toContain('own-key');
     }

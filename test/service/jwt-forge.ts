@@ -1,6 +1,6 @@
 import { constants, createHmac, type KeyObject, sign } from 'node:crypto';
 import { ALGORITHM, type Algorithm } from '../../src/jwt/algorithms.ts';
-import { keyFor, loadKey } from '../../src/jwt/keys.ts';
+import { loadKey, prepareKey } from '../../src/jwt/keys.ts';
 
 /** The time at which the tests check tokens, in seconds since the epoch. */
 export const NOW = 1_800_000_000;
@@ -53,6 +53,6 @@ export function withSignature(token: string, change: (signature: Buffer) => Buff
 }
 
 export const loadSigningKey = (bytes: Buffer, what: string, passphrase?: string) =>
-  keyFor('sign', loadKey(bytes, what, { passphrase }));
+  prepareKey('sign', loadKey(bytes, what, { passphrase }));
 export const loadVerificationKey = (bytes: Buffer, what: string, passphrase?: string) =>
-  keyFor('verify', loadKey(bytes, what, { passphrase }));
+  prepareKey('verify', loadKey(bytes, what, { passphrase }));

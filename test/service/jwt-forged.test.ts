@@ -52,7 +52,7 @@ const verify = ({ token, key = RSA, ...options }: Row) => verifyToken(token, [ke
 /** Returns a test that expects the refusal of a token by a check. */
 const refusedBy =
   (failedCheck: Check) =>
-  async ({ reason = /does not fit/, ...row }: Row & { reason?: RegExp }) =>
+  async ({ reason = /does not match/, ...row }: Row & { reason?: RegExp }) =>
     expect(await verify(row)).toMatchObject({ valid: false, failedCheck, reason: expect.stringMatching(reason) });
 
 test.each`
@@ -85,8 +85,8 @@ test.each`
   ${'alg rs256'}                  | ${rs({ alg: 'rs256' })}                                           | ${/does not accept/}
   ${'alg EdDSA'}                  | ${rs({ alg: 'EdDSA' })}                                           | ${/does not accept that algorithm/}
   ${'alg constructor'}            | ${rs({ alg: 'constructor' })}                                     | ${/does not accept/}
-  ${'crit, unknown'}              | ${rs({ alg: 'RS256', crit: ['exp'], exp: 1 })}                    | ${/crit asks for what/}
-  ${'crit, empty'}                | ${rs({ alg: 'RS256', crit: [] })}                                 | ${/crit asks for what/}
+  ${'crit, unknown'}              | ${rs({ alg: 'RS256', crit: ['exp'], exp: 1 })}                    | ${/crit asks for extensions/}
+  ${'crit, empty'}                | ${rs({ alg: 'RS256', crit: [] })}                                 | ${/crit asks for extensions/}
   ${'b64 false without crit'}     | ${rs({ alg: 'RS256', b64: false })}                               | ${/b64/}
   ${'kid a number'}               | ${rs({ alg: 'RS256', kid: 1 })}                                   | ${/kid is not a string/}
   ${'nested too deep'}            | ${rs(`{"alg":"RS256","x":${'['.repeat(200)}${']'.repeat(200)}}`)} | ${/levels deep/}
@@ -96,18 +96,18 @@ test('the check header refuses an algorithm that is not allowed', () =>
   refusedBy('header')({ token: good, reason: /only PS256, ES256 may/, algorithms: algorithms('PS256', 'ES256') }));
 
 test.each`
-  what                                    | token                                  | reason                          | key
-  ${'RS to HS: the PEM as the secret'}    | ${hs(pem(rsa.publicKey))}              | ${/which is not for HS256/}     | ${undefined}
-  ${'RS to HS, by mistake on both sides'} | ${hs(pem(rsa.publicKey))}              | ${/public part could sign/}     | ${RSA_PEM}
-  ${'an oct JWK that holds a PEM key'}    | ${hs(pem(rsa.publicKey))}              | ${/public part/}                | ${octJwk(pem(rsa.publicKey))}
-  ${'RS for an EC key'}                   | ${good}                                | ${/an EC key on P-256/}         | ${EC}
-  ${'ES for a secret'}                    | ${goodEc}                              | ${/a secret of 64 bytes/}       | ${SECRET}
-  ${'a wrong curve'}                      | ${forge('ES256', p384.privateKey)}     | ${/an EC key on P-384/}         | ${load(p384)}
-  ${'HS512 with 63 bytes'}                | ${hs(secret.subarray(0, 63), 'HS512')} | ${/at least 64 bytes/}          | ${short(63)}
-  ${'a JWK for encryption'}               | ${good}                                | ${/use is "enc"/}               | ${rsaJwk({ use: 'enc' })}
-  ${'a JWK that may only sign'}           | ${good}                                | ${/may not be used to verify/}  | ${rsaJwk({ key_ops: ['sign'] })}
-  ${'an RSA-PSS key for RS'}              | ${good}                                | ${/RSA-PSS key of 2048 bits/}   | ${load(pss256)}
-  ${'an RSA-PSS key of another hash'}     | ${ps(32)}                              | ${/restricts itself to sha512/} | ${load(pss512)}
+  what                                    | token                                  | reason                         | key
+  ${'RS to HS: the PEM as the secret'}    | ${hs(pem(rsa.publicKey))}              | ${/which is not for HS256/}    | ${undefined}
+  ${'RS to HS, by mistake on both sides'} | ${hs(pem(rsa.publicKey))}              | ${/public part could sign/}    | ${RSA_PEM}
+  ${'an oct JWK that holds a PEM key'}    | ${hs(pem(rsa.publicKey))}              | ${/public part/}               | ${octJwk(pem(rsa.publicKey))}
+  ${'RS for an EC key'}                   | ${good}                                | ${/an EC key on P-256/}        | ${EC}
+  ${'ES for a secret'}                    | ${goodEc}                              | ${/a secret of 64 bytes/}      | ${SECRET}
+  ${'a wrong curve'}                      | ${forge('ES256', p384.privateKey)}     | ${/an EC key on P-384/}        | ${load(p384)}
+  ${'HS512 with 63 bytes'}                | ${hs(secret.subarray(0, 63), 'HS512')} | ${/at least 64 bytes/}         | ${short(63)}
+  ${'a JWK for encryption'}               | ${good}                                | ${/use is "enc"/}              | ${rsaJwk({ use: 'enc' })}
+  ${'a JWK that may only sign'}           | ${good}                                | ${/may not be used to verify/} | ${rsaJwk({ key_ops: ['sign'] })}
+  ${'an RSA-PSS key for RS'}              | ${good}                                | ${/RSA-PSS key of 2048 bits/}  | ${load(pss256)}
+  ${'an RSA-PSS key of another hash'}     | ${ps(32)}                              | ${/is restricted to sha512/}   | ${load(pss512)}
 `('the check key refuses $what', refusedBy('key'));
 
 test.each`
@@ -137,7 +137,7 @@ test.each`
   ${'no exp'}                    | ${claims({ nbf: NOW })}                              | ${/exp is missing/}                        | ${0}
   ${'exp 1e400'}                 | ${dates(`${NOW}`, '1e400')}                          | ${/exp is not a whole number/}             | ${0}
   ${'exp a fraction'}            | ${dates(`${NOW}`, `${NOW + 9}.5`)}                   | ${/exp is not a whole number/}             | ${0}
-  ${'exp after the year 9999'}   | ${dates(`${NOW}`, '253402300800')}                   | ${/exp is before 1970 or after 9999/}      | ${0}
+  ${'exp after the year 9999'}   | ${dates(`${NOW}`, '253402300800')}                   | ${/exp is after the year 9999/}            | ${0}
   ${'nbf before 1970'}           | ${dates('-1', `${NOW + 9}`)}                         | ${/nbf is before 1970/}                    | ${0}
   ${'iat a string'}              | ${claims({ ...CLAIMS, iat: 'now' })}                 | ${/iat is not a whole number/}             | ${0}
   ${'never valid'}               | ${dates(`${NOW}`, `${NOW}`)}                         | ${/at no time/}                            | ${0}

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { FilingsError } from '../../src/errors.ts';
 import { ALGORITHMS, type Algorithm } from '../../src/jwt/algorithms.ts';
-import { keyFault, requireFit } from '../../src/jwt/key-fit.ts';
+import { findKeyFault, requireFit } from '../../src/jwt/key-fit.ts';
 import { loadSecret } from '../../src/jwt/keys.ts';
 import { mintToken } from '../../src/jwt/sign.ts';
 import { verifyToken } from '../../src/jwt/verify.ts';
@@ -102,7 +102,7 @@ describe('loading refuses', () => {
     ${'a public key'}                              | ${pem(rsa.publicKey)}                           | ${/a public key, which can only verify/}
     ${'broken JSON'}                               | ${'{"kty":"RSA",'}                              | ${/the JWK is not JSON/}
     ${'a JWK with a member twice'}                 | ${'{"kty":"oct","k":"AAAA","k":"BBBB"}'}        | ${/"k" twice/}
-    ${'a JWK of an unknown type'}                  | ${'{"kty":"XYZ"}'}                              | ${/not what its kty wants/}
+    ${'a JWK of an unknown type'}                  | ${'{"kty":"XYZ"}'}                              | ${/not valid for its kty/}
     ${'an RSA JWK without its primes'}             | ${json({ ...ownRsa, p: undefined })}            | ${/a member is missing/}
     ${'a JWK with use of another type'}            | ${jwk(rsa.privateKey, { use: 1 })}              | ${/use is not a string/}
     ${'a JWK with key_ops of another type'}        | ${jwk(rsa.privateKey, { key_ops: 'sign' })}     | ${/key_ops is not a list/}
@@ -156,7 +156,7 @@ test.each`
   ${'an exponent of 1'} | ${publicRsa.n}             | ${'AQ'}   | ${/public exponent of 1 anybody could sign/}
   ${'an exponent of 2'} | ${publicRsa.n}             | ${'Ag'}   | ${/public exponent of 2 anybody could sign/}
   ${'an even exponent'} | ${publicRsa.n}             | ${'AQAA'} | ${/public exponent of 65536 anybody could sign/}
-  ${'17000 bits'}       | ${`g${'A'.repeat(2832)}Q`} | ${'AQAB'} | ${/17000 bits, and more than 16384 cannot be used/}
+  ${'17000 bits'}       | ${`g${'A'.repeat(2832)}Q`} | ${'AQAB'} | ${/17000 bits, and more than 16384 bits are not supported/}
 `('an RSA key is refused with $fault', ({ n, e, reason }: { n: string; e: string; reason: RegExp }) => {
   expect(() => requireFit(loadVerificationKey(json({ kty: 'RSA', n, e }), 'key'), 'verify')).toThrow(reason);
   expect(() => requireFit(loadSigningKey(json({ ...ownRsa, n, e }), 'key'), 'sign')).toThrow(FilingsError);
@@ -189,15 +189,15 @@ test('any JWK works as a key or is refused as a configuration error', async () =
 /** Uses a key in every possible way. */
 async function useKey(bytes: Buffer): Promise<void> {
   const verifying = loadVerificationKey(bytes, 'key');
-  for (const { name } of ALGORITHMS.filter((each) => keyFault(verifying, each, 'verify') === undefined)) {
+  for (const { name } of ALGORITHMS.filter((each) => findKeyFault(verifying, each, 'verify') === undefined)) {
     const token = `${part({ alg: name })}.${part(CLAIMS)}.${part(Buffer.alloc(name.startsWith('ES') ? 64 : 256, 1))}`;
     expect(await verifyToken(token, [verifying], { atSeconds: NOW })).toMatchObject({ valid: false });
   }
   const signing = loadSigningKey(bytes, 'key');
-  for (const algorithm of ALGORITHMS.filter((each) => keyFault(signing, each, 'sign') === undefined)) {
+  for (const algorithm of ALGORITHMS.filter((each) => findKeyFault(signing, each, 'sign') === undefined)) {
     const token = await mintToken({ key: signing, algorithm, issuedAt: NOW, lifetime: 60 });
     // `key_ops` may allow only one of signing and verifying.
-    const valid = keyFault(verifying, algorithm, 'verify') === undefined;
+    const valid = findKeyFault(verifying, algorithm, 'verify') === undefined;
     expect(await verifyToken(token, [verifying], { atSeconds: NOW })).toMatchObject({ valid });
   }
 }

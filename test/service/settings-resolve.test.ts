@@ -27,7 +27,7 @@ describe('settings', () => {
     const { settings, rawSettings } = await place.resolve(config, { jobs: '7' }, env);
     expect(settings).toMatchObject({ jobs: 7, retries: 1, rate: 0.1, deadline: 3_600_000, idleTimeout: 60_000 });
     expect([settings.allowHttp, settings.baseUrl?.href]).toEqual([true, 'https://work.example/']);
-    const origins = ['jobs', 'rate', 'retries', 'deadline', 'color'].map((key) => rawSettings.get(key)?.name);
+    const origins = ['jobs', 'rate', 'retries', 'deadline', 'color'].map((key) => rawSettings.get(key)?.source);
     const path = join(place.path, 'config.json');
     const ofFile = [`${path}: profiles.work.retries`, `${path}: deadline`];
     expect(origins).toEqual(['--jobs', 'FILINGS_RATE', ...ofFile, 'default']);
@@ -45,7 +45,7 @@ describe('settings', () => {
     ${{ apiKeyFile: '' }}                  | ${{}}                           | ${'--api-key-file: must be a file'}
     ${{ baseUrl: 'http://far.example' }}   | ${{ FILINGS_SANDBOX: '0' }}     | ${'http://far.example: plain http'}
     ${{ keyHeader: 'X-Key' }}              | ${{}}                           | ${'--key-header: has no effect'}
-    ${{ basicUser: 'me', keyIn: 'query' }} | ${{}}                           | ${'the key is sent by query'}
+    ${{ basicUser: 'me', keyIn: 'query' }} | ${{}}                           | ${'has no effect with --key-in query'}
   `('are refused for $flags and $env', async (row: { flags: Flags; env: Environment; message: string }) => {
     await expect(resolveSettings(row.flags, worldOf({ env: row.env }))).rejects.toThrow(row.message);
   });
@@ -73,7 +73,7 @@ describe('the config file', () => {
     expect((await place.resolve(Buffer.from('\ufeff{"jobs":7}', 'utf16le'))).settings.jobs).toBe(7);
   });
 
-  const eitherFile = 'jwt: must have either keyFile or secretFile';
+  const eitherFile = 'jwt: must have exactly one of keyFile and secretFile';
   const twice = '{"profiles":{"a":{"apiKey":"canary","api\\u004bey":"canary"}}}';
   test.for`
     config                                        | message
@@ -105,12 +105,12 @@ describe('the config file', () => {
   });
 
   test('has paths relative to its folder, and ~/ stands for the home directory', async ({ place }) => {
-    const key = async (config: object, flags?: Flags) => (await place.resolve(config, flags)).settings.key;
+    const key = async (config: object, flags?: Flags) => (await place.resolve(config, flags)).settings.keySource;
     expect(await key({ apiKeyFile: 'sub/key' })).toMatchObject({ kind: 'file', path: join(place.path, 'sub/key') });
     expect(await key({ apiKeyCommand: ['./get', '-x'] })).toMatchObject({ argv: [join(place.path, 'get'), '-x'] });
     expect(await key({}, { apiKeyFile: 'key' })).toMatchObject({ kind: 'file', path: '/cwd/key' });
-    const { token } = (await place.resolve({ jwtFile: '~/t' }, {}, { HOME: '/home/me' })).settings;
-    expect(token).toMatchObject({ path: '/home/me/t' });
+    const { tokenSource } = (await place.resolve({ jwtFile: '~/t' }, {}, { HOME: '/home/me' })).settings;
+    expect(tokenSource).toMatchObject({ path: '/home/me/t' });
   });
 
   // Whose files are trusted is tested where secret files are read.
@@ -133,10 +133,10 @@ describe('the config file', () => {
     const [, json = ''] = /^```json\n(\{[^`]*"profiles"[^`]*)```/m.exec(page) ?? [];
     const example = JSON.parse(json);
     for (const profile of Object.keys(example.profiles)) {
-      const { settings, foreign } = await place.resolve(example, { profile });
-      expect([settings.key?.kind, foreign]).toEqual(['file', undefined]);
+      const { settings, originError } = await place.resolve(example, { profile });
+      expect([settings.keySource?.kind, originError]).toEqual(['file', undefined]);
     }
-    expect((await place.resolve(example)).foreign).toBeUndefined();
+    expect((await place.resolve(example)).originError).toBeUndefined();
   });
 
   test('is found by the XDG rules, and must exist if it is named', async ({ place }) => {
@@ -159,7 +159,13 @@ describe('with --sandbox', () => {
     const keys = { FILINGS_API_KEY: 'k', FILINGS_API_KEY_FILE: 'f', FILINGS_KEY_IN: 'cookie' };
     const env = { FILINGS_SANDBOX: '1', FILINGS_BASE_URL: '::', ...keys };
     const { settings } = await place.resolve(config, { profile: 'p', keyHeader: 'host' }, env);
-    const unused = { baseUrl: undefined, key: undefined, token: undefined, keyIn: 'authorization', listing: undefined };
+    const unused = {
+      baseUrl: undefined,
+      keySource: undefined,
+      tokenSource: undefined,
+      keyIn: 'authorization',
+      listing: undefined,
+    };
     expect(settings).toMatchObject({ sandbox: true, ...unused, jobs: 2, retries: 9 });
   });
 
@@ -174,7 +180,7 @@ describe('with --sandbox', () => {
     const attempt = (flags: Flags, FILINGS_SANDBOX: string) =>
       resolveSettings({ baseUrl: 'https://api.example.com', ...flags }, worldOf({ env: { FILINGS_SANDBOX } }));
     for (const variable of ['', '0'])
-      await expect(attempt({ sandbox: true }, variable)).rejects.toThrow('--base-url and --sandbox');
-    await expect(attempt({}, '1')).rejects.toThrow('--base-url and FILINGS_SANDBOX');
+      await expect(attempt({ sandbox: true }, variable)).rejects.toThrow('--base-url cannot be used with --sandbox');
+    await expect(attempt({}, '1')).rejects.toThrow('--base-url cannot be used with FILINGS_SANDBOX');
   });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { FilingsError, messageOf, withoutResource, withResource } from '../../src/errors.ts';
-import { foreign, unmarked } from '../../src/secrets.ts';
+import { markForeign, removeMarks } from '../../src/secrets.ts';
 
 const file = { accession: '0001234567-24-000001', fileName: 'a.htm' };
 const filing = { accession: '0001234567-24-000001' };
@@ -21,13 +21,13 @@ describe('messageOf', () => {
     ${{ reason: '429', quote: 'slow', serviceWaitMs: 5000 }}       | ${'429: slow: the service asks to wait 5 s'}
     ${{ reason: 'why', remarks: REMARKS, tries: 3 }}               | ${'why; 3 tries; 1 of 2 files failed; 1 file not started'}
   `('makes of $parts the message `$message`', ({ parts, message }) => {
-    expect(unmarked(messageOf(parts))).toBe(message);
+    expect(removeMarks(messageOf(parts))).toBe(message);
   });
 });
 
-test("only the service's own words are marked as foreign in a message, whatever else it has", () => {
+test("only the service's own words are marked as markForeign in a message, whatever else it has", () => {
   const parts = { subject: { path: 'a' }, reason: '503', quote: 'down\ufdd1 b', tries: 2 };
-  expect(messageOf(parts)).toBe(`a: 503: ${foreign('down b')}; 2 tries`);
+  expect(messageOf(parts)).toBe(`a: 503: ${markForeign('down b')}; 2 tries`);
 });
 
 describe('FilingsError', () => {

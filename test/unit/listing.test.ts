@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { unmarked } from '../../src/secrets.ts';
+import { removeMarks } from '../../src/secrets.ts';
 import { parseAccession } from '../../src/service/accession.ts';
 import { listedSize, readListing } from '../../src/service/listing.ts';
 
@@ -19,7 +19,7 @@ function refusal(json: unknown, headers = {}) {
     read(json, headers);
   } catch (error) {
     const { code, message, hint } = error as { code: string; message: string; hint: string };
-    return { code, message, hint: unmarked(hint) };
+    return { code, message, hint: removeMarks(hint) };
   }
   throw new Error(`${JSON.stringify(json)} was read`);
 }

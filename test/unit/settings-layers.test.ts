@@ -17,7 +17,7 @@ function merge(sources: {
 
 const [env, profile, file] = [{ FILINGS_JOBS: '2' }, { jobs: 3 }, { jobs: 4 }];
 test.each`
-  sources                                         | value  | name                         | level
+  sources                                         | value  | source                       | sourceKind
   ${{ flags: { jobs: '1' }, env, profile, file }} | ${'1'} | ${'--jobs'}                  | ${'flag'}
   ${{ env, profile, file }}                       | ${'2'} | ${'FILINGS_JOBS'}            | ${'env'}
   ${{ env: { FILINGS_JOBS: '' }, profile, file }} | ${3}   | ${'c.json: profiles.p.jobs'} | ${'profile'}
@@ -25,8 +25,8 @@ test.each`
   ${{ profile: { jobs: null }, file }}            | ${'4'} | ${'default'}                 | ${'default'}
   ${{ env, profile: { jobs: null }, file }}       | ${'2'} | ${'FILINGS_JOBS'}            | ${'env'}
   ${{}}                                           | ${'4'} | ${'default'}                 | ${'default'}
-`('from $sources, jobs is $value by $name', ({ sources, value, name, level }) => {
-  expect(merge(sources).get('jobs')).toMatchObject({ value, name, level });
+`('from $sources, jobs is $value by $source', ({ sources, value, source, sourceKind }) => {
+  expect(merge(sources).get('jobs')).toMatchObject({ value, source, sourceKind });
 });
 
 test.each`
@@ -66,7 +66,7 @@ describe('sources of the same setting', () => {
 
 describe('environment conventions for colour', () => {
   test.each`
-    env                                           | value       | name
+    env                                           | value       | source
     ${{ NO_COLOR: '1' }}                          | ${'never'}  | ${'NO_COLOR'}
     ${{ NO_COLOR: '' }}                           | ${'auto'}   | ${'default'}
     ${{ FORCE_COLOR: '1' }}                       | ${'always'} | ${'FORCE_COLOR'}
@@ -75,8 +75,8 @@ describe('environment conventions for colour', () => {
     ${{ CLICOLOR_FORCE: '0' }}                    | ${'auto'}   | ${'default'}
     ${{ NO_COLOR: '1', FORCE_COLOR: '1' }}        | ${'never'}  | ${'NO_COLOR'}
     ${{ FILINGS_COLOR: 'always', NO_COLOR: '1' }} | ${'always'} | ${'FILINGS_COLOR'}
-  `('turn $env into $value by $name', ({ env, value, name }) => {
-    expect(merge({ env }).get('color')).toMatchObject({ value, name });
+  `('turn $env into $value by $source', ({ env, value, source }) => {
+    expect(merge({ env }).get('color')).toMatchObject({ value, source });
   });
 
   test('override the config file, and a flag overrides them', () => {

@@ -99,7 +99,7 @@ async function fileNames(accession: string, flags: Line['flags'], world: World):
   const { listFiles, openSession } = await import('../../session/session.ts');
   const { resolveSettings } = await import('../../settings/resolve.ts');
   const resolved = await resolveSettings(flags, world);
-  if (resolved.settings.key?.kind === 'command') return [];
+  if (resolved.settings.keySource?.kind === 'command') return [];
   const session = await openSession(flags, world, { resolved });
   try {
     return (await listFiles(session, parseAccession(accession), [], session.signal)).files.map((one) => one.file_name);

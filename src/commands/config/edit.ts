@@ -17,15 +17,15 @@ export async function set({ args, flags }: Invocation, world: World): Promise<nu
   const typed = value ?? (await readSecretValue(spec, world));
   const text = spec.secret ? withoutLineBreak(typed) : typed;
   if (spec.secret) world.secrets.add(text);
-  const change = { path: setting.path, value: toFileValue(setting, text, world.cwd) };
+  const change = { memberPath: setting.memberPath, value: toFileValue(setting, text, world.cwd) };
   await editConfigFile(locateConfig(flags, world), change, world);
   return 0;
 }
 
 /** Runs `config unset`. Returns 0. Throws `usage` for an unknown key, and `local_io`. */
 export async function unset({ args, flags }: Invocation, world: World): Promise<number> {
-  const { path: memberPath } = findFileSetting(args[0] ?? '');
-  await editConfigFile(locateConfig(flags, world), { path: memberPath, value: undefined }, world);
+  const { memberPath } = findFileSetting(args[0] ?? '');
+  await editConfigFile(locateConfig(flags, world), { memberPath, value: undefined }, world);
   return 0;
 }
 
@@ -38,10 +38,10 @@ export async function path({ flags }: Invocation, world: World): Promise<number>
 }
 
 /** Returns the value of a secret from a hidden prompt or stdin. Throws `usage` if the setting is no secret. */
-async function readSecretValue({ key, secret }: NamedSetting, world: World): Promise<string> {
+async function readSecretValue({ name, secret }: NamedSetting, world: World): Promise<string> {
   if (!secret) {
     throw new FilingsError('usage', 'VALUE is missing', {
-      subject: { name: `config set ${key}` },
+      subject: { name: `config set ${name}` },
       hint: 'see filings config set --help',
     });
   }

@@ -1,9 +1,9 @@
 // Runs `config list` and `config get`.
 import { FilingsError } from '../../errors.ts';
 import { isJsonObject } from '../../json.ts';
-import { REDACTED, redacted, type Secrets } from '../../secrets.ts';
+import { REDACTED, redactJson, type Secrets } from '../../secrets.ts';
 import { writeRecords } from '../../session/presentation.ts';
-import { findFileSetting, findSetting, waysBesideFile } from '../../settings/config-edit.ts';
+import { describeOtherSources, findFileSetting, findSetting } from '../../settings/config-edit.ts';
 import { resolveSettings } from '../../settings/resolve.ts';
 import { type NamedSetting, SETTINGS } from '../../settings/table.ts';
 import type { Invocation } from '../../spec/command.ts';
@@ -16,8 +16,8 @@ import type { World } from '../../world.ts';
 export async function showAll({ flags }: Invocation, world: World): Promise<number> {
   const { rawSettings } = await resolveSettings(flags, world);
   const rows = SETTINGS.map((spec) => {
-    const { value = '', name = 'not set' } = rawSettings.get(spec.key) ?? {};
-    return [spec.key, displayText(spec, value, world.secrets), name].map((text) => printable(text));
+    const { value = '', source = 'not set' } = rawSettings.get(spec.name) ?? {};
+    return [spec.name, displayText(spec, value, world.secrets), source].map((text) => printable(text));
   });
   await writeRecords(['KEY', 'VALUE', 'SOURCE'], rows, flags, world);
   return 0;
@@ -30,7 +30,7 @@ export async function showAll({ flags }: Invocation, world: World): Promise<numb
 function displayText({ secret, kind }: NamedSetting, value: unknown, secrets: Secrets): string {
   if (secret && value !== '') return REDACTED;
   if (Array.isArray(value)) return value.length > 1 ? `${value[0]} …` : `${value[0]}`;
-  return toText(kind.choices ? value : redacted(value, secrets));
+  return toText(kind.choices ? value : redactJson(value, secrets));
 }
 
 function toText(value: unknown): string {
@@ -39,12 +39,14 @@ function toText(value: unknown): string {
 
 /** Runs `config get`. Returns 0. Throws `not_found` if the setting or the member of it is not set. */
 export async function showOne({ args: [name = ''], flags }: Invocation, world: World): Promise<number> {
-  const { spec, path } = name.includes('.') ? findFileSetting(name) : { spec: findSetting(name), path: [] };
-  const setting = (await resolveSettings(flags, world)).rawSettings.get(spec.key)?.value;
-  const value = path.slice(1).reduce((outer, member) => (isJsonObject(outer) ? outer[member] : undefined), setting);
+  const { spec, memberPath } = name.includes('.') ? findFileSetting(name) : { spec: findSetting(name), memberPath: [] };
+  const setting = (await resolveSettings(flags, world)).rawSettings.get(spec.name)?.value;
+  const value = memberPath
+    .slice(1)
+    .reduce((outer, member) => (isJsonObject(outer) ? outer[member] : undefined), setting);
   if (value === undefined) {
-    const forFile = spec.secret ? `filings config set ${flagOf(spec.key)}` : 'see filings config set --help';
-    const hint = spec.inFile ? forFile : `use ${waysBesideFile(spec)}`;
+    const forFile = spec.secret ? `filings config set ${flagOf(spec.name)}` : 'see filings config set --help';
+    const hint = spec.inFile ? forFile : `use ${describeOtherSources(spec)}`;
     throw new FilingsError('not_found', 'not set', { subject: { name }, hint });
   }
   const text = spec.secret ? REDACTED : toText(value);

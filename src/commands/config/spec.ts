@@ -3,9 +3,9 @@ import { type ArgumentSpec, command } from '../../spec/command.ts';
 import { flagOf } from '../../spec/option.ts';
 
 /** The settings that the file may have, spelled as flags, and their members: `listing.files`. */
-const SETTING_NAMES = SETTINGS.filter(({ inFile }) => inFile).flatMap(({ key, kind }) => [
-  flagOf(key),
-  ...Object.keys(kind.members ?? {}).map((member) => `${flagOf(key)}.${member}`),
+const SETTING_NAMES = SETTINGS.filter(({ inFile }) => inFile).flatMap(({ name, kind }) => [
+  flagOf(name),
+  ...Object.keys(kind.members ?? {}).map((member) => `${flagOf(name)}.${member}`),
 ]);
 
 const SETTING: ArgumentSpec = {

@@ -8,7 +8,7 @@ import { foldName } from '../../disk/file-name.ts';
 import { FilingsError } from '../../errors.ts';
 import { typedPath } from '../../paths.ts';
 import type { ResolvedSettings } from '../../settings/resolve.ts';
-import { credentialFiles } from '../../settings/settings.ts';
+import { listCredentialFiles } from '../../settings/settings.ts';
 import type { World } from '../../world.ts';
 import { type Order, outputIsDirectory } from './order.ts';
 
@@ -38,7 +38,7 @@ export async function requireRunFiles(order: Order, resolved: ResolvedSettings, 
   };
   const { configPath, settings } = resolved;
   if (configPath !== undefined) await add('the config file', resolve(world.cwd, configPath));
-  for (const path of credentialFiles(settings)) await add('the file of a key or token', resolve(world.cwd, path));
+  for (const path of listCredentialFiles(settings)) await add('the file of a key or token', resolve(world.cwd, path));
   for (const [name, path] of Object.entries({ input, report, failed, done, output })) {
     if (path !== undefined && path !== '-') await add(`--${name}`, typedPath(path, world));
   }

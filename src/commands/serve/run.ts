@@ -7,7 +7,7 @@ import { requireFit } from '../../jwt/key-fit.ts';
 import { type JwtKey, type KeyFiles, readJwtKey } from '../../jwt/keys.ts';
 import { isLoopback } from '../../loopback.ts';
 import { startSandbox } from '../../sandbox/server.ts';
-import { foreign } from '../../secrets.ts';
+import { markForeign } from '../../secrets.ts';
 import { asAccession } from '../../service/accession.ts';
 import { readSecret } from '../../settings/read-secret.ts';
 import { resolveSettings } from '../../settings/resolve.ts';
@@ -36,7 +36,7 @@ export async function run({ args, options, flags }: Invocation<typeof OPTIONS>, 
   if (!/^[\w.:%-]+$/.test(host)) throw valueError('--host', 'must be an address or a name of this machine', host);
   // A key of the config file belongs to the real service.
   const keySetting = [rawSettings.get('apiKey'), rawSettings.get('apiKeyFile')].find(
-    (setting) => setting && /^(flag|env)$/.test(setting.level),
+    (setting) => setting && /^(flag|env)$/.test(setting.sourceKind),
   );
   const directory = args[0] === undefined ? join(world.root, 'samples') : resolve(world.cwd, args[0]);
   const jwtKeys = await readJwtKeys(options, world);
@@ -44,16 +44,16 @@ export async function run({ args, options, flags }: Invocation<typeof OPTIONS>, 
     directory,
     host,
     port: options.port,
-    apiKey: await readKey(host, keySetting && settings.key, world),
+    apiKey: await readKey(host, keySetting && settings.keySource, world),
     jwtKeys,
     pageSize: options.pages,
     platform: world.platform,
     now: world.now,
-    log: (line) => log('log', foreign(line)),
+    log: (line) => log('log', markForeign(line)),
   });
   try {
     if (!isLoopback(host)) log('warning', `other machines may reach ${host}, and anyone in between can read the keys`);
-    log('note', `the API key is ${keySetting === undefined ? DEFAULT_KEY : `that of ${keySetting.name}`}`);
+    log('note', `the API key is ${keySetting === undefined ? DEFAULT_KEY : `that of ${keySetting.source}`}`);
     const accession = (await readdir(directory)).sort().find((name) => asAccession(name) === name);
     // Whoever gives keys of their own knows how to pass them, and pages must be described first.
     if (accession && keySetting === undefined && jwtKeys.length === 0 && options.pages === undefined)
@@ -68,7 +68,7 @@ export async function run({ args, options, flags }: Invocation<typeof OPTIONS>, 
 }
 
 /** Returns the key. Throws `usage` if other machines could use the default key, which is public. */
-async function readKey(host: string, source: Settings['key'], world: World): Promise<string> {
+async function readKey(host: string, source: Settings['keySource'], world: World): Promise<string> {
   const key = source ? await readSecret(source, 'API key', world) : DEFAULT_KEY;
   if (isLoopback(host) || key !== DEFAULT_KEY) return key;
   throw new FilingsError('usage', 'other machines may reach it, and the default key is public', {

@@ -1,8 +1,8 @@
-// Shared by the token commands: the source of the key and of the token, the text of a decoded token, and the answer to a
-// token that is refused.
+// Shared by the token commands: reading the key and the token, decoding a token that is valid, and reporting one that
+// is not.
 import { FilingsError } from '../../errors.ts';
 import type { KeyFiles } from '../../jwt/keys.ts';
-import { MAX_TOKEN, type Refusal } from '../../jwt/token.ts';
+import { MAX_TOKEN_LENGTH, type Refusal } from '../../jwt/token.ts';
 import { typedPath } from '../../paths.ts';
 import type { Invocation } from '../../spec/command.ts';
 import { readStdin, requireOneUser, withPrompt } from '../../stdio/input.ts';
@@ -13,51 +13,60 @@ import type { World } from '../../world.ts';
 import type { KEY_OPTIONS } from './spec.ts';
 
 /**
- * Returns the key's files, and the bytes of stdin if one of them is `-`. Throws `usage` if something else reads stdin,
- * too: `tokenUser`, or a flag for a key or a token of the service.
+ * Returns the absolute paths of the files of `--key`, `--secret-file` and `--passphrase-file`, and the bytes of stdin
+ * if it is the key or the secret. Throws `usage` if stdin is also read for `tokenUser`, the argument with the token, or
+ * for the credentials of the service.
  */
-export async function keyFilesOf(
+export async function resolveKeyFiles(
   { options, flags }: Pick<Invocation<typeof KEY_OPTIONS>, 'options' | 'flags'>,
   world: World,
   tokenUser?: string | false,
 ): Promise<KeyFiles> {
   const { key, secretFile, passphraseFile } = options;
-  const user = key === '-' ? '--key -' : secretFile === '-' && '--secret-file -';
+  const keyUser = key === '-' ? '--key -' : secretFile === '-' && '--secret-file -';
   const others = [flags.apiKeyFile === '-' && '--api-key-file -', flags.jwtFile === '-' && '--jwt-file -'];
-  requireOneUser('stdin', [user, tokenUser, ...others]);
-  const read = () => readStdin(world.stdin, String(user), world.interrupt);
-  const stdin = user ? await withPrompt(world, `paste what ${user} takes, then press Ctrl-D:`, read) : undefined;
+  requireOneUser('stdin', [keyUser, tokenUser, ...others]);
+  const read = () => readStdin(world.stdin, String(keyUser), world.interrupt);
+  const prompt = `paste the ${key === '-' ? 'key' : 'secret'}, then press Ctrl-D:`;
+  const stdin = keyUser ? await withPrompt(world, prompt, read) : undefined;
   const absolute = (path: string | undefined) => path && typedPath(path, world);
   return { keyFile: absolute(key), secretFile: absolute(secretFile), passphraseFile: absolute(passphraseFile), stdin };
 }
 
-/** Returns whether the argument TOKEN stands for stdin. */
+/** Returns whether the token is read from stdin, and not from this argument. */
 export function isStdin(argument: string | undefined): argument is '-' | undefined {
   return argument === undefined || argument === '-';
 }
 
-/** Returns the argument unchanged, or stdin without the line break at its end. */
+/** Returns the token: the argument unchanged, or stdin without one line break at its end. */
 export async function readTokenInput(argument: string | undefined, world: World): Promise<string> {
   if (!isStdin(argument)) return argument;
-  const read = () => readStdin(world.stdin, 'token', world.interrupt, { maxBytes: 2 * MAX_TOKEN, isLine: true });
+  const read = () => readStdin(world.stdin, 'token', world.interrupt, { maxBytes: 2 * MAX_TOKEN_LENGTH, isLine: true });
   const bytes = await withPrompt(world, 'paste the token, then press Enter:', read);
   return textOf(bytes).replace(/\r?\n$/, '');
 }
 
-/** Prints a refusal in JSON, if `json` has its other members. Then throws `auth`. */
-export async function refuseToken(
+/**
+ * Returns the `auth` error about a token that is refused. First prints the refusal as JSON to stdout, unless `json` is
+ * false. `json` has the other members of that object.
+ */
+export async function reportRefusal(
   { failedCheck: failed_check, reason, hint }: Refusal,
   verdict: 'cannot be read' | 'is not valid',
   json: object | false,
   world: World,
-): Promise<never> {
+): Promise<FilingsError> {
   if (json) await write(world.stdout, `${printableJson({ ...json, failed_check, reason })}\n`, world.interrupt);
-  const fromFile = failed_check === 'format' ? 'a token in a file is read from stdin: - < FILE' : undefined;
-  throw new FilingsError('auth', `the token ${verdict} (${failed_check}): ${reason}`, { hint: hint ?? fromFile });
+  // The user may have passed the name of a file.
+  const fileHint = failed_check === 'format' ? 'a token in a file is read from stdin: - < FILE' : undefined;
+  return new FilingsError('auth', `the token ${verdict} (${failed_check}): ${reason}`, { hint: hint ?? fileHint });
 }
 
-/** Returns header and claims of a valid token as JSON texts, exactly as they are signed. */
-export function signedTexts(token: string): { readonly header: string; readonly claims: string } {
+/**
+ * Returns the header and the claims of a valid token as JSON, exactly as they are signed. Parsing them would change
+ * numbers that JavaScript cannot represent.
+ */
+export function decodeSignedParts(token: string): { readonly header: string; readonly claims: string } {
   const [header = '', claims = ''] = token.split('.').map((part) => Buffer.from(part, 'base64url').toString());
   return { header: printableJsonText(header), claims: printableJsonText(claims) };
 }

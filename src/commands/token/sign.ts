@@ -1,27 +1,29 @@
+// Runs `token sign`, which mints one token.
 import { replaceFile } from '../../disk/atomic-write.ts';
 import { FilingsError } from '../../errors.ts';
 import { requireFit } from '../../jwt/key-fit.ts';
-import { lineBreakWarning, readJwtKey } from '../../jwt/keys.ts';
-import { algorithmOf, DEFAULT_LIFETIME, mintToken, type TokenRecipe } from '../../jwt/sign.ts';
+import { findLineBreakWarning, readJwtKey } from '../../jwt/keys.ts';
+import { DEFAULT_LIFETIME, mintToken, parseRecipeAlgorithm, type TokenRecipe } from '../../jwt/sign.ts';
 import { typedPath } from '../../paths.ts';
 import { printMessage } from '../../session/presentation.ts';
 import { resolveSettings } from '../../settings/resolve.ts';
 import type { Flags, Invocation } from '../../spec/command.ts';
 import { write } from '../../stdio/output.ts';
 import type { World } from '../../world.ts';
-import { keyFilesOf, signedTexts } from './common.ts';
+import { decodeSignedParts, resolveKeyFiles } from './common.ts';
 import type { SIGN_OPTIONS } from './spec.ts';
 
 /**
- * Mints a token. Returns 0. The recipe `jwt` of the config file is used only without a key on the command line, and
- * options override it. Throws `usage` if there is no key, or if `--out` would replace it.
+ * Mints a token and prints or writes it. Returns 0. A key on the command line replaces the recipe `jwt` of the config
+ * file as a whole. Other options override single members of it. Throws `usage` if there is no key, or if `--out` would
+ * replace the file of the key.
  */
 export async function run(invocation: Invocation<typeof SIGN_OPTIONS>, world: World): Promise<number> {
   const { options, flags } = invocation;
-  const argumentFiles = await keyFilesOf(invocation, world);
-  const hasKey = argumentFiles.keyFile !== undefined || argumentFiles.secretFile !== undefined;
-  const recipe = hasKey ? {} : await configuredRecipe(flags, world);
-  const files = hasKey ? argumentFiles : { ...recipe, passphraseFile: argumentFiles.passphraseFile };
+  const optionFiles = await resolveKeyFiles(invocation, world);
+  const hasKey = optionFiles.keyFile !== undefined || optionFiles.secretFile !== undefined;
+  const recipe = hasKey ? {} : await readConfiguredRecipe(flags, world);
+  const files = hasKey ? optionFiles : { ...recipe, passphraseFile: optionFiles.passphraseFile };
   const out = options.out === undefined ? undefined : typedPath(options.out, world);
   if (out !== undefined && [files.keyFile, files.secretFile, files.passphraseFile].includes(out)) {
     throw new FilingsError('usage', `${out} is the file that the key is read from`, { subject: { name: '--out' } });
@@ -30,7 +32,7 @@ export async function run(invocation: Invocation<typeof SIGN_OPTIONS>, world: Wo
   const issuedAt = Math.floor(world.now() / 1000);
   const token = await mintToken({
     key,
-    algorithm: requireFit(key, 'sign', options.alg ?? algorithmOf(recipe)),
+    algorithm: requireFit(key, 'sign', options.alg ?? parseRecipeAlgorithm(recipe)),
     kid: options.kid ?? recipe.kid,
     sub: options.sub ?? recipe.sub,
     name: options.name ?? recipe.name,
@@ -39,8 +41,8 @@ export async function run(invocation: Invocation<typeof SIGN_OPTIONS>, world: Wo
     lifetime: options.lifetime ?? recipe.lifetime ?? DEFAULT_LIFETIME,
     claims: [...options.claim, ...options.claimJson],
   });
-  await printMessage('warning', lineBreakWarning(key), flags, world);
-  const { header, claims } = signedTexts(token);
+  await printMessage('warning', findLineBreakWarning(key), flags, world);
+  const { header, claims } = decodeSignedParts(token);
   const text = options.json ? `{"token":"${token}","header":${header},"claims":${claims}}` : token;
   const line = `${options.header ? 'Authorization: Bearer ' : ''}${text}\n`;
   if (out === undefined) await write(world.stdout, line, world.interrupt);
@@ -48,9 +50,9 @@ export async function run(invocation: Invocation<typeof SIGN_OPTIONS>, world: Wo
   return 0;
 }
 
-async function configuredRecipe(flags: Flags, world: World): Promise<TokenRecipe> {
-  const { token } = (await resolveSettings(flags, world)).settings;
-  if (token?.kind === 'recipe') return token.recipe;
+async function readConfiguredRecipe(flags: Flags, world: World): Promise<TokenRecipe> {
+  const { tokenSource } = (await resolveSettings(flags, world)).settings;
+  if (tokenSource?.kind === 'recipe') return tokenSource.recipe;
   const setCommand = `filings config set jwt '{"keyFile":"FILE"}'`;
   throw new FilingsError('usage', 'no key to sign with', {
     subject: { name: 'token sign' },

@@ -1,3 +1,4 @@
+// The commands below `filings token` and their options, as data.
 import { findJsonFault } from '../../json.ts';
 import { ALGORITHM } from '../../jwt/algorithms.ts';
 import type { Claim } from '../../jwt/sign.ts';
@@ -11,7 +12,10 @@ const NEW_FILE: Kind<string> = {
   expected: 'a file, not stdout',
 };
 
-/** A function from the time when the token is issued to the time that was typed, both in seconds since 1970. */
+/**
+ * A duration or a time. Because a duration begins when the token is issued, the value is a function from that time to
+ * the resulting time, both in seconds since the epoch.
+ */
 const WHEN: Kind<(issuedAt: number) => number> = {
   parse(text) {
     const [duration, time] = [DURATION.parse(text), TIME.parse(text)];
@@ -21,6 +25,7 @@ const WHEN: Kind<(issuedAt: number) => number> = {
   expected: 'a duration, such as 30s, or a time, such as 2025-01-31T12:00:00Z',
 };
 
+/** Returns the kind of `NAME=VALUE`, whose value `toJson` converts. It returns undefined for an invalid value. */
 function claim(expected: string, toJson: (value: string) => string | undefined): Kind<Claim> {
   const parse = (text: string): Claim | undefined => {
     const [, name, value = ''] = /^([^=]+)=(.*)$/s.exec(text) ?? [];
@@ -30,7 +35,7 @@ function claim(expected: string, toJson: (value: string) => string | undefined):
   return { parse, expected };
 }
 const TEXT_CLAIM = claim('NAME=VALUE, such as role=reader', JSON.stringify);
-const JSON_CLAIM = claim('NAME=JSON without a member twice, such as \'roles=["reader"]\'', (json) =>
+const JSON_CLAIM = claim('NAME=JSON without duplicate members, such as \'roles=["reader"]\'', (json) =>
   findJsonFault(json) === undefined ? json.trim() : undefined,
 );
 
@@ -43,7 +48,7 @@ export const KEY_OPTIONS = options({
     value: 'FILE',
     excludes: ['passphraseFile'],
     help: 'read an HMAC secret, raw bytes, from FILE; - is stdin',
-    longHelp: 'Nothing is trimmed. HS256 takes at least 32 bytes, HS384 48, HS512 64.',
+    longHelp: 'Nothing is trimmed. HS256 needs at least 32 bytes, HS384 48 and HS512 64.',
   },
   passphraseFile: { kind: FILE, value: 'FILE', help: 'read the passphrase of an encrypted key' },
 });
@@ -59,12 +64,12 @@ export const SIGN_OPTIONS = options({
   kid: { kind: TEXT, value: 'ID', help: 'name the key in the header' },
   sub: { kind: TEXT, value: 'TEXT', help: 'set the subject claim' },
   name: { kind: TEXT, value: 'TEXT', help: 'set the name claim' },
-  lifetime: { kind: WHOLE_SECONDS, value: 'DURATION', defaultText: '5m', help: 'make it valid for this time' },
+  lifetime: { kind: WHOLE_SECONDS, value: 'DURATION', defaultText: '5m', help: 'make the token valid for this time' },
   notBefore: {
     kind: WHEN,
     value: 'WHEN',
     defaultText: 'now',
-    help: 'make it valid from this time on, or after this duration',
+    help: 'make the token valid from this time, or after this duration',
   },
   claim: { kind: TEXT_CLAIM, value: 'NAME=VALUE', repeatable: true, help: 'add a claim, a string' },
   claimJson: { kind: JSON_CLAIM, value: 'NAME=JSON', repeatable: true, help: 'add a claim, JSON' },
@@ -109,7 +114,7 @@ const SIGN = command({
   summary: 'mint a JWT and print it',
   options: SIGN_OPTIONS,
   description: [
-    'Without --key or --secret-file, the jwt of the config file is used; options override it. iat, nbf and exp are always set.',
+    'Without --key or --secret-file, jwt in the config file is used, and options override its members. iat, nbf and exp are always set.',
   ],
   examples: [
     ['filings token sign --key private.pem --lifetime 1h --claim role=reader', 'for an hour, with a role'],
@@ -124,7 +129,7 @@ const INSPECT = command({
   arguments: [TOKEN_ARGUMENT],
   options: INSPECT_OPTIONS,
   description: ["The signature is not checked: 'filings token verify' does that."],
-  examples: [['filings token inspect < token.txt', 'header, claims, and what the service would refuse']],
+  examples: [['filings token inspect < token.txt', 'header, claims and problems']],
   load: () => import('./inspect.ts'),
 });
 
@@ -133,8 +138,8 @@ const VERIFY = command({
   summary: 'check a JWT as strictly as the service should',
   arguments: [TOKEN_ARGUMENT],
   options: VERIFY_OPTIONS,
-  description: ['The first check that fails is named: format, header, key, signature or claims.'],
-  examples: [['filings token verify --key public.pem --leeway 30s < token.txt', 'its claims, or why it is not valid']],
+  description: ['The error has the first check that fails: format, header, key, signature or claims.'],
+  examples: [['filings token verify --key public.pem --leeway 30s < token.txt', 'the claims, or why it is not valid']],
   load: () => import('./verify.ts'),
 });
 
@@ -143,7 +148,7 @@ const KEYGEN = command({
   summary: 'make a key or a secret for JWTs',
   options: KEYGEN_OPTIONS,
   description: [
-    "The private key's file has mode 0600. Nothing is overwritten, and directories must exist. Prints what to import into the service's portal.",
+    "The file of the private key gets mode 0600. No file is overwritten, and no directory is created. Prints what to import into the service's portal.",
   ],
   examples: [
     ['filings token keygen --alg ES256 --out private.pem --public public.pem', 'a key pair'],

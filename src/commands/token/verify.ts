@@ -1,11 +1,12 @@
+// Runs `token verify`, which checks a token as strictly as the service should.
 import { FilingsError } from '../../errors.ts';
-import { lineBreakWarning, readJwtKey } from '../../jwt/keys.ts';
+import { findLineBreakWarning, readJwtKey } from '../../jwt/keys.ts';
 import { verifyToken } from '../../jwt/verify.ts';
 import { printMessage } from '../../session/presentation.ts';
 import type { Invocation } from '../../spec/command.ts';
 import { write } from '../../stdio/output.ts';
 import type { World } from '../../world.ts';
-import { isStdin, keyFilesOf, readTokenInput, refuseToken, signedTexts } from './common.ts';
+import { decodeSignedParts, isStdin, readTokenInput, reportRefusal, resolveKeyFiles } from './common.ts';
 import type { VERIFY_OPTIONS } from './spec.ts';
 
 /** Verifies a token and prints its claims. Returns 0. Throws `auth` if the token is not valid. */
@@ -17,14 +18,14 @@ export async function run(invocation: Invocation<typeof VERIFY_OPTIONS>, world: 
       subject: { name: 'token verify' },
     });
   }
-  const key = await readJwtKey(await keyFilesOf(invocation, world, isStdin(args[0]) && 'TOKEN'), 'verify', world);
+  const key = await readJwtKey(await resolveKeyFiles(invocation, world, isStdin(args[0]) && 'TOKEN'), 'verify', world);
   const token = await readTokenInput(args[0], world);
-  // The clock is read after the token, because a pipe may deliver the token late.
-  const clock = { atSeconds: (at ?? world.now()) / 1000, leewaySeconds: leeway / 1000 };
-  const verdict = await verifyToken(token, [key], { algorithms, ...clock });
-  await printMessage('warning', lineBreakWarning(key), invocation.flags, world);
-  if (!verdict.valid) return refuseToken(verdict, 'is not valid', json && { valid: false }, world);
-  const { header, claims } = signedTexts(token);
+  // The time is read after the token, because a pipe may deliver the token late.
+  const time = { atSeconds: (at ?? world.now()) / 1000, leewaySeconds: leeway / 1000 };
+  const verdict = await verifyToken(token, [key], { algorithms, ...time });
+  await printMessage('warning', findLineBreakWarning(key), invocation.flags, world);
+  if (!verdict.valid) throw await reportRefusal(verdict, 'is not valid', json && { valid: false }, world);
+  const { header, claims } = decodeSignedParts(token);
   const text = json ? `{"valid":true,"header":${header},"claims":${claims}}` : claims;
   await write(world.stdout, `${text}\n`, world.interrupt);
   return 0;
