@@ -1,45 +1,50 @@
 #!/usr/bin/env node
 'use strict';
 
+// Checks the version of Node, sets what must be set before any other code runs, and starts the bundle in dist/.
 const { existsSync } = require('node:fs');
 const { join } = require('node:path');
 const { setFlagsFromString } = require('node:v8');
 
 const [major, minor] = process.versions.node.split('.').map(Number);
 if (major < 20 || (major === 20 && minor < 19)) {
-  refuse(`this needs Node 20.19 or later: it is running on ${process.versions.node}`);
+  refuse(`Node 20.19 or later is required, but this is Node ${process.versions.node}`);
 }
 const root = join(__dirname, '..');
 const program = join(root, 'dist/main.js');
 if (!existsSync(program)) refuse("not built yet: run 'npm ci' in the project's folder");
 
-// On this signal Node would open its debugger, through which any local user could read the key.
+// Without a handler, this signal makes Node open its debugger, through which any local user could read the key.
 process.on('SIGUSR1', () => {});
-// Flushes run on libuv's thread pool. Its size is read at its first use, so it must be set before.
+// Flushes to disk run on libuv's thread pool. With its default of 4 threads, those of many jobs would wait. libuv reads
+// the size when it starts the pool, so it must be set before anything uses the pool.
 process.env.UV_THREADPOOL_SIZE ??= '16';
-// Certificates are always checked. With this variable, Node would warn that they are not.
+// The program checks certificates whatever this variable says, but Node would print a warning that it does not.
 delete process.env.NODE_TLS_REJECT_UNAUTHORIZED;
-// WebAssembly parses HTTP responses. Optimizing it takes a third of the time of a small download and saves nothing for
-// a large one.
+// undici parses HTTP responses with WebAssembly. V8 would spend a third of the time of a small download on optimizing
+// it, and a large download would be no faster.
 setFlagsFromString('--liftoff-only');
-// Collects young garbage often instead of growing its space, which halves the memory of a long batch.
+// V8 then keeps the space for new objects small and collects it more often, which halves the memory of a long batch.
 setFlagsFromString('--semi-space-growth-factor=1');
 
-// A stack then names the source files. Reading the maps takes time.
+// Stack traces then show the source files instead of the bundle. Only with --verbose, because reading the maps is slow.
 if (process.argv.some((word) => word === '-v' || word === '--verbose')) process.setSourceMapsEnabled(true);
 
 const run = require(program).start(root);
 for (const event of ['uncaughtException', 'unhandledRejection']) {
   process.on(event, (error) => run.reportCrash(error).then((status) => process.exit(status)));
 }
-// If the event loop becomes empty before the run has ended, the exit status must not be 0.
+// Node exits with this status if nothing is left to wait for although the run has not ended. That is a defect.
 process.exitCode = 1;
 run.done.then((status) => {
   process.exitCode = status;
   endSoon(20);
 });
 
-/** Ends the process although something, such as an open stdin, keeps it alive, but waits for unwritten output. */
+/**
+ * Ends the process even if something, such as an open stdin, would keep it alive. Waits for unwritten output, but only
+ * `patience` times 50 ms.
+ */
 function endSoon(patience) {
   const unwritten = [process.stdout, process.stderr].some((stream) => stream.writableLength > 0);
   setTimeout(() => (unwritten && patience > 0 ? endSoon(patience - 1) : process.exit()), 50).unref();

@@ -1,14 +1,14 @@
-// Connects abort signals to work that waits. A signal may live for a whole run, so each of these functions removes its
-// listener when it is done.
+// Ends waits and work when an abort signal fires. A signal can live as long as the run, so each of these functions
+// removes its listener when it is done.
 import { setMaxListeners } from 'node:events';
 import { setImmediate, setTimeout } from 'node:timers/promises';
 
 /** The longest delay that setTimeout accepts, in milliseconds. */
 export const MAX_TIMER_MS = 2 ** 31 - 1;
-/** The maximum time of synchronous work between two yields to the event loop, in milliseconds. */
+/** How long synchronous work may block the event loop before it yields, in milliseconds. */
 export const MAX_SLICE_MS = 10;
 
-/** Calls `act` when the signal aborts, at once if it already has. Returns an unsubscribe function. */
+/** Calls `act` when the signal aborts, or immediately if it already has. Returns an unsubscribe function. */
 export function onAbort(signal: AbortSignal, act: (reason: unknown) => void): () => void {
   const listener = () => act(signal.reason);
   if (signal.aborted) listener();
@@ -17,8 +17,8 @@ export function onAbort(signal: AbortSignal, act: (reason: unknown) => void): ()
 }
 
 /**
- * Returns a controller whose signal accepts any number of listeners. The whole source uses this function: the number of
- * jobs is the user's choice, and from eleven listeners on Node would print a warning.
+ * Use this instead of `new AbortController()`. Each job adds listeners, and Node prints a warning when a signal has
+ * more than ten.
  */
 export function createAbortController(): AbortController {
   const controller = new AbortController();
@@ -27,7 +27,7 @@ export function createAbortController(): AbortController {
 }
 
 /** Returns a controller that also aborts when `parent` does, until `detach` is called. */
-export function childOf(parent: AbortSignal) {
+export function createChildController(parent: AbortSignal) {
   const controller = createAbortController();
   const abort = (reason: unknown) => controller.abort(reason);
   return { signal: controller.signal, abort, detach: onAbort(parent, abort) };
@@ -36,11 +36,9 @@ export function childOf(parent: AbortSignal) {
 /** Waits for `ms` milliseconds. Throws the signal's reason as soon as it aborts. */
 export type Sleep = (ms: number, signal: AbortSignal) => Promise<void>;
 
-/**
- * The real clock's `Sleep`, for the World alone. All other code gets its `Sleep` from the World. A wait that is too
- * long for a timer consists of several timers.
- */
+/** Sleeps by the real clock. All other code gets its `Sleep` from the World, where tests replace it. */
 export async function sleep(ms: number, signal: AbortSignal): Promise<void> {
+  // A wait that is too long for one timer is split into several.
   for (let left = ms; left > 0; left -= MAX_TIMER_MS) {
     await setTimeout(Math.min(left, MAX_TIMER_MS), undefined, { signal }).catch(() => {});
     signal.throwIfAborted();
@@ -48,11 +46,11 @@ export async function sleep(ms: number, signal: AbortSignal): Promise<void> {
   signal.throwIfAborted();
 }
 
-/** Grace period for final output after a signal or the deadline, in milliseconds. */
+/** How long the final output may take after a signal or the deadline, in milliseconds. */
 export const FINAL_OUTPUT_GRACE_MS = 1000;
 
-/** Runs `work` with a signal that aborts after `ms` milliseconds. */
-export async function within<T>(ms: number, sleep: Sleep, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+/** Aborts the signal of `work` after `ms` milliseconds, and returns what `work` makes of that. */
+export function withTimeLimit<T>(ms: number, sleep: Sleep, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const [limit, ended] = [createAbortController(), createAbortController()];
   sleep(ms, ended.signal).then(
     () => limit.abort(),
@@ -61,7 +59,7 @@ export async function within<T>(ms: number, sleep: Sleep, work: (signal: AbortSi
   return work(limit.signal).finally(() => ended.abort());
 }
 
-/** Yields to signals, timers and sockets during long work. Throws the signal's reason if it has aborted. */
+/** Lets signals, timers and sockets have their turn during long work. Throws the signal's reason if it has aborted. */
 export async function yieldToEventLoop(signal: AbortSignal): Promise<void> {
   await setImmediate();
   signal.throwIfAborted();

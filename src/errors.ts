@@ -1,9 +1,9 @@
-// The error class of the program, with its codes and exit statuses. An error is data: `messageOf` makes its message, in
-// which text from elsewhere is marked, and whoever prints the message redacts and shortens that text.
-
+// The error class of the program, with its codes and exit statuses. An error holds data instead of a finished message.
+// `messageOf` makes the message and marks the text in it that comes from elsewhere, because only that text is redacted
+// when the message is printed.
 import { markForeign, removeMarks } from './secrets.ts';
 
-/** The table of exit statuses. `interrupted` adds the number of the signal to 128. */
+/** `interrupted` adds the number of the signal to 128. */
 const EXITS = [
   [1, ['internal'], 'a defect in the program'],
   [2, ['usage', 'config'], 'the command line or the configuration is wrong'],
@@ -18,10 +18,10 @@ const EXITS = [
   [128, ['interrupted'], 'ended by signal n; 141: the reader of `download -o -` closed the pipe'],
 ] as const;
 
-/** The kinds of errors. Scripts may match on these words. */
+/** Scripts match on these words, so they never change. */
 export type ErrorCode = (typeof EXITS)[number][1][number];
 
-/** The rows that `filings --help` prints. */
+/** For `filings --help` and the manual. */
 export const EXIT_CODE_ROWS: readonly (readonly [exit: string, codes: string, meaning: string])[] = [
   ['0', '', 'done, also if all files were skipped'],
   ...EXITS.map(
@@ -29,11 +29,11 @@ export const EXIT_CODE_ROWS: readonly (readonly [exit: string, codes: string, me
   ),
 ];
 
-/** The service's problem details (service.md, section 2; RFC 9457), as far as they could be read. */
+/** The problem details that the service sent (service.md, section 2; RFC 9457), as far as they could be read. */
 export interface Problem {
   readonly type?: string;
   readonly title?: string;
-  /** The HTTP status of the response, never the `status` member of its body. */
+  /** The HTTP status of the response. The `status` member of the body is only advisory (RFC 9457, section 3.1.2). */
   readonly status: number;
   readonly detail?: string;
   readonly instance?: string;
@@ -42,56 +42,49 @@ export interface Problem {
   readonly [extension: string]: unknown;
 }
 
-/**
- * Tells errors of one code apart. `unproved-end`: the body looks complete, but its end is unconfirmed, and a hash may
- * still prove it.
- */
-export type Fault = 'unresolved-name' | 'unproved-end';
-
-/** A resource of the service: a file of a filing, or without a name the filing's listing. */
+/** A file of a filing. Without `fileName`, the listing of the filing. */
 export interface Resource {
   readonly accession: string;
   readonly fileName?: string;
 }
 
-/** The subject of an error, in the user's words. `messageOf` puts its parts before the reason. */
+/** What an error is about, in the user's words. */
 export interface Subject {
-  /** The number of a line of the input. */
+  /** The number of a line in the input. */
   readonly line?: number | undefined;
-  /** An option, a setting, a command or another thing with a name. Beside a path, the word that describes the file. */
+  /** The name of an option, a setting or a command. With `path`, a word for the file, such as `key`. */
   readonly name?: string | undefined;
   readonly path?: string | undefined;
   readonly resource?: Resource | undefined;
   /** The host of the request, with its port. */
   readonly host?: string | undefined;
-  /** The proxy of the request. */
   readonly proxy?: string | undefined;
   /** The host that redirected to `host`. */
   readonly redirectedFrom?: string | undefined;
 }
 
-/** The parts of an error that its message is made of. */
+/** The parts from which `messageOf` makes the message of an error. */
 export interface MessageParts {
   readonly subject?: Subject | undefined;
-  /** What went wrong, in the program's own words. Text from elsewhere in it is marked by `markForeign`. */
+  /** What went wrong, in the program's own words. Any text from elsewhere in it is marked with `foreign`. */
   readonly reason: string;
-  /** The words of the service, of a proxy or of the system about the error, as they came. */
+  /** What the service, a proxy or the system said about the error, unchanged. */
   readonly quote?: string | undefined;
-  /** The number of tries, if there was more than one. */
+  /** Set if there was more than one try. */
   readonly tries?: number | undefined;
-  /** A wait that the service asks for and that is too long, in milliseconds. */
+  /** How long the service asks to wait, in milliseconds. Set only if that is too long. */
   readonly serviceWaitMs?: number | undefined;
-  /** Other facts about the run. */
+  /** More facts about the run. They follow the reason. */
   readonly remarks?: readonly string[] | undefined;
 }
 
 export interface FilingsErrorDetails extends Omit<MessageParts, 'reason'> {
-  /** What to do next, in one sentence, in which text from elsewhere is marked by `markForeign`. */
+  /** What to do next, in one sentence. Any text from elsewhere in it is marked with `foreign`. */
   readonly hint?: string | undefined;
   readonly problem?: Problem | undefined;
   /** The earliest time for a retry, in milliseconds since the epoch. */
   readonly retryAt?: number | undefined;
-  /** `retryAt` on the monotonic clock, in milliseconds. */
+  /** The same time as `retryAt`, in milliseconds of the monotonic clock. */
   readonly retryDue?: number | undefined;
   /** The signal's number, for `interrupted`. */
   readonly signal?: number | undefined;
@@ -99,50 +92,51 @@ export interface FilingsErrorDetails extends Omit<MessageParts, 'reason'> {
   readonly retryable?: boolean;
   /** False if no connection could be made. */
   readonly connected?: boolean;
-  readonly fault?: Fault | undefined;
+  /**
+   * A case of the code that is handled in its own way. After `unresolved-name` there is only one retry. After
+   * `unproved-end` all bytes may have arrived, and a hash or a total can still prove it.
+   */
+  readonly subcode?: 'unresolved-name' | 'unproved-end' | undefined;
   readonly cause?: unknown;
-  /** Whether the error would fail every other file of a batch, too. Default: true for the code `config`. */
+  /** Whether every other file of a batch would fail in the same way. True by default for the code `config`. */
   readonly stopsRun?: boolean;
-  /** Whether the deadline or a signal has ended the run, so that only a short final output is allowed. */
+  /** Whether a signal or the deadline has ended the run, so that little time is left to print the error. */
   readonly isTimeUp?: boolean;
 }
 
 /**
- * Returns the message of an error as `SUBJECT: REASON`, without the program's name, and with text from elsewhere marked.
- * All messages are made here, so that no code has to search or edit a message.
+ * Returns `SUBJECT: REASON`, with text from elsewhere marked. All messages are made here, so that no code has to search
+ * or edit a message.
  */
 export function messageOf({ subject, reason, quote, tries, serviceWaitMs, remarks = [] }: MessageParts): string {
-  const names = subject ? namesOf(subject) : [];
+  const parts = subject ? describeSubject(subject) : [];
   const wait = serviceWaitMs === undefined ? [] : [`the service asks to wait ${Math.ceil(serviceWaitMs / 1000)} s`];
-  const sentence = [...names, reason, ...(quote === undefined ? [] : [markForeign(quote)]), ...wait].join(': ');
+  const sentence = [...parts, reason, ...(quote === undefined ? [] : [markForeign(quote)]), ...wait].join(': ');
   return [sentence, ...(tries === undefined ? [] : [`${tries} tries`]), ...remarks].join('; ');
 }
 
-/** Returns the parts of a subject from the outermost to the innermost, which is closest to the reason. */
-function namesOf({ line, name, path, resource, host, proxy, redirectedFrom }: Subject): readonly string[] {
+/** Returns the parts from the outermost (the line of the input) to the innermost, which precedes the reason. */
+function describeSubject({ line, name, path, resource, host, proxy, redirectedFrom }: Subject): readonly string[] {
   const redirect = redirectedFrom === undefined ? '' : `${redirectedFrom} redirects to `;
   const through = proxy === undefined ? '' : ` through the proxy ${proxy}`;
-  const subjectText = [name, path].filter((part) => part !== undefined).join(' ');
+  const namedPath = [name, path].filter((part) => part !== undefined).join(' ');
   return [
     ...(line === undefined ? [] : [`line ${line}`]),
-    ...(subjectText === '' ? [] : [subjectText]),
-    ...(resource === undefined ? [] : [wordsOf(resource)]),
+    ...(namedPath === '' ? [] : [namedPath]),
+    ...(resource === undefined ? [] : [describeResource(resource)]),
     ...(host === undefined ? [] : [`${redirect}${host}${through}`]),
   ];
 }
 
-function wordsOf({ accession, fileName }: Resource): string {
+function describeResource({ accession, fileName }: Resource): string {
   return fileName === undefined ? `the listing of ${accession}` : `${fileName} of ${accession}`;
 }
 
-/** The changes of a copy. Parts of the subject that are not named stay. */
+/** Parts of the subject that are absent here stay as they are. */
 type FilingsErrorChanges = FilingsErrorDetails & { readonly code?: ErrorCode };
 
 export interface FilingsError extends Omit<FilingsErrorDetails, 'cause'> {}
 
-/**
- * An error of any kind, as data, of which `messageOf` makes the message.
- */
 // biome-ignore lint/suspicious/noUnsafeDeclarationMerging: the constructor assigns all details
 export class FilingsError extends Error implements MessageParts {
   override readonly name = 'FilingsError';
@@ -160,12 +154,11 @@ export class FilingsError extends Error implements MessageParts {
     );
   }
 
-  /** The message with all secrets that the service may have echoed. Whatever is printed is made by `messageOf`. */
+  /** Never print this: it has every secret that the service may have echoed. `messageOf` is for output. */
   override get message(): string {
     return removeMarks(messageOf(this));
   }
 
-  /** The exit status of a run that ends with this error. */
   get exitStatus(): number {
     const [status] = EXITS.find(([, codes]) => (codes as readonly ErrorCode[]).includes(this.code)) ?? EXITS[0];
     return status + (this.signal ?? 0);
@@ -183,7 +176,6 @@ export class FilingsError extends Error implements MessageParts {
   }
 }
 
-/** Returns an error whose subject is a resource of the service. */
 export function errorAbout(
   resource: Resource,
   code: ErrorCode,
@@ -193,19 +185,19 @@ export function errorAbout(
   return new FilingsError(code, reason, { ...details, subject: { resource } });
 }
 
-/** Returns an error of the network or of a response with the resource added, and any other error unchanged. */
+/** Adds the resource to an error of the network or of a response. Returns any other error unchanged. */
 export function withResource(resource: Resource, error: unknown): unknown {
   if (!(error instanceof FilingsError) || error.subject?.resource) return error;
   if (error.code !== 'temporary' && error.code !== 'integrity') return error;
   return error.with({ subject: { resource } });
 }
 
-/** Returns the error without its resource, for output that already shows the resource. */
+/** For output that already shows the resource. */
 export function withoutResource(error: FilingsError): FilingsError {
   return error.with({ subject: { resource: undefined } });
 }
 
-/** Returns the errno name of a system error, such as `ENOSPC`, or undefined. */
+/** Returns the code of an error of Node or the system, such as `ENOSPC`, or undefined. */
 export function errnoOf(error: unknown): string | undefined {
   const code = (error as { code?: unknown } | null | undefined)?.code;
   return typeof code === 'string' ? code : undefined;

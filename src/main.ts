@@ -1,40 +1,40 @@
-// The whole program: from a world with a command line to an exit status. All errors end here.
+// Runs the program: takes a world, whose `argv` is the command line, and returns an exit status. Every error is caught
+// and reported here.
 import { COMMANDS } from './cli/catalogue.ts';
 import { readCommandLine } from './cli/program.ts';
 import { FilingsError } from './errors.ts';
-import { homeIn } from './paths.ts';
+import { homeDirectory } from './paths.ts';
 import { withinDeadline } from './session/deadline.ts';
 import { reportError } from './session/report-error.ts';
 import { registerEnvironmentSecrets, registerSecretSettings } from './settings/layers.ts';
 import type { Flags, ParsedLine } from './spec/command.ts';
-import { columnsOf, guardStream, isBrokenPipe, write } from './stdio/output.ts';
+import { guardStream, isBrokenPipe, terminalColumns, write } from './stdio/output.ts';
 import { systemWorld, type World } from './world.ts';
 
-/** A run of the program. */
 interface ProgramRun {
   /** The exit status. Never rejects. */
   readonly done: Promise<number>;
-  /** Reports an error that no code caught. Returns the exit status. */
+  /** Reports an uncaught exception or rejection. Returns the exit status. */
   readonly reportCrash: (error: unknown) => Promise<number>;
 }
 
-/** Runs the program, whose folder is `root`, in the real world. Does not end the process: `bin` does that. */
+/** Runs the program of the package in the folder `root`. Does not end the process: `bin` does that. */
 export function start(root: string): ProgramRun {
   return runIn(systemWorld(root));
 }
 
-/** Runs the program in a world. Returns the exit status. Never rejects. */
+/** For tests, which run the program in a world of their own. Returns the exit status. Never rejects. */
 export function main(world: World): Promise<number> {
   return runIn(world).done;
 }
 
 function runIn(world: World): ProgramRun {
-  // The arguments of `__complete` are an incomplete command line, which the parser would reject.
+  // The parser would reject the arguments of `__complete`, because they are a command line that is still being typed.
   const [word, ...words] = world.argv;
   const isCompletion = word === '__complete';
   const { line, error, flags } = readCommandLine(isCompletion ? [] : world.argv, {
-    columns: columnsOf(world.stdout, world.env),
-    home: homeIn(world.env, world.platform),
+    columns: terminalColumns(world.stdout, world.env),
+    home: homeDirectory(world.env, world.platform),
   });
   const work = async () => {
     try {
@@ -45,7 +45,7 @@ function runIn(world: World): ProgramRun {
       if (line === undefined) throw error;
       return await execute(line, flags, world);
     } catch (thrown) {
-      // A reader of stdout that closes the pipe early needs no more output.
+      // A reader such as `head` closes stdout when it has seen enough, so this is not a failure.
       return isBrokenPipe(thrown) ? 0 : reportError(thrown, flags, world);
     }
   };
@@ -68,7 +68,7 @@ async function execute(request: ParsedLine, flags: Flags, world: World): Promise
   }
 }
 
-/** Prints the help. If a command is missing, prints it to stderr, or throws `usage` for `--error-format json`. */
+/** If a command is missing, prints the help to stderr, or throws `usage` with `--error-format json`. */
 async function showHelp(
   { about, missing, text }: Extract<ParsedLine, { kind: 'help' }>,
   flags: Flags,

@@ -1,5 +1,5 @@
-// The only place, with `bin`, that names `process`. Gives the program everything from outside, so that a test can
-// replace each part.
+// Everything that the program takes from outside: the command line, the environment, streams, clocks and signals. No
+// other file except `bin` uses `process`, so a test can replace each part.
 import { createReadStream, fstatSync, readFileSync, type Stats } from 'node:fs';
 import { join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
@@ -16,27 +16,27 @@ export type OutputStream = Writable & {
 
 export type InputStream = Readable & { readonly fd?: number; readonly isTTY?: boolean };
 
-/** A complete file. The stats are of the open file. */
+/** A file that was read as a whole. */
 export interface SmallFile {
   readonly bytes: Buffer;
+  /** From the open descriptor, because the file at the path may have been replaced since. */
   readonly stats: Stats;
 }
 
-/** Everything that the program takes from outside. It is passed explicitly. */
 export interface World {
   readonly argv: readonly string[];
   readonly env: Readonly<Record<string, string | undefined>>;
   /** The working directory, absolute. Throws `local_io` if it was removed. */
   readonly cwd: string;
   readonly platform: string;
-  /** The effective user, if the platform has one. */
+  /** The effective user. Undefined on Windows. */
   readonly uid: number | undefined;
   readonly stdin: InputStream;
   readonly stdout: OutputStream;
   readonly stderr: OutputStream;
   /** Returns the time in milliseconds since the epoch. */
   readonly now: () => number;
-  /** Returns the milliseconds of a clock that is never set. */
+  /** Returns milliseconds on a clock that nobody can set, so that differences are real durations. */
   readonly monotonic: () => number;
   readonly sleep: Sleep;
   /** Returns a random number, uniform in [0, 1). */
@@ -47,30 +47,30 @@ export interface World {
    */
   readonly interrupt: AbortSignal;
   /**
-   * Makes `interrupt` also abort after `ms` milliseconds. Only the first deadline of a run counts. Has no effect
-   * outside the world of a command.
+   * Makes `interrupt` also abort after `ms` milliseconds. Only the first call of a run has an effect, and only in the
+   * world that `withinDeadline` makes for a command.
    */
   readonly setDeadline: (ms: number | undefined) => void;
-  /** Ends all processes of a group at once. */
-  readonly endGroup: (leader: number) => void;
-  /** Calls `hide` before Ctrl-Z stops the program, and `show` when it goes on. Returns an unsubscribe function. */
+  readonly killProcessGroup: (leader: number) => void;
+  /** Calls `hide` before Ctrl-Z stops the program, and `show` when it resumes. Returns an unsubscribe function. */
   readonly onSuspend: (hide: () => void, show: () => void) => () => void;
-  /** All secrets read so far. Diagnostics are redacted with it, data never is. */
+  /** All secrets read so far. They are redacted in diagnostics, and never in data. */
   readonly secrets: Secrets;
-  /** The config files of this run by path. A pipe can be read only once. */
+  /** The config files that were read, by path. Each is read only once, because it may be a pipe. */
   readonly configFiles: Map<string, Promise<SmallFile>>;
   /** The version of the package. Throws if package.json cannot be read. */
   readonly version: string;
-  /** The folder of the program's package with its version, samples and completions, absolute. */
+  /** The absolute path of the program's package, which has the samples and the completions. */
   readonly root: string;
 }
 
-/** The signals that end a run, by their numbers. */
+/** The signals that end a run, with their numbers. SIGBREAK is Ctrl-Break on Windows. */
 const SIGNALS = { SIGHUP: 1, SIGINT: 2, SIGTERM: 15, SIGBREAK: 21 } as const;
 type Signal = keyof typeof SIGNALS;
+/** Closer signals are treated as one, because `timeout` sends its signal twice: to the program and to its group. */
 const MIN_BETWEEN_SIGNALS_MS = 500;
 
-/** Returns the error of a run that a signal ends. The signal may also be a Ctrl-C that a prompt has read. */
+/** Also used for a Ctrl-C that a prompt reads as input, in which case no signal is sent. */
 export function interruptionError(name: Signal): FilingsError {
   return new FilingsError('interrupted', `interrupted: ${name}`, {
     signal: SIGNALS[name],
@@ -79,12 +79,12 @@ export function interruptionError(name: Signal): FilingsError {
   });
 }
 
-/** Returns a copy of a world with some parts replaced. Getters stay getters. */
+/** Returns a world with some parts replaced. A spread would call all getters, and so open every stream. */
 export function deriveWorld(world: World, parts: Partial<World>): World {
   return Object.create(world, Object.getOwnPropertyDescriptors(parts));
 }
 
-/** Returns the real world and installs the signal handlers: the first signal aborts, a second one exits at once. */
+/** Returns the real world, and installs the signal handlers: the first signal aborts, a second one exits. */
 export function systemWorld(root: string): World {
   return {
     argv: process.argv.slice(2),
@@ -94,9 +94,9 @@ export function systemWorld(root: string): World {
     },
     platform: process.platform,
     uid: process.geteuid?.(),
-    // Getters, because opening a stream loads modules that `--version` does not need.
+    // The streams are getters, because opening one loads modules that `--version` does not need.
     get stdin() {
-      // Node treats a directory as an empty stdin. Reading the descriptor reports the error.
+      // If stdin is a directory, process.stdin is an empty stream. Reading the descriptor fails with EISDIR instead.
       return fstatSync(0).isDirectory() ? createReadStream('', { fd: 0 }) : process.stdin;
     },
     get stdout() {
@@ -111,7 +111,7 @@ export function systemWorld(root: string): World {
     random: Math.random,
     interrupt: installSignalHandlers(),
     setDeadline() {},
-    endGroup,
+    killProcessGroup,
     onSuspend,
     secrets: new Secrets(),
     configFiles: new Map(),
@@ -133,21 +133,21 @@ function workingDirectory(): string {
   }
 }
 
-/** Returns milliseconds. Uses the uptime, which Node has loaded already, instead of `performance`, which it has not. */
+/** Not `performance.now()`, because Node loads `performance` only when it is used, which takes time at the start. */
 function monotonic(): number {
   return process.uptime() * 1000;
 }
 
-function endGroup(leader: number): void {
+function killProcessGroup(leader: number): void {
   try {
     process.kill(-leader, 'SIGKILL');
   } catch {
-    // All of them have ended.
+    // All processes of the group have already ended.
   }
 }
 
 function onSuspend(hide: () => void, show: () => void): () => void {
-  // Windows has no such signals.
+  // Windows has neither of the signals below.
   if (process.platform === 'win32') return () => {};
   const stop = () => {
     hide();
@@ -162,7 +162,6 @@ function installSignalHandlers(): AbortSignal {
   let firstAt = Number.POSITIVE_INFINITY;
   for (const name of Object.keys(SIGNALS) as Signal[]) {
     process.on(name, () => {
-      // `timeout` sends two signals at once.
       if (monotonic() - firstAt > MIN_BETWEEN_SIGNALS_MS) process.exit(128 + SIGNALS[name]);
       firstAt = Math.min(firstAt, monotonic());
       controller.abort(interruptionError(name));

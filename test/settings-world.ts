@@ -27,7 +27,7 @@ export function worldOf(parts: Partial<World> = {}): World {
     random: Math.random,
     interrupt: new AbortController().signal,
     setDeadline: () => {},
-    endGroup(leader) {
+    killProcessGroup(leader) {
       process.kill(-leader, 'SIGKILL');
     },
     onSuspend: () => () => {},

@@ -10,7 +10,7 @@ export function configJsonSchema(): string {
       if (zodSchema._zod.def.type !== 'optional') return;
       const spec = SETTINGS.find(({ name, inFile }) => inFile && name === path.at(-1) && path.at(-2) === 'properties');
       if (spec === undefined || isRecipeMember(path)) return;
-      jsonSchema.description = descriptionOf(spec);
+      jsonSchema.description = describeCommand(spec);
       if (spec.default !== undefined) jsonSchema.default = defaultOf(spec);
     },
   });
@@ -21,7 +21,7 @@ function isRecipeMember(path: readonly (string | number)[]): boolean {
   return path.at(-3) === 'jwt';
 }
 
-function descriptionOf(spec: NamedSetting): string {
+function describeCommand(spec: NamedSetting): string {
   return `${spec.help}: ${expectedInFile(spec.kind)}`;
 }
 

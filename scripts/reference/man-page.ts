@@ -1,8 +1,8 @@
 // Writes the manual page filings(1) from the same specs as --help, with the man macros (man(7) of groff and mandoc).
 import { EXIT_ROWS, PROGRAM } from '../../src/cli/catalogue.ts';
 import { expectedInFile, SETTINGS, SHARED_OPTIONS } from '../../src/settings/table.ts';
-import { descriptionOf } from '../../src/spec/command.ts';
-import { type NamedOption, named, optionText } from '../../src/spec/option.ts';
+import { describeCommand } from '../../src/spec/command.ts';
+import { describeOption, type NamedOption, toNamedOptions } from '../../src/spec/option.ts';
 import { commandNodes } from './command-nodes.ts';
 
 /** Data of a release. The date is in the format of RFC 3339. */
@@ -51,9 +51,9 @@ export function manPage({ version, date }: Release): string {
       const usage = escaped(['filings', ...path, form].join(' ').trim());
       return at === 0 ? `.SS "${usage}"` : `.PP\n\\fB${usage}\\fR`;
     }),
-    ...paragraphs(descriptionOf(spec)),
+    ...paragraphs(describeCommand(spec)),
     ...tagged((spec.arguments ?? []).map(({ name, help }): Row => [name, sentence(help)])),
-    ...tagged(named(spec.options).map(optionRow)),
+    ...tagged(toNamedOptions(spec.options).map(optionRow)),
     ...examples(spec.examples),
   ]);
   const variables = SETTINGS.flatMap(({ env, help }): Row[] => (env === undefined ? [] : [[env, sentence(help)]]));
@@ -85,7 +85,7 @@ export function manPage({ version, date }: Release): string {
 function optionRow(option: NamedOption): Row {
   const { short, flag, value, longHelp = '' } = option;
   const term = `${short ? `-${short}, ` : ''}--${flag}${value ? ` ${value}` : ''}`;
-  return [term, `${sentence(optionText(option))} ${longHelp}`.trim()];
+  return [term, `${sentence(describeOption(option))} ${longHelp}`.trim()];
 }
 
 const sentence = (text: string) => `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;

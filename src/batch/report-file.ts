@@ -1,9 +1,9 @@
 // Writes the lines of `--report`, or the plan of a dry run, to a file, a pipe or stdout. Lines are written at once, and
 // gather while a write is under way. A reader that does not read must not keep the run from ending after a signal.
-import { FINAL_OUTPUT_GRACE_MS, within } from '../abort.ts';
+import { FINAL_OUTPUT_GRACE_MS, withTimeLimit } from '../abort.ts';
 import { AppendFile } from '../disk/append.ts';
 import { FilingsError } from '../errors.ts';
-import { typedPath } from '../paths.ts';
+import { resolveTypedPath } from '../paths.ts';
 import { type ByteWriter, isStreamPath, pathWriter, stdoutWriter } from '../stdio/byte-writer.ts';
 import type { World } from '../world.ts';
 
@@ -31,14 +31,14 @@ export class ReportFile {
    */
   static async open(option: '--report' | '--dry-run', path: string, world: World, signal: AbortSignal) {
     const { sleep } = world;
-    const absolute = typedPath(path, world);
+    const absolute = resolveTypedPath(path, world);
     const writer = await withOption(option, async () => {
       if (path === '-') return stdoutWriter(world);
       return (await isStreamPath(absolute)) ? pathWriter(absolute, sleep, signal) : AppendFile.open(absolute);
     });
     const write = async (lines: Buffer) => {
       if (!signal.aborted) return writer.write([lines], signal);
-      await within(FINAL_OUTPUT_GRACE_MS, sleep, (until) =>
+      await withTimeLimit(FINAL_OUTPUT_GRACE_MS, sleep, (until) =>
         writer.write([lines], until).catch((error) => {
           if (!until.aborted) throw error;
         }),

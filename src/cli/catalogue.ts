@@ -1,4 +1,4 @@
-// The program as data: all its commands, and its exit statuses.
+// All commands and exit statuses as data. The parser, the help, the manual and the completions are made from it.
 import { COMPLETION } from '../commands/completion/spec.ts';
 import { CONFIG } from '../commands/config/spec.ts';
 import { DOWNLOAD } from '../commands/download/spec.ts';
@@ -13,20 +13,17 @@ export const COMMANDS: readonly CommandSpec[] = [LIST, DOWNLOAD, VERIFY, TOKEN, 
 
 export const PROGRAM: CommandSpec = {
   name: 'filings',
-  summary: 'list and download the files of company filings, and mint and check the JWTs their service takes',
-  description: [
-    'Data goes to stdout, and everything meant for a person to stderr. Options may come before or after the command.',
-  ],
+  summary: 'list and download the files of company filings, and mint and check the JWTs that the service accepts',
+  description: ['Data goes to stdout, and messages go to stderr. Options can come before or after the command.'],
   children: COMMANDS,
   examples: [
-    ['filings list 0001234567-24-000001 --sandbox', 'the sample filings, without an account'],
-    ['filings download 0001234567-24-000001 primary.htm --sandbox', 'one file, into the working directory'],
+    ['filings list 0001234567-24-000001 --sandbox', 'list a sample filing, without an account'],
+    ['filings download 0001234567-24-000001 primary.htm --sandbox', 'download one file into the working directory'],
     ['filings config set base-url https://api.example.com', 'set the address of the service'],
-    ['filings config set api-key', 'set its key, which is read without showing it'],
+    ['filings config set api-key', 'set your API key, which is not shown while you type'],
   ],
 };
 
-/** The exit statuses with their codes and meanings, for the help and the manual. */
 export const EXIT_ROWS: readonly (readonly [status: string, text: string])[] = EXIT_CODE_ROWS.map(
-  ([status, codes, text]) => [status, codes === '' ? text : `${codes}: ${text}`],
+  ([status, codes, meaning]) => [status, codes === '' ? meaning : `${codes}: ${meaning}`],
 );

@@ -1,62 +1,68 @@
-// The parts of a help text that commander does not lay out itself, or not on a narrow terminal.
+// Lays out the parts of a help text that commander leaves out, and those that it would squeeze on a narrow terminal.
 import type { Help } from 'commander';
 import type { CommandSpec } from '../spec/command.ts';
 import { EXIT_ROWS } from './catalogue.ts';
 
-/** The columns that a description needs next to its term. On a narrower terminal it stands below the term. */
-const MIN_DESCRIPTION = 30;
+/** If fewer columns are left next to a term, its description stands below it. */
+const MIN_DESCRIPTION_COLUMNS = 30;
+const INDENT_BELOW_TERM = 6;
 
-/** Formats an option, an argument or a command. */
+/** Formats the row of an option, an argument, a command or an exit status. Replaces the method of commander's Help. */
 export function formatItem(term: string, termWidth: number, description: string, help: Help): string {
   if (description === '') return `  ${term}`;
   const { helpWidth = 80 } = help;
-  const indent = helpWidth - termWidth < MIN_DESCRIPTION + 4 ? 6 : termWidth + 4;
-  // No line ends inside `(env: NAME)`.
+  const isBelow = helpWidth - termWidth < MIN_DESCRIPTION_COLUMNS + 4;
+  const indent = isBelow ? INDENT_BELOW_TERM : termWidth + 4;
+  // The NUL keeps boxWrap from breaking a line inside `(env: NAME)`.
   const joined = description.replace(/\(env: /g, '(env:\0');
-  const lines = indented(joined, indent, help).replaceAll('\0', ' ');
-  return indent === 6 ? `  ${term}\n      ${lines}` : `  ${term.padEnd(termWidth)}  ${lines}`;
+  const lines = wrapWithIndent(joined, indent, help).replaceAll('\0', ' ');
+  return isBelow ? `  ${term}\n${' '.repeat(indent)}${lines}` : `  ${term.padEnd(termWidth)}  ${lines}`;
 }
 
-/** Wraps the forms of a command. Commander calls it as a method of its help. */
-export function indentedUsage(this: unknown, text: string): string {
-  return indented(text, 'Usage: '.length, this as Help);
+/** Wraps the usage of a command that has several forms. Commander calls it with its Help as `this`. */
+export function wrapUsage(this: unknown, text: string): string {
+  return wrapWithIndent(text, 'Usage: '.length, this as Help);
 }
 
-/** Wraps a text whose lines, except the first, are indented. */
-function indented(text: string, indent: number, help: Help): string {
+/** Indents all lines except the first. */
+function wrapWithIndent(text: string, indent: number, help: Help): string {
   return help.boxWrap(text, (help.helpWidth ?? 80) - indent).replaceAll('\n', `\n${' '.repeat(indent)}`);
 }
 
-/** Returns the end of a help text: the exit statuses of the program, examples, and where more help is. */
-export function helpAfter(
+/** Formats what follows commander's own help: exit statuses, examples, and where to find more help. */
+export function formatHelpEnd(
   { examples = [], asksService, children }: CommandSpec,
-  hasExits: boolean,
+  showsExits: boolean,
   help: Help,
 ): string {
   const { helpWidth = 80 } = help;
-  const heading = asksService ? 'Examples (with FILINGS_SANDBOX=1 they need no account):' : 'Examples:';
-  const shown = examples.map(
-    ([line, effect]) => `  ${foldCommand(line, helpWidth)}\n      ${indented(effect, 6, help)}`,
+  const heading = asksService ? 'Examples (set FILINGS_SANDBOX=1 to try them without an account):' : 'Examples:';
+  const indent = ' '.repeat(INDENT_BELOW_TERM);
+  const exampleRows = examples.map(
+    ([line, effect]) =>
+      `  ${foldCommand(line, helpWidth)}\n${indent}${wrapWithIndent(effect, INDENT_BELOW_TERM, help)}`,
   );
-  const more = children ? 'For the help of a command add --help to it.' : 'Options of every command: filings --help';
+  const more = children ? 'For help with a command, add --help to it.' : 'Global options: filings --help';
   return [
     '',
-    ...(hasExits ? ['Exit status:', ...EXIT_ROWS.map(([status, text]) => formatItem(status, 5, text, help)), ''] : []),
-    ...(examples.length > 0 ? [help.boxWrap(heading, helpWidth), ...shown, ''] : []),
+    ...(showsExits
+      ? ['Exit status:', ...EXIT_ROWS.map(([status, text]) => formatItem(status, 5, text, help)), '']
+      : []),
+    ...(examples.length > 0 ? [help.boxWrap(heading, helpWidth), ...exampleRows, ''] : []),
     help.boxWrap(`${more}\nFull manual: man filings`, helpWidth),
     '',
   ].join('\n');
 }
 
-/** Breaks a command between words, so that it still works when it is pasted. */
+/** Breaks a long command with backslashes, so that it still works when it is pasted. */
 function foldCommand(line: string, columns: number): string {
   const [first = '', ...words] = line.split(' ');
-  let [folded, used] = [first, 2 + first.length];
+  let [folded, column] = [first, 2 + first.length];
   for (const word of words) {
-    // One blank before the word, and room for the backslash behind it.
-    const fits = used + 1 + word.length + 2 <= columns;
+    // One blank before the word, and ` \` after it.
+    const fits = column + 1 + word.length + 2 <= columns;
     folded += fits ? ` ${word}` : ` \\\n    ${word}`;
-    used = (fits ? used + 1 : 4) + word.length;
+    column = (fits ? column + 1 : 4) + word.length;
   }
   return folded;
 }

@@ -1,60 +1,58 @@
-// Parses the command line with commander. Takes the arguments, and gives what to do together with the flags, which
-// decide how even an error of the command line is shown.
+// Parses the command line with commander. The result has the flags even if the rest is invalid, because flags such as
+// `--error-format` decide how the error is shown.
 import { Argument, Command, type CommanderError, Help, Option } from 'commander';
 import type { FilingsError } from '../errors.ts';
 import { expandHome } from '../paths.ts';
 import { SHARED_OPTIONS } from '../settings/table.ts';
-import { type CommandSpec, descriptionOf, type Flags, type Invocation, type ParsedLine } from '../spec/command.ts';
-import { HELP_OPTION, type NamedOption, named, optionText, readAs } from '../spec/option.ts';
+import { type CommandSpec, describeCommand, type Flags, type Invocation, type ParsedLine } from '../spec/command.ts';
+import { describeOption, HELP_OPTION, type NamedOption, readAs, toNamedOptions } from '../spec/option.ts';
 import { PROGRAM } from './catalogue.ts';
-import { formatItem, helpAfter, indentedUsage } from './help.ts';
+import { formatHelpEnd, formatItem, wrapUsage } from './help.ts';
 import { unknownCommand, usageError } from './usage-error.ts';
 
-/** What parsing takes from outside besides the arguments. */
-interface Surroundings {
-  /** The width of the help. */
+interface ParseOptions {
+  /** The width of help texts. */
   readonly columns?: number;
-  /** The home directory, which `~/` in a path means. */
+  /** The home directory, for paths that begin with `~/`. */
   readonly home?: string | undefined;
 }
 
-/** The result of parsing so far. Commander's callbacks fill it in. */
-interface ParseState extends Surroundings {
+/** Filled in by commander's callbacks. */
+interface ParseState extends ParseOptions {
   readonly argv: readonly string[];
-  /** The command whose options were read last. */
+  /** The last command whose options commander has parsed. */
   command?: Command;
-  /** The help that commander has printed. */
-  text: string;
+  /** The help that commander would have printed. */
+  helpText: string;
   line?: ParsedLine;
 }
 
-/** A parsed command line, or its error. The flags are complete as far as they could be read. */
+/** Either `line` or `error` is set. */
 interface CommandLine {
+  /** After an error, the flags that could be parsed. */
   readonly flags: Flags;
   readonly line: ParsedLine | undefined;
   readonly error: unknown;
 }
 
-/** Returns what a command line means, or its error `usage`, whose message never has the value of a setting. */
-export function readCommandLine(args: readonly string[], surroundings: Surroundings = {}): CommandLine {
+/** Never throws. The error is a `usage` error, whose message never quotes the value of a setting: it may be a key. */
+export function readCommandLine(args: readonly string[], options: ParseOptions = {}): CommandLine {
   const asksHelp = args[0] === 'help';
   const argv = asksHelp ? [...args.slice(1), '--help'] : args;
-  const state: ParseState = { ...surroundings, argv, text: '' };
+  const state: ParseState = { ...options, argv, helpText: '' };
   let error: unknown;
   try {
     const program = buildCommand(PROGRAM, [], state);
-    program
-      .version('', '-V, --version', 'print the version')
-      .helpCommand('help [COMMAND]', 'show the help of a command');
+    program.version('', '-V, --version', 'print the version').helpCommand('help [COMMAND]', 'show help for a command');
     if (asksHelp) requireCommand(args.slice(1), program);
     program.parse([...argv], { from: 'user' });
   } catch (thrown) {
     error = thrown;
   }
-  return { flags: state.command ? flagsOf(state.command, state.home) : {}, line: state.line, error };
+  return { flags: state.command ? readFlags(state.command, state.home) : {}, line: state.line, error };
 }
 
-/** Throws `usage` if the words after `help` are not a command. Commander would show the help of the program. */
+/** Throws `usage` if the words after `help` are not a command. Commander would show the program's help instead. */
 function requireCommand(words: readonly string[], program: Command): void {
   let [command, path] = [program, 'filings'];
   for (const word of words.filter((one) => !one.startsWith('-'))) {
@@ -64,7 +62,7 @@ function requireCommand(words: readonly string[], program: Command): void {
   }
 }
 
-/** Returns commander's command for a spec, with its options, arguments and subcommands. */
+/** Returns commander's command for a spec, including its subcommands. */
 function buildCommand(spec: CommandSpec, parents: readonly string[], state: ParseState): Command {
   const { name, summary, forms, children = [], load } = spec;
   const path = [...parents, name].join(' ');
@@ -72,7 +70,7 @@ function buildCommand(spec: CommandSpec, parents: readonly string[], state: Pars
   const asksHelp = state.argv.some((word) => word === '--help' || word === '-h');
   const command = new Command(name)
     .summary(summary)
-    .description(descriptionOf(spec).join('\n\n'))
+    .description(describeCommand(spec).join('\n\n'))
     .enablePositionalOptions()
     .showSuggestionAfterError(false)
     .helpCommand(false)
@@ -82,34 +80,35 @@ function buildCommand(spec: CommandSpec, parents: readonly string[], state: Pars
       optionDescription: (option) => option.description,
       minWidthToWrap: 1,
       formatItem,
-      styleUsage: indentedUsage,
+      styleUsage: wrapUsage,
       formatHelp: (shown, help) =>
-        Help.prototype.formatHelp.call(help, shown, help) + helpAfter(spec, isProgram && asksHelp, help),
-      // Without a command, an overview is enough.
+        Help.prototype.formatHelp.call(help, shown, help) + formatHelpEnd(spec, isProgram && asksHelp, help),
+      // `filings` alone prints an overview without options.
       ...(isProgram && !asksHelp && { visibleOptions: () => [] }),
     })
-    .configureOutput({ writeOut: keep, writeErr: keep, outputError: () => {} })
+    .configureOutput({ writeOut: collectHelp, writeErr: collectHelp, outputError: () => {} })
     .exitOverride((error) => {
       state.command = command;
       if (error.code === 'commander.version') state.line ??= { kind: 'version' };
       else if (error.code.startsWith('commander.help')) {
-        state.line ??= { kind: 'help', about: path, missing: error.exitCode > 0, text: state.text };
-      } else throw errorOf(error);
+        state.line ??= { kind: 'help', about: path, missing: error.exitCode > 0, text: state.helpText };
+      } else throw toUsageError(error);
       throw error;
     });
-  function keep(text: string) {
-    state.text += text;
+  function collectHelp(text: string) {
+    state.helpText += text;
   }
-  function errorOf(error: CommanderError): FilingsError {
-    // The word was meant to be a command, and commander gave it to the default command.
+  function toUsageError(error: CommanderError): FilingsError {
+    // If the line does not name this command, it is the default command of its parent, and commander has passed it a
+    // misspelled command as an argument.
     const parent = state.argv.includes(name) ? undefined : command.parent;
     if (error.code !== 'commander.excessArguments' || !parent) return usageError(error, command, path);
     return unknownCommand(command.args[0] ?? '', parent, parents.join(' '));
   }
   if (forms) command.usage(forms.map((form) => `[options] ${form}`).join(`\n${path} `));
-  // Options take most of the start-up time, so a command that the line does not name gets none.
+  // Creating options takes most of the start-up time, so only commands that the line names get theirs.
   if (!isProgram && !state.argv.includes(name) && !state.argv.includes(parents.at(-1) ?? '')) return command;
-  const ownOptions = named(spec.options);
+  const ownOptions = toNamedOptions(spec.options);
   for (const option of [...ownOptions, ...SHARED_OPTIONS]) {
     if (option.heading) command.optionsGroup(`${option.heading}:`);
     command.addOption(buildOption(option).hideHelp(!isProgram && !ownOptions.includes(option)));
@@ -128,39 +127,39 @@ function buildCommand(spec: CommandSpec, parents: readonly string[], state: Pars
   if (load !== undefined) {
     command.action(() => {
       state.command = command;
-      state.line = { kind: 'run', name, load, invocation: invocationOf(ownOptions, command, state) };
+      state.line = { kind: 'run', name, load, invocation: readInvocation(ownOptions, command, state) };
     });
   }
   return command;
 }
 
 /**
- * Returns an option that keeps its text. The text is parsed when the whole line has been read, because an error of a
- * value is shown as a later flag says.
+ * The option keeps its value as a string. `readInvocation` parses it after the whole line has been read, because a
+ * later flag may decide how an error about the value is shown.
  */
 function buildOption(spec: NamedOption): Option {
   const { flag, short, value, excludes = [], repeatable } = spec;
   const flags = `${short === undefined ? '' : `-${short}, `}--${flag}${value === undefined ? '' : ` <${value}>`}`;
-  const option = new Option(flags, optionText(spec)).conflicts([...excludes]);
+  const option = new Option(flags, describeOption(spec)).conflicts([...excludes]);
   if (!repeatable) return option;
   return option.argParser((text, previous: readonly string[] | undefined) => [...(previous ?? []), text]);
 }
 
-/** Returns the options of a command as values, and the flags of settings as text. Throws `usage`. */
-function invocationOf(ownOptions: readonly NamedOption[], command: Command, { home }: ParseState): Invocation {
-  const flags = flagsOf(command, home);
+/** Parses the values of the command's own options. Settings stay strings. Throws `usage`. */
+function readInvocation(ownOptions: readonly NamedOption[], command: Command, { home }: ParseState): Invocation {
+  const flags = readFlags(command, home);
   for (const { name, flag, kind, service } of SHARED_OPTIONS) {
-    // `--sandbox` ignores the settings of the service, even if they are invalid.
+    // `--sandbox` ignores settings that describe the service, even invalid ones, so they are not checked here.
     if (kind.choices && !service && flags[name] !== undefined) readAs(kind, `${flags[name]}`, `--${flag}`);
   }
   const options: Readonly<Record<string, unknown>> = command.opts();
   const readOption = (spec: NamedOption) => {
     const { kind, name, flag, value, repeatable, default: standard } = spec;
-    const read = (text: string) => readAs(kind, typedText(spec, text, home), `--${flag}`);
-    const given = options[name];
-    if (value === undefined) return given === true;
-    if (repeatable) return ((given ?? []) as readonly string[]).map(read);
-    const text = given ?? standard;
+    const read = (text: string) => readAs(kind, expandIfPath(spec, text, home), `--${flag}`);
+    const typed = options[name];
+    if (value === undefined) return typed === true;
+    if (repeatable) return ((typed ?? []) as readonly string[]).map(read);
+    const text = typed ?? standard;
     return text === undefined ? undefined : read(`${text}`);
   };
   return {
@@ -170,17 +169,16 @@ function invocationOf(ownOptions: readonly NamedOption[], command: Command, { ho
   };
 }
 
-/** Returns the value of an option as it was typed, a path with the home directory for its `~`. */
-function typedText({ kind: { completes } }: NamedOption, text: string, home: string | undefined): string {
+function expandIfPath({ kind: { completes } }: NamedOption, text: string, home: string | undefined): string {
   return completes === 'file' || completes === 'directory' ? expandHome(text, home) : text;
 }
 
-/** Returns the shared options of a command line. A flag after the command overrides the same flag before it. */
-function flagsOf(command: Command, home: string | undefined): Flags {
+/** A flag after the command overrides the same flag before it. */
+function readFlags(command: Command, home: string | undefined): Flags {
   const values = { ...command.optsWithGlobals(), ...command.opts() };
   const flags = SHARED_OPTIONS.map((spec) => {
     const value = values[spec.name];
-    return [spec.name, typeof value === 'string' ? typedText(spec, value, home) : value];
+    return [spec.name, typeof value === 'string' ? expandIfPath(spec, value, home) : value];
   });
   return Object.fromEntries(flags.filter(([, value]) => value !== undefined));
 }

@@ -1,14 +1,14 @@
-// Turns errors of commander into errors of this program. Commander quotes a word that it does not know, but the word may
+// Turns errors of commander into errors of this program. Commander's messages quote unknown words, and such a word may
 // be a key (`-kSECRET`), so only a harmless beginning of it is shown.
 import type { Command, CommanderError } from 'commander';
 import { FilingsError } from '../errors.ts';
 import { didYouMean } from '../spec/nearest.ts';
 import { counted } from '../text.ts';
 
-/** A long option, a short one, or a plain short word: surely neither a key nor a token. */
-const HARMLESS = /^(--[a-z][\w-]*|-\w|[a-z-]{1,24}$)/i;
+/** The name of a long or short option, or a short word of letters. Keys and tokens do not look like this. */
+const HARMLESS_START = /^(--[a-z][\w-]*|-\w|[a-z-]{1,24}$)/i;
 
-/** Returns the error `usage` for an error of commander about `command`, whose full name is `path`. */
+/** @param path the full name of the command, such as `filings token sign` */
 export function usageError({ code, message }: CommanderError, command: Command, path: string): FilingsError {
   const hint = `see ${path} --help`;
   const [, word = ''] = /'(.*?)'/.exec(message) ?? [];
@@ -42,17 +42,16 @@ function unknownOption(word: string, command: Command, path: string): FilingsErr
   const options = command.options.map(({ long }) => `${long}`);
   const [name = '', value] = word.split('=');
   if (value === undefined || !options.includes(name)) return unknownWord('option', word, options, path);
-  return new FilingsError('usage', `${name} takes no value`, { hint: `leave out what follows ${name}` });
+  return new FilingsError('usage', `${name} takes no value`, { hint: `write ${name} without a value` });
 }
 
-/** Returns the error for a word that is not one of the subcommands of `command`. */
 export function unknownCommand(word: string, command: Command, path: string): FilingsError {
   const names = command.commands.map((child) => child.name());
   return unknownWord('command', word, names, path);
 }
 
 function unknownWord(what: string, word: string, known: readonly string[], path: string): FilingsError {
-  const shown = HARMLESS.exec(word)?.[0] ?? '…';
+  const shown = HARMLESS_START.exec(word)?.[0] ?? '…';
   return new FilingsError('usage', `unknown ${what} '${shown}'`, {
     hint: didYouMean(shown, known) ?? `see ${path} --help`,
   });

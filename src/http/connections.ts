@@ -3,9 +3,9 @@
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { buildConnector, Client } from 'undici';
-import { childOf, createAbortController, onAbort, type Sleep } from '../abort.ts';
+import { createAbortController, createChildController, onAbort, type Sleep } from '../abort.ts';
 import { FilingsError } from '../errors.ts';
-import { lookUp } from '../loopback.ts';
+import { lookUpHost } from '../loopback.ts';
 import type { World } from '../world.ts';
 import { CLOSED_BEFORE_REQUEST, connectError } from './failures.ts';
 import { PausableSocket, ReadBuffers } from './pausable-socket.ts';
@@ -64,7 +64,7 @@ export class Connections {
     this.#connectOptions = {
       // The timer in `#open` also covers the proxy.
       timeout: 0,
-      lookup: lookUp,
+      lookup: lookUpHost,
       autoSelectFamily: true,
       autoSelectFamilyAttemptTimeout: Math.ceil(timeouts.connectTimeout / ADDRESSES_PER_TIMEOUT),
       // This overrides NODE_TLS_REJECT_UNAUTHORIZED, which would disable certificate checks.
@@ -98,7 +98,7 @@ export class Connections {
     signal.throwIfAborted();
     const proxy = proxyFor(url, this.#env);
     if (proxy) this.#trace?.(`* connecting to ${url.host} through the proxy ${proxy.host}`);
-    const { signal: limited, abort, detach } = childOf(signal);
+    const { signal: limited, abort, detach } = createChildController(signal);
     const ended = createAbortController();
     const onTimeout = () => abort(Object.assign(new Error('no connection in time'), { code: 'ETIMEDOUT' }));
     this.#sleep(this.timeouts.connectTimeout, ended.signal).then(onTimeout, () => {});

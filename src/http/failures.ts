@@ -88,12 +88,12 @@ function systemError(cause: unknown): FilingsError {
   const [, reason, hint] = CONNECT_FAILURES.find(([pattern]) => pattern.test(searched)) ?? otherFailure;
   // OpenSSL puts its explanation between a function and a file: `SSL routines:ssl3_get_record:wrong version number:...`
   const quote = /SSL routines:[^:]*:([^:]+)/.exec(message)?.[1];
-  const fault = /^(ENOTFOUND|EAI_AGAIN)$/.test(code) ? 'unresolved-name' : undefined;
+  const subcode = /^(ENOTFOUND|EAI_AGAIN)$/.test(code) ? 'unresolved-name' : undefined;
   return new FilingsError('temporary', reason, {
     cause,
     quote,
     hint,
-    fault,
+    subcode,
     connected: false,
     retryable: !FINAL_ALERT.test(searched),
   });
@@ -150,7 +150,7 @@ export function unprovedEndError({ received }: BodyProgress): FilingsError {
   const reason = `received ${received} bytes over TLS without a length, so the response may be incomplete`;
   return new FilingsError('integrity', reason, {
     hint: `${ASK_OPERATOR} to send Content-Length or chunks; if you know the SHA-256 of the file, pass it with --sha256`,
-    fault: 'unproved-end',
+    subcode: 'unproved-end',
   });
 }
 

@@ -203,7 +203,7 @@ class Exchange {
     if (usesTls) return unprovedEndError(this.#bodyProgress);
     if (!socket.wasReset) return undefined;
     // The body may still be complete, which --sha256 or the total of a range can prove.
-    return truncatedError(this.#bodyProgress).with({ fault: 'unproved-end' });
+    return truncatedError(this.#bodyProgress).with({ subcode: 'unproved-end' });
   }
 
   get #bodyProgress(): BodyProgress {

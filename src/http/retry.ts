@@ -54,7 +54,7 @@ export async function retry<T>(
   { countNewBytes, onRetry }: RetryWatcher = {},
 ): Promise<T> {
   let failures = 0;
-  let lastFault: FilingsError['fault'];
+  let lastSubcode: FilingsError['subcode'];
   for (let tries = 1; ; tries += 1) {
     try {
       return await attempt();
@@ -66,9 +66,9 @@ export async function retry<T>(
       const serviceWaitMs = error.retryDue === undefined ? undefined : Math.max(0, error.retryDue - policy.monotonic());
       // A name that does not resolve is retried only once. The name server may have failed for a moment, but most often
       // the name is misspelled.
-      const isUnresolved = error.fault === 'unresolved-name';
-      const retryable = error.retryable && !(isUnresolved && lastFault === error.fault);
-      lastFault = error.fault;
+      const isUnresolved = error.subcode === 'unresolved-name';
+      const retryable = error.retryable && !(isUnresolved && lastSubcode === error.subcode);
+      lastSubcode = error.subcode;
       const isTooLong = serviceWaitMs !== undefined && serviceWaitMs > policy.maxRetryAfterMs;
       // Even if no retry is left, a wait that is too long must stop the run, below.
       if (!retryable || (failures > policy.retries && !isTooLong)) throw tries > 1 ? error.with({ tries }) : error;

@@ -9,7 +9,7 @@ import type { Readable } from 'node:stream';
 import { isSystemError, systemReason } from '../disk/failure.ts';
 import { FilingsError } from '../errors.ts';
 import { type AccessionNumber, asAccession, parseAccession } from '../service/accession.ts';
-import { inUtf8 } from '../text.ts';
+import { toUtf8 } from '../text.ts';
 import type { World } from '../world.ts';
 
 /** A filing or file that a line of `--input` or an argument names. */
@@ -93,7 +93,7 @@ export async function* readLines(
   let number = 0;
   let isEmpty = true;
   try {
-    for await (const bytes of readWholeLines(inUtf8(stream), MAX_RECORD_BYTES)) {
+    for await (const bytes of readWholeLines(toUtf8(stream), MAX_RECORD_BYTES)) {
       const lines: Line[] = [];
       for (const text of decodeLines(bytes)) {
         number += 1;

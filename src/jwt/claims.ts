@@ -1,7 +1,7 @@
 // Checks the dates in the claims of a token (service.md, section 6; RFC 7519, section 4.1). `token verify`, `token
 // inspect` and the sandbox share these checks, so that they agree about a token.
 import type { JsonObject } from '../json.ts';
-import { span } from '../text.ts';
+import { roughDuration } from '../text.ts';
 
 /** 9999-12-31T23:59:59Z, the last second that an RFC 3339 date can express, in seconds since the epoch. */
 export const LATEST_SECOND = 253_402_300_799;
@@ -34,6 +34,6 @@ function findTimeFaults(nbf: number, exp: number, { atSeconds, leewaySeconds = 0
   // For messages only. Without rounding, a token that is valid in half a second would be "0 s in the future".
   const now = Math.floor(atSeconds);
   if (exp <= nbf) return ['exp is not after nbf, so the token is never valid'];
-  if (atSeconds < nbf - leewaySeconds) return [`nbf is ${span(nbf - now)} in the future: is a clock wrong?`];
-  return atSeconds < exp + leewaySeconds ? [] : [`expired ${span(now - exp)} ago`];
+  if (atSeconds < nbf - leewaySeconds) return [`nbf is ${roughDuration(nbf - now)} in the future: is a clock wrong?`];
+  return atSeconds < exp + leewaySeconds ? [] : [`expired ${roughDuration(now - exp)} ago`];
 }

@@ -1,7 +1,7 @@
 // Decodes a token for `token inspect`. Unlike the strict readers in token.ts and verify.ts, it shows as much as
 // possible of a broken or forged token, and reports the faults along with it.
 import type { JsonObject } from '../json.ts';
-import { span } from '../text.ts';
+import { roughDuration } from '../text.ts';
 import { type CheckTime, findClaimFaults, LATEST_SECOND } from './claims.ts';
 import { NOT_CANONICAL, type Refusal, readJsonObject, readToken, refuse, splitToken } from './token.ts';
 
@@ -57,7 +57,7 @@ function describeTimes(claims: JsonObject, now: number): Inspection['times'] {
     const seconds = claims[name];
     if (typeof seconds !== 'number' || !(seconds >= 0 && seconds <= LATEST_SECOND)) continue;
     const utc = new Date(seconds * 1000).toISOString().replace(/\.000Z$/, 'Z');
-    times[name] = { utc, relative: (seconds > now ? future : past).replace('#', span(seconds - now)) };
+    times[name] = { utc, relative: (seconds > now ? future : past).replace('#', roughDuration(seconds - now)) };
   }
   return times;
 }

@@ -12,7 +12,7 @@ import {
 import { checkAccess, readSecretFile, readSmallFile } from '../disk/secret-file.ts';
 import { FilingsError, type FilingsErrorDetails } from '../errors.ts';
 import type { JsonObject } from '../json.ts';
-import { textOf } from '../text.ts';
+import { decodeText } from '../text.ts';
 import type { World } from '../world.ts';
 import { ARMOR, findKeyForm, loadPem } from './key-forms.ts';
 import { findNonString, readJsonObject } from './token.ts';
@@ -74,7 +74,7 @@ export async function readJwtKey(files: KeyFiles, purpose: Purpose, world: World
 }
 
 async function readPassphrase(path: string, world: World): Promise<string> {
-  const text = textOf(await readSecretFile(path, 'passphrase file', world));
+  const text = decodeText(await readSecretFile(path, 'passphrase file', world));
   world.secrets.add(text.trimEnd());
   // An editor adds this line break.
   return text.replace(/\r?\n$/, '');
@@ -88,7 +88,7 @@ interface LoadOptions {
 /** Loads a PEM key or a JWK. Throws `config`. The message never quotes the key. */
 export function loadKey(bytes: Buffer, name: string, { passphrase, path }: LoadOptions = {}): JwtKey {
   requireSize(bytes, name);
-  const text = textOf(bytes);
+  const text = decodeText(bytes);
   const form = findKeyForm(bytes, text, path);
   if (form !== undefined) throw keyError(name, `it is ${form.contents}`, { hint: form.hint });
   if (text.includes(ARMOR)) return toJwtKey(parsePem(text, name, passphrase), name, path);

@@ -1,6 +1,6 @@
 // Splits and decodes a token, without verifying it. It is stricter than most libraries, because an attacker can exploit
 // a token that two programs understand differently.
-import { findJsonFault, isDeeper, isJsonObject, type JsonObject, MAX_DEPTH, parseJson } from '../json.ts';
+import { exceedsDepth, findJsonFault, isJsonObject, type JsonObject, MAX_DEPTH, parseJson } from '../json.ts';
 import { quoted } from '../text.ts';
 import { ALGORITHM, type Algorithm } from './algorithms.ts';
 import { findWrapping } from './bare-token.ts';
@@ -98,11 +98,11 @@ export function readJsonObject(bytes: Uint8Array, { lenient = false } = {}): Jso
   if (text === undefined) return 'is not UTF-8';
   if (!lenient && text.startsWith('\ufeff')) return 'begins with a byte-order mark';
   const fault = lenient ? undefined : findJsonFault(text);
-  if (fault?.kind === 'twice') return `has the member ${quoted(fault.path.at(-1) ?? '')} twice`;
+  if (fault?.kind === 'duplicate') return `has the member ${quoted(fault.path.at(-1) ?? '')} twice`;
   const value = parseJson(text.replace(/^\ufeff/, ''));
   if (value === undefined) return 'is not JSON';
   if (!isJsonObject(value)) return 'is not a JSON object';
-  return isDeeper(value) ? `is nested more than ${MAX_DEPTH} levels deep` : value;
+  return exceedsDepth(value) ? `is nested more than ${MAX_DEPTH} levels deep` : value;
 }
 
 function decodeUtf8(bytes: Uint8Array): string | undefined {

@@ -1,8 +1,8 @@
-// Reads the Range field of a request to the sandbox.
+// Parses the Range field of a request to the sandbox.
 
 /**
- * Reads `bytes=a-b`, `bytes=a-` or `bytes=-n` (RFC 9110, section 14.1.2). Both ends are inclusive. Returns undefined for
- * anything else, such as several ranges; the whole file is sent then.
+ * Parses `bytes=a-b`, `bytes=a-` or `bytes=-n` (RFC 9110, section 14.1.2). Both ends are inclusive. Returns undefined
+ * for anything else, such as several ranges. The server then sends the whole file, as section 14.2 allows.
  */
 export function readRange(header: string | undefined, size: number) {
   const [, from = '', to = ''] = /^bytes=[ \t]*(\d*)-(\d*)[ \t]*$/i.exec(header ?? '') ?? [];

@@ -1,4 +1,5 @@
-// Starts the HTTP server of the sandbox, answers each request by `service.ts`, and logs it.
+// The HTTP server of the sandbox. It passes each request to `answer` in service.ts, turns errors into responses, and
+// logs a line for each request.
 import { once } from 'node:events';
 import { realpath, stat } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type Server } from 'node:http';
@@ -8,38 +9,42 @@ import { FilingsError } from '../errors.ts';
 import { answer, Refusal, type ServiceOptions, sendRefusal } from './service.ts';
 
 export interface SandboxOptions extends ServiceOptions {
-  /** 0 means a free port. */
+  /** 0 lets the system pick a free port. */
   readonly port: number;
   readonly log?: (line: string) => void;
 }
 
-/** Idle connections are kept longer than clients keep them, so that none is closed while a client sends a request. */
+/**
+ * Longer than clients keep idle connections. Otherwise the server could close a connection just when a client sends a
+ * request on it.
+ */
 const KEEP_ALIVE_MS = 65_000;
 
-/** Starts the stand-in service. Throws `usage` if the directory does not exist, and `local_io`. */
+/** Throws `usage` if the directory does not exist, and `local_io` if the server cannot listen. */
 export async function startSandbox({ log = () => {}, ...options }: SandboxOptions) {
   const { host, now } = options;
   const stats = await stat(options.directory).catch(() => undefined);
   if (!stats?.isDirectory()) {
-    const hint = 'name a folder laid out as DIRECTORY/ACCESSION/FILE, or none for the sample filings';
+    const hint = 'pass a directory with files at DIRECTORY/ACCESSION/FILE, or omit it to serve the sample filings';
     throw new FilingsError('usage', `cannot serve ${options.directory}: not a directory`, { hint });
   }
-  // No link in it may lead out of it.
+  // Resolved, because `answer` refuses files whose resolved path is not below this one.
   const directory = await realpath(options.directory);
-  let count = 0;
+  let requestCount = 0;
   const server = createServer({ keepAliveTimeout: KEEP_ALIVE_MS }, async (request, response) => {
     const startedAt = now();
-    const traceId = `sandbox-${++count}`;
-    let fault = '';
-    // Only when the response is closed it is known whether it was sent to its end.
+    const traceId = `sandbox-${++requestCount}`;
+    let errorNote = '';
+    // Logged on close, because only then is it known whether the whole response was sent.
     response.once('close', () => {
-      const outcome = `${response.statusCode} ${now() - startedAt}ms${fault}`;
-      const isCut = response.writableFinished ? '' : ' (cut off)';
-      log(`${new Date(startedAt).toISOString()} ${subjectOf(request)} ${outcome}${isCut}`);
+      const outcome = `${response.statusCode} ${now() - startedAt}ms${errorNote}`;
+      const cutNote = response.writableFinished ? '' : ' (cut off)';
+      log(`${new Date(startedAt).toISOString()} ${describeRequest(request)} ${outcome}${cutNote}`);
     });
     await answer(request, response, { ...options, directory }).catch((error) => {
-      fault = ` ${traceId}: ${(error as Error).message}`;
-      // A client must not take a part for the whole body.
+      errorNote = ` ${traceId}: ${(error as Error).message}`;
+      // Too late for an error response. Without the rest of its Content-Length, the client sees that the body is
+      // truncated.
       if (response.headersSent) response.destroy();
       else {
         const refusal = error instanceof Refusal ? error : new Refusal(500, 'the archive could not be read');
@@ -51,7 +56,7 @@ export async function startSandbox({ log = () => {}, ...options }: SandboxOption
   return {
     url: `http://${isIPv6(host) ? `[${host}]` : host}:${port}`,
     port,
-    /** Stops the server and cuts responses in progress. */
+    /** Closes all connections, even if a response is still being sent. */
     async close() {
       const closed = once(server.close(), 'close');
       server.closeAllConnections();
@@ -60,19 +65,21 @@ export async function startSandbox({ log = () => {}, ...options }: SandboxOption
   };
 }
 
-/** Returns the subject of a request for the log. The rest of its query, and a segment of its path, may hold a key. */
-function subjectOf({ method, url = '' }: IncomingMessage): string {
+/** For the log: method, path, accession number and file name. The rest of the query is left out: it may have a key. */
+function describeRequest({ method, url = '' }: IncomingMessage): string {
   const [target = '', query] = url.split('?');
   const path = target.replace(/APIKEY-.*$/s, 'APIKEY-[redacted]');
   const parameters = new URLSearchParams(query);
-  const names = ['accession_no', 'file_name'].map((name) => parameters.get(name) ?? '');
-  return [method, path, ...names].filter(Boolean).join(' ');
+  const values = ['accession_no', 'file_name'].map((name) => parameters.get(name) ?? '');
+  return [method, path, ...values].filter(Boolean).join(' ');
 }
 
 async function listen(server: Server, host: string, port: number): Promise<number> {
+  // `listen` would ask a resolver for `localhost`, which may know any address. The program's requests try this one
+  // first.
   server.listen({ host: host.toLowerCase() === 'localhost' ? '127.0.0.1' : host, port });
   await once(server, 'listening').catch((cause) => {
-    const hint = 'choose another --host, or another --port (0 for a free one)';
+    const hint = 'use another --host, or another --port (0 picks a free one)';
     throw new FilingsError('local_io', `cannot listen on ${host}:${port}: ${systemReason(cause)}`, { hint, cause });
   });
   return (server.address() as AddressInfo).port;

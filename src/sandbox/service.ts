@@ -1,4 +1,4 @@
-// Answers requests as docs/service.md describes the service, from a directory laid out as DIRECTORY/ACCESSION/FILE.
+// Answers requests to the sandbox as the service would (docs/service.md), with the files at DIRECTORY/ACCESSION/FILE.
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { constants } from 'node:fs';
 import { open, readdir, realpath, stat } from 'node:fs/promises';
@@ -15,20 +15,20 @@ import type { KeyPlacement } from '../service/credentials.ts';
 import { readRange } from './range.ts';
 
 export interface ServiceOptions {
-  /** An absolute path. */
+  /** An absolute path without symbolic links. */
   readonly directory: string;
   readonly platform: string;
   readonly host: string;
   readonly apiKey: string;
-  /** If there are any, both key and token are required, otherwise the key alone (service.md, section 5). */
+  /** If there are any, each request needs a key and a token, otherwise a key alone (service.md, section 5). */
   readonly jwtKeys: readonly JwtKey[];
-  /** Splits listings into pages of this number of records. */
+  /** If set, listings are sent in pages of at most this many records. */
   readonly pageSize?: number | undefined;
   /** Returns the time in milliseconds since the epoch. */
   readonly now: () => number;
 }
 
-/** An error object of the service (service.md, section 2). Its detail holds no secret. */
+/** An error response of the service. Its `detail` is also logged, so it must not have a secret. */
 export class Refusal extends Error {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
@@ -45,10 +45,10 @@ export class Refusal extends Error {
 type Errors = Readonly<Record<string, readonly string[]>>;
 
 const KEY_SEGMENT = 'APIKEY-';
-/** The fixed user name of Basic authentication (service.md, section 5). */
+/** The user name of Basic authentication (service.md, section 5). */
 const BASIC_USER = 'service';
 const CHALLENGES = { key: 'Basic realm="filings", charset="UTF-8"', token: 'Bearer realm="filings"' };
-const MISSING = ['ENOENT', 'ENOTDIR', 'ELOOP', 'ENAMETOOLONG'];
+const MISSING_ERRORS = ['ENOENT', 'ENOTDIR', 'ELOOP', 'ENAMETOOLONG'];
 const MEDIA_TYPES: Readonly<Record<string, string>> = {
   '.htm': 'text/html',
   '.html': 'text/html',
@@ -61,7 +61,7 @@ const MEDIA_TYPES: Readonly<Record<string, string>> = {
   '.zip': 'application/zip',
 };
 
-/** Answers a request. Throws a refusal, or the error of a file that cannot be read. */
+/** Throws a {@link Refusal}, or the error of a file that cannot be read. */
 export async function answer(request: IncomingMessage, response: ServerResponse, options: ServiceOptions) {
   requireHost(request, options.host);
   const parsed = parseRequest(request);
@@ -69,10 +69,10 @@ export async function answer(request: IncomingMessage, response: ServerResponse,
   if (request.method !== 'GET') throw new Refusal(405, 'only GET is allowed', { Allow: 'GET' });
   if (parsed.resource === '/v1/filings') return sendListing(parsed.query, response, options);
   if (parsed.resource === '/v1/download') return sendFile(parsed.query, request, response, options);
-  throw new Refusal(404, 'there is no such resource');
+  throw new Refusal(404, 'no such resource');
 }
 
-/** Writes an error object (RFC 9457). */
+/** Sends an error object (service.md, section 2). */
 export function sendRefusal(response: ServerResponse, { status, message, headers, errors }: Refusal, traceId: string) {
   const title = errors ? 'One or more validation errors occurred.' : STATUS_CODES[status];
   const body = { type: 'about:blank', title, status, detail: message, errors, traceId };
@@ -84,14 +84,17 @@ function sendJson(response: ServerResponse, status: number, value: unknown, head
   response.writeHead(status, { 'Content-Length': body.length, ...headers }).end(body);
 }
 
-/** On loopback refuses other names, because a web page can make its own name resolve to this machine. */
+/**
+ * Refuses other names than loopback if the server listens on loopback. Otherwise a web page could make its own name
+ * resolve to this machine, and read the files (DNS rebinding).
+ */
 function requireHost({ headers: { host = '' } }: IncomingMessage, listening: string): void {
   const name = /^(\[[^\]]*\]|[^:]*)(?::\d*)?$/.exec(host)?.[1] ?? '';
   if (!isLoopback(listening) || isLoopback(name)) return;
   throw new Refusal(421, 'Host must be a loopback name, such as localhost or 127.0.0.1');
 }
 
-/** Returns the path without a key segment, the query, and what the request has as keys and tokens. */
+/** Separates the keys and tokens of a request, in all the places of service.md, section 5, from its path and query. */
 function parseRequest({ url = '', headersDistinct }: IncomingMessage) {
   const [path = '', ...rest] = url.split('?');
   const query = new URLSearchParams(rest.join('?'));
@@ -112,10 +115,10 @@ function parseRequest({ url = '', headersDistinct }: IncomingMessage) {
   return { resource: `/${segments.join('/')}`, query, keys, tokens };
 }
 
-/** Returns the bytes of a header value, which Node decodes as Latin-1. */
+/** Node decodes header values as Latin-1, so this returns the bytes that were sent. */
 const headerBytes = (value: string) => Buffer.from(value, 'latin1');
 
-/** Throws 401. If keys are given in several places, each must be right. */
+/** Throws a refusal with 401. If the request has a key in several places, each must be right. */
 async function requireCredentials(
   { keys, tokens }: ReturnType<typeof parseRequest>,
   { apiKey, jwtKeys, now }: ServiceOptions,
@@ -125,43 +128,44 @@ async function requireCredentials(
     new Refusal(401, detail, { 'WWW-Authenticate': challenge });
   if (keys.length === 0) throw refuse('no API key was given');
   for (const [placement, key] of keys) {
-    const right = Buffer.from(placement === 'basic' ? `${BASIC_USER}:${apiKey}` : apiKey);
-    if (!timingSafeEqual(digest(key), digest(right))) throw refuse('the API key is not valid');
+    const expected = Buffer.from(placement === 'basic' ? `${BASIC_USER}:${apiKey}` : apiKey);
+    // Hashed first, because timingSafeEqual needs equal lengths, and a check of the length would reveal the key's.
+    if (!timingSafeEqual(sha256(key), sha256(expected))) throw refuse('the API key is invalid');
   }
   if (!wantsToken) return;
   if (keys.some(([placement]) => placement === 'authorization' || placement === 'basic')) {
-    throw refuse('this key requires a JWT in the Authorization field, and itself in X-Service-Key, apikey or the path');
+    throw refuse('Authorization must have a JWT: send the key in X-Service-Key, in apikey or in the path');
   }
   const [token] = tokens;
   if (token === undefined || tokens.length > 1)
-    throw refuse('this key requires one JWT, as a bearer token in the Authorization field');
+    throw refuse('a JWT is required: send exactly one as Authorization: Bearer JWT');
   const { verifyToken } = await import('../jwt/verify.ts');
   const verdict = await verifyToken(token, jwtKeys, { atSeconds: Math.floor(now() / 1000) });
   if (verdict.valid) return;
-  throw refuse(`the JWT is not valid: ${verdict.reason}`, `${CHALLENGES.token}, error="invalid_token"`);
+  throw refuse(`the JWT is invalid: ${verdict.reason}`, `${CHALLENGES.token}, error="invalid_token"`);
 }
 
-/** Returns a digest for comparison, so that the time of comparing reveals neither the key nor its length. */
-const digest = (bytes: Buffer) => createHash('sha256').update(bytes).digest();
+const sha256 = (bytes: Buffer) => createHash('sha256').update(bytes).digest();
 
-type FaultOf = (value: string) => string | undefined;
+/** Returns what is wrong with a value. */
+type Check = (value: string) => string | undefined;
 
-/** Throws a refusal that names every parameter that is missing or wrong. */
-function requireParameters(query: URLSearchParams, faults: Readonly<Record<string, FaultOf>>): void {
-  const errors = Object.entries(faults).flatMap(([name, faultOf]) => {
+/** Throws a refusal that lists all parameters that are missing or invalid. */
+function requireParameters(query: URLSearchParams, checks: Readonly<Record<string, Check>>): void {
+  const errors = Object.entries(checks).flatMap(([name, check]) => {
     const value = query.get(name) ?? '';
-    const fault = value === '' ? 'is required' : faultOf(value);
+    const fault = value === '' ? 'is required' : check(value);
     return fault === undefined ? [] : [[name, [`The field ${name} ${fault}.`]]];
   });
-  if (errors.length > 0) throw new Refusal(400, 'the query is not valid', {}, Object.fromEntries(errors));
+  if (errors.length > 0) throw new Refusal(400, 'the query is invalid', {}, Object.fromEntries(errors));
 }
 
 function accessionFault(value: string): string | undefined {
-  return asAccession(value) === value ? undefined : 'must be 10 digits, a dash, 2 digits, a dash, 6 digits';
+  return asAccession(value) === value ? undefined : 'must be 10 digits, a hyphen, 2 digits, a hyphen and 6 digits';
 }
 
 function pageFault(value: string): string | undefined {
-  return /^[1-9]\d{0,8}$/.test(value) ? undefined : 'must be a whole number from 1 on';
+  return /^[1-9]\d{0,8}$/.test(value) ? undefined : 'must be a positive whole number';
 }
 
 async function sendListing(
@@ -173,23 +177,23 @@ async function sendListing(
   requireParameters(query, { accession_no: accessionFault, ...pageParameter });
   const accession = query.get('accession_no') ?? '';
   const names = (await unlessMissing(readdir(join(directory, accession)))) ?? [];
-  const found = names
-    .filter((name) => isName(name, platform))
+  const files = names
+    .filter((name) => isServable(name, platform))
     .map(async (name) => {
-      const path = await pathInside(directory, accession, name);
+      const path = await resolveInside(directory, accession, name);
       const stats = path === undefined ? undefined : await unlessMissing(stat(path));
       const type = MEDIA_TYPES[extname(name).toLowerCase()] ?? 'application/octet-stream';
       return stats?.isFile() ? [{ accession_no: accession, file_name: name, size: stats.size, type }] : [];
     });
-  const records = (await Promise.all(found)).flat().sort((a, b) => (a.file_name < b.file_name ? -1 : 1));
+  const records = (await Promise.all(files)).flat().sort((a, b) => (a.file_name < b.file_name ? -1 : 1));
   const total = records.length;
   const size = pageSize ?? total;
   const page = Number(query.get('page_number') ?? 1);
   query.delete('apikey');
   query.set('page_number', `${page + 1}`);
   const next = page * size < total ? `/v1/filings?${query}` : undefined;
-  const files = records.slice((page - 1) * size, page * size);
-  sendJson(response, 200, { total, files, next }, { 'Content-Type': 'application/json' });
+  const pageRecords = records.slice((page - 1) * size, page * size);
+  sendJson(response, 200, { total, files: pageRecords, next }, { 'Content-Type': 'application/json' });
 }
 
 async function sendFile(
@@ -198,20 +202,21 @@ async function sendFile(
   response: ServerResponse,
   { directory, platform }: ServiceOptions,
 ) {
-  const nameFault = (value: string) => (isName(value, platform) ? undefined : 'must be the name of one file');
+  const nameFault = (value: string) => (isServable(value, platform) ? undefined : 'must be a file name');
   requireParameters(query, { accession_no: accessionFault, file_name: nameFault });
   const [accession, name] = [query.get('accession_no') ?? '', query.get('file_name') ?? ''];
-  // Without O_NONBLOCK, opening a FIFO waits for its writer.
+  // Without O_NONBLOCK, opening a FIFO would wait until it has a writer.
   const flags = constants.O_RDONLY | constants.O_NONBLOCK;
-  const path = await pathInside(directory, accession, name);
+  const path = await resolveInside(directory, accession, name);
   const file = path && (await unlessMissing(open(path, flags)));
   if (!file) throw new Refusal(404, 'the filing has no file of that name');
   try {
     const stats = await file.stat({ bigint: true });
     if (!stats.isFile()) throw new Error('it is not a regular file');
     const size = Number(stats.size);
-    // A strong ETag: no program can set ctime, and a file that replaces another has another inode.
-    const ETag = `"${[stats.ino, stats.size, stats.mtimeNs, stats.ctimeNs].map((part) => part.toString(36)).join('-')}"`;
+    // A strong ETag must change whenever the bytes do. Any write changes ctime, which no program can set back, and a
+    // file that replaces another has another inode.
+    const ETag = `"${[stats.ino, stats.size, stats.mtimeNs, stats.ctimeNs].map((number) => number.toString(36)).join('-')}"`;
     const common = { 'Accept-Ranges': 'bytes', ETag };
     const range = readRange((headers['if-range'] ?? ETag) === ETag ? headers.range : undefined, size);
     if (range === 'unsatisfiable') {
@@ -227,6 +232,7 @@ async function sendFile(
     if (last < first) response.end();
     else {
       const bytes = file.createReadStream({ start: first, end: last, autoClose: false });
+      // Not ended by `pipeline`, so that a body that is too short is cut off by the error below.
       await pipeline(bytes, response, { end: false });
       if (bytes.bytesRead <= last - first) throw new Error('the file became shorter while it was being sent');
       response.end();
@@ -236,20 +242,20 @@ async function sendFile(
   }
 }
 
-/** Returns whether a name can be that of a file. Hidden files, such as the parts of a download, are not served. */
-function isName(name: string, platform: string): boolean {
+/** Hidden files are not served, because the parts of downloads are hidden files. */
+function isServable(name: string, platform: string): boolean {
   return isOneFile(name, platform) && !name.includes('\\') && !name.startsWith('.');
 }
 
-/** Returns the path of a file, or undefined if it is missing or a link leads out of the directory. */
-async function pathInside(directory: string, accession: string, name: string): Promise<string | undefined> {
+/** Resolves symbolic links. Returns undefined if the file does not exist, or a link leads out of the directory. */
+async function resolveInside(directory: string, accession: string, name: string): Promise<string | undefined> {
   const path = await unlessMissing(realpath(join(directory, accession, name)));
   return path?.startsWith(join(directory, sep)) ? path : undefined;
 }
 
 async function unlessMissing<T>(result: Promise<T>): Promise<T | undefined> {
   return result.catch((error) => {
-    if (MISSING.includes(errnoOf(error) ?? '')) return undefined;
+    if (MISSING_ERRORS.includes(errnoOf(error) ?? '')) return undefined;
     throw error;
   });
 }

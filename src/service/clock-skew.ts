@@ -1,7 +1,7 @@
 // Compares this machine's clock with the service's. A JWT is valid only between two times, and a Retry-After may be a
 // date, so both go wrong if this machine's clock is wrong.
 import { parseHttpDate } from '../http/head.ts';
-import { span } from '../text.ts';
+import { roughDuration } from '../text.ts';
 
 /** A smaller difference is treated as none. */
 const MAX_SKEW_MS = 30_000;
@@ -36,5 +36,5 @@ export function describeClockSkew(leadMs: number | undefined, withToken: boolean
   const maxSkewMs = withToken && leadMs > 0 ? MAX_LEAD_WITH_TOKEN_MS : MAX_SKEW_MS;
   if (Math.abs(leadMs) <= maxSkewMs) return undefined;
   const direction = leadMs > 0 ? 'ahead of' : 'behind';
-  return `this machine's clock is ${span(leadMs / 1000, Math.round)} ${direction} the service's: set it right, because JWTs depend on it`;
+  return `this machine's clock is ${roughDuration(leadMs / 1000, Math.round)} ${direction} the service's: set it right, because JWTs depend on it`;
 }

@@ -6,7 +6,7 @@ import { STATUS_CODES } from 'node:http';
 import { type ErrorCode, errorAbout, type FilingsError, type Problem, type Resource } from '../errors.ts';
 import type { HeaderFields } from '../http/head.ts';
 import { isRetriedStatus } from '../http/retry.ts';
-import { isDeeper, isJsonObject, type JsonObject, parseJson } from '../json.ts';
+import { exceedsDepth, isJsonObject, type JsonObject, parseJson } from '../json.ts';
 import type { Secrets } from '../secrets.ts';
 import { shellWord } from '../text.ts';
 
@@ -36,7 +36,7 @@ export function errorFromResponse(response: ErrorResponse, secrets: Secrets): Fi
   const isContent = status > 200 && status < 300 && !/json/i.test(String(headers['content-type']));
   const text = isContent ? '' : `${new TextDecoder().decode(body)}${isTruncated ? '…' : ''}`;
   const json = parseJson(text);
-  const members = isJsonObject(json) && !isDeeper(json) ? json : undefined;
+  const members = isJsonObject(json) && !exceedsDepth(json) ? json : undefined;
   const summary = members ? findSummaryInJson(members) : findSummaryInText(text.trim(), secrets);
   const challenge = headers['www-authenticate'];
   const summaryLine = summary

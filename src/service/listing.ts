@@ -94,7 +94,7 @@ export function parseListing({ body }: ListingResponse, accession: AccessionNumb
   const text = body.toString().replace(/^\ufeff/, '');
   const fault = findJsonFault(text);
   if (fault === undefined && isUtf8(body)) return parseJson(text);
-  if (fault?.kind === 'twice')
+  if (fault?.kind === 'duplicate')
     throw listingError(accession, 'the response has a duplicate member', fault.path.join('.'));
   const hint = 'check the base URL and the API key';
   if (fault?.kind === 'too deep')

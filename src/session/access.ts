@@ -1,31 +1,32 @@
-// Opens the service of a run, or the sandbox. Takes the settings, and gives the base URL and the credentials.
+// Finds out where to send requests and with which credentials: reads the key and the token that the settings describe,
+// or starts the sandbox.
 import { join } from 'node:path';
 import { FilingsError } from '../errors.ts';
 import type { Credentials } from '../service/credentials.ts';
 import { readSecret } from '../settings/read-secret.ts';
 import type { Settings, TokenSource } from '../settings/settings.ts';
-import { span } from '../text.ts';
+import { roughDuration } from '../text.ts';
 import type { World } from '../world.ts';
 
-/** The service and the credentials for it. */
 interface Access {
   readonly baseUrl: URL;
   readonly credentials: Credentials;
+  /** Stops the sandbox. */
   close(): Promise<void>;
 }
 
-/** Returns the service of the settings, or starts the sandbox. Throws `config`, `auth` or `local_io`. */
+/** Throws `config`, `auth` or `local_io`. */
 export async function openAccess(settings: Settings, world: World, warn: (text: string) => void): Promise<Access> {
   if (settings.sandbox) return openSandbox(world);
   const { baseUrl, keySource, tokenSource, keyIn, keyHeader, basicUser } = settings;
   if (!baseUrl) {
     throw new FilingsError('config', "no base URL: the service's address is not set", {
-      hint: `set --base-url URL, FILINGS_BASE_URL, or baseUrl in the config file: filings config set base-url URL; or try --sandbox`,
+      hint: `set it with filings config set base-url URL, --base-url URL or FILINGS_BASE_URL; or try --sandbox`,
     });
   }
   if (!keySource) {
     throw new FilingsError('auth', 'no API key: the service requires one', {
-      hint: `set FILINGS_API_KEY, --api-key-file FILE, or apiKey in the config file: filings config set api-key; or try --sandbox`,
+      hint: `set it with filings config set api-key, --api-key-file FILE or FILINGS_API_KEY; or try --sandbox`,
     });
   }
   const key = await readSecret(keySource, 'API key', world);
@@ -35,16 +36,19 @@ export async function openAccess(settings: Settings, world: World, warn: (text: 
   return { baseUrl, credentials, async close() {} };
 }
 
-/** Returns a function that gives a valid token and mints it if necessary. Throws `config`. */
+/**
+ * Returns a function that returns a token for the next request. It mints one if necessary, and throws `auth` if a token
+ * from a file or the environment has expired. Throws `config`.
+ */
 async function openTokenSource(source: TokenSource, world: World, warn: (text: string) => void) {
   if (source.kind !== 'recipe') {
     const token = await readSecret(source, 'JWT', world);
     const { readExpiry } = await import('../jwt/token.ts');
     const expiry = readExpiry(token) ?? Number.POSITIVE_INFINITY;
     return async () => {
-      const ago = world.now() / 1000 - expiry;
-      if (ago < 0) return token;
-      throw new FilingsError('auth', `the JWT expired ${span(ago)} ago`, {
+      const secondsAgo = world.now() / 1000 - expiry;
+      if (secondsAgo < 0) return token;
+      throw new FilingsError('auth', `the JWT expired ${roughDuration(secondsAgo)} ago`, {
         subject: { name: source.source },
         hint: "get a new one, or check this machine's clock: date -u",
         stopsRun: true,

@@ -1,6 +1,6 @@
-// Limits the time of a whole command. Takes the deadline from flags, environment or the config file, and gives the
-// command a world that is interrupted then.
-import { childOf, createAbortController } from '../abort.ts';
+// Limits the time of a whole command with --deadline: the command runs in a world whose `interrupt` aborts at the
+// deadline, as it does after a signal.
+import { createAbortController, createChildController } from '../abort.ts';
 import { FilingsError } from '../errors.ts';
 import { envLayer, findInLayers, flagLayer } from '../settings/layers.ts';
 import { TABLE } from '../settings/table.ts';
@@ -9,12 +9,12 @@ import { inSeconds } from '../text.ts';
 import { deriveWorld, type World } from '../world.ts';
 
 /**
- * Runs `work` in a world whose `interrupt` also aborts at the deadline, and returns its result. Throws `temporary` when
- * the deadline passes. A deadline from flags or environment starts here, because the config file, a key or a token may
- * be a silent pipe. Otherwise `setDeadline` starts the deadline of the config file when it has been read.
+ * Throws `temporary` if the deadline passes before `work` has ended. A deadline from a flag or the environment starts
+ * here, before anything is read, because the config file, a key or a token may be a pipe that stays silent. A deadline
+ * from the config file starts when the settings call `setDeadline`.
  */
 export async function withinDeadline<T>(flags: Flags, world: World, work: (limited: World) => Promise<T>): Promise<T> {
-  const { signal, abort, detach } = childOf(world.interrupt);
+  const { signal, abort, detach } = createChildController(world.interrupt);
   const ended = createAbortController();
   let isSet = false;
   const setDeadline = (ms: number | undefined) => {
@@ -30,7 +30,7 @@ export async function withinDeadline<T>(flags: Flags, world: World, work: (limit
   try {
     return await work(deriveWorld(world, { interrupt: signal, setDeadline }));
   } catch (error) {
-    // An interrupted call throws an error of its own. The interruption is the cause.
+    // A Node call that is aborted throws an AbortError. Report the reason for the abort instead: deadline or signal.
     throw error instanceof FilingsError || !signal.aborted ? error : signal.reason;
   } finally {
     ended.abort();

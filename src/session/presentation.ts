@@ -1,5 +1,5 @@
-// Reads how to show messages: format, color and verbosity. It must work even if the command line or the settings are
-// wrong, because their errors are shown with it.
+// Finds out how to show messages: format, color and verbosity. This works even if the command line or the settings are
+// invalid, because it decides how the errors about them are shown.
 import { statSync } from 'node:fs';
 import { locateConfig } from '../settings/config-file.ts';
 import { defaultLayer, envLayer, flagLayer, type Layer } from '../settings/layers.ts';
@@ -13,9 +13,9 @@ import type { World } from '../world.ts';
 const PRESENTATION_KEYS = ['errorFormat', 'color', 'verbose', 'quiet'] as const;
 type Presentation = Pick<SettingValues, (typeof PRESENTATION_KEYS)[number]>;
 
-/** Returns the highest valid value of each setting, and ignores every error in the others. Never throws. */
+/** Returns the first valid value of each setting by precedence, and ignores invalid ones. Never throws. */
 export async function readPresentation(flags: Flags, world: World): Promise<Presentation> {
-  const layers = [flagLayer(flags), envLayer(world.env), ...(await layersInFile(flags, world)), defaultLayer()];
+  const layers = [flagLayer(flags), envLayer(world.env), ...(await readFileLayers(flags, world)), defaultLayer()];
   const firstValid = (key: keyof Presentation): unknown => {
     const values = layers.map((layer) => TABLE[key].kind.parse(String(layer.get(key)?.value)));
     return values.find((value) => value !== undefined);
@@ -23,18 +23,19 @@ export async function readPresentation(flags: Flags, world: World): Promise<Pres
   return Object.fromEntries(PRESENTATION_KEYS.map((key) => [key, firstValid(key)])) as unknown as Presentation;
 }
 
-async function layersInFile(flags: Flags, world: World): Promise<readonly Layer[]> {
+async function readFileLayers(flags: Flags, world: World): Promise<readonly Layer[]> {
   try {
     const { path } = locateConfig(flags, world);
-    // A pipe that the command has not read must not delay an error.
+    // If the config file is a pipe that has not been read yet, reading it could delay the error forever.
     if (path === undefined || !(world.configFiles.has(path) || statSync(path).isFile())) return [];
     return (await readLayers(flags, world)).configLayers;
   } catch {
+    // The command itself reports an invalid config file.
     return [];
   }
 }
 
-/** Prints a message to stderr, unless the text is undefined. */
+/** Prints a message to stderr. Does nothing if the text is undefined. */
 export async function printMessage(
   kind: 'note' | 'warning',
   text: string | undefined,
@@ -46,7 +47,7 @@ export async function printMessage(
   createLogger(presentation, world.secrets, (line) => world.stderr.write(line))(kind, text);
 }
 
-/** Writes rows to stdout: aligned below headings on a terminal, otherwise with a tab between the cells. */
+/** Writes rows to stdout: a table with headings on a terminal, otherwise cells separated by tabs. */
 export async function writeRecords(
   headings: readonly string[],
   rows: readonly (readonly string[])[],

@@ -1,5 +1,5 @@
-// Reports the error that ends a run. Takes anything that was thrown, writes it to stderr, and gives the exit status.
-import { FINAL_OUTPUT_GRACE_MS, within } from '../abort.ts';
+// Reports the error that ends a run: turns anything that was thrown into a message on stderr and an exit status.
+import { FINAL_OUTPUT_GRACE_MS, withTimeLimit } from '../abort.ts';
 import { errnoOf, FilingsError, messageOf } from '../errors.ts';
 import { markForeign } from '../secrets.ts';
 import type { Flags } from '../spec/command.ts';
@@ -10,23 +10,23 @@ import type { World } from '../world.ts';
 const BROKEN_PIPE_STATUS = 141;
 
 /**
- * Returns the exit status after writing the error to stderr. A failure to write is ignored. Never throws.
- * @param flags the settings of the command line, which decide how errors look
+ * Writes the error to stderr. Returns the exit status. Never throws.
+ * @param flags decide how the error is shown, such as `--error-format`
  */
 export async function reportError(thrown: unknown, flags: Flags, world: World): Promise<number> {
   const error = asFilingsError(thrown, world.interrupt);
-  // A reader that closes the pipe early expects no message.
+  // As after SIGPIPE, which would end a C program silently when the reader closes the pipe.
   if (error.exitStatus === BROKEN_PIPE_STATUS) return error.exitStatus;
   guardStream(world.stderr);
   try {
-    // The modules that render errors are loaded only now. If loading fails, the message is printed without them.
+    // `render` imports its modules. If that fails, for example because no file descriptor is free, the bare message is printed.
     const text = await render(error, flags, world).catch(
       () => `filings: ${world.secrets.redactForeign(messageOf(error))}\n`,
     );
     const print = (signal?: AbortSignal) => write(world.stderr, text, signal);
-    await (error.isTimeUp ? within(FINAL_OUTPUT_GRACE_MS, world.sleep, print) : print());
+    await (error.isTimeUp ? withTimeLimit(FINAL_OUTPUT_GRACE_MS, world.sleep, print) : print());
   } catch {
-    // There is no other stream to report a failure of stderr.
+    // If stderr cannot be written, the exit status is all that is left to report.
   }
   return error.exitStatus;
 }
@@ -41,9 +41,9 @@ async function render(error: FilingsError, flags: Flags, world: World): Promise<
 
 function asFilingsError(thrown: unknown, interrupt: AbortSignal): FilingsError {
   if (thrown instanceof FilingsError) return thrown;
-  // An interrupted call throws an error of its own. The interruption is the cause.
+  // A Node call that is aborted throws an AbortError. Report the reason for the abort instead: deadline or signal.
   if (interrupt.aborted && interrupt.reason instanceof FilingsError) return interrupt.reason;
-  // Without a free descriptor, not even the program's own modules can be loaded.
+  // Without a free file descriptor, even the import of a module fails, so this error can be thrown anywhere.
   if (['EMFILE', 'ENFILE'].includes(errnoOf(thrown) ?? '')) {
     const reason = 'too many open files: raise the limit (ulimit -n), or lower --jobs';
     return new FilingsError('local_io', reason, { cause: thrown });

@@ -1,5 +1,5 @@
-// Opens what every command that talks to the service needs: settings, connections, rate limit, client and progress.
-// Takes the flags, and gives a session that the command closes.
+// Opens what every command that sends requests needs: settings, credentials, connections, rate limit, client and
+// progress.
 import { Connections } from '../http/connections.ts';
 import { RateLimiter } from '../http/rate-limiter.ts';
 import type { RetryEvent } from '../http/retry.ts';
@@ -9,35 +9,35 @@ import type { Listing, Parameter } from '../service/listing.ts';
 import { type ResolvedSettings, resolveSettings } from '../settings/resolve.ts';
 import { listStdinFlags, type Settings } from '../settings/settings.ts';
 import type { Flags } from '../spec/command.ts';
-import { requireOneUser } from '../stdio/input.ts';
+import { refuseSharedStream } from '../stdio/input.ts';
 import { createProgress, type FileProgress, type Progress } from '../terminal/progress.ts';
 import { describeRetry } from '../transfer/outcome.ts';
 import type { World } from '../world.ts';
 import { openAccess } from './access.ts';
 
-/** The service of one run and its progress. */
+/** The command must close it. */
 export interface Session {
   readonly settings: Settings;
   readonly client: ServiceClient;
-  /** Identifies the service in files that outlive the run. The URL of the sandbox is no identity: its port changes. */
+  /** Identifies the service in files that outlive the run. Not the URL of the sandbox, because its port changes. */
   readonly identity: string;
-  /** Aborts on a signal of the system or at the deadline. */
+  /** Aborts on SIGINT, SIGTERM or SIGHUP, and at the deadline. */
   readonly signal: AbortSignal;
   readonly progress: Progress;
   close(): Promise<void>;
 }
 
 interface SessionOptions {
-  /** The option or argument of the command that reads stdin, as a user writes it. */
+  /** The option of the command that reads stdin, such as `--input -`. */
   readonly stdinUser?: string | undefined;
-  /** Whether data goes to stdout, which may be the terminal that shows the progress. */
+  /** Whether the command writes data to stdout, which may be the terminal that shows the progress. */
   readonly writesStdout?: boolean;
   readonly meter?: Meter;
-  /** The settings, if the command has resolved them already. */
+  /** Set if the command has resolved the settings already. */
   readonly resolved?: ResolvedSettings;
 }
 
-/** Returns an open session, and starts the deadline of the settings. Throws `usage`, `config`, `auth` or `local_io`. */
+/** Also starts the deadline if the config file sets one. Throws `usage`, `config`, `auth` or `local_io`. */
 export async function openSession(
   flags: Flags,
   world: World,
@@ -45,7 +45,7 @@ export async function openSession(
 ): Promise<Session> {
   const { settings, rawSettings, originError } = resolved ?? (await resolveSettings(flags, world));
   if (originError) throw originError;
-  requireOneUser('stdin', [stdinUser, ...listStdinFlags(rawSettings)]);
+  refuseSharedStream('stdin', [stdinUser, ...listStdinFlags(rawSettings)]);
   const { secrets, monotonic, now, random, sleep } = world;
   // A bar would overwrite a prompt or the data on the same terminal.
   const isShared = Boolean((stdinUser && world.stdin.isTTY) || (writesStdout && world.stdout.isTTY));
@@ -82,14 +82,14 @@ export async function openSession(
   };
 }
 
-/** Returns the listing of a filing. Throws `not_found` if it has no files, and as {@link requestListing} does. */
+/** Like {@link requestListing}, but throws `not_found` if the filing has no files. */
 export async function listFiles(...[session, accession, ...more]: Parameters<typeof requestListing>): Promise<Listing> {
   const listing = await requestListing(session, accession, ...more);
   if (listing.files.length > 0) return listing;
   throw noFilesError(accession, listing.records);
 }
 
-/** Returns the listing of a filing, which may have no files. Shows each wait before a retry. Throws as the client does. */
+/** Returns the listing of a filing, which may be empty. Prints why and how long each retry waits. */
 export async function requestListing(
   { client, progress }: Pick<Session, 'client' | 'progress'>,
   accession: AccessionNumber,
@@ -97,6 +97,7 @@ export async function requestListing(
   signal: AbortSignal,
   onRetry?: () => void,
 ): Promise<Listing> {
+  // A listing appears in the progress only if it must be retried.
   let progressRow: FileProgress | undefined;
   const showWait = (event: RetryEvent) => {
     onRetry?.();

@@ -3,10 +3,10 @@ import { stat } from 'node:fs/promises';
 import { checkAccess, readSmallFile } from '../disk/secret-file.ts';
 import { errnoOf, FilingsError, type Subject } from '../errors.ts';
 import { findJsonFault, isJsonObject, type JsonObject } from '../json.ts';
-import { homeIn, isNullDevice, pathsOf, typedPath } from '../paths.ts';
+import { homeDirectory, isNullDevice, pathModule, resolveTypedPath } from '../paths.ts';
 import type { ListingDescription } from '../service/described-listing.ts';
 import type { Flags } from '../spec/command.ts';
-import { textOf } from '../text.ts';
+import { decodeText } from '../text.ts';
 import type { SmallFile, World } from '../world.ts';
 import { envLayer, findInLayers, flagLayer } from './layers.ts';
 import { SETTINGS } from './table.ts';
@@ -40,7 +40,7 @@ export function locateConfig(flags: Flags, world: World): ConfigLocation {
   const [name, profile] = [findInLayers(layers, 'config'), findInLayers(layers, 'profile')].map(
     (setting) => setting && String(setting.value),
   );
-  const path = name === undefined ? findStandardPath(world) : typedPath(name, world);
+  const path = name === undefined ? findStandardPath(world) : resolveTypedPath(name, world);
   // Users name the null device, as in `--config /dev/null`, to run without a config file.
   const isNone = path !== undefined && isNullDevice(path);
   return { path: isNone ? undefined : path, isNamed: name !== undefined, profile };
@@ -51,8 +51,8 @@ export function locateConfig(flags: Flags, world: World): ConfigLocation {
  * ignore a relative XDG_CONFIG_HOME.
  */
 function findStandardPath({ env, platform }: Pick<World, 'env' | 'platform'>): string | undefined {
-  const { isAbsolute, join } = pathsOf(platform);
-  const home = homeIn(env, platform);
+  const { isAbsolute, join } = pathModule(platform);
+  const home = homeDirectory(env, platform);
   const isWindows = platform === 'win32';
   const variable = isWindows ? env.APPDATA : env.XDG_CONFIG_HOME;
   const fallback = home && join(home, isWindows ? 'AppData/Roaming' : '.config');
@@ -113,7 +113,7 @@ export async function readConfig(path: string, world: World): Promise<JsonObject
   const subject = { name: 'config file', path };
   const { bytes, stats } = await readOnce(path, world);
   if (bytes.length > MAX_KIB * 1024) throw new FilingsError('config', `larger than ${MAX_KIB} KiB`, { subject });
-  const text = textOf(bytes);
+  const text = decodeText(bytes);
   // An empty file is treated as an empty object.
   const config = text.trim() === '' ? {} : parseConfigJson(text, subject);
   if (!isJsonObject(config)) throw new FilingsError('config', 'must be a JSON object', { subject });
@@ -136,7 +136,7 @@ function parseConfigJson(text: string, subject: Subject): unknown {
   if (fault === undefined) return JSON.parse(text);
   const lines = text.slice(0, fault.at).split('\n');
   const position = `at line ${lines.length}, column ${(lines.at(-1) ?? '').length + 1}`;
-  if (fault.kind === 'twice') {
+  if (fault.kind === 'duplicate') {
     throw new FilingsError('config', `${fault.path.join('.')}: is set twice, again ${position}`, { subject });
   }
   throw new FilingsError('config', `not valid JSON ${position}`, { subject });

@@ -2,12 +2,12 @@
 // registered for redaction before it is checked.
 import { once } from 'node:events';
 import type { Readable } from 'node:stream';
-import { childOf, onAbort } from '../abort.ts';
+import { createChildController, onAbort } from '../abort.ts';
 import { systemReason } from '../disk/failure.ts';
 import { readSecretFile } from '../disk/secret-file.ts';
 import { errnoOf, FilingsError } from '../errors.ts';
 import { readStdin } from '../stdio/input.ts';
-import { inSeconds, intoNewFile, shellWord, textOf } from '../text.ts';
+import { decodeText, inSeconds, intoNewFile, shellWord } from '../text.ts';
 import type { World } from '../world.ts';
 
 /** The source of an API key or a JWT. A path is absolute, or `-` for stdin. */
@@ -67,13 +67,13 @@ async function readText(source: SecretSource, label: string, world: World) {
   }
   if (source.path === '-') return { name: `${label} from stdin`, text: await readSecretFromStdin(label, world) };
   const bytes = await readSecretFile(source.path, `${label} file`, world);
-  return { name: `${label} file ${source.path}`, text: textOf(bytes) };
+  return { name: `${label} file ${source.path}`, text: decodeText(bytes) };
 }
 
 /** Reads stdin to its end. On a terminal, prompts for one line, which is not echoed. */
 export async function readSecretFromStdin(label: string, world: World): Promise<string> {
   if (world.stdin.isTTY) return (await import('../stdio/prompt.ts')).askHidden(label, world);
-  return textOf(await readStdin(world.stdin, label, world.interrupt));
+  return decodeText(await readStdin(world.stdin, label, world.interrupt));
 }
 
 /** Runs a program without a shell until it exits. Returns the first line of its stdout. Throws `config`. */
@@ -82,7 +82,7 @@ async function runCommand([program = '', ...args]: readonly string[], name: stri
   const { cwd, env, platform, stdin, stderr } = world;
   const commandError = (reason: string, quote?: string) =>
     new FilingsError('config', reason, { subject: { name }, quote: quote || undefined });
-  const { signal, abort, detach } = childOf(world.interrupt);
+  const { signal, abort, detach } = createChildController(world.interrupt);
   const onTimeout = () => abort(commandError(`wrote no key within ${inSeconds(COMMAND_TIMEOUT_MS)}`));
   world.sleep(COMMAND_TIMEOUT_MS, signal).then(onTimeout, () => {});
   // A program in its own process group can be ended together with all processes that it has started. On a terminal it
@@ -93,7 +93,7 @@ async function runCommand([program = '', ...args]: readonly string[], name: stri
     signal.throwIfAborted();
     const child = spawn(program, args, { cwd, env: { ...env }, detached, stdio: ['ignore', 'pipe', 'pipe'] });
     unsubscribe = onAbort(signal, () => {
-      if (detached && child.pid !== undefined) world.endGroup(child.pid);
+      if (detached && child.pid !== undefined) world.killProcessGroup(child.pid);
       else child.kill();
       for (const stream of [child.stdout, child.stderr]) stream.destroy();
     });

@@ -3,7 +3,7 @@
 import { FilingsError } from '../errors.ts';
 import type { TokenRecipe } from '../jwt/sign.ts';
 import { isLoopback } from '../loopback.ts';
-import { segmentsOf, typedPath } from '../paths.ts';
+import { resolveTypedPath, splitPath } from '../paths.ts';
 import type { KeyPlacement } from '../service/credentials.ts';
 import { FILE } from '../spec/kind.ts';
 import { readAs, valueError } from '../spec/option.ts';
@@ -86,7 +86,7 @@ function findKeySource(rawSettings: Layer, deps: PathDeps): Settings['keySource'
   if (!command) return toSecretSource(rawSettings.get('apiKey'), rawSettings.get('apiKeyFile'), deps);
   const [program = '', ...args] = command.value as readonly string[];
   // A name without a slash is left alone, because the system looks it up in PATH.
-  const executable = segmentsOf(program, deps.platform).length > 1 ? toAbsolute(program, command, deps) : program;
+  const executable = splitPath(program, deps.platform).length > 1 ? toAbsolute(program, command, deps) : program;
   return { kind: 'command', argv: [executable, ...args], source: command.source };
 }
 
@@ -123,7 +123,7 @@ function parseRecipe(setting: RawSetting, deps: PathDeps): TokenRecipe {
 
 /** Resolves a path in a setting: in the config file against its directory, elsewhere against the working directory. */
 function toAbsolute(path: string, { directory }: RawSetting, deps: PathDeps): string {
-  return typedPath(path, { env: deps.env, platform: deps.platform, cwd: directory ?? deps.cwd });
+  return resolveTypedPath(path, { env: deps.env, platform: deps.platform, cwd: directory ?? deps.cwd });
 }
 
 /** Returns the settings that read a credential from stdin, written as flags. */

@@ -16,7 +16,7 @@ import {
   TIMEOUT,
   WHOLE_SECONDS,
 } from '../spec/kind.ts';
-import { flagOf, type NamedOption, type OptionSpec, type ValueOf } from '../spec/option.ts';
+import { type NamedOption, type OptionSpec, toFlag, type ValueOf } from '../spec/option.ts';
 
 /** A setting: an option that may also come from the environment, a profile or the config file. */
 interface SettingSpec<T = unknown> extends OptionSpec<T> {
@@ -285,14 +285,14 @@ function isFrom({ from }: SettingSpec, source: 'flag' | 'env' | 'file'): boolean
 export const SETTINGS: readonly NamedSetting[] = Object.entries<SettingSpec>(TABLE).map(([name, spec]) => ({
   ...spec,
   name: name as SettingName,
-  option: isFrom(spec, 'flag') ? `--${flagOf(name)}` : undefined,
-  env: isFrom(spec, 'env') ? (spec.env ?? `FILINGS_${flagOf(name).toUpperCase().replaceAll('-', '_')}`) : undefined,
+  option: isFrom(spec, 'flag') ? `--${toFlag(name)}` : undefined,
+  env: isFrom(spec, 'env') ? (spec.env ?? `FILINGS_${toFlag(name).toUpperCase().replaceAll('-', '_')}`) : undefined,
   inFile: isFrom(spec, 'file'),
 }));
 
 /** The settings that have a flag, which every command accepts. */
 export const SHARED_OPTIONS: readonly (NamedSetting & NamedOption)[] = SETTINGS.flatMap((spec) =>
-  spec.option === undefined ? [] : [{ ...spec, flag: flagOf(spec.name) }],
+  spec.option === undefined ? [] : [{ ...spec, flag: toFlag(spec.name) }],
 );
 
 /** Returns what a value in the config file must be, as the end of a sentence. */

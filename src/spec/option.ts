@@ -1,35 +1,34 @@
-// Options as data. The parser, the help, the manual, the completions and the types of the values are made from it.
+// Describes options as data. The parser, the help, the manual, the completions and the TypeScript types of the values
+// are made from these descriptions, so that they never differ.
 import { FilingsError } from '../errors.ts';
 import { markForeign } from '../secrets.ts';
 import { orList } from '../text.ts';
 import { type Kind, SWITCH } from './kind.ts';
 
-/**
- * An option of a command, or a setting that has a flag. Its key in the record of options is its name in camel case: `maxBytes` is `--max-bytes`.
- */
+/** An option or a setting. Its key in the record of options is its name in camel case: `maxBytes` is `--max-bytes`. */
 export interface OptionSpec<T = unknown> {
   readonly kind: Kind<T>;
   readonly short?: string;
-  /** The placeholder of its value. A switch has none. */
+  /** The placeholder for the value in the usage, such as `FILE`. A switch has none. */
   readonly value?: string;
-  /** The default value, as it would be written on the command line. */
+  /** As it would be written on the command line. */
   readonly default?: string;
-  /** The text of help about a default that depends on something else. */
+  /** What the help says about a default that depends on something else. */
   readonly defaultText?: string;
   readonly repeatable?: true;
-  /** The names of options that cannot be used with it. */
+  /** The names of options that cannot be used together with this one. */
   readonly excludes?: readonly string[];
-  /** One line for the help, the completions and the manual. */
+  /** One line of under 60 characters, for the help, the completions and the manual. */
   readonly help: string;
-  /** More sentences, which only the manual has. */
+  /** More sentences, for the manual only. */
   readonly longHelp?: string;
-  /** The heading in the help above this option and those that follow. */
+  /** A heading in the help, above this option. */
   readonly heading?: string;
 }
 
 export type Options = Readonly<Record<string, OptionSpec>>;
 
-/** The value of an option: false for a switch that is not given, undefined for an option without a default. */
+/** The type of a parsed option. Without the option, a switch is false, and an option without a default is undefined. */
 export type ValueOf<O> = O extends { readonly kind: Kind<infer T> }
   ? O extends { readonly repeatable: true }
     ? readonly T[]
@@ -40,6 +39,7 @@ export type ValueOf<O> = O extends { readonly kind: Kind<infer T> }
 
 export type Values<O> = { readonly [Name in keyof O]: ValueOf<O[Name]> };
 
+/** Keeps the literal types of the record, from which the types of the values follow. Returns the record unchanged. */
 export function options<const O extends Options>(record: O): O {
   return record;
 }
@@ -49,33 +49,32 @@ export interface NamedOption extends OptionSpec {
   readonly flag: string;
 }
 
-export function named(record: Options = {}): readonly NamedOption[] {
-  return Object.entries(record).map(([name, spec]) => ({ ...spec, name, flag: flagOf(name) }));
+export function toNamedOptions(record: Options = {}): readonly NamedOption[] {
+  return Object.entries(record).map(([name, spec]) => ({ ...spec, name, flag: toFlag(name) }));
 }
 
 export const HELP_OPTION: NamedOption = { name: 'help', flag: 'help', kind: SWITCH, short: 'h', help: 'show help' };
 
-/** Returns the help of an option, with its choices unless the help names them. */
+/** Adds the choices to the help, unless the help has all of them. */
 export function helpLine({ help, kind: { choices }, repeatable }: OptionSpec): string {
   const omitsChoices = choices !== undefined && !choices.every((choice) => help.includes(choice));
   return `${help}${omitsChoices ? ` (${orList(choices)})` : ''}${repeatable ? ' (repeatable)' : ''}`;
 }
 
-/** Returns the help of an option with its default and its environment variable. */
-export function optionText(spec: OptionSpec & { readonly env?: string | undefined }): string {
+/** Adds the default and the environment variable to the help. */
+export function describeOption(spec: OptionSpec & { readonly env?: string | undefined }): string {
   const { default: value, defaultText = value, env } = spec;
   const notes = [spec.value && defaultText && `(default: ${defaultText})`, env && `(env: ${env})`];
   return [helpLine(spec), ...notes].filter(Boolean).join(' ');
 }
 
-/** Returns the flag of a name: `max-bytes` for `maxBytes`. */
-export function flagOf(name: string): string {
+/** Returns `max-bytes` for `maxBytes`. */
+export function toFlag(name: string): string {
   return name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 }
 
 /**
- * Returns the value of a text. A source that is a plain string is the name of a flag. Throws `usage` or `config`, with
- * the source and an example.
+ * Parses a value. If the source is a string, it is a flag. Throws `usage` or `config`, with the source and an example.
  */
 export function readAs<T>(kind: Kind<T>, text: string, source: string | ValueSource): T {
   const value = kind.parse(text);
@@ -83,15 +82,16 @@ export function readAs<T>(kind: Kind<T>, text: string, source: string | ValueSou
   return value;
 }
 
-/** The source of a value (`--jobs`, `FILINGS_JOBS`, `config.json: jobs`), and the code of errors about it. */
 export interface ValueSource {
+  /** `--jobs`, `FILINGS_JOBS` or `config.json: jobs`, for example. */
   readonly name: string;
+  /** The code of errors about the value. */
   readonly code: 'usage' | 'config';
 }
 
-/** Returns the error about a value. It quotes `text`, in which a known key is redacted: it may be in a wrong place. */
+/** Quotes `text` as foreign, so that it is redacted if a key was put in the wrong place. */
 export function valueError(source: string | ValueSource, fault: string, text?: string): FilingsError {
   const { name, code } = typeof source === 'string' ? { name: source, code: 'usage' as const } : source;
-  const seen = text === undefined ? '' : text === '' ? ', and is empty' : `, not '${markForeign(text)}'`;
+  const seen = text === undefined ? '' : text === '' ? ', but is empty' : `, not '${markForeign(text)}'`;
   return new FilingsError(code, `${fault}${seen}`, { subject: { name } });
 }

@@ -1,19 +1,18 @@
+// Reads all of stdin, for keys, tokens and passphrases, and ensures that only one option uses it.
 import { onAbort } from '../abort.ts';
 import { systemReason } from '../disk/failure.ts';
 import { FilingsError } from '../errors.ts';
 import type { InputStream, OutputStream } from '../world.ts';
 import { write } from './output.ts';
 
-// Reads stdin as a whole, for keys and tokens, and ensures that only one option uses it.
-
-/** The most bytes that are read from stdin as a whole. */
 const MAX_BYTES = 1024 * 1024;
 const LINE_BREAK = 0x0a;
 
 /**
- * Returns the bytes of stdin to its end, or at most `maxBytes + 1`: the additional byte shows that the input is longer.
- * With `isLine`, input from a terminal ends with its first line. `name` (`API key`) is the subject of errors. Throws
- * `config` if stdin cannot be read or is larger than 1 MiB, and the signal's reason.
+ * Reads stdin to its end. Throws `config` if that fails or it is larger than 1 MiB, and the signal's reason.
+ * @param name what is read, such as `API key`, for errors
+ * @param maxBytes the caller refuses longer input, so reading stops after one byte more
+ * @param isLine whether input that is typed on a terminal ends with the first line
  */
 export async function readStdin(
   stdin: InputStream,
@@ -23,7 +22,7 @@ export async function readStdin(
 ): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let length = 0;
-  // An open stdin would keep the program alive. A loop that ends early destroys stdin, too.
+  // An open stdin would keep the program alive. On abort it is destroyed here. After `break`, `for await` destroys it.
   const unsubscribe = onAbort(signal, (reason) => stdin.destroy(reason as Error));
   try {
     signal.throwIfAborted();
@@ -48,7 +47,7 @@ export async function readStdin(
   return input;
 }
 
-/** Prints the text as a prompt if stdin is a terminal. Returns the input that `read` returns. */
+/** Prints a line that asks for the input if stdin is a terminal. */
 export async function withPrompt(
   { stdin, stderr }: { readonly stdin: InputStream; readonly stderr: OutputStream },
   text: string,
@@ -57,18 +56,18 @@ export async function withPrompt(
   if (!stdin.isTTY) return read();
   await write(stderr, `${text}\n`);
   return read().catch(async (error) => {
-    // The terminal has printed ^C, so that the error begins a new line.
+    // After Ctrl-C the cursor stands behind the ^C that the terminal has printed.
     await write(stderr, '\n');
     throw error;
   });
 }
 
-/** Throws `usage` if two of `users` would use the same stream. A user that is not a string is absent. */
-export function requireOneUser(stream: 'stdin' | 'stdout', users: readonly (string | false | undefined)[]): void {
-  const [first, second] = users.filter((user) => typeof user === 'string');
+/** Throws `usage` if two of the options would use the same stream. Options that are not strings are ignored. */
+export function refuseSharedStream(stream: 'stdin' | 'stdout', options: readonly (string | false | undefined)[]): void {
+  const [first, second] = options.filter((option) => typeof option === 'string');
   if (second === undefined) return;
   const use = stream === 'stdin' ? 'read stdin' : 'write to stdout';
   throw new FilingsError('usage', `${first} and ${second} cannot both ${use}`, {
-    hint: 'use a file for all but one of them',
+    hint: 'use a file for one of them',
   });
 }

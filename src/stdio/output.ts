@@ -1,5 +1,5 @@
-// Writes to stdout and stderr. Handles short writes, a reader that has closed the pipe, and a reader that does not
-// read.
+// Writes to stdout and stderr. Node's streams are not enough: for a file they ignore a short write, and on abort they
+// would wait for a reader that never reads.
 import { fstatSync, writev } from 'node:fs';
 import type { Writable } from 'node:stream';
 import { promisify } from 'node:util';
@@ -10,12 +10,12 @@ import { errnoOf, FilingsError } from '../errors.ts';
 import type { OutputStream } from '../world.ts';
 
 const STDERR = 2;
-const USUAL_COLUMNS = 80;
+const DEFAULT_COLUMNS = 80;
 const writevTo = promisify(writev);
 
 /**
- * Resolves when the data is written, or is in the pipe to the reader. Throws `local_io` for stdout, with the system
- * error as its cause. Throws the signal's reason, which ends the wait for a reader that does not read.
+ * Resolves when the system has taken all data. Throws the signal's reason, even while a reader does not read. Throws
+ * `local_io` if stdout cannot be written, with the system error as its cause.
  */
 export async function write(
   stream: OutputStream,
@@ -25,21 +25,20 @@ export async function write(
   signal.throwIfAborted();
   await writeChunks(stream, [Buffer.from(data)], signal).catch((error) => {
     signal.throwIfAborted();
-    // An error of stderr is ignored, because it could not be reported.
+    // An error of stderr is ignored, because there is nowhere to report it.
     if (stream.fd !== STDERR) throw writeError(error, 'stdout');
   });
 }
 
-/** Returns whether an error of `write` says that the reader closed its end. */
+/** Expects an error that `write` has thrown. */
 export function isBrokenPipe(error: unknown): boolean {
   return error instanceof FilingsError && error.code === 'local_io' && errnoOf(error.cause) === 'EPIPE';
 }
 
 /**
- * Throws the system error or the signal's reason. A file, or a device that is no terminal, is written by its
- * descriptor, because Node's own stream for files ignores a short write, as on a full disk. Everything else is written
- * by Node's stream, because a reader that never reads would block a thread of the pool, and with the thread the end of
- * the process.
+ * Writes to a file or a device by its descriptor, because Node's stream for files ignores a short write, as on a disk
+ * that becomes full. Writes to pipes, sockets and terminals by Node's stream, because a reader that never reads would
+ * block a thread of libuv's pool, and the process could not end. Throws the system error or the signal's reason.
  */
 export async function writeChunks(stream: OutputStream, chunks: readonly Buffer[], signal: AbortSignal): Promise<void> {
   if (stream.fd === undefined || stream.isTTY) return writeToStream(stream, chunks, signal);
@@ -48,7 +47,7 @@ export async function writeChunks(stream: OutputStream, chunks: readonly Buffer[
   return writeToStream(stream, chunks, signal);
 }
 
-/** Writes the rest after each short write. Throws the system error or the signal's reason. */
+/** After a short write, writes the rest. Throws the system error or the signal's reason. */
 export async function writeToDescriptor(fd: number, chunks: readonly Buffer[], signal: AbortSignal): Promise<void> {
   for (let rest = chunks; rest.length > 0; ) {
     signal.throwIfAborted();
@@ -56,7 +55,7 @@ export async function writeToDescriptor(fd: number, chunks: readonly Buffer[], s
   }
 }
 
-/** Does not wait for a stuck reader once the signal aborts. Throws the stream's error or the signal's reason. */
+/** Stops waiting for the reader when the signal aborts. Throws the stream's error or the signal's reason. */
 export function writeToStream(stream: Writable, chunks: readonly Buffer[], signal: AbortSignal): Promise<void> {
   guardStream(stream);
   return new Promise((resolve, reject) => {
@@ -72,15 +71,15 @@ export function writeToStream(stream: Writable, chunks: readonly Buffer[], signa
   });
 }
 
-/** Adds an error listener, because an error event without a listener ends the program. */
+/** An `error` event without a listener would end the program. Errors are handled where each write is awaited. */
 export function guardStream(stream: Writable): void {
   if (stream.listenerCount('error') === 0) stream.on('error', () => {});
 }
 
-/** Returns the width of the terminal in columns: its own, otherwise `COLUMNS`, otherwise 80. */
-export function columnsOf(
+/** Returns the width of a terminal: what it says itself, otherwise `COLUMNS`, otherwise 80. */
+export function terminalColumns(
   { columns }: OutputStream,
   { COLUMNS = '' }: Readonly<Record<string, string | undefined>>,
 ): number {
-  return columns || (/^[1-9]\d{0,5}$/.test(COLUMNS) ? Number(COLUMNS) : USUAL_COLUMNS);
+  return columns || (/^[1-9]\d{0,5}$/.test(COLUMNS) ? Number(COLUMNS) : DEFAULT_COLUMNS);
 }

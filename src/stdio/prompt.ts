@@ -1,30 +1,30 @@
+// Asks for a secret on the terminal without showing what is typed. readline does the editing, in raw mode, and what it
+// would show is discarded.
 import { createInterface } from 'node:readline/promises';
 import { Writable } from 'node:stream';
-import { childOf } from '../abort.ts';
+import { createChildController } from '../abort.ts';
 import { FilingsError } from '../errors.ts';
 import { interruptionError, type World } from '../world.ts';
 import { write } from './output.ts';
 
-/**
- * Asks for a secret on the terminal without echoing the input. Returns the line without its end. Throws `usage` if
- * nothing is entered, `interrupted` after Ctrl-C, and the interrupt's reason.
- */
+/** Throws `usage` if nothing is entered, `interrupted` after Ctrl-C, and the interrupt's reason. */
 export async function askHidden(
   name: string,
   { stdin, stderr, interrupt }: Pick<World, 'stdin' | 'stderr' | 'interrupt'>,
 ): Promise<string> {
-  const { signal, abort, detach } = childOf(interrupt);
+  const { signal, abort, detach } = createChildController(interrupt);
   const discard = new Writable({ write: (_chunk, _encoding, done) => done() });
   const terminal = createInterface({ input: stdin, output: discard, terminal: true, historySize: 0 });
-  // In raw mode Ctrl-C and Ctrl-D arrive as input.
+  // In raw mode the terminal sends no signal for Ctrl-C. readline reads it, and Ctrl-D, as input and emits these
+  // events.
   terminal.on('SIGINT', () => abort(interruptionError('SIGINT')));
   terminal.on('close', () => abort(new FilingsError('usage', 'nothing was entered', { subject: { name } })));
   try {
     signal.throwIfAborted();
     const answer = terminal.question('', { signal });
-    // Its error is thrown by the await below.
+    // The await below throws its error. Without this handler, an error before that await would end the process.
     answer.catch(() => {});
-    // The prompt comes after the echo was switched off, because the input may follow at once.
+    // The prompt is printed only now that echo is off, because the answer may be typed or pasted immediately.
     await write(stderr, `${name}: `);
     return await answer;
   } catch (error) {

@@ -1,43 +1,44 @@
-// Draws the line of progress at the bottom of a terminal. It is loaded only where there is one.
+// Draws the progress line at the bottom of a terminal. The module is imported only where the line is shown.
 import { MultiBar } from 'cli-progress';
 import type { OutputStream } from '../world.ts';
 import type { ProgressLine } from './progress-line.ts';
-import { clipped, displayWidth } from './width.ts';
+import { clipToColumns, displayWidth } from './width.ts';
 
 const BAR_COLUMNS = 10;
-/** A longer name is shortened to this before the bar is left out. */
+/** A file name is cut down to this many columns before the bar and the facts behind it are left out. */
 const MIN_NAME_COLUMNS = 20;
+/** ED (ECMA-48): erases from the cursor to the end of the screen. */
 const CLEAR_BELOW = '\x1b[J';
-/** With wrapping as it is and a visible cursor, there is nothing to restore when the program is stopped or killed. */
+/** The terminal keeps its wrapping and its cursor, so that there is nothing to restore if the program is killed. */
 const OPTIONS = { hideCursor: false, linewrap: true, gracefulExit: false, clearOnComplete: true, forceRedraw: true };
 
-/** Returns functions that draw the line that `read` returns, whose texts are printable. */
+/** @param read called for each frame. The strings that it returns must be printable */
 export function createBar(stream: OutputStream, read: () => ProgressLine | undefined) {
   let bar: MultiBar | undefined;
   const format = (_: unknown, { maxWidth }: { readonly maxWidth: number }) => {
     const line = read();
-    // A terminal may go on to the next line when the last column is written.
-    return line ? fitted(line, maxWidth - 1) : '';
+    // The last column stays free, because some terminals move to the next line as soon as it is written.
+    return line ? fitToColumns(line, maxWidth - 1) : '';
   };
   return {
     show() {
       if (bar) return;
       bar = new MultiBar({ ...OPTIONS, stream, format });
-      // The cursor waits at the start of the line. If the terminal becomes narrower and wraps the line, the cursor stays
-      // at its start, and the next frame clears what is behind it. The line comes first, because tmux keeps a copy of the
-      // screen whenever all of it is cleared.
+      // After each frame the cursor returns to the start of the line. If the terminal becomes narrower and wraps the
+      // line, the cursor stays there, and the next frame clears all rows below. The line is written before the rest is
+      // cleared, because tmux copies the screen to its history whenever all of it is cleared.
       bar.on('redraw-post', () => stream.write(`${CLEAR_BELOW}\r`));
       bar.create(1, 0);
       stream.write('\r');
     },
-    /** Clears the line until `show`. */
+    /** Clears the line until the next `show`. */
     hide() {
-      // stop() would drop the lines that log() keeps for the next frame.
+      // update() writes the lines that log() keeps for the next frame. stop() would drop them.
       bar?.update();
       bar?.stop();
       bar = undefined;
     },
-    /** Writes whole lines above the line of progress, at the latest with the next frame. */
+    /** Writes lines above the progress line with the next frame. Each must end with a line break. */
     log(lines: string) {
       if (bar) bar.log(lines);
       else stream.write(lines);
@@ -45,12 +46,12 @@ export function createBar(stream: OutputStream, read: () => ProgressLine | undef
   };
 }
 
-/** Returns the line in so many columns: with a bar if there is room, otherwise with a shorter name and fewer facts. */
-function fitted({ label, isName, share, facts }: ProgressLine, columns: number): string {
+/** Leaves out the bar first, then facts from the last to the first, until enough of the label is left. */
+function fitToColumns({ label, isName, share, facts }: ProgressLine, columns: number): string {
   const bar = share === undefined ? [] : [`[${'='.repeat(share * BAR_COLUMNS).padEnd(BAR_COLUMNS)}]`];
-  const fewer = facts.map((_, dropped) => facts.slice(0, facts.length - dropped));
-  const ends = [[...bar, ...facts], ...fewer].map((texts) => ['', ...texts].join('  '));
-  const least = Math.min(displayWidth(label), isName ? MIN_NAME_COLUMNS : columns);
-  const end = ends.find((text) => columns - displayWidth(text) >= least) ?? '';
-  return clipped(label, Math.max(1, columns - displayWidth(end))) + end;
+  const withoutBar = facts.map((_, dropped) => facts.slice(0, facts.length - dropped));
+  const ends = [[...bar, ...facts], ...withoutBar].map((texts) => ['', ...texts].join('  '));
+  const minLabelColumns = Math.min(displayWidth(label), isName ? MIN_NAME_COLUMNS : columns);
+  const end = ends.find((text) => columns - displayWidth(text) >= minLabelColumns) ?? '';
+  return clipToColumns(label, Math.max(1, columns - displayWidth(end))) + end;
 }

@@ -1,21 +1,19 @@
-// Makes the text of errors and other messages for stderr. Secrets are redacted in text from elsewhere, and characters
-// that could control a terminal are escaped.
+// Formats errors and other messages for stderr. Redacts secrets in text from elsewhere, and escapes characters that
+// could control a terminal.
 import { Chalk } from 'chalk';
 import { errnoOf, type FilingsError, messageOf, type Problem } from '../errors.ts';
 import { markForeign, redactJson, type Secrets } from '../secrets.ts';
 import { shortened } from '../text.ts';
 import { printable, printableJson } from './printable.ts';
 
-/** The settings of a message, and the functions that it needs. */
 export interface MessageOptions {
   readonly errorFormat: 'text' | 'json';
   readonly color: boolean;
-  /** Adds the causes in text, and the stack of an `internal` error. */
+  /** Adds the causes of an error, or the stack of an `internal` one, to its text. */
   readonly verbose: boolean;
   readonly secrets: Secrets;
 }
 
-/** Returns whether output to a stream has colors. */
 export function usesColor(
   setting: 'auto' | 'always' | 'never',
   stream: { readonly isTTY?: boolean },
@@ -24,22 +22,19 @@ export function usesColor(
   return setting === 'auto' ? stream.isTTY === true && term !== 'dumb' : setting === 'always';
 }
 
-/** Returns functions that color a text, or return it unchanged without colors. */
 export function colors(isEnabled: boolean) {
   const chalk = new Chalk({ level: isEnabled ? 1 : 0 });
   return { faint: chalk.dim, bad: chalk.red.bold, hint: chalk.cyan };
 }
 
-/** Prints one line. As JSON, the kind is the name of the member. */
+/** Prints one line. In JSON, the member is named after the kind. */
 type Logger = (kind: 'note' | 'warning' | 'trace' | 'log', text: string) => void;
 
-/** The settings of a logger. */
 export interface LoggerSettings {
   readonly errorFormat: 'text' | 'json';
   readonly quiet: boolean;
 }
 
-/** Returns a logger that passes each line to `write`. */
 export function createLogger(
   { errorFormat, quiet }: LoggerSettings,
   secrets: Secrets,
@@ -53,10 +48,10 @@ export function createLogger(
   };
 }
 
-/** Returns an error as `--error-format json` and the lines of a report have it, without secrets. */
+/** Returns the `error` member of `--error-format json` and of report lines, with secrets redacted. */
 export function errorObject(error: FilingsError, { secrets }: Pick<MessageOptions, 'secrets'>) {
   const { code, hint } = error;
-  // Text is redacted before it is shortened, because a part of a secret is secret, too.
+  // Redacts before shortening, because half a secret would not be recognized.
   const display = (text: string) => shortened(secrets.redactForeign(text), MAX_JSON_MESSAGE);
   return {
     code,
@@ -67,7 +62,7 @@ export function errorObject(error: FilingsError, { secrets }: Pick<MessageOption
   };
 }
 
-// Lengths are in UTF-16 units.
+// Lengths are in UTF-16 units. Longer text is cut.
 const MAX_MESSAGE = 500;
 const MAX_JSON_MESSAGE = 2000;
 const MAX_DETAIL = 1000;
@@ -75,7 +70,7 @@ const MAX_MEMBER = 200;
 const MAX_ENTRIES = 50;
 const MAX_CAUSES = 8;
 
-/** Returns an error as lines for stderr, or as one line of JSON. */
+/** Returns lines for stderr, or one line of JSON. */
 export function renderError(error: FilingsError, options: MessageOptions): string {
   const { errorFormat, color, verbose, secrets } = options;
   const retryAt = error.retryAt === undefined ? undefined : new Date(error.retryAt).toISOString();
@@ -92,18 +87,18 @@ export function renderError(error: FilingsError, options: MessageOptions): strin
     ...(details.length > MAX_ENTRIES ? ['  …'] : []),
     ...(retryAt === undefined ? [] : [`  retry at: ${retryAt}`]),
     ...(hint === undefined ? [] : [`  ${paint.hint('hint:')} ${display(hint)}`]),
-    ...(verbose ? causesOf(error).map((line) => paint.faint(`  ${display(markForeign(line))}`)) : []),
+    ...(verbose ? describeCauses(error).map((line) => paint.faint(`  ${display(markForeign(line))}`)) : []),
   ];
   return `${lines.join('\n')}\n`;
 }
 
 type ProblemLine = readonly [indent: string, text: string, maxLength?: number];
 
-/** Returns the members of a problem except those that the message includes. */
+/** Returns lines for the members of a problem that the message does not include already. */
 function problemLines(problem: Problem, { reason, quote }: FilingsError): ProblemLine[] {
   const { type = '', title: _, status, detail = '', instance, errors = {}, ...extensions } = problem;
   const isNew = (text: string) => text !== '' && text !== quote && text !== reason && `${status} ${text}` !== reason;
-  // `about:blank` and links to the HTTP documents say no more than the status does.
+  // `about:blank` (RFC 9457, section 4.2.1) and links to descriptions of a status say no more than the status does.
   const isInformative = !/^about:blank$|rfc\d{4}|httpstatus/i.test(type);
   return [
     ...(isNew(detail) ? [['  ', detail] as const] : []),
@@ -113,21 +108,21 @@ function problemLines(problem: Problem, { reason, quote }: FilingsError): Proble
     ]),
     ...Object.entries({ type: isInformative ? type : '', instance, ...extensions }).flatMap(
       ([name, value]): ProblemLine[] => {
-        const text = memberText(value);
+        const text = formatMember(value);
         return isNew(text) ? [['  ', `${name}: ${text}`, MAX_MEMBER]] : [];
       },
     ),
   ];
 }
 
-function memberText(value: unknown): string {
+function formatMember(value: unknown): string {
   if (value === undefined || value === null) return '';
   if (typeof value !== 'object') return String(value);
   return Object.keys(value).length === 0 ? '' : JSON.stringify(value);
 }
 
-/** Returns the causes of an error as lines, the outermost first, or the stack of a defect of the program. */
-function causesOf({ code, cause, stack = '' }: FilingsError): readonly string[] {
+/** Returns one line per cause, the outermost first, or the stack trace if the error is a defect of the program. */
+function describeCauses({ code, cause, stack = '' }: FilingsError): readonly string[] {
   if (code === 'internal') return ((cause instanceof Error && cause.stack) || stack).split('\n');
   const causes: string[] = [];
   for (let each = cause; each instanceof Error && causes.length < MAX_CAUSES; each = each.cause) {

@@ -1,3 +1,5 @@
+// Escapes what a terminal would not show as it is. A file name or a message of the service could otherwise move the
+// cursor, change what is on the screen, or look like another name.
 import { shortened } from '../text.ts';
 
 /**
@@ -6,38 +8,36 @@ import { shortened } from '../text.ts';
  */
 const UNSEEN = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\u115f\u1160\u3164\uffa0]|\u034f/gu;
 
-const SHORT: Readonly<Record<string, string>> = { '\n': '\\n', '\r': '\\r', '\t': '\\t' };
+const SHORT_ESCAPES: Readonly<Record<string, string>> = { '\n': '\\n', '\r': '\\r', '\t': '\\t' };
 
-/**
- * Returns foreign text as one line in which every unseen character is escaped (`\x1b`, `\n`, `\u202e`), shortened to
- * `maxLength` UTF-16 units.
- */
+/** Escapes every unseen character (`\x1b`, `\n`, `\u202e`), then shortens the text to `maxLength` UTF-16 units. */
 export function printable(text: string, maxLength = Number.POSITIVE_INFINITY): string {
-  return shortened(text.replace(UNSEEN, escaped), maxLength);
+  return shortened(text.replace(UNSEEN, escapeCharacter), maxLength);
 }
 
-/** Returns a value as one line of JSON in which every unseen character is escaped. The value stays the same. */
+/** Returns one line of JSON with every unseen character escaped. A reader gets the same value. */
 export function printableJson(value: unknown): string {
-  return visible(JSON.stringify(value));
+  return escapeJson(JSON.stringify(value));
 }
 
-/** Returns a JSON text as {@link printableJson} does, but keeps numbers as they are written: 9007199254740993, 1.0. */
+/** Like {@link printableJson}, but keeps numbers as they are written, such as 9007199254740993 and 1.0. */
 export function printableJsonText(json: string): string {
-  return visible(json.replace(/"(?:[^"\\]|\\.)*"|\s+/g, (part) => (part.startsWith('"') ? part : '')));
+  return escapeJson(json.replace(/"(?:[^"\\]|\\.)*"|\s+/g, (part) => (part.startsWith('"') ? part : '')));
 }
 
-function visible(json: string): string {
-  return json.replace(UNSEEN, (character) => character.split('').map(unicode).join(''));
+/** JSON has escapes for UTF-16 units only, so a character outside the BMP becomes two of them. */
+function escapeJson(json: string): string {
+  return json.replace(UNSEEN, (character) => character.split('').map(escapeUnit).join(''));
 }
 
-function escaped(character: string): string {
+function escapeCharacter(character: string): string {
   const point = character.codePointAt(0) ?? 0;
   if (point > 0xffff) return `\\u{${point.toString(16)}}`;
-  if (point > 0xff) return unicode(character);
-  return SHORT[character] ?? `\\x${hex(point, 2)}`;
+  if (point > 0xff) return escapeUnit(character);
+  return SHORT_ESCAPES[character] ?? `\\x${hex(point, 2)}`;
 }
 
-function unicode(unit: string): string {
+function escapeUnit(unit: string): string {
   return `\\u${hex(unit.charCodeAt(0), 4)}`;
 }
 

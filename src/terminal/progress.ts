@@ -1,5 +1,5 @@
-// Shows the progress of a run on stderr as one line: at the bottom of a terminal with a bar, elsewhere printed every 30
-// seconds. Messages are lines above it.
+// All output on stderr during a run: messages, and the progress of the run. On a terminal the progress is a line with a
+// bar that stays below the messages. Elsewhere a line is printed every 30 seconds.
 import { createAbortController, onAbort } from '../abort.ts';
 import { FilingsError } from '../errors.ts';
 import { guardStream } from '../stdio/output.ts';
@@ -8,26 +8,22 @@ import { createLogger, type LoggerSettings, renderError, usesColor } from './mes
 import { printable } from './printable.ts';
 import { type BatchProgress, progressLine, type Running, type RunningFile } from './progress-line.ts';
 
-/** The time between two lines of progress in plain output. */
-const PLAIN_MS = 30_000;
+const PLAIN_INTERVAL_MS = 30_000;
 
-/** The settings of the output on stderr. */
 export interface ProgressSettings extends LoggerSettings {
   readonly progress: 'auto' | 'bar' | 'plain' | 'none';
   readonly verbose: boolean;
   readonly color: 'auto' | 'always' | 'never';
-  /** Whether stderr shares a terminal with data, which no line of progress may interrupt. */
+  /** Whether data or a prompt is on the same terminal, which a progress line would overwrite. */
   readonly isShared?: boolean;
 }
 
 type ProgressDeps = Pick<World, 'stderr' | 'env' | 'secrets' | 'monotonic' | 'sleep' | 'interrupt' | 'onSuspend'>;
 
-/** All output on stderr during a run, except the error that ends the run. */
 export type Progress = Awaited<ReturnType<typeof createProgress>>;
-/** The progress of one file. */
 export type FileProgress = ReturnType<Progress['start']>;
 
-/** Returns the progress of a run. Errors of stderr are ignored. */
+/** Errors of stderr are ignored. The error that ends the run is printed by `reportError`, after `stop`. */
 export async function createProgress(settings: ProgressSettings, deps: ProgressDeps) {
   const { stderr, env, secrets, monotonic, sleep, interrupt, onSuspend } = deps;
   const messages = { ...settings, secrets, color: usesColor(settings.color, stderr, env.TERM) };
@@ -46,7 +42,7 @@ export async function createProgress(settings: ProgressSettings, deps: ProgressD
   };
   const printEvery30Seconds = async () => {
     for (;;) {
-      await sleep(PLAIN_MS, ended.signal);
+      await sleep(PLAIN_INTERVAL_MS, ended.signal);
       const line = progressLine(running, monotonic());
       if (line) log('note', [line.label, ...line.facts].join('  '));
     }
@@ -56,7 +52,7 @@ export async function createProgress(settings: ProgressSettings, deps: ProgressD
     else stderr.write(lines);
   };
   const log = createLogger(messages, secrets, print);
-  // The abort of its sleep ends it.
+  // The loop ends when `stop` aborts its sleep, which throws.
   if (mode === 'plain') printEvery30Seconds().catch(() => {});
   const stop = () => {
     ended.abort();
@@ -65,7 +61,7 @@ export async function createProgress(settings: ProgressSettings, deps: ProgressD
   const resume = bar && onSuspend(bar.hide, () => running.files.size > 0 && show());
   const unsubscribe = onAbort(interrupt, (reason) => {
     stop();
-    // The terminal has printed ^C, so that the next message begins a new line.
+    // After Ctrl-C the cursor stands behind the ^C that the terminal has printed.
     if (!bar && stderr.isTTY && reason instanceof FilingsError && reason.code === 'interrupted') stderr.write('\n');
   });
   return {
@@ -75,20 +71,20 @@ export async function createProgress(settings: ProgressSettings, deps: ProgressD
     warnAboutFile: (text: string) => createLogger({ ...messages, quiet: false }, secrets, print)('warning', text),
     trace: (text: string) => log('trace', text),
     failure: (error: FilingsError) => print(renderError(error, messages)),
-    /** Makes room for whole lines that are about to be written to this terminal. */
+    /** Call this before writing lines to stdout if it is this terminal. The next progress shows the bar again. */
     clearForOutput: () => bar?.hide(),
-    /** Shows the whole run instead of its file. */
+    /** Shows the progress of all files instead of a single one. */
     overall(batch: () => BatchProgress | undefined) {
       running.batch = batch;
       show();
     },
-    /** Clears the line of progress. Later messages are plain lines. */
+    /** Clears the progress line for good. Messages can still be printed. */
     stop() {
       unsubscribe();
       resume?.();
       stop();
     },
-    /** Adds a file. */
+    /** Adds a file to the progress. */
     start(name: string) {
       const file: RunningFile = { name };
       running.files.add(file);
@@ -100,11 +96,11 @@ export async function createProgress(settings: ProgressSettings, deps: ProgressD
           running.bytes += bytes;
           show();
         },
-        /** Begins or resumes at `offset`. The total is undefined if the response has no length. */
+        /** Call this when a response begins. `total` is undefined if the response does not state the file's length. */
         total(total: number | undefined, offset = file.bytes ?? 0) {
           Object.assign(file, { total, bytes: offset });
         },
-        /** Tells why and how long the next attempt waits. */
+        /** Prints why and how long the next attempt waits. */
         wait(text: string) {
           if (mode !== 'none' || settings.verbose) log('note', `${name}: ${text}`);
         },

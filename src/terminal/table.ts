@@ -1,22 +1,22 @@
-// Aligns rows of text in columns.
-import { clipped, displayWidth } from './width.ts';
+// Aligns rows of cells in columns.
+import { clipToColumns, displayWidth } from './width.ts';
 
 const GAP = '  ';
 
 interface TableOptions {
-  /** The width of the terminal. Without it nothing is cut. */
+  /** The width of the terminal in columns. If it is undefined, no cell is cut. */
   readonly width?: number | undefined;
-  /** The index of a column of numbers, which are aligned to the right. */
-  readonly numbers?: number;
+  /** The index of the column whose cells are aligned to the right, such as numbers. */
+  readonly rightAligned?: number;
 }
 
 /**
- * Returns rows of printable cells as aligned lines. Every column is as wide as its longest cell. Only the last column
- * is cut, where the terminal ends: a name that is cut could not be copied.
+ * Returns one line per row. The cells must be printable. Each column is as wide as its longest cell. Only cells of the
+ * last column are cut to fit the terminal, because a name that is cut cannot be copied and pasted.
  */
 export function table(
   rows: readonly (readonly string[])[],
-  { width = Number.POSITIVE_INFINITY, numbers }: TableOptions = {},
+  { width = Number.POSITIVE_INFINITY, rightAligned }: TableOptions = {},
 ): string[] {
   const widths: number[] = [];
   for (const row of rows) {
@@ -26,9 +26,9 @@ export function table(
     const last = row.length - 1;
     const cells = row.slice(0, last).map((cell, index) => {
       const blanks = ' '.repeat((widths[index] ?? 0) - displayWidth(cell));
-      return `${index === numbers ? blanks + cell : cell + blanks}${GAP}`;
+      return `${index === rightAligned ? blanks + cell : cell + blanks}${GAP}`;
     });
-    const start = cells.join('');
-    return (start + clipped(row[last] ?? '', Math.max(1, width - displayWidth(start)))).trimEnd();
+    const line = cells.join('');
+    return (line + clipToColumns(row[last] ?? '', Math.max(1, width - displayWidth(line)))).trimEnd();
   });
 }

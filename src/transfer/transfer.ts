@@ -191,7 +191,7 @@ class Transfer {
     // Without a length, an empty file looks the same as a connection that broke before the first byte.
     throw new FilingsError('integrity', 'empty response without a length', {
       retryable: endsWithConnection,
-      fault: 'unproved-end',
+      subcode: 'unproved-end',
     });
   }
 
@@ -200,7 +200,7 @@ class Transfer {
    * is whole: the total from an earlier response or a range, or the expected hash.
    */
   async #isWholeAnyway(error: unknown): Promise<boolean> {
-    if (!(error instanceof FilingsError && error.fault === 'unproved-end')) return false;
+    if (!(error instanceof FilingsError && error.subcode === 'unproved-end')) return false;
     const { bytes, total } = this.#partial;
     const { expected } = this.#job;
     return bytes === total || (expected !== undefined && (await this.#computeHash()) === expected);

@@ -3,7 +3,7 @@ import { commandNodes } from '../../scripts/reference/command-nodes.ts';
 import { COMMANDS, PROGRAM } from '../../src/cli/catalogue.ts';
 import { EXIT_CODE_ROWS } from '../../src/errors.ts';
 import { SHARED_OPTIONS } from '../../src/settings/table.ts';
-import { named } from '../../src/spec/option.ts';
+import { toNamedOptions } from '../../src/spec/option.ts';
 import { pasted } from './pasted.ts';
 import { filings, test } from './run.ts';
 
@@ -34,7 +34,7 @@ test.each(NODES)('filings $name --help has its options and defaults', async ({ n
   expect(await helpOf(`help ${name}`)).toBe(full);
   expect(await helpOf(`${name} -h`)).toBe(full);
   expect(full).toMatch(new RegExp(`^Usage: filings ${name}( |$)`, 'm'));
-  for (const { flag, default: standard } of named(spec.options)) {
+  for (const { flag, default: standard } of toNamedOptions(spec.options)) {
     expect(full).toMatch(lineWith(flag));
     if (standard !== undefined) expect(unwrapped(full)).toContain(`(default: ${standard})`);
   }

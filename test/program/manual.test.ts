@@ -4,7 +4,7 @@ import { manPage } from '../../scripts/reference/man-page.ts';
 import { COMMANDS } from '../../src/cli/catalogue.ts';
 import { EXIT_CODE_ROWS } from '../../src/errors.ts';
 import { SETTINGS, SHARED_OPTIONS } from '../../src/settings/table.ts';
-import { named } from '../../src/spec/option.ts';
+import { toNamedOptions } from '../../src/spec/option.ts';
 
 const PAGE = manPage({ version: '1.2.3', date: '2026-01-31' });
 /** Escapes a text as the manual does. */
@@ -14,7 +14,7 @@ const roff = (text: string) =>
 test('the manual has all commands with options and examples, all settings and all exit statuses', () => {
   for (const { path, spec } of commandNodes(COMMANDS)) {
     expect(PAGE).toContain(roff(`filings ${path.join(' ')}`));
-    for (const { flag } of named(spec.options)) expect(PAGE).toContain(roff(`--${flag}`));
+    for (const { flag } of toNamedOptions(spec.options)) expect(PAGE).toContain(roff(`--${flag}`));
     for (const [line] of spec.examples ?? []) expect(PAGE).toContain(roff(line));
   }
   for (const { flag } of SHARED_OPTIONS) expect(PAGE).toContain(roff(`--${flag}`));

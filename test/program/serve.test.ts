@@ -68,8 +68,8 @@ describe('filings serve', () => {
     expect([quiet.log(), jsonOf(loud.log())]).toEqual([
       '',
       [
-        { warning: { message: expect.stringContaining('other machines may reach 0.0.0.0') } },
-        { note: 'the API key is that of --api-key' },
+        { warning: { message: expect.stringContaining('other machines can reach 0.0.0.0') } },
+        { note: 'the API key comes from --api-key' },
         { log: expect.stringMatching(/GET \/v1\/filings .* 401 /) },
       ],
     ]);
@@ -81,7 +81,7 @@ describe('filings serve', () => {
     ${''}                                              | ${2} | ${'DIRECTORY: '}
     ${'--pages 0'}                                     | ${2} | ${'--pages: must be a whole number from 1'}
     ${'--host 192.0.2.1 --port 0 --api-key own-key-1'} | ${8} | ${'cannot listen on 192.0.2.1:0'}
-    ${'--host 0.0.0.0 --port 0'}                       | ${2} | ${'--host 0.0.0.0: other machines may reach it'}
+    ${'--host 0.0.0.0 --port 0'}                       | ${2} | ${'--host 0.0.0.0: other machines can reach this address'}
     ${'--host :: --api-key sandbox-key'}               | ${2} | ${'--host ::: other machines'}
     ${'--host x.localhost'}                            | ${2} | ${'--host x.localhost: other machines'}
     ${'--jwt-key /nonexistent/key.pem'}                | ${2} | ${'no such file'}

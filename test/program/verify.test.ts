@@ -33,7 +33,7 @@ describe('verify of a tree', () => {
   test('without differences prints nothing to stdout and exits with 0', async ({ tree: { listed, verified } }) => {
     await listed('a', { one: '1', two: '' });
     await listed('a/b', { three: Buffer.alloc(3 << 20, 7) });
-    const stderr = '3 of 3 files are as listed, in 2 directories (3.1 MB)\n';
+    const stderr = '3 of 3 files match their checksums in 2 directories (3.1 MB)\n';
     expect(await verified('a')).toEqual({ lines: [], stderr, exitCode: 0 });
     expect(await verified('a', '-q')).toEqual({ lines: [], stderr: '', exitCode: 0 });
   });
@@ -46,7 +46,9 @@ describe('verify of a tree', () => {
     const { lines, stderr, exitCode } = await tree.verified('a');
     const found = ['changed\ta/bad', 'changed\ta/large', 'missing\ta/gone', 'unlisted\ta/new'];
     expect([exitCode, lines]).toEqual([9, found]);
-    expect(stderr).toMatch(/^filings: verify: 2 of 5 files are as listed.*, 1 missing, 2 changed, 1 unlisted\n$/);
+    expect(stderr).toMatch(
+      /^filings: verify: 2 of 5 files match their checksums.*, 1 missing, 2 changed, 1 unlisted\n$/,
+    );
   });
 
   test('exits with 0 if files are only unlisted, which parts and checksum files are not', async ({ tree }) => {
@@ -162,8 +164,8 @@ describe('a SHA256SUMS', () => {
     await appendFile(tree.at('a/SHA256SUMS'), '<p>\n</p>\n');
     expect((await tree.verified('a')).stderr).toBe(
       'filings: warning: a/SHA256SUMS: line 2 and 1 more are unreadable\n' +
-        'filings: verify: 1 of 1 files are as listed, in 1 directory (1 B), 1 damaged\n' +
-        '  hint: delete unreadable lines, then download again with --checksums, which lists the files without a line\n',
+        'filings: verify: 1 of 1 files match their checksums in 1 directory (1 B), 1 damaged\n' +
+        '  hint: delete the unreadable lines, then download again with --checksums, which lists the files again\n',
     );
   });
 
@@ -173,7 +175,9 @@ describe('a SHA256SUMS', () => {
     await symlink('../a/SHA256SUMS', tree.at('c/SHA256SUMS'));
     const { lines, stderr, exitCode } = await tree.verified('c', 'a');
     expect([lines, exitCode]).toEqual([[], 8]);
-    expect(stderr).toMatch(/c\/SHA256SUMS: cannot read: it is a symbolic link[\s\S]* 1 of 1 files are as listed/);
+    expect(stderr).toMatch(
+      /c\/SHA256SUMS: cannot read: it is a symbolic link[\s\S]* 1 of 1 files match their checksums/,
+    );
     await tree.listed('b', { two: '2' }, ['two']);
     expect(await tree.verified('.')).toMatchObject({ lines: ['missing\tb/two'], exitCode: 9 });
   });

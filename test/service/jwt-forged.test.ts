@@ -140,7 +140,7 @@ test.each`
   ${'exp after the year 9999'}   | ${dates(`${NOW}`, '253402300800')}                   | ${/exp is after the year 9999/}            | ${0}
   ${'nbf before 1970'}           | ${dates('-1', `${NOW + 9}`)}                         | ${/nbf is before 1970/}                    | ${0}
   ${'iat a string'}              | ${claims({ ...CLAIMS, iat: 'now' })}                 | ${/iat is not a whole number/}             | ${0}
-  ${'never valid'}               | ${dates(`${NOW}`, `${NOW}`)}                         | ${/at no time/}                            | ${0}
+  ${'never valid'}               | ${dates(`${NOW}`, `${NOW}`)}                         | ${/never valid/}                           | ${0}
   ${'expiring this second'}      | ${dates(`${NOW - 9}`, `${NOW}`)}                     | ${/expired 0 s ago/}                       | ${0}
   ${'94 s too early'}            | ${dates(`${NOW + 94}`, `${NOW + 99}`)}               | ${/nbf is 94 s in the future: is a clock/} | ${0}
   ${'expired beyond the leeway'} | ${dates(`${NOW - 99}`, `${NOW - 30}`)}               | ${/expired 30 s ago/}                      | ${30}

@@ -33,7 +33,7 @@ describe('a sandbox with a key alone', () => {
       const refused = await getWithKey(running, way, wrong);
       expect(refused.headers['content-type']).toBe('application/problem+json');
       expect(refused.headers['www-authenticate']).toMatch(/^Basic realm="/);
-      expect(json(refused)).toMatchObject({ status: 401, detail: 'the API key is not valid' });
+      expect(json(refused)).toMatchObject({ status: 401, detail: 'the API key is invalid' });
     }
   });
 

@@ -89,7 +89,7 @@ describe('the config file', () => {
     ${{ allowHttp: 'true' }}                      | ${'allowHttp: must be true or false'}
     ${{ keyIn: 'cookie' }}                        | ${'keyIn: must be authorization, header'}
     ${{ apiKeyCommand: 'pass x' }}                | ${'apiKeyCommand: must be an array'}
-    ${{ profiles: { a: { rate: 'fast' } } }}      | ${'profiles.a.rate: must be a number a second'}
+    ${{ profiles: { a: { rate: 'fast' } } }}      | ${'profiles.a.rate: must be a number per second'}
     ${{ profiles: [] }}                           | ${'profiles: must be an object'}
     ${[]}                                         | ${'must be a JSON object'}
     ${'{"jobs": 3,\n  "apiKey": canary}'}         | ${'not valid JSON at line 2, column 13'}

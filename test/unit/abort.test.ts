@@ -1,18 +1,22 @@
 import { getEventListeners } from 'node:events';
 import { expect, test, vi } from 'vitest';
-import { childOf, sleep } from '../../src/abort.ts';
+import { createChildController, sleep } from '../../src/abort.ts';
 
 const REASON = new Error('the reason');
 const listeners = ({ signal }: AbortController) => getEventListeners(signal, 'abort').length;
 
 test('a child aborts with the reason of its parent, even of one already aborted, unless it aborted first or was detached', () => {
   const parent = new AbortController();
-  const [child, abortedFirst, detached] = [childOf(parent.signal), childOf(parent.signal), childOf(parent.signal)];
+  const [child, abortedFirst, detached] = [
+    createChildController(parent.signal),
+    createChildController(parent.signal),
+    createChildController(parent.signal),
+  ];
   abortedFirst.abort('own');
   detached.detach();
   expect([parent.signal.aborted, child.signal.aborted, listeners(parent)]).toEqual([false, false, 2]);
   parent.abort(REASON);
-  const reasons = [child, abortedFirst, childOf(parent.signal)].map(({ signal }) => signal.reason);
+  const reasons = [child, abortedFirst, createChildController(parent.signal)].map(({ signal }) => signal.reason);
   expect([reasons, detached.signal.aborted]).toEqual([[REASON, 'own', REASON], false]);
 });
 

@@ -80,7 +80,7 @@ test.each`
   ${'download --dryrun'}       | ${'did you mean --dry-run?'}       | ${"unknown option '--dryrun'"}
   ${'list --zz'}               | ${'see filings list --help'}       | ${"unknown option '--zz'"}
   ${'list -xcanary'}           | ${'see filings list --help'}       | ${"unknown option '-x'"}
-  ${'list --json=canary'}      | ${'leave out what follows --json'} | ${'--json takes no value'}
+  ${'list --json=canary'}      | ${'write --json without a value'}  | ${'--json takes no value'}
   ${'list --api-key'}          | ${'see filings list --help'}       | ${'--api-key needs a value'}
   ${'verify'}                  | ${'see filings verify --help'}     | ${'filings verify: DIRECTORY is missing'}
   ${'completion zhs'}          | ${'did you mean zsh?'}             | ${"unknown SHELL 'zhs'"}

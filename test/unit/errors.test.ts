@@ -41,7 +41,7 @@ describe('FilingsError', () => {
     retryDue: 2,
     retryable: true,
     connected: false,
-    fault: 'unproved-end',
+    subcode: 'unproved-end',
     cause,
   });
 

@@ -14,7 +14,7 @@ const noMemory = new RangeError('WebAssembly.Instance(): Out of memory: Cannot a
 
 const TEMPORARY = { code: 'temporary', connected: false, retryable: true };
 const FINAL = { ...TEMPORARY, retryable: false };
-const UNRESOLVED = { ...TEMPORARY, fault: 'unresolved-name' };
+const UNRESOLVED = { ...TEMPORARY, subcode: 'unresolved-name' };
 const CERTIFICATE = "cannot verify the server's certificate: x";
 const OWN_AUTHORITY = /set NODE_EXTRA_CA_CERTS to a PEM file/;
 

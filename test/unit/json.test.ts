@@ -14,7 +14,7 @@ test('accepts exactly the texts that JSON.parse accepts', () => {
   fc.assert(
     fc.property(fc.oneof({ weight: 9, arbitrary: randomText }, validJson), (text) => {
       const fault = findJsonFault(text);
-      if (fault?.kind !== 'twice') expect(fault === undefined).toBe(parseJson(text) !== undefined);
+      if (fault?.kind !== 'duplicate') expect(fault === undefined).toBe(parseJson(text) !== undefined);
     }),
     { seed: 1, numRuns: proving ? 20_000 : 2000 },
   );
@@ -37,7 +37,7 @@ test.each`
   ${'{"p":[0,{"x":{"b":1,"c":2,"b":3}}]}'} | ${['p', '1', 'x', 'b']}
   ${'{"__proto__":1,"__proto__":2}'}       | ${['__proto__']}
 `('reports the path $path of the duplicate member of $text', ({ text, path }) => {
-  expect(findJsonFault(text)).toMatchObject({ kind: 'twice', path });
+  expect(findJsonFault(text)).toMatchObject({ kind: 'duplicate', path });
 });
 
 test('refuses nesting beyond the maximum depth and never overflows the stack', () => {

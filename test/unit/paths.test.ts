@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { parseLayout } from '../../src/batch/layout.ts';
 import { type Order, readOrder } from '../../src/commands/download/order.ts';
 import { targetsOf } from '../../src/commands/download/targets.ts';
-import { segmentsOf, typedPath } from '../../src/paths.ts';
+import { resolveTypedPath, splitPath } from '../../src/paths.ts';
 import { parseAccession } from '../../src/service/accession.ts';
 import { locateConfig } from '../../src/settings/config-file.ts';
 import { worldOf } from '../settings-world.ts';
@@ -21,12 +21,12 @@ test.each`
   ${'\\\\.\\NUL'} | ${'\\\\.\\NUL'}         | ${'/work/\\\\.\\NUL'}
   ${'null'}       | ${'C:\\work\\null'}     | ${'/work/null'}
 `('the path $path is $onWindows on Windows and $onUnix elsewhere', ({ path, onWindows, onUnix }) => {
-  expect([typedPath(path, WINDOWS), typedPath(path, UNIX)]).toEqual([onWindows, onUnix]);
+  expect([resolveTypedPath(path, WINDOWS), resolveTypedPath(path, UNIX)]).toEqual([onWindows, onUnix]);
 });
 
 test('splits a path at backslashes on Windows alone', () => {
-  expect(segmentsOf('C:\\a/b\\c', 'win32')).toEqual(['C:', 'a', 'b', 'c']);
-  expect(segmentsOf('/a/b\\c', 'linux')).toEqual(['', 'a', 'b\\c']);
+  expect(splitPath('C:\\a/b\\c', 'win32')).toEqual(['C:', 'a', 'b', 'c']);
+  expect(splitPath('/a/b\\c', 'linux')).toEqual(['', 'a', 'b\\c']);
 });
 
 describe('the place of a file', () => {
@@ -104,11 +104,11 @@ describe('the config file', () => {
     ${'linux'} | ${'/config'}    | ${'~other/a'}  | ${'/config/~other/a'}
   `('names on $platform by $path the file $file', ({ platform, cwd, path, file }) => {
     const env = { USERPROFILE: 'C:\\Users\\me', HOME: '/home/me' };
-    expect(typedPath(path, { env, platform, cwd })).toBe(file);
+    expect(resolveTypedPath(path, { env, platform, cwd })).toBe(file);
   });
 
   test('does not begin with ~ if the home directory is not known', () => {
-    expect(() => typedPath('~/a', { env: {}, platform: 'linux', cwd: '/' })).toThrow(
+    expect(() => resolveTypedPath('~/a', { env: {}, platform: 'linux', cwd: '/' })).toThrow(
       expect.objectContaining({ code: 'usage', hint: expect.stringContaining('HOME') }),
     );
   });

@@ -11,7 +11,7 @@ test('only 408, 425, 429, 500, 502, 503 and 504 are retried', () => {
 const busy = (more: object = {}) => new FilingsError('temporary', 'busy', { retryable: true, ...more });
 const LONGEST = '1000 2000 4000 8000 16000 32000 60000 60000';
 const TOO_LONG = { message: 'busy: the service asks to wait 10 s', stopsRun: true };
-const [BUSY, FINAL, UNRESOLVED] = [busy(), busy({ retryable: false }), busy({ fault: 'unresolved-name' })];
+const [BUSY, FINAL, UNRESOLVED] = [busy(), busy({ retryable: false }), busy({ subcode: 'unresolved-name' })];
 const FINAL_ASKING = busy({ retryable: false, retryDue: 9 });
 const asking = (retryDue: number) => busy({ retryDue });
 const PLAIN = { message: 'busy' };

@@ -2,12 +2,12 @@ import { expect, test } from 'vitest';
 import { commandNodes } from '../../scripts/reference/command-nodes.ts';
 import { COMMANDS } from '../../src/cli/catalogue.ts';
 import { SHARED_OPTIONS } from '../../src/settings/table.ts';
-import { named } from '../../src/spec/option.ts';
+import { toNamedOptions } from '../../src/spec/option.ts';
 
 test.each(commandNodes(COMMANDS).map(({ path, spec }) => ({ name: path.join(' '), spec })))(
   '$name has unique options, complete help texts and valid defaults',
   ({ spec }) => {
-    const options = [...named(spec.options), ...SHARED_OPTIONS];
+    const options = [...toNamedOptions(spec.options), ...SHARED_OPTIONS];
     const flags = [...options.flatMap(({ flag, short }) => [flag, short ?? []].flat()), 'help', 'h', 'version', 'V'];
     expect(flags.filter((flag, index) => flags.indexOf(flag) !== index)).toEqual([]);
     expect(spec.summary).toMatch(/^[a-z].*[^.]$/);

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { columnsOf } from '../../src/stdio/output.ts';
+import { terminalColumns } from '../../src/stdio/output.ts';
 import { table } from '../../src/terminal/table.ts';
-import { clipped } from '../../src/terminal/width.ts';
+import { clipToColumns } from '../../src/terminal/width.ts';
 import type { OutputStream } from '../../src/world.ts';
 
 test('a table is aligned, with numbers to the right and without trailing blanks', () => {
@@ -10,7 +10,7 @@ test('a table is aligned, with numbers to the right and without trailing blanks'
     ['a.htm', '1 B', 'x'],
     ['日本.htm', '12 kB', ''],
   ];
-  expect(table(rows, { numbers: 1 })).toEqual(['NAME       SIZE  WHAT', 'a.htm       1 B  x', '日本.htm  12 kB']);
+  expect(table(rows, { rightAligned: 1 })).toEqual(['NAME       SIZE  WHAT', 'a.htm       1 B  x', '日本.htm  12 kB']);
 });
 
 test('a table cuts only its last column at the end of the terminal', () => {
@@ -28,7 +28,7 @@ test.each<{ text: string; columns: number; beginning: string }>([
   { text: '🇩🇪🇫🇷', columns: 3, beginning: '🇩🇪…' },
   { text: 'e\u0301e\u0301e\u0301', columns: 2, beginning: 'e\u0301…' },
 ])('$text in $columns columns is clipped to $beginning', ({ text, columns, beginning }) => {
-  expect(clipped(text, columns)).toBe(beginning);
+  expect(clipToColumns(text, columns)).toBe(beginning);
 });
 
 test.each<{ stream: { columns?: number }; COLUMNS: string | undefined; columns: number }>([
@@ -37,5 +37,5 @@ test.each<{ stream: { columns?: number }; COLUMNS: string | undefined; columns: 
   { stream: {}, COLUMNS: '0', columns: 80 },
   { stream: {}, COLUMNS: undefined, columns: 80 },
 ])('the stream $stream with COLUMNS=$COLUMNS has $columns columns', ({ stream, COLUMNS, columns }) => {
-  expect(columnsOf(stream as OutputStream, { COLUMNS })).toBe(columns);
+  expect(terminalColumns(stream as OutputStream, { COLUMNS })).toBe(columns);
 });

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { humanBytes, humanDuration, shortened, textOf } from '../../src/text.ts';
+import { decodeText, humanBytes, humanDuration, shortened } from '../../src/text.ts';
 
 test.each`
   text               | length | shown
@@ -18,7 +18,7 @@ test.each`
   ${'UTF-8 with a mark'}                         | ${Buffer.from('\ufeffa')}                      | ${'a'}
   ${'no bytes'}                                  | ${Buffer.alloc(0)}                             | ${''}
 `('a text in $form is read', ({ bytes, text }) => {
-  expect(textOf(bytes)).toBe(text);
+  expect(decodeText(bytes)).toBe(text);
 });
 
 test('bytes are shown in decimal units with two or three digits', () => {

@@ -1,35 +1,35 @@
-// Answers a TAB: takes the words up to the cursor as the shell has split them, and prints the words that can follow,
-// each with a tab and its description. It prints nothing where the shell should offer paths.
+// Runs `__complete`, which the completion scripts call at each TAB with the words up to the cursor. Prints the words
+// that can stand there, each with a tab and a description. Prints nothing where the shell should complete paths itself.
 import { PassThrough, Writable } from 'node:stream';
 import { parseAccession } from '../../service/accession.ts';
 import { withinDeadline } from '../../session/deadline.ts';
 import { SHARED_OPTIONS } from '../../settings/table.ts';
 import type { ArgumentSpec, CommandSpec } from '../../spec/command.ts';
-import { HELP_OPTION, helpLine, type NamedOption, named } from '../../spec/option.ts';
+import { HELP_OPTION, helpLine, type NamedOption, toNamedOptions } from '../../spec/option.ts';
 import { write } from '../../stdio/output.ts';
 import { printable } from '../../terminal/printable.ts';
 import { deriveWorld, type World } from '../../world.ts';
 
-const HELP_COMMAND: CommandSpec = { name: 'help', summary: 'show the help of a command' };
+const HELP_COMMAND: CommandSpec = { name: 'help', summary: 'show help for a command' };
 
 type Candidate = readonly [word: string, help: string];
 
-/** The words before the current one. Words that do not fit are ignored, because the line is still being typed. */
+/** The words before the current one, as far as they make sense: the line is still being typed. */
 interface Line {
   readonly args: readonly string[];
   readonly flags: Readonly<Record<string, string | true>>;
 }
 
-/** Completes the last word. Returns 0. Errors print nothing, because a person is typing on the terminal. */
+/** Completes the last word. Ignores all errors, because a message would appear in the middle of the command line. */
 export async function complete(words: readonly string[], commands: readonly CommandSpec[], world: World) {
   const current = words.at(-1) ?? '';
-  const candidates = await candidatesFor(words.slice(0, -1), current, commands, world).catch(() => []);
+  const candidates = await findCandidates(words.slice(0, -1), current, commands, world).catch(() => []);
   const lines = candidates.filter(([word]) => word.startsWith(current)).map(([word, help]) => `${word}\t${help}\n`);
   await write(world.stdout, lines.join('')).catch(() => {});
   return 0;
 }
 
-async function candidatesFor(
+async function findCandidates(
   words: readonly string[],
   current: string,
   commands: readonly CommandSpec[],
@@ -42,7 +42,7 @@ async function candidatesFor(
   const flags: Record<string, string | true> = {};
   for (const word of asksHelp ? words.slice(1) : words) {
     const [, text = word, value] = /^(--[^=]+)=(.*)$/s.exec(word) ?? [];
-    const option = optionIn(spec, text);
+    const option = findOption(spec, text);
     const child: CommandSpec | undefined = spec.children?.find(({ name }) => name === word);
     if (pending) flags[pending.name] = word;
     else if (child) spec = child;
@@ -51,58 +51,61 @@ async function candidatesFor(
     pending = pending || value !== undefined || option?.value === undefined ? undefined : option;
   }
   const line = { args, flags };
-  if (pending) return valuesOf(pending.kind, line, world);
+  if (pending) return suggestValues(pending.kind, line, world);
   const [, flag = ''] = /^(--[^=]+)=/.exec(current) ?? [];
   if (flag !== '') {
-    const values = await valuesOf(optionIn(spec, flag)?.kind ?? {}, line, world);
+    const values = await suggestValues(findOption(spec, flag)?.kind ?? {}, line, world);
     return values.map(([word, help]) => [`${flag}=${word}`, help]);
   }
-  if (current.startsWith('-')) return optionsOf(spec).map((option) => [`--${option.flag}`, helpLine(option)]);
+  if (current.startsWith('-')) return listOptions(spec).map((option) => [`--${option.flag}`, helpLine(option)]);
   if (spec.children) return spec.children.map(({ name, summary }) => [name, summary]);
   if (asksHelp) return [];
   const last = spec.arguments?.at(-1);
   const argument = spec.arguments?.[args.length] ?? (last?.variadic ? last : undefined);
-  return argument ? valuesOf(argument, line, world) : [];
+  return argument ? suggestValues(argument, line, world) : [];
 }
 
-function optionsOf({ options }: CommandSpec): readonly NamedOption[] {
-  return [...named(options), ...SHARED_OPTIONS, HELP_OPTION];
+function listOptions({ options }: CommandSpec): readonly NamedOption[] {
+  return [...toNamedOptions(options), ...SHARED_OPTIONS, HELP_OPTION];
 }
 
-function optionIn(spec: CommandSpec, word: string): NamedOption | undefined {
-  return optionsOf(spec).find(({ flag, short }) => word === `--${flag}` || word === `-${short}`);
+function findOption(spec: CommandSpec, word: string): NamedOption | undefined {
+  return listOptions(spec).find(({ flag, short }) => word === `--${flag}` || word === `-${short}`);
 }
 
-async function valuesOf(
+async function suggestValues(
   { choices, suggests, completes }: Pick<ArgumentSpec, 'choices' | 'suggests' | 'completes'>,
   { args: [first, ...others], flags }: Line,
   world: World,
 ): Promise<readonly Candidate[]> {
   const setting = completes === 'value' ? SHARED_OPTIONS.find(({ flag }) => flag === first) : undefined;
   const known = choices ?? suggests ?? setting?.kind.choices ?? [];
-  const lookUp = async (bounded: World) => {
+  const lookUp = async (limited: World) => {
     if (completes === 'profile')
-      return (await import('../../settings/config-file.ts')).readProfileNames(flags, bounded);
-    return completes === 'name' && first ? fileNames(first, { ...flags, retries: '0' }, bounded) : [];
+      return (await import('../../settings/config-file.ts')).readProfileNames(flags, limited);
+    return completes === 'name' && first ? requestFileNames(first, { ...flags, retries: '0' }, limited) : [];
   };
-  // An empty stdin and a silent stderr: a TAB must not ask for a key, and not print.
+  // An empty stdin and a silent stderr, because a TAB must neither ask for a key nor print a message.
   const stdin = new PassThrough().end();
   const stderr = new Writable({ write: (_chunk, _encoding, done) => done() });
   const names = await withinDeadline({ deadline: '2s' }, deriveWorld(world, { stdin, stderr }), lookUp);
-  // The shells quote what needs it. A character that controls the terminal, or a word like an option, is never offered.
+  // The shells quote blanks and the like. But control characters would reach the terminal, and a name such as `-f`
+  // would be read as an option, so such names are left out.
   const offered = names.filter((name) => printable(name) === name && !/^-/.test(name) && !others.includes(name));
   return [...known, ...offered].map((word) => [word, '']);
 }
 
-/** Returns the names of a filing's files, by one request, or none if a program would have to be run for the key. */
-async function fileNames(accession: string, flags: Line['flags'], world: World): Promise<readonly string[]> {
+/** Sends a single request for a listing. Sends none if a program would have to be run to get the key. */
+async function requestFileNames(accession: string, flags: Line['flags'], world: World): Promise<readonly string[]> {
   const { listFiles, openSession } = await import('../../session/session.ts');
   const { resolveSettings } = await import('../../settings/resolve.ts');
   const resolved = await resolveSettings(flags, world);
   if (resolved.settings.keySource?.kind === 'command') return [];
   const session = await openSession(flags, world, { resolved });
   try {
-    return (await listFiles(session, parseAccession(accession), [], session.signal)).files.map((one) => one.file_name);
+    return (await listFiles(session, parseAccession(accession), [], session.signal)).files.map(
+      (file) => file.file_name,
+    );
   } finally {
     await session.close();
   }

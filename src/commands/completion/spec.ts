@@ -1,4 +1,5 @@
-// The command `completion`: prints the script that connects a shell to `filings __complete`.
+// The command `completion`: its help, and its code, which prints a script that makes the shell call `filings
+// __complete`.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { command, type Invocation } from '../../spec/command.ts';
@@ -9,10 +10,10 @@ const SHELLS = ['bash', 'zsh', 'fish', 'powershell'];
 
 export const COMPLETION = command({
   name: 'completion',
-  summary: "print a shell's completion script",
+  summary: 'print a completion script for a shell',
   description: [
-    'Save the script as in the examples. For zsh, the directory must be in fpath before compinit runs.',
-    'At each TAB the script runs filings. After download ACCESSION, that asks the service for the file names, with one request that takes at most 2 s. It never runs apiKeyCommand and never asks for a key.',
+    'Save the script as the examples show. For zsh, its directory must be in fpath before compinit runs.',
+    "At each TAB, the script runs filings. After 'download ACCESSION', filings sends one request for the file names, and gives up after 2 s. It never runs apiKeyCommand and never asks for a key.",
   ],
   arguments: [{ name: 'SHELL', required: true, choices: SHELLS, help: 'your shell' }],
   examples: [

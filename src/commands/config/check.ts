@@ -1,4 +1,5 @@
-// Runs `config check`: lists one filing as `list` does, and prints what was used for it. Every error is that of `list`.
+// Runs `config check`: lists one filing exactly as `list` does, with the same errors, and shows how it was done:
+// address, credentials, clock, and what the listing has.
 import { type AccessionNumber, parseAccession } from '../../service/accession.ts';
 import { noFilesError } from '../../service/client.ts';
 import { describeClockSkew } from '../../service/clock-skew.ts';
@@ -9,11 +10,10 @@ import { openSession, requestListing } from '../../session/session.ts';
 import type { Invocation } from '../../spec/command.ts';
 import type { World } from '../../world.ts';
 
-/** The accession number that is requested without ACCESSION. No filing has it. */
+/** Requested if there is no ACCESSION. No filing has this number. */
 const NO_FILING = '0000000000-00-000000' as AccessionNumber;
 const NO_RECORDS: Listing = { files: [], records: 0, pages: 0 };
 
-/** Lists the filing. Returns 0, or throws the error of the listing. */
 export async function run({ args: [text], flags }: Invocation, world: World): Promise<number> {
   const accession = text === undefined ? NO_FILING : parseAccession(text);
   const session = await openSession(flags, world);
@@ -23,8 +23,8 @@ export async function run({ args: [text], flags }: Invocation, world: World): Pr
       if (text === undefined && error.code === 'not_found') return NO_RECORDS;
       throw error;
     });
-    const provesNothing = text === undefined && listing.records === 0;
-    if (listing.files.length === 0 && !provesNothing) throw noFilesError(accession, listing.records);
+    const provesLittle = text === undefined && listing.records === 0;
+    if (listing.files.length === 0 && !provesLittle) throw noFilesError(accession, listing.records);
     const { baseUrl, credentials } = client.options;
     const leadMs = client.clockLeadMs;
     const clock =
@@ -33,7 +33,7 @@ export async function run({ args: [text], flags }: Invocation, world: World): Pr
         : describeClockSkew(leadMs, Boolean(credentials.token));
     const rows = [
       ['address', baseUrl.href],
-      ['key', wordsForKey(credentials)],
+      ['key', describeKeyPlacement(credentials)],
       ['token', credentials.token ? 'in Authorization: Bearer' : 'none'],
       ['source', credentials.source],
       ['clock', clock ?? 'ok'],
@@ -42,9 +42,9 @@ export async function run({ args: [text], flags }: Invocation, world: World): Pr
       ['pages', `${listing.pages}`],
     ];
     await writeRecords(['CHECKED', 'RESULT'], rows, flags, world);
-    if (provesNothing)
+    if (provesLittle)
       progress.note(
-        'hint: this proves only that something answers: run it again with the accession number of a filing that exists',
+        'hint: this proves only that a server responds: run it again with the accession number of a filing that exists',
       );
     return 0;
   } finally {
@@ -52,7 +52,7 @@ export async function run({ args: [text], flags }: Invocation, world: World): Pr
   }
 }
 
-function wordsForKey({ keyIn, keyHeader, basicUser }: Credentials): string {
+function describeKeyPlacement({ keyIn, keyHeader, basicUser }: Credentials): string {
   return {
     authorization: 'in the Authorization header',
     header: `in the header ${keyHeader}`,

@@ -1,4 +1,4 @@
-// Runs `config set`, `config unset` and `config path`.
+// Runs `config set` and `config unset`, which edit the config file, and `config path`.
 import { FilingsError } from '../../errors.ts';
 import { editConfigFile, findFileSetting, toFileValue } from '../../settings/config-edit.ts';
 import { locateConfig, noConfigPathError } from '../../settings/config-file.ts';
@@ -9,7 +9,7 @@ import { write } from '../../stdio/output.ts';
 import { printable } from '../../terminal/printable.ts';
 import type { World } from '../../world.ts';
 
-/** Runs `config set`. Returns 0. Throws `usage` for an unknown key or an invalid value, and `local_io`. */
+/** Throws `usage` for an unknown key or an invalid value, and `local_io`. */
 export async function set({ args, flags }: Invocation, world: World): Promise<number> {
   const [name = '', value] = args;
   const setting = findFileSetting(name);
@@ -22,14 +22,14 @@ export async function set({ args, flags }: Invocation, world: World): Promise<nu
   return 0;
 }
 
-/** Runs `config unset`. Returns 0. Throws `usage` for an unknown key, and `local_io`. */
+/** Throws `usage` for an unknown key, and `local_io`. */
 export async function unset({ args, flags }: Invocation, world: World): Promise<number> {
   const { memberPath } = findFileSetting(args[0] ?? '');
   await editConfigFile(locateConfig(flags, world), { memberPath, value: undefined }, world);
   return 0;
 }
 
-/** Runs `config path`. Returns 0. Throws `config` if neither `--config` nor a home directory gives the path. */
+/** Throws `config` if there is neither `--config` nor a home directory. */
 export async function path({ flags }: Invocation, world: World): Promise<number> {
   const { path: file } = locateConfig(flags, world);
   if (file === undefined) throw noConfigPathError();
@@ -37,7 +37,7 @@ export async function path({ flags }: Invocation, world: World): Promise<number>
   return 0;
 }
 
-/** Returns the value of a secret from a hidden prompt or stdin. Throws `usage` if the setting is no secret. */
+/** Reads a secret from a hidden prompt or stdin. Throws `usage` for any other setting, whose VALUE is required. */
 async function readSecretValue({ name, secret }: NamedSetting, world: World): Promise<string> {
   if (!secret) {
     throw new FilingsError('usage', 'VALUE is missing', {
@@ -45,6 +45,6 @@ async function readSecretValue({ name, secret }: NamedSetting, world: World): Pr
       hint: 'see filings config set --help',
     });
   }
-  // No other secret can be in the file.
+  // The API key is the only secret that the config file can hold.
   return readSecretFromStdin('API key', world);
 }

@@ -1,4 +1,4 @@
-// Runs `config list` and `config get`.
+// Runs `config list` and `config get`. Both print effective values, whatever their source, and never a secret.
 import { FilingsError } from '../../errors.ts';
 import { isJsonObject } from '../../json.ts';
 import { REDACTED, redactJson, type Secrets } from '../../secrets.ts';
@@ -7,27 +7,26 @@ import { describeOtherSources, findFileSetting, findSetting } from '../../settin
 import { resolveSettings } from '../../settings/resolve.ts';
 import { type NamedSetting, SETTINGS } from '../../settings/table.ts';
 import type { Invocation } from '../../spec/command.ts';
-import { flagOf } from '../../spec/option.ts';
+import { toFlag } from '../../spec/option.ts';
 import { write } from '../../stdio/output.ts';
 import { printable } from '../../terminal/printable.ts';
 import type { World } from '../../world.ts';
 
-/** Runs `config list`. Returns 0. */
 export async function showAll({ flags }: Invocation, world: World): Promise<number> {
   const { rawSettings } = await resolveSettings(flags, world);
   const rows = SETTINGS.map((spec) => {
     const { value = '', source = 'not set' } = rawSettings.get(spec.name) ?? {};
-    return [spec.name, displayText(spec, value, world.secrets), source].map((text) => printable(text));
+    return [spec.name, displayValue(spec, value, world.secrets), source].map((text) => printable(text));
   });
   await writeRecords(['KEY', 'VALUE', 'SOURCE'], rows, flags, world);
   return 0;
 }
 
 /**
- * Returns a value for display. Secrets and the arguments of `apiKeyCommand` are never displayed. All other texts are
- * redacted, because a user may have put a secret into one of them by mistake.
+ * Hides secrets and the arguments of `apiKeyCommand`, which may be secret. Other values are redacted, because a user
+ * may have put a secret there by mistake.
  */
-function displayText({ secret, kind }: NamedSetting, value: unknown, secrets: Secrets): string {
+function displayValue({ secret, kind }: NamedSetting, value: unknown, secrets: Secrets): string {
   if (secret && value !== '') return REDACTED;
   if (Array.isArray(value)) return value.length > 1 ? `${value[0]} …` : `${value[0]}`;
   return toText(kind.choices ? value : redactJson(value, secrets));
@@ -37,7 +36,7 @@ function toText(value: unknown): string {
   return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
-/** Runs `config get`. Returns 0. Throws `not_found` if the setting or the member of it is not set. */
+/** Throws `not_found` if the setting, or the member of it, is not set. */
 export async function showOne({ args: [name = ''], flags }: Invocation, world: World): Promise<number> {
   const { spec, memberPath } = name.includes('.') ? findFileSetting(name) : { spec: findSetting(name), memberPath: [] };
   const setting = (await resolveSettings(flags, world)).rawSettings.get(spec.name)?.value;
@@ -45,8 +44,8 @@ export async function showOne({ args: [name = ''], flags }: Invocation, world: W
     .slice(1)
     .reduce((outer, member) => (isJsonObject(outer) ? outer[member] : undefined), setting);
   if (value === undefined) {
-    const forFile = spec.secret ? `filings config set ${flagOf(spec.name)}` : 'see filings config set --help';
-    const hint = spec.inFile ? forFile : `use ${describeOtherSources(spec)}`;
+    const fileHint = spec.secret ? `filings config set ${toFlag(spec.name)}` : 'see filings config set --help';
+    const hint = spec.inFile ? fileHint : `use ${describeOtherSources(spec)}`;
     throw new FilingsError('not_found', 'not set', { subject: { name }, hint });
   }
   const text = spec.secret ? REDACTED : toText(value);

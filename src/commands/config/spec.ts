@@ -1,29 +1,30 @@
+// The help of `filings config` and its subcommands.
 import { SETTINGS } from '../../settings/table.ts';
 import { type ArgumentSpec, command } from '../../spec/command.ts';
-import { flagOf } from '../../spec/option.ts';
+import { toFlag } from '../../spec/option.ts';
 
-/** The settings that the file may have, spelled as flags, and their members: `listing.files`. */
+/** The settings that the file can have, and members such as `listing.files`. They are spelled like flags: `api-key`. */
 const SETTING_NAMES = SETTINGS.filter(({ inFile }) => inFile).flatMap(({ name, kind }) => [
-  flagOf(name),
-  ...Object.keys(kind.members ?? {}).map((member) => `${flagOf(name)}.${member}`),
+  toFlag(name),
+  ...Object.keys(kind.members ?? {}).map((member) => `${toFlag(name)}.${member}`),
 ]);
 
 const SETTING: ArgumentSpec = {
   name: 'KEY',
   required: true,
   suggests: SETTING_NAMES,
-  help: "the name of a setting, or of a member, such as listing.files: see 'filings config list'",
+  help: 'a setting, or a member of one, such as listing.files',
 };
 
 export const CONFIG = command({
   name: 'config',
   summary: 'show and change settings',
   description: [
-    "'filings config list' lists the keys. Flags override the environment, which overrides the profile, the config file and the defaults.",
+    "'filings config list' lists the keys. A flag overrides the environment, which overrides the profile, then the rest of the config file, then the default.",
   ],
   examples: [
-    ['filings config set base-url https://api.example.com', 'where the service is'],
-    ['filings config set api-key', 'asks for the key without showing it'],
+    ['filings config set base-url https://api.example.com', 'set the address of the service'],
+    ['filings config set api-key', 'set the API key, which is not shown while you type'],
   ],
   children: [
     command({
@@ -35,48 +36,48 @@ export const CONFIG = command({
       name: 'get',
       summary: 'show one setting',
       arguments: [SETTING],
-      description: ['A secret is not shown. Exit status 5: it is not set.'],
-      examples: [['filings config get base-url --profile test', 'the address that the profile test has']],
+      description: ['A secret is shown as [redacted]. The exit status is 5 if the setting is not set.'],
+      examples: [['filings config get base-url --profile test', 'show the base URL of the profile test']],
       load: async () => ({ run: (await import('./show.ts')).showOne }),
     }),
     command({
       name: 'set',
-      summary: 'set a setting in the config file, or in a profile of it (--profile)',
+      summary: 'change a setting in the config file, or in one of its profiles (--profile)',
       arguments: [
         SETTING,
         {
           name: 'VALUE',
           completes: 'value',
-          help: 'the value; for a secret omit it: it is asked for, or read from stdin',
+          help: 'the value; omit it for api-key to use a prompt or stdin',
         },
       ],
       description: [
-        'The file is created with mode 0600 if it is missing, and replaced atomically. Relative paths are stored as absolute ones.',
+        'Creates the config file with mode 0600 if it does not exist. Otherwise replaces it atomically. Stores relative paths as absolute paths.',
       ],
       examples: [
-        ['filings config set api-key', 'asks for the key without showing it'],
-        ['filings config set base-url https://test.example.com --profile test', 'only for --profile test'],
+        ['filings config set api-key', 'set the API key, which is not shown while you type'],
+        ['filings config set base-url https://test.example.com --profile test', 'set it only for --profile test'],
       ],
       load: async () => ({ run: (await import('./edit.ts')).set }),
     }),
     command({
       name: 'unset',
-      summary: 'remove a setting from the config file, or from a profile of it (--profile)',
+      summary: 'remove a setting from the config file, or from one of its profiles (--profile)',
       arguments: [SETTING],
       load: async () => ({ run: (await import('./edit.ts')).unset }),
     }),
     command({
       name: 'path',
-      summary: 'print where the config file is',
-      examples: [['ls -l "$(filings config path)"', 'who may read it']],
+      summary: 'print the path of the config file',
+      examples: [['ls -l "$(filings config path)"', 'see who can read it']],
       load: async () => ({ run: (await import('./edit.ts')).path }),
     }),
     command({
       name: 'check',
-      summary: 'list one filing, and print the address, the key and the clock that were used',
-      arguments: [{ name: 'ACCESSION', help: 'a filing that exists' }],
-      description: ['The errors are those of filings list.'],
-      examples: [['filings config check 0001234567-24-000001 --verbose', 'and show the request and the answer']],
+      summary: 'list one filing to test the settings, and show the address, credentials and clock',
+      arguments: [{ name: 'ACCESSION', help: 'the accession number of a filing that exists' }],
+      description: ['Errors and exit statuses are those of filings list.'],
+      examples: [['filings config check 0001234567-24-000001 --verbose', 'also show the request and the response']],
       asksService: true,
       load: () => import('./check.ts'),
     }),

@@ -6,11 +6,11 @@ import { isOneFile } from '../../disk/file-name.ts';
 import { hasPartSuffix } from '../../disk/part-name.ts';
 import { FilingsError } from '../../errors.ts';
 import { nameFilter } from '../../input/glob.ts';
-import { isNullDevice, pathsOf, typedPath, withSlashes } from '../../paths.ts';
+import { isNullDevice, pathModule, resolveTypedPath, withSlashes } from '../../paths.ts';
 import { type AccessionNumber, asAccession, parseAccession } from '../../service/accession.ts';
 import type { Values } from '../../spec/option.ts';
 import { isStdout } from '../../stdio/byte-writer.ts';
-import { requireOneUser } from '../../stdio/input.ts';
+import { refuseSharedStream } from '../../stdio/input.ts';
 import { shellWord } from '../../text.ts';
 import type { World } from '../../world.ts';
 import type { OPTIONS } from './spec.ts';
@@ -60,14 +60,16 @@ export function readOrder(args: readonly string[], options: Options, { platform 
   requireFiles(order);
   requireCompatibleOptions(order, platform);
   if (output === undefined) requireSafeNames(order);
-  requireOneUser('stdout', [
+  refuseSharedStream('stdout', [
     order.output === '-' && '--output -',
     order.report === '-' ? '--report -' : options.dryRun && '--dry-run',
   ]);
   return order;
 }
 
-/** Returns the filings if their files are selected from the listings, otherwise a filing and its files. Throws `usage`. */
+/**
+ * Returns the filings if their files are selected from the listings, otherwise a filing and its files. Throws `usage`.
+ */
 function readNames(
   [first, ...names]: readonly string[],
   hasSelection: boolean,
@@ -123,8 +125,8 @@ function requireCompatibleOptions(order: Order, platform: string): void {
   if (done === '-') throw usage('--done must be a file');
   if (output === undefined || output === '-') return;
   if (withSlashes(output, platform).endsWith('/')) throw outputIsDirectory(output);
-  const path = typedPath(output, { cwd: '/', platform });
-  const name = pathsOf(platform).basename(path);
+  const path = resolveTypedPath(output, { cwd: '/', platform });
+  const name = pathModule(platform).basename(path);
   if (hasPartSuffix(name)) throw usage(`--output ${output}: only the program's own temporary files are called so`);
   if (isNullDevice(path) || platform !== 'win32' || isOneFile(name, platform)) return;
   throw usage(`--output ${output}: Windows does not allow the name '${name}' for a file`);

@@ -6,7 +6,7 @@ import { basename, dirname, join, resolve } from 'node:path';
 import { SUMS_NAME } from '../../checksums/format.ts';
 import { foldName } from '../../disk/file-name.ts';
 import { FilingsError } from '../../errors.ts';
-import { typedPath } from '../../paths.ts';
+import { resolveTypedPath } from '../../paths.ts';
 import type { ResolvedSettings } from '../../settings/resolve.ts';
 import { listCredentialFiles } from '../../settings/settings.ts';
 import type { World } from '../../world.ts';
@@ -16,8 +16,8 @@ import { type Order, outputIsDirectory } from './order.ts';
 const MAX_LINKS = 40;
 
 /**
- * Returns a function that refuses a download to the path of such a file. Throws `usage` if two of the files that options
- * name are the same, or if one is the directory's SHA256SUMS.
+ * Returns a function that refuses a download to the path of such a file. Throws `usage` if two of the files that
+ * options name are the same, or if one is the directory's SHA256SUMS.
  */
 export async function requireRunFiles(order: Order, resolved: ResolvedSettings, world: World) {
   const { output, report, options } = order;
@@ -40,7 +40,7 @@ export async function requireRunFiles(order: Order, resolved: ResolvedSettings, 
   if (configPath !== undefined) await add('the config file', resolve(world.cwd, configPath));
   for (const path of listCredentialFiles(settings)) await add('the file of a key or token', resolve(world.cwd, path));
   for (const [name, path] of Object.entries({ input, report, failed, done, output })) {
-    if (path !== undefined && path !== '-') await add(`--${name}`, typedPath(path, world));
+    if (path !== undefined && path !== '-') await add(`--${name}`, resolveTypedPath(path, world));
   }
   const directory = resolve(world.cwd, output === undefined ? order.directory : dirname(output));
   const root = await keyOf(directory);
@@ -62,7 +62,7 @@ export async function requireRunFiles(order: Order, resolved: ResolvedSettings, 
 /** Throws `usage` if `--output` is a directory, or `--failed` anything but a file. It is written by a rename. */
 async function requireFileOrNothing({ output, options: { failed } }: Order, world: World): Promise<void> {
   const statsOf = (path: string | undefined) =>
-    path === undefined || path === '-' ? undefined : stat(typedPath(path, world)).catch(() => undefined);
+    path === undefined || path === '-' ? undefined : stat(resolveTypedPath(path, world)).catch(() => undefined);
   if (output !== undefined && (await statsOf(output))?.isDirectory()) throw outputIsDirectory(output);
   if ((await statsOf(failed))?.isFile() === false) throw new FilingsError('usage', '--failed must be a file');
 }

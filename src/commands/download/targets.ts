@@ -7,7 +7,7 @@ import { DoneList, selectionId } from '../../batch/done-list.ts';
 import type { FileItem } from '../../batch/item.ts';
 import { ReportFile } from '../../batch/report-file.ts';
 import { mapWriteErrors } from '../../disk/failure.ts';
-import { nativePath, pathsOf, segmentsOf, typedPath } from '../../paths.ts';
+import { nativePath, pathModule, resolveTypedPath, splitPath } from '../../paths.ts';
 import { type AccessionNumber, asAccession } from '../../service/accession.ts';
 import type { Session } from '../../session/session.ts';
 import { isStreamPath, pathWriter, stdoutWriter } from '../../stdio/byte-writer.ts';
@@ -22,9 +22,9 @@ export function targetsOf(
 ): (file: Pick<FileItem, 'path' | 'accession'>) => DiskTarget {
   const { output, directory, options } = order;
   const { sha256, checksums: writesChecksums, dryRun: isDryRun } = options;
-  const paths = pathsOf(platform);
+  const paths = pathModule(platform);
   if (output !== undefined) {
-    const path = typedPath(output, { cwd, platform });
+    const path = resolveTypedPath(output, { cwd, platform });
     const location = { directory: paths.dirname(path), below: '.', mustExist: true };
     const { ifExists = 'overwrite' } = options;
     return () => ({ path, location, displayPath: output, ifExists, sha256, writesChecksums, isDryRun });
@@ -33,7 +33,7 @@ export function targetsOf(
   const inside = paths.join(absolute, '/');
   const shown = paths.join(directory, '/');
   const prefix = shown === paths.join('.', '/') ? '' : shown;
-  const filingOfDirectory = filingOfPath(segmentsOf(absolute, platform));
+  const filingOfDirectory = filingOfPath(splitPath(absolute, platform));
   // Does not use a spread: V8 takes ten times as long for a spread with further members, and there may be a million
   // files.
   return ({ path, accession }) => {
@@ -56,7 +56,7 @@ export function targetsOf(
 export function placeOf({ directory, layout, accessions }: Order, { platform }: Pick<World, 'platform'>) {
   const [accession] = accessions;
   const { path = '' } = accessions.length === 1 ? layout.pathFor(`${accession}`, 'a') : {};
-  const paths = pathsOf(platform);
+  const paths = pathModule(platform);
   return paths.join(directory, paths.dirname(nativePath(path, platform)));
 }
 
@@ -69,7 +69,7 @@ function filingOfPath(segments: readonly string[]): AccessionNumber | undefined 
 export async function streamOf({ output, options }: Order, world: World): Promise<StreamTarget | undefined> {
   if (output === undefined) return undefined;
   const { sha256 } = options;
-  const path = typedPath(output, world);
+  const path = resolveTypedPath(output, world);
   if (output === '-') return { open: async () => stdoutWriter(world), sha256 };
   return (await isStreamPath(path)) ? { open: (signal) => pathWriter(path, world.sleep, signal), sha256 } : undefined;
 }

@@ -1,18 +1,19 @@
-// Prints the files of listings: names, JSON Lines or a table. Takes the files filing by filing, and writes them at once
-// except in a table, whose columns depend on all rows. Listings are data: they are printed exactly, and never redacted.
+// Prints the files of listings as names, JSON Lines or a table. Names and JSON are printed filing by filing. A table is
+// printed at the end, because the widths of its columns depend on all rows. Listings are data, so they are never
+// redacted.
 import { type FilingsError, messageOf } from '../../errors.ts';
 import { noMatchError } from '../../input/glob.ts';
 import { type ListedFile, listedSize } from '../../service/listing.ts';
 import type { Session } from '../../session/session.ts';
 import type { Values } from '../../spec/option.ts';
-import { columnsOf, write } from '../../stdio/output.ts';
+import { terminalColumns, write } from '../../stdio/output.ts';
 import { colors, usesColor } from '../../terminal/messages.ts';
 import { printable, printableJson } from '../../terminal/printable.ts';
 import { humanBytes } from '../../text.ts';
 import type { World } from '../../world.ts';
 import type { OPTIONS } from './spec.ts';
 
-/** Members in which services state the type of a file, in order of preference. */
+/** Members of a record that may have the type of a file, in order of preference: service.md shows none. */
 const TYPES = ['type', 'document_type', 'documentType', 'form', 'form_type', 'content_type', 'mime_type'];
 const DESCRIPTIONS = ['description', 'document_description', 'primary_doc_description', 'title'];
 
@@ -22,13 +23,14 @@ const ACCESSION: readonly [heading: string, cell: Cell] = ['ACCESSION', (file) =
 const COLUMNS: readonly (readonly [heading: string, cell: Cell])[] = [
   ['NAME', (file) => printable(file.file_name)],
   ['SIZE', sizeCell],
-  ['TYPE', (file) => textCell(file, TYPES, 30)],
-  ['DESCRIPTION', (file) => textCell(file, DESCRIPTIONS, 300)],
+  ['TYPE', (file) => firstTextCell(file, TYPES, 30)],
+  ['DESCRIPTION', (file) => firstTextCell(file, DESCRIPTIONS, 300)],
 ];
 
 /**
- * Returns the output of the command. Call `print` for each filing, then `end`.
- * @param isSingle false if each line begins with its accession number, and a filing without a match is no failure
+ * Call `print` for each filing, then `end`.
+ * @param isSingle whether there is only one filing. Its lines have no accession number, and it is an error if no file
+ * of   it matches
  */
 export function createListOutput(
   isSingle: boolean,
@@ -40,17 +42,17 @@ export function createListOutput(
   const isTable = long || (stdout.isTTY && !json && !nul);
   const tableFiles: ListedFile[] = [];
 
-  const recordOf = (file: ListedFile): string => {
+  const formatRecord = (file: ListedFile): string => {
     const end = nul ? '\0' : '\n';
     if (json) return printableJson(file) + end;
-    // A program that splits at NUL would split a name that contains NUL.
+    // A NUL within a name is escaped even with `-0`, because the reader would take it for the end of the name.
     const isExact = nul && !stdout.isTTY && !file.file_name.includes('\0');
     const name = isExact ? file.file_name : printable(file.file_name);
     return `${isSingle ? '' : `${file.accession_no}\t`}${name}${end}`;
   };
 
   return {
-    /** Prints the matching files of a filing. Returns the error of the filing if there are none. */
+    /** Returns an error if no file matches and the filing is the only one. */
     async print(accession: string, files: readonly ListedFile[]): Promise<FilingsError | undefined> {
       const matches = files.filter((file) => isChosen(file.file_name));
       if (matches.length === 0) {
@@ -59,11 +61,11 @@ export function createListOutput(
         progress.note(messageOf(error));
       }
       if (isTable) for (const file of matches) tableFiles.push(file);
-      else await write(stdout, matches.map(recordOf).join(''), signal);
+      else await write(stdout, matches.map(formatRecord).join(''), signal);
       return undefined;
     },
 
-    /** Prints the table. */
+    /** Prints the table, without columns that are empty in all rows. */
     async end(): Promise<void> {
       if (tableFiles.length === 0) return;
       const columns = [...(isSingle ? [] : [ACCESSION]), ...COLUMNS].filter(
@@ -71,11 +73,11 @@ export function createListOutput(
       );
       const headings = columns.map(([heading]) => heading);
       const rows = tableFiles.map((file) => columns.map(([, cell]) => cell(file)));
-      // The last column is cut, but a name never is.
+      // A name that is cut could not be copied and pasted, so it is left whole even in the last column.
       const canCut = stdout.isTTY && headings.at(-1) !== 'NAME';
-      const width = canCut ? columnsOf(stdout, env) : undefined;
+      const width = canCut ? terminalColumns(stdout, env) : undefined;
       const { table } = await import('../../terminal/table.ts');
-      const [head = '', ...lines] = table([headings, ...rows], { width, numbers: headings.indexOf('SIZE') });
+      const [head = '', ...lines] = table([headings, ...rows], { width, rightAligned: headings.indexOf('SIZE') });
       const { faint } = colors(usesColor(settings.color, stdout, env.TERM));
       await write(stdout, `${[faint(head), ...lines].join('\n')}\n`, signal);
     },
@@ -87,7 +89,7 @@ function sizeCell(file: ListedFile): string {
   return size === undefined ? '' : humanBytes(size);
 }
 
-function textCell(file: ListedFile, members: readonly string[], length: number): string {
+function firstTextCell(file: ListedFile, members: readonly string[], length: number): string {
   const value = members.map((member) => file[member]).find((text) => typeof text === 'string' && text !== '');
   return typeof value === 'string' ? printable(value, length) : '';
 }

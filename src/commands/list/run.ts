@@ -1,7 +1,7 @@
-// Runs `list`: takes accession numbers from the arguments or an input, requests a few listings at a time, and prints
-// them in their order. A failed filing does not stop the others, unless its error would fail all of them.
+// Runs `list`: requests up to `--jobs` listings at a time, and prints them in the order of the accession numbers. A
+// filing that fails does not stop the others, unless they would all fail in the same way.
 import type { Readable } from 'node:stream';
-import { childOf, onAbort } from '../../abort.ts';
+import { createChildController, onAbort } from '../../abort.ts';
 import { Ahead } from '../../batch/ahead.ts';
 import { batchError, isTemporary, StopRule } from '../../batch/verdict.ts';
 import { FilingsError } from '../../errors.ts';
@@ -15,13 +15,13 @@ import type { World } from '../../world.ts';
 import { createListOutput } from './output.ts';
 import type { OPTIONS } from './spec.ts';
 
-/** Lists the files. Returns 0, or throws the error of the run. */
+/** Returns 0, or throws the error of the run. */
 export async function run({ args, options, flags }: Invocation<typeof OPTIONS>, world: World): Promise<number> {
   const { input, query } = options;
   if (args.length === 0 && input === undefined) {
     throw new FilingsError('usage', 'no ACCESSION', {
       subject: { name: 'list' },
-      hint: 'name a filing: filings list 0001234567-24-000001; or take them from a file: --input FILE',
+      hint: 'pass an accession number: filings list 0001234567-24-000001; or read them from a file: --input FILE',
     });
   }
   const accessions = args.map(parseAccession);
@@ -29,18 +29,20 @@ export async function run({ args, options, flags }: Invocation<typeof OPTIONS>, 
   const stdinUser = input === '-' ? '--input -' : undefined;
   const session = await openSession(flags, world, { stdinUser, writesStdout: true });
   const { progress, settings } = session;
-  const stop = childOf(session.signal);
+  // Ends listings that were requested ahead when an error ends the run.
+  const stop = createChildController(session.signal);
   try {
     const inputStream = input === undefined ? undefined : openInput(input, world, progress.note);
     onAbort(stop.signal, () => inputStream?.destroy());
-    const count = inputStream ? undefined : accessions.length;
+    const filingCount = inputStream ? undefined : accessions.length;
     const ahead = new Ahead<Listed>({
-      lines: linesOf(accessions, inputStream, progress.warn),
+      lines: readAllLines(accessions, inputStream, progress.warn),
       jobs: settings.jobs,
       needsListing: (line): line is Entry => line.kind === 'entry',
       list: async ({ accession }) => [await listOrFail(session, accession, query, stop.signal)],
     });
-    await printAll(ahead.results(), createListOutput(count === 1, isChosen, options, session, world), session, count);
+    const output = createListOutput(filingCount === 1, isChosen, options, session, world);
+    await printAll(ahead.results(), output, session, filingCount);
     return 0;
   } finally {
     stop.abort(undefined);
@@ -49,7 +51,6 @@ export async function run({ args, options, flags }: Invocation<typeof OPTIONS>, 
   }
 }
 
-/** The files of a filing, or why there are none. */
 type Listed = { readonly accession: string; readonly files: readonly ListedFile[] } | { readonly error: FilingsError };
 
 async function listOrFail(...request: Parameters<typeof listFiles>): Promise<Listed> {
@@ -62,50 +63,53 @@ async function listOrFail(...request: Parameters<typeof listFiles>): Promise<Lis
 }
 
 /**
- * Prints the results in order. Throws the error of the run at the end, because a failed filing does not stop the
- * others.
- * @param count the number of filings; undefined if they come from an input
+ * Prints the results in order, and throws the error of the run at the end.
+ * @param filingCount undefined if the accession numbers come from an input
  */
 async function printAll(
   groups: AsyncIterable<readonly (Listed | Line)[]>,
   output: ReturnType<typeof createListOutput>,
   { progress, signal }: Session,
-  count: number | undefined,
+  filingCount: number | undefined,
 ): Promise<void> {
   const rule = new StopRule('filing');
   let [files, failed, permanent] = [0, 0, 0];
   let stoppedBy: FilingsError | undefined;
   try {
-    for await (const each of flat(groups)) {
-      if ('kind' in each && each.kind === 'entry') continue;
-      const error = 'error' in each ? each.error : await output.print(each.accession, each.files);
+    for await (const result of flatten(groups)) {
+      // Only for the type: `Ahead` yields a listing in place of each entry, and other lines as they are.
+      if ('kind' in result && result.kind === 'entry') continue;
+      const error = 'error' in result ? result.error : await output.print(result.accession, result.files);
       signal.throwIfAborted();
-      if (error && count === 1) throw error;
+      if (error && filingCount === 1) throw error;
       files += 1;
       if (error) failed += 1;
       if (error && !isTemporary(error)) permanent += 1;
       stoppedBy = rule.check(error);
-      // An error that stops the run is printed at its end.
+      // The error that stops the run becomes the error of the run, which is printed at its end.
       if (error && error !== stoppedBy) progress.failure(error);
       if (stoppedBy) break;
     }
     await output.end();
   } catch (error) {
-    // On abort the input is closed, which fails the read of the next line.
+    // On abort the input is destroyed, so reading the next line fails. The reason for the abort is what matters.
     if (!signal.aborted) throw error;
     stoppedBy = signal.reason;
   }
-  const notStarted = count && count - files;
+  const notStarted = filingCount && filingCount - files;
   const error = batchError({ files, failed, permanent, stoppedBy, notStarted }, 'filing');
   if (error) throw error;
 }
 
-async function* flat<T>(groups: AsyncIterable<readonly T[]>): AsyncGenerator<T> {
+async function* flatten<T>(groups: AsyncIterable<readonly T[]>): AsyncGenerator<T> {
   for await (const group of groups) yield* group;
 }
 
-/** Yields the arguments, then the input. Consecutive lines of one filing are one line. */
-async function* linesOf(
+/**
+ * Yields the arguments, then the lines of the input. Of consecutive lines with the same accession number only the first
+ * is yielded, because the input may have one line per file.
+ */
+async function* readAllLines(
   accessions: readonly AccessionNumber[],
   input: Readable | undefined,
   warn: (message: string) => void,

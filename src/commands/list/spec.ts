@@ -10,7 +10,7 @@ export const OPTIONS = options({
     value: 'GLOB',
     repeatable: true,
     help: 'list only names that match',
-    longHelp: 'Quote it. It can contain *, ?, [a-z], [!a], {a,b} and \\.',
+    longHelp: 'Quote GLOB, so that the shell does not expand it. It can contain *, ?, [a-z], [!a], {a,b} and \\.',
   },
   exclude: { kind: TEXT, value: 'GLOB', repeatable: true, help: 'leave out names that match' },
   long: {
@@ -24,7 +24,8 @@ export const OPTIONS = options({
     kind: SWITCH,
     short: '0',
     help: 'end each record with NUL instead of a line break',
-    longHelp: 'Names are then exact, for xargs -0. Otherwise control characters are printed as \\x1b or \\n.',
+    longHelp:
+      'Names are then printed exactly as they are, for xargs -0. Otherwise control characters are escaped, such as \\x1b or \\n.',
   },
   query: { kind: QUERY, value: 'NAME=VALUE', repeatable: true, help: 'add a parameter to the request' },
 });
@@ -39,11 +40,14 @@ export const LIST = command({
   arguments: [{ name: 'ACCESSION', variadic: true, help: 'accession numbers, such as 0001234567-24-000001' }],
   options: OPTIONS,
   examples: [
-    ['filings list 0001234567-24-000001', 'a table on a terminal, one name per line elsewhere'],
-    ["filings list 0001234567-24-000001 --include 'ex*' --json", 'the exhibits, as JSON Lines'],
-    ['filings list --input accessions.txt > names.tsv', 'many filings: accession number, tab, name'],
-    ['filings list 0001234567-24-000001 -0 | xargs -0 -n 1 echo', 'safe for any file name'],
-    ['filings list 0001234567-24-000001 --json | filings download -i - -d filing', 'download what is listed'],
+    ['filings list 0001234567-24-000001', 'list the files of a filing'],
+    ["filings list 0001234567-24-000001 --include 'ex*' --json", 'list the exhibits as JSON Lines'],
+    ['filings list --input accessions.txt > names.tsv', 'list many filings: accession number, tab, name'],
+    [
+      'filings list 0001234567-24-000001 -0 | xargs -0 -n 1 echo',
+      'run a command for each name, even with blanks in it',
+    ],
+    ['filings list 0001234567-24-000001 --json | filings download -i - -d filing', 'download the listed files'],
   ],
   asksService: true,
   load: () => import('./run.ts'),

@@ -1,4 +1,5 @@
-// Runs `serve`: reads the keys, starts the stand-in service, says which key it wants, and waits for a signal.
+// Runs `serve`: reads the keys, starts the sandbox, prints its URL and where its API key comes from, and waits for a
+// signal.
 import { readdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { onAbort } from '../../abort.ts';
@@ -21,20 +22,18 @@ import type { OPTIONS } from './spec.ts';
 
 const DEFAULT_KEY = 'sandbox-key';
 
-/**
- * Serves until the first signal. Returns 0, because a signal is its normal end. Throws `usage` and errors of listening.
- */
+/** Serves until the first signal, which is its normal end, so the exit status is 0. Throws `usage` and `local_io`. */
 export async function run({ args, options, flags }: Invocation<typeof OPTIONS>, world: World): Promise<number> {
-  // With `--sandbox` in force, the settings would ignore the key.
+  // With `--sandbox` (or FILINGS_SANDBOX=1), the settings would ignore the API key.
   const { settings, rawSettings } = await resolveSettings({ ...flags, sandbox: false }, world);
   guardStream(world.stderr);
   const log = createLogger(settings, world.secrets, (line) => world.stderr.write(line));
   const { host } = options;
   if (args[0] === '')
-    throw new FilingsError('usage', 'must be a folder, but is empty', { subject: { name: 'DIRECTORY' } });
-  // An empty host would listen on every address.
+    throw new FilingsError('usage', 'must be a directory, but is empty', { subject: { name: 'DIRECTORY' } });
+  // With an empty host, Node would listen on every address.
   if (!/^[\w.:%-]+$/.test(host)) throw valueError('--host', 'must be an address or a name of this machine', host);
-  // A key of the config file belongs to the real service.
+  // A key in the config file belongs to the real service.
   const keySetting = [rawSettings.get('apiKey'), rawSettings.get('apiKeyFile')].find(
     (setting) => setting && /^(flag|env)$/.test(setting.sourceKind),
   );
@@ -52,13 +51,13 @@ export async function run({ args, options, flags }: Invocation<typeof OPTIONS>, 
     log: (line) => log('log', markForeign(line)),
   });
   try {
-    if (!isLoopback(host)) log('warning', `other machines may reach ${host}, and anyone in between can read the keys`);
-    log('note', `the API key is ${keySetting === undefined ? DEFAULT_KEY : `that of ${keySetting.source}`}`);
+    if (!isLoopback(host)) log('warning', `other machines can reach ${host}, and anyone in between can read the keys`);
+    log('note', `the API key ${keySetting === undefined ? `is ${DEFAULT_KEY}` : `comes from ${keySetting.source}`}`);
     const accession = (await readdir(directory)).sort().find((name) => asAccession(name) === name);
-    // Whoever gives keys of their own knows how to pass them, and pages must be described first.
+    // With other keys than the default the command would need them, and pages must be described in the config first.
     if (accession && keySetting === undefined && jwtKeys.length === 0 && options.pages === undefined)
       log('note', `try it: filings list ${accession} --base-url ${sandbox.url} --api-key ${DEFAULT_KEY}`);
-    // A program that waits for the URL on stdout finds these messages on stderr, before the request log.
+    // The URL comes last, so that a program that waits for it can expect the messages above on stderr already.
     await write(world.stdout, `${sandbox.url}\n`);
     await new Promise((resolve) => onAbort(world.interrupt, resolve));
   } finally {
@@ -67,13 +66,12 @@ export async function run({ args, options, flags }: Invocation<typeof OPTIONS>, 
   return 0;
 }
 
-/** Returns the key. Throws `usage` if other machines could use the default key, which is public. */
 async function readKey(host: string, source: Settings['keySource'], world: World): Promise<string> {
   const key = source ? await readSecret(source, 'API key', world) : DEFAULT_KEY;
   if (isLoopback(host) || key !== DEFAULT_KEY) return key;
-  throw new FilingsError('usage', 'other machines may reach it, and the default key is public', {
+  throw new FilingsError('usage', 'other machines can reach this address, and the default key is public', {
     subject: { name: `--host ${host}` },
-    hint: 'give it its own key: --api-key-file FILE or FILINGS_API_KEY',
+    hint: 'set your own key with --api-key-file FILE or FILINGS_API_KEY',
   });
 }
 

@@ -8,13 +8,13 @@ export const OPTIONS = options({
     kind: TEXT,
     value: 'ADDRESS',
     default: '127.0.0.1',
-    help: 'listen on this address; beyond loopback it needs its own key',
+    help: 'listen on this address; beyond loopback, set your own key',
   },
   port: {
     kind: count(0, 65_535, 8787),
     value: 'PORT',
     default: '8787',
-    help: 'listen on this port; 0 takes a free one',
+    help: 'listen on this port; 0 picks a free one',
   },
   jwtKey: { kind: FILE, value: 'PUBLIC', repeatable: true, help: 'also require a JWT that this public key verifies' },
   jwtSecret: { kind: FILE, value: 'FILE', help: 'also require a JWT that this HMAC secret verifies' },
@@ -27,18 +27,18 @@ export const SERVE = command({
   arguments: [
     {
       name: 'DIRECTORY',
-      help: 'files laid out as DIRECTORY/ACCESSION/FILE (default: the sample filings)',
+      help: 'serve DIRECTORY/ACCESSION/FILE (default: sample filings)',
     },
   ],
   options: OPTIONS,
   description: [
-    'It answers as the service does: it accepts every way of passing the key, JWTs and ranges, and sends the same kinds of errors. The first line of stdout is its base URL. Requests are logged on stderr, without secrets.',
-    'The key comes from --api-key, --api-key-file or their environment variables (default: sandbox-key), but never from the config file.',
+    'It behaves like the service: it accepts the API key wherever --key-in can put it, verifies JWTs, supports ranges, and sends errors of the same kinds. The first line on stdout is its base URL. It logs requests to stderr, without secrets.',
+    'The key comes from --api-key, --api-key-file or their environment variables, and never from the config file. The default is sandbox-key.',
   ],
   examples: [
-    ['filings serve --port 0', 'the sample filings on a free port'],
-    ['filings serve mirror --port 0', 'your own files, laid out as mirror/ACCESSION/FILE'],
-    ['filings serve --port 0 --pages 2', 'listings in pages, to try a description of them'],
+    ['filings serve --port 0', 'serve the sample filings on a free port'],
+    ['filings serve mirror --port 0', 'serve your own files from mirror/ACCESSION/FILE'],
+    ['filings serve --port 0 --pages 2', 'split listings into pages, to try out the listing setting'],
   ],
   load: () => import('./run.ts'),
 });

@@ -3,12 +3,12 @@
 import { FilingsError } from '../../errors.ts';
 import type { KeyFiles } from '../../jwt/keys.ts';
 import { MAX_TOKEN_LENGTH, type Refusal } from '../../jwt/token.ts';
-import { typedPath } from '../../paths.ts';
+import { resolveTypedPath } from '../../paths.ts';
 import type { Invocation } from '../../spec/command.ts';
-import { readStdin, requireOneUser, withPrompt } from '../../stdio/input.ts';
+import { readStdin, refuseSharedStream, withPrompt } from '../../stdio/input.ts';
 import { write } from '../../stdio/output.ts';
 import { printableJson, printableJsonText } from '../../terminal/printable.ts';
-import { textOf } from '../../text.ts';
+import { decodeText } from '../../text.ts';
 import type { World } from '../../world.ts';
 import type { KEY_OPTIONS } from './spec.ts';
 
@@ -25,11 +25,11 @@ export async function resolveKeyFiles(
   const { key, secretFile, passphraseFile } = options;
   const keyUser = key === '-' ? '--key -' : secretFile === '-' && '--secret-file -';
   const others = [flags.apiKeyFile === '-' && '--api-key-file -', flags.jwtFile === '-' && '--jwt-file -'];
-  requireOneUser('stdin', [keyUser, tokenUser, ...others]);
+  refuseSharedStream('stdin', [keyUser, tokenUser, ...others]);
   const read = () => readStdin(world.stdin, String(keyUser), world.interrupt);
   const prompt = `paste the ${key === '-' ? 'key' : 'secret'}, then press Ctrl-D:`;
   const stdin = keyUser ? await withPrompt(world, prompt, read) : undefined;
-  const absolute = (path: string | undefined) => path && typedPath(path, world);
+  const absolute = (path: string | undefined) => path && resolveTypedPath(path, world);
   return { keyFile: absolute(key), secretFile: absolute(secretFile), passphraseFile: absolute(passphraseFile), stdin };
 }
 
@@ -43,7 +43,7 @@ export async function readTokenInput(argument: string | undefined, world: World)
   if (!isStdin(argument)) return argument;
   const read = () => readStdin(world.stdin, 'token', world.interrupt, { maxBytes: 2 * MAX_TOKEN_LENGTH, isLine: true });
   const bytes = await withPrompt(world, 'paste the token, then press Enter:', read);
-  return textOf(bytes).replace(/\r?\n$/, '');
+  return decodeText(bytes).replace(/\r?\n$/, '');
 }
 
 /**

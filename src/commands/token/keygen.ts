@@ -2,7 +2,7 @@
 import { createNewFiles, type NewFile } from '../../disk/atomic-write.ts';
 import { FilingsError } from '../../errors.ts';
 import { generateKey } from '../../jwt/keygen.ts';
-import { typedPath } from '../../paths.ts';
+import { resolveTypedPath } from '../../paths.ts';
 import { printMessage } from '../../session/presentation.ts';
 import type { Invocation } from '../../spec/command.ts';
 import { write } from '../../stdio/output.ts';
@@ -15,11 +15,11 @@ export async function run({ options, flags }: Invocation<typeof KEYGEN_OPTIONS>,
   if (alg === undefined || out === undefined)
     throw new FilingsError('usage', 'give both --alg ALG and --out FILE', { subject: { name: 'token keygen' } });
   const { signingKey, publicKey } = await generateKey(alg, format, kid);
-  const outPath = typedPath(out, world);
+  const outPath = resolveTypedPath(out, world);
   const files: NewFile[] = [{ path: outPath, bytes: signingKey, mode: 0o600 }];
   if (publicFile !== undefined) {
     const subject = { name: '--public' };
-    const path = typedPath(publicFile, world);
+    const path = resolveTypedPath(publicFile, world);
     if (publicKey === undefined)
       throw new FilingsError('usage', `${alg.name} uses a secret, and has no public key`, { subject });
     if (path === outPath) throw new FilingsError('usage', 'is the same file as --out', { subject });

@@ -4,7 +4,7 @@ import { FilingsError } from '../../errors.ts';
 import { requireFit } from '../../jwt/key-fit.ts';
 import { findLineBreakWarning, readJwtKey } from '../../jwt/keys.ts';
 import { DEFAULT_LIFETIME, mintToken, parseRecipeAlgorithm, type TokenRecipe } from '../../jwt/sign.ts';
-import { typedPath } from '../../paths.ts';
+import { resolveTypedPath } from '../../paths.ts';
 import { printMessage } from '../../session/presentation.ts';
 import { resolveSettings } from '../../settings/resolve.ts';
 import type { Flags, Invocation } from '../../spec/command.ts';
@@ -24,7 +24,7 @@ export async function run(invocation: Invocation<typeof SIGN_OPTIONS>, world: Wo
   const hasKey = optionFiles.keyFile !== undefined || optionFiles.secretFile !== undefined;
   const recipe = hasKey ? {} : await readConfiguredRecipe(flags, world);
   const files = hasKey ? optionFiles : { ...recipe, passphraseFile: optionFiles.passphraseFile };
-  const out = options.out === undefined ? undefined : typedPath(options.out, world);
+  const out = options.out === undefined ? undefined : resolveTypedPath(options.out, world);
   if (out !== undefined && [files.keyFile, files.secretFile, files.passphraseFile].includes(out)) {
     throw new FilingsError('usage', `${out} is the file that the key is read from`, { subject: { name: '--out' } });
   }

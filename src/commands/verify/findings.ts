@@ -1,5 +1,5 @@
-// Collects the findings of `verify`: takes them one by one, and gives the lines for stdout, the counts, and the error
-// with the command that repairs what can be repaired.
+// Collects the findings of `verify`: formats a line for each, counts them, and makes the summary and the error, whose
+// hint is a command that repairs the files if one command can.
 import { posix } from 'node:path';
 import type { Finding } from '../../checksums/verify.ts';
 import { FilingsError } from '../../errors.ts';
@@ -15,7 +15,7 @@ export class Findings {
   readonly #roots: readonly string[];
   readonly #platform: string;
   readonly #json: boolean;
-  /** Whether one command would download all missing and changed files to their paths. */
+  /** Whether the command of the hint would download every missing or changed file to the path at which it belongs. */
   #canRepair: boolean;
 
   constructor(roots: readonly string[], platform: string, json: boolean) {
@@ -25,27 +25,27 @@ export class Findings {
     this.#canRepair = roots.length === 1;
   }
 
-  /** Counts a finding. Returns its line, or an empty string if it has none. */
+  /** Returns the line to print, or an empty string if there is none. */
   add({ result, path, reason }: Finding): string {
     this.counts[result] += 1;
     if (result === 'same' || result === 'unreadable') return '';
-    const shown = withSlashes(path, this.#platform);
-    // A finding with a reason is not about a file of a filing, so no download can bring it back.
-    const file = reason === undefined ? fileAt(shown) : undefined;
+    const slashedPath = withSlashes(path, this.#platform);
+    // A finding with a reason is about a SHA256SUMS or an invalid name in it, so there is nothing to download.
+    const file = reason === undefined ? parseFilePath(slashedPath) : undefined;
     if (result === 'missing' || result === 'changed')
-      this.#canRepair &&= shown === this.#repairedPath(file?.accession_no, file?.file_name);
+      this.#canRepair &&= slashedPath === this.#repairPath(file?.accession_no, file?.file_name);
     return this.#json
-      ? `${printableJson({ v: 1, path: shown, result, ...file })}\n`
-      : `${result}\t${printable(shown)}\n`;
+      ? `${printableJson({ v: 1, path: slashedPath, result, ...file })}\n`
+      : `${result}\t${printable(slashedPath)}\n`;
   }
 
-  /** Returns the path to which the command of the hint downloads a file. */
-  #repairedPath(accession = '', fileName = ''): string {
+  /** Returns the path to which the command of the hint would download a file. */
+  #repairPath(accession = '', fileName = ''): string {
     const root = withSlashes(this.#roots[0] ?? '', this.#platform);
-    return posix.join(root, isFiling(root) ? '' : accession, fileName);
+    return posix.join(root, isFilingDirectory(root) ? '' : accession, fileName);
   }
 
-  /** Returns the error of the run, or undefined if all files are as listed. */
+  /** Returns undefined if all files match. */
   error(): FilingsError | undefined {
     const { missing, changed, damaged, unreadable, directories } = this.counts;
     const failure = (code: 'integrity' | 'local_io' | 'usage', reason: string, hint?: string) =>
@@ -53,27 +53,26 @@ export class Findings {
     if (missing + changed > 0)
       return failure('integrity', this.summary(), this.#canRepair ? repairHint(this.#roots[0] ?? '') : undefined);
     if (damaged > 0) {
-      const hint =
-        'delete unreadable lines, then download again with --checksums, which lists the files without a line';
+      const hint = 'delete the unreadable lines, then download again with --checksums, which lists the files again';
       return failure('integrity', this.summary(), hint);
     }
     if (unreadable > 0) return failure('local_io', this.summary());
     if (directories > 0) return undefined;
-    const hint = 'download --checksums keeps one in each directory, and sha256sum can make one';
+    const hint = 'filings download --checksums writes one in each directory, and sha256sum can make one';
     return failure('usage', 'there is no SHA256SUMS in or below these directories', hint);
   }
 
-  /** Returns the last line on stderr. It states only the counts that are not zero. */
+  /** Leaves out counts that are zero. */
   summary(): string {
     const { same, directories, bytes } = this.counts;
     const scope = `in ${counted(directories, 'directory', 'directories')}`;
-    const parts = [`${same} of ${this.#files} files are as listed, ${scope} (${humanBytes(bytes)})`];
+    const parts = [`${same} of ${this.#files} files match their checksums ${scope} (${humanBytes(bytes)})`];
     for (const result of ['missing', 'changed', 'unlisted', 'damaged', 'torn', 'unreadable'] as const)
       if (this.counts[result] > 0) parts.push(`${this.counts[result]} ${result}`);
     return parts.join(', ');
   }
 
-  /** Returns the last line on stdout with `--json`. */
+  /** The last line on stdout with `--json`. */
   summaryLine(ms: number, exitCode: number): string {
     const summary = { ...this.counts, files: this.#files, ms: Math.round(ms), exit_code: exitCode };
     return `${printableJson({ v: 1, summary })}\n`;
@@ -85,20 +84,20 @@ export class Findings {
   }
 }
 
-/** Returns the filing and file name that a path states, or undefined if no segment is an accession number. */
-function fileAt(path: string) {
+/** Returns undefined if no segment of the path is an accession number. */
+function parseFilePath(path: string) {
   const segments = path.split('/');
   const file_name = segments.pop() ?? '';
   const accession_no = segments.map(asAccession).findLast(Boolean);
   return accession_no && { accession_no, file_name };
 }
 
-/** Returns whether a directory is that of one filing. */
-const isFiling = (root: string) => asAccession(posix.basename(root)) !== undefined;
+const isFilingDirectory = (root: string) => asAccession(posix.basename(root)) !== undefined;
 
 function repairHint(root: string): string {
   const directory = shellWord(root);
-  const layout = isFiling(root) ? " --layout '{file_name}'" : '';
+  // In the directory of a filing, files have no directory of their own for the accession number.
+  const layout = isFilingDirectory(root) ? " --layout '{file_name}'" : '';
   const download = `filings download -i - -d ${directory}${layout} --checksums --if-exists overwrite`;
   return `to download these files again: filings verify ${directory} --json | ${download}`;
 }

@@ -1,8 +1,8 @@
-// Runs `verify`: takes directories, hashes what their SHA256SUMS list, prints each difference as soon as it is found,
-// and throws the error that sums them up.
+// Runs `verify`: hashes the files that each SHA256SUMS lists, and prints each difference as soon as it is found. The
+// error or the note at the end sums them up.
 import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { FINAL_OUTPUT_GRACE_MS, within, yieldToEventLoop } from '../../abort.ts';
+import { FINAL_OUTPUT_GRACE_MS, withTimeLimit, yieldToEventLoop } from '../../abort.ts';
 import { findDirectories } from '../../checksums/find.ts';
 import { type Finding, type OnHashed, verifyDirectory } from '../../checksums/verify.ts';
 import { readError, systemReason } from '../../disk/failure.ts';
@@ -15,7 +15,7 @@ import type { World } from '../../world.ts';
 import { Findings } from './findings.ts';
 import type { OPTIONS } from './spec.ts';
 
-/** Verifies the directories. Returns 0, or throws the error of the run. */
+/** Returns 0, or throws an error if any file is missing or changed. */
 export async function run({ args, options, flags }: Invocation<typeof OPTIONS>, world: World): Promise<number> {
   const { monotonic, sleep, interrupt: signal } = world;
   const { settings } = await resolveSettings(flags, world);
@@ -52,9 +52,9 @@ export async function run({ args, options, flags }: Invocation<typeof OPTIONS>, 
     const error = stoppedBy ?? findings.error();
     const lastLine = options.json ? findings.summaryLine(monotonic() - startedAt, error?.exitStatus ?? 0) : '';
     await (stoppedBy
-      ? within(FINAL_OUTPUT_GRACE_MS, sleep, (until) => print(lastLine, until))
+      ? withTimeLimit(FINAL_OUTPUT_GRACE_MS, sleep, (until) => print(lastLine, until))
       : print(lastLine, signal));
-    // The message of a failure is the same summary.
+    // Otherwise the error has the summary as its message.
     if (stoppedBy || !error) progress.note(findings.summary());
     if (error) throw error;
     return 0;
@@ -63,7 +63,7 @@ export async function run({ args, options, flags }: Invocation<typeof OPTIONS>, 
   }
 }
 
-/** Yields the findings in all directories, and counts those with a SHA256SUMS. Throws the signal's reason. */
+/** Counts the directories that have a SHA256SUMS. Throws the signal's reason. */
 async function* findAll(
   roots: readonly string[],
   { cwd, platform, interrupt }: Pick<World, 'cwd' | 'platform' | 'interrupt'>,
@@ -82,12 +82,12 @@ async function* findAll(
 
 function requireDirectory(path: string, cwd: string): void {
   try {
-    // The final `/.` makes the call fail for anything but a directory, except on Windows.
+    // `/.` makes the call fail with ENOTDIR for anything but a directory, except on Windows.
     statSync(path && `${resolve(cwd, path)}/.`);
   } catch (cause) {
     throw new FilingsError('usage', `cannot be opened: ${systemReason(cause)}`, {
       subject: { path: path || "''" },
-      hint: 'name the directory that was downloaded to',
+      hint: 'pass the directory with the downloaded files',
       cause,
     });
   }

@@ -1,17 +1,18 @@
+// The options and the help of `filings verify`.
 import { command } from '../../spec/command.ts';
 import { SWITCH } from '../../spec/kind.ts';
 import { options } from '../../spec/option.ts';
 
 export const OPTIONS = options({
-  json: { kind: SWITCH, help: 'print JSON Lines: what is not as listed, then a summary' },
+  json: { kind: SWITCH, help: 'print JSON Lines: each difference, then a summary' },
 });
 
 export const VERIFY = command({
   name: 'verify',
   summary: 'check downloaded files against their SHA256SUMS, offline',
   description: [
-    "Finds every SHA256SUMS in and below DIRECTORY, hashes the files that they list, and prints 'missing', 'changed' or 'unlisted', a tab and the path of each file that is not as listed. A SHA256SUMS with an unreadable line or without entries is 'damaged'; one whose last line is incomplete is 'torn', which is no failure.",
-    'Exit status 9: a file is missing or changed, or a SHA256SUMS is damaged; 2: there is no SHA256SUMS at all.',
+    "Finds every SHA256SUMS in and below DIRECTORY and hashes the files listed there. For each file that is missing, changed or not listed, prints 'missing', 'changed' or 'unlisted', a tab and the path. A SHA256SUMS that has an unreadable line or no entries is 'damaged'. One whose last line is incomplete is 'torn', which is not a failure.",
+    'The exit status is 9 if a file is missing or changed or a SHA256SUMS is damaged, and 2 if there is no SHA256SUMS at all.',
   ],
   arguments: [
     {
@@ -23,11 +24,11 @@ export const VERIFY = command({
   ],
   options: OPTIONS,
   examples: [
-    ['filings verify exhibits', 'check that all files are there and unchanged'],
-    ['filings verify mirror --json > findings.jsonl', 'for a program'],
+    ['filings verify exhibits', 'check that no file is missing or changed'],
+    ['filings verify mirror --json > findings.jsonl', 'write the differences for another program'],
     [
       'filings verify mirror --json | filings download -i - -d mirror --checksums --if-exists overwrite',
-      'repair a mirror',
+      'download missing and changed files again',
     ],
   ],
   load: () => import('./run.ts'),
