@@ -3,7 +3,7 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { build } from 'esbuild';
-import { thirdPartyLicences } from './licences.js';
+import { thirdPartyLicences } from './licenses.js';
 
 const root = join(import.meta.dirname, '..');
 

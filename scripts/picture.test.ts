@@ -144,10 +144,10 @@ function runsOf({ buffer: { active } }: Terminal): readonly Run[] {
   return runs.filter(({ text }) => text.trim() !== '');
 }
 
-/** The classes of a cell. Throws for a colour that the picture lacks. */
+/** The classes of a cell. Throws for a color that the picture lacks. */
 function styleOf(cell: IBufferCell): string {
   const color = cell.isFgDefault() ? '' : { 1: 'red', 2: 'green', 6: 'cyan' }[cell.getFgColor()];
-  if (color === undefined) throw new Error(`the picture has no colour ${cell.getFgColor()}`);
+  if (color === undefined) throw new Error(`the picture has no color ${cell.getFgColor()}`);
   return [color, cell.isBold() && 'bold', cell.isDim() && 'faint'].filter(Boolean).join(' ');
 }
 

@@ -1,76 +1,75 @@
-// Runs a batch: takes items from the selection, follows the plan of each file, and passes the results to the recorder.
-// A failed file does not end the batch; a signal, a limit or an error that all further files would have does.
+// Runs a batch: takes items from the selection, plans each file, carries the plan out, and passes the outcome to the
+// recorder. A failed file does not stop a batch. A batch stops in one of two ways:
+// - It cancels the downloads in progress, after a signal, the deadline, or an error that would fail all other files.
+// - It only starts no more downloads, after a limit is reached or the input cannot be read further.
 import { setImmediate } from 'node:timers/promises';
 import { createAbortController, MAX_SLICE_MS, onAbort } from '../abort.ts';
 import { FilingsError } from '../errors.ts';
 import { type Outcome, outcomeWithoutRequest } from '../transfer/outcome.ts';
 import type { World } from '../world.ts';
-import { decidedOutcome, type FileDeps, type PlannedFile, planOf, save } from './files.ts';
+import { carryOut, type FileDeps, outcomeWithoutWork, type PlannedFile, planFile } from './files.ts';
 import type { Item } from './item.ts';
 import type { Recorder } from './recorder.ts';
 import { Selection, type SelectionOptions } from './selection.ts';
 import { type BatchEnd, StopRule } from './verdict.ts';
 
-/**
- * One of `--jobs` is held while a file needs the service. A small file whose bytes have all arrived needs only the
- * disk. It is completed while the next files download, because otherwise the latency of the service and the flushes of the
- * disk would add up. With a single job, files end in the order of the input.
- */
-const MAX_COMPLETING_PER_JOB = 4;
-const MAX_COMPLETING = 64;
-const MAX_COMPLETING_BYTES = 1 << 20;
+// A file uses one of `--jobs` only while it needs the service. When all bytes of a small file have arrived, the next
+// download starts, and the disk flushes the small file meanwhile. Otherwise the latency of the service and of the flushes
+// would add up. With `--jobs 1` there is no such overlap, so files end in the order of the input.
+const MAX_FLUSHING_PER_JOB = 4;
+const MAX_FLUSHING = 64;
+/** A larger file keeps its job until it is flushed. */
+const MAX_FLUSHING_BYTES = 1 << 20;
 
 interface BatchOptions {
   readonly selection: SelectionOptions;
   readonly files: FileDeps;
   readonly recorder: Recorder;
-  /** Aborts on a signal of the system and at the deadline. */
+  /** Aborts on SIGINT, SIGTERM or SIGHUP, and at the deadline. */
   readonly signal: AbortSignal;
   readonly world: Pick<World, 'monotonic' | 'sleep'>;
 }
 
-/** One run over all items of a selection. */
 export class Batch {
   readonly #selection: Selection;
   readonly #options: BatchOptions;
   readonly #running = new Map<PlannedFile, Promise<void>>();
-  /** The running files that hold a job. */
-  readonly #fetching = new Set<PlannedFile>();
-  readonly #stop = createAbortController();
-  readonly #rule: StopRule;
-  /** The error after which nothing more starts, although downloads in progress end normally. */
-  #closeReason: FilingsError | undefined;
-  /** Number of files that have started or ended. */
-  #handled = 0;
-  #wake = () => {};
-  #end = () => {};
+  /** Those of the running files that use a job. */
+  readonly #usingJob = new Set<PlannedFile>();
+  /** Aborts to cancel the downloads in progress. */
+  readonly #cancellation = createAbortController();
+  readonly #stopRule = new StopRule('file');
+  /** Why no more downloads start, although those in progress end normally. */
+  #drainReason: FilingsError | undefined;
+  /** Number of files and of failed listings that are recorded. */
+  #recorded = 0;
+  #onJobFree = () => {};
+  #onStop = () => {};
 
   constructor(options: BatchOptions) {
     this.#options = options;
-    this.#selection = new Selection(options.selection, this.#stop.signal);
-    this.#rule = new StopRule('file');
-    options.recorder.onError = (error) => this.#stopBy(error);
+    this.#selection = new Selection(options.selection, this.#cancellation.signal);
+    options.recorder.onError = (error) => this.#cancel(error);
   }
 
-  /** What is known about the files of the run. */
   get tally() {
     return this.#selection.tally;
   }
 
-  /** Returns why and how the batch ended. Throws only defects. */
+  /** Returns why the batch stopped, if it did. Throws only defects. */
   async run(): Promise<BatchEnd> {
     const { signal, recorder, world } = this.#options;
-    const unsubscribe = onAbort(signal, (reason) => this.#stopBy(reason));
-    await this.#processAll().catch((error) => this.#stopBy(error));
+    const unsubscribe = onAbort(signal, (reason) => this.#cancel(reason));
+    await this.#processAll().catch((error) => this.#cancel(error));
     await Promise.all(this.#running.values());
-    await recorder.finish().catch((error) => this.#stopBy(error));
+    await recorder.finish().catch((error) => this.#cancel(error));
     unsubscribe();
-    const stoppedBy: unknown = this.#stop.signal.reason ?? this.#closeReason;
+    const stoppedBy: unknown = this.#cancellation.signal.reason ?? this.#drainReason;
     if (stoppedBy === undefined) return { stoppedBy, notStarted: 0 };
     if (!(stoppedBy instanceof FilingsError)) throw stoppedBy;
-    await this.#selection.ahead.waitForInput(world.sleep);
-    const { files, pending, isRead } = this.tally;
-    return { stoppedBy, notStarted: isRead ? files + pending - this.#handled : undefined };
+    await this.#selection.readAhead.waitForEnd(world.sleep);
+    const { files, pending, hasInputEnded } = this.tally;
+    return { stoppedBy, notStarted: hasInputEnded ? files + pending - this.#recorded : undefined };
   }
 
   async #processAll(): Promise<void> {
@@ -78,9 +77,9 @@ export class Batch {
     const items = this.#selection.items();
     let sliceStart = world.monotonic();
     for (;;) {
-      const next = await this.#orEnd(items.next()).catch((error) => {
+      const next = await this.#unlessStopped(items.next()).catch((error) => {
         if (!(error instanceof FilingsError)) throw error;
-        this.#close(error);
+        this.#drain(error);
       });
       if (!next || next.done || this.#isStopped) return;
       for (const item of next.value) {
@@ -89,7 +88,7 @@ export class Batch {
           sliceStart = world.monotonic();
         }
         if (recorder.hasBacklog) await recorder.flush();
-        // No promise if there is nothing to wait for, because a promise for each existing file costs time.
+        // `#process` returns no promise for an existing file, because awaiting one for each takes time.
         const processing = this.#process(item);
         if (processing) await processing;
         if (this.#isStopped) return;
@@ -97,60 +96,63 @@ export class Batch {
     }
   }
 
-  /** Returns undefined once nothing more starts. `Promise.race` would keep the result of each call in memory. */
-  #orEnd<T>(work: Promise<T>): Promise<T | undefined> {
+  /**
+   * Returns the result of `work`, or undefined as soon as the batch stops. Not by `Promise.race` with one promise for the
+   * whole batch, because that promise would keep the results of all calls in memory.
+   */
+  #unlessStopped<T>(work: Promise<T>): Promise<T | undefined> {
     return new Promise((resolve, reject) => {
-      this.#end = () => resolve(undefined);
+      this.#onStop = () => resolve(undefined);
       work.then(resolve, reject);
     });
   }
 
   get #isStopped(): boolean {
-    return this.#stop.signal.aborted || this.#closeReason !== undefined;
+    return this.#cancellation.signal.aborted || this.#drainReason !== undefined;
   }
 
   #process(item: Item): Promise<void> | void {
     const { files } = this.#options;
-    if (item.kind !== 'file') return this.#record(item, failureOf(item));
-    const planned = planOf(item, files);
-    const outcome = decidedOutcome(planned, files);
-    if (outcome) return this.#record(item, outcome);
+    if (item.kind !== 'file') return this.#record(item, failedOutcome(item));
+    const planned = planFile(item, files);
+    const decided = outcomeWithoutWork(planned, files);
+    if (decided) return this.#record(item, decided);
     if (planned.plan.kind !== 'skip') return this.#start(planned);
-    // Waits here, so that the next files reuse the facts about the directory.
-    return save(planned, files, this.#stop.signal).then((kept) => this.#record(item, kept));
+    // The next file is planned only after this one, because it reuses what is then known about the directory.
+    return carryOut(planned, files, this.#cancellation.signal).then((outcome) => this.#record(item, outcome));
   }
 
   get #isFull(): boolean {
     const { jobs } = this.#options.selection;
-    const most = jobs + Math.min(MAX_COMPLETING, MAX_COMPLETING_PER_JOB * (jobs - 1));
-    return this.#fetching.size >= jobs || this.#running.size >= most;
+    const maxRunning = jobs + Math.min(MAX_FLUSHING, MAX_FLUSHING_PER_JOB * (jobs - 1));
+    return this.#usingJob.size >= jobs || this.#running.size >= maxRunning;
   }
 
   async #start(planned: PlannedFile): Promise<void> {
     const { files } = this.#options;
     while (!this.#isStopped && this.#isFull) {
       await new Promise<void>((resolve) => {
-        this.#wake = resolve;
+        this.#onJobFree = resolve;
       });
     }
-    if (planned.plan.kind === 'fetch' && files.limits.reached) this.#close(files.limits.reached);
+    if (planned.plan.kind === 'fetch' && files.limits.reached) this.#drain(files.limits.reached);
     if (this.#isStopped) return;
-    this.#fetching.add(planned);
-    const release = () => {
-      this.#fetching.delete(planned);
-      this.#wake();
+    this.#usingJob.add(planned);
+    const releaseJob = () => {
+      this.#usingJob.delete(planned);
+      this.#onJobFree();
     };
     const onFetched = (bytes: number) => {
-      // The rule counts responses in their order. Files that are requested later may end before this one.
-      this.#rule.check(undefined);
-      if (bytes <= MAX_COMPLETING_BYTES) release();
+      // Tells the rule about the response now, because files that are requested later may end before this one.
+      this.#stopRule.record(undefined);
+      if (bytes <= MAX_FLUSHING_BYTES) releaseJob();
     };
-    const running = save(planned, files, this.#stop.signal, onFetched)
+    const running = carryOut(planned, files, this.#cancellation.signal, onFetched)
       .then((outcome) => this.#record(planned.item, outcome))
-      .catch((error) => this.#stopBy(error))
+      .catch((error) => this.#cancel(error))
       .then(() => {
         this.#running.delete(planned);
-        release();
+        releaseJob();
       });
     this.#running.set(planned, running);
   }
@@ -158,37 +160,37 @@ export class Batch {
   #record(item: Item, outcome: Outcome | undefined): void {
     const { recorder } = this.#options;
     const error = outcome?.error;
-    if (item.kind === 'unlisted' && error?.code === 'limit') this.#close(error);
-    const isStopReason = error && error === (this.#stop.signal.reason ?? this.#closeReason);
-    // A listing that the end of the run has cancelled was not started, but a file was in progress.
-    if (isStopReason && item.kind === 'unlisted') return;
-    if (item.kind !== 'duplicate' && item.kind !== 'unmatched') this.#handled += 1;
-    if (isStopReason) {
+    if (item.kind === 'unlisted' && error?.code === 'limit') this.#drain(error);
+    const isCancelled = error && error === (this.#cancellation.signal.reason ?? this.#drainReason);
+    // A cancelled file is unfinished. A cancelled listing is not recorded: its filing is one of those not started.
+    if (isCancelled && item.kind === 'unlisted') return;
+    if (item.kind !== 'duplicate' && item.kind !== 'unmatched') this.#recorded += 1;
+    if (isCancelled) {
       recorder.record(item, { ...outcome, result: 'unfinished' }, true);
       return;
     }
-    const isRequested = item.kind === 'unlisted' || (outcome?.attempts ?? 0) > 0;
-    // A file that was not requested says nothing about whether the service can be reached.
-    const stopError = error && (isRequested || error.stopsRun) ? this.#rule.check(error) : undefined;
+    const wasRequested = item.kind === 'unlisted' || (outcome?.attempts ?? 0) > 0;
+    // A file that was never requested shows nothing about the service, so it must not reset the counts of the rule.
+    const stopError = error && (wasRequested || error.stopsRun) ? this.#stopRule.record(error) : undefined;
     recorder.record(item, outcome, stopError !== undefined && stopError === error);
-    if (stopError) this.#stopBy(stopError);
+    if (stopError) this.#cancel(stopError);
   }
 
-  /** Starts nothing more. Only the first reason counts. */
-  #close(reason: FilingsError): void {
-    this.#closeReason ??= reason;
-    this.#end();
-    this.#wake();
+  /** Starts no more downloads, but lets those in progress end. A later reason is ignored. */
+  #drain(reason: FilingsError): void {
+    this.#drainReason ??= reason;
+    this.#onStop();
+    this.#onJobFree();
   }
 
-  /** Cancels the downloads in progress. Only the first reason counts. */
-  #stopBy(error: unknown): void {
-    this.#stop.abort(error);
-    this.#end();
-    this.#wake();
+  /** Cancels the downloads in progress and starts no more. A later reason is ignored. */
+  #cancel(reason: unknown): void {
+    this.#cancellation.abort(reason);
+    this.#onStop();
+    this.#onJobFree();
   }
 }
 
-function failureOf(item: Item): Outcome | undefined {
+function failedOutcome(item: Item): Outcome | undefined {
   return 'error' in item ? outcomeWithoutRequest('failed', null, 0, item.error) : undefined;
 }

@@ -1,36 +1,36 @@
-// The done list (`--done`) is a file that lists the filings that are complete on disk. A later run skips them without a
-// request. A line counts only for a run with the same selection, because another one may choose other files.
+// The done list (`--done`) is a file with a line for each filing whose selected files are all on disk. A later run skips
+// such a filing without a request, but only if its selection is the same, because another selection may need other files.
+// A line is `ACCESSION<TAB>SELECTION<TAB>TIME<TAB>FILES`, where FILES is the number of files. To list a filing again,
+// users delete its line.
 import { createHash } from 'node:crypto';
 import { AppendFile } from '../disk/append.ts';
 import { readRegular } from '../disk/regular-file.ts';
 import { FilingsError } from '../errors.ts';
 import { readWholeLines } from '../input/lines.ts';
 import type { AccessionNumber } from '../service/accession.ts';
-import type { ChosenFiling } from './item.ts';
+import type { SelectedFiling } from './item.ts';
 
 /**
- * Returns 16 hexadecimal digits of SHA-256 over what decides which files a filing has on disk, and where: the service,
- * the globs, the layout, the directory and the query.
+ * Returns the SELECTION of a line: 16 hexadecimal digits of the SHA-256 of everything that decides which files of a
+ * filing are downloaded, and where they go.
  */
-export function selectionId(...parts: readonly (string | readonly unknown[])[]): string {
+export function hashSelection(...parts: readonly (string | readonly unknown[])[]): string {
   return createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 16);
 }
 
-/** A line is `ACCESSION<TAB>SELECTION<TAB>TIME<TAB>FILES`. */
 const LINE = /^([0-9]{10}-[0-9]{2}-[0-9]{6})\t([0-9a-f]{16})\t[0-9T:.Z+-]+\t[0-9]+$/;
-/** A line of this program has 66 bytes. */
+/** A line that this program wrote has up to 66 bytes. */
 const MAX_LINE_BYTES = 200;
 
 export interface DoneListOptions {
   readonly path: string;
-  /** Entries with another selection are ignored. */
+  /** From `hashSelection`. Lines with another selection are ignored. */
   readonly selection: string;
   readonly now: () => number;
-  /** Whether the list is only read, as in a dry run. */
+  /** A dry run neither creates the list nor appends to it. */
   readonly readOnly: boolean;
 }
 
-/** The filings that earlier runs completed, and the file to which this run appends. */
 export class DoneList {
   readonly #options: DoneListOptions;
   readonly #filings = new Set<AccessionNumber>();
@@ -40,7 +40,7 @@ export class DoneList {
     this.#options = options;
   }
 
-  /** Opens the list and reads it. A missing list is created. Throws `local_io` or the signal's reason. */
+  /** Opens the list, creates it if it is missing, and reads it. Throws `local_io` or the signal's reason. */
   static async open(options: DoneListOptions, signal: AbortSignal): Promise<DoneList> {
     const list = new DoneList(options);
     try {
@@ -53,13 +53,12 @@ export class DoneList {
     }
   }
 
-  /** Returns whether a filing is done. */
   has(accession: AccessionNumber): boolean {
     return this.#filings.has(accession);
   }
 
-  /** Appends filings, unless the list is read-only. Throws `local_io`. */
-  async add(filings: readonly Pick<ChosenFiling, 'accession' | 'files'>[]): Promise<void> {
+  /** Appends a line for each filing. Throws `local_io`. */
+  async add(filings: readonly Pick<SelectedFiling, 'accession' | 'files'>[]): Promise<void> {
     const { selection, now } = this.#options;
     const time = new Date(now()).toISOString().replace(/\.\d+/, '');
     const lines = filings.map(({ accession, files }) => `${accession}\t${selection}\t${time}\t${files}\n`);
@@ -79,7 +78,7 @@ export class DoneList {
       for (const line of bytes.toString('latin1').split('\n')) {
         const [, accession, lineSelection] = LINE.exec(line) ?? [];
         if (accession === undefined || lineSelection !== selection) continue;
-        // A copy, because a slice would keep the whole text in memory.
+        // `accession` is a slice, which would keep the whole chunk in memory. The detour through a Buffer copies it.
         this.#filings.add(Buffer.from(accession).toString() as AccessionNumber);
       }
     }

@@ -1,5 +1,5 @@
-// Turns one file of a batch into a plan, and the plan into an outcome. A failure is an outcome, not an exception,
-// because the batch continues with the next file.
+// Plans one file of a batch and carries the plan out. A failure is an outcome and not an exception, because the batch
+// continues with the next file.
 import { basename, dirname } from 'node:path';
 import type { ChecksumFiles } from '../checksums/sums-files.ts';
 import { hashFile } from '../disk/sha256.ts';
@@ -21,12 +21,12 @@ import type { FileItem } from './item.ts';
 import type { Limits, Throttle } from './limits.ts';
 import type { Counts } from './report.ts';
 
-/** The settings and services that all files of a batch share. */
+/** What all files of a batch share. */
 export interface FileDeps {
-  readonly targetOf: (file: FileItem) => DiskTarget;
-  /** Refuses a download that would replace one of the run's own files. */
-  readonly runFileFault: (path: string, displayPath: string) => FilingsError | undefined;
-  /** The target of a single file that is not written to a disk. */
+  readonly findTarget: (file: FileItem) => DiskTarget;
+  /** Returns the error for a download that would replace a file that the run itself uses, such as its report. */
+  readonly findRunFileError: (path: string, displayPath: string) => FilingsError | undefined;
+  /** Stdout, a device or a pipe, if the single file of the run is written there. */
   readonly stream: StreamTarget | undefined;
   readonly fetching: FetchContext;
   readonly checksums: ChecksumFiles | undefined;
@@ -37,35 +37,34 @@ export interface FileDeps {
   readonly isDryRun: boolean;
 }
 
-/** A file of a batch, and what will be done about it. */
 export interface PlannedFile {
   readonly item: FileItem;
   readonly target: DiskTarget;
   readonly plan: FilePlan;
 }
 
-export function planOf(item: FileItem, { targetOf, stream, runFileFault }: FileDeps): PlannedFile {
-  const target = targetOf(item);
+export function planFile(item: FileItem, { findTarget, stream, findRunFileError }: FileDeps): PlannedFile {
+  const target = findTarget(item);
   if (stream) return { item, target, plan: { kind: 'fetch' } };
-  const error = runFileFault(target.path, target.displayPath);
+  const error = findRunFileError(target.path, target.displayPath);
   return { item, target, plan: error ? { kind: 'fail', error } : planFor(target) };
 }
 
-/** Returns the outcome of a plan that needs no work, otherwise undefined. */
-export function decidedOutcome({ item, target, plan }: PlannedFile, deps: FileDeps): Outcome | undefined {
+/** Returns the outcome if the plan needs no work, otherwise undefined. */
+export function outcomeWithoutWork({ item, target, plan }: PlannedFile, deps: FileDeps): Outcome | undefined {
   const { stream, isDryRun, fetching } = deps;
   const path = stream ? null : target.displayPath;
   if (plan.kind === 'fail') return outcomeWithoutRequest('failed', path, 0, plan.error);
   if (isDryRun && plan.kind === 'fetch') return outcomeWithoutRequest('planned', path, item.size ?? 0);
-  const isKept = plan.kind === 'skip' && (isDryRun || needsNoWork(target, fetching));
-  return isKept ? outcomeWithoutRequest('skipped', path, plan.bytes) : undefined;
+  const isSkipped = plan.kind === 'skip' && (isDryRun || needsNoWork(target, fetching));
+  return isSkipped ? outcomeWithoutRequest('skipped', path, plan.bytes) : undefined;
 }
 
 /**
- * Returns the outcome of a plan that needs work. `onFetched` is called once the file needs only the disk. Throws only
- * defects and the signal's reason.
+ * Carries out a plan that needs work and returns the outcome. Calls `onFetched` when all bytes have arrived, before they
+ * are flushed to disk. Throws only defects and the signal's reason.
  */
-export async function save(
+export async function carryOut(
   { item, target, plan }: PlannedFile,
   { stream, fetching, checksums, limits, throttle, progress, counts }: FileDeps,
   signal: AbortSignal,
@@ -96,17 +95,17 @@ export async function save(
     progress.warnAboutFile(`${fetched.path ?? item.fileName}: the file is empty`);
   const outcome = checksums && !stream ? await addChecksum(fetched, target, checksums, signal) : fetched;
   bar.finish();
-  return item.filing ? withHintAboutListing(outcome) : outcome;
+  return item.filing ? withListingHint(outcome) : outcome;
 }
 
-/** Returns the outcome of a listed file. If it was not found, the name in the request cannot be the mistake. */
-function withHintAboutListing(outcome: Outcome): Outcome {
+/** If a file is not found, the usual hint is to check its name. The name of a listed file cannot be wrong. */
+function withListingHint(outcome: Outcome): Outcome {
   if (outcome.error?.code !== 'not_found') return outcome;
-  const hint = 'the listing names this file, but the service does not have it: run it again later';
+  const hint = 'the file is in the listing, but the service does not have it: run it again later';
   return { ...outcome, error: outcome.error.with({ hint }) };
 }
 
-/** Adds a file to SHA256SUMS. Hashes an existing file that is not listed yet. */
+/** Adds a file to SHA256SUMS. A skipped file that is not in there yet is hashed first. */
 async function addChecksum(
   outcome: Outcome,
   { path, displayPath }: DiskTarget,

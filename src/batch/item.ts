@@ -1,44 +1,43 @@
+// What a selection yields and a batch handles: one item for each file of a run, and one for each filing or line of the
+// input from which no file came.
 import type { FilingsError } from '../errors.ts';
 import type { AccessionNumber } from '../service/accession.ts';
 
-// The items that a selection yields and a batch handles, as data.
-
 /** A filing whose files are selected from its listing. */
-export interface ChosenFiling {
+export interface SelectedFiling {
   readonly accession: AccessionNumber;
   /** Number of selected files. */
   files: number;
-  /** Number of files that are not known to exist on disk yet. */
+  /** Number of selected files that have not been downloaded or found on disk yet. */
   missing: number;
 }
 
-/** A file that is named or selected, before its name is checked. */
+/** A file whose name comes from a listing, the input or an argument, and is not checked yet. */
 export interface NamedFile {
   readonly accession: AccessionNumber;
   readonly fileName: string;
-  /** Bytes according to the listing. */
+  /** In bytes, according to the listing. */
   readonly size: number | undefined;
-  /** Undefined if a line or an argument names the file. */
-  readonly filing: ChosenFiling | undefined;
+  /** Undefined if the file was not selected from a listing. */
+  readonly filing: SelectedFiling | undefined;
 }
 
-/** A file to download, unless its plan says otherwise. */
+/** A file that is downloaded, unless its plan is to skip it. */
 export interface FileItem extends NamedFile {
   readonly kind: 'file';
-  /** The path below the directory, with slashes. */
+  /** Relative to `--directory`, with slashes. */
   readonly path: string;
 }
 
-/** The result of the selection for one file, filing or line. */
 export type Item =
   | FileItem
-  /** The file was selected before. It is not reported a second time. */
+  /** The same file came earlier in the run. It is neither downloaded nor reported again. */
   | (NamedFile & { readonly kind: 'duplicate' })
-  /** The name is unsafe on disk, or another name of the filing is the same file on some disks. */
+  /** The name is unsafe, or its path is already used by another name of the run. */
   | (NamedFile & { readonly kind: 'refused'; readonly error: FilingsError })
-  /** No file of the filing is selected. `files` is the number of its files. */
+  /** None of the `files` files of the filing is selected. */
   | { readonly kind: 'unmatched'; readonly accession: AccessionNumber; readonly files: number }
   /** The listing failed. */
   | { readonly kind: 'unlisted'; readonly accession: AccessionNumber; readonly error: FilingsError }
   /** A line of the input is invalid. */
-  | { readonly kind: 'bad'; readonly number: number | undefined; readonly error: FilingsError };
+  | { readonly kind: 'invalid'; readonly number: number | undefined; readonly error: FilingsError };

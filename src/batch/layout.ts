@@ -1,13 +1,11 @@
-// The layout says where each file of a run goes below the directory. It is a template such as
-// `{accession_no}/{file_name}`. A layout is accepted only if every file of every filing gets a path that is safe on
-// disk.
+// The layout is a template, such as `{accession_no}/{file_name}`, for the path of each file below `--directory`. The
+// template is checked once, with sample values. The names of files come from the service, so each path is checked again.
 import { type FileNameFault, fileNameFault } from '../disk/file-name.ts';
 import { FilingsError } from '../errors.ts';
 import { shortened } from '../text.ts';
 
 export const ACCESSION_NO = '{accession_no}';
 export const FILE_NAME = '{file_name}';
-const PLACEHOLDER = /(\{accession_no\}|\{file_name\})/;
 
 type LayoutPath =
   | { readonly path: string; readonly fault?: never }
@@ -15,16 +13,16 @@ type LayoutPath =
 
 export interface Layout {
   readonly template: string;
-  /** Returns a relative path with slashes, each segment safe on disk, or why the name has none. */
+  /** Returns a relative path with slashes whose segments are all safe on disk, or the fault of the file name. */
   pathFor(accession: string, fileName: string): LayoutPath;
 }
 
-/** Returns the layout of a template: a relative path whose segments are valid names on every disk. Throws `usage`. */
+/** Throws `usage` if the template is invalid. */
 export function parseLayout(template: string, platform: string): Layout {
-  const parts = template.split(PLACEHOLDER);
-  // A file name may contain the text of a placeholder, so the parts are replaced only once.
+  // The file name comes last, because it may contain `{accession_no}`. It is a function's result, because `replaceAll`
+  // would interpret a `$` in a string.
   const fill = (accession: string, fileName: string) =>
-    parts.reduce((path, part) => path + (part === ACCESSION_NO ? accession : part === FILE_NAME ? fileName : part), '');
+    template.replaceAll(ACCESSION_NO, accession).replaceAll(FILE_NAME, () => fileName);
   const reason = findTemplateFault(template, fill('0001234567-24-000001', 'a'), platform);
   if (reason !== undefined) {
     throw new FilingsError('usage', reason, {
@@ -32,19 +30,22 @@ export function parseLayout(template: string, platform: string): Layout {
       hint: `such as ${ACCESSION_NO}/${FILE_NAME} or ${ACCESSION_NO}-${FILE_NAME}`,
     });
   }
-  // If the file name is a whole segment, the path is valid whenever the name is.
-  const isPlain = template.split('/').every((segment) => segment === FILE_NAME || !segment.includes(FILE_NAME));
+  // Only a segment that has more than the file name needs a check of its own.
+  const isNameWholeSegment = template
+    .split('/')
+    .every((segment) => segment === FILE_NAME || !segment.includes(FILE_NAME));
   return {
     template,
     pathFor(accession, fileName) {
       const path = fill(accession, fileName);
-      const fault = fileNameFault(fileName, platform) ?? (isPlain ? undefined : findSegmentFault(path, platform));
+      const fault =
+        fileNameFault(fileName, platform) ?? (isNameWholeSegment ? undefined : findSegmentFault(path, platform));
       return fault ? { fault } : { path };
     },
   };
 }
 
-/** Returns why a template is invalid. `path` is the template filled with valid names. */
+/** Returns why a template is invalid. `path` is the template filled with valid values. */
 function findTemplateFault(template: string, path: string, platform: string): string | undefined {
   if (/[{}]/.test(path)) return `only ${ACCESSION_NO} and ${FILE_NAME} may be in braces`;
   if (!template.includes(FILE_NAME)) return `${FILE_NAME} is missing: all files of a filing would have one path`;

@@ -1,5 +1,5 @@
-// `--max-bytes`, `--max-requests` and `--stop-after` bound what a run starts, and `--limit-rate` its bandwidth. No limit
-// ends a download in progress, so that every run makes progress.
+// `--max-bytes`, `--max-requests` and `--stop-after` decide when a run starts no more downloads and listings. They never
+// cancel a download in progress, so that every run makes progress. `--limit-rate` limits the bandwidth.
 import { FilingsError } from '../errors.ts';
 import type { Meter } from '../service/client.ts';
 import { grouped, inSeconds } from '../text.ts';
@@ -8,7 +8,7 @@ import type { World } from '../world.ts';
 /** `stopAfter` is in milliseconds. */
 type LimitOptions = { readonly [Name in 'maxBytes' | 'maxRequests' | 'stopAfter']?: number | undefined };
 
-/** Counts what the options bound. */
+/** Counts the bytes and requests of a run, and compares them with the options. */
 export class Limits implements Meter {
   bytes = 0;
   requests = 0;
@@ -22,7 +22,7 @@ export class Limits implements Meter {
     this.#startedAt = monotonic();
   }
 
-  /** The error of the limit that is reached, after which no download and no listing starts. */
+  /** The error of the first limit that is reached. Undefined as long as downloads and listings may start. */
   get reached(): FilingsError | undefined {
     const { maxBytes = Infinity, maxRequests = Infinity, stopAfter = Infinity } = this.#options;
     if (this.requests >= maxRequests) return limitError(`request limit (${grouped(maxRequests)})`);
@@ -36,26 +36,26 @@ function limitError(limit: string): FilingsError {
   return new FilingsError('limit', `${limit} reached`, { stopsRun: true });
 }
 
-/** After a pause, bytes for this time pass without a delay. */
-const BURST_SECONDS = 0.25;
+/** Unused bandwidth that is older than this is lost, so that no long burst follows a pause. */
+const BURST_MS = 250;
 
-/** Limits the bandwidth of all jobs together: each job waits until the bytes that it has received were due. */
+/** Limits the bandwidth of all jobs together: a job that has received bytes waits until they were due. */
 export class Throttle {
   readonly #bytesPerMs: number;
   readonly #clock: Pick<World, 'monotonic' | 'sleep'>;
-  /** The time until which the bandwidth is used up. */
-  #usedUntil = Number.NEGATIVE_INFINITY;
+  /** When the bytes that were received so far are due, by the monotonic clock. */
+  #dueAt = Number.NEGATIVE_INFINITY;
 
   constructor(bytesPerSecond: number, clock: Pick<World, 'monotonic' | 'sleep'>) {
     this.#bytesPerMs = bytesPerSecond / 1000;
     this.#clock = clock;
   }
 
-  /** Waits until `bytes` more bytes were due. Throws the signal's reason. */
+  /** Waits until `bytes` more bytes are due. Throws the signal's reason. */
   async delay(bytes: number, signal: AbortSignal): Promise<void> {
     const now = this.#clock.monotonic();
-    const start = Math.max(this.#usedUntil, now - BURST_SECONDS * 1000);
-    this.#usedUntil = start + bytes / this.#bytesPerMs;
-    await this.#clock.sleep(this.#usedUntil - now, signal);
+    const startsAt = Math.max(this.#dueAt, now - BURST_MS);
+    this.#dueAt = startsAt + bytes / this.#bytesPerMs;
+    await this.#clock.sleep(this.#dueAt - now, signal);
   }
 }

@@ -1,5 +1,6 @@
-// Writes the lines of `--report`, or the plan of a dry run, to a file, a pipe or stdout. Lines are written at once, and
-// gather while a write is under way. A reader that does not read must not keep the run from ending after a signal.
+// Writes the lines of `--report`, or the plan of a dry run, to a file, a pipe or stdout. A line is written immediately,
+// unless a write is in progress: then it waits, and the next write has all waiting lines. After a signal, the run ends
+// even if the reader of a pipe does not read.
 import { FINAL_OUTPUT_GRACE_MS, withTimeLimit } from '../abort.ts';
 import { AppendFile } from '../disk/append.ts';
 import { FilingsError } from '../errors.ts';
@@ -7,16 +8,15 @@ import { resolveTypedPath } from '../paths.ts';
 import { type ByteWriter, isStreamPath, pathWriter, stdoutWriter } from '../stdio/byte-writer.ts';
 import type { World } from '../world.ts';
 
-/** Number of characters that may wait before the run waits, too. */
-const MAX_BACKLOG = 1 << 16;
+/** When more characters than this wait to be written, the run waits as well. */
+const MAX_WAITING = 1 << 16;
 
-/** The open report or plan of a run. */
 export class ReportFile {
   /** Called when a line cannot be written. */
   onError: (error: unknown) => void = () => {};
   readonly #write: (lines: Buffer) => Promise<void>;
   readonly #writer: ByteWriter;
-  #lines = '';
+  #waitingLines = '';
   #writing: Promise<void> = Promise.resolve();
   #isWriting = false;
 
@@ -26,8 +26,8 @@ export class ReportFile {
   }
 
   /**
-   * Opens the file of an option; a path `-` is stdout. After `signal` aborts, the last lines have only a grace period.
-   * Throws `local_io`.
+   * A path `-` is stdout. After `signal` aborts, the last lines are written only if that takes no longer than a grace
+   * period. Throws `local_io`.
    */
   static async open(option: '--report' | '--dry-run', path: string, world: World, signal: AbortSignal) {
     const { sleep } = world;
@@ -36,33 +36,35 @@ export class ReportFile {
       if (path === '-') return stdoutWriter(world);
       return (await isStreamPath(absolute)) ? pathWriter(absolute, sleep, signal) : AppendFile.open(absolute);
     });
-    const write = async (lines: Buffer) => {
+    const writeLines = async (lines: Buffer) => {
       if (!signal.aborted) return writer.write([lines], signal);
       await withTimeLimit(FINAL_OUTPUT_GRACE_MS, sleep, (until) =>
         writer.write([lines], until).catch((error) => {
+          // After the grace period, the remaining lines are lost.
           if (!until.aborted) throw error;
         }),
       );
     };
-    return new ReportFile(writer, (lines) => withOption(option, () => write(lines)));
+    return new ReportFile(writer, (lines) => withOption(option, () => writeLines(lines)));
   }
 
-  /** Whether the run should wait for the lines. */
+  /** Whether the run should call `flush` before it adds more lines. */
   get isFull(): boolean {
-    return this.#lines.length > MAX_BACKLOG;
+    return this.#waitingLines.length > MAX_WAITING;
   }
 
   add(line: string): void {
-    this.#lines += `${line}\n`;
+    this.#waitingLines += `${line}\n`;
+    // A failure is reported by `onError`.
     this.flush().catch(() => {});
   }
 
   /**
    * Writes the waiting lines, and those that are added during the write. Throws `local_io`, `interrupted` if the reader
-   * of stdout has closed it, or the signal's reason, also at each later call.
+   * of stdout has closed it, or the signal's reason. After a failed write, every later call throws the same error.
    */
   flush(): Promise<void> {
-    if (this.#lines !== '' && !this.#isWriting) {
+    if (this.#waitingLines !== '' && !this.#isWriting) {
       this.#isWriting = true;
       this.#writing = this.#writing.then(() => this.#writeLines());
       this.#writing.catch(this.onError);
@@ -75,9 +77,9 @@ export class ReportFile {
   }
 
   async #writeLines(): Promise<void> {
-    while (this.#lines !== '') {
-      const lines = Buffer.from(this.#lines);
-      this.#lines = '';
+    while (this.#waitingLines !== '') {
+      const lines = Buffer.from(this.#waitingLines);
+      this.#waitingLines = '';
       await this.#write(lines);
     }
     this.#isWriting = false;

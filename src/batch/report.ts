@@ -1,5 +1,6 @@
-// The counts of a run, and the lines about files and runs: those of `--report` and `--failed`, and those on stderr.
-import { mistakeInFile } from '../input/lines.ts';
+// The counts of a run, and the lines about its files: those of `--report`, `--failed` and a dry run, which other programs
+// read, and those on stderr, which people read.
+import { findFileMistake } from '../input/lines.ts';
 import { withSlashes } from '../paths.ts';
 import { errorObject } from '../terminal/messages.ts';
 import { printableJson } from '../terminal/printable.ts';
@@ -8,33 +9,32 @@ import type { Outcome } from '../transfer/outcome.ts';
 import type { World } from '../world.ts';
 import { type BatchEnd, isTemporary } from './verdict.ts';
 
-/** The subject of a report line: a file, a filing's listing or a line of the input. */
+/** What a report line is about: a file, the listing of a filing (without a file name) or a line of the input. */
 interface ReportSubject {
   readonly accession?: string;
   readonly fileName?: string;
+  /** The number of an invalid line of the input. */
   readonly number?: number | undefined;
 }
 
-/** The counts of a run. */
 export class Counts {
   readonly files = { downloaded: 0, resumed: 0, skipped: 0, planned: 0, failed: 0, unfinished: 0 };
-  /** Number of filings that the done list has. */
+  /** Number of filings that were skipped because they are in the done list. */
   done = 0;
-  /** Number of filings without a matching file. */
+  /** Number of filings of which no file was selected. */
   unmatched = 0;
   retries = 0;
-  /** Bytes of downloaded files; in a dry run, bytes to download according to listings. */
+  /** Size of the downloaded files. In a dry run, size of the planned files according to the listings. */
   bytes = 0;
-  /** The bytes of all ended files: the listed size, otherwise the real one. */
+  /** Listed size of all ended files, or the real size if it is not listed. For the progress, which uses listed sizes. */
   endedBytes = 0;
-  /** Bytes of unfinished and failed files that the next run resumes from. */
+  /** Size of the parts that the next run resumes. */
   resumableBytes = 0;
-  /** The latest time that the service asked to wait for, in milliseconds since the epoch. */
+  /** The latest time before which the service does not want to be asked again, in milliseconds since the epoch. */
   retryAt: number | undefined;
-  /** The number of failed files that running it again would not mend. */
+  /** Number of failures that would come again in the next run. */
   permanent = 0;
 
-  /** Counts the outcome of a file. */
   add({ result, bytes, error }: Outcome): void {
     this.files[result] += 1;
     if (result !== 'skipped') this.bytes += bytes;
@@ -43,19 +43,17 @@ export class Counts {
     if (error.retryAt !== undefined) this.retryAt = Math.max(this.retryAt ?? 0, error.retryAt);
   }
 
-  /** The number of ended files. */
+  /** Number of ended files. */
   get total(): number {
     return Object.values(this.files).reduce((sum, count) => sum + count, 0);
   }
 }
 
-/** Most names and paths. They need no escaping in JSON. */
-const PLAIN = /^[\w ./+-]*$/;
+/** A fast path: most names and paths need no escaping in JSON. */
+const NEEDS_NO_ESCAPING = /^[\w ./+-]*$/;
 
-/**
- * Returns the line for a file, a listing or an input line, without a line feed. `time` is in RFC 3339 format, in UTC.
- */
-export function reportLine(
+/** Returns a line of `--report` without its line feed. `time` is in RFC 3339 format, in UTC. */
+export function formatReportLine(
   { accession, fileName, number }: ReportSubject,
   outcome: Outcome,
   time: string,
@@ -76,34 +74,34 @@ export function reportLine(
 }
 
 function json(text: string | null = null): string {
-  return text !== null && PLAIN.test(text) ? `"${text}"` : printableJson(text);
+  return text !== null && NEEDS_NO_ESCAPING.test(text) ? `"${text}"` : printableJson(text);
 }
 
-/** No white space at either end, no control characters, and nothing that is no character. */
-const PLAIN_NAME = /^[^\s\p{Cc}\p{Cs}](?:[^\p{Cc}\p{Cs}\u2028\u2029]*[^\s\p{Cc}\p{Cs}])?$/u;
+/** Matches a name without control characters, lone surrogates, and white space at either end. */
+const TEXT_NAME = /^[^\s\p{Cc}\p{Cs}](?:[^\p{Cc}\p{Cs}\u2028\u2029]*[^\s\p{Cc}\p{Cs}])?$/u;
 
-/** Returns a line for `--input`: text if the name is read back unchanged, otherwise a JSON object. */
-export function inputLine(accession: string, fileName: string | undefined, separator = ' '): string {
+/** Returns a line for `--input`: a JSON object if `--input` would read the name differently as text. */
+export function formatInputLine(accession: string, fileName: string | undefined, separator = ' '): string {
   if (fileName === undefined) return accession;
-  const isPlain = PLAIN_NAME.test(fileName) && mistakeInFile(fileName) === undefined;
-  if (!isPlain) return JSON.stringify({ accession_no: accession, file_name: fileName });
-  // After a space, it would be a comment.
+  const canBeText = TEXT_NAME.test(fileName) && findFileMistake(fileName) === undefined;
+  if (!canBeText) return JSON.stringify({ accession_no: accession, file_name: fileName });
+  // After a space, `#` would begin a comment.
   return `${accession}${fileName.startsWith('#') ? '\t' : separator}${fileName}`;
 }
 
 interface Summary extends BatchEnd {
   readonly exitCode: number;
-  /** The directory of the files. */
+  /** The directory of the files, as people read it. */
   readonly place: string;
   /** Milliseconds. */
   readonly ms: number;
-  /** Bytes and requests of listings count, too. */
+  /** Received bytes and sent requests, including those of listings. */
   readonly bytes: number;
   readonly requests: number;
 }
 
-/** Returns the last line of the report, without a line feed. */
-export function batchSummaryLine(counts: Counts, summary: Summary, time: string): string {
+/** Returns the last line of `--report` without its line feed. */
+export function formatSummaryLine(counts: Counts, summary: Summary, time: string): string {
   const { notStarted, exitCode, ms, bytes, requests, stoppedBy } = summary;
   const { files, done, unmatched, retries } = counts;
   const retryAt = stoppedBy?.retryAt ?? counts.retryAt;
@@ -117,11 +115,11 @@ export function batchSummaryLine(counts: Counts, summary: Summary, time: string)
 }
 
 /** Returns `3 downloaded (1.2 MB) to mirror, 1 skipped, 2 failed; 9 requests, 12 s`. */
-export function batchSummary(counts: Counts, { notStarted, ms, requests, place }: Summary): string {
+export function describeBatch(counts: Counts, { notStarted, ms, requests, place }: Summary): string {
   const { files, bytes, done, unmatched } = counts;
   const { downloaded, resumed, skipped, planned, failed, unfinished } = files;
   const size = bytes > 0 ? ` (${humanBytes(bytes)} as listed)` : '';
-  const parts = [
+  const facts = [
     planned > 0 &&
       `${planned} would be downloaded${size} with ${planned} more ${planned === 1 ? 'request' : 'requests'}`,
     downloaded + resumed > 0 && `${downloaded + resumed} downloaded (${humanBytes(bytes)}) to ${place}`,
@@ -129,28 +127,27 @@ export function batchSummary(counts: Counts, { notStarted, ms, requests, place }
     skipped > 0 && `${skipped} skipped`,
     failed > 0 && `${failed} failed`,
     unfinished > 0 && `${unfinished} unfinished`,
-    done > 0 && `${counted(done, 'filing')} done before`,
+    done > 0 && `${counted(done, 'filing')} already done`,
     unmatched > 0 && `${counted(unmatched, 'filing')} without a matching file`,
   ].filter(Boolean);
-  if (parts.length === 0) parts.push('nothing downloaded');
-  if (notStarted) parts.push(`${notStarted} not started`);
-  if (counts.resumableBytes > 0) parts.push(resumableLine(counts.resumableBytes));
-  const retry = counts.retryAt === undefined ? '' : `; not before ${new Date(counts.retryAt).toISOString()}`;
-  return `${parts.join(', ')}; ${counted(requests, 'request')}, ${humanDuration(ms)}${retry}`;
+  if (facts.length === 0) facts.push('nothing downloaded');
+  if (notStarted) facts.push(`${notStarted} not started`);
+  if (counts.resumableBytes > 0) facts.push(describeResumable(counts.resumableBytes));
+  const retry = counts.retryAt === undefined ? '' : `; run it again after ${new Date(counts.retryAt).toISOString()}`;
+  return `${facts.join(', ')}; ${counted(requests, 'request')}, ${humanDuration(ms)}${retry}`;
 }
 
-/** Returns the line on stderr for a file that has ended without an error. */
-export function outcomeLine(fileName: string, outcome: Outcome): string {
+/** Returns the line on stderr about a file that ended without an error. */
+export function describeOutcome(fileName: string, outcome: Outcome): string {
   const { path, result, bytes, resumedBytes, verifiedLength, isSame } = outcome;
   const name = path ?? fileName;
-  if (isSame) return `${name}: already exists, with the same bytes`;
+  if (isSame) return `${name}: already exists and is identical`;
   if (result === 'skipped') return `${name}: already exists, skipped (--if-exists overwrite replaces it)`;
   const resumed = result === 'resumed' ? `, resumed at ${humanBytes(resumedBytes)}` : '';
-  const unverified = verifiedLength ? '' : ' (the service gave no length to check)';
+  const unverified = verifiedLength ? '' : ' (the service sent no length to check it against)';
   return `${name}: ${humanBytes(bytes)}${resumed}${unverified}`;
 }
 
-/** Returns the note on bytes that the next run resumes from. */
-export function resumableLine(bytes: number): string {
+export function describeResumable(bytes: number): string {
   return `stopped at ${humanBytes(bytes)}; run the same command to resume`;
 }

@@ -1,43 +1,43 @@
-// Turns the lines of the input into items, in their order: lists filings, selects their files and checks each name.
+// Turns the lines of the input into items, in the order of the input: lists filings, selects their files and checks
+// every name.
 import { FilingsError } from '../errors.ts';
 import type { Entry, Line } from '../input/lines.ts';
 import type { AccessionNumber } from '../service/accession.ts';
 import { type ListedFile, listedSize } from '../service/listing.ts';
-import { Ahead } from './ahead.ts';
 import type { Item, NamedFile } from './item.ts';
 import type { Layout } from './layout.ts';
 import { NameCheck } from './name-check.ts';
+import { ReadAhead } from './read-ahead.ts';
 
 export interface SelectionOptions {
   readonly lines: AsyncIterable<readonly Line[]>;
-  /** Returns the files of a filing. Throws `FilingsError` if the listing fails. */
+  /** Requests the listing of a filing. Throws `FilingsError` if that fails. */
   readonly list: (accession: AccessionNumber, signal: AbortSignal) => Promise<readonly ListedFile[]>;
   readonly layout: Layout;
-  /** Undefined if no option selects files. Then a line without a file name is a usage error. */
+  /** Undefined if no option selects files. Then a line without a file name is an error. */
   readonly isSelected: ((name: string) => boolean) | undefined;
-  /** Returns whether the done list has a filing. Called once for each filing, because it counts them. */
+  /** Returns whether the done list has a filing. Must be called only once for each filing, because it counts them. */
   readonly isAlreadyDone: (accession: AccessionNumber) => boolean;
-  /** Number of listings that are requested ahead. */
+  /** How many listings are requested at the same time. */
   readonly jobs: number;
 }
 
-/** A file whose name is not checked yet, or an item. */
+/** An item, or a file whose name is not checked yet. */
 type Candidate = NamedFile | Item;
 
 export class Selection {
-  /** What is known about all files of a run. */
+  /** What is known so far about all files of the run. It may be ahead of the items. */
   readonly tally = {
     files: 0,
-    /** Sum of the listed sizes, and the number of files without one. */
+    /** Sum of the listed sizes. */
     bytes: 0,
+    /** Number of files without a listed size. */
     unsized: 0,
     /** Number of filings whose listings have not arrived. */
     pending: 0,
-    /** Whether the input is read to its end. */
-    isRead: false,
+    hasInputEnded: false,
   };
-  /** Reads the input. */
-  readonly ahead: Ahead<Candidate>;
+  readonly readAhead: ReadAhead<Candidate>;
   readonly #options: SelectionOptions;
   readonly #signal: AbortSignal;
   readonly #names: NameCheck;
@@ -48,44 +48,44 @@ export class Selection {
     this.#options = options;
     this.#signal = signal;
     this.#names = new NameCheck(layout);
-    this.ahead = new Ahead<Candidate>({
-      lines: this.#counted(lines),
+    this.readAhead = new ReadAhead<Candidate>({
+      lines: this.#countLines(lines),
       jobs,
       needsListing: (line) => this.#needsListing(line),
       list: ({ accession }) => this.#list(accession),
     });
   }
 
-  /** Yields the items of a listing or of some lines at a time. Throws what the input throws. */
+  /** Yields the items of one listing, or of some lines, at a time. Throws the errors of the input. */
   async *items(): AsyncGenerator<Iterable<Item>> {
-    for await (const candidates of this.ahead.results()) yield this.#checked(candidates);
+    for await (const candidates of this.readAhead.results()) yield this.#checkNames(candidates);
   }
 
   #needsListing(line: Line): line is Entry {
     return line.kind === 'entry' && line.file === undefined && this.#options.isSelected !== undefined;
   }
 
-  /** Counts the lines, and leaves out those of filings that are done or were listed before. */
-  async *#counted(input: AsyncIterable<readonly Line[]>): AsyncGenerator<readonly Line[]> {
+  /** Counts the lines, and drops those of filings that are done or that an earlier line names. */
+  async *#countLines(input: AsyncIterable<readonly Line[]>): AsyncGenerator<readonly Line[]> {
     for await (const lines of input) {
       yield lines.filter((line) => {
         if (!this.#needsListing(line)) {
           this.#count(undefined, 1);
           return true;
         }
-        const isSkipped = this.#seenFilings.has(line.accession) || this.#options.isAlreadyDone(line.accession);
+        const isDropped = this.#seenFilings.has(line.accession) || this.#options.isAlreadyDone(line.accession);
         this.#seenFilings.add(line.accession);
-        if (!isSkipped) this.tally.pending += 1;
-        return !isSkipped;
+        if (!isDropped) this.tally.pending += 1;
+        return !isDropped;
       });
     }
-    this.tally.isRead = true;
+    this.tally.hasInputEnded = true;
   }
 
-  #count(size: number | undefined, sign: 1 | -1): void {
-    this.tally.files += sign;
-    if (size === undefined) this.tally.unsized += sign;
-    else this.tally.bytes += sign * size;
+  #count(size: number | undefined, change: 1 | -1): void {
+    this.tally.files += change;
+    if (size === undefined) this.tally.unsized += change;
+    else this.tally.bytes += change * size;
   }
 
   async #list(accession: AccessionNumber): Promise<readonly Candidate[]> {
@@ -109,10 +109,10 @@ export class Selection {
     }
   }
 
-  /** Checks one name at a time, so that V8 collects each item while it is young. */
-  *#checked(candidates: readonly (Candidate | Line)[]): Generator<Item> {
+  /** A generator, because V8 frees items sooner if they are made one at a time. */
+  *#checkNames(candidates: readonly (Candidate | Line)[]): Generator<Item> {
     for (const candidate of candidates) {
-      const file = 'kind' in candidate && candidate.kind === 'entry' ? namedFile(candidate) : candidate;
+      const file = 'kind' in candidate && candidate.kind === 'entry' ? readFileName(candidate) : candidate;
       const item = 'kind' in file ? file : this.#names.check(file);
       if (item.kind === 'duplicate') this.#count(item.size, -1);
       yield item;
@@ -120,13 +120,13 @@ export class Selection {
   }
 }
 
-/** Returns the file that a line names, or an error if it names none. */
-function namedFile({ accession, file: fileName, number }: Entry): NamedFile | Item {
+/** Returns the file that a line names, or an error if the line has only an accession number. */
+function readFileName({ accession, file: fileName, number }: Entry): NamedFile | Item {
   if (fileName !== undefined) return { accession, fileName, size: undefined, filing: undefined };
   const error = new FilingsError('usage', 'no files selected', {
     subject: { line: number, name: accession },
-    hint: 'name files after it, or add --all or --include GLOB',
+    hint: 'write a file name after the accession number, or add --all or --include GLOB',
     stopsRun: true,
   });
-  return { kind: 'bad', number, error };
+  return { kind: 'invalid', number, error };
 }

@@ -1,17 +1,20 @@
-// Decides when a run over several files or filings stops early, and with which error it ends. All are pure functions of
-// the errors seen so far, except the counts in a row.
+// Decides when a run over several files or filings stops early, and with which error it ends. `download` and `list`
+// share these rules.
 import { FilingsError } from '../errors.ts';
 import { counted } from '../text.ts';
 
-/** After so many failed connections in a row, the service is not reachable. */
+/** After this many failures in a row to connect, the service is treated as unreachable. */
 const MAX_UNREACHABLE = 10;
-/** After so many responses with 403 in a row, the reason is not a single file. */
+/**
+ * A 403 may be about one file, so a run continues after it. This many in a row are about the key or about the rate of
+ * requests: some services send 403 for "slow down" (docs/service.md, section 8).
+ */
 const MAX_FORBIDDEN = 20;
 
-/** The noun for messages. */
+/** What a run consists of, as a noun for messages. */
 type Unit = 'file' | 'filing';
 
-/** Stops a run over several files or filings once the next ones would fail, too. */
+/** Finds the failure after which all other files or filings would fail as well. */
 export class StopRule {
   readonly #unit: Unit;
   #unreachable = 0;
@@ -21,62 +24,75 @@ export class StopRule {
     this.#unit = unit;
   }
 
-  /** Counts the end of the next file or filing. Returns the error that stops the run, or undefined. */
-  check(error: FilingsError | undefined): FilingsError | undefined {
+  /** Records how a file or filing ended; undefined is a success. Returns the error that stops the run, if any. */
+  record(error: FilingsError | undefined): FilingsError | undefined {
     this.#unreachable = error?.connected === false ? this.#unreachable + 1 : 0;
     this.#forbidden = error?.problem?.status === 403 ? this.#forbidden + 1 : 0;
     if (error === undefined || error.stopsRun) return error;
-    const stop = { cause: error, stopsRun: true };
     if (this.#forbidden >= MAX_FORBIDDEN) {
-      const hint = 'some services mean "slow down": wait, then run again with --rate 1/s; otherwise check the key';
-      return new FilingsError('auth', `403 for ${MAX_FORBIDDEN} ${this.#unit}s in a row`, { ...stop, hint });
+      const hint =
+        'some services send 403 when requests come too fast: wait, then run it again with --rate 1/s; if that fails, check the key';
+      const message = `403 for ${MAX_FORBIDDEN} ${this.#unit}s in a row`;
+      return new FilingsError('auth', message, { cause: error, stopsRun: true, hint });
     }
     if (this.#unreachable < MAX_UNREACHABLE) return undefined;
     const { hint = 'run it again later' } = error;
-    const message = `${MAX_UNREACHABLE} ${this.#unit}s in a row could not even connect`;
-    return new FilingsError('temporary', message, { ...stop, hint });
+    const message = `could not connect to the service for ${MAX_UNREACHABLE} ${this.#unit}s in a row`;
+    return new FilingsError('temporary', message, { cause: error, stopsRun: true, hint });
   }
 }
 
-/** Why a batch ended, and which files were not started. */
+/** Why a batch stopped early, if it did, and how much it left. */
 export interface BatchEnd {
-  /** The error that stopped the batch before its last file. */
+  /** Undefined if the batch came to the end of its input. */
   readonly stoppedBy: FilingsError | undefined;
-  /** Number of files or filings not started or cancelled. Undefined if the input was not read to its end. */
+  /** Number of files and filings that were not started. Undefined if the input was not read to its end. */
   readonly notStarted: number | undefined;
 }
 
-/** The end of a batch and the failures of its files or filings. */
 export interface BatchResult extends BatchEnd {
+  /** Number of files, or of filings if those are what the run consists of. */
   readonly files: number;
   readonly failed: number;
-  /** Number of those failures that running it again would not mend. */
+  /** Number of failures that would come again in the next run. */
   readonly permanent: number;
 }
 
-/** Returns whether running it again may be enough: after a failure of the network, also in the middle of a body. */
+/**
+ * Returns whether running the command again later may be enough. That includes a truncated body: its code is
+ * `integrity`, but another try may get all of it.
+ */
 export function isTemporary({ code, retryable }: FilingsError): boolean {
   return code === 'temporary' || (code === 'integrity' && retryable === true);
 }
 
 /**
- * Returns the error that a batch ends with, or undefined if it ended well. A signal comes first, then the error that
- * stopped the batch, then failures of files, then a limit. The remarks of the error have the rest.
+ * Returns the error that a batch ends with, or undefined if it ended well. If there are several reasons, it is the first
+ * of these:
+ *
+ * 1. a signal
+ * 2. the deadline, or the error that stopped the batch
+ * 3. failed files
+ * 4. a limit
+ *
+ * Except after a signal, the others become remarks, so that none is hidden.
  */
 export function batchError(result: BatchResult, unit: Unit = 'file'): FilingsError | undefined {
   const { files, failed, permanent, stoppedBy, notStarted } = result;
   if (stoppedBy?.code === 'interrupted') return stoppedBy;
   const failures = failed > 0 ? `${failed} of ${files} ${unit}s failed` : undefined;
   const rest = notStarted === undefined ? 'the rest' : counted(notStarted, unit);
-  const notStartedText = notStarted === 0 ? undefined : `${rest} not started`;
+  const leftOver = notStarted === 0 ? undefined : `${rest} not started`;
   if (stoppedBy && (stoppedBy.code !== 'limit' || !failures)) {
-    // The error that stopped the batch is that of one failed file, except at the deadline. Other failed files are
-    // counted.
-    const before = failed > (stoppedBy.isTimeUp ? 0 : 1) ? failures : undefined;
-    return stoppedBy.with({ remarks: [before, notStartedText].filter((remark) => remark !== undefined) });
+    // The error that stopped the batch is usually that of a failed file, which needs no remark of its own. A deadline is
+    // the error of no file.
+    const hasOtherFailures = failed > (stoppedBy.isTimeUp ? 0 : 1);
+    return stoppedBy.with({
+      remarks: [hasOtherFailures ? failures : undefined, leftOver].filter((remark) => remark !== undefined),
+    });
   }
   if (!failures) return undefined;
-  const stopped = stoppedBy ? [stoppedBy.reason, notStartedText] : [];
+  const stopped = stoppedBy ? [stoppedBy.reason, leftOver] : [];
   return new FilingsError(permanent === 0 ? 'temporary' : 'partial', failures, {
     remarks: stopped.filter((remark) => remark !== undefined),
     hint: permanent === 0 ? 'run it again later' : 'see the errors above',

@@ -1,31 +1,34 @@
-// Globs for `--include` and `--exclude`. They are compiled once and match whole names in bounded time, because the
-// service chooses the names.
+// Globs for `--include` and `--exclude`. A glob is split into words, its braces are expanded, and each choice becomes a
+// list of tokens that is compared with whole names. It is not translated into one regular expression, because names come
+// from the service and could make such an expression run for minutes.
 import { FilingsError } from '../errors.ts';
 import { shortened } from '../text.ts';
 
 /**
- * Returns whether a name matches any glob of `include`, or there is none, and no glob of `exclude`. Globs match whole
- * names and are case-sensitive. `*` also matches slashes and a leading dot, because a name is not a path. Throws
- * `usage` for an invalid glob.
+ * Returns a function that tests a name. A name passes if it matches a glob of `include`, or `include` is empty, and if it
+ * matches no glob of `exclude`. Globs are case-sensitive. `*` matches slashes and a leading dot as well, because a name
+ * is not a path. Throws `usage` for an invalid glob.
  */
-export function nameFilter(include: readonly string[], exclude: readonly string[]): (name: string) => boolean {
+export function compileNameFilter(include: readonly string[], exclude: readonly string[]): (name: string) => boolean {
   const included = include.map((glob) => compileGlob('--include', glob));
   const excluded = exclude.map((glob) => compileGlob('--exclude', glob));
   const isIncluded = (name: string) => included.length === 0 || included.some((matches) => matches(name));
   return (name) => isIncluded(name) && !excluded.some((matches) => matches(name));
 }
 
-/** Matches one character of a name; `*` matches any number of characters. */
+/** A test of one character, or `*` for any number of characters. */
 type Token = '*' | ((character: string) => boolean);
 
+/** Braces multiply: without a limit, twenty `{a,b}` in a row would make a million patterns. */
 const MAX_CHOICES = 1000;
+/** A word is an escaped character, a character class or any other single character. */
 const WORDS = /\\.|\[[!^]?\]?(?:\\.|[^\]\\])*\]|./gsu;
 
 function compileGlob(flag: string, glob: string): (name: string) => boolean {
   try {
     if (glob === '') throw new SyntaxError('it is empty');
     const choices = expandBraces(glob.match(WORDS) ?? []).map((words) => words.map(parseToken));
-    // A glob that is the name itself matches, although its brackets may have another meaning.
+    // A name matches itself, even if it has brackets or braces that mean something in a glob.
     return (name) => name === glob || choices.some((tokens) => matchesAll(tokens, [...name]));
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
@@ -36,7 +39,7 @@ function compileGlob(flag: string, glob: string): (name: string) => boolean {
   }
 }
 
-/** Expands braces, the innermost first. Returns all choices, of which a name matches one. */
+/** Expands braces, the innermost first: `a{b,c}` becomes `ab` and `ac`. */
 function expandBraces(words: readonly string[]): (readonly string[])[] {
   const start = words.lastIndexOf('{');
   if (start === -1) return [words];
@@ -47,7 +50,7 @@ function expandBraces(words: readonly string[]): (readonly string[])[] {
   const commas = inside.flatMap((word, index) => (word === ',' ? index : []));
   const choices = [...commas, inside.length].map((to, nth) => inside.slice((commas[nth - 1] ?? -1) + 1, to));
   const all = choices.flatMap((choice) => expandBraces([...words.slice(0, start), ...choice, ...words.slice(end + 1)]));
-  if (all.length > MAX_CHOICES) throw new SyntaxError(`its braces make more than ${MAX_CHOICES} patterns`);
+  if (all.length > MAX_CHOICES) throw new SyntaxError(`the braces expand to more than ${MAX_CHOICES} patterns`);
   return all;
 }
 
@@ -60,7 +63,7 @@ function parseToken(word: string): Token {
   return (character) => character === literal;
 }
 
-/** Returns the test of a character class. A leading `]`, and a dash at either end, are literal. */
+/** Parses a character class. As in POSIX, a leading `]` and a dash at either end are literal. */
 function parseClass(word: string): Token {
   const [, negation = '', members = ''] = /^\[([!^]?)(.*)\]$/su.exec(word) ?? [];
   if (members === '') throw new SyntaxError("a '[' is not closed");
@@ -72,7 +75,10 @@ function parseClass(word: string): Token {
   return (character) => member.test(character);
 }
 
-/** Takes at most the name's length times the glob's in steps, because only the last `*` is ever extended. */
+/**
+ * When a character does not match, only the last `*` is extended by one character. So the number of steps is at most the
+ * length of the name times the number of tokens.
+ */
 function matchesAll(tokens: readonly Token[], name: readonly string[]): boolean {
   let [index, token] = [0, 0];
   let star = { token: -1, index: 0 };
@@ -92,7 +98,7 @@ function matchesAll(tokens: readonly Token[], name: readonly string[]): boolean 
   return tokens.slice(token).every((rest) => rest === '*');
 }
 
-/** Returns the error for a filing without a matching file. `files` is the number of its files. */
+/** Returns the error for a filing that has `files` files, none of which matches. */
 export function noMatchError(accession: string, files: number): FilingsError {
   const reason = files === 1 ? 'its one file does not match' : `none of its ${files} files matches`;
   return new FilingsError('not_found', `${reason} --include and --exclude (matching is case-sensitive)`, {

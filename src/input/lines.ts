@@ -1,6 +1,6 @@
-// Reads `--input`: accession numbers, names of files and records of other commands, a line each. The input may be
-// larger than the memory, so it is read as a stream, a few lines at a time.
-
+// Reads `--input`. Each line is an accession number, an accession number and a file name, or a JSON object from
+// `filings list` or `filings verify`. The input may be larger than the memory, so it is read as a stream, a few lines at
+// a time.
 import { isUtf8 } from 'node:buffer';
 import { constants, createReadStream, fstatSync, openSync } from 'node:fs';
 import { Socket } from 'node:net';
@@ -12,37 +12,37 @@ import { type AccessionNumber, asAccession, parseAccession } from '../service/ac
 import { toUtf8 } from '../text.ts';
 import type { World } from '../world.ts';
 
-/** A filing or file that a line of `--input` or an argument names. */
+/** A filing or a file, from a line of `--input` or from the arguments. */
 export interface Entry {
   readonly kind: 'entry';
   readonly accession: AccessionNumber;
-  /** Undefined if the options select the files from the listing. */
+  /** Undefined for a whole filing, whose files the options select from its listing. */
   readonly file?: string | undefined;
-  /** The number of the line, from 1. Blank lines count. Undefined for an argument. */
+  /** The number of the line in the input, as editors count. Undefined for an argument. */
   readonly number?: number;
 }
 
-interface BadLine {
-  readonly kind: 'bad';
+interface InvalidLine {
+  readonly kind: 'invalid';
   readonly error: FilingsError;
   readonly number: number;
 }
 
-export type Line = Entry | BadLine;
+export type Line = Entry | InvalidLine;
 
 const { O_NOCTTY, O_NONBLOCK, O_RDONLY } = constants;
 const LINE_FEED = 0x0a;
-/** V8 collects the lines of a small chunk while they are young, which saves 50 MB for a million lines. */
+/** Small, so that V8 frees the lines of a chunk early. That saves 50 MB for a million lines. */
 const CHUNK_BYTES = 16_384;
-/** Only a record may be longer, because the service chooses its members. */
+/** Limits a line that is no JSON object. An object may be longer, because the service chooses its members. */
 const MAX_TEXT_LENGTH = 65_536;
-/** A longer line is invalid, and is skipped without being kept in memory. A whole listing has at most half of it. */
+/** Limits a JSON object. The rest of a longer line is not kept in memory. A whole listing is at most half as long. */
 const MAX_RECORD_BYTES = 32 << 20;
 const IS_DIRECTORY = 'it is a directory';
 
 /**
- * Returns the stream of `--input PATH`. The caller must destroy it, because an idle stdin would keep the program alive.
- * Throws `usage` if it cannot be opened.
+ * Opens `--input PATH`. The caller must destroy the stream, because an open stdin would keep the program running. Throws
+ * `usage` if the file cannot be opened.
  */
 export function openInput(
   path: string,
@@ -61,8 +61,8 @@ export function openInput(
 
 function openStream(path: string, absolute: string): Readable {
   try {
-    // The file is opened without blocking and read as a socket, because a FIFO without a writer would block a thread of
-    // the pool, which cannot be cancelled.
+    // Opening or reading a FIFO that has no writer blocks a thread of Node's pool, and nothing can cancel that. So it is
+    // opened with O_NONBLOCK and read as a socket.
     const fd = openSync(absolute, O_RDONLY | O_NONBLOCK | O_NOCTTY);
     const stats = fstatSync(fd);
     if (stats.isDirectory()) throw new Error(IS_DIRECTORY);
@@ -77,14 +77,14 @@ function openStream(path: string, absolute: string): Readable {
 function unreadableInput(path: string, cause: unknown): FilingsError {
   return new FilingsError('usage', systemReason(cause), {
     subject: { name: '--input', path },
-    hint: 'give a file with one filing per line, or - for stdin',
+    hint: 'use a file with one filing per line, or - for stdin',
     cause,
   });
 }
 
 /**
- * Yields the lines of one chunk at a time, so that memory does not grow with the input. Calls `warn` for an input
- * without any line. Throws `local_io` if the stream fails.
+ * Yields the lines of one chunk at a time, so that memory does not grow with the input. Throws `local_io` if the stream
+ * fails.
  */
 export async function* readLines(
   stream: AsyncIterable<Uint8Array | string>,
@@ -115,8 +115,8 @@ export async function* readLines(
 }
 
 /**
- * Yields a stream in chunks of whole lines, without the last line feed of each. Of a line that is longer than
- * `maxBytes` only its first `maxBytes + 1` bytes are kept.
+ * Yields chunks of whole lines, each without its last line feed. A line that is longer than `maxBytes` is cut to
+ * `maxBytes + 1` bytes, so that the caller can see that it is too long.
  */
 export async function* readWholeLines(stream: AsyncIterable<Buffer>, maxBytes: number) {
   let rest: Buffer[] = [];
@@ -128,7 +128,7 @@ export async function* readWholeLines(stream: AsyncIterable<Buffer>, maxBytes: n
       rest = [];
       length = 0;
     }
-    // Makes a copy, because a slice would keep the whole chunk in memory, and the stream may reuse the chunk.
+    // A copy, because a slice would keep the whole chunk in memory, and the stream may overwrite the chunk later.
     const piece = Buffer.from(chunk.subarray(last + 1, last + 2 + maxBytes - length));
     if (piece.length > 0) rest.push(piece);
     length += piece.length;
@@ -136,14 +136,15 @@ export async function* readWholeLines(stream: AsyncIterable<Buffer>, maxBytes: n
   if (rest.length > 0) yield Buffer.concat(rest);
 }
 
-/** Returns the lines of a chunk. A line that is not UTF-8 stays a Buffer. */
+/** Returns the lines of a chunk. A line of invalid UTF-8 stays a Buffer, so that only this line becomes an error. */
 function decodeLines(bytes: Buffer): readonly (string | Buffer)[] {
   if (isUtf8(bytes)) return bytes.toString().split('\n');
+  // Latin-1 makes one character of each byte, so the bytes can be split as a string and turned back into bytes.
   const lines = bytes.toString('latin1').split('\n');
   return lines.map((text) => Buffer.from(text, 'latin1')).map((line) => (isUtf8(line) ? line.toString() : line));
 }
 
-/** Returns undefined for a blank line and a comment. A byte-order mark is treated as white space. */
+/** Returns undefined for a blank line and a comment. `trimStart` removes a byte-order mark as well. */
 function parseLine(text: string | Buffer, number: number): Line | 'ignored' | undefined {
   try {
     if (typeof text !== 'string') throw new FilingsError('usage', NOT_UNICODE);
@@ -151,17 +152,18 @@ function parseLine(text: string | Buffer, number: number): Line | 'ignored' | un
     if (line === '' || line.startsWith('#')) return undefined;
     const isRecord = /^\{./s.test(line);
     const maxLength = isRecord ? MAX_RECORD_BYTES : MAX_TEXT_LENGTH;
-    if (line.length > maxLength) throw invalidLine(`longer than ${maxLength} characters`);
+    if (line.length > maxLength) throw invalidLineError(`longer than ${maxLength} characters`);
     return isRecord ? parseRecord(line, number) : parseText(line, number);
   } catch (error) {
     if (!(error instanceof FilingsError)) throw error;
-    return { kind: 'bad', error: error.with({ subject: { line: number } }), number };
+    return { kind: 'invalid', error: error.with({ subject: { line: number } }), number };
   }
 }
 
-/** A `#` begins a comment, except after exactly one TAB: `filings list` prints a TAB before a name. */
+/** Parses `ACCESSION` or `ACCESSION FILE`. */
 function parseText(line: string, number: number): Line {
   const [, first = '', space = '', rest = ''] = /^(\S+)(\s*)(.*)$/s.exec(line) ?? [];
+  // A `#` begins a comment, except after exactly one TAB, because `filings list` prints a TAB before a name.
   const file = rest.startsWith('#') && space !== '\t' ? '' : rest;
   const accession = asAccession(first);
   const mistake = accession ? findMistake(file, FILE_MISTAKES) : findMistake(line, LINE_MISTAKES);
@@ -171,10 +173,12 @@ function parseText(line: string, number: number): Line {
 
 function parseRecord(line: string, number: number): Line | 'ignored' {
   const { v, accession_no: accession, file_name: file, result } = parseObject(line);
-  // Records of `verify --json` that name nothing to download: a summary, and an unlisted file, which may be the user's.
+  // `verify --json` also prints records that must not be downloaded: its summary, and files that no SHA256SUMS lists,
+  // which may be the user's own.
   if (v !== undefined && (accession === undefined || result === 'unlisted')) return 'ignored';
-  if (typeof accession !== 'string') throw invalidLine('accession_no is not a string');
-  if (file !== undefined && file !== null && typeof file !== 'string') throw invalidLine('file_name is not a string');
+  if (typeof accession !== 'string') throw invalidLineError('accession_no is not a string');
+  if (file !== undefined && file !== null && typeof file !== 'string')
+    throw invalidLineError('file_name is not a string');
   return createEntry(parseAccession(accession), file ?? '', number);
 }
 
@@ -186,49 +190,49 @@ function parseObject(line: string) {
   try {
     return JSON.parse(line);
   } catch (cause) {
-    throw invalidLine('broken JSON: an object must be on one line, as jq -c prints it', cause);
+    throw invalidLineError('invalid JSON: an object must be on one line, as jq -c prints it', cause);
   }
 }
 
-function invalidLine(reason: string, cause?: unknown): FilingsError {
+function invalidLineError(reason: string, cause?: unknown): FilingsError {
   return new FilingsError('usage', reason, {
     hint: "a line is ACCESSION, or ACCESSION and FILE, or an object as 'filings list --json' prints it",
     cause,
   });
 }
 
-// People bring lists of other programs. Each common mistake gets a sentence that says what was meant, and no line that
-// looks like one is requested as the name of a file.
+// People use lists that other programs wrote. A line with one of these common mistakes is an error that says how to
+// correct the list, because otherwise the program would request a file with a nonsensical name.
 
 const NOT_UNICODE = 'not valid UTF-8 or UTF-16';
 
-type Mistakes = readonly (readonly [pattern: RegExp, sentence: string])[];
+type Mistakes = readonly (readonly [pattern: RegExp, reason: string])[];
 
 const FILE_MISTAKES: Mistakes = [
-  [/\r/, "the lines end with CR alone: convert them with tr '\\r' '\\n'"],
-  [/\0/, 'NUL characters inside: each line must end with a line feed (no -0, no UTF-16 without a mark)'],
+  [/\r/, "the lines end with CR only: convert them with tr '\\r' '\\n'"],
+  [/\0/, 'contains NUL: separate lines by line feeds (do not use -0, or UTF-16 without a byte-order mark)'],
   [/\ufffd/, NOT_UNICODE],
-  [/\t/, 'a third column: a line has only ACCESSION and FILE'],
-  [/^(?:\d{1,10}-\d{2}-\d{6}|\d{18})(?:[\s,;|]|$)/, 'two accession numbers: write each on its own line'],
+  [/\t/, 'has a third column: a line is ACCESSION, or ACCESSION and FILE'],
+  [/^(?:\d{1,10}-\d{2}-\d{6}|\d{18})(?:[\s,;|]|$)/, 'has two accession numbers: write each on its own line'],
 ];
 
 const LINE_MISTAKES: Mistakes = [
   ...FILE_MISTAKES.slice(0, 3),
   [
     /^(?:\{|[\]}],?|"(?:[^"\\]|\\.)*"\s*:.*|\[)\s*$/,
-    'part of a JSON text over several lines: print one object per line with jq -c',
+    'part of JSON that spans several lines: print one object per line with jq -c',
   ],
   [/^\[/, "a JSON array: print one object per line with jq -c '.[]'"],
   [/^["']?\d[.,]?\d*e\+?\d+\b/i, 'a number rounded by a spreadsheet: format the column as text, and export it again'],
-  [/^["']/, 'quoted: write the accession number without quotes (jq -r prints none)'],
-  [/^[\d-]{18,20}\s*[,;|]/, 'columns without white space between them: write a TAB after the accession number'],
+  [/^["']/, 'quoted: remove the quotes (jq -r prints none)'],
+  [/^[\d-]{18,20}\s*[,;|]/, 'no white space between the columns: separate them by a TAB'],
 ];
 
 function findMistake(text: string, mistakes: Mistakes): string | undefined {
   return mistakes.find(([pattern]) => pattern.test(text))?.[1];
 }
 
-/** Returns what is wrong with the text after an accession number, if it cannot be the name of a file. */
-export function mistakeInFile(file: string): string | undefined {
+/** Returns why what follows an accession number cannot be a file name, if it cannot. */
+export function findFileMistake(file: string): string | undefined {
   return findMistake(file, FILE_MISTAKES);
 }

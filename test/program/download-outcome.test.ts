@@ -91,7 +91,7 @@ describe('--failed', () => {
     let isBroken = true;
     const { batch } = await setUp(2, (...asked) => isBroken && answering(404)(...asked));
     const { stderr } = await batch(input, [...args, '--failed', 'f', '-d', 'out']);
-    const inPlace = `-i f${layout ? ` and --layout '${layout}'` : ''} in place of ACCESSION `;
+    const inPlace = `-i f${layout ? ` and --layout '${layout}'` : ''} instead of ACCESSION `;
     expect(stderr).toContain(`hint: to retry the failed files, run the same command with ${inPlace}`);
     isBroken = false;
     await batch(undefined, ['-i', 'f', '--failed', 'f2', '-d', 'out', ...(layout ? ['--layout', layout] : [])]);

@@ -68,13 +68,13 @@ test.for`
   ${`${IN} --done dangling --report nowhere`}                | ${/same file/}
   ${`${IN} --done c.json --config c.json`}                   | ${/the config file and --done are the same file/}
   ${`${ONE} -o here/x --report x`}                           | ${/same file/}
-  ${`${ONE} --report x.htm`}                                 | ${/x\.htm: --report is the same file/}
+  ${`${ONE} --report x.htm`}                                 | ${/x\.htm: it is the same file as --report/}
   ${`${ONE} -d new --failed here/new/x.htm`}                 | ${/same file/}
-  ${`${IN} ${KEY} --report here/key`}                        | ${/the file of a key or token and --report are the same/}
+  ${`${IN} ${KEY} --report here/key`}                        | ${/the key or token file and --report are the same/}
   ${`${IN} ${KEY} --jwt-file key`}                           | ${/same file/}
-  ${`${A} key ${KEY}`}                                       | ${/key: the file of a key or token is the same file/}
-  ${`${IN} --checksums -d out --report out/SHA256SUMS`}      | ${/--checksums and --report are the same file/}
-  ${`${IN} --checksums -d out --done here/out/a/sha256sums`} | ${/--checksums and --done are the same file/}
+  ${`${A} key ${KEY}`}                                       | ${/key: it is the same file as the key or token file/}
+  ${`${IN} --checksums -d out --report out/SHA256SUMS`}      | ${/--report cannot be named SHA256SUMS/}
+  ${`${IN} --checksums -d out --done here/out/a/sha256sums`} | ${/--done cannot be named SHA256SUMS/}
 `(
   'exits with 2 and changes nothing: download $line',
   async ({ line, says }: { line: string; says: RegExp }, { place }) => {

@@ -73,7 +73,7 @@ const INTO = ['--layout', '{accession_no}/{file_name}'];
 test.each`
   what                          | args           | path                | exists   | exit | asked | then     | says
   ${'is compared'}              | ${[]}          | ${'a'}              | ${OTHER} | ${8} | ${1}  | ${OTHER} | ${/a different file/}
-  ${'is accepted if equal'}     | ${[]}          | ${'a'}              | ${FILE}  | ${0} | ${1}  | ${FILE}  | ${/^a: .*the same bytes\n$/}
+  ${'is accepted if equal'}     | ${[]}          | ${'a'}              | ${FILE}  | ${0} | ${1}  | ${FILE}  | ${/^a: .*identical\n$/}
   ${'is skipped by its filing'} | ${INTO}        | ${`${ACCESSION}/a`} | ${OTHER} | ${0} | ${0}  | ${OTHER} | ${/a: already exists, skip/}
   ${'is replaced by -o'}        | ${['-o', 'a']} | ${'a'}              | ${OTHER} | ${0} | ${1}  | ${FILE}  | ${/^/}
 `('an existing file $what', async ({ args, path, exists, exit, asked, then, says }) => {

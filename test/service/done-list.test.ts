@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { mkdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'vitest';
-import { DoneList, type DoneListOptions, selectionId } from '../../src/batch/done-list.ts';
+import { DoneList, type DoneListOptions, hashSelection } from '../../src/batch/done-list.ts';
 import { parseAccession } from '../../src/service/accession.ts';
 import { test as base } from './transfer-fixture.ts';
 
@@ -32,7 +32,7 @@ test('the selection is 16 digits of the hash of a JSON array', () => {
   const json = '["https://archive.example/",["*.xml","ex*"],[],"{accession_no}/{file_name}","/data/exhibits",[]]';
   const id = createHash('sha256').update(json).digest('hex').slice(0, 16);
   const [service, directory] = ['https://archive.example/', '/data/exhibits'];
-  expect(selectionId(service, ['*.xml', 'ex*'], [], '{accession_no}/{file_name}', directory, [])).toBe(id);
+  expect(hashSelection(service, ['*.xml', 'ex*'], [], '{accession_no}/{file_name}', directory, [])).toBe(id);
 });
 
 test('entries of other selections, garbage and torn lines are ignored, and the last line feed may be missing', async ({

@@ -27,7 +27,7 @@ async function read(chunks: Chunks, warn: (message: string) => void = () => {}):
 /** The contents of lines: `[number, accession, file]`, or `[number, message]` of an invalid line. */
 const contentsOf = (lines: readonly Line[]) =>
   lines.map((line) =>
-    line.kind === 'bad' ? [line.number, line.error.message] : [line.number, line.accession, line.file],
+    line.kind === 'invalid' ? [line.number, line.error.message] : [line.number, line.accession, line.file],
   );
 const json = (members: object) => JSON.stringify({ accession_no: filing, ...members });
 
@@ -72,24 +72,24 @@ describe('a line', () => {
     line                                | why
     ${'nonsense'}                       | ${"'nonsense' is not an accession number"}
     ${`* ${filing} a.htm`}              | ${"'*' is not an accession number"}
-    ${`${filing} 1234567-24-000002`}    | ${'two accession numbers'}
-    ${`${filing} ${other} ${filing}`}   | ${'two accession numbers: write each on its own line'}
-    ${`${filing}\t${digits}`}           | ${'two accession numbers'}
-    ${`${filing},${other}`}             | ${'columns without white space between them: write a TAB'}
-    ${`${digits}, a.htm`}               | ${'columns without white space'}
-    ${`"${filing}","a.htm"`}            | ${'quoted: write the accession number without quotes'}
-    ${`${filing}\ta.htm\t12`}           | ${'a third column'}
-    ${`${filing}\r${other}\ra.htm`}     | ${'the lines end with CR alone'}
+    ${`${filing} 1234567-24-000002`}    | ${'has two accession numbers'}
+    ${`${filing} ${other} ${filing}`}   | ${'has two accession numbers: write each on its own line'}
+    ${`${filing}\t${digits}`}           | ${'has two accession numbers'}
+    ${`${filing},${other}`}             | ${'no white space between the columns: separate them by a TAB'}
+    ${`${digits}, a.htm`}               | ${'no white space between the columns'}
+    ${`"${filing}","a.htm"`}            | ${'quoted: remove the quotes'}
+    ${`${filing}\ta.htm\t12`}           | ${'has a third column'}
+    ${`${filing}\r${other}\ra.htm`}     | ${'the lines end with CR only'}
     ${'1.23457E+14'}                    | ${'a number rounded by a spreadsheet'}
-    ${'{'}                              | ${'part of a JSON text over several lines: print one object per line with jq -c'}
-    ${`  "accession_no": "${filing}",`} | ${'part of a JSON text over several lines'}
-    ${'},'}                             | ${'part of a JSON text over several lines'}
+    ${'{'}                              | ${'part of JSON that spans several lines: print one object per line with jq -c'}
+    ${`  "accession_no": "${filing}",`} | ${'part of JSON that spans several lines'}
+    ${'},'}                             | ${'part of JSON that spans several lines'}
     ${`[${json({})}]`}                  | ${"a JSON array: print one object per line with jq -c '.[]'"}
-    ${`{"accession_no": "${filing}",`}  | ${'broken JSON: an object must be on one line'}
+    ${`{"accession_no": "${filing}",`}  | ${'invalid JSON: an object must be on one line'}
     ${'{"accession_no":5}'}             | ${'accession_no is not a string'}
     ${json({ file_name: 5 })}           | ${'file_name is not a string'}
     ${'{"accession_no":"x"}'}           | ${"'x' is not an accession number"}
-    ${`${filing} a\0${filing} b\0`}     | ${'NUL characters inside'}
+    ${`${filing} a\0${filing} b\0`}     | ${'contains NUL'}
     ${Buffer.of(0x30, 0xff)}            | ${'not valid UTF-8 or UTF-16'}
     ${`${filing} a\ufffd.htm`}          | ${'not valid UTF-8 or UTF-16'}
   `('is invalid, with the reason: $why', async ({ line, why }: { line: string | Buffer; why: string }) => {
@@ -104,7 +104,7 @@ describe('a line', () => {
   test('is read if it has 65,536 characters, and invalid if it is longer', async () => {
     const longest = `${filing} ${'x'.repeat(65_536 - filing.length - 1)}`;
     const lines = await read([longest.slice(0, 70), longest.slice(70), `\n${longest}x\n`, `${longest}\n`]);
-    expect(lines.map(({ kind }) => kind)).toEqual(['entry', 'bad', 'entry']);
+    expect(lines.map(({ kind }) => kind)).toEqual(['entry', 'invalid', 'entry']);
     expect(lines[1]).toMatchObject({ error: { message: expect.stringContaining('longer than 65536 characters') } });
   });
 });

@@ -31,7 +31,7 @@ test.each`
   ${'a.htm'}   | ${'application/json'}               | ${'{"type":"about:blank","detail":"x","more":[]}'}
   ${'a'}       | ${'Application/JSON'}               | ${'{"Message":"Forbidden"}'}
   ${'x/a.xml'} | ${'application/json'}               | ${LONG}
-`('the error under the name $fileName of type $type is recognised', ({ fileName, type, body }) => {
+`('the error under the name $fileName of type $type is recognized', ({ fileName, type, body }) => {
   expect(isError(fileName, type, body)).toBe(true);
   expect(isError(fileName, type, body, false)).toBe(true);
 });

@@ -108,7 +108,7 @@ describe('the key of a name', () => {
 });
 
 describe('a hidden name', () => {
-  test('is recognised whatever the final name and the random number are', () => {
+  test('is recognized whatever the final name and the random number are', () => {
     for (const final of ['a', 'a.htm', 'a\n', 'x'.repeat(232), 'x'.repeat(255)]) {
       for (const random of [0, 0.5, 0.123456789, 1 - 2 ** -53]) {
         const [part, kept] = [partName(final, random), keptName(final)];

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { nameFilter } from '../../src/input/glob.ts';
+import { compileNameFilter } from '../../src/input/glob.ts';
 import { proving } from '../proving.ts';
 
 test.each`
@@ -24,14 +24,14 @@ test.each`
   ${['?']}                        | ${[]}            | ${['🙂', 'ñ', '日']}                              | ${['ab', 'n\u0303']}
   ${['[😀-🙏]*']}                 | ${[]}            | ${['🙂.htm']}                                     | ${['a.htm']}
 `('include $include and exclude $exclude choose $matching', ({ include, exclude, matching, others }) => {
-  expect([...matching, ...others].filter(nameFilter(include, exclude))).toEqual(matching);
+  expect([...matching, ...others].filter(compileNameFilter(include, exclude))).toEqual(matching);
 });
 
 test('any pattern matches the name that equals it or is refused as a usage error', () => {
   fc.assert(
     fc.property(fc.string({ unit: fc.constantFrom(...'*?[]{},\\!^-ab./@(:'), maxLength: 12 }), (glob) => {
       try {
-        expect(nameFilter([glob], [])(glob)).toBe(true);
+        expect(compileNameFilter([glob], [])(glob)).toBe(true);
       } catch (error) {
         expect(error).toMatchObject({ code: 'usage', hint: expect.any(String) });
       }
@@ -48,7 +48,7 @@ test.each`
   ${`${'{'.repeat(499)}a${'}'.repeat(499)}`} | ${'a'}              | ${true}
   ${'*'.repeat(1000)}                        | ${'a'.repeat(1000)} | ${true}
 `('matching with the pattern $glob ends', ({ glob, name, matches }) => {
-  expect(nameFilter([glob], [])(name)).toBe(matches);
+  expect(compileNameFilter([glob], [])(name)).toBe(matches);
 });
 
 test.each`
@@ -61,8 +61,8 @@ test.each`
   ${'a\\'}              | ${/: nothing follows the '\\' at its end/}
   ${'[[:digit:]]'}      | ${/: \[\[:digit:\] is not supported/}
   ${'R{1..9}.htm'}      | ${/: the range \{1\.\.9\} is not supported/}
-  ${'{a,b}'.repeat(10)} | ${/: its braces make more than 1000 patterns/}
+  ${'{a,b}'.repeat(10)} | ${/: the braces expand to more than 1000 patterns/}
 `('the pattern $glob is refused with a message that matches $message', ({ glob, message }) => {
-  expect(() => nameFilter([glob], [])).toThrow(message);
-  expect(() => nameFilter([], [glob])).toThrow(/--exclude/);
+  expect(() => compileNameFilter([glob], [])).toThrow(message);
+  expect(() => compileNameFilter([], [glob])).toThrow(/--exclude/);
 });

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { parseLayout } from '../../src/batch/layout.ts';
 import { type Order, readOrder } from '../../src/commands/download/order.ts';
-import { targetsOf } from '../../src/commands/download/targets.ts';
+import { createTargetFinder } from '../../src/commands/download/targets.ts';
 import { resolveTypedPath, splitPath } from '../../src/paths.ts';
 import { parseAccession } from '../../src/service/accession.ts';
 import { locateConfig } from '../../src/settings/config-file.ts';
@@ -35,7 +35,7 @@ describe('the place of a file', () => {
   const targetOn = (place: typeof WINDOWS, directory: string) => {
     const layout = parseLayout('{accession_no}/{file_name}', place.platform);
     const order = { directory, layout, options } as unknown as Order;
-    return targetsOf(order, place)({ path: `${A}/a.htm`, accession: A });
+    return createTargetFinder(order, place)({ path: `${A}/a.htm`, accession: A });
   };
 
   test.each`

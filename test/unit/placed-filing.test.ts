@@ -1,7 +1,7 @@
 // The default of --if-exists: an existing file is skipped only where nothing but files of its filing are ever placed.
 import { expect, test } from 'vitest';
 import { readOrder } from '../../src/commands/download/order.ts';
-import { targetsOf } from '../../src/commands/download/targets.ts';
+import { createTargetFinder } from '../../src/commands/download/targets.ts';
 import { parseAccession } from '../../src/service/accession.ts';
 
 const [A, B] = ['0001234567-24-000001', '0001234567-24-000002'];
@@ -30,7 +30,10 @@ test.each`
     const options = { all: true, include: [], exclude: [], query: [], directory, layout, ifExists };
     const order = readOrder([A], options as never, { platform: 'linux' });
     const { path = '' } = order.layout.pathFor(A, 'a.htm');
-    const target = targetsOf(order, { cwd: '/work', platform: 'linux' })({ path, accession: parseAccession(A) });
+    const target = createTargetFinder(order, { cwd: '/work', platform: 'linux' })({
+      path,
+      accession: parseAccession(A),
+    });
     expect(target).toMatchObject({ path: expect.stringMatching(/^\/work\//), ifExists: expected });
   },
 );

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import { expect, test } from 'vitest';
-import { batchSummary, Counts, inputLine, outcomeLine, reportLine } from '../../src/batch/report.ts';
+import { Counts, describeBatch, describeOutcome, formatInputLine, formatReportLine } from '../../src/batch/report.ts';
 import { FilingsError } from '../../src/errors.ts';
 import { readLines } from '../../src/input/lines.ts';
 import { Secrets } from '../../src/secrets.ts';
@@ -33,7 +33,7 @@ test.each`
   ${'a failed file'}         | ${FILE.fileName} | ${{ result: 'failed', error }}    | ${{ result: 'failed', ...failed }}
   ${'an odd name'}           | ${ODD}           | ${{ path: ODD }}                  | ${{ file_name: ODD, path: ODD }}
 `('the report of $what is one line', ({ fileName, more, expected }) => {
-  const line = reportLine({ ...FILE, fileName }, outcome(more), TIME, { platform: 'linux', secrets });
+  const line = formatReportLine({ ...FILE, fileName }, outcome(more), TIME, { platform: 'linux', secrets });
   expect(line.split(/[\n\u2028]/)).toHaveLength(1);
   expect(JSON.parse(line)).toEqual({ ...file, ...how, ...expected });
 });
@@ -44,27 +44,27 @@ test.each`
   ${{ path: null }}                          | ${'primary.htm: 100 B'}
   ${{ result: 'skipped' }}                   | ${'out/primary.htm: already exists, skipped (--if-exists overwrite replaces it)'}
   ${{ result: 'resumed', resumedBytes: 60 }} | ${'out/primary.htm: 100 B, resumed at 60 B'}
-  ${{ verifiedLength: false }}               | ${'out/primary.htm: 100 B (the service gave no length to check)'}
+  ${{ verifiedLength: false }}               | ${'out/primary.htm: 100 B (the service sent no length to check it against)'}
 `('the outcome $more is printed as: $line', ({ more, line }) => {
-  expect(outcomeLine('primary.htm', outcome(more))).toBe(line);
+  expect(describeOutcome('primary.htm', outcome(more))).toBe(line);
 });
 
 test('the summary counts each file once and only the bytes of downloaded files', () => {
   const counts = new Counts();
   const end = { notStarted: 2, stoppedBy: undefined, exitCode: 7, place: 'out', ms: 3200, bytes: 200, requests: 4 };
   counts.add(outcome({ result: 'skipped', bytes: 500 }));
-  expect(batchSummary(counts, { ...end, notStarted: 0 })).toBe('1 skipped; 4 requests, 3.2 s');
+  expect(describeBatch(counts, { ...end, notStarted: 0 })).toBe('1 skipped; 4 requests, 3.2 s');
   counts.add(outcome());
   counts.add(outcome({ result: 'resumed', resumedBytes: 60 }));
   counts.add(outcome({ result: 'failed', bytes: 0, error: new FilingsError('temporary', 'x') }));
   counts.resumableBytes = 10_000_000;
-  expect(batchSummary(counts, end)).toBe(
+  expect(describeBatch(counts, end)).toBe(
     '2 downloaded (200 B) to out, 1 of them resumed, 1 skipped, 1 failed, 2 not started, stopped at 10 MB; run the same command to resume; 4 requests, 3.2 s',
   );
   counts.add(outcome({ result: 'failed', error: new FilingsError('integrity', 'truncated', { retryable: true }) }));
   counts.add(outcome({ result: 'failed', error: new FilingsError('integrity', 'wrong hash') }));
   for (const _ of [1, 2]) counts.add(outcome({ result: 'failed', error: new FilingsError('usage', 'line') }));
-  expect(batchSummary(counts, end)).toContain('5 failed, ');
+  expect(describeBatch(counts, end)).toContain('5 failed, ');
   expect([counts.total, counts.permanent]).toEqual([8, 3]);
 });
 
@@ -80,9 +80,9 @@ test.each`
   ${'\ud800'}               | ${`{"accession_no":"${FILE.accession}","file_name":"\\ud800"}`}
   ${'0001234567-24-000002'} | ${`{"accession_no":"${FILE.accession}","file_name":"0001234567-24-000002"}`}
 `('the line of the name $name for --input is read back unchanged', async ({ name, line }) => {
-  expect(inputLine(FILE.accession, name)).toBe(line);
+  expect(formatInputLine(FILE.accession, name)).toBe(line);
   for (const separator of [' ', '\t']) {
-    const text = inputLine(FILE.accession, name, separator);
+    const text = formatInputLine(FILE.accession, name, separator);
     for await (const lines of readLines(Readable.from([text]), () => {}))
       expect(lines).toEqual([{ kind: 'entry', accession: FILE.accession, file: name, number: 1 }]);
   }

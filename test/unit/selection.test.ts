@@ -112,10 +112,10 @@ test('a filing is listed once, and not at all if it is done', async () => {
 });
 
 test('a line that needs a selection is a usage error at its place, and an invalid line stays as it is', async () => {
-  const bad = { kind: 'bad', error: new FilingsError('usage', 'no'), number: 1 } as const;
+  const bad = { kind: 'invalid', error: new FilingsError('usage', 'no'), number: 1 } as const;
   const { items, done } = setUp([[bad, named(1, 'a'), listed(2)]], { isSelected: undefined });
   await done;
-  expect(items).toEqual([' bad', '1a file', ' bad']);
+  expect(items).toEqual([' invalid', '1a file', ' invalid']);
 });
 
 test('an error of the input comes after the items before it', async () => {
@@ -138,7 +138,7 @@ test('the tally knows all lines that were read ahead, and the sizes of listed fi
   ];
   const { selection, answer } = setUp(groups, { jobs: 1 });
   await turn();
-  expect(selection.tally).toMatchObject({ files: 1, unsized: 1, pending: 3, isRead: true });
+  expect(selection.tally).toMatchObject({ files: 1, unsized: 1, pending: 3, hasInputEnded: true });
   await answer(1);
   expect(selection.tally).toMatchObject({ files: 3, bytes: 10, unsized: 1, pending: 2 });
   await answer(2, new FilingsError('not_found', 'no'));
@@ -153,16 +153,16 @@ test('reading ahead stops at 100,000 lines and goes on when they are taken', asy
     for (; read < 15; read += 1) yield Array.from({ length: 10_000 }, (_, at) => named(read, `${at}`));
   }
   const { selection, answer, items, done } = setUp([], { lines: lines() });
-  await selection.ahead.waitForInput(sleep);
-  expect([read, selection.tally.isRead]).toEqual([9, false]);
+  await selection.readAhead.waitForEnd(sleep);
+  expect([read, selection.tally.hasInputEnded]).toEqual([9, false]);
   await answer(1);
   await done;
-  expect([read, selection.tally.isRead, items.length]).toEqual([15, true, 150_002]);
+  expect([read, selection.tally.hasInputEnded, items.length]).toEqual([15, true, 150_002]);
 });
 
 test('waiting for the end of an input ends with it, or after a moment if it has none', async () => {
   const never = setUp([[listed(1)]], {}, true).selection;
-  await setUp([[listed(1)]]).selection.ahead.waitForInput((_ms, signal) => sleep(3_600_000, signal));
-  await never.ahead.waitForInput(async () => {});
-  expect(never.tally.isRead).toBe(false);
+  await setUp([[listed(1)]]).selection.readAhead.waitForEnd((_ms, signal) => sleep(3_600_000, signal));
+  await never.readAhead.waitForEnd(async () => {});
+  expect(never.tally.hasInputEnded).toBe(false);
 });

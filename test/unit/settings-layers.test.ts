@@ -64,7 +64,7 @@ describe('sources of the same setting', () => {
   });
 });
 
-describe('environment conventions for colour', () => {
+describe('environment conventions for color', () => {
   test.each`
     env                                           | value       | source
     ${{ NO_COLOR: '1' }}                          | ${'never'}  | ${'NO_COLOR'}

@@ -70,7 +70,7 @@ const apart = new FilingsError('temporary', 'no', { connected: false });
 const forbidden = new FilingsError('auth', 'no', { problem: { status: 403 } as FilingsError['problem'] });
 const missing = new FilingsError('not_found', 'no');
 const times = (count: number, error: FilingsError | undefined) => Array.from({ length: count }, () => error);
-const APART = { message: '10 files in a row could not even connect', code: 'temporary', hint: 'later' };
+const APART = { message: 'could not connect to the service for 10 files in a row', code: 'temporary', hint: 'later' };
 const FORBIDDEN = { message: '403 for 20 files in a row', code: 'auth', hint: 'check the key' };
 const FULL = { message: 'local_io: the reason', code: 'local_io', hint: 'do this' };
 test.each`
@@ -85,7 +85,7 @@ test.each`
   ${'a full disk'}                             | ${[stop('local_io')]}                                           | ${FULL}
 `('a run stops only after enough equal failures in a row or a fatal one: $ends', ({ errors, stop }) => {
   const rule = new StopRule('file');
-  const stops = errors.map((error?: FilingsError) => rule.check(error));
+  const stops = errors.map((error?: FilingsError) => rule.record(error));
   const last = stop && { ...stop, stopsRun: true, hint: expect.stringContaining(stop.hint) };
   expect(stops).toEqual([...times(errors.length - 1, undefined), last && expect.objectContaining(last)]);
   const reason = errors.at(-1);

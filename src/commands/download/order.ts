@@ -1,11 +1,12 @@
-// Reads the arguments and options of `download` into an order before anything is opened. Takes them as they were
-// parsed, returns the order, and throws `usage`, where possible with the command that was probably meant.
+// Checks the arguments and options of `download` and turns them into an order: what to download, and where to. This
+// happens before anything is opened or requested, because an invalid command line must have no effect. A usage error
+// names the command that was probably meant, where possible.
 import { type Layout, parseLayout } from '../../batch/layout.ts';
 import { NameCheck } from '../../batch/name-check.ts';
 import { isOneFile } from '../../disk/file-name.ts';
 import { hasPartSuffix } from '../../disk/part-name.ts';
 import { FilingsError } from '../../errors.ts';
-import { nameFilter } from '../../input/glob.ts';
+import { compileNameFilter } from '../../input/glob.ts';
 import { isNullDevice, pathModule, resolveTypedPath, withSlashes } from '../../paths.ts';
 import { type AccessionNumber, asAccession, parseAccession } from '../../service/accession.ts';
 import type { Values } from '../../spec/option.ts';
@@ -18,42 +19,42 @@ import type { OPTIONS } from './spec.ts';
 type Options = Values<typeof OPTIONS>;
 
 export interface Order {
-  /** Distinct accession numbers: one if files are named, none with `--input`. */
+  /** Each accession number once: exactly one if files are named, none with `--input`. */
   readonly accessions: readonly AccessionNumber[];
   readonly fileNames: readonly string[];
-  /** Whether a listed file is selected. Undefined without `--all`, `--include` and `--exclude`. */
-  readonly isChosen: ((name: string) => boolean) | undefined;
-  /** `-` for every name of stdout. */
+  /** Undefined without `--all`, `--include` and `--exclude`. */
+  readonly isSelected: ((name: string) => boolean) | undefined;
+  /** `-` for stdout, even if the option was `/dev/stdout`. */
   readonly output: string | undefined;
   readonly directory: string;
   readonly layout: Layout;
-  /** `-` for every name of stdout. */
+  /** `-` for stdout, even if the option was `/dev/stdout`. */
   readonly report: string | undefined;
-  /** Exactly one file is named: its error is the error of the run. */
+  /** Whether exactly one file is named. Its error is then the error of the run. */
   readonly isSingleFile: boolean;
   readonly options: Options;
 }
 
-/** Returns the order. Throws `usage`. Has no effect, because an invalid command line must change nothing. */
+/** Throws `usage`. */
 export function readOrder(args: readonly string[], options: Options, { platform }: Pick<World, 'platform'>): Order {
   const { all, include, exclude, input, output, directory = '.' } = options;
   const hasSelection = all || include.length > 0 || exclude.length > 0;
   const isBatch = hasSelection || input !== undefined;
   const { layout = isBatch ? '{accession_no}/{file_name}' : '{file_name}' } = options;
-  const filter = nameFilter(include, exclude);
+  const filter = compileNameFilter(include, exclude);
   if (all && include.length > 0) {
     throw usage('--all cannot be used with --include', 'omit --all to download only the files that match');
   }
-  const { accessions, fileNames } = readNames(args, hasSelection);
+  const { accessions, fileNames } = parseNames(args, hasSelection);
   const order: Order = {
     accessions,
     fileNames,
-    isChosen: hasSelection ? filter : undefined,
-    output: asStream(output),
+    isSelected: hasSelection ? filter : undefined,
+    output: normalizeStdout(output),
     directory,
-    // With --output no name becomes a path.
+    // With --output the file name is only sent to the service, so it may be anything.
     layout: output === undefined ? parseLayout(layout, platform) : { template: '', pathFor: (_, path) => ({ path }) },
-    report: asStream(options.report),
+    report: normalizeStdout(options.report),
     isSingleFile: input === undefined && fileNames.length === 1,
     options,
   };
@@ -67,10 +68,8 @@ export function readOrder(args: readonly string[], options: Options, { platform 
   return order;
 }
 
-/**
- * Returns the filings if their files are selected from the listings, otherwise a filing and its files. Throws `usage`.
- */
-function readNames(
+/** `ACCESSION...` if files are selected from listings, otherwise `ACCESSION FILE...`. Throws `usage`. */
+function parseNames(
   [first, ...names]: readonly string[],
   hasSelection: boolean,
 ): Pick<Order, 'accessions' | 'fileNames'> {
@@ -83,13 +82,13 @@ function readNames(
   return { accessions: [accession], fileNames: [...new Set(names)] };
 }
 
-/** Returns `-` if the path is that of stdout, such as `/dev/stdout`. */
-function asStream(path: string | undefined): string | undefined {
+/** Returns `-` for every path of stdout, such as `/dev/stdout`. */
+function normalizeStdout(path: string | undefined): string | undefined {
   return path !== undefined && isStdout(path) ? '-' : path;
 }
 
-/** Throws `usage` unless the order has files, either by name or by selection. */
-function requireFiles({ accessions: [accession], fileNames, isChosen, options }: Order): void {
+/** Throws `usage` unless the arguments or `--input` say which files to download. */
+function requireFiles({ accessions: [accession], fileNames, isSelected, options }: Order): void {
   const { input } = options;
   if (input !== undefined && accession !== undefined) {
     throw usage('--input cannot be used with ACCESSION');
@@ -98,27 +97,27 @@ function requireFiles({ accessions: [accession], fileNames, isChosen, options }:
   if (accession === undefined) {
     throw usage('download: ACCESSION is missing', 'name a filing and its files, or use --input FILE; see --help');
   }
-  if (fileNames.length > 0 && isChosen) {
+  if (fileNames.length > 0 && isSelected) {
     const hint = options.all
-      ? 'omit the names, or --all'
-      : "quote the pattern, or the shell replaces it by names that match: --include 'ex*'";
+      ? 'omit --all or the file names'
+      : "quote the pattern, or the shell expands it: --include 'ex*'";
     throw usage('FILE cannot be used with --all, --include or --exclude', hint);
   }
-  if (fileNames.length > 0 || isChosen) return;
+  if (fileNames.length > 0 || isSelected) return;
   throw usage(
     `${accession}: no files selected`,
-    `name them, or add --all or --include GLOB; to see the names: filings list ${accession}`,
+    `name files, or add --all or --include GLOB; to see the names: filings list ${accession}`,
   );
 }
 
-/** Throws `usage` if an option requires exactly one file or `--input`, or if `--output` cannot be a file. */
+/** Throws `usage` if an option needs exactly one file or `--input`, or if `--output` cannot be a file. */
 function requireCompatibleOptions(order: Order, platform: string): void {
   const { fileNames, isSingleFile, output } = order;
   const { input, failed, done, sha256 } = order.options;
-  const forOne = output !== undefined ? '--output' : sha256 !== undefined ? '--sha256' : undefined;
-  if (forOne !== undefined && !isSingleFile) {
-    const message = `${forOne} takes exactly one file: ${fileNames.length} are named`;
-    throw usage(message, 'download them one by one, or several into a directory: --directory DIR');
+  const singleFileOption = output !== undefined ? '--output' : sha256 !== undefined ? '--sha256' : undefined;
+  if (singleFileOption !== undefined && !isSingleFile) {
+    const message = `${singleFileOption} takes exactly one file: ${fileNames.length} are named`;
+    throw usage(message, 'download one file at a time, or several to a directory: --directory DIR');
   }
   if (done !== undefined && input === undefined) throw usage('--done requires --input');
   if (failed === '-') throw usage('--failed must be a file');
@@ -127,12 +126,12 @@ function requireCompatibleOptions(order: Order, platform: string): void {
   if (withSlashes(output, platform).endsWith('/')) throw outputIsDirectory(output);
   const path = resolveTypedPath(output, { cwd: '/', platform });
   const name = pathModule(platform).basename(path);
-  if (hasPartSuffix(name)) throw usage(`--output ${output}: only the program's own temporary files are called so`);
+  if (hasPartSuffix(name)) throw usage(`--output ${output}: the program uses this ending for its own temporary files`);
   if (isNullDevice(path) || platform !== 'win32' || isOneFile(name, platform)) return;
   throw usage(`--output ${output}: Windows does not allow the name '${name}' for a file`);
 }
 
-/** Throws `usage` if a name is an accession number, or is refused for its path. */
+/** Throws `usage` if a file name is an accession number, or is refused as the name of a file on disk. */
 function requireSafeNames({ accessions: [accession], fileNames, layout }: Order): void {
   const filing = fileNames.find(asAccession);
   if (filing !== undefined) {
@@ -147,7 +146,6 @@ function requireSafeNames({ accessions: [accession], fileNames, layout }: Order)
   }
 }
 
-/** Returns the error for an `--output` that is a directory. */
 export function outputIsDirectory(output: string): FilingsError {
   return usage('--output must be a file', `to write into this directory: --directory ${shellWord(output)}`);
 }

@@ -1,6 +1,7 @@
-// Protects the files that a run uses besides its downloads: its report, lists and input, the config file, and the files
-// of its key and token. No two of them may be the same file, and no download may replace one, because the service
-// chooses the names of downloads. Two paths are the same file if they are equal after links are resolved.
+// Protects the files that a run itself uses: its report and lists, its input, the config file, and the files that hold
+// its key or token. No two of them may be the same file, and no download may replace one, because the service chooses
+// the names of downloads. Two paths are treated as the same file if they are equal after symbolic links are resolved
+// and names are folded, because the file system may ignore case.
 import { readlink, realpath, stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { SUMS_NAME } from '../../checksums/format.ts';
@@ -12,77 +13,90 @@ import { listCredentialFiles } from '../../settings/settings.ts';
 import type { World } from '../../world.ts';
 import { type Order, outputIsDirectory } from './order.ts';
 
-/** As many links as Linux follows. */
+/** Linux follows at most this many symbolic links in one path: path_resolution(7). */
 const MAX_LINKS = 40;
 
 /**
- * Returns a function that refuses a download to the path of such a file. Throws `usage` if two of the files that
- * options name are the same, or if one is the directory's SHA256SUMS.
+ * Checks the files of the run, and returns a function that returns the error for a download to the path of one of them.
+ * Throws `usage` if two options mean the same file, or if a file that the arguments name would replace one.
  */
-export async function requireRunFiles(order: Order, resolved: ResolvedSettings, world: World) {
+export async function protectRunFiles(order: Order, resolved: ResolvedSettings, world: World) {
   const { output, report, options } = order;
   const { input, failed, done } = options;
   await requireFileOrNothing(order, world);
-  /** The options of the files by the keys of their paths. */
-  const names = new Map<string, string>();
-  const isSums = (key: string) => options.checksums && basename(key) === foldName(SUMS_NAME);
-  const add = async (name: string, path: string) => {
-    const key = await keyOf(path);
-    const other = isSums(key) ? '--checksums' : names.get(key);
-    if (other !== undefined && !(await isDevice(path))) {
-      throw new FilingsError('usage', `${other} and ${name} are the same file`, {
-        hint: `choose another file for ${name}`,
+  /** What the user calls each file, such as `--report`, by its folded path. */
+  const owners = new Map<string, string>();
+  const requireUnused = async (owner: string, path: string) => {
+    const foldedPath = await foldRealPath(path);
+    const hint = `choose another file for ${owner}`;
+    // Refused in every directory, because the directories of the layout are not known yet.
+    if (options.checksums && basename(foldedPath) === foldName(SUMS_NAME)) {
+      throw new FilingsError('usage', `${owner} cannot be named SHA256SUMS: --checksums writes files of that name`, {
+        hint,
       });
     }
-    if (name !== '--output') names.set(key, name);
+    const other = owners.get(foldedPath);
+    if (other !== undefined && !(await isCharacterDevice(path))) {
+      throw new FilingsError('usage', `${other} and ${owner} are the same file`, { hint });
+    }
+    return foldedPath;
   };
+  const protect = async (owner: string, path: string) => owners.set(await requireUnused(owner, path), owner);
   const { configPath, settings } = resolved;
-  if (configPath !== undefined) await add('the config file', resolve(world.cwd, configPath));
-  for (const path of listCredentialFiles(settings)) await add('the file of a key or token', resolve(world.cwd, path));
-  for (const [name, path] of Object.entries({ input, report, failed, done, output })) {
-    if (path !== undefined && path !== '-') await add(`--${name}`, resolveTypedPath(path, world));
+  if (configPath !== undefined) await protect('the config file', resolve(world.cwd, configPath));
+  for (const path of listCredentialFiles(settings)) await protect('the key or token file', resolve(world.cwd, path));
+  for (const [name, path] of Object.entries({ input, report, failed, done })) {
+    if (path !== undefined && path !== '-') await protect(`--${name}`, resolveTypedPath(path, world));
   }
+  // It is not an owner: it is the path of the download itself.
+  if (output !== undefined && output !== '-') await requireUnused('--output', resolveTypedPath(output, world));
+
   const directory = resolve(world.cwd, output === undefined ? order.directory : dirname(output));
-  const root = await keyOf(directory);
-  const faultAt = (path: string, displayPath: string, code: 'integrity' | 'usage' = 'integrity') => {
-    const owner = names.size > 0 ? names.get(root + foldName(path.slice(directory.length))) : undefined;
+  const foldedDirectory = await foldRealPath(directory);
+  /** `code` is `integrity` for a name from the service or the input, and `usage` for one from the arguments. */
+  const findError = (path: string, displayPath: string, code: 'integrity' | 'usage' = 'integrity') => {
+    if (owners.size === 0) return undefined;
+    // Only the directory is resolved, once. A symbolic link below it is refused before anything is written.
+    const owner = owners.get(foldedDirectory + foldName(path.slice(directory.length)));
     if (owner === undefined) return undefined;
-    const reason = `${owner} is the same file`;
     const hint = `choose another directory, or another file for ${owner}`;
-    return new FilingsError(code, reason, { subject: { path: displayPath }, hint });
+    return new FilingsError(code, `it is the same file as ${owner}`, { subject: { path: displayPath }, hint });
   };
+  const [accession = ''] = order.accessions;
   for (const name of output === undefined ? order.fileNames : []) {
-    const { path = '' } = order.layout.pathFor(order.accessions.join(), name);
-    const fault = faultAt(join(directory, path), name, 'usage');
-    if (fault) throw fault;
+    const { path = '' } = order.layout.pathFor(accession, name);
+    const error = findError(join(directory, path), name, 'usage');
+    if (error) throw error;
   }
-  return faultAt;
+  return findError;
 }
 
-/** Throws `usage` if `--output` is a directory, or `--failed` anything but a file. It is written by a rename. */
+/**
+ * Throws `usage` if `--output` is a directory, or if `--failed` exists and is not a regular file: it is written by a
+ * rename, which would replace a device or a pipe.
+ */
 async function requireFileOrNothing({ output, options: { failed } }: Order, world: World): Promise<void> {
-  const statsOf = (path: string | undefined) =>
+  const readStats = (path: string | undefined) =>
     path === undefined || path === '-' ? undefined : stat(resolveTypedPath(path, world)).catch(() => undefined);
-  if (output !== undefined && (await statsOf(output))?.isDirectory()) throw outputIsDirectory(output);
-  if ((await statsOf(failed))?.isFile() === false) throw new FilingsError('usage', '--failed must be a file');
+  if (output !== undefined && (await readStats(output))?.isDirectory()) throw outputIsDirectory(output);
+  if ((await readStats(failed))?.isFile() === false) throw new FilingsError('usage', '--failed must be a file');
 }
 
-/** Several uses of a terminal or a null device do no harm. */
-async function isDevice(path: string): Promise<boolean> {
+/** Two options may share a terminal or `/dev/null`. */
+async function isCharacterDevice(path: string): Promise<boolean> {
   const stats = await stat(path).catch(() => undefined);
   return stats?.isCharacterDevice() === true;
 }
 
-/** Returns a key that two paths share if they may be one file. */
-async function keyOf(path: string): Promise<string> {
-  return foldName(await realPath(path));
+async function foldRealPath(path: string): Promise<string> {
+  return foldName(await resolveLinks(path));
 }
 
-/** Returns a path without links, also without those whose target does not exist yet. */
-async function realPath(path: string, links = MAX_LINKS): Promise<string> {
+/** Resolves all symbolic links. Unlike `realpath`, it also does so if the file or its directory does not exist yet. */
+async function resolveLinks(path: string, linksLeft = MAX_LINKS): Promise<string> {
   const real = await realpath(path).catch(() => undefined);
   if (real !== undefined || dirname(path) === path) return real ?? path;
-  const target = links > 0 ? await readlink(path).catch(() => undefined) : undefined;
-  if (target !== undefined) return realPath(resolve(dirname(path), target), links - 1);
-  return join(await realPath(dirname(path), links), basename(path));
+  const target = linksLeft > 0 ? await readlink(path).catch(() => undefined) : undefined;
+  if (target !== undefined) return resolveLinks(resolve(dirname(path), target), linksLeft - 1);
+  return join(await resolveLinks(dirname(path), linksLeft), basename(path));
 }

@@ -1,11 +1,11 @@
-// Runs `download`: takes the parsed command line, connects the session, the outputs and the batch, and returns the exit
-// status or throws the error of the run. The decisions are in batch/ and transfer/.
+// Runs `download`: checks the command line, opens the session and the outputs, runs the batch, and returns the exit status
+// or throws the error of the run. How a batch and a single download work is in batch/ and transfer/.
 import { resolve } from 'node:path';
 import { Batch } from '../../batch/batch.ts';
 import type { FileDeps } from '../../batch/files.ts';
 import { Limits, Throttle } from '../../batch/limits.ts';
 import { Recorder } from '../../batch/recorder.ts';
-import { batchSummary, batchSummaryLine, Counts, resumableLine } from '../../batch/report.ts';
+import { Counts, describeBatch, describeResumable, formatSummaryLine } from '../../batch/report.ts';
 import type { SelectionOptions } from '../../batch/selection.ts';
 import { type BatchEnd, batchError } from '../../batch/verdict.ts';
 import { ChecksumFiles } from '../../checksums/sums-files.ts';
@@ -19,11 +19,11 @@ import type { Invocation } from '../../spec/command.ts';
 import { shellWord } from '../../text.ts';
 import type { World } from '../../world.ts';
 import { type Order, readOrder } from './order.ts';
-import { requireRunFiles } from './run-files.ts';
+import { protectRunFiles } from './run-files.ts';
 import type { OPTIONS } from './spec.ts';
-import { openOutputs, placeOf, streamOf, targetsOf } from './targets.ts';
+import { createTargetFinder, findCommonDirectory, findStream, openOutputs } from './targets.ts';
 
-/** The signal of a pipe whose reader has gone away. */
+/** The number of the signal for writing to a pipe whose reader has closed it. */
 const SIGPIPE = 13;
 
 interface Run {
@@ -35,12 +35,11 @@ interface Run {
   readonly world: World;
 }
 
-/** Downloads the files. Returns the exit status, or throws the error of the run. */
 export async function run({ args, options, flags }: Invocation<typeof OPTIONS>, world: World): Promise<number> {
   const order = readOrder(args, options, world);
   const { dryRun, limitRate } = options;
   const resolved = await resolveSettings(flags, world);
-  const runFileFault = await requireRunFiles(order, resolved, world);
+  const findRunFileError = await protectRunFiles(order, resolved, world);
   const limits = new Limits(dryRun ? {} : options, world.monotonic);
   const stdinUser = options.input === '-' ? '--input -' : undefined;
   const writesStdout = order.output === '-' || order.report === '-' || dryRun;
@@ -50,9 +49,9 @@ export async function run({ args, options, flags }: Invocation<typeof OPTIONS>, 
     if (order.output === undefined && !dryRun)
       await directories.prepare({ directory: resolve(world.cwd, order.directory), below: '.' });
     const files: FileDeps = {
-      targetOf: targetsOf(order, world),
-      runFileFault,
-      stream: await streamOf(order, world),
+      findTarget: createTargetFinder(order, world),
+      findRunFileError,
+      stream: await findStream(order, world),
       fetching: { client: session.client, directories, monotonic: world.monotonic },
       checksums: options.checksums && !dryRun ? new ChecksumFiles() : undefined,
       limits,
@@ -66,7 +65,7 @@ export async function run({ args, options, flags }: Invocation<typeof OPTIONS>, 
       ...outputs,
       counts: files.counts,
       hasFailedList: options.failed !== undefined,
-      beforeDone: async () => files.checksums?.flush(),
+      flushChecksums: async () => files.checksums?.flush(),
       progress: session.progress,
       printsFiles: !dryRun && (order.isSingleFile || session.settings.verbose),
       singleTarget: order.isSingleFile ? 'file' : order.accessions.length === 1 ? 'filing' : undefined,
@@ -84,12 +83,15 @@ export async function run({ args, options, flags }: Invocation<typeof OPTIONS>, 
   }
 }
 
-/** Whether the reader of stdout has gone away, which ends a plan but is no failure. */
+/** A reader such as `head` may close the pipe early. That ends the plan of a dry run, but it is not a failure. */
 function isClosedPipe(error: unknown): boolean {
   return error instanceof FilingsError && error.signal === SIGPIPE;
 }
 
-/** Returns the error of the run, after all files and the lists are written. Throws errors of the program itself. */
+/**
+ * Runs the batch, closes its outputs and writes the failed list. Returns the error of the run. Throws defects, and a
+ * failure to write if there is no earlier error.
+ */
 async function downloadAll(run: Run): Promise<FilingsError | undefined> {
   const { order, session, recorder, world } = run;
   const { failed, dryRun } = order.options;
@@ -100,12 +102,12 @@ async function downloadAll(run: Run): Promise<FilingsError | undefined> {
   try {
     await recorder.close();
     if (failed === undefined || dryRun) return error;
-    // The list is replaced only at the end, because a pipe may feed the old list to this run.
+    // The list is written only now, because this run may be reading the old list through a pipe.
     await replaceFile(resolve(world.cwd, failed), recorder.failedList, world, { mode: 0o666 });
-    // Invalid lines of the input are comments, which no command can retry.
+    // Suggests a retry only if the list has a line that is not a comment. Invalid lines of the input are comments.
     return error && /^[^#\n]/m.test(recorder.failedList) ? withRetryHint(error, failed, order) : error;
   } catch (failure) {
-    // An error at the end must not hide the error of the run, which may be the same full disk.
+    // This failure must not hide the earlier error. If the codes are equal, the cause is probably the same full disk.
     if (error === undefined || !(failure instanceof FilingsError)) throw failure;
     if (error.code !== failure.code) session.progress.failure(failure);
     return error;
@@ -116,7 +118,7 @@ function withRetryHint(error: FilingsError, failed: string, { fileNames, layout,
   if (output !== undefined) return error;
   const place = fileNames.length > 0 ? ` and --layout ${shellWord(layout.template)}` : '';
   const source = fileNames.length > 0 ? 'ACCESSION and FILE' : 'ACCESSION or the input';
-  const retry = `to retry the failed files, run the same command with -i ${shellWord(failed)}${place} in place of ${source}, and with another --failed file`;
+  const retry = `to retry the failed files, run the same command with -i ${shellWord(failed)}${place} instead of ${source}, and with another --failed file`;
   return error.with({ hint: error.stopsRun && error.hint !== undefined ? `${error.hint}; ${retry}` : retry });
 }
 
@@ -127,33 +129,35 @@ async function runBatch(run: Run): Promise<FilingsError | undefined> {
   const { progress, limits, counts } = files;
   const startedAt = world.monotonic();
   const { lines, close } = openLines(order, world, progress);
-  const batch = new Batch({ selection: selectionOf(run, lines), files, recorder, signal: session.signal, world });
+  const selection = createSelectionOptions(run, lines);
+  const batch = new Batch({ selection, files, recorder, signal: session.signal, world });
   if (!isSingleFile) showBatchProgress(batch, files);
   const end = await batch.run().finally(close);
   counts.resumableBytes = files.fetching.directories.keptBytes;
-  const error = errorOf(end, run);
+  const error = decideRunError(end, run);
   if (isSingleFile && !options.dryRun) {
-    if (counts.resumableBytes > 0) progress.note(`${fileNames[0]}: ${resumableLine(counts.resumableBytes)}`);
+    if (counts.resumableBytes > 0) progress.note(`${fileNames[0]}: ${describeResumable(counts.resumableBytes)}`);
     return error;
   }
   const { bytes, requests } = limits;
   const ms = world.monotonic() - startedAt;
-  const summary = { ...end, exitCode: error?.exitStatus ?? 0, place: placeOf(order, world), ms, bytes, requests };
-  recorder.write((time) => batchSummaryLine(counts, summary, time));
-  progress.note(batchSummary(counts, summary));
+  const place = findCommonDirectory(order, world);
+  const summary = { ...end, exitCode: error?.exitStatus ?? 0, place, ms, bytes, requests };
+  recorder.write((time) => formatSummaryLine(counts, summary, time));
+  progress.note(describeBatch(counts, summary));
   if (options.dryRun && fileNames.length > 0 && output === undefined)
     progress.note(`to use these lines with --input, add --layout ${shellWord(layout.template)}`);
   return error;
 }
 
-/** Returns the lines of the arguments or of the input in small groups, and a function that closes the input. */
+/** Returns the lines of `--input`, or the arguments as lines, and a function that closes the input. */
 function openLines(
-  { options, accessions, fileNames, isChosen }: Order,
+  { options, accessions, fileNames, isSelected }: Order,
   world: World,
   { note, warn }: Session['progress'],
 ) {
   async function* argumentLines(): AsyncGenerator<readonly Line[]> {
-    const files = isChosen ? [undefined] : fileNames;
+    const files = isSelected ? [undefined] : fileNames;
     yield accessions.flatMap((accession) => files.map((file) => ({ kind: 'entry', accession, file })));
   }
   if (options.input === undefined) return { lines: argumentLines(), close() {} };
@@ -161,7 +165,7 @@ function openLines(
   return { lines: readLines(stream, warn), close: () => void stream.destroy() };
 }
 
-function selectionOf(
+function createSelectionOptions(
   { order, session, files: { limits, counts }, outputs: { done } }: Run,
   lines: AsyncIterable<readonly Line[]>,
 ): SelectionOptions {
@@ -170,7 +174,7 @@ function selectionOf(
   };
   return {
     lines,
-    isSelected: order.isChosen,
+    isSelected: order.isSelected,
     layout: order.layout,
     jobs: session.settings.jobs,
     async list(accession, stop) {
@@ -185,11 +189,10 @@ function selectionOf(
   };
 }
 
-/** Adds the line of the whole batch to the progress. */
 function showBatchProgress({ tally }: Batch, { progress, counts }: FileDeps): void {
   progress.overall(() => {
-    const total = tally.isRead && tally.pending === 0 ? tally.files : undefined;
-    // A batch of one file shows only the bar of the file.
+    const total = tally.hasInputEnded && tally.pending === 0 ? tally.files : undefined;
+    // For a single file, its own bar is enough.
     if (total === 1) return undefined;
     const { skipped, failed } = counts.files;
     const allBytes = total !== undefined && tally.unsized === 0 ? tally.bytes : undefined;
@@ -197,14 +200,15 @@ function showBatchProgress({ tally }: Batch, { progress, counts }: FileDeps): vo
   });
 }
 
-/** Returns the error of the run: the single file's own error, unless a signal or the deadline stopped the batch. */
-function errorOf(end: BatchEnd, { order: { options }, recorder, files }: Run): FilingsError | undefined {
+/** A run for one file or filing ends with its own error, unless a signal or the deadline stopped the run. */
+function decideRunError(end: BatchEnd, { order: { options }, recorder, files }: Run): FilingsError | undefined {
   if (options.dryRun && isClosedPipe(end.stoppedBy)) return undefined;
   if (recorder.singleError && end.stoppedBy?.isTimeUp !== true) return recorder.singleError;
   const { downloaded, resumed, failed } = files.counts.files;
   const error = batchError({ ...end, files: files.counts.total, failed, permanent: files.counts.permanent });
   if (error?.code !== 'limit') return error;
-  // With --if-exists overwrite, the next run begins again at the first file.
-  const isInVain = downloaded + resumed === 0 || options.ifExists === 'overwrite';
-  return error.with({ hint: isInVain ? 'raise the limit, or no run gets further' : 'run it again to continue' });
+  // The next run stops at the same file if this one completed none, or if --if-exists overwrite makes it start over.
+  const isStuck = downloaded + resumed === 0 || options.ifExists === 'overwrite';
+  const hint = isStuck ? 'raise the limit: otherwise the next run gets no further' : 'run it again to continue';
+  return error.with({ hint });
 }

@@ -1,3 +1,4 @@
+// The command line of `download`, from which the parser, the help, the manual page and the completions are made.
 import { command } from '../../spec/command.ts';
 import {
   BANDWIDTH,
@@ -14,14 +15,14 @@ import {
 } from '../../spec/kind.ts';
 import { options } from '../../spec/option.ts';
 
-/** Accepts also upper case, as some tools print it. */
+/** Accepts upper case as well, which PowerShell's Get-FileHash prints. */
 const SHA256: Kind<string> = {
   parse: (text) => /^[0-9a-f]{64}$/.exec(text.trim().toLowerCase())?.[0],
   expected: '64 hexadecimal digits, as sha256sum prints them',
 };
 
-/** Options that may select several files. */
-const FOR_ONE = ['all', 'include', 'exclude', 'input'] as const;
+/** Options that make a batch. Options for exactly one file exclude them. */
+const BATCH_OPTIONS = ['all', 'include', 'exclude', 'input'] as const;
 
 export const OPTIONS = options({
   output: {
@@ -29,9 +30,10 @@ export const OPTIONS = options({
     kind: FILE,
     short: 'o',
     value: 'PATH',
-    excludes: [...FOR_ONE, 'layout', 'checksums'],
-    help: 'write the one file to PATH; - is stdout',
-    longHelp: 'An existing file is overwritten, whole or not at all. A device or a pipe is written to like stdout.',
+    excludes: [...BATCH_OPTIONS, 'layout', 'checksums'],
+    help: 'write a single file to PATH; - is stdout',
+    longHelp:
+      'An existing file is replaced when the download is complete, and not before. A device or a pipe is written like stdout.',
   },
   directory: {
     kind: DIRECTORY,
@@ -39,26 +41,27 @@ export const OPTIONS = options({
     value: 'DIR',
     defaultText: '.',
     excludes: ['output'],
-    help: 'write files below DIR, created if missing',
+    help: 'write files to DIR; create it if needed',
   },
   layout: {
     kind: TEXT,
     value: 'TEMPLATE',
-    defaultText: '{file_name} for named files, else {accession_no}/{file_name}',
-    help: 'set the path below DIR of each file',
+    defaultText: '{file_name} for FILE arguments, otherwise {accession_no}/{file_name}',
+    help: 'set the path of each file below DIR',
   },
   all: {
     heading: 'Which files',
     kind: SWITCH,
     help: 'download all files of each filing',
-    longHelp: 'Not with --include; --exclude leaves files out.',
+    longHelp: 'Cannot be used with --include. To leave out some of the files, add --exclude.',
   },
   include: {
     kind: TEXT,
     value: 'GLOB',
     repeatable: true,
-    help: 'download the files that match; quote the GLOB',
-    longHelp: 'Quote it. It may hold *, ?, [a-z], [!a], {a,b} and \\.',
+    help: 'download only files that match; quote the GLOB',
+    longHelp:
+      'Without quotes, the shell may expand the GLOB. It may contain *, ?, [a-z], [!a] and {a,b}, and \\ before a character that is meant literally.',
   },
   exclude: { kind: TEXT, value: 'GLOB', repeatable: true, help: 'skip the files that match' },
   input: {
@@ -67,66 +70,68 @@ export const OPTIONS = options({
     value: 'FILE',
     help: 'read filings or files from FILE, one per line; - is stdin',
     longHelp:
-      "A line is ACCESSION, ACCESSION FILE, or an object as 'filings list --json' prints it; blank lines and lines that begin with # are ignored. An invalid line is a failed file.",
+      "A line is ACCESSION, ACCESSION FILE, or an object as 'filings list --json' prints it; blank lines and lines that begin with # are ignored. An invalid line is reported as a failed file.",
   },
   query: {
     kind: QUERY,
     value: 'NAME=VALUE',
     repeatable: true,
-    help: "add a parameter to the listing's request",
+    help: 'add a parameter to requests for listings',
   },
   ifExists: {
     heading: 'Checks',
     kind: choice('skip', 'compare', 'overwrite', 'error'),
-    value: 'WHAT',
+    value: 'ACTION',
     defaultText: 'skip or compare; overwrite with -o',
-    help: 'do this when a file already exists',
+    help: 'choose what to do with an existing file',
     longHelp:
-      "The default is skip if the last accession number among the folders of the path is this filing's, else compare. compare downloads the file: the same bytes count as skipped, other bytes are a failure, and the existing file stays. With --sha256 an existing file is hashed before it is skipped. With -o the default is overwrite.",
+      "skip keeps the existing file without a download; with --sha256 it is hashed first. compare downloads the file: if the bytes are the same, the file is skipped; if they differ, it fails and the existing file stays. overwrite downloads the file and replaces the existing one. error fails. The default is overwrite with -o. Without -o it is skip if the last accession number in the path of the file's directory is that of its filing, and compare otherwise.",
   },
-  dryRun: { kind: SWITCH, short: 'n', help: 'print what would be downloaded, and download nothing' },
+  dryRun: { kind: SWITCH, short: 'n', help: 'print what would be downloaded; download nothing' },
   sha256: {
     kind: SHA256,
     value: 'HEX',
-    excludes: FOR_ONE,
-    help: 'check that the one file has this SHA-256',
+    excludes: BATCH_OPTIONS,
+    help: 'require a single file to have this SHA-256',
   },
   checksums: {
     kind: SWITCH,
-    help: 'keep SHA256SUMS in each directory',
-    longHelp: "For 'filings verify' and 'sha256sum --check'. An existing file that is not in it is hashed and added.",
+    help: 'write SHA256SUMS in each directory',
+    longHelp:
+      "'filings verify' and 'sha256sum --check' read it. An existing file that is not listed in it yet is hashed and added.",
   },
   report: {
     heading: 'Records',
     kind: FILE,
     value: 'FILE',
     help: 'append a JSON line for each file to FILE; - is stdout',
-    longHelp: 'The last line of a batch is its summary.',
+    longHelp: 'A batch ends with a line that is its summary.',
   },
-  failed: { kind: FILE, value: 'FILE', help: 'write failed files to FILE, as lines for --input' },
+  failed: { kind: FILE, value: 'FILE', help: 'write the failed files to FILE, as lines for --input' },
   done: {
     kind: FILE,
     value: 'FILE',
-    help: 'remember complete filings in FILE, to skip them later',
-    longHelp: 'For filings chosen by --all or --include, with the same selection, directory and layout.',
+    help: 'remember complete filings in FILE, and skip them later',
+    longHelp:
+      'This is for filings whose files are selected by --all, --include or --exclude. A later run skips a filing only if it has the same selection, directory and layout.',
   },
   maxBytes: {
     heading: 'Limits',
     kind: SIZE,
     value: 'SIZE',
-    help: 'start no new downloads after SIZE received',
+    help: 'start no more downloads when SIZE is received',
     longHelp:
-      'For example 500MB or 2GiB, with listings and retries. Downloads in progress finish, and the next run continues.',
+      'SIZE, such as 500MB or 2GiB, includes listings and retries. Downloads in progress end normally, and the next run continues.',
   },
   maxRequests: {
     kind: count(1, 1e12, 5000),
     value: 'N',
-    help: 'start no new downloads after N requests',
+    help: 'start no more downloads after N requests',
   },
   stopAfter: {
     kind: DURATION,
     value: 'DURATION',
-    help: 'start no new downloads after DURATION',
+    help: 'start no more downloads after DURATION',
   },
   limitRate: {
     kind: BANDWIDTH,
@@ -139,8 +144,8 @@ export const DOWNLOAD = command({
   name: 'download',
   summary: 'download files of filings, to disk or to stdout',
   description: [
-    'A file appears under its name only when it is complete. A file that is already complete is not downloaded twice; interrupted downloads are resumed.',
-    'Several FILEs, --all, --include and --input make a batch, which continues after a failed file and ends with a summary. Run the same command again to download what is missing.',
+    'A file gets its final name only when it is complete. A complete file is not downloaded again, and an interrupted download is resumed.',
+    'Several FILEs, --all, --include and --input make a batch, which continues after a failed file and ends with a summary. To download missing files, run the same command again.',
   ],
   forms: ['ACCESSION FILE...', 'ACCESSION... --all | --include GLOB', '--input FILE [--all | --include GLOB]'],
   arguments: [
@@ -154,8 +159,8 @@ export const DOWNLOAD = command({
     ['filings download -i accessions.txt --all -d mirror --done mirror.done', 'a mirror, for cron'],
     ['filings download 0001234567-24-000001 primary.htm -o - | wc -c', 'one file, into a pipe'],
     [
-      'filings download -i accessions.txt --all -d mirror --checksums --failed no.txt',
-      'with checksums, and a list of failed files',
+      'filings download -i accessions.txt --all -d mirror --checksums --failed failed.txt',
+      'a mirror with checksums, and a list of the files that failed',
     ],
   ],
   asksService: true,

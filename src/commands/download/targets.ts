@@ -1,9 +1,8 @@
-// Finds where a run writes: the target of each file, the stream of `--output`, and the report and the done list. Only
-// opening the report and the done list has an effect.
+// Decides where a run writes: the path of each file, or the stream of `--output`. Opens the report and the done list.
 import { constants } from 'node:fs';
 import { access } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
-import { DoneList, selectionId } from '../../batch/done-list.ts';
+import { DoneList, hashSelection } from '../../batch/done-list.ts';
 import type { FileItem } from '../../batch/item.ts';
 import { ReportFile } from '../../batch/report-file.ts';
 import { mapWriteErrors } from '../../disk/failure.ts';
@@ -15,8 +14,8 @@ import type { DiskTarget, StreamTarget } from '../../transfer/download.ts';
 import type { World } from '../../world.ts';
 import type { Order } from './order.ts';
 
-/** Returns the target of a file: `--output`, otherwise the directory and the path from the layout. */
-export function targetsOf(
+/** Returns a function that returns the target of a file: `--output`, or its path in `--directory` by the layout. */
+export function createTargetFinder(
   order: Order,
   { cwd, platform }: Pick<World, 'cwd' | 'platform'>,
 ): (file: Pick<FileItem, 'path' | 'accession'>) => DiskTarget {
@@ -30,21 +29,21 @@ export function targetsOf(
     return () => ({ path, location, displayPath: output, ifExists, sha256, writesChecksums, isDryRun });
   }
   const absolute = paths.resolve(cwd, directory);
-  const inside = paths.join(absolute, '/');
-  const shown = paths.join(directory, '/');
-  const prefix = shown === paths.join('.', '/') ? '' : shown;
-  const filingOfDirectory = filingOfPath(splitPath(absolute, platform));
-  // Does not use a spread: V8 takes ten times as long for a spread with further members, and there may be a million
-  // files.
+  const prefix = paths.join(absolute, '/');
+  const typed = paths.join(directory, '/');
+  const displayPrefix = typed === paths.join('.', '/') ? '' : typed;
+  const directoryFiling = findFiling(splitPath(absolute, platform));
+  // The object has no spread, because V8 takes ten times as long for one, and there may be a million files.
   return ({ path, accession }) => {
     const native = nativePath(path, platform);
-    // Elsewhere an existing file may belong to another filing, or to the user.
-    const isOwn = (filingOfPath(path.split('/')) ?? filingOfDirectory) === accession;
+    // Only files of this filing are ever placed in its own directory. Elsewhere, an existing file may belong to another
+    // filing or to the user, so it is compared.
+    const isOwnDirectory = (findFiling(path.split('/')) ?? directoryFiling) === accession;
     return {
-      path: inside + native,
-      displayPath: prefix + native,
+      path: prefix + native,
+      displayPath: displayPrefix + native,
       location: { directory: absolute, below: paths.dirname(path) },
-      ifExists: options.ifExists ?? (isOwn ? 'skip' : 'compare'),
+      ifExists: options.ifExists ?? (isOwnDirectory ? 'skip' : 'compare'),
       sha256,
       writesChecksums,
       isDryRun,
@@ -52,8 +51,8 @@ export function targetsOf(
   };
 }
 
-/** Returns the directory of all files, for the summary. */
-export function placeOf({ directory, layout, accessions }: Order, { platform }: Pick<World, 'platform'>) {
+/** Returns the deepest directory that all files of the run share, for the summary. */
+export function findCommonDirectory({ directory, layout, accessions }: Order, { platform }: Pick<World, 'platform'>) {
   const [accession] = accessions;
   const { path = '' } = accessions.length === 1 ? layout.pathFor(`${accession}`, 'a') : {};
   const paths = pathModule(platform);
@@ -61,12 +60,12 @@ export function placeOf({ directory, layout, accessions }: Order, { platform }: 
 }
 
 /** Returns the last accession number among the segments of a path. */
-function filingOfPath(segments: readonly string[]): AccessionNumber | undefined {
+function findFiling(segments: readonly string[]): AccessionNumber | undefined {
   return asAccession(segments.findLast(asAccession) ?? '');
 }
 
-/** Returns the stream if `--output` is stdout, a device or a FIFO, and undefined if it is a plain file. */
-export async function streamOf({ output, options }: Order, world: World): Promise<StreamTarget | undefined> {
+/** Returns the stream if `--output` is stdout, a device or a FIFO. Returns undefined for a regular file. */
+export async function findStream({ output, options }: Order, world: World): Promise<StreamTarget | undefined> {
   if (output === undefined) return undefined;
   const { sha256 } = options;
   const path = resolveTypedPath(output, world);
@@ -75,8 +74,8 @@ export async function streamOf({ output, options }: Order, world: World): Promis
 }
 
 /**
- * Opens the report and the done list, both or neither. Throws `local_io` if one of these or `--failed` cannot be
- * written.
+ * Opens the report and the done list, both or neither. Throws `local_io` if one of them cannot be opened, or if there is
+ * no permission to write `--failed`, which is created only at the end.
  */
 export async function openOutputs(order: Order, session: Session, world: World) {
   const { failed, dryRun } = order.options;
@@ -86,7 +85,7 @@ export async function openOutputs(order: Order, session: Session, world: World) 
   const { signal } = session;
   const report =
     order.report === undefined ? undefined : await ReportFile.open('--report', order.report, world, signal);
-  // The report on stdout takes the place of the plan.
+  // With --report -, stdout has the report instead of the plan.
   const plan = dryRun && order.report !== '-' ? await ReportFile.open('--dry-run', '-', world, signal) : undefined;
   try {
     return { report, plan, done: await openDone(order, session, world) };
@@ -103,9 +102,9 @@ async function openDone(
 ): Promise<DoneList | undefined> {
   const { include, exclude, query, done, dryRun } = options;
   if (done === undefined) return undefined;
-  const described = listing === undefined ? [] : [['listing', JSON.stringify(listing)]];
+  const parameters = listing === undefined ? query : [...query, ['listing', JSON.stringify(listing)]];
   const absolute = resolve(world.cwd, directory);
-  const selection = selectionId(identity, include, exclude, layout.template, absolute, [...query, ...described]);
+  const selection = hashSelection(identity, include, exclude, layout.template, absolute, parameters);
   const path = resolve(world.cwd, done);
   return DoneList.open({ path, selection, now: world.now, readOnly: dryRun }, signal);
 }

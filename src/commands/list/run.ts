@@ -2,10 +2,10 @@
 // filing that fails does not stop the others, unless they would all fail in the same way.
 import type { Readable } from 'node:stream';
 import { createChildController, onAbort } from '../../abort.ts';
-import { Ahead } from '../../batch/ahead.ts';
+import { ReadAhead } from '../../batch/read-ahead.ts';
 import { batchError, isTemporary, StopRule } from '../../batch/verdict.ts';
 import { FilingsError } from '../../errors.ts';
-import { nameFilter } from '../../input/glob.ts';
+import { compileNameFilter } from '../../input/glob.ts';
 import { type Entry, type Line, openInput, readLines } from '../../input/lines.ts';
 import { type AccessionNumber, parseAccession } from '../../service/accession.ts';
 import type { ListedFile } from '../../service/listing.ts';
@@ -25,7 +25,7 @@ export async function run({ args, options, flags }: Invocation<typeof OPTIONS>, 
     });
   }
   const accessions = args.map(parseAccession);
-  const isChosen = nameFilter(options.include, options.exclude);
+  const isChosen = compileNameFilter(options.include, options.exclude);
   const stdinUser = input === '-' ? '--input -' : undefined;
   const session = await openSession(flags, world, { stdinUser, writesStdout: true });
   const { progress, settings } = session;
@@ -35,7 +35,7 @@ export async function run({ args, options, flags }: Invocation<typeof OPTIONS>, 
     const inputStream = input === undefined ? undefined : openInput(input, world, progress.note);
     onAbort(stop.signal, () => inputStream?.destroy());
     const filingCount = inputStream ? undefined : accessions.length;
-    const ahead = new Ahead<Listed>({
+    const ahead = new ReadAhead<Listed>({
       lines: readAllLines(accessions, inputStream, progress.warn),
       jobs: settings.jobs,
       needsListing: (line): line is Entry => line.kind === 'entry',
@@ -77,7 +77,7 @@ async function printAll(
   let stoppedBy: FilingsError | undefined;
   try {
     for await (const result of flatten(groups)) {
-      // Only for the type: `Ahead` yields a listing in place of each entry, and other lines as they are.
+      // Only for the type: `ReadAhead` yields a listing in place of each entry, and other lines as they are.
       if ('kind' in result && result.kind === 'entry') continue;
       const error = 'error' in result ? result.error : await output.print(result.accession, result.files);
       signal.throwIfAborted();
@@ -85,7 +85,7 @@ async function printAll(
       files += 1;
       if (error) failed += 1;
       if (error && !isTemporary(error)) permanent += 1;
-      stoppedBy = rule.check(error);
+      stoppedBy = rule.record(error);
       // The error that stops the run becomes the error of the run, which is printed at its end.
       if (error && error !== stoppedBy) progress.failure(error);
       if (stoppedBy) break;

@@ -3,7 +3,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { build } from 'esbuild';
 
-const LICENCE = /^(licen[cs]e|copying|notice)([.-].*)?$/i;
+const LICENSE = /^(licen[cs]e|copying|notice)([.-].*)?$/i;
 
 /** Notes about code of others inside a package that has no license file for it. */
 const WITHIN = {
@@ -17,7 +17,7 @@ const WITHIN = {
 export async function thirdPartyLicences(root) {
   const sections = [];
   for (const folder of await bundledPackages(root)) sections.push(await section(join(root, folder)));
-  return ['dist/ holds code of these packages, each under its own licence.\n', ...sections.sort()].join(
+  return ['dist/ holds code of these packages, each under its own license.\n', ...sections.sort()].join(
     `\n${'-'.repeat(80)}\n\n`,
   );
 }
@@ -43,8 +43,8 @@ export async function bundledPackages(root) {
 
 async function section(folder) {
   const { name, version, license } = JSON.parse(await readFile(join(folder, 'package.json'), 'utf8'));
-  const files = (await readdir(folder)).filter((file) => LICENCE.test(file)).sort();
-  if (files.length === 0) throw new Error(`${name}: no licence among its files`);
+  const files = (await readdir(folder)).filter((file) => LICENSE.test(file)).sort();
+  if (files.length === 0) throw new Error(`${name}: no license among its files`);
   const texts = await Promise.all(files.map((file) => readFile(join(folder, file), 'utf8')));
   const tidy = texts.map((text) => `${text.replace(/\r\n/g, '\n').trim()}\n`);
   return [`${name} ${version} (${license})\n`, ...tidy, ...(WITHIN[name] ? [WITHIN[name]] : [])].join('\n');

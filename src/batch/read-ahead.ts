@@ -1,0 +1,114 @@
+// Reads the input ahead of the downloads, so that its size is known early, and requests the listings of the next filings
+// at the same time. Listings may arrive in any order, but results are yielded in the order of the input. An arrived
+// listing is yielded without waiting for the next line, because stdin may be slow. Nothing is remembered after it was
+// yielded, because an input may have millions of lines.
+import { createAbortController, type Sleep } from '../abort.ts';
+import type { Entry, Line } from '../input/lines.ts';
+
+/** How many lines may wait in memory. At about 100 bytes each, they take 10 MB. */
+const MAX_LINES_AHEAD = 100_000;
+/** How long a stopped run waits for the end of its input, in milliseconds, because a pipe may never end. */
+const MAX_END_WAIT_MS = 200;
+
+interface ReadAheadOptions<T> {
+  readonly lines: AsyncIterable<readonly Line[]>;
+  /** How many listings are requested at the same time. */
+  readonly jobs: number;
+  readonly needsListing: (line: Line) => line is Entry;
+  readonly list: (line: Entry) => Promise<readonly T[]>;
+}
+
+/** One element of the queue: consecutive lines that need no listing, or a line that needs one. */
+type Slot<T> = Line[] | { readonly line: Entry; results?: Promise<readonly T[]> };
+
+export class ReadAhead<T> {
+  readonly #options: ReadAheadOptions<T>;
+  /** The queue. It is a set, because removing the first element of a long array moves all others. */
+  readonly #slots = new Set<Slot<T>>();
+  #lastSlot: Slot<T> | undefined;
+  #linesAhead = 0;
+  #reading: Promise<void> | undefined;
+  #wakeConsumer = () => {};
+  #wakeReader = () => {};
+
+  constructor(options: ReadAheadOptions<T>) {
+    this.#options = options;
+  }
+
+  /**
+   * Yields the results of one listing at a time, or lines that need no listing. Throws an error of the input after the
+   * results of the lines before it.
+   */
+  async *results(): AsyncGenerator<readonly (T | Line)[]> {
+    let hasEnded = false;
+    this.#reading = this.#read().finally(() => {
+      hasEnded = true;
+      this.#wakeConsumer();
+    });
+    // `return this.#reading` below throws the error. Without this handler, Node would end the program before.
+    this.#reading.catch(() => {});
+    for (;;) {
+      const [slot] = this.#slots;
+      if (slot) {
+        const results = Array.isArray(slot) ? slot : await slot.results;
+        this.#slots.delete(slot);
+        if (slot === this.#lastSlot) this.#lastSlot = undefined;
+        this.#linesAhead -= Array.isArray(slot) ? slot.length : 1;
+        this.#requestListings();
+        this.#wakeReader();
+        yield results ?? [];
+      } else if (hasEnded) {
+        return this.#reading;
+      } else {
+        await new Promise<void>((resolve) => {
+          this.#wakeConsumer = resolve;
+        });
+      }
+    }
+  }
+
+  /** Waits a moment for the end of the input, so that a stopped run knows how many files were left. */
+  async waitForEnd(sleep: Sleep): Promise<void> {
+    const ended = createAbortController();
+    this.#reading?.catch(() => {}).then(() => ended.abort());
+    await sleep(MAX_END_WAIT_MS, ended.signal).catch(() => {});
+  }
+
+  async #read(): Promise<void> {
+    for await (const lines of this.#options.lines) {
+      this.#add(lines);
+      while (this.#linesAhead >= MAX_LINES_AHEAD) {
+        await new Promise<void>((resolve) => {
+          this.#wakeReader = resolve;
+        });
+      }
+    }
+  }
+
+  #add(lines: readonly Line[]): void {
+    for (const line of lines) {
+      if (!this.#options.needsListing(line) && Array.isArray(this.#lastSlot)) {
+        this.#lastSlot.push(line);
+        continue;
+      }
+      this.#lastSlot = this.#options.needsListing(line) ? { line } : [line];
+      this.#slots.add(this.#lastSlot);
+    }
+    this.#linesAhead += lines.length;
+    this.#requestListings();
+    this.#wakeConsumer();
+  }
+
+  #requestListings(): void {
+    let requested = 0;
+    for (const slot of this.#slots) {
+      if (requested === this.#options.jobs) return;
+      if (Array.isArray(slot)) continue;
+      requested += 1;
+      if (slot.results) continue;
+      slot.results = this.#options.list(slot.line);
+      // `results` throws the error when it is the turn of this listing. Without this handler, Node would end the program.
+      slot.results.catch(() => {});
+    }
+  }
+}
