@@ -47,6 +47,13 @@ describe('--report', () => {
   });
 });
 
+test('a listed file that the service does not have is not called misspelt', async () => {
+  const { batch } = await setUp(1, answering(404, named(/f000/)));
+  const { exitCode, stderr } = await batch(undefined, [A, '--all']);
+  expect(exitCode).toBe(3);
+  expect(stderr).toMatch(/404.*\n +hint: the file is in the listing, but the service does not have it/);
+});
+
 describe('--failed', () => {
   test('writes an input with which a later run retries only the failed files', async () => {
     let isBroken = true;

@@ -109,6 +109,7 @@ test.each`
   status | fileName     | hint
   ${403} | ${'a.htm'}   | ${/lack permission.*--rate/}
   ${404} | ${'a.htm'}   | ${/filings list 0001234567-24-000001$/}
+  ${404} | ${'ex*'}     | ${/filings download 0001234567-24-000001 --include 'ex\*'$/}
   ${404} | ${undefined} | ${/accession number/}
   ${429} | ${undefined} | ${/--rate/}
   ${503} | ${undefined} | ${/again later/}
