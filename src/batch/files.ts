@@ -72,7 +72,7 @@ export async function carryOut(
 ): Promise<Outcome> {
   const bar = progress.start(item.fileName);
   const watcher: Watcher = {
-    total: bar.total,
+    total: bar.beginResponse,
     received(bytes) {
       limits.bytes += bytes;
       bar.advance(bytes);
@@ -85,7 +85,7 @@ export async function carryOut(
     },
     retry(event) {
       counts.retries += 1;
-      bar.wait(describeRetry(event));
+      bar.noteWait(describeRetry(event));
     },
   };
   const fetched = stream

@@ -148,9 +148,9 @@ function buildOption(spec: NamedOption): Option {
 /** Parses the values of the command's own options. Settings stay strings. Throws `usage`. */
 function readInvocation(ownOptions: readonly NamedOption[], command: Command, { home }: ParseState): Invocation {
   const flags = readFlags(command, home);
-  for (const { name, flag, kind, service } of SHARED_OPTIONS) {
+  for (const { name, flag, kind, describesService } of SHARED_OPTIONS) {
     // `--sandbox` ignores settings that describe the service, even invalid ones, so they are not checked here.
-    if (kind.choices && !service && flags[name] !== undefined) readAs(kind, `${flags[name]}`, `--${flag}`);
+    if (kind.choices && !describesService && flags[name] !== undefined) readAs(kind, `${flags[name]}`, `--${flag}`);
   }
   const options: Readonly<Record<string, unknown>> = command.opts();
   const readOption = (spec: NamedOption) => {

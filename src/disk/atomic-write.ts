@@ -1,11 +1,12 @@
-// Writes small files completely or not at all: the config file, keys, tokens and the failed list. Even after a crash, a
-// reader sees either the old file or the complete new one. Downloads have their own code for this in
+// Writes small files: the config file, keys, tokens and the list of failed downloads. `replaceFile` is atomic: even after
+// a crash, a reader sees either the old file or the complete new one. `createNewFiles` writes under the final names. It
+// removes its files if it fails, but a crash may leave an incomplete one. Downloads have their own code for this in
 // `transfer/part.ts`.
 import { lstat, open, readlink, realpath, unlink } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { errnoOf, FilingsError } from '../errors.ts';
 import type { World } from '../world.ts';
-import { nameCallsFor, undefinedIfMissing } from './calls.ts';
+import { createNameCalls, undefinedIfMissing } from './calls.ts';
 import { mapWriteErrors, writeError } from './failure.ts';
 import { flushDirectory, makeDirectories } from './make-directories.ts';
 import { partName } from './part-name.ts';
@@ -15,7 +16,7 @@ import { requireRegular } from './regular-file.ts';
 export interface NewFile {
   readonly path: string;
   readonly bytes: Uint8Array | string;
-  /** The permissions. They are set when the file is created, so that no secret is ever readable for others. */
+  /** The permissions. They are set when the file is created, so that others can never read a secret. */
   readonly mode: number;
 }
 
@@ -46,7 +47,7 @@ export async function createNewFiles(files: readonly NewFile[]): Promise<void> {
 interface ReplaceOptions {
   /** The permissions. By default only the owner may read the file. */
   readonly mode?: number;
-  /** Whether missing directories are created, which the same users may enter. */
+  /** Whether to create missing directories. Whoever may read the file may enter them. */
   readonly makesDirectories?: boolean;
 }
 
@@ -65,9 +66,9 @@ export function replaceFile(
     // Turns each read permission into a permission to enter: 0o444 >> 2 is 0o111.
     const made = makesDirectories ? makeDirectories(dirname(target), mode | ((mode & 0o444) >> 2)) : [];
     for (const directory of made) await flushDirectory(dirname(directory));
-    const temporary = join(dirname(target), partName(basename(target), random()));
-    await create({ path: temporary, bytes: text, mode });
-    await removeOnFailure(temporary, () => nameCallsFor({ platform, sleep }).rename(temporary, target));
+    const tempFile = join(dirname(target), partName(basename(target), random()));
+    await create({ path: tempFile, bytes: text, mode });
+    await removeOnFailure(tempFile, () => createNameCalls({ platform, sleep }).rename(tempFile, target));
     await flushDirectory(dirname(target));
   });
 }
@@ -80,7 +81,7 @@ async function resolveLinks(path: string): Promise<string> {
   return link === undefined ? path : resolveLinks(resolve(await realpath(dirname(path)), link));
 }
 
-/** Creates a file and flushes its bytes, but not its entry. Removes it after a failure. Throws the system error. */
+/** Creates a file and flushes its bytes, but not its directory entry. Removes it after a failure. Throws the system error. */
 async function create({ path, bytes, mode }: NewFile): Promise<void> {
   const handle = await open(path, 'wx', mode);
   await removeOnFailure(path, async () => {

@@ -43,7 +43,7 @@ const POSIX: NameCalls = {
 };
 
 /** Returns calls that on Windows are repeated for up to a second, because virus scanners open each new file briefly. */
-export function nameCallsFor({ platform, sleep }: Pick<World, 'platform' | 'sleep'>): NameCalls {
+export function createNameCalls({ platform, sleep }: Pick<World, 'platform' | 'sleep'>): NameCalls {
   if (platform !== 'win32') return POSIX;
   return {
     link: (from, to) => retryWhileInUse(() => POSIX.link(from, to), sleep),

@@ -9,7 +9,7 @@ import { opendir } from 'node:fs/promises';
 import { basename, dirname, join, sep } from 'node:path';
 import { FilingsError } from '../errors.ts';
 import type { World } from '../world.ts';
-import { type NameCalls, nameCallsFor } from './calls.ts';
+import { createNameCalls, type NameCalls } from './calls.ts';
 import { mapWriteErrors, writeError } from './failure.ts';
 import { flushDirectory, makeDirectories, makeDirectory } from './make-directories.ts';
 import { isPartName } from './part-name.ts';
@@ -120,7 +120,7 @@ export class Directories {
 
   constructor(world: DirectoryWorld) {
     this.world = world;
-    this.nameCalls = nameCallsFor(world);
+    this.nameCalls = createNameCalls(world);
   }
 
   /**

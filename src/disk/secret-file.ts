@@ -14,8 +14,8 @@ const OPEN_TO_OTHERS = 0o066;
 type SecretFileDeps = Pick<World, 'uid' | 'interrupt'>;
 
 /**
- * Which access other users must not have. `private`: to read or change the file, which holds a secret. `trusted`: only
- * to change it, because it decides where a secret is sent.
+ * What other users must not be able to do. `private`: to read or to change the file, because it holds a secret. `trusted`:
+ * to change it, because it decides where a secret is sent. They may read it.
  */
 type Protection = 'private' | 'trusted';
 
@@ -38,6 +38,8 @@ export async function readSmallFile(
 ): Promise<SmallFile> {
   const subject = { name, path };
   try {
+    // Opening a FIFO would otherwise block the whole process until it has a writer (O_NONBLOCK), and a terminal must not
+    // become the controlling terminal (O_NOCTTY).
     const fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY);
     const stats = fstatSync(fd);
     // Node's `Socket` reads any pipe. Unlike a read in the thread pool, it can wait without blocking a thread.
@@ -86,7 +88,7 @@ export function checkAccess(
   path: string,
   world: Pick<World, 'uid'>,
 ): void {
-  // Windows has no user numbers and no such permissions.
+  // Windows has no user IDs and no such permissions.
   if (world.uid === undefined) return;
   const subject = { name, path };
   const quotedPath = shellWord(path);

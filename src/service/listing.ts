@@ -39,7 +39,8 @@ export interface ListingResponse {
 /** A parameter of a request's query. */
 export type Parameter = readonly [name: string, value: string];
 
-type Member = readonly [name: string, value: unknown, place?: string];
+/** A member next to the list. Only suggested-description.ts sets the third element, which is ignored here. */
+type Member = readonly [name: string, value: unknown, path?: string];
 
 /** A record with the name of its file, if it has one. */
 export type NamedRecord = readonly [record: JsonObject, name: string | undefined];
@@ -60,10 +61,11 @@ const COMMON_PAGE_SIZES = [10, 20, 25, 50, 100, 200, 250, 500, 1000];
  */
 const PAGING_HEADER =
   /(?:^|-)(?:total|totalcount|totalpages|count|next|more|pages?|pagination|continuation|continuationtoken)(?:-|$)/i;
+/** Single quotes and no quotes are not in RFC 8288, section 3, but services send them. */
 const LINK_TO_NEXT = /;\s*rel\s*=\s*(?:"[^"]*\bnext\b|'[^']*\bnext\b|next\b)/i;
 /**
- * The number that 0000000001-00-000000 is without hyphens: filers are numbered from 1, and 8 digits follow. A smaller
- * number is something else, such as the index of the record.
+ * The smallest accession number, 0000000001-00-000000, as an integer. The first ten digits identify the filer and start
+ * from 1, and eight more follow. A smaller integer is something else, such as the index of the record.
  */
 const MIN_ACCESSION = 1e8;
 
@@ -75,7 +77,7 @@ export function readListing(response: ListingResponse, accession: AccessionNumbe
   const others = members.filter(([, value]) => !Array.isArray(value));
   const [[, records] = []] = lists;
   const pagingReason = findPagingHeader(response.headers);
-  const hint = () => suggestDescription(json, (...list) => pagingReason !== undefined || mayBePage(...list));
+  const hint = () => suggestDescription(json, (...candidate) => pagingReason !== undefined || mayBePage(...candidate));
   if (records === undefined)
     throw listingError(accession, 'the response has no list of files', JSON.stringify(json), markForeign(hint()));
   const severalLists = lists.length > 1 ? `it has several lists: ${quoteNames(lists)}` : undefined;
@@ -87,8 +89,8 @@ export function readListing(response: ListingResponse, accession: AccessionNumbe
 }
 
 /**
- * Returns the JSON value of a response. Throws `integrity` if it is not JSON, or if it has a duplicate member, of which
- * another program might read the other one.
+ * Returns the JSON value of a response. Throws `integrity` if it is not JSON, or if an object has the same member twice,
+ * because another program might read the other value.
  */
 export function parseListing({ body }: ListingResponse, accession: AccessionNumber): unknown {
   const text = body.toString().replace(/^\ufeff/, '');
@@ -99,7 +101,7 @@ export function parseListing({ body }: ListingResponse, accession: AccessionNumb
   const hint = 'check the base URL and the API key';
   if (fault?.kind === 'too deep')
     throw listingError(accession, `the response has more than ${MAX_DEPTH} levels of JSON`, undefined, hint);
-  const quote = text.trim().replace(/\s+/g, ' ') || 'it is empty';
+  const quote = text.trim().replace(/\s+/g, ' ') || 'the body is empty';
   throw listingError(accession, 'the response is not JSON', quote, hint);
 }
 
@@ -224,8 +226,8 @@ function quoteNames(members: readonly Member[]): string {
 }
 
 /**
- * Returns the address with further parameters at its end. URLSearchParams is not used, because it would rewrite the
- * whole query, even the parameters in an address of the service, and would encode a space as `+`.
+ * Returns the URL with more parameters at its end. URLSearchParams is not used, because it would encode the whole query
+ * again, including that of a next page's URL from the service, and would encode a space as `+`.
  */
 export function withParameters(url: URL, query: readonly Parameter[]): URL {
   const parameters = query.map(([name, value]) => `${encodeURIComponent(name)}=${encodeURIComponent(value)}`).join('&');

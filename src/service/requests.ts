@@ -1,4 +1,4 @@
-// Sends the requests for a resource: with the credentials, at the pace that the rate limiter allows, and along all
+// Sends the requests for a resource: with the credentials, at the pace that the rate limiter allows, and through all
 // redirects. The caller gets the last response, whatever its status is. Redirects are followed here and not by undici,
 // which would send the header with the key to other origins.
 import { type ErrorCode, FilingsError } from '../errors.ts';
@@ -14,10 +14,10 @@ import { type AuthorizedRequest, addCredentials, isKeyInAddress } from './creden
 const REDIRECT_STATUSES = new Set([301, 302, 303, 307, 308]);
 const MAX_REDIRECTS = 5;
 const VALIDATORS = ['etag', 'last-modified'];
-/** Far more than the number of requests that wait for a retry at a time. */
+/** Far more than the number of requests that wait for a retry at the same time. */
 const MAX_REFUSED_URLS = 1000;
 /** The codes of errors about a response. Their messages state both hosts of a redirect. */
-const RESPONSE_CODES: readonly ErrorCode[] = ['auth', 'not_found', 'rejected', 'temporary', 'integrity'];
+const RESPONSE_ERROR_CODES: readonly ErrorCode[] = ['auth', 'not_found', 'rejected', 'temporary', 'integrity'];
 
 /** The hosts of the first and of the last request, each with its port. */
 export type Hosts = readonly [first: string, last: string];
@@ -39,7 +39,7 @@ export class Requests {
    */
   clockLeadMs: number | undefined;
   /** The URLs that the service has refused with a Retry-After. Their retries are sent before other requests. */
-  readonly #refusedUrls = new Set<string>();
+  readonly #urlsToRetry = new Set<string>();
 
   constructor(options: ClientOptions) {
     this.#options = options;
@@ -59,10 +59,10 @@ export class Requests {
     read: (response: ServiceResponse) => Promise<T>,
   ): Promise<T> {
     let url = resource;
-    let hasCredentials = true;
+    let sendsCredentials = true;
     try {
       for (let hop = 1; ; hop += 1) {
-        const response = await this.#send(url, url === resource, hasCredentials, fields, signal);
+        const response = await this.#send(url, url === resource, sendsCredentials, fields, signal);
         if (!REDIRECT_STATUSES.has(response.status)) {
           const headers = this.#withSafeValidators(response.headers);
           const address = `${url.origin}${url.pathname}`;
@@ -71,8 +71,8 @@ export class Requests {
         response.discard();
         const { location } = response.headers;
         const to = resolveRedirect(url, location, hop);
-        hasCredentials &&= to.origin === url.origin;
-        if (!hasCredentials) this.#refuseLeak(url, to, `${location}`);
+        sendsCredentials &&= to.origin === url.origin;
+        if (!sendsCredentials) this.#checkForLeak(url, to, `${location}`);
         url = to;
       }
     } catch (error) {
@@ -84,7 +84,7 @@ export class Requests {
   async #send(
     url: URL,
     isFirst: boolean,
-    hasCredentials: boolean,
+    sendsCredentials: boolean,
     fields: Readonly<Record<string, string>>,
     signal: AbortSignal,
   ): Promise<Omit<ServiceResponse, 'address' | 'hosts'>> {
@@ -94,11 +94,14 @@ export class Requests {
     let endRequest: EndRequest = () => {};
     try {
       const response = await get(connections, async () => {
-        // If this is a repeated call, the server closed a reused connection before it received the first request.
+        // `get` calls this again when the server closed a reused connection before it received the request. `false` tells
+        // the rate limiter that the previous attempt did not reach the service.
         endRequest(false);
-        endRequest = await retry.limiter.acquire(signal, this.#refusedUrls.delete(url.href));
-        // Only now, because a token might expire during the wait.
-        if (hasCredentials) request = await addCredentials(url, credentials);
+        // A URL that the service has refused goes to the front of the queue, once.
+        const wasRefused = this.#urlsToRetry.delete(url.href);
+        endRequest = await retry.limiter.acquire(signal, wasRefused);
+        // The credentials are added after the wait, because a token might expire during it.
+        if (sendsCredentials) request = await addCredentials(url, credentials);
         if (meter) meter.requests += 1;
         const ownFields = { 'user-agent': userAgent, accept: '*/*', 'accept-encoding': 'identity' };
         const headers = { ...ownFields, ...fields, ...request.headers };
@@ -119,7 +122,10 @@ export class Requests {
     }
   }
 
-  /** Prints the head of a request or a response. Replaces the values of headers with credentials, even short ones. */
+  /**
+   * Prints the head of a request or a response. A header that carries a credential is redacted by its name, because a
+   * short credential would not be recognized by its value.
+   */
   #trace(direction: '>' | '<', start: string, fields: HeaderFields): void {
     const { trace, secrets } = this.#options;
     if (!trace) return;
@@ -141,26 +147,29 @@ export class Requests {
       : undefined;
     if (waitMs === undefined || waitMs > maxRetryAfterMs) return waitMs;
     limiter.pause(waitMs);
-    // A URL whose retries are used up is never deleted, so the set needs a limit. All that it loses is an order.
-    if (this.#refusedUrls.size === MAX_REFUSED_URLS) this.#refusedUrls.clear();
-    this.#refusedUrls.add(url.href);
+    // A URL whose retries are used up is never deleted, so the set needs a limit. Clearing it costs the other retries only
+    // their place at the front of the queue.
+    if (this.#urlsToRetry.size === MAX_REFUSED_URLS) this.#urlsToRetry.clear();
+    this.#urlsToRetry.add(url.href);
     return waitMs;
   }
 
   /**
-   * Throws `integrity` for a redirect to another origin that might send it a credential. The address of a login page
-   * often contains the address that was requested, in some encoding. So no such redirect is followed while the key is
-   * part of the address, and otherwise none whose Location holds a secret.
+   * Throws `integrity` for a redirect to another origin that might reveal a credential to it:
+   *
+   * - If the key is sent in the URL, every such redirect is refused, because the URL of a login page often contains the
+   *   requested URL in some encoding.
+   * - Otherwise a redirect is refused if its Location contains a secret.
    */
-  #refuseLeak(from: URL, to: URL, location: string): void {
+  #checkForLeak(from: URL, to: URL, location: string): void {
     const { secrets, credentials } = this.#options;
-    const refuse = (why: string, hint?: string) =>
+    const leakError = (why: string, hint?: string) =>
       rejection(from, `redirect to ${markForeign(to.host)} (${why})`, hint);
     if (isKeyInAddress(credentials)) {
       const hint = 'send the key in a header instead: --key-in header';
-      throw refuse('its address may contain the key, which was sent in the address', hint);
+      throw leakError('its URL may contain the key, because the key was sent in the URL', hint);
     }
-    if (secrets.holds(location) || secrets.holds(to.href)) throw refuse('its address holds the key or token');
+    if (secrets.holds(location) || secrets.holds(to.href)) throw leakError('its URL contains the key or the token');
   }
 
   /** Removes validators that hold a secret, because validators are written to files. */
@@ -180,8 +189,8 @@ function rejection(from: URL, what: string, hint = 'check the base URL'): Filing
 
 /**
  * Returns the URL that a redirect leads to (RFC 9110, section 15.4). `hop` is 1 for the first redirect of a chain.
- * Throws `integrity` for an invalid Location, for the sixth redirect, for a redirect from https to http, and for other
- * schemes.
+ * Throws `integrity` for an invalid Location, for the sixth redirect, for a redirect from https to http, and for
+ * schemes other than these two.
  */
 export function resolveRedirect(from: URL, location: string | string[] | undefined, hop: number): URL {
   if (hop > MAX_REDIRECTS) throw rejection(from, `chain of more than ${MAX_REDIRECTS} redirects`);
@@ -199,9 +208,9 @@ export function resolveRedirect(from: URL, location: string | string[] | undefin
   return to;
 }
 
-/** Adds both hosts to an error about a response of a host to which another one redirected. */
+/** If the response came from another host after a redirect, adds both hosts to the error about it. */
 export function withHosts([first, last]: Hosts, error: unknown): unknown {
   if (first === last || !(error instanceof FilingsError) || error.isTimeUp) return error;
-  if (!RESPONSE_CODES.includes(error.code)) return error;
+  if (!RESPONSE_ERROR_CODES.includes(error.code)) return error;
   return error.with({ subject: { host: last, redirectedFrom: first } });
 }

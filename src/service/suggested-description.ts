@@ -1,20 +1,20 @@
-// Suggests the command that describes a listing which listing.ts refuses. The suggestion is a guess, so it is only
-// shown as a hint, and never used by the program itself: a wrong guess could take the first page of a list for the
-// whole list.
+// When listing.ts refuses a response of an unknown form, this file suggests the `filings config set` command with which
+// the user can describe that form. The suggestion is a guess. So it is only shown as a hint, and the program itself never
+// uses it: with a wrong guess, the first page of a list could pass for the whole list.
 import { isJsonObject } from '../json.ts';
 import { shellWord } from '../text.ts';
 
 /**
- * A member at any depth of objects that is not itself an object with members. Arrays are not searched. `place` is the
- * JMESPath expression of the member, such as `data.documents`.
+ * A member of the JSON at any depth, down to a scalar, an array or an empty object. Arrays are not searched. `path` is the
+ * JMESPath expression of the member, such as `data.documents`. It is empty for the response itself.
  */
-type Leaf = readonly [member: string, value: unknown, place: string];
+type Leaf = readonly [member: string, value: unknown, path: string];
 
 const SET = 'filings config set';
 const TEMPLATE = `${SET} listing.files EXPRESSION && ${SET} listing.name EXPRESSION`;
 /** A longer command would be shortened when it is printed, and would no longer work. */
 const MAX_COMMAND_LENGTH = 300;
-const FIND_OUT_PAGES =
+const ASK_ABOUT_PAGES =
   'first find out whether the service sends pages (listing.page, listing.next, listing.more and listing.total describe them); ';
 
 /**
@@ -27,14 +27,14 @@ export function suggestDescription(
 ): string {
   const leaves = collectLeaves(json);
   const lists = leaves.filter(([, value]) => Array.isArray(value) && value.length > 0);
-  const withNames = lists.filter(([, records]) => findNamePlace(records as unknown[]) !== undefined);
+  const withNames = lists.filter(([, records]) => findNamePath(records as unknown[]) !== undefined);
   const ofStrings = lists.filter(([, records]) => (records as unknown[]).every((record) => typeof record === 'string'));
   const [list, ...furtherLists] = withNames.length > 0 ? withNames : ofStrings;
   if (list === undefined || furtherLists.length > 0) return makeHint(true, false, TEMPLATE);
   const records = list[1] as (object | string)[];
   const others = leaves.filter((leaf) => leaf !== list);
   const isNested = records.some((record) => Object.values(record).some((value) => typeof value === 'object' && value));
-  return makeHint(mayBePage(records, others), isNested, makeCommand(list[2], findNamePlace(records)));
+  return makeHint(mayBePage(records, others), isNested, makeCommand(list[2], findNamePath(records)));
 }
 
 function makeHint(asksAboutPages: boolean, isNested: boolean, command: string): string {
@@ -43,37 +43,39 @@ function makeHint(asksAboutPages: boolean, isNested: boolean, command: string): 
     ...(isNested ? ['the records hold no further files'] : []),
   ];
   const condition = conditions.length > 0 ? `if ${conditions.join(' and ')}, ` : '';
-  return `${asksAboutPages ? FIND_OUT_PAGES : ''}${condition}describe the listing: ${command}`;
+  return `${asksAboutPages ? ASK_ABOUT_PAGES : ''}${condition}describe the listing: ${command}`;
 }
 
-function makeCommand(place: string, name = 'file_name'): string {
+// The defaults of `listing.files` (the response itself) and `listing.name` (`file_name`) are not set. If both defaults
+// fit, `listing` is set to `{}`, because its presence alone says that the user has described the listing.
+function makeCommand(path: string, name = 'file_name'): string {
   const members = [
-    ...(place === '' ? [] : [`${SET} listing.files ${shellWord(place)}`]),
+    ...(path === '' ? [] : [`${SET} listing.files ${shellWord(path)}`]),
     ...(name === 'file_name' ? [] : [`${SET} listing.name ${shellWord(name)}`]),
   ];
   const command = members.join(' && ') || `${SET} listing '{}'`;
   return command.length > MAX_COMMAND_LENGTH ? TEMPLATE : command;
 }
 
-/** Returns the expression of the file name if it is the same in all records. */
-function findNamePlace(records: readonly unknown[]): string | undefined {
-  const [place, ...others] = new Set(records.map(findNamePlaceIn));
-  return others.length > 0 ? undefined : place;
+/** Returns the path of the file name if it is the same in all records. */
+function findNamePath(records: readonly unknown[]): string | undefined {
+  const [path, ...others] = new Set(records.map(findNamePathIn));
+  return others.length > 0 ? undefined : path;
 }
 
-/** Returns the place of a member `file_name` or the like, or otherwise of a member `name`. */
-function findNamePlaceIn(record: unknown): string | undefined {
+/** Returns the path of a member `file_name` or the like, or otherwise of a member `name`. */
+function findNamePathIn(record: unknown): string | undefined {
   const strings = collectLeaves(record).filter(([, value]) => typeof value === 'string' && value !== '');
   return [/^file[_-]?name$/i, /^name$/i]
     .map((wanted) => strings.find(([member]) => wanted.test(member))?.[2])
-    .find((place) => place !== undefined);
+    .find((path) => path !== undefined);
 }
 
-function collectLeaves(value: unknown, member = '', place = ''): readonly Leaf[] {
-  // An empty object has no values, but it is itself a member that the hint must take into account.
-  if (!isJsonObject(value) || Object.keys(value).length === 0) return [[member, value, place]];
+function collectLeaves(value: unknown, member = '', path = ''): readonly Leaf[] {
+  // An empty object has no values, but it is itself a member next to the list.
+  if (!isJsonObject(value) || Object.keys(value).length === 0) return [[member, value, path]];
   return Object.entries(value).flatMap(([name, inner]) => {
     const identifier = /^[A-Za-z_]\w*$/.test(name) ? name : JSON.stringify(name);
-    return collectLeaves(inner, name, place === '' ? identifier : `${place}.${identifier}`);
+    return collectLeaves(inner, name, path === '' ? identifier : `${path}.${identifier}`);
   });
 }

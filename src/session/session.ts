@@ -48,8 +48,8 @@ export async function openSession(
   refuseSharedStream('stdin', [stdinUser, ...listStdinFlags(rawSettings)]);
   const { secrets, monotonic, now, random, sleep } = world;
   // A bar would overwrite a prompt or the data on the same terminal.
-  const isShared = Boolean((stdinUser && world.stdin.isTTY) || (writesStdout && world.stdout.isTTY));
-  const progress = await createProgress({ ...settings, isShared }, world);
+  const sharesTerminal = Boolean((stdinUser && world.stdin.isTTY) || (writesStdout && world.stdout.isTTY));
+  const progress = await createProgress({ ...settings, sharesTerminal }, world);
   const access = await openAccess(settings, world, progress.note).catch((error) => {
     progress.stop();
     throw error;
@@ -102,7 +102,7 @@ export async function requestListing(
   const showWait = (event: RetryEvent) => {
     onRetry?.();
     progressRow ??= progress.start(accession);
-    progressRow.wait(describeRetry(event));
+    progressRow.noteWait(describeRetry(event));
   };
   try {
     return await client.listFiles(accession, query, signal, showWait);

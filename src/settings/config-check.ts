@@ -34,9 +34,9 @@ function createValueSchema({ json, range, form, choices, members = {} }: Kind<un
       return z.boolean(fault);
     case 'integer':
       return z.int(fault).check(z.minimum(range?.[0] ?? 0, fault), z.maximum(range?.[1] ?? Infinity, fault));
-    case 'words':
+    case 'string array':
       return z.array(z.string(fault), fault).check(z.minLength(1, fault));
-    case 'texts':
+    case 'string map':
       return z.record(z.string(), z.string(fault), fault);
     case 'object': {
       const schemas = Object.entries(members).map(([name, kind]) => [name, createMemberSchema(kind)] as const);

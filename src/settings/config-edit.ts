@@ -55,7 +55,7 @@ export function findFileSetting(typedName: string): FileSetting {
   const kinds: Readonly<Record<string, Kind<unknown>>> = spec.kind.members ?? {};
   const kind = Object.hasOwn(kinds, member) ? kinds[member] : undefined;
   if (kind !== undefined && parameter === '') return { spec: { ...spec, kind }, memberPath: [name, member] };
-  if (kind?.json === 'texts') return { spec: { ...spec, kind: TEXT }, memberPath: [name, member, parameter] };
+  if (kind?.json === 'string map') return { spec: { ...spec, kind: TEXT }, memberPath: [name, member, parameter] };
   const hint = didYouMean(member, Object.keys(kinds)) ?? "see 'man filings'";
   throw new FilingsError('usage', 'no such member', { subject: { name }, hint });
 }
@@ -76,7 +76,7 @@ function toCamelCase(text: string): string {
 export function toFileValue({ spec: { kind, secret }, memberPath }: FileSetting, text: string, cwd: string): unknown {
   const name = memberPath.join('.');
   const toPath = (typed: string) => (typed === '-' || typed.startsWith('~/') ? typed : resolve(cwd, typed));
-  if (kind.json === 'words' || kind.json === 'texts' || kind.json === 'object') {
+  if (kind.json === 'string array' || kind.json === 'string map' || kind.json === 'object') {
     if (findJsonFault(text) !== undefined) throw valueError(name, `must be ${kind.expected}`);
     return JSON.parse(text, (memberName, member) =>
       memberName.endsWith('File') && typeof member === 'string' ? toPath(member) : member,

@@ -73,7 +73,7 @@ export async function readLayers(flags: Flags, world: World) {
 
 /** Returns the layer without the settings that describe the service, and without credentials for it. */
 function withoutServiceSettings(layer: Layer): Layer {
-  const removed = SETTINGS.filter(({ service, credential }) => service || credential);
+  const removed = SETTINGS.filter(({ describesService, credential }) => describesService || credential);
   const names: ReadonlySet<string> = new Set(removed.map(({ name }) => name));
   return new Map([...layer].filter(([name]) => !names.has(name)));
 }

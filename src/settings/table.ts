@@ -22,18 +22,18 @@ import { type NamedOption, type OptionSpec, toFlag, type ValueOf } from '../spec
 interface SettingSpec<T = unknown> extends OptionSpec<T> {
   /** Where it can be set. Default: everywhere, as `--base-url`, `FILINGS_BASE_URL` and `baseUrl`, for example. */
   readonly from?: readonly ('flag' | 'env' | 'file')[];
-  /** Its environment variable. By default the name is made from that of the setting. */
+  /** Its environment variable. By default the name is made from the name of the setting. */
   readonly env?: string;
   readonly secret?: true;
-  /** The credential that it gives. Settings with the same credential are alternatives. */
+  /** The credential that it is a source of. Settings with the same credential are alternatives. */
   readonly credential?: 'key' | 'token';
-  /** Whether it describes the service. `--sandbox` ignores these settings, and all credentials. */
-  readonly service?: true;
+  /** `--sandbox` ignores these settings, and all credentials. */
+  readonly describesService?: true;
 }
 
 /**
- * The URL of the service. Users may write it with the version prefix (service.md, section 7) and final slashes. The
- * parsed URL has no prefix and ends with one slash, so that `new URL('v1/download', baseUrl)` is an endpoint.
+ * The URL of the service. Users may end it with `/v1` (service.md, section 7), slashes, or both. The parsed URL ends with
+ * exactly one slash and never with `/v1`, so that `new URL('v1/download', baseUrl)` is an endpoint.
  */
 export const BASE_URL: Kind<URL> = {
   parse(text) {
@@ -47,7 +47,7 @@ export const BASE_URL: Kind<URL> = {
     return url;
   },
   expected: 'an http or https URL without user, query and fragment, such as https://api.example.com',
-  hidden: true,
+  mayHoldPassword: true,
 };
 
 /** A field name (RFC 9110, section 5.1). */
@@ -57,7 +57,8 @@ const RESERVED_HEADERS =
   /^(accept-encoding|authorization|connection|content-length|cookie|expect|host|if-range|keep-alive|range|te|trailer|transfer-encoding|upgrade|user-agent|proxy-.*)$/i;
 
 /**
- * A token may be used for half its lifetime only (jwt/sign.ts). With less than 10 s, a request might arrive too late.
+ * A token with a lifetime under two minutes is replaced at half of it (`RENEWAL_MARGIN` in jwt/sign.ts). So even with the
+ * shortest lifetime, 10 s, a request has 5 s to arrive before its token expires.
  */
 const RECIPE_LIFETIME: Kind<number> = {
   ...WHOLE_SECONDS,
@@ -79,16 +80,18 @@ export const RECIPE_MEMBERS = {
   lifetime: RECIPE_LIFETIME,
 } as const satisfies Readonly<Record<keyof TokenRecipe, Kind<unknown>>>;
 
+// These kinds reject every string, because their values are arrays and objects, which only the config file can have. The
+// file's schema checks them.
 const ARGV: Kind<readonly string[]> = {
   parse: () => undefined,
   expected: 'an array of a program and its arguments, such as ["pass", "filings"]',
-  json: 'words',
+  json: 'string array',
 };
 
 const PARAMETERS: Kind<Readonly<Record<string, string>>> = {
   parse: () => undefined,
   expected: 'an object of strings, such as {"page_size": "100"}',
-  json: 'texts',
+  json: 'string map',
 };
 
 /** The members of the config file's `listing`. */
@@ -141,7 +144,7 @@ export const TABLE = {
     heading: 'Service and credentials',
     kind: BASE_URL,
     value: 'URL',
-    service: true,
+    describesService: true,
     help: 'use the service at this URL, with or without its /v1',
   },
   apiKey: {
@@ -161,41 +164,43 @@ export const TABLE = {
   keyIn: {
     kind: choice(...KEY_PLACEMENTS),
     value: 'WAY',
-    service: true,
-    defaultText: 'authorization; header when a JWT is sent',
+    describesService: true,
+    defaultText: 'authorization, or header if a JWT is also sent',
     help: 'send the key this way',
   },
   keyHeader: {
     kind: KEY_HEADER,
     value: 'NAME',
-    service: true,
+    describesService: true,
     default: 'X-Service-Key',
     help: 'send the key in this header (with --key-in header)',
   },
   basicUser: {
     kind: USER_NAME,
     value: 'NAME',
-    service: true,
+    describesService: true,
     default: 'service',
     help: 'send this user name (with --key-in basic)',
   },
   jwtFile: { kind: FILE, value: 'FILE', credential: 'token', help: 'send the JWT in FILE; - is stdin' },
+  // Not named jwt, because that is the config file's recipe for minting tokens.
   jwtToken: { from: ['env'], kind: TEXT, env: 'FILINGS_JWT', secret: true, credential: 'token', help: 'send this JWT' },
   jwt: {
     from: ['file'],
+    // The members are still strings: settings.ts parses the lifetime and resolves the paths.
     kind: createObjectKind<Partial<Record<keyof TokenRecipe, string>>>(RECIPE_MEMBERS),
     credential: 'token',
-    help: 'mint JWTs with this key, a new one before the old one expires',
+    help: 'mint JWTs with this key; replace each before it expires',
   },
   sandbox: {
     from: ['flag', 'env'],
     kind: SWITCH,
     default: 'false',
-    help: 'use a built-in service with sample filings, no account',
+    help: 'use a built-in service with sample filings; no account',
   },
   allowHttp: {
     kind: SWITCH,
-    service: true,
+    describesService: true,
     default: 'false',
     help: 'allow plain http to other machines (the key is readable)',
   },
@@ -227,19 +232,19 @@ export const TABLE = {
     help: 'stop the run when the service asks for a longer wait',
   },
   jobs: { kind: count(1, 256, 4), short: 'j', value: 'N', default: '4', help: 'download N files at the same time' },
-  rate: { kind: RATE, value: 'N/s|N/m', help: 'limit requests a second or a minute, over all jobs' },
+  rate: { kind: RATE, value: 'N/s|N/m', help: 'limit requests per second or minute, across all jobs' },
   listing: {
     from: ['file'],
     kind: createObjectKind<ListingDescription>(LISTING_MEMBERS),
-    service: true,
-    help: "describe the service's listing by JMESPath expressions",
+    describesService: true,
+    help: "describe the service's listing with JMESPath expressions",
   },
   color: {
     heading: 'Output',
     kind: choice('auto', 'always', 'never'),
     value: 'WHEN',
     default: 'auto',
-    help: 'color the output; auto: where it is a terminal',
+    help: 'color the output; auto: only on a terminal',
   },
   progress: {
     kind: choice('auto', 'bar', 'plain', 'none'),
@@ -269,7 +274,7 @@ export type SettingName = keyof typeof TABLE;
 /** The parsed values of all settings. */
 export type SettingValues = { readonly [Name in SettingName]: ValueOf<(typeof TABLE)[Name]> };
 
-/** A setting with its name in each source. A source that cannot have it has no name for it. */
+/** A setting with its name in each source. The name is undefined where the setting cannot be given. */
 export interface NamedSetting extends Omit<SettingSpec, 'env'> {
   readonly name: SettingName;
   readonly option: string | undefined;

@@ -19,16 +19,16 @@ export interface Kind<T> {
   /** Values that the completions offer, although others are valid as well. */
   readonly suggests?: readonly string[];
   /**
-   * The type in the config file, if it is not a string. `words` is an array of strings, `texts` an object of strings.
+   * The type in the config file, if it is not a string. A `string map` is an object whose members are strings.
    */
-  readonly json?: 'boolean' | 'integer' | 'words' | 'texts' | 'object';
+  readonly json?: 'boolean' | 'integer' | 'string array' | 'string map' | 'object';
   /** With `json: 'object'`, its members. */
   readonly members?: Readonly<Record<string, Kind<unknown>>>;
   readonly range?: readonly [least: number, most: number];
   /** The pattern of valid strings, for the config file's schema. */
   readonly form?: RegExp;
   /** Set if an invalid text may hold a password, so that errors must not quote it. */
-  readonly hidden?: true;
+  readonly mayHoldPassword?: true;
 }
 
 export const TEXT: Kind<string> = { parse: (text) => text, expected: 'a string in quotes' };
@@ -152,5 +152,5 @@ export const QUERY: Kind<readonly [name: string, value: string]> = {
     return name === '' || /^accession_no$/i.test(name) ? undefined : [name, value];
   },
   expected: 'NAME=VALUE, such as form=10-K; accession_no is always sent',
-  hidden: true,
+  mayHoldPassword: true,
 };

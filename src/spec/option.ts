@@ -78,7 +78,8 @@ export function toFlag(name: string): string {
  */
 export function readAs<T>(kind: Kind<T>, text: string, source: string | ValueSource): T {
   const value = kind.parse(text);
-  if (value === undefined) throw valueError(source, `must be ${kind.expected}`, kind.hidden ? undefined : text);
+  if (value === undefined)
+    throw valueError(source, `must be ${kind.expected}`, kind.mayHoldPassword ? undefined : text);
   return value;
 }
 

@@ -6,13 +6,13 @@ import { shortened } from '../text.ts';
  * Characters that a terminal would obey, reorder or not show: C0, C1, DEL, format characters (bidirectional controls,
  * zero-width characters, tags), line and paragraph separators, lone surrogates, invisible fillers.
  */
-const UNSEEN = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\u115f\u1160\u3164\uffa0]|\u034f/gu;
+const UNSAFE_ON_TERMINAL = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\u115f\u1160\u3164\uffa0]|\u034f/gu;
 
 const SHORT_ESCAPES: Readonly<Record<string, string>> = { '\n': '\\n', '\r': '\\r', '\t': '\\t' };
 
 /** Escapes every unseen character (`\x1b`, `\n`, `\u202e`), then shortens the text to `maxLength` UTF-16 units. */
 export function printable(text: string, maxLength = Number.POSITIVE_INFINITY): string {
-  return shortened(text.replace(UNSEEN, escapeCharacter), maxLength);
+  return shortened(text.replace(UNSAFE_ON_TERMINAL, escapeCharacter), maxLength);
 }
 
 /** Returns one line of JSON with every unseen character escaped. A reader gets the same value. */
@@ -27,7 +27,7 @@ export function printableJsonText(json: string): string {
 
 /** JSON has escapes for UTF-16 units only, so a character outside the BMP becomes two of them. */
 function escapeJson(json: string): string {
-  return json.replace(UNSEEN, (character) => character.split('').map(escapeUnit).join(''));
+  return json.replace(UNSAFE_ON_TERMINAL, (character) => character.split('').map(escapeUnit).join(''));
 }
 
 function escapeCharacter(character: string): string {

@@ -15,7 +15,7 @@ export interface ProgressSettings extends LoggerSettings {
   readonly verbose: boolean;
   readonly color: 'auto' | 'always' | 'never';
   /** Whether data or a prompt is on the same terminal, which a progress line would overwrite. */
-  readonly isShared?: boolean;
+  readonly sharesTerminal?: boolean;
 }
 
 type ProgressDeps = Pick<World, 'stderr' | 'env' | 'secrets' | 'monotonic' | 'sleep' | 'interrupt' | 'onSuspend'>;
@@ -26,17 +26,17 @@ export type FileProgress = ReturnType<Progress['start']>;
 /** Errors of stderr are ignored. The error that ends the run is printed by `reportError`, after `stop`. */
 export async function createProgress(settings: ProgressSettings, deps: ProgressDeps) {
   const { stderr, env, secrets, monotonic, sleep, interrupt, onSuspend } = deps;
-  const messages = { ...settings, secrets, color: usesColor(settings.color, stderr, env.TERM) };
+  const messageSettings = { ...settings, secrets, color: usesColor(settings.color, stderr, env.TERM) };
   const mode = chooseMode(settings, deps);
   const running: Running = { files: new Set(), bytes: 0, startedAt: monotonic(), batch: undefined };
   const ended = createAbortController();
   guardStream(stderr);
 
-  const read = () => {
+  const currentLine = () => {
     const line = progressLine(running, monotonic());
     return line && { ...line, label: printable(secrets.redactForeign(line.label)) };
   };
-  const bar = mode === 'bar' ? (await import('./bar.ts')).createBar(stderr, read) : undefined;
+  const bar = mode === 'bar' ? (await import('./bar.ts')).createBar(stderr, currentLine) : undefined;
   const show = () => {
     if (!ended.signal.aborted) bar?.show();
   };
@@ -44,6 +44,7 @@ export async function createProgress(settings: ProgressSettings, deps: ProgressD
     for (;;) {
       await sleep(PLAIN_INTERVAL_MS, ended.signal);
       const line = progressLine(running, monotonic());
+      // `log` redacts and escapes the label.
       if (line) log('note', [line.label, ...line.facts].join('  '));
     }
   };
@@ -51,27 +52,28 @@ export async function createProgress(settings: ProgressSettings, deps: ProgressD
     if (bar) bar.log(lines);
     else stderr.write(lines);
   };
-  const log = createLogger(messages, secrets, print);
+  const log = createLogger(messageSettings, secrets, print);
   // The loop ends when `stop` aborts its sleep, which throws.
   if (mode === 'plain') printEvery30Seconds().catch(() => {});
-  const stop = () => {
+  const endProgress = () => {
     ended.abort();
     bar?.hide();
   };
-  const resume = bar && onSuspend(bar.hide, () => running.files.size > 0 && show());
-  const unsubscribe = onAbort(interrupt, (reason) => {
-    stop();
-    // After Ctrl-C the cursor stands behind the ^C that the terminal has printed.
+  const unsubscribeSuspend = bar && onSuspend(bar.hide, () => running.files.size > 0 && show());
+  const unsubscribeInterrupt = onAbort(interrupt, (reason) => {
+    endProgress();
+    // After Ctrl-C the cursor is behind the ^C that the terminal has printed.
     if (!bar && stderr.isTTY && reason instanceof FilingsError && reason.code === 'interrupted') stderr.write('\n');
   });
   return {
     note: (text: string) => log('note', text),
     warn: (text: string) => log('warning', text),
     /** Prints a warning about a file, even with `--quiet`. */
-    warnAboutFile: (text: string) => createLogger({ ...messages, quiet: false }, secrets, print)('warning', text),
+    warnAboutFile: (text: string) =>
+      createLogger({ ...messageSettings, quiet: false }, secrets, print)('warning', text),
     trace: (text: string) => log('trace', text),
-    failure: (error: FilingsError) => print(renderError(error, messages)),
-    /** Call this before writing lines to stdout if it is this terminal. The next progress shows the bar again. */
+    failure: (error: FilingsError) => print(renderError(error, messageSettings)),
+    /** Hides the bar. Call this before writing to stdout if it is the same terminal. The next progress shows the bar. */
     clearForOutput: () => bar?.hide(),
     /** Shows the progress of all files instead of a single one. */
     overall(batch: () => BatchProgress | undefined) {
@@ -80,9 +82,9 @@ export async function createProgress(settings: ProgressSettings, deps: ProgressD
     },
     /** Clears the progress line for good. Messages can still be printed. */
     stop() {
-      unsubscribe();
-      resume?.();
-      stop();
+      unsubscribeInterrupt();
+      unsubscribeSuspend?.();
+      endProgress();
     },
     /** Adds a file to the progress. */
     start(name: string) {
@@ -96,12 +98,15 @@ export async function createProgress(settings: ProgressSettings, deps: ProgressD
           running.bytes += bytes;
           show();
         },
-        /** Call this when a response begins. `total` is undefined if the response does not state the file's length. */
-        total(total: number | undefined, offset = file.bytes ?? 0) {
+        /**
+         * `total` is undefined if the response does not state the file's length. `offset` is the number of bytes that are
+         * there already.
+         */
+        beginResponse(total: number | undefined, offset = file.bytes ?? 0) {
           Object.assign(file, { total, bytes: offset });
         },
         /** Prints why and how long the next attempt waits. */
-        wait(text: string) {
+        noteWait(text: string) {
           if (mode !== 'none' || settings.verbose) log('note', `${name}: ${text}`);
         },
         finish() {
@@ -112,9 +117,10 @@ export async function createProgress(settings: ProgressSettings, deps: ProgressD
   };
 }
 
-function chooseMode({ progress, quiet, errorFormat, isShared }: ProgressSettings, { stderr, env }: ProgressDeps) {
+function chooseMode({ progress, quiet, errorFormat, sharesTerminal }: ProgressSettings, { stderr, env }: ProgressDeps) {
   if (quiet || progress === 'none' || errorFormat === 'json') return 'none';
-  const canMove = stderr.isTTY === true && env.TERM !== 'dumb' && progress !== 'plain';
-  if (isShared) return 'waits';
-  return canMove ? 'bar' : 'plain';
+  // A bar needs a cursor that can move. Elsewhere `bar` is the same as `auto`.
+  const canShowBar = stderr.isTTY === true && env.TERM !== 'dumb' && progress !== 'plain';
+  if (sharesTerminal) return 'retry notes only';
+  return canShowBar ? 'bar' : 'plain';
 }

@@ -56,9 +56,9 @@ const failure = new FilingsError('not_found', 'b.htm: 404 Not Found', { hint: `l
 /** Reports a file that waits and ends, one that ends without a message, and one message of each other kind. */
 function reportEverything(progress: Progress): void {
   const file = progress.start('a.htm');
-  file.total(1000);
+  file.beginResponse(1000);
   file.advance(400);
-  file.wait(`503 Service Unavailable; ${NEXT}`);
+  file.noteWait(`503 Service Unavailable; ${NEXT}`);
   file.advance(600);
   file.finish();
   progress.start('b.htm').finish();
@@ -72,14 +72,14 @@ const FAILS = 'filings: b.htm: 404 Not Found\n  hint: look at [redacted]\n';
 const NO_WAITS = `note\n> GET /?apikey=[redacted]\\x1b\n${FAILS}`;
 const ALL = `a.htm: 503 Service Unavailable; retry 1 of 5 in 5 s\n${NO_WAITS}`;
 test.each`
-  where                                    | isTTY    | settings                 | TERM       | text
-  ${'without a terminal'}                  | ${false} | ${{}}                    | ${'xterm'} | ${ALL}
-  ${'with --progress bar and no terminal'} | ${false} | ${{ progress: 'bar' }}   | ${'xterm'} | ${ALL}
-  ${'with --progress plain'}               | ${true}  | ${{ progress: 'plain' }} | ${'xterm'} | ${ALL}
-  ${'on a dumb terminal'}                  | ${true}  | ${{}}                    | ${'dumb'}  | ${ALL}
-  ${'beside data on the terminal'}         | ${true}  | ${{ isShared: true }}    | ${'xterm'} | ${ALL}
-  ${'with --progress none'}                | ${true}  | ${{ progress: 'none' }}  | ${'xterm'} | ${NO_WAITS}
-  ${'with --quiet'}                        | ${true}  | ${{ quiet: true }}       | ${'xterm'} | ${FAILS}
+  where                                    | isTTY    | settings                    | TERM       | text
+  ${'without a terminal'}                  | ${false} | ${{}}                       | ${'xterm'} | ${ALL}
+  ${'with --progress bar and no terminal'} | ${false} | ${{ progress: 'bar' }}      | ${'xterm'} | ${ALL}
+  ${'with --progress plain'}               | ${true}  | ${{ progress: 'plain' }}    | ${'xterm'} | ${ALL}
+  ${'on a dumb terminal'}                  | ${true}  | ${{}}                       | ${'dumb'}  | ${ALL}
+  ${'beside data on the terminal'}         | ${true}  | ${{ sharesTerminal: true }} | ${'xterm'} | ${ALL}
+  ${'with --progress none'}                | ${true}  | ${{ progress: 'none' }}     | ${'xterm'} | ${NO_WAITS}
+  ${'with --quiet'}                        | ${true}  | ${{ quiet: true }}          | ${'xterm'} | ${FAILS}
 `('$where, messages are lines without secrets and control characters', async ({ isTTY, settings, TERM, text }) => {
   const { output, progress } = await setUp(isTTY, settings, { env: { TERM } });
   reportEverything(progress);
@@ -104,7 +104,7 @@ describe('a line of progress every 30 seconds', () => {
     const { output, progress, pass } = await onClock(false);
     const file = progress.start('a.htm');
     await pass(30_000);
-    file.total(3e6);
+    file.beginResponse(3e6);
     file.advance(1e6);
     await pass(29_999);
     expect(output()).toBe('a.htm  no response yet\n');
@@ -119,7 +119,7 @@ describe('a line of progress every 30 seconds', () => {
     const { output, progress, pass } = await onClock(false);
     progress.overall(() => ({ files: 1, total: 3, skipped: 1, failed: 0, endedBytes: 1e6, allBytes: 6e6 }));
     const file = progress.start('a.htm');
-    file.total(3e6);
+    file.beginResponse(3e6);
     file.advance(2e6);
     await pass(30_000);
     expect(output()).toBe('1 of 3 files, 1 skipped  50%  3.0 MB of 6.0 MB  67 kB/s  45 s left\n');
@@ -129,7 +129,7 @@ describe('a line of progress every 30 seconds', () => {
     more
     ${{ progress: 'none' }}
     ${{ quiet: true }}
-    ${{ isShared: true }}
+    ${{ sharesTerminal: true }}
     ${{ errorFormat: 'json' }}
   `('is not printed with $more', async ({ more }) => {
     const { output, progress, pass } = await onClock(false, more);
@@ -143,11 +143,11 @@ test('on a terminal, progress stays below the messages and contains no secrets',
   const { output, progress } = await setUp(true);
   const waitForOutput = (text: string) => expect.poll(output, { interval: 5, timeout: 30_000 }).toContain(text);
   const file = progress.start(`a\x1b${markForeign('canary-key')}`);
-  file.total(1000, 100);
+  file.beginResponse(1000, 100);
   file.advance(150);
   await waitForOutput('250 B of 1.0 kB');
   expect(output()).toContain('a\\x1b[redacted]  [==        ]  25%  250 B');
-  file.wait(`429: ${markForeign('canary-key')}; ${NEXT}`);
+  file.noteWait(`429: ${markForeign('canary-key')}; ${NEXT}`);
   await waitForOutput('429: [redacted]; retry 1 of 5 in 5 s');
   progress.note('a note');
   await waitForOutput('a note\n');

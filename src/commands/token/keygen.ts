@@ -27,9 +27,9 @@ export async function run({ options, flags }: Invocation<typeof KEYGEN_OPTIONS>,
   }
   await createNewFiles(files);
   if (publicKey !== undefined && publicFile === undefined) await write(world.stdout, publicKey, world.interrupt);
-  // The service verifies tokens with the imported key (service.md, section 6).
-  const imported = publicKey === undefined ? 'it' : (publicFile ?? 'the printed public key');
-  const advice = `keep ${out} secret, and import ${imported} into the service's customer portal, for your API key`;
+  // The service verifies tokens with the keyToImport key (service.md, section 6).
+  const keyToImport = publicKey === undefined ? 'it' : (publicFile ?? 'the printed public key');
+  const advice = `keep ${out} secret, and import ${keyToImport} into the service's customer portal, for the API key that you use`;
   await printMessage('note', advice, flags, world);
   return 0;
 }

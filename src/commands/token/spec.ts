@@ -25,8 +25,8 @@ const WHEN: Kind<(issuedAt: number) => number> = {
   expected: 'a duration, such as 30s, or a time, such as 2025-01-31T12:00:00Z',
 };
 
-/** Returns the kind of `NAME=VALUE`, whose value `toJson` converts. It returns undefined for an invalid value. */
-function claim(expected: string, toJson: (value: string) => string | undefined): Kind<Claim> {
+/** Returns the kind of a NAME=VALUE option. `toJson` converts VALUE to JSON, or returns undefined if VALUE is invalid. */
+function createClaimKind(expected: string, toJson: (value: string) => string | undefined): Kind<Claim> {
   const parse = (text: string): Claim | undefined => {
     const [, name, value = ''] = /^([^=]+)=(.*)$/s.exec(text) ?? [];
     const json = toJson(value);
@@ -34,8 +34,8 @@ function claim(expected: string, toJson: (value: string) => string | undefined):
   };
   return { parse, expected };
 }
-const TEXT_CLAIM = claim('NAME=VALUE, such as role=reader', JSON.stringify);
-const JSON_CLAIM = claim('NAME=JSON without duplicate members, such as \'roles=["reader"]\'', (json) =>
+const TEXT_CLAIM = createClaimKind('NAME=VALUE, such as role=reader', JSON.stringify);
+const JSON_CLAIM = createClaimKind('NAME=JSON without duplicate members, such as \'roles=["reader"]\'', (json) =>
   findJsonFault(json) === undefined ? json.trim() : undefined,
 );
 
@@ -61,7 +61,7 @@ export const SIGN_OPTIONS = options({
     help: 'sign with this algorithm, such as RS256',
   },
   ...KEY_OPTIONS,
-  kid: { kind: TEXT, value: 'ID', help: 'name the key in the header' },
+  kid: { kind: TEXT, value: 'ID', help: 'set the key ID (kid) in the header' },
   sub: { kind: TEXT, value: 'TEXT', help: 'set the subject claim' },
   name: { kind: TEXT, value: 'TEXT', help: 'set the name claim' },
   lifetime: { kind: WHOLE_SECONDS, value: 'DURATION', defaultText: '5m', help: 'make the token valid for this time' },
@@ -71,8 +71,8 @@ export const SIGN_OPTIONS = options({
     defaultText: 'now',
     help: 'make the token valid from this time, or after this duration',
   },
-  claim: { kind: TEXT_CLAIM, value: 'NAME=VALUE', repeatable: true, help: 'add a claim, a string' },
-  claimJson: { kind: JSON_CLAIM, value: 'NAME=JSON', repeatable: true, help: 'add a claim, JSON' },
+  claim: { kind: TEXT_CLAIM, value: 'NAME=VALUE', repeatable: true, help: 'add a claim whose value is a string' },
+  claimJson: { kind: JSON_CLAIM, value: 'NAME=JSON', repeatable: true, help: 'add a claim whose value is JSON' },
   header: { kind: SWITCH, excludes: ['json', 'out'], help: 'print an Authorization header' },
   ...JSON_OUTPUT,
   out: {
@@ -94,7 +94,7 @@ export const VERIFY_OPTIONS = options({
     defaultText: 'those that fit the key',
     help: 'allow this algorithm',
   },
-  leeway: { kind: DURATION, value: 'DURATION', default: '0s', help: 'let clocks differ by this time' },
+  leeway: { kind: DURATION, value: 'DURATION', default: '0s', help: 'allow clocks to differ by this time' },
   at: { kind: TIME, value: 'TIME', defaultText: 'now', help: 'check as of this time' },
   ...JSON_OUTPUT,
 });
@@ -102,23 +102,23 @@ export const VERIFY_OPTIONS = options({
 export const KEYGEN_OPTIONS = options({
   alg: { kind: ALGORITHM, value: 'ALG', help: 'make a key for this algorithm' },
   out: { kind: NEW_FILE, value: 'FILE', help: 'write the private key to FILE, which must not exist' },
-  public: { kind: NEW_FILE, value: 'FILE', help: 'write the public key to FILE, not to stdout' },
+  public: { kind: NEW_FILE, value: 'FILE', help: 'write the public key to FILE instead of stdout' },
   format: { kind: choice('pem', 'jwk'), value: 'FORMAT', default: 'pem', help: 'write the keys in this format' },
-  kid: { kind: TEXT, value: 'ID', help: 'name the key' },
+  kid: { kind: TEXT, value: 'ID', help: 'set the key ID (kid) of a JWK' },
 });
 
-const TOKEN_ARGUMENT: ArgumentSpec = { name: 'TOKEN', help: 'the token; - or omitted: stdin' };
+const TOKEN_ARGUMENT: ArgumentSpec = { name: 'TOKEN', help: 'the token; - or nothing means stdin' };
 
 const SIGN = command({
   name: 'sign',
   summary: 'mint a JWT and print it',
   options: SIGN_OPTIONS,
   description: [
-    'Without --key or --secret-file, jwt in the config file is used, and options override its members. iat, nbf and exp are always set.',
+    'Without --key or --secret-file, the jwt of the config file signs, and options override its members. iat, nbf and exp are always set.',
   ],
   examples: [
     ['filings token sign --key private.pem --lifetime 1h --claim role=reader', 'for an hour, with a role'],
-    ['filings token sign --key private.pem --out token.jwt', 'into a file, for --jwt-file'],
+    ['filings token sign --key private.pem --out token.jwt', 'to a file, for --jwt-file'],
   ],
   load: () => import('./sign.ts'),
 });
@@ -138,7 +138,7 @@ const VERIFY = command({
   summary: 'check a JWT as strictly as the service should',
   arguments: [TOKEN_ARGUMENT],
   options: VERIFY_OPTIONS,
-  description: ['The error has the first check that fails: format, header, key, signature or claims.'],
+  description: ['The error names the first check that failed: format, header, key, signature or claims.'],
   examples: [['filings token verify --key public.pem --leeway 30s < token.txt', 'the claims, or why it is not valid']],
   load: () => import('./verify.ts'),
 });

@@ -31,7 +31,7 @@ export async function run({ args, options, flags }: Invocation<typeof OPTIONS>, 
     const findings = new Findings(args, world.platform, options.json);
     const { counts } = findings;
     const bar = progress.start('verified');
-    bar.total(undefined);
+    bar.beginResponse(undefined);
     const onHashed = (bytes: number) => {
       counts.bytes += bytes;
       bar.advance(bytes);
