@@ -1,12 +1,12 @@
 #!/bin/sh
-# From cron: one run at a time, again where waiting helps, and not a word where nobody has to do anything.
-# All that it reads and writes is in the folder that it stands in.
+# A nightly mirror for cron. It runs once at a time, tries again after exit status 7, and prints nothing unless the run
+# failed. It reads and writes only in its own directory.
 set -u
 cd "$(dirname "$0")" || exit
-# cron's PATH is /usr/bin:/bin; the program is in ~/.local/bin, and a link to Node beside it.
+# cron's PATH is /usr/bin:/bin. The program is in ~/.local/bin, next to a link to Node.
 PATH="$HOME/.local/bin:$PATH"
 
-# The program inherits the lock: it is held as long as a download runs, whatever becomes of this script.
+# The program inherits the lock, so it is held as long as a download runs, even if this script is killed.
 exec 9>lock
 flock -n -E 75 9 || case $? in 75) exit 0 ;; *) exit 1 ;; esac
 
@@ -21,9 +21,9 @@ while :; do
   sleep "${MIRROR_PAUSE:-30m}" 9>&-
 done
 
-# cron sends what it hears by mail.
+# cron mails all output.
 case $status in
-  0 | 10) ;;
+  0 | 10 | 143) ;;
   *)
     echo "filings: exit status $status"
     cat errors.txt
