@@ -9,10 +9,10 @@ import {
   type DiskTarget,
   type FetchContext,
   fetchToStream,
-  needsNoWork,
-  planFor,
+  planDownload,
   type StreamTarget,
   saveToDisk,
+  skipNeedsNoWork,
 } from '../transfer/download.ts';
 import type { FilePlan } from '../transfer/file-plan.ts';
 import type { Watcher } from '../transfer/job.ts';
@@ -47,7 +47,7 @@ export function planFile(item: FileItem, { findTarget, stream, findRunFileError 
   const target = findTarget(item);
   if (stream) return { item, target, plan: { kind: 'fetch' } };
   const error = findRunFileError(target.path, target.displayPath);
-  return { item, target, plan: error ? { kind: 'fail', error } : planFor(target) };
+  return { item, target, plan: error ? { kind: 'fail', error } : planDownload(target) };
 }
 
 /** Returns the outcome if the plan needs no work, otherwise undefined. */
@@ -56,7 +56,7 @@ export function outcomeWithoutWork({ item, target, plan }: PlannedFile, deps: Fi
   const path = stream ? null : target.displayPath;
   if (plan.kind === 'fail') return outcomeWithoutRequest('failed', path, 0, plan.error);
   if (isDryRun && plan.kind === 'fetch') return outcomeWithoutRequest('planned', path, item.size ?? 0);
-  const isSkipped = plan.kind === 'skip' && (isDryRun || needsNoWork(target, fetching));
+  const isSkipped = plan.kind === 'skip' && (isDryRun || skipNeedsNoWork(target, fetching));
   return isSkipped ? outcomeWithoutRequest('skipped', path, plan.bytes) : undefined;
 }
 
@@ -72,18 +72,18 @@ export async function carryOut(
 ): Promise<Outcome> {
   const bar = progress.start(item.fileName);
   const watcher: Watcher = {
-    total: bar.beginResponse,
-    received(bytes) {
+    onAttempt: bar.beginResponse,
+    onReceived(bytes) {
       limits.bytes += bytes;
       bar.advance(bytes);
       return throttle?.delay(bytes, signal);
     },
-    async complete(bytes, sha256) {
+    async onComplete(bytes, sha256) {
       onFetched?.(bytes);
       if (stream || target.ifExists !== 'overwrite' || sha256 === undefined) return;
       await checksums?.commentOutStaleLines(dirname(target.path), basename(target.path), sha256);
     },
-    retry(event) {
+    onRetry(event) {
       counts.retries += 1;
       bar.noteWait(describeRetry(event));
     },

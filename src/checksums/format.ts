@@ -1,7 +1,7 @@
 // The format of SHA256SUMS, which is that of `sha256sum` (coreutils, "cksum output modes"): `HEX  NAME`, or `HEX *NAME`
 // for binary mode. If a line begins with a backslash, then `\\`, `\n` and `\r` in its name are escapes.
 import { constants } from 'node:fs';
-import { isOneFile } from '../disk/file-name.ts';
+import { isDirectoryEntryName } from '../disk/file-name.ts';
 import { readRegular } from '../disk/regular-file.ts';
 import { FilingsError } from '../errors.ts';
 
@@ -61,7 +61,7 @@ export function formatSumsLine(name: string, sha256: string): string {
  * `download` refuses, because `-o` and other programs can create them.
  */
 export function isSafeToOpen(name: string, platform: string): boolean {
-  return Buffer.byteLength(name) <= 255 && isOneFile(name, platform);
+  return Buffer.byteLength(name) <= 255 && isDirectoryEntryName(name, platform);
 }
 
 /**

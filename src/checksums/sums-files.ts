@@ -14,7 +14,7 @@ const append = promisify(write);
 const flushFile = promisify(fsync);
 /** Bounds the memory. A SHA256SUMS that was forgotten is read again when it is needed. */
 const MAX_REMEMBERED = 256;
-/** More than the longest line of this program. A power cut may leave any number of zeros in the place of a line. */
+/** Longer than any line that this program writes. But the zeros that a power cut may leave can be a longer last line. */
 const TAIL_BYTES = 4096;
 const LINE_FEED = 0x0a;
 
@@ -44,6 +44,7 @@ export class ChecksumFiles {
       await appendLine(fd, path, formatSumsLine(name, sha256)).finally(() => closeSync(fd));
     });
     this.#unflushed.add(directory);
+    // Nobody needs the offset of this line: a run writes each file once, so it never comments out its own lines.
     (await this.#remembered.get(directory))?.set(name, { sha256, offsets: [] });
   }
 
@@ -64,7 +65,7 @@ export class ChecksumFiles {
     await this.flush();
   }
 
-  /** Does one piece of work after the other, so that no job takes the unfinished line of another job for a torn one. */
+  /** Does one piece of work at a time. Otherwise one could take the unfinished line of another for a torn one. */
   #inTurn(path: string, work: () => Promise<void>): Promise<void> {
     const working = this.#lastWrite.then(() => mapWriteErrors(path, work));
     this.#lastWrite = working.catch(() => {});

@@ -8,20 +8,20 @@ import { hashOpenFile } from '../disk/sha256.ts';
 import { errnoOf } from '../errors.ts';
 import { isSafeToOpen, readSums, SUMS_NAME } from './format.ts';
 
-/**
- * What `openRegular` throws for a link, a socket, a directory or a device. If one has replaced a file, that is
- * `changed`.
- */
+/** What `openRegular` throws for a link, a socket, a directory or a device. A file that became one has `changed`. */
 const NOT_A_FILE_ERRORS = new Set(['ELOOP', 'ENXIO', 'EOPNOTSUPP', 'EISDIR', 'EFTYPE']);
 
 export interface Finding {
-  /** `damaged` and `torn` are about a SHA256SUMS itself, the others about a file. `unreadable` can be about either. */
+  /**
+   * `damaged` and `torn` are about a SHA256SUMS, the others about a listed or unlisted file. `unreadable` can be about
+   * both, and about a directory.
+   */
   readonly result: 'same' | 'missing' | 'changed' | 'unlisted' | 'damaged' | 'torn' | 'unreadable';
   /** The path for display. */
   readonly path: string;
   /** Set if the result alone does not explain the finding. */
   readonly reason?: string;
-  /** The system error or `local_io` of an `unreadable` file. */
+  /** The system error or `local_io` of an `unreadable` finding. */
   readonly error?: unknown;
 }
 

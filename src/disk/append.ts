@@ -1,5 +1,5 @@
-// Appends lines to a report or a done list. Several processes may append to the same file at the same time, so lines
-// are written with O_APPEND, and several lines by one write.
+// Appends lines to a report or a done list. Several processes may append to the same file at the same time. So all
+// lines of a call are appended by one write with O_APPEND: then no other process can write between them (write(2)).
 import { constants, readSync, write } from 'node:fs';
 import { promisify } from 'node:util';
 import { closeFile } from './calls.ts';
@@ -54,7 +54,10 @@ export class AppendFile {
     await mapWriteErrors(this.#path, () => closeFile(this.#fd));
   }
 
-  /** Starts again after a partial write: the line that was cut stays, and all lines follow on new lines. */
+  /**
+   * A write may stop before its end. Then all lines are written again after a line break, so the file keeps a cut line
+   * and may have some lines twice. The rest alone could end up behind the line of another process.
+   */
   async #append(lines: Buffer): Promise<void> {
     for (;;) {
       const bytes = this.#endsMidLine ? Buffer.concat([Buffer.of(LINE_FEED), lines]) : lines;

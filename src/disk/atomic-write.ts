@@ -7,7 +7,7 @@ import { basename, dirname, join, resolve } from 'node:path';
 import { errnoOf, FilingsError } from '../errors.ts';
 import type { World } from '../world.ts';
 import { createNameCalls, undefinedIfMissing } from './calls.ts';
-import { mapWriteErrors, writeError } from './failure.ts';
+import { mapWriteErrors, toWriteError } from './failure.ts';
 import { flushDirectory, makeDirectories } from './make-directories.ts';
 import { partName } from './part-name.ts';
 import { requireRegular } from './regular-file.ts';
@@ -34,7 +34,7 @@ export async function createNewFiles(files: readonly NewFile[]): Promise<void> {
     } catch (cause) {
       // The first error is the one to report, so a failure to remove is ignored.
       for (const path of created) await unlink(path).catch(() => {});
-      if (errnoOf(cause) !== 'EEXIST') throw writeError(cause, file.path);
+      if (errnoOf(cause) !== 'EEXIST') throw toWriteError(cause, file.path);
       throw new FilingsError('local_io', 'already exists, and is never overwritten', {
         subject: { path: file.path },
         hint: 'choose another name, or move the existing file away',

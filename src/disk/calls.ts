@@ -37,7 +37,7 @@ const POSIX: NameCalls = {
     try {
       unlinkSync(path);
     } catch (error) {
-      undefinedIfMissing(error);
+      if (errnoOf(error) !== 'ENOENT') throw error;
     }
   },
 };
@@ -52,7 +52,7 @@ export function createNameCalls({ platform, sleep }: Pick<World, 'platform' | 's
   };
 }
 
-/** What Windows answers if another program has the file open. */
+/** The errors that Windows reports if another program has the file open. */
 const IN_USE_ERRORS: ReadonlySet<string | undefined> = new Set(['EPERM', 'EACCES', 'EBUSY']);
 const IN_USE_POLL_MS = 50;
 const MAX_IN_USE_MS = 1000;
@@ -62,7 +62,7 @@ const MAX_IN_USE_MS = 1000;
  * itself.
  */
 function refineInUse(error: unknown, replaced: string): never {
-  // Windows answers the same for a read-only file, which no waiting helps.
+  // Windows fails in the same way for a read-only file, but waiting does not help there.
   const isWritable = ((lstatSync(replaced, { throwIfNoEntry: false })?.mode ?? 0) & 0o200) !== 0;
   if (!IN_USE_ERRORS.has(errnoOf(error)) || !isWritable) throw error;
   throw Object.assign(new Error('in use', { cause: error }), { code: 'EINUSE' });

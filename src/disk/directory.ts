@@ -10,11 +10,11 @@ import { basename, dirname, join, sep } from 'node:path';
 import { FilingsError } from '../errors.ts';
 import type { World } from '../world.ts';
 import { createNameCalls, type NameCalls } from './calls.ts';
-import { mapWriteErrors, writeError } from './failure.ts';
+import { mapWriteErrors, toWriteError } from './failure.ts';
 import { flushDirectory, makeDirectories, makeDirectory } from './make-directories.ts';
 import { isPartName } from './part-name.ts';
 
-/** A part that was last written a day before a new one is treated as that of a killed run. */
+/** A part (a temporary file, see `part-name.ts`) that is a day older than a new one is that of a killed run. */
 const MIN_ABANDONED_AGE_MS = 86_400_000;
 /** Bounds the memory of a run with many directories. A forgotten directory is checked and flushed again when needed. */
 const MAX_REMEMBERED = 1024;
@@ -36,10 +36,10 @@ export interface DirectoryLocation {
 export class Directory {
   /** The absolute path. */
   readonly path: string;
-  /** Flushes the entries of the directories above this one. Undefined once it has succeeded. */
+  /** The running or failed flush of the entries of the directories above this one. Undefined once it has succeeded. */
   #flushingAncestors: Promise<unknown> | undefined;
-  /** False until the first flush, except for a directory that this run has created, because that was empty. */
-  #areOwnEntriesFlushed: boolean;
+  /** Whether the entries from before this run are flushed. True at once if this run created the directory. */
+  #areOldEntriesFlushed: boolean;
   #mayHoldAbandonedParts: boolean;
   /** Stays rejected after a failure: the kernel reports lost entries only once, so another flush would succeed. */
   #lastFlush: Promise<void> = Promise.resolve();
@@ -48,7 +48,7 @@ export class Directory {
 
   constructor(path: string, isNew: boolean, flushingAncestors: Promise<unknown> | undefined) {
     this.path = path;
-    this.#areOwnEntriesFlushed = isNew;
+    this.#areOldEntriesFlushed = isNew;
     this.#mayHoldAbandonedParts = !isNew;
     this.#flushingAncestors = flushingAncestors;
     // Without a handler here, Node would end the program for an unhandled rejection. Each file that awaits the promise
@@ -87,13 +87,13 @@ export class Directory {
       this.#lastFlush = this.#waitingFlush;
     }
     await this.#waitingFlush;
-    this.#areOwnEntriesFlushed = true;
+    this.#areOldEntriesFlushed = true;
     await this.#flushingAncestors;
   }
 
   /** Whether `flushExistingEntries` has nothing to do. */
   get areExistingEntriesFlushed(): boolean {
-    return this.#areOwnEntriesFlushed && this.#flushingAncestors === undefined;
+    return this.#areOldEntriesFlushed && this.#flushingAncestors === undefined;
   }
 
   /**
@@ -101,7 +101,7 @@ export class Directory {
    * before its flush. Throws `local_io`.
    */
   async flushExistingEntries(): Promise<void> {
-    if (!this.#areOwnEntriesFlushed) await this.flush();
+    if (!this.#areOldEntriesFlushed) await this.flush();
     await this.#flushingAncestors;
   }
 }
@@ -158,7 +158,7 @@ export class Directories {
       requireDirectory(path, lstatSync(path));
       return new Directory(path, isNew, isNew ? parent.flush() : parent.flushExistingEntries());
     } catch (error) {
-      throw writeError(error, path);
+      throw toWriteError(error, path);
     }
   }
 }
@@ -175,7 +175,7 @@ function prepareRoot(path: string, mustExist: boolean, cwd: string): Directory {
     const wasThere = mustExist || path === cwd;
     return new Directory(path, false, wasThere ? undefined : flushEntriesOf([path]).catch(() => {}));
   } catch (error) {
-    throw writeError(error, path);
+    throw toWriteError(error, path);
   }
 }
 

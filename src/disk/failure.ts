@@ -10,9 +10,9 @@ const FREE_SPACE = 'free some space, then run it again';
 const CHECK_DISK = `check the disk and the path, or ${CHOOSE_PATH}`;
 
 /**
- * Frequent reasons, in plainer words than those of the system, and what to do after a failed write. `readError` uses the
- * reasons, too, so they must also be true of a failed read. This program itself throws EFTYPE (`regular-file.ts`) and
- * EINUSE (`calls.ts`); Linux has neither.
+ * Frequent reasons, in plainer words than those of the system, and what to do after a failed write. `toReadError` uses
+ * the reasons, too, so all except that of ENOENT must also be true of a failed read. EFTYPE and EINUSE do not come from
+ * Linux: `regular-file.ts` and `calls.ts` throw them.
  */
 const REASONS: Readonly<Record<string, readonly [reason: string, hint: string]>> = {
   ENOSPC: ['the disk is full', FREE_SPACE],
@@ -36,10 +36,10 @@ const NAMES_BY_NUMBER: Readonly<Record<number, string>> = { [ESTALE]: 'ESTALE', 
 
 /**
  * Returns the `local_io` of a failed write. It stops the run, because the next file would probably fail, too. Only a
- * file that another program has open fails alone. Returns any other error than one of the system unchanged: it is a
- * `FilingsError` already, or a defect.
+ * file that another program has open fails alone. Returns an error that is not a system error unchanged: it is already
+ * a `FilingsError`, or a bug.
  */
-export function writeError(error: unknown, path: string): unknown {
+export function toWriteError(error: unknown, path: string): unknown {
   if (!isSystemError(error)) return error;
   const [reason, hint] = describe(error);
   const stopsRun = errnoOf(error) !== 'EINUSE';
@@ -47,17 +47,17 @@ export function writeError(error: unknown, path: string): unknown {
   return new FilingsError('local_io', `cannot write: ${reason}`, details);
 }
 
-/** Returns the result of `work`. Throws its errors as `writeError` returns them. */
+/** Returns the result of `work`. Passes any error that it throws through `toWriteError`. */
 export async function mapWriteErrors<T>(path: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
-    throw writeError(error, path);
+    throw toWriteError(error, path);
   }
 }
 
 /** Returns the `local_io` of a failed read, which does not stop the run. Returns any other error unchanged. */
-export function readError(error: unknown, path: string): unknown {
+export function toReadError(error: unknown, path: string): unknown {
   if (!isSystemError(error)) return error;
   // Unlike a failed write, a failed read may well mean that the file itself is missing.
   const reason = errnoOf(error) === 'ENOENT' ? 'no such file or directory' : describe(error)[0];
@@ -65,13 +65,13 @@ export function readError(error: unknown, path: string): unknown {
   return new FilingsError('local_io', `cannot read: ${reason}`, { subject: { path }, hint, cause: error });
 }
 
-/** Returns whether an error comes from a system call or a closed stream. Other errors of Node are defects. */
+/** Returns whether an error comes from a system call or a closed stream. Other errors of Node mean a bug here. */
 export function isSystemError(error: unknown): boolean {
-  return numberOf(error) !== undefined || /^(E[A-Z0-9]+|ERR_STREAM_.+)$/.test(errnoOf(error) ?? '');
+  return findErrorNumber(error) !== undefined || /^(E[A-Z0-9]+|ERR_STREAM_.+)$/.test(errnoOf(error) ?? '');
 }
 
 function describe(error: unknown): readonly [reason: string, hint: string] {
-  return REASONS[nameOf(error) ?? ''] ?? [systemReason(error), CHECK_DISK];
+  return REASONS[findErrorName(error) ?? ''] ?? [systemReason(error), CHECK_DISK];
 }
 
 /**
@@ -79,7 +79,7 @@ function describe(error: unknown): readonly [reason: string, hint: string] {
  * file, because the reasons above can mislead there: a missing config file is not a missing directory.
  */
 export function systemReason(error: unknown): string {
-  const name = nameOf(error);
+  const name = findErrorName(error);
   if (name === undefined) return markForeign(error instanceof Error ? error.message : String(error));
   const [, words] = [...getSystemErrorMap().values()].find(([known]) => known === name) ?? [];
   const reason = words ?? REASONS[name]?.[0];
@@ -87,12 +87,12 @@ export function systemReason(error: unknown): string {
 }
 
 /** Returns the name of a system error, such as `ENOSPC`, or the code of another error of Node. */
-function nameOf(error: unknown): string | undefined {
-  return NAMES_BY_NUMBER[-(numberOf(error) ?? 0)] ?? errnoOf(error);
+function findErrorName(error: unknown): string | undefined {
+  return NAMES_BY_NUMBER[-(findErrorNumber(error) ?? 0)] ?? errnoOf(error);
 }
 
-/** Returns the number of a system error, such as -28 for ENOSPC. Node calls it `errno`. */
-function numberOf(error: unknown): number | undefined {
+/** Returns the number of a system error, such as -28 for ENOSPC. `errnoOf` returns the code `ENOSPC` instead. */
+function findErrorNumber(error: unknown): number | undefined {
   const { errno } = (error ?? {}) as { errno?: unknown };
   return typeof errno === 'number' ? errno : undefined;
 }

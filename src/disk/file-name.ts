@@ -4,7 +4,7 @@
 import { shellWord } from '../text.ts';
 import { MAX_FINAL_NAME_BYTES } from './part-name.ts';
 
-/** Why a name is refused. In the reason, which is a sentence, "it" is the name. */
+/** Why a name is refused. In the reason, such as `it is empty`, "it" stands for the name. */
 export interface FileNameFault {
   readonly reason: string;
   readonly hint?: string;
@@ -17,7 +17,10 @@ export interface FileNameFault {
 const STYLE_SHEET_FOLDER = /^xsl[\w.-]*\/([^/\\]+)$/i;
 /** `NUL.txt` is the device NUL, too, and Windows treats superscript digits as digits. */
 const WINDOWS_DEVICE = /^(con|prn|aux|nul|clock\$|conin\$|conout\$|(com|lpt)[0-9\u00b9\u00b2\u00b3]) *(\.|$)/i;
-/** Characters that hide or reorder others: controls, format characters, lone surrogates, separators and fillers. */
+/**
+ * Characters that hide or reorder others: controls, format characters, lone surrogates, separators and fillers. U+034F
+ * stands outside of the class only because it is a combining character, which the linter refuses inside.
+ */
 const INVISIBLE = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\u115f\u1160\u3164\uffa0]|\u034f/u;
 /** The folded name of the file that `--checksums` writes. */
 const FOLDED_SUMS_NAME = 'sha256sums';
@@ -64,26 +67,29 @@ export function fileNameFault(name: string, platform: string): FileNameFault | u
 /**
  * Returns whether a name can only be the name of one entry of its directory. On Windows other names can lead out of the
  * directory, to a device, or to a hidden stream of a file.
+ *
+ * `fileNameFault` is stricter: it is for the names of the service's files. This is for files that the user or another
+ * program has named, such as `.hidden`.
  */
-export function isOneFile(name: string, platform: string): boolean {
+export function isDirectoryEntryName(name: string, platform: string): boolean {
   if (name === '' || name === '.' || name === '..' || /[/\0]/.test(name)) return false;
   if (platform !== 'win32') return true;
   return !/[\\:\p{Cc}]|[. ]$/u.test(name) && !REFUSED_BY_WINDOWS.test(name) && !WINDOWS_DEVICE.test(name);
 }
 
-/**
- * Characters that comparisons ignore, and the combining dot that remains when a capital dotted I becomes lower case.
- */
+/** Characters that comparisons ignore, and the combining dot that remains when `İ` becomes lower case. */
 const IGNORED = /\p{Default_Ignorable_Code_Point}|(?<=i)\u0307/gu;
 
 /**
- * Returns the folded name: two names that have the same one may be the same file, because a file system may ignore case
- * or normalize Unicode (APFS, HFS+, NTFS, ext4 and ZFS with case folding). In doubt, two names fold to the same.
+ * Returns the same string for all names that some file system may treat as one file, because it ignores case or
+ * normalizes Unicode (APFS, HFS+, NTFS, ext4 and ZFS with case folding). If that is uncertain for two names, it returns
+ * the same string, too.
  */
 export function foldName(name: string): string {
   // A fast path. In ASCII, only the upper and lower case of a letter can be the same.
   if (/^[\0-\x7f]*$/.test(name)) return name.toLowerCase();
-  // One step can enable another one, so they are repeated until nothing changes.
+  // Lower case alone would leave `ß` and `ss` different: only `toUpperCase` turns both into `SS`. One step can enable
+  // another one, so they are repeated until nothing changes.
   let folded = name;
   for (let before = ''; before !== folded; ) {
     before = folded;

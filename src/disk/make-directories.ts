@@ -12,10 +12,11 @@ import { OPEN_TO_FLUSH } from './calls.ts';
  *
  * Node's recursive `mkdir` cannot be used, because it never returns for a path such as /proc/nope.
  */
-export function makeDirectories(absolute: string, mode?: number): readonly string[] {
+export function makeDirectories(absolutePath: string, mode?: number): readonly string[] {
   const missing: string[] = [];
   // The second condition ends the loop at a drive of Windows that does not exist, because its `dirname` is itself.
-  for (let path = absolute; !existsSync(path) && dirname(path) !== path; path = dirname(path)) missing.unshift(path);
+  for (let path = absolutePath; !existsSync(path) && dirname(path) !== path; path = dirname(path))
+    missing.unshift(path);
   return missing.filter((path) => makeDirectory(path, mode));
 }
 
@@ -32,6 +33,7 @@ export function makeDirectory(path: string, mode?: number): boolean {
 
 /** Flushes the entries of a directory, if the file system can do that. Throws the system error. */
 export async function flushDirectory(path: string): Promise<void> {
+  // O_DIRECTORY is undefined on Windows, and `|` treats that as 0.
   const handle = await open(path, OPEN_TO_FLUSH | constants.O_DIRECTORY).catch(undefinedIfUnsupported);
   await handle
     ?.sync()

@@ -1,6 +1,6 @@
-// Writes the bytes of one file and flushes them. It is a separate file because of one rule of the kernel: it reports
-// lost bytes only once, and after that a flush succeeds although the bytes are gone. So the first failure is
-// remembered, and every later write and flush throws it.
+// Writes the bytes of one download and flushes them. All its writes and flushes go through here, because the first
+// failure has to be remembered: the kernel reports lost bytes only once (EIO in fsync(2)), and the next flush succeeds
+// although they are gone. So after a failure, every later write and flush throws it again.
 import { closeSync, fdatasync, fsync, ftruncate, writev, writevSync } from 'node:fs';
 import { promisify } from 'node:util';
 import { dropWritten } from './calls.ts';
@@ -51,7 +51,7 @@ export class OutputFile {
     if (this.#size - this.#flushedSize >= FLUSH_EVERY_BYTES && !this.#runningFlush) this.#startFlush(flushData);
   }
 
-  /** Returns the number of bytes written, which may be fewer than all: `writev` promises no more. */
+  /** Returns the number of bytes written: `writev` may write fewer than all and still succeed. */
   async #writeSome(chunks: readonly Buffer[]): Promise<number> {
     const bytes = chunks.reduce((sum, { length }) => sum + length, 0);
     if (bytes <= MAX_SYNC_WRITE_BYTES) return writevSync(this.fd, chunks, this.#size);
@@ -88,7 +88,8 @@ export class OutputFile {
 
   /**
    * Closes a file that nobody needs. If a flush is running, the file is truncated first, so that a slow disk has
-   * nothing left to write. This never empties a complete file: its last flush has ended before it gets its final name.
+   * nothing left to write. That cannot empty a file with a final name: it got the name after its last flush, so none is
+   * running.
    */
   discard(): Promise<void> {
     if (this.#runningFlush && !this.#isClosed) {
@@ -97,7 +98,7 @@ export class OutputFile {
     return this.close();
   }
 
-  /** The returned promise never rejects. The next write or flush throws the error. */
+  /** The returned promise never rejects. Instead, the next write or flush throws the error. */
   #startFlush(flush: (fd: number) => Promise<void>): Promise<unknown> {
     const size = this.#size;
     this.#runningFlush = flush(this.fd)

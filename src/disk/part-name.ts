@@ -15,7 +15,7 @@ const KEPT = /^\..+\.filings-resume$/s;
 /** The longest final name that fits into the name of its part. */
 export const MAX_FINAL_NAME_BYTES = MAX_NAME_BYTES - '..'.length - ID_LENGTH - '.filings-part'.length;
 
-/** Returns a name for a new part. `random` is in [0, 1) and makes the ID. */
+/** Returns a name for a new part. Its ID is made from `random`, a number in [0, 1). */
 export function partName(finalName: string, random: number): string {
   return `.${stem(finalName)}.${random
     .toString(36)

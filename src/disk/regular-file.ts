@@ -1,7 +1,7 @@
 // Opens regular files only. Opening a FIFO could block the program, and reading a device such as /dev/zero never ends.
 import { closeSync, constants, createReadStream, fstatSync, openSync, type Stats } from 'node:fs';
 import { errnoOf } from '../errors.ts';
-import { readError } from './failure.ts';
+import { toReadError } from './failure.ts';
 
 const { O_NOCTTY, O_NONBLOCK, O_RDONLY } = constants;
 
@@ -35,6 +35,6 @@ export async function* readRegular(path: string | Buffer, displayPath: string, f
     // Node ignores the path because there is a descriptor, which the stream closes at its end.
     yield* createReadStream('', { fd: openRegular(path, O_RDONLY | flags).fd });
   } catch (error) {
-    if (errnoOf(error) !== 'ENOENT') throw readError(error, displayPath);
+    if (errnoOf(error) !== 'ENOENT') throw toReadError(error, displayPath);
   }
 }

@@ -95,6 +95,7 @@ export function checkAccess(
   // The commands of the hints must work for the user who runs this program. Only root may change files of others.
   const sudo = world.uid === 0 ? '' : 'sudo ';
   if (uid !== world.uid && uid !== 0) {
+    // A key need not come from this file, so the hint leaves the file to its owner. A config file must be a file.
     const instead =
       protection === 'private'
         ? 'pass the key in the environment or on stdin'

@@ -1,9 +1,9 @@
-// Hashes files in blocks. Blocks are read synchronously, because for small files that takes a third of the time of the
-// thread pool. Between two blocks, the event loop gets a turn.
+// Hashes files in blocks. Blocks are read synchronously, because for small files that takes a third of the time that
+// the thread pool needs. Between two blocks, the event loop gets a turn.
 import { createHash } from 'node:crypto';
 import { closeSync, constants, readSync } from 'node:fs';
 import { yieldToEventLoop } from '../abort.ts';
-import { readError } from './failure.ts';
+import { toReadError } from './failure.ts';
 import { openRegular } from './regular-file.ts';
 
 const MAX_BLOCK_BYTES = 1 << 20;
@@ -14,12 +14,12 @@ export async function hashFile(path: string, displayPath: string, signal: AbortS
     const { fd, stats } = openRegular(path, constants.O_RDONLY | constants.O_NOFOLLOW);
     return await hashOpenFile(fd, stats.size, signal).finally(() => closeSync(fd));
   } catch (error) {
-    throw signal.aborted ? signal.reason : readError(error, displayPath);
+    throw signal.aborted ? signal.reason : toReadError(error, displayPath);
   }
 }
 
 /**
- * Returns the SHA-256 of an open file. `size` only decides about the size of the buffer: the file is read to its end.
+ * Returns the SHA-256 of an open file. `size` only sets the size of the buffer: the file is always read to its end.
  * Calls `onHashed` with the number of bytes of each block. Throws the system error or the signal's reason.
  */
 export async function hashOpenFile(

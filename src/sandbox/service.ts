@@ -6,7 +6,7 @@ import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:ht
 import { extname, join, sep } from 'node:path';
 import { unescape as percentDecoded } from 'node:querystring';
 import { pipeline } from 'node:stream/promises';
-import { isOneFile } from '../disk/file-name.ts';
+import { isDirectoryEntryName } from '../disk/file-name.ts';
 import { errnoOf } from '../errors.ts';
 import type { JwtKey } from '../jwt/keys.ts';
 import { isLoopback } from '../loopback.ts';
@@ -244,7 +244,7 @@ async function sendFile(
 
 /** Hidden files are not served, because the parts of downloads are hidden files. */
 function isServable(name: string, platform: string): boolean {
-  return isOneFile(name, platform) && !name.includes('\\') && !name.startsWith('.');
+  return isDirectoryEntryName(name, platform) && !name.includes('\\') && !name.startsWith('.');
 }
 
 /** Resolves symbolic links. Returns undefined if the file does not exist, or a link leads out of the directory. */

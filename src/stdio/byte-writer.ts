@@ -5,7 +5,7 @@ import { isatty, WriteStream } from 'node:tty';
 import { promisify } from 'node:util';
 import type { Sleep } from '../abort.ts';
 import { closeFile, openFile } from '../disk/calls.ts';
-import { writeError } from '../disk/failure.ts';
+import { toWriteError } from '../disk/failure.ts';
 import { errnoOf, FilingsError } from '../errors.ts';
 import type { World } from '../world.ts';
 import { writeChunks, writeToDescriptor, writeToStream } from './output.ts';
@@ -72,7 +72,7 @@ async function openWhenRead(path: string, sleep: Sleep, signal: AbortSignal): Pr
     try {
       return await openFile(path, constants.O_WRONLY | constants.O_NONBLOCK);
     } catch (error) {
-      if (errnoOf(error) !== 'ENXIO' || !(await statAt(path)).isFIFO()) throw writeError(error, path);
+      if (errnoOf(error) !== 'ENXIO' || !(await statAt(path)).isFIFO()) throw toWriteError(error, path);
     }
     await sleep(READER_POLL_MS, signal);
   }
@@ -96,7 +96,7 @@ function pipeWriter(pipe: Socket, name: string): ByteWriter {
 async function mapErrors(written: Promise<void>, name: string, signal: AbortSignal): Promise<void> {
   await written.catch((error) => {
     if (error === signal.reason) throw error;
-    if (errnoOf(error) !== 'EPIPE') throw writeError(error, name);
+    if (errnoOf(error) !== 'EPIPE') throw toWriteError(error, name);
     throw new FilingsError('interrupted', 'its reader closed it', { subject: { name }, signal: SIGPIPE, cause: error });
   });
 }

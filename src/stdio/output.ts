@@ -5,7 +5,7 @@ import type { Writable } from 'node:stream';
 import { promisify } from 'node:util';
 import { createAbortController, onAbort } from '../abort.ts';
 import { dropWritten } from '../disk/calls.ts';
-import { writeError } from '../disk/failure.ts';
+import { toWriteError } from '../disk/failure.ts';
 import { errnoOf, FilingsError } from '../errors.ts';
 import type { OutputStream } from '../world.ts';
 
@@ -26,7 +26,7 @@ export async function write(
   await writeChunks(stream, [Buffer.from(data)], signal).catch((error) => {
     signal.throwIfAborted();
     // An error of stderr is ignored, because there is nowhere to report it.
-    if (stream.fd !== STDERR) throw writeError(error, 'stdout');
+    if (stream.fd !== STDERR) throw toWriteError(error, 'stdout');
   });
 }
 

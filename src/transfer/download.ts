@@ -5,7 +5,7 @@ import type { Directories, DirectoryLocation } from '../disk/directory.ts';
 import { FilingsError } from '../errors.ts';
 import type { ServiceClient } from '../service/client.ts';
 import type { ByteWriter } from '../stdio/byte-writer.ts';
-import { type FilePlan, type FileRequest, planFile } from './file-plan.ts';
+import { choosePlan, type FilePlan, type FileRequest, type SkipPlan } from './file-plan.ts';
 import { checkExisting } from './hashes.ts';
 import type { Job, Watcher } from './job.ts';
 import type { Outcome, RemoteFile } from './outcome.ts';
@@ -30,17 +30,17 @@ export interface DiskTarget extends FileRequest {
 /** An outcome to which `runToOutcome` adds what it knows itself. */
 type PartialOutcome = Partial<Outcome> & Pick<Outcome, 'result' | 'bytes'>;
 
-/** Returns the plan for a file. */
-export function planFor(target: DiskTarget): FilePlan {
+/** Returns the plan for a file, by what has its final name now. */
+export function planDownload(target: DiskTarget): FilePlan {
   try {
-    return planFile(lstatSync(target.path, { throwIfNoEntry: false }), target);
+    return choosePlan(lstatSync(target.path, { throwIfNoEntry: false }), target);
   } catch {
-    // For example, this user may not search the directory. Writing the file will report the error.
+    // For example, this user may not enter the directory (EACCES). Writing the file will report the error.
     return { kind: 'fetch' };
   }
 }
 
-/** Carries out the plan for a file on the disk and returns its outcome. Throws only defects. */
+/** Carries out the plan for a file on the disk. Failures are outcomes, so it throws only if this program has a bug. */
 export function saveToDisk(
   remoteFile: RemoteFile,
   target: DiskTarget,
@@ -49,38 +49,41 @@ export function saveToDisk(
   signal: AbortSignal,
   watcher: Watcher,
 ): Promise<Outcome> {
-  const { sha256: expected, writesChecksums, displayPath } = target;
-  const needsHash = expected !== undefined || writesChecksums;
-  const job = { client: context.client, remoteFile, signal, watcher, expected, needsHash, attempts: 0 };
+  const { sha256: expectedSha256, writesChecksums, displayPath } = target;
+  const needsHash = expectedSha256 !== undefined || writesChecksums;
+  const job = { client: context.client, remoteFile, signal, watcher, expectedSha256, needsHash, attempts: 0 };
   return runToOutcome(job, displayPath, context, async () => {
     if (plan.kind === 'fail') throw plan.error;
     return plan.kind === 'fetch' ? fetchToDisk(job, target, context) : skipExisting(target, plan, context, signal);
   });
 }
 
-/** Fetches a file, and returns `skipped` if an existing file kept the name. */
+/** Fetches a file. The result is `skipped` if after the fetch an existing file keeps the final name. */
 async function fetchToDisk(job: Job, target: DiskTarget, { directories }: FetchContext): Promise<PartialOutcome> {
   const part = new Part(job, target, directories);
   await part.claim();
   const { commitResult, ...fetched } = await fetchInto(job, part);
   if (commitResult === 'committed') return fetched;
-  // The existing file may have appeared during this run, so that an earlier flush does not cover its entry.
+  // The existing file may be newer than the last flush of its directory.
   await directories.prepare(target.location).flush();
   const skipped = { result: 'skipped', bytes: lstatSync(target.path).size } as const;
-  // Without a comparison, the hash and the ETag of the fetched bytes may not be those of the existing file.
+  // If the existing file was not compared, the hash and ETag of the fetched bytes say nothing about it.
   return commitResult === 'same' ? { ...fetched, ...skipped, isSame: true } : skipped;
 }
 
-/** Returns whether `skipExisting` would have nothing to do for a plan to skip. */
-export function needsNoWork(target: DiskTarget, { directories }: FetchContext): boolean {
+/** Returns whether skipping a file would change nothing: its entry is flushed, and there is no kept part to remove. */
+export function skipNeedsNoWork(target: DiskTarget, { directories }: FetchContext): boolean {
   const directory = directories.getRemembered(target.location);
   return directory?.areExistingEntriesFlushed === true && !existsSync(keptPath(target));
 }
 
-/** Skips an existing file: makes its entry durable, and removes a kept part that nobody will resume any more. */
+/**
+ * Skips an existing file. Flushes its entry, because the run that created the file may have died before its own flush.
+ * Removes the kept part of the same file, because nobody resumes the download of a complete file.
+ */
 async function skipExisting(
   target: DiskTarget,
-  { kind, bytes }: Extract<FilePlan, { bytes: number }>,
+  { kind, bytes }: SkipPlan,
   { directories }: FetchContext,
   signal: AbortSignal,
 ): Promise<PartialOutcome> {
@@ -99,20 +102,20 @@ export interface StreamTarget {
   readonly sha256?: string | undefined;
 }
 
-/** Downloads a file to a stream and returns its outcome. Throws only defects. */
+/** Downloads a file to a stream. Failures are outcomes, so it throws only if this program has a bug. */
 export function fetchToStream(
   remoteFile: RemoteFile,
-  { open, sha256: expected }: StreamTarget,
+  { open, sha256: expectedSha256 }: StreamTarget,
   context: FetchContext,
   signal: AbortSignal,
   watcher: Watcher,
 ): Promise<Outcome> {
-  const needsHash = expected !== undefined;
-  const job = { client: context.client, remoteFile, signal, watcher, expected, needsHash, attempts: 0 };
+  const needsHash = expectedSha256 !== undefined;
+  const job = { client: context.client, remoteFile, signal, watcher, expectedSha256, needsHash, attempts: 0 };
   return runToOutcome(job, null, context, async () => fetchInto(job, new Pipe(await open(signal), signal)));
 }
 
-/** Returns the outcome of `work`. A `FilingsError` becomes the outcome `failed`; any other error is a defect. */
+/** Returns the outcome of `work`. A `FilingsError` becomes the outcome `failed`; any other error is a bug. */
 async function runToOutcome(
   job: Job,
   path: string | null,
@@ -125,6 +128,6 @@ async function runToOutcome(
     return { result: 'failed', bytes: 0, verifiedLength: false, error } as const;
   });
   const { attempts } = job;
-  // By default `verifiedLength` is true, because no length of a skipped file is in doubt.
+  // A skipped file sets no `verifiedLength`. Its length is not in doubt, so the default is true.
   return { path, resumedBytes: 0, verifiedLength: true, ...outcome, attempts, ms: monotonic() - startMs };
 }

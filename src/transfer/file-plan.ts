@@ -20,19 +20,21 @@ export interface FileRequest {
   readonly isDryRun: boolean;
 }
 
-/** The plan for one file. */
-export type FilePlan =
-  /** Fetch the file. If something has the name when it is complete, a new plan decides. */
-  | { readonly kind: 'fetch' }
-  /**
-   * The existing file stays. `skip`: it is not even read. `check`: it must have the hash of `--sha256`. `list`: it is
-   * added to SHA256SUMS if it is not listed yet.
-   */
-  | { readonly kind: 'skip' | 'check' | 'list'; readonly bytes: number }
-  | { readonly kind: 'fail'; readonly error: FilingsError };
+/**
+ * The existing file stays. `skip`: it is not even read. `check`: it must have the hash of `--sha256`. `list`: it is
+ * added to SHA256SUMS if it is not listed yet.
+ */
+export interface SkipPlan {
+  readonly kind: 'skip' | 'check' | 'list';
+  /** The size of the existing file. */
+  readonly bytes: number;
+}
 
-/** `existing` describes what has the final name, without following a link. */
-export function planFile(existing: Stats | undefined, request: FileRequest): FilePlan {
+/** The plan for one file. After `fetch`, a new plan decides if something has the name when the file is complete. */
+export type FilePlan = { readonly kind: 'fetch' } | SkipPlan | { readonly kind: 'fail'; readonly error: FilingsError };
+
+/** `existing` is what `lstat` returns for the final name. */
+export function choosePlan(existing: Stats | undefined, request: FileRequest): FilePlan {
   const { displayPath, ifExists } = request;
   if (!existing) return { kind: 'fetch' };
   if (ifExists === 'error')
@@ -44,7 +46,7 @@ export function planFile(existing: Stats | undefined, request: FileRequest): Fil
   }
   if (ifExists === 'overwrite') return { kind: 'fetch' };
   const bytes = existing.size;
-  // With a hash to check, the service is not needed, even for `compare`.
+  // With `--sha256`, the existing file can be checked without the service, even for `compare`.
   if (request.sha256 !== undefined) return { kind: 'check', bytes };
   if (ifExists === 'compare') return { kind: 'fetch' };
   return { kind: request.writesChecksums && !request.isDryRun ? 'list' : 'skip', bytes };

@@ -1,6 +1,7 @@
 // The footer of a kept part tells a later run what the bytes before it are. It is the end of the file:
 //
-//   JSON                   the request, the version of the remote file, and the number of bytes before the JSON
+//   JSON                   the version of this format, the request, the version of the remote file, and the number of
+//                          bytes before the JSON
 //   8 digits               the length of the JSON in bytes
 //   filings-kept-1         the mark
 //
@@ -8,7 +9,7 @@
 // searched for a footer, and a run gives that name only after it has appended its own.
 import { readSync } from 'node:fs';
 import { isJsonObject, parseJson } from '../json.ts';
-import type { RemoteVersion } from './resume.ts';
+import type { PartialFile } from './resume.ts';
 
 const MARK = 'filings-kept-1';
 const LENGTH_DIGITS = 8;
@@ -21,12 +22,7 @@ export interface FooterRequest {
   readonly fileName: string;
 }
 
-/** The bytes of a part, and the version of the remote file that they belong to. */
-interface KeptBytes extends RemoteVersion {
-  readonly bytes: number;
-}
-
-export function makeFooter({ baseUrl, accession, fileName }: FooterRequest, kept: KeptBytes): string {
+export function makeFooter({ baseUrl, accession, fileName }: FooterRequest, kept: PartialFile): string {
   const { address, validator, total, bytes } = kept;
   const json = JSON.stringify({ version: 1, baseUrl, accession, fileName, address, validator, total, bytes });
   return `${json}${`${Buffer.byteLength(json)}`.padStart(LENGTH_DIGITS, '0')}${MARK}`;
@@ -36,22 +32,23 @@ export function makeFooter({ baseUrl, accession, fileName }: FooterRequest, kept
  * Returns the contents of the footer. Returns undefined unless it is exactly the footer that this program would write
  * for the request and for the bytes before it. Throws the system error.
  */
-export function readFooter(fd: number, size: number, request: FooterRequest): KeptBytes | undefined {
+export function readFooter(fd: number, size: number, request: FooterRequest): PartialFile | undefined {
   const tail = Buffer.alloc(Math.min(size, MAX_FOOTER_BYTES));
   readSync(fd, tail, 0, tail.length, size - tail.length);
   const end = tail.length - MARK.length - LENGTH_DIGITS;
   const length = Number(tail.toString('latin1', end, end + LENGTH_DIGITS));
   const start = end - length;
-  // Also refuses NaN, which the length of any other file is.
+  // Also refuses NaN, which `length` is if the file has no footer.
   if (!(length > 0 && start >= 0)) return undefined;
   const { address, validator, total } = parseObject(tail.toString('utf8', start, end));
   const { kind, value } = isJsonObject(validator) ? validator : {};
   const bytes = size - tail.length + start;
+  // The value becomes a header field of the next request, so it must be a valid one (RFC 9110, section 5.5).
   if (typeof address !== 'string' || typeof value !== 'string' || /[^\t\x20-\x7e\x80-\xff]/.test(value))
     return undefined;
   if (kind !== 'etag' && kind !== 'last-modified') return undefined;
   if (total !== undefined && !(typeof total === 'number' && total >= bytes)) return undefined;
-  const footer: KeptBytes = { address, validator: { kind, value }, total, bytes };
+  const footer: PartialFile = { address, validator: { kind, value }, total, bytes };
   // Comparing the whole footer with a new one checks the rest: format, request, number of bytes, length and mark.
   return tail.toString('utf8', start) === makeFooter(request, footer) ? footer : undefined;
 }

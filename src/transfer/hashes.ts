@@ -18,8 +18,8 @@ export async function checkExisting(
 }
 
 /**
- * Throws `integrity` if a hash is not the expected one. The message needs the `path` of a file only if it was not
- * fetched.
+ * Throws `integrity` if a hash is not the expected one. `path` is given for an existing file only: `fetchInto` puts the
+ * accession number and the name of a fetched file into its errors.
  */
 export function requireHash(actual: string | undefined, expected: string | undefined, path?: string): void {
   if (expected === undefined || actual === expected) return;

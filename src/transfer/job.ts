@@ -10,7 +10,7 @@ import type { RemoteVersion } from './resume.ts';
  */
 export type CommitResult = 'committed' | 'same' | 'exists';
 
-/** The destination of one file's bytes. In the end, call `finish` after a success and `abandon` after a failure. */
+/** The destination of one file's bytes. Call `finish` after a success, and `abandon` after a failure. */
 export interface Sink {
   /** The number of bytes so far, including those of an earlier run. */
   readonly bytes: number;
@@ -35,18 +35,18 @@ export interface Sink {
   abandon(error: unknown): Promise<void>;
 }
 
-/** Observes one transfer, for the progress display and the limits of the run. */
+/** Is told what happens to one transfer, for the progress display and the limits of the run. */
 export interface Watcher {
   /** An attempt begins at byte `offset` of a file of `bytes` bytes, if its length is known. */
-  total(bytes: number | undefined, offset: number): void;
+  onAttempt(bytes: number | undefined, offset: number): void;
   /** A returned promise delays the transfer. */
-  received(bytes: number): void | Promise<void>;
-  retry(event: RetryEvent): void;
+  onReceived(bytes: number): void | Promise<void>;
+  onRetry(event: RetryEvent): void;
   /**
    * All bytes have arrived and are checked. From now on, the file needs only the disk. A returned promise delays the
    * commit.
    */
-  complete?(bytes: number, sha256: string | undefined): void | Promise<void>;
+  onComplete?(bytes: number, sha256: string | undefined): void | Promise<void>;
 }
 
 /** One file to fetch. */
@@ -56,7 +56,7 @@ export interface Job {
   readonly signal: AbortSignal;
   readonly watcher: Watcher;
   /** The SHA-256 that the file must have, in lower-case hexadecimal digits. */
-  readonly expected: string | undefined;
+  readonly expectedSha256: string | undefined;
   /** Whether the outcome must have the SHA-256. */
   readonly needsHash: boolean;
   /** The number of requests so far. The transfer increases it. */

@@ -7,7 +7,7 @@
 //
 // No other run reads the part while it is written. A run that is stopped may keep the part for a later run: it appends
 // a footer that describes the bytes, flushes everything, and only then renames the part to `.NAME.filings-resume`. The
-// later run claims the kept part by renaming it to a name for a part of its own. Only one run can succeed with that
+// later run claims the kept part by renaming it to the name of a new part. Only one run can succeed with that
 // rename, so no lock is needed. A kill or a power cut before the first rename leaves a part that nobody resumes. A
 // later run removes it when it is a day old.
 import {
@@ -26,29 +26,29 @@ import { basename, dirname, join } from 'node:path';
 import { createAbortController } from '../abort.ts';
 import { NEW_FILE } from '../disk/calls.ts';
 import type { Directories, Directory } from '../disk/directory.ts';
-import { mapWriteErrors, readError } from '../disk/failure.ts';
+import { mapWriteErrors, toReadError } from '../disk/failure.ts';
 import { OutputFile } from '../disk/output-file.ts';
 import { keptName, partName } from '../disk/part-name.ts';
 import { openRegular } from '../disk/regular-file.ts';
 import { hashFile } from '../disk/sha256.ts';
 import { errnoOf, FilingsError } from '../errors.ts';
 import type { DiskTarget } from './download.ts';
-import { differentFileError, planFile } from './file-plan.ts';
+import { choosePlan, differentFileError } from './file-plan.ts';
 import { type FooterRequest, makeFooter, readFooter } from './footer.ts';
 import { checkExisting } from './hashes.ts';
 import type { CommitResult, Job, Sink } from './job.ts';
 import type { RemoteVersion } from './resume.ts';
 
-/** A smaller part is not kept, because fetching its bytes again takes no longer. */
-const MIN_KEPT_BYTES = (1 << 20) + 1;
+/** A part of this size or less is not kept, because fetching its bytes again takes no longer than keeping them. */
+const MAX_DROPPED_BYTES = 1 << 20;
 /** Bounds the last flush of a part to keep. A run that a signal or the deadline ends must not wait for a slow disk. */
 const MAX_FLUSH_MS = 2000;
 /** What `link` answers on file systems without hard links, such as FAT and some network file systems. */
 const NO_LINK_ERRORS = new Set(['EPERM', 'EISDIR', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK', 'EXDEV']);
 
 /**
- * Call `claim` first. The methods of `Sink` throw what is said there. Errors of the disk show the final path,
- * because the user does not know the part.
+ * Call `claim` first. `Sink` says what its methods throw. Errors of the disk show the final path, because the user does
+ * not know the name of the part.
  */
 export class Part implements Sink {
   readonly isRestartable = true;
@@ -83,22 +83,22 @@ export class Part implements Sink {
   }
 
   async write(chunks: readonly Buffer[]): Promise<void> {
-    await mapWriteErrors(this.#target.path, () => this.#part.file.write(chunks));
+    await mapWriteErrors(this.#target.path, () => this.#output.file.write(chunks));
   }
 
   async sha256(): Promise<string> {
-    return this.#part.file.sha256(this.#job.signal).catch((error) => {
-      throw readError(error, this.#target.displayPath);
+    return this.#output.file.sha256(this.#job.signal).catch((error) => {
+      throw toReadError(error, this.#target.displayPath);
     });
   }
 
   finish(): Promise<CommitResult> {
-    const { directory, file } = this.#part;
+    const { directory, file } = this.#output;
     const { path, ifExists } = this.#target;
     return mapWriteErrors(path, async () => {
       const existing = lstatSync(path, { throwIfNoEntry: false });
       if (ifExists === 'overwrite') {
-        const plan = planFile(existing, this.#target);
+        const plan = choosePlan(existing, this.#target);
         if (plan.kind === 'fail') throw plan.error;
         if (existing?.isFile()) this.#copyMode(existing);
       } else if (existing) return this.#yieldTo(existing);
@@ -152,15 +152,16 @@ export class Part implements Sink {
   async #yieldTo(existing: Stats): Promise<'same' | 'exists'> {
     const { path, displayPath, sha256 } = this.#target;
     const { signal } = this.#job;
-    const plan = planFile(existing, this.#target);
+    const plan = choosePlan(existing, this.#target);
     if (plan.kind === 'fail') throw plan.error;
+    // The fetched bytes have the hash of --sha256, too. So after this check, both files are the same.
     if (plan.kind === 'check') await checkExisting(path, displayPath, sha256, signal);
     if (plan.kind === 'fetch') {
       const fetched = await this.sha256();
       if ((await hashFile(path, displayPath, signal)) !== fetched)
         throw differentFileError(displayPath, existing.size, this.bytes);
     }
-    await this.#part.file.close();
+    await this.#output.file.close();
     await this.#nameCalls.remove(this.#path);
     return plan.kind === 'fetch' || plan.kind === 'check' ? 'same' : 'exists';
   }
@@ -170,7 +171,7 @@ export class Part implements Sink {
    * file has another owner or group, the new one keeps the default permissions.
    */
   #copyMode(old: Stats): void {
-    const { fd } = this.#part.file;
+    const { fd } = this.#output.file;
     const { uid, gid } = fstatSync(fd);
     if (old.uid === uid && old.gid === gid) fchmodSync(fd, old.mode & 0o777);
   }
@@ -181,7 +182,7 @@ export class Part implements Sink {
     if (mayKeep && (await this.#keep().catch(() => false))) return;
     // Not awaited, because a slow disk may take long to end a flush. The caller reports `error`, so failures here are
     // ignored.
-    this.#part.file.discard().catch(() => {});
+    this.#output.file.discard().catch(() => {});
     await this.#nameCalls.remove(this.#path).catch(() => {});
   }
 
@@ -191,8 +192,8 @@ export class Part implements Sink {
    */
   async #keep(): Promise<boolean> {
     const { version, bytes } = this;
-    const { file } = this.#part;
-    if (!version?.validator || bytes < MIN_KEPT_BYTES) return false;
+    const { file } = this.#output;
+    if (!version?.validator || bytes <= MAX_DROPPED_BYTES) return false;
     const footer = makeFooter(this.#request, { ...version, bytes });
     // No secret may get onto the disk, and the address in the footer could hold one.
     if (this.#job.client.options.secrets.holds(footer)) return false;
@@ -255,7 +256,8 @@ export class Part implements Sink {
     return { baseUrl: client.options.baseUrl.href, ...remoteFile };
   }
 
-  get #part() {
+  /** The same as `#started`, for calls after `begin`. */
+  get #output() {
     if (!this.#started) throw new Error('begin was not called');
     return this.#started;
   }

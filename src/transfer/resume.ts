@@ -11,7 +11,7 @@ interface Validator {
   readonly value: string;
 }
 
-/** What the header of a response says about which bytes the remote file has. */
+/** The version of the remote file that a response has sent, as far as its header says. */
 export interface RemoteVersion {
   readonly validator?: Validator | undefined;
   /** The length of the whole file in bytes, if a response gave it. */
@@ -43,7 +43,10 @@ export type Decision =
 /** `Last-Modified` is strong if `Date` is at least one second later (RFC 9110, section 8.8.2.2). */
 const MIN_STRONG_AGE_MS = 1000;
 
-/** Returns a strong ETag. If there is no ETag at all, returns a Last-Modified that is strong, otherwise undefined. */
+/**
+ * Returns the ETag if it is strong. Returns a strong Last-Modified only if there is no ETag, not even a weak one,
+ * because otherwise If-Range must not have a date (RFC 9110, section 13.1.5).
+ */
 export function strongValidator(headers: ResumeResponse['headers']): Validator | undefined {
   const etag = headers.etag;
   if (etag !== undefined) {
@@ -54,12 +57,13 @@ export function strongValidator(headers: ResumeResponse['headers']): Validator |
   const modified = headers['last-modified'];
   const date = headers.date;
   if (typeof modified !== 'string' || typeof date !== 'string') return undefined;
+  // If a date is invalid, its default makes the age negative: no file is from before 1970.
   const age = (parseHttpDate(date) ?? 0) - (parseHttpDate(modified) ?? Number.POSITIVE_INFINITY);
   return age >= MIN_STRONG_AGE_MS ? { kind: 'last-modified', value: modified } : undefined;
 }
 
 /** Returns the header fields that request the rest of a partial file. Returns none if it cannot be resumed. */
-export function rangeRequest(partial: PartialFile): Record<string, string> {
+export function makeRangeHeaders(partial: PartialFile): Record<string, string> {
   if (partial.bytes === 0 || partial.validator === undefined) return {};
   return { range: `bytes=${partial.bytes}-`, 'if-range': partial.validator.value };
 }
@@ -70,8 +74,8 @@ export function rangeRequest(partial: PartialFile): Record<string, string> {
  * first one stopped and ends exactly at the total.
  */
 export function decide(partial: PartialFile, response: ResumeResponse): Decision {
-  if (response.status === 206) return decidePartial(partial, response);
-  if (response.status === 416) return decideUnsatisfied(partial, response);
+  if (response.status === 206) return decideOn206(partial, response);
+  if (response.status === 416) return decideOn416(partial, response);
   // A 200 with Content-Range has only a range of the file. And a 200 with another length than before, under the same
   // strong ETag, cannot be the whole file.
   if (response.headers['content-range'] !== undefined)
@@ -91,7 +95,7 @@ export function knownTotal(partial: PartialFile, response: ResumeResponse): numb
   return partial.validator?.kind === 'etag' && isSameVersion(partial, response) ? partial.total : undefined;
 }
 
-function decidePartial(partial: PartialFile, response: ResumeResponse): Decision {
+function decideOn206(partial: PartialFile, response: ResumeResponse): Decision {
   const range = /^bytes (\d{1,15})-(\d{1,15})\/(\d{1,15})$/.exec(singleValue(response.headers['content-range']) ?? '');
   // Without a valid range these are undefined, whatever the cast says, and no comparison below is true.
   const [start, last, total] = (range ?? []).slice(1).map(Number) as [number, number, number];
@@ -111,7 +115,7 @@ function decidePartial(partial: PartialFile, response: ResumeResponse): Decision
  * After a request for the bytes behind the end of a complete file, a 416 is the normal answer. It proves that the file
  * is complete only if its total is the size of the partial file and the version is the same.
  */
-function decideUnsatisfied(partial: PartialFile, response: ResumeResponse): Decision {
+function decideOn416(partial: PartialFile, response: ResumeResponse): Decision {
   const total = /^bytes \*\/(\d{1,15})$/.exec(singleValue(response.headers['content-range']) ?? '')?.[1];
   const isWhole = Number(total) === partial.bytes && (partial.total ?? partial.bytes) === partial.bytes;
   return { kind: isWhole && isSameVersion(partial, response) ? 'complete' : 'retry-whole' };

@@ -10,9 +10,9 @@ import type { CommitResult, Job, Sink } from './job.ts';
 import {
   decide,
   knownTotal,
+  makeRangeHeaders,
   type PartialFile,
   type RemoteVersion,
-  rangeRequest,
   singleValue,
   strongValidator,
 } from './resume.ts';
@@ -70,11 +70,11 @@ class Transfer {
       // Progress resets the number of retries. Bytes that were fetched before are no progress, because otherwise a file
       // that always stops at the same byte would be retried for ever.
       countNewBytes: () => this.#sink.bytes - this.#farthest,
-      onRetry: (event) => watcher.retry(event),
+      onRetry: (event) => watcher.onRetry(event),
     });
     const { bytes, validator, total } = this.#partial;
     const sha256 = this.#sha256;
-    await watcher.complete?.(bytes, sha256);
+    await watcher.onComplete?.(bytes, sha256);
     return {
       result: this.#resumedBytes > 0 ? 'resumed' : 'downloaded',
       bytes,
@@ -97,14 +97,14 @@ class Transfer {
     try {
       const response = await this.#open();
       this.#resumedBytes = sink.bytes;
-      this.#job.watcher.total(this.#version.total, sink.bytes);
+      this.#job.watcher.onAttempt(this.#version.total, sink.bytes);
       if (response) await this.#receive(response);
       if (this.#job.needsHash) this.#sha256 = await this.#computeHash();
-      requireHash(this.#sha256, this.#job.expected);
+      requireHash(this.#sha256, this.#job.expectedSha256);
       return response;
     } catch (thrown) {
       const error = this.#hosts ? withHosts(this.#hosts, thrown) : thrown;
-      // A pipe can only be resumed, and without a validator not even that. So a retry is useless after any error.
+      // A pipe cannot start again, and nothing can be resumed without a validator. So a retry would be useless.
       const isStuck = !sink.isRestartable && this.#version.validator === undefined;
       throw isStuck && error instanceof FilingsError ? error.with({ retryable: false }) : error;
     }
@@ -119,7 +119,7 @@ class Transfer {
     for (let partial = this.#partial; ; partial = { ...partial, bytes: 0 }) {
       this.#job.attempts += 1;
       const { accession, fileName } = remoteFile;
-      const response = await client.openFile(accession, fileName, rangeRequest(partial), signal);
+      const response = await client.openFile(accession, fileName, makeRangeHeaders(partial), signal);
       this.#hosts = response.hosts;
       const decision = decide(partial, response);
       if (decision.kind === 'restart') await this.#restart(response);
@@ -154,8 +154,8 @@ class Transfer {
   }
 
   /**
-   * Writes a body to the sink. Throws unless it ends as framing and range promise, or the expected hash proves it
-   * whole.
+   * Writes a body to the sink. Throws unless the file is whole then: the body ends where HTTP's framing and the range
+   * say, or an earlier response or the expected hash proves it.
    */
   async #receive(response: ServiceResponse): Promise<void> {
     const { writeBytes } = this.#sink;
@@ -166,7 +166,7 @@ class Transfer {
         this.#requireRoom(size);
         await this.#sink.write(chunks);
         if (this.#hash) for (const chunk of chunks) this.#hash.update(chunk);
-        await this.#job.watcher.received(size);
+        await this.#job.watcher.onReceived(size);
       }
       this.#requireWhole(response);
     } catch (error) {
@@ -202,8 +202,8 @@ class Transfer {
   async #isWholeAnyway(error: unknown): Promise<boolean> {
     if (!(error instanceof FilingsError && error.subcode === 'unproved-end')) return false;
     const { bytes, total } = this.#partial;
-    const { expected } = this.#job;
-    return bytes === total || (expected !== undefined && (await this.#computeHash()) === expected);
+    const { expectedSha256 } = this.#job;
+    return bytes === total || (expectedSha256 !== undefined && (await this.#computeHash()) === expectedSha256);
   }
 
   /** Returns the SHA-256 of the bytes so far, from the running hash or from the sink. */
@@ -212,7 +212,10 @@ class Transfer {
   }
 }
 
-/** Turns an error into `integrity`, because the reader of the pipe has got a truncated file. */
+/**
+ * Turns an error into `integrity`, because the reader of the pipe has got a truncated file. An interrupt and a failed
+ * write to the pipe keep their codes.
+ */
 function toTruncationError(error: unknown): unknown {
   if (!(error instanceof FilingsError) || error.code === 'interrupted' || error.code === 'local_io') return error;
   return error.with({

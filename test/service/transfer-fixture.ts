@@ -13,7 +13,7 @@ import { Secrets } from '../../src/secrets.ts';
 import { parseAccession } from '../../src/service/accession.ts';
 import { ServiceClient } from '../../src/service/client.ts';
 import type { ByteWriter } from '../../src/stdio/byte-writer.ts';
-import { fetchToStream, planFor, saveToDisk } from '../../src/transfer/download.ts';
+import { fetchToStream, planDownload, saveToDisk } from '../../src/transfer/download.ts';
 import type { IfExists } from '../../src/transfer/file-plan.ts';
 import { type Script, scripted } from '../servers/scripted.ts';
 
@@ -72,7 +72,7 @@ export async function startRun(url: string, options: RunOptions = {}) {
   const fetching = { client, directories, monotonic };
   const { signal } = new AbortController();
   const nothing = () => {};
-  const watcher = { total: nothing, received: nothing, retry: options.retry ?? nothing };
+  const watcher = { onAttempt: nothing, onReceived: nothing, onRetry: options.retry ?? nothing };
   const fileOf = (fileName: string) => ({ accession: ACCESSION, fileName });
   return {
     directory,
@@ -80,7 +80,7 @@ export async function startRun(url: string, options: RunOptions = {}) {
       const path = join(directory, below, name);
       const location = { directory, below };
       const target = { path, location, displayPath: path, ifExists, sha256, writesChecksums, isDryRun: false };
-      return saveToDisk(fileOf(name), target, planFor(target), fetching, signal, watcher);
+      return saveToDisk(fileOf(name), target, planDownload(target), fetching, signal, watcher);
     },
     pipe(writer: ByteWriter) {
       return fetchToStream(fileOf('primary.htm'), { open: async () => writer }, fetching, signal, watcher);

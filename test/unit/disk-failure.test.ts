@@ -1,6 +1,6 @@
 import { constants } from 'node:os';
 import { expect, test } from 'vitest';
-import { isSystemError, mapWriteErrors, readError, systemReason, writeError } from '../../src/disk/failure.ts';
+import { isSystemError, mapWriteErrors, systemReason, toReadError, toWriteError } from '../../src/disk/failure.ts';
 import { FilingsError } from '../../src/errors.ts';
 import { markForeign } from '../../src/secrets.ts';
 
@@ -12,7 +12,7 @@ const unnamed = (errno: number) => system(`Unknown system error -${errno}`, -err
 
 test('a file that another program has open is the failure of that file alone', () => {
   const message = 'a.htm: cannot write: another program has it open';
-  expect(writeError(named('EINUSE'), 'a.htm')).toMatchObject({ code: 'local_io', message, stopsRun: false });
+  expect(toWriteError(named('EINUSE'), 'a.htm')).toMatchObject({ code: 'local_io', message, stopsRun: false });
 });
 
 test.each`
@@ -28,8 +28,8 @@ test.each`
 `('$what is reported as a failure to write or to read', async ({ error, words }) => {
   const failure = { code: 'local_io', hint: expect.any(String), cause: error };
   const [writing, reading] = [`out/a: cannot write: ${words}`, `out/a: cannot read: ${words}`];
-  expect(writeError(error, 'out/a')).toMatchObject({ ...failure, stopsRun: true, message: writing });
-  expect(readError(error, 'out/a')).toMatchObject({ ...failure, stopsRun: false, message: reading });
+  expect(toWriteError(error, 'out/a')).toMatchObject({ ...failure, stopsRun: true, message: writing });
+  expect(toReadError(error, 'out/a')).toMatchObject({ ...failure, stopsRun: false, message: reading });
   await expect(mapWriteErrors('out/a', () => Promise.reject(error))).rejects.toMatchObject(failure);
 });
 
@@ -42,8 +42,8 @@ test.each`
   ${'a FilingsError'}      | ${new FilingsError('interrupted', 'interrupted')}
 `('$what is not a system error and is returned unchanged', async ({ error }) => {
   expect(isSystemError(error)).toBe(false);
-  expect(writeError(error, 'out/a')).toBe(error);
-  expect(readError(error, 'out/a')).toBe(error);
+  expect(toWriteError(error, 'out/a')).toBe(error);
+  expect(toReadError(error, 'out/a')).toBe(error);
   await expect(mapWriteErrors('out/a', () => Promise.reject(error))).rejects.toBe(error);
 });
 

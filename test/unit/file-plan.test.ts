@@ -1,6 +1,6 @@
 import type { Stats } from 'node:fs';
 import { expect, test } from 'vitest';
-import { planFile } from '../../src/transfer/file-plan.ts';
+import { choosePlan } from '../../src/transfer/file-plan.ts';
 
 type Kind = 'file' | 'link' | 'directory' | 'device' | undefined;
 
@@ -9,7 +9,7 @@ function plan(existing: Kind, ifExists: string, more = {}): string {
   const is = (kind: Kind) => () => existing === kind;
   const stats = { size: 7, isFile: is('file'), isSymbolicLink: is('link'), isDirectory: is('directory') } as Stats;
   const options = { displayPath: 'a', ifExists, sha256: undefined, writesChecksums: false, isDryRun: false, ...more };
-  const { kind, ...rest } = planFile(existing && stats, options as never);
+  const { kind, ...rest } = choosePlan(existing && stats, options as never);
   if ('error' in rest) return `${kind}: ${rest.error.message}`;
   return 'bytes' in rest ? `${kind} ${rest.bytes}` : kind;
 }

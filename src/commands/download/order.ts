@@ -3,7 +3,7 @@
 // names the command that was probably meant, where possible.
 import { type Layout, parseLayout } from '../../batch/layout.ts';
 import { NameCheck } from '../../batch/name-check.ts';
-import { isOneFile } from '../../disk/file-name.ts';
+import { isDirectoryEntryName } from '../../disk/file-name.ts';
 import { hasPartSuffix } from '../../disk/part-name.ts';
 import { FilingsError } from '../../errors.ts';
 import { compileNameFilter } from '../../input/glob.ts';
@@ -127,7 +127,7 @@ function requireCompatibleOptions(order: Order, platform: string): void {
   const path = resolveTypedPath(output, { cwd: '/', platform });
   const name = pathModule(platform).basename(path);
   if (hasPartSuffix(name)) throw usage(`--output ${output}: the program uses this ending for its own temporary files`);
-  if (isNullDevice(path) || platform !== 'win32' || isOneFile(name, platform)) return;
+  if (isNullDevice(path) || platform !== 'win32' || isDirectoryEntryName(name, platform)) return;
   throw usage(`--output ${output}: Windows does not allow the name '${name}' for a file`);
 }
 

@@ -5,7 +5,7 @@ import { resolve } from 'node:path';
 import { FINAL_OUTPUT_GRACE_MS, withTimeLimit, yieldToEventLoop } from '../../abort.ts';
 import { findDirectories } from '../../checksums/find.ts';
 import { type Finding, type OnHashed, verifyDirectory } from '../../checksums/verify.ts';
-import { readError, systemReason } from '../../disk/failure.ts';
+import { systemReason, toReadError } from '../../disk/failure.ts';
 import { FilingsError } from '../../errors.ts';
 import { resolveSettings } from '../../settings/resolve.ts';
 import type { Invocation } from '../../spec/command.ts';
@@ -39,7 +39,7 @@ export async function run({ args, options, flags }: Invocation<typeof OPTIONS>, 
     const stoppedBy = await (async () => {
       for await (const finding of findAll(args, world, counts, onHashed)) {
         const { path, reason, error } = finding;
-        if (error) progress.failure(readError(error, path) as FilingsError);
+        if (error) progress.failure(toReadError(error, path) as FilingsError);
         if (reason !== undefined) progress.warnAboutFile(`${path}: ${reason}`);
         await print(findings.add(finding), signal);
         await yieldToEventLoop(signal);
