@@ -71,18 +71,18 @@ export function isSafeToOpen(name: string, platform: string): boolean {
 export async function readSums(path: string, displayPath: string): Promise<Sums> {
   const entries: Sums['entries'] = new Map();
   const invalidLines: number[] = [];
-  let [rest, number, offset] = ['', 0, 0];
+  let [rest, lineNumber, offset] = ['', 0, 0];
   // Lines are split as latin1, in which each byte is one character. So lengths are offsets, and no character is cut at
   // the end of a chunk. Only a whole line is decoded as UTF-8.
   const add = (bytes: string) => {
-    const start = number === 0 && bytes.startsWith(BYTE_ORDER_MARK) ? BYTE_ORDER_MARK.length : 0;
+    const start = lineNumber === 0 && bytes.startsWith(BYTE_ORDER_MARK) ? BYTE_ORDER_MARK.length : 0;
     const line = bytes.slice(start).replace(/\r$/, '');
-    number += 1;
+    lineNumber += 1;
     if (line !== '' && !line.startsWith('#')) {
       const entry = parseSumsLine(Buffer.from(line, 'latin1').toString());
       const { offsets = [] } = (entry && entries.get(entry.name)) ?? {};
       if (entry) entries.set(entry.name, { sha256: entry.sha256, offsets: [...offsets, offset + start] });
-      else invalidLines.push(number);
+      else invalidLines.push(lineNumber);
     }
     offset += bytes.length + 1;
   };

@@ -58,7 +58,7 @@ export class ChecksumFiles {
     if (!entry || entry.sha256 === sha256) return;
     const path = toSumsPath(directory);
     await this.#inTurn(path, async () => {
-      for (const offset of entry.offsets) makeComment(path, offset, (line) => parseSumsLine(line)?.name === name);
+      for (const offset of entry.offsets) commentOutLine(path, offset, (line) => parseSumsLine(line)?.name === name);
     });
     entries.delete(name);
     this.#unflushed.add(directory);
@@ -117,7 +117,7 @@ async function appendLine(fd: number, path: string, line: string): Promise<void>
     const { size } = fstatSync(fd);
     const lastLine = findLastLine(fd, size);
     const endsMidLine = lastLine < size;
-    if (endsMidLine) makeComment(path, lastLine, () => true);
+    if (endsMidLine) commentOutLine(path, lastLine, () => true);
     const bytes = Buffer.from(endsMidLine ? `\n${line}` : line);
     if ((await append(fd, bytes, 0, bytes.length, null)).bytesWritten === bytes.length) return;
   }
@@ -127,7 +127,7 @@ async function appendLine(fd: number, path: string, line: string): Promise<void>
  * Overwrites the first byte of a line with `#`, if it is still the expected line: another program may have rewritten
  * the file. Opens the file again, because a descriptor with O_APPEND always writes at the end.
  */
-function makeComment(path: string, offset: number, isExpected: (line: string) => boolean): void {
+function commentOutLine(path: string, offset: number, isExpected: (line: string) => boolean): void {
   const fd = openSync(path, O_RDWR | O_NOFOLLOW);
   try {
     const bytes = Buffer.alloc(TAIL_BYTES);

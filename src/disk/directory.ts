@@ -62,18 +62,18 @@ export class Directory {
   }
 
   /**
-   * Removes the parts that killed runs have left. `createdMs` is the modification time of a part that this run has just
-   * written here. It is compared with those of the other parts because one clock sets them all: that of the file
-   * server, if this is a network file system. The clock of this machine may differ from it. Throws the system error.
+   * Removes the parts that killed runs have left. `newPartMtimeMs` is the time of a part that this run has just written
+   * here. It is compared with those of the other parts because one clock sets them all: that of the file server, if this
+   * is a network file system. The clock of this machine may differ from it. Throws the system error.
    */
-  async removeAbandonedParts(createdMs: number, nameCalls: NameCalls): Promise<void> {
+  async removeAbandonedParts(newPartMtimeMs: number, nameCalls: NameCalls): Promise<void> {
     if (!this.#mayHoldAbandonedParts) return;
     this.#mayHoldAbandonedParts = false;
     // Unlike `readdir`, this never holds all names of a large directory in memory.
     for await (const { name } of await opendir(this.path, { bufferSize: 1024 })) {
       const path = `${this.path}${sep}${name}`;
       const stats = isPartName(name) ? lstatSync(path, { throwIfNoEntry: false }) : undefined;
-      if (stats && createdMs - stats.mtimeMs >= MIN_ABANDONED_AGE_MS) await nameCalls.remove(path).catch(() => {});
+      if (stats && newPartMtimeMs - stats.mtimeMs >= MIN_ABANDONED_AGE_MS) await nameCalls.remove(path).catch(() => {});
     }
   }
 

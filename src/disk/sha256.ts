@@ -28,13 +28,13 @@ export async function hashOpenFile(
   signal: AbortSignal,
   onHashed?: (bytes: number) => void,
 ): Promise<string> {
-  const sum = createHash('sha256');
+  const hash = createHash('sha256');
   // Never empty: a read into an empty buffer looks like the end of the file, even if the file has grown since `size`.
   const block = Buffer.allocUnsafe(Math.min(size + 1, MAX_BLOCK_BYTES));
   for (let position = 0; ; ) {
     const bytes = readSync(fd, block, 0, block.length, position);
-    if (bytes === 0) return sum.digest('hex');
-    sum.update(block.subarray(0, bytes));
+    if (bytes === 0) return hash.digest('hex');
+    hash.update(block.subarray(0, bytes));
     position += bytes;
     onHashed?.(bytes);
     if (bytes === MAX_BLOCK_BYTES) await yieldToEventLoop(signal);

@@ -5,7 +5,7 @@ import type { Directories, DirectoryLocation } from '../disk/directory.ts';
 import { FilingsError } from '../errors.ts';
 import type { ServiceClient } from '../service/client.ts';
 import type { ByteWriter } from '../stdio/byte-writer.ts';
-import { choosePlan, type FilePlan, type FileRequest, type SkipPlan } from './file-plan.ts';
+import { choosePlan, type FilePlan, type PlanOptions, type SkipPlan } from './file-plan.ts';
 import { checkExisting } from './hashes.ts';
 import type { Job, Watcher } from './job.ts';
 import type { Outcome, RemoteFile } from './outcome.ts';
@@ -21,7 +21,7 @@ export interface FetchContext {
 }
 
 /** A file of the service and its path on the disk. */
-export interface DiskTarget extends FileRequest {
+export interface DiskTarget extends PlanOptions {
   /** An absolute path. */
   readonly path: string;
   readonly location: DirectoryLocation;

@@ -7,8 +7,8 @@ import { FilingsError } from '../errors.ts';
 /** The values of `--if-exists`. */
 export type IfExists = 'skip' | 'compare' | 'overwrite' | 'error';
 
-/** A file to download, with the options that decide about an existing one. */
-export interface FileRequest {
+/** The path of a file to download, and the options that decide about an existing one. */
+export interface PlanOptions {
   /** The path as the user would write it, for messages. */
   readonly displayPath: string;
   readonly ifExists: IfExists;
@@ -34,8 +34,8 @@ export interface SkipPlan {
 export type FilePlan = { readonly kind: 'fetch' } | SkipPlan | { readonly kind: 'fail'; readonly error: FilingsError };
 
 /** `existing` is what `lstat` returns for the final name. */
-export function choosePlan(existing: Stats | undefined, request: FileRequest): FilePlan {
-  const { displayPath, ifExists } = request;
+export function choosePlan(existing: Stats | undefined, options: PlanOptions): FilePlan {
+  const { displayPath, ifExists } = options;
   if (!existing) return { kind: 'fetch' };
   if (ifExists === 'error')
     return fail(displayPath, 'it already exists', '--if-exists skip keeps it, --if-exists overwrite replaces it');
@@ -47,9 +47,9 @@ export function choosePlan(existing: Stats | undefined, request: FileRequest): F
   if (ifExists === 'overwrite') return { kind: 'fetch' };
   const bytes = existing.size;
   // With `--sha256`, the existing file can be checked without the service, even for `compare`.
-  if (request.sha256 !== undefined) return { kind: 'check', bytes };
+  if (options.sha256 !== undefined) return { kind: 'check', bytes };
   if (ifExists === 'compare') return { kind: 'fetch' };
-  return { kind: request.writesChecksums && !request.isDryRun ? 'list' : 'skip', bytes };
+  return { kind: options.writesChecksums && !options.isDryRun ? 'list' : 'skip', bytes };
 }
 
 /** Returns the error for an existing file that differs from the fetched one, and stays. Sizes are in bytes. */

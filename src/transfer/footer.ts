@@ -25,7 +25,8 @@ export interface FooterRequest {
 export function makeFooter({ baseUrl, accession, fileName }: FooterRequest, kept: PartialFile): string {
   const { address, validator, total, bytes } = kept;
   const json = JSON.stringify({ version: 1, baseUrl, accession, fileName, address, validator, total, bytes });
-  return `${json}${`${Buffer.byteLength(json)}`.padStart(LENGTH_DIGITS, '0')}${MARK}`;
+  const length = String(Buffer.byteLength(json)).padStart(LENGTH_DIGITS, '0');
+  return `${json}${length}${MARK}`;
 }
 
 /**

@@ -17,7 +17,7 @@ export interface Sink {
   /** The remote file's version to which the bytes of an earlier run belong. */
   readonly version?: RemoteVersion | undefined;
   /** The most bytes that one write should have. By default, as many as suit a disk. */
-  readonly writeBytes?: number;
+  readonly maxWriteBytes?: number;
   /** Whether `begin` can start again from byte 0. A pipe cannot after its first byte. */
   readonly isRestartable: boolean;
   /** Starts with byte 0 of this version. Drops the bytes so far. Throws `local_io`. */

@@ -11,7 +11,7 @@ export class Pipe implements Sink {
    * What a pipe holds on Linux (pipe(7)). A larger write would wait for the reader several times, and the program does
    * not read from the network during a write.
    */
-  readonly writeBytes = 65_536;
+  readonly maxWriteBytes = 65_536;
 
   constructor(writer: ByteWriter, signal: AbortSignal) {
     this.#writer = writer;

@@ -158,8 +158,8 @@ class Transfer {
    * say, or an earlier response or the expected hash proves it.
    */
   async #receive(response: ServiceResponse): Promise<void> {
-    const { writeBytes } = this.#sink;
-    if (writeBytes !== undefined) response.body.limitReads(writeBytes);
+    const { maxWriteBytes } = this.#sink;
+    if (maxWriteBytes !== undefined) response.body.limitReads(maxWriteBytes);
     try {
       for (let chunks = await response.body.read(); chunks; chunks = await response.body.read()) {
         const size = chunks.reduce((sum, chunk) => sum + chunk.length, 0);
