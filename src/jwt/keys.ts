@@ -42,6 +42,9 @@ export interface JwtKey {
 const MAX_KIB = 16;
 /** Any message, to test a key pair with. */
 const PROBE = Buffer.from('probe');
+/** The object identifier of RSA-PSS in DER. That of ordinary RSA differs only in its last byte (RFC 8017, appendix C). */
+const PSS_ID = Buffer.from('06092a864886f70d01010a', 'hex');
+const RSA_ID_END = 1;
 
 /** The files of a key, as absolute paths. Either `keyFile` or `secretFile` is set. */
 export interface KeyFiles {
@@ -172,23 +175,25 @@ function createKeyFromJwk(jwk: JsonObject, name: string): KeyObject {
 }
 
 function toJwtKey(original: KeyObject, name: string, path?: string): JwtKey {
-  const kind = original.asymmetricKeyType ?? 'secret';
+  // Node does not name the type of some asymmetric keys, such as SM2. They must not be mistaken for secrets.
+  const kind = original.type === 'secret' ? 'secret' : (original.asymmetricKeyType ?? 'unknown');
   const isPss = kind === 'rsa-pss';
   const keyObject = isPss ? convertToRsaKey(original) : original;
-  if (keyObject.type === 'private' && /^(rsa|ec)/.test(kind)) requireMatchingHalves(keyObject, name);
+  // Private keys of other types cannot sign with SHA-256, and key-fit.ts refuses them with a better reason.
+  if (keyObject.type === 'private' && ['rsa', 'rsa-pss', 'ec'].includes(kind)) requireMatchingHalves(keyObject, name);
   return { name, path, kind, keyObject, ...(isPss && { pss: original.asymmetricKeyDetails }) };
 }
 
 /**
- * Converts an RSA-PSS key to an ordinary RSA key. Both PKCS#8 and SPKI end with the key in PKCS#1 form, which does not
- * record that the key is for PSS. So the end of the DER is the key.
+ * Converts an RSA-PSS key to an ordinary RSA key, by changing the algorithm that its DER names. The restrictions of the
+ * key stay there, but OpenSSL ignores the parameters of an ordinary RSA key.
  */
 function convertToRsaKey(key: KeyObject): KeyObject {
   const isPrivate = key.type === 'private';
   const der = isPrivate ? key.export({ format: 'der', type: 'pkcs8' }) : key.export({ format: 'der', type: 'spki' });
-  // 30 82 begins a SEQUENCE of at least 256 bytes. The outer one is at index 0, and the next one is the PKCS#1 form.
-  const inner = { key: der.subarray(der.indexOf(Buffer.of(0x30, 0x82), 1)), format: 'der', type: 'pkcs1' } as const;
-  return isPrivate ? createPrivateKey(inner) : createPublicKey(inner);
+  der[der.indexOf(PSS_ID) + PSS_ID.length - 1] = RSA_ID_END;
+  const input = { key: der, format: 'der' } as const;
+  return isPrivate ? createPrivateKey({ ...input, type: 'pkcs8' }) : createPublicKey({ ...input, type: 'spki' });
 }
 
 /**

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { FilingsError } from '../../src/errors.ts';
 import { ALGORITHMS, type Algorithm } from '../../src/jwt/algorithms.ts';
 import { findKeyFault, requireFit } from '../../src/jwt/key-fit.ts';
-import { loadSecret } from '../../src/jwt/keys.ts';
+import { loadKey, loadSecret, prepareKey } from '../../src/jwt/keys.ts';
 import { mintToken } from '../../src/jwt/sign.ts';
 import { verifyToken } from '../../src/jwt/verify.ts';
 import { ecPair, keyPair, rsaPair } from '../key-pairs.ts';
@@ -18,6 +18,8 @@ const curves: Record<string, typeof p256> = { 'P-256': p256, 'P-384': p384, 'P-5
 const secret = randomBytes(64);
 const [ownRsa, ownEc] = [rsa, p256].map(({ privateKey }) => privateKey.export({ format: 'jwk' }));
 const publicRsa = rsa.publicKey.export({ format: 'jwk' });
+/** A salt length whose bytes in DER look like the beginning of a long SEQUENCE. */
+const SEQUENCE = 0x3082;
 const json = (value: object) => Buffer.from(JSON.stringify(value));
 
 /** Mints a token with one form of a key, by default with its own algorithm, and verifies it with another form. */
@@ -160,6 +162,27 @@ test.each`
 `('an RSA key is refused with $fault', ({ n, e, reason }: { n: string; e: string; reason: RegExp }) => {
   expect(() => requireFit(loadVerificationKey(json({ kty: 'RSA', n, e }), 'key'), 'verify')).toThrow(reason);
   expect(() => requireFit(loadSigningKey(json({ ...ownRsa, n, e }), 'key'), 'sign')).toThrow(FilingsError);
+});
+
+test.each`
+  bits    | options                                              | reason
+  ${512}  | ${{}}                                                | ${/RSA-PSS key of 512 bits, and fewer than 2048/}
+  ${1024} | ${{}}                                                | ${/RSA-PSS key of 1024 bits, and fewer than 2048/}
+  ${1536} | ${{ hashAlgorithm: 'sha256', saltLength: 32 }}       | ${/RSA-PSS key of 1536 bits, and fewer than 2048/}
+  ${1031} | ${{ hashAlgorithm: 'sha1', saltLength: 0 }}          | ${/RSA-PSS key of 1031 bits, and fewer than 2048/}
+  ${2048} | ${{ hashAlgorithm: 'sha256', saltLength: SEQUENCE }} | ${/restricted to sha256 and a salt of 12418 bytes or more/}
+`('an RSA-PSS key of $bits bits with $options is refused', ({ bits, options, reason }) => {
+  const { privateKey, publicKey } = keyPair('rsa-pss', { modulusLength: bits, ...options });
+  expect(() => requireFit(loadVerificationKey(pem(publicKey), 'key'), 'verify')).toThrow(reason);
+  for (const purpose of ['sign', 'verify'] as const)
+    expect(() => requireFit(prepareKey(purpose, loadKey(pem(privateKey), 'key')), purpose)).toThrow(reason);
+});
+
+test('an SM2 key, whose type Node does not name, is not mistaken for a secret', () => {
+  const { privateKey, publicKey } = ecPair('SM2');
+  const reason = /a key of type unknown, which the service does not accept/;
+  expect(() => requireFit(loadVerificationKey(pem(publicKey), 'key'), 'verify')).toThrow(reason);
+  expect(() => requireFit(loadSigningKey(pem(privateKey), 'key'), 'sign')).toThrow(reason);
 });
 
 test('any JWK works as a key or is refused as a configuration error', async () => {
