@@ -131,6 +131,7 @@ describe('a token command is refused', () => {
     ${'keygen --out x'}                                | ${2} | ${/give both --alg ALG and --out FILE/}
     ${'keygen --alg ES256 --out no/x'}                 | ${8} | ${/no such directory/}
     ${'keygen --alg HS256 --out x --public y'}         | ${2} | ${/no public key/}
+    ${'keygen --alg ES256 --out fresh --kid k'}        | ${2} | ${/--kid: has no effect without --format jwk/}
     ${'keygen --alg ES256 --out fresh --public fresh'} | ${2} | ${/--public: is the same file as --out/}
   `('with exit status $exit: $line', async ({ line, exit, reason }) => {
     await file('open.pem', PEM, 0o620);
@@ -238,7 +239,7 @@ describe('token verify', () => {
 
 describe('token keygen', () => {
   test('writes a private key for its owner only, and prints what to do with the public key', async () => {
-    const { exitCode, stdout, stderr } = await run('keygen --alg ES384 --out new.pem --public new.pub --kid k1');
+    const { exitCode, stdout, stderr } = await run('keygen --alg ES384 --out new.pem --public new.pub');
     expect([exitCode, stdout, await modeOf('new.pem')]).toEqual([0, '', 0o600]);
     const written = createPublicKey(await readText('new.pem'));
     expect(await readText('new.pub')).toBe(written.export({ format: 'pem', type: 'spki' }));

@@ -14,6 +14,8 @@ export async function run({ options, flags }: Invocation<typeof KEYGEN_OPTIONS>,
   const { alg, out, public: publicFile, format, kid } = options;
   if (alg === undefined || out === undefined)
     throw new FilingsError('usage', 'give both --alg ALG and --out FILE', { subject: { name: 'token keygen' } });
+  if (kid !== undefined && format !== 'jwk')
+    throw new FilingsError('usage', 'has no effect without --format jwk', { subject: { name: '--kid' } });
   const { signingKey, publicKey } = await generateKey(alg, format, kid);
   const outPath = resolveTypedPath(out, world);
   const files: NewFile[] = [{ path: outPath, bytes: signingKey, mode: 0o600 }];
@@ -27,7 +29,7 @@ export async function run({ options, flags }: Invocation<typeof KEYGEN_OPTIONS>,
   }
   await createNewFiles(files);
   if (publicKey !== undefined && publicFile === undefined) await write(world.stdout, publicKey, world.interrupt);
-  // The service verifies tokens with the keyToImport key (service.md, section 6).
+  // The service verifies tokens with this key (service.md, section 6).
   const keyToImport = publicKey === undefined ? 'it' : (publicFile ?? 'the printed public key');
   const advice = `keep ${out} secret, and import ${keyToImport} into the service's customer portal, for the API key that you use`;
   await printMessage('note', advice, flags, world);
