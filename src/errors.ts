@@ -1,7 +1,7 @@
 // The error class of the program, with its codes and exit statuses. An error holds data instead of a finished message.
 // `messageOf` makes the message and marks the text in it that comes from elsewhere, because only that text is redacted
 // when the message is printed.
-import { markForeign, removeMarks } from './secrets.ts';
+import { markForRedaction, removeMarks } from './secrets.ts';
 
 /** `interrupted` adds the number of the signal to 128. */
 const EXITS = [
@@ -111,7 +111,7 @@ export interface FilingsErrorDetails extends Omit<MessageParts, 'reason'> {
 export function messageOf({ subject, reason, quote, tries, serviceWaitMs, remarks = [] }: MessageParts): string {
   const parts = subject ? describeSubject(subject) : [];
   const wait = serviceWaitMs === undefined ? [] : [`the service asks to wait ${Math.ceil(serviceWaitMs / 1000)} s`];
-  const sentence = [...parts, reason, ...(quote === undefined ? [] : [markForeign(quote)]), ...wait].join(': ');
+  const sentence = [...parts, reason, ...(quote === undefined ? [] : [markForRedaction(quote)]), ...wait].join(': ');
   return [sentence, ...(tries === undefined ? [] : [`${tries} tries`]), ...remarks].join('; ');
 }
 

@@ -1,7 +1,7 @@
-// Keeps every secret that a run has read, and removes them from text that the program did not write: text of the
-// service, of a proxy or of the system. The program's own words are never redacted, because a key that is `downloaded`
-// must not change "3 downloaded". So code that puts foreign text into a message marks it with `markForeign`, and code
-// that prints the message redacts only the marked text.
+// Keeps every secret that a run has read, and removes them from foreign text, which the service, a proxy or the system
+// wrote. The program's own words are never redacted: if the API key were `downloaded`, the summary "3 downloaded" would
+// become "3 [redacted]". So code that puts foreign text into a message marks it with `markForRedaction`, and code that
+// prints the message redacts only the marked text.
 
 import { shortened } from './text.ts';
 
@@ -12,13 +12,13 @@ export const REDACTED = '[redacted]';
  */
 const MIN_LENGTH = 8;
 
-/** Marks foreign text in a message, so that it is redacted when the message is printed. */
-export function markForeign(text: string): string {
+/** Marks foreign text, so that the secrets in it are redacted when the message around it is printed. */
+export function markForRedaction(text: string): string {
   // U+FDD0 and U+FDD1 are noncharacters, which Unicode reserves for use inside a program.
   return `\ufdd0${removeMarks(text)}\ufdd1`;
 }
 
-/** Returns a message without marks but with all secrets. Never print the result. */
+/** Removes the marks, and leaves the secrets. Never print the result. */
 export function removeMarks(message: string): string {
   return message.replace(/[\ufdd0\ufdd1]/g, '');
 }
@@ -29,8 +29,9 @@ const PERCENT = '%(?:25)*';
 const URL_END = '\\0-\\x20"<>';
 
 /**
- * Matches a key in a URL (service.md, section 5), then user and password before the `@` of a URL. Each position is
- * there twice: as it is, and percent-encoded, because a redirect may carry the URL in a parameter of its own URL.
+ * Matches what is in one of three places of a URL: the query parameter `apikey`, after `/APIKEY-` in the path
+ * (service.md, section 5), or user and password before the `@`. Each place has two patterns. The second is for a
+ * percent-encoded URL, because a redirect may carry the first URL in a parameter of its own URL.
  */
 const KEY_IN_URL = [
   `(?<=[?&;/]apikey=)[^&#${URL_END}]+`,
@@ -76,10 +77,8 @@ export class Secrets {
     const bytes = toByteString(secret);
     if (bytes === '' || this.#needles.has(bytes)) return;
     // A login page may put the whole address of a request into base64. In that address the key is percent-encoded.
-    const inBase64 = [
-      ...createBase64Needles(bytes),
-      ...createBase64Needles(encodeURIComponent(`${Buffer.from(secret as string)}`)),
-    ];
+    const inUrl = encodeURIComponent(Buffer.from(bytes, 'latin1').toString());
+    const inBase64 = [...createBase64Needles(bytes), ...createBase64Needles(inUrl)];
     this.#needles.set(bytes, bytes.length < MIN_LENGTH ? [] : [createNeedle(bytes), ...inBase64]);
   }
 
@@ -99,7 +98,7 @@ export class Secrets {
   }
 
   /**
-   * Returns whether a text contains a secret of this run that `redact` would find: a short one only where a key is
+   * Returns whether a text contains a secret of this run. As in `redact`, a short secret is looked for only where a key is
    * expected.
    */
   holds(text: string): boolean {
@@ -124,8 +123,8 @@ export class Secrets {
   }
 
   /** Returns a message without marks, in which the marked text is redacted. */
-  redactForeign(message: string): string {
-    // The second mark is optional, so that a message that has lost it is redacted, too.
+  redactMarked(message: string): string {
+    // If a message has lost the second mark, everything after the first is redacted.
     return message.replace(/\ufdd0([^\ufdd1]*)\ufdd1?/g, (_, text) => this.redact(text));
   }
 
@@ -156,7 +155,8 @@ export class Secrets {
     const names = [...this.#secretNames].map((name) => name.replace(/[$*+.^|]/g, '\\$&')).join('|');
     const scheme = '(?:basic|bearer) ';
     // Matches a header line (`Authorization: Basic KEY`) and JSON (`"apikey": "KEY"`). The quotes of JSON are escaped
-    // when the JSON is in a string of other JSON.
+    // when the JSON is in a string of other JSON. The value must not begin with a bracket, because an array or an object
+    // is not a key, nor with a scheme: it is optional before the value, so it could be taken for the value itself.
     const quote = `(?:\\\\{0,3}["'])?`;
     const afterName = `(?<=(?<![\\w-])(?:${names})${quote} ?[:=] ?${quote}(?:${scheme})?)`;
     this.#positionPattern = new RegExp(`${KEY_IN_URL}|${afterName}(?!${scheme}|[[{])(?:\\\\.|[^\\s"<>\\\\])+`, 'gi');
@@ -165,17 +165,18 @@ export class Secrets {
 }
 
 /**
- * Returns a string with one character for each byte of the UTF-8 text, so that secrets which are not UTF-8 can be
- * searched for as well, and an index is a number of bytes.
+ * Returns a string with one character for each byte (of UTF-8, if `text` is a string). So secrets that are not valid
+ * UTF-8 can be searched for as well, and an index is a number of bytes.
  */
 function toByteString(text: string | Buffer): string {
-  return Buffer.from(text as string).toString('latin1');
+  return (typeof text === 'string' ? Buffer.from(text) : text).toString('latin1');
 }
 
 /** Returns the indexes of all occurrences, including overlapping ones. */
 function findAll(text: string, wanted: string): number[] {
   const indexes: number[] = [];
-  // Canonicalizing shortens a secret. One of backslashes alone becomes empty, and would be found everywhere.
+  // Canonicalizing may shorten a secret to a few characters, or to none if it is all backslashes. Such a string would be
+  // found everywhere.
   if (wanted.length < MIN_LENGTH / 2) return indexes;
   for (let at = text.indexOf(wanted); at >= 0; at = text.indexOf(wanted, at + 1)) indexes.push(at);
   return indexes;
@@ -193,20 +194,27 @@ function createNeedle(text: string, before: 0 | 1 = 0, after: 0 | 1 = 0): Needle
 function createBase64Needles(bytes: string): Needle[] {
   return ([0, 1, 2] as const).map((offset) => {
     const coded = Buffer.from(' '.repeat(offset) + bytes, 'latin1').toString('base64url');
+    // A character has 6 bits. One or two bytes before the secret fill as many characters, and part of the next.
+    const [start, before] = offset === 0 ? ([0, 0] as const) : ([offset + 1, 1] as const);
     const after = (offset + bytes.length) % 3 === 0 ? 0 : 1;
-    return createNeedle(coded.slice(offset === 0 ? 0 : offset + 1, coded.length - after), offset === 0 ? 0 : 1, after);
+    return createNeedle(coded.slice(start, coded.length - after), before, after);
   });
 }
 
 /**
- * Returns a text in a form that is the same for all encodings of a secret, and `starts`, the index in the original of
- * each character. The form has no percent-encoding and no backslashes (JSON escapes). Spaces and plus signs are `-`,
- * because forms encode a space as a plus sign, and base64url has `-` instead of the plus sign of base64. For the same
- * reason slashes are `_`. Letters are lower-case, because host names are.
+ * Rewrites a text so that all encodings of the same secret become equal:
+ *
+ * - Percent-encoding is decoded, and backslashes (JSON escapes) are removed.
+ * - Spaces and plus signs become `-`: forms encode a space as a plus sign, and base64url has `-` for the `+` of base64.
+ * - Slashes become `_`, as in base64url.
+ * - Letters become lower-case, because a secret in a host name is.
+ *
+ * `starts` has the index in the original of each character of the result.
  */
 function canonicalize(original: string): { readonly text: string; readonly starts: readonly number[] } {
   const starts: number[] = [];
   let text = '';
+  // No alternative matches a backslash, so it is left out. A percent sign that encodes nothing is kept.
   for (const { 0: piece, 1: hex, index } of original.matchAll(/%(?:25)*([\da-f]{2})|[^%\\]+|%/gi)) {
     const decoded = hex === undefined ? piece : String.fromCharCode(Number.parseInt(hex, 16)).replace('\\', '');
     for (let at = 0; at < decoded.length; at += 1) starts.push(index + at);
@@ -227,6 +235,7 @@ export function redactJson(value: unknown, secrets: Secrets): unknown {
   let room = MAX_TOTAL;
   const copyText = (text: string) => {
     const copy = shortened(secrets.redact(text), Math.min(MAX_STRING, room));
+    // `shortened` needs room for its ellipsis.
     room = Math.max(1, room - copy.length);
     return copy;
   };

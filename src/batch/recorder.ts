@@ -107,7 +107,7 @@ export class Recorder {
 
   #formatFailedLine(item: Item): string {
     if (item.kind === 'invalid')
-      return `# ${printable(this.#options.world.secrets.redactForeign(messageOf(item.error)))}`;
+      return `# ${printable(this.#options.world.secrets.redactMarked(messageOf(item.error)))}`;
     return formatInputLine(item.accession, 'fileName' in item ? item.fileName : undefined);
   }
 

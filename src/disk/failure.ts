@@ -2,7 +2,7 @@
 import { constants } from 'node:os';
 import { getSystemErrorMap } from 'node:util';
 import { errnoOf, FilingsError } from '../errors.ts';
-import { markForeign } from '../secrets.ts';
+import { markForRedaction } from '../secrets.ts';
 
 const { ESTALE, EDQUOT } = constants.errno;
 const CHOOSE_PATH = 'choose another path';
@@ -80,7 +80,7 @@ function describe(error: unknown): readonly [reason: string, hint: string] {
  */
 export function systemReason(error: unknown): string {
   const name = findErrorName(error);
-  if (name === undefined) return markForeign(error instanceof Error ? error.message : String(error));
+  if (name === undefined) return markForRedaction(error instanceof Error ? error.message : String(error));
   const [, words] = [...getSystemErrorMap().values()].find(([known]) => known === name) ?? [];
   const reason = words ?? REASONS[name]?.[0];
   return reason === undefined ? name.replace(/^Unknown system error -/, 'system error ') : `${reason} (${name})`;

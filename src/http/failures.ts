@@ -3,7 +3,7 @@
 // on a connection, which fails in one of three ways: the response is not valid HTTP (no retry), it was truncated
 // (retry), or the connection was closed before it arrived (retry).
 import { errnoOf, FilingsError } from '../errors.ts';
-import { markForeign } from '../secrets.ts';
+import { markForRedaction } from '../secrets.ts';
 import type { World } from '../world.ts';
 
 /** A code of our own: the connection was closed before undici wrote the request to it, so nothing was sent. */
@@ -84,7 +84,7 @@ function systemError(cause: unknown): FilingsError {
   const code = errnoOf(cause) ?? '';
   const message = cause instanceof Error ? cause.message : String(cause);
   const searched = `${code} ${message}`.toLowerCase();
-  const otherFailure = [/$/, `cannot connect (${code || markForeign(message)})`, CHECK_NETWORK] as const;
+  const otherFailure = [/$/, `cannot connect (${code || markForRedaction(message)})`, CHECK_NETWORK] as const;
   const [, reason, hint] = CONNECT_FAILURES.find(([pattern]) => pattern.test(searched)) ?? otherFailure;
   // OpenSSL puts its explanation between a function and a file: `SSL routines:ssl3_get_record:wrong version number:...`
   const quote = /SSL routines:[^:]*:([^:]+)/.exec(message)?.[1];
@@ -155,7 +155,7 @@ export function unprovedEndError({ received }: BodyProgress): FilingsError {
 }
 
 export function invalidHttpError(description: string, cause?: unknown): FilingsError {
-  return new FilingsError('integrity', `invalid HTTP response: ${markForeign(description)}`, {
+  return new FilingsError('integrity', `invalid HTTP response: ${markForRedaction(description)}`, {
     hint: 'check the base URL, and any proxy in between',
     cause,
   });
@@ -169,7 +169,10 @@ function internalError(cause: unknown, name: string, message: string): FilingsEr
     return new FilingsError('local_io', 'no address space left', { hint, stopsRun: true, cause });
   }
   const hint = 'please report it; --verbose shows where it happened';
-  return new FilingsError('internal', `a defect in the program: ${name}: ${markForeign(message)}`, { hint, cause });
+  return new FilingsError('internal', `a defect in the program: ${name}: ${markForRedaction(message)}`, {
+    hint,
+    cause,
+  });
 }
 
 /** Returns whether the peer or the system closed the connection. */

@@ -5,7 +5,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import { FilingsError } from '../errors.ts';
 import { isLoopback } from '../loopback.ts';
-import { markForeign } from '../secrets.ts';
+import { markForRedaction } from '../secrets.ts';
 import type { World } from '../world.ts';
 import { isRetriedStatus } from './retry.ts';
 
@@ -98,7 +98,7 @@ export function proxyRefusal(proxy: URL, url: URL, status: number, challenge: st
   const hint = acceptsBasic
     ? `${basicHint} ${variable}`
     : 'this program supports only Basic: ask the operator of the proxy, or run a local proxy that can log in to it, such as cntlm';
-  const offer = acceptsBasic ? '' : `: it offers only ${markForeign(schemes.join(' and '))}`;
+  const offer = acceptsBasic ? '' : `: it offers only ${markForRedaction(schemes.join(' and '))}`;
   return new FilingsError('auth', reason + offer, {
     connected: false,
     stopsRun: true,

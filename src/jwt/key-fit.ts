@@ -11,7 +11,7 @@ import type { JwtKey, Purpose } from './keys.ts';
 const MIN_RSA_BITS = 2048;
 /** OpenSSL does not verify with larger keys. */
 const MAX_RSA_BITS = 16_384;
-/** The families of algorithms by the kind of a key. */
+/** The families of algorithms that a key of each `kind` is for. */
 const FAMILIES: Readonly<Record<string, readonly Family[]>> = {
   rsa: ['RS', 'PS'],
   'rsa-pss': ['PS'],
@@ -30,7 +30,7 @@ export function findKeyFault(key: JwtKey, algorithm: Algorithm, purpose: Purpose
  * Returns the algorithm to use: `wanted`, or by default the first that fits. Throws `config` if none fits. The error
  * says why the most similar algorithm does not, because that is what the user can do something about.
  */
-export function requireFit(key: JwtKey, purpose: Purpose, wanted?: Algorithm): Algorithm {
+export function chooseAlgorithm(key: JwtKey, purpose: Purpose, wanted?: Algorithm): Algorithm {
   const candidates = wanted === undefined ? ALGORITHMS : [wanted];
   const fitting = candidates.find((algorithm) => findKeyFault(key, algorithm, purpose) === undefined);
   if (fitting !== undefined) return fitting;

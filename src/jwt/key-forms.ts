@@ -38,8 +38,11 @@ const PEM_FAULTS: readonly (readonly [pattern: RegExp, contents: string])[] = [
 const DECODE_BODY = `sed -nE '/-----BEGIN/,/-----END/{s/.*-----BEGIN [A-Z ]+-----//;s/-----END.*//;s/\\\\[rn]//g;p;}' FILE | tr -cd 'A-Za-z0-9+/=' | base64 -d`;
 const DECODE = `tr -d '\\r' < FILE | base64 -d`;
 
-/** Returns what a file contains instead of a PEM key or a JWK, and a hint with the command that converts it. */
-export function findKeyForm(bytes: Buffer, text: string, path?: string) {
+/**
+ * Returns what a file contains instead of a PEM key or a JWK, and a hint with the command that converts it. Returns
+ * undefined if `loadKey` can read the file, or if it is in none of the known forms.
+ */
+export function findUnusableForm(bytes: Buffer, text: string, path?: string) {
   const form = findForm(bytes, text);
   if (form === undefined) return undefined;
   const [contents, command, outputName = 'converted.pem'] = form;
@@ -68,7 +71,7 @@ function findForm(bytes: Buffer, text: string): Form | undefined {
   return findDerForm(text, 'a key in base64 without the first and last lines of PEM', DECODE);
 }
 
-/** Returns the form of base64 that `decode` decodes, or undefined unless the result is a key. */
+/** Returns the form of a DER key in base64, or undefined if it is no key. The command `decode` decodes the base64. */
 function findDerForm(base64: string, contents: string, decode: string): Form | undefined {
   const key = loadDer(Buffer.from(base64, 'base64'));
   return key && [contents, `${decode} | ${pemCommand(key)}`];

@@ -14,7 +14,7 @@ import { FilingsError, type FilingsErrorDetails } from '../errors.ts';
 import type { JsonObject } from '../json.ts';
 import { decodeText } from '../text.ts';
 import type { World } from '../world.ts';
-import { ARMOR, findKeyForm, loadPem } from './key-forms.ts';
+import { ARMOR, findUnusableForm, loadPem } from './key-forms.ts';
 import { findNonString, readJsonObject } from './token.ts';
 
 export type Purpose = 'sign' | 'verify';
@@ -25,7 +25,7 @@ export interface JwtKey {
   readonly name: string;
   /** Its file, for commands in hints. Undefined for stdin. */
   readonly path?: string | undefined;
-  /** The `asymmetricKeyType` of node:crypto, such as `rsa`, `rsa-pss`, `ec` or `ed25519`; or `secret`. */
+  /** `secret`, or the `asymmetricKeyType` of the key that was read: `rsa`, `rsa-pss`, `ec`, `ed25519`. */
   readonly kind: string;
   /** An RSA-PSS key is converted to an ordinary RSA key, because jose does not accept it otherwise. */
   readonly keyObject: KeyObject;
@@ -42,7 +42,7 @@ export interface JwtKey {
 const MAX_KIB = 16;
 /** Any message, to test a key pair with. */
 const PROBE = Buffer.from('probe');
-/** The object identifier of RSA-PSS in DER. That of ordinary RSA differs only in its last byte (RFC 8017, appendix C). */
+/** The object identifier of RSA-PSS in DER. That of ordinary RSA has another last byte (RFC 8017, appendix C). */
 const PSS_ID = Buffer.from('06092a864886f70d01010a', 'hex');
 const RSA_ID_END = 1;
 
@@ -55,22 +55,25 @@ export interface KeyFiles {
   readonly stdin?: Buffer | undefined;
 }
 
-/** Reads a key and prepares it for its purpose. Other users may read the file of a public key only. Throws `config`. */
+/**
+ * Reads a key and prepares it for its purpose. Throws `config`, for example if other users may read the file, unless it
+ * holds a public key.
+ */
 export async function readJwtKey(files: KeyFiles, purpose: Purpose, world: World): Promise<JwtKey> {
   const { keyFile = '', secretFile, passphraseFile, stdin } = files;
   const isSecret = secretFile !== undefined;
-  const kind = isSecret ? 'secret file' : 'key file';
+  const label = isSecret ? 'secret file' : 'key file';
   const path = stdin ? undefined : (secretFile ?? keyFile);
-  const name = `${kind} ${path ?? '(stdin)'}`;
+  const name = `${label} ${path ?? '(stdin)'}`;
   // The access to a key file is checked when the key is loaded and known to be private.
   const file =
-    path === undefined ? undefined : await readSmallFile(path, kind, world, isSecret ? 'private' : undefined);
+    path === undefined ? undefined : await readSmallFile(path, label, world, isSecret ? 'private' : undefined);
   const bytes = file?.bytes ?? stdin ?? Buffer.of();
   const passphrase = passphraseFile === undefined ? undefined : await readPassphrase(passphraseFile, world);
   const key = isSecret ? loadSecret(bytes, name, path) : loadKey(bytes, name, { passphrase, path });
   const { keyObject } = key;
-  if (file && path && keyObject.type !== 'public') checkAccess(file.stats, 'private', kind, path, world);
-  // A message could quote the secret without its line break.
+  if (file && path && keyObject.type !== 'public') checkAccess(file.stats, 'private', label, path, world);
+  // The line break at its end is left out, because a message could quote the secret without it.
   if (keyObject.type === 'secret')
     world.secrets.add(Buffer.from(keyObject.export().toString('latin1').trimEnd(), 'latin1'));
   return prepareKey(purpose, key);
@@ -92,8 +95,8 @@ interface LoadOptions {
 export function loadKey(bytes: Buffer, name: string, { passphrase, path }: LoadOptions = {}): JwtKey {
   requireSize(bytes, name);
   const text = decodeText(bytes);
-  const form = findKeyForm(bytes, text, path);
-  if (form !== undefined) throw keyError(name, `it is ${form.contents}`, { hint: form.hint });
+  const unusable = findUnusableForm(bytes, text, path);
+  if (unusable !== undefined) throw keyError(name, `it is ${unusable.contents}`, { hint: unusable.hint });
   if (text.includes(ARMOR)) return toJwtKey(parsePem(text, name, passphrase), name, path);
   if (/^\s*\{/.test(text)) return { ...parseJwk(Buffer.from(text), name), path };
   throw keyError(name, 'it is neither a PEM key nor a JWK', { hint: 'use --secret-file for an HMAC secret' });
@@ -110,7 +113,7 @@ function requireSize({ length }: Buffer, name: string): void {
   if (length > MAX_KIB * 1024) throw keyError(name, `larger than ${MAX_KIB} KiB`);
 }
 
-/** Returns the key in the form for its purpose: a private key verifies by its public half. Throws `config`. */
+/** Returns the key to use: to verify, the public half of a private key. Throws `config` if a public key is to sign. */
 export function prepareKey(purpose: Purpose, key: JwtKey): JwtKey {
   const { type } = key.keyObject;
   if (purpose === 'verify' && type === 'private') return { ...key, keyObject: createPublicKey(key.keyObject) };
@@ -142,10 +145,11 @@ function parsePem(text: string, name: string, passphrase: string | undefined): K
 }
 
 /**
- * Parses a JWK of any `kty` that node:crypto supports. OKP (EdDSA) is refused later by `requireFit`, with the reason.
+ * Parses a JWK of any `kty` that node:crypto supports. EdDSA (`OKP`) is refused later, by key-fit.ts, which says why.
  */
 function parseJwk(bytes: Buffer, name: string): JwtKey {
   const jwk = readJsonObject(bytes);
+  // A string is the reason why there is no object, such as `is not JSON`.
   if (typeof jwk === 'string') throw keyError(name, `the JWK ${jwk}`);
   const fault = findMemberFault(jwk);
   if (fault !== undefined) throw keyError(name, `the JWK cannot be used: ${fault}`);
@@ -156,7 +160,7 @@ function parseJwk(bytes: Buffer, name: string): JwtKey {
   return { ...key, use, alg, kid, keyOps: keyOps && [...keyOps, ...addedOps] };
 }
 
-/** Returns a fault that node:crypto would ignore, or undefined. */
+/** Returns a fault of the members that node:crypto does not check, or undefined. */
 function findMemberFault(jwk: JsonObject): string | undefined {
   const { key_ops: ops = [] } = jwk;
   if (!Array.isArray(ops) || ops.some((op) => typeof op !== 'string')) return 'key_ops is not a list of strings';
@@ -166,6 +170,7 @@ function findMemberFault(jwk: JsonObject): string | undefined {
 function createKeyFromJwk(jwk: JsonObject, name: string): KeyObject {
   const key = { key: jwk as JsonWebKey, format: 'jwk' } as const;
   try {
+    // Without `k`, the secret is empty, and key-fit.ts refuses it because it is too short.
     if (jwk.kty === 'oct') return createSecretKey(String(jwk.k ?? ''), 'base64url');
     return jwk.d === undefined ? createPublicKey(key) : createPrivateKey(key);
   } catch {

@@ -4,7 +4,7 @@ import { readAs } from '../spec/option.ts';
 import type { World } from '../world.ts';
 import { ALGORITHM, type Algorithm } from './algorithms.ts';
 import { LATEST_SECOND } from './claims.ts';
-import { requireFit } from './key-fit.ts';
+import { chooseAlgorithm } from './key-fit.ts';
 import { findLineBreakWarning, type JwtKey, readJwtKey } from './keys.ts';
 
 /** The member `jwt` of the config file, with absolute paths. */
@@ -99,8 +99,9 @@ export async function createMinter(recipe: TokenRecipe, world: World) {
   const { kid, sub, name, lifetime = DEFAULT_LIFETIME } = recipe;
   const wanted = parseRecipeAlgorithm(recipe);
   const key = await readJwtKey(recipe, 'sign', world);
-  const algorithm = requireFit(key, 'sign', wanted);
+  const algorithm = chooseAlgorithm(key, 'sign', wanted);
   const minted: string[] = [];
+  let issuedAt = Number.NEGATIVE_INFINITY;
   const mint = async (): Promise<string> => {
     const token = await mintToken({ key, algorithm, kid, sub, name, issuedAt, lifetime });
     world.secrets.add(token);
@@ -112,7 +113,6 @@ export async function createMinter(recipe: TokenRecipe, world: World) {
     return token;
   };
   const margin = Math.min(RENEWAL_MARGIN, lifetime / 2);
-  let issuedAt = Number.NEGATIVE_INFINITY;
   let current: Promise<string>;
   return {
     warning: findLineBreakWarning(key),

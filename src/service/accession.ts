@@ -1,7 +1,7 @@
 // The accession number of a filing, and the two ways in which people, archives and services write it: with hyphens, and
 // as 18 digits alone. The program uses only the form with hyphens.
 import { FilingsError } from '../errors.ts';
-import { markForeign } from '../secrets.ts';
+import { markForRedaction } from '../secrets.ts';
 
 /** 10, 2 and 6 ASCII digits with hyphens in between (service.md, section 2). */
 export type AccessionNumber = string & { readonly [brand]: true };
@@ -21,7 +21,7 @@ export function parseAccession(text: string): AccessionNumber {
   const hint = suggestion
     ? `did you mean ${suggestion}?`
     : 'an accession number has 10, 2 and 6 digits, such as 0001234567-24-000001';
-  throw new FilingsError('usage', `'${markForeign(text)}' is not an accession number`, { hint });
+  throw new FilingsError('usage', `'${markForRedaction(text)}' is not an accession number`, { hint });
 }
 
 /** A cache of one, because many consecutive lines of an input are about the same filing. */

@@ -4,7 +4,7 @@
 import { errorAbout, type FilingsError, type Resource, withResource } from '../errors.ts';
 import type { Connections } from '../http/connections.ts';
 import { type RetryPolicy, type RetryWatcher, retry } from '../http/retry.ts';
-import { markForeign, type Secrets } from '../secrets.ts';
+import { markForRedaction, type Secrets } from '../secrets.ts';
 import { counted } from '../text.ts';
 import type { AccessionNumber } from './accession.ts';
 import { describeClockSkew } from './clock-skew.ts';
@@ -35,7 +35,7 @@ export interface ClientOptions {
   readonly retry: RetryPolicy;
   readonly userAgent: string;
   readonly secrets: Secrets;
-  /** Prints a line of --verbose. Text from elsewhere must be marked by `markForeign`. */
+  /** Prints a line of --verbose. Text from elsewhere must be marked by `markForRedaction`. */
   readonly trace: ((line: string) => void) | undefined;
   readonly meter?: Meter | undefined;
   /** The user's description of the service's listing. If there is none, `readListing` reads the listing. */
@@ -173,7 +173,7 @@ export class ServiceClient {
     if (status !== 401) return undefined;
     const { host, origin } = new URL(address);
     if (origin !== baseUrl.origin)
-      return `the service redirects to ${markForeign(host)}, and the key is never sent to another host: check the base URL`;
+      return `the service redirects to ${markForRedaction(host)}, and the key is never sent to another host: check the base URL`;
     const { source, token, keyIn } = credentials;
     if (token === undefined) {
       return `check the API key from ${source}, how it is sent (now by --key-in ${keyIn}), and whether the service also requires a JWT`;

@@ -11,7 +11,7 @@ import { isUtf8 } from 'node:buffer';
 import { errorAbout, type FilingsError } from '../errors.ts';
 import type { HeaderFields } from '../http/head.ts';
 import { findJsonFault, isJsonObject, type JsonObject, MAX_DEPTH, parseJson } from '../json.ts';
-import { markForeign } from '../secrets.ts';
+import { markForRedaction } from '../secrets.ts';
 import { counted } from '../text.ts';
 import { type AccessionNumber, asAccession } from './accession.ts';
 import { suggestDescription } from './suggested-description.ts';
@@ -79,7 +79,7 @@ export function readListing(response: ListingResponse, accession: AccessionNumbe
   const pagingReason = findPagingHeader(response.headers);
   const hint = () => suggestDescription(json, (...candidate) => pagingReason !== undefined || mayBePage(...candidate));
   if (records === undefined)
-    throw listingError(accession, 'the response has no list of files', JSON.stringify(json), markForeign(hint()));
+    throw listingError(accession, 'the response has no list of files', JSON.stringify(json), markForRedaction(hint()));
   const severalLists = lists.length > 1 ? `it has several lists: ${quoteNames(lists)}` : undefined;
   const reason = severalLists ?? findUnexpected(records, others, accession) ?? pagingReason;
   if (reason !== undefined) throw incompleteError(accession, reason, hint());
@@ -132,7 +132,7 @@ export function listedSize(file: ListedFile): number | undefined {
 /** Returns the error for a listing that may be incomplete. */
 export function incompleteError(accession: AccessionNumber, reason: string, hint: string): FilingsError {
   // `reason` is passed as the quote, because most reasons have text from the response in them, which must be redacted.
-  return listingError(accession, 'may be incomplete', reason, markForeign(hint));
+  return listingError(accession, 'may be incomplete', reason, markForRedaction(hint));
 }
 
 function listingError(accession: AccessionNumber, reason: string, quote?: string, hint = TELL_OPERATOR): FilingsError {

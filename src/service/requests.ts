@@ -6,7 +6,7 @@ import type { HeaderFields } from '../http/head.ts';
 import type { EndRequest } from '../http/rate-limiter.ts';
 import { get, type HttpResponse } from '../http/request.ts';
 import { isRetriedStatus, parseRetryAfter } from '../http/retry.ts';
-import { markForeign, REDACTED, redactKeyInUrl } from '../secrets.ts';
+import { markForRedaction, REDACTED, redactKeyInUrl } from '../secrets.ts';
 import type { ClientOptions } from './client.ts';
 import { measureClockLead, toServiceTime } from './clock-skew.ts';
 import { type AuthorizedRequest, addCredentials, isKeyInAddress } from './credentials.ts';
@@ -106,7 +106,7 @@ export class Requests {
         const ownFields = { 'user-agent': userAgent, accept: '*/*', 'accept-encoding': 'identity' };
         const headers = { ...ownFields, ...fields, ...request.headers };
         // A redirect's URL is text from elsewhere, and its query may hold a credential that the service has put there.
-        const shownUrl = isFirst ? redactKeyInUrl(request.url.href) : markForeign(withoutQuery(request.url.href));
+        const shownUrl = isFirst ? redactKeyInUrl(request.url.href) : markForRedaction(withoutQuery(request.url.href));
         this.#trace('>', `GET ${shownUrl}`, headers);
         sentAt = retry.monotonic();
         return { url: request.url, headers, signal };
@@ -135,7 +135,7 @@ export class Requests {
       // The query may hold a credential that the service has made for this address.
       const shown = name === 'location' ? withoutQuery(`${value}`) : `${value}`;
       const line = `${name}: ${isSecret ? REDACTED : shown}`;
-      trace(`${direction}   ${direction === '<' ? markForeign(line) : line}`);
+      trace(`${direction}   ${direction === '<' ? markForRedaction(line) : line}`);
     }
   }
 
@@ -164,7 +164,7 @@ export class Requests {
   #checkForLeak(from: URL, to: URL, location: string): void {
     const { secrets, credentials } = this.#options;
     const leakError = (why: string, hint?: string) =>
-      rejection(from, `redirect to ${markForeign(to.host)} (${why})`, hint);
+      rejection(from, `redirect to ${markForRedaction(to.host)} (${why})`, hint);
     if (isKeyInAddress(credentials)) {
       const hint = 'send the key in a header instead: --key-in header';
       throw leakError('its URL may contain the key, because the key was sent in the URL', hint);
@@ -199,9 +199,9 @@ export function resolveRedirect(from: URL, location: string | string[] | undefin
     throw rejection(from, 'redirect without a valid Location');
   const to = new URL(location, from);
   if (to.protocol !== 'https:' && to.protocol !== 'http:')
-    throw rejection(from, `redirect to ${markForeign(`${to.protocol}${to.host && `//${to.host}`}`)}`);
+    throw rejection(from, `redirect to ${markForRedaction(`${to.protocol}${to.host && `//${to.host}`}`)}`);
   if (from.protocol === 'https:' && to.protocol === 'http:')
-    throw rejection(from, `redirect from https to ${markForeign(`http://${to.host}`)}`);
+    throw rejection(from, `redirect from https to ${markForRedaction(`http://${to.host}`)}`);
   to.hash = '';
   to.username = '';
   to.password = '';

@@ -1,7 +1,7 @@
 // Reports the error that ends a run: turns anything that was thrown into a message on stderr and an exit status.
 import { FINAL_OUTPUT_GRACE_MS, withTimeLimit } from '../abort.ts';
 import { errnoOf, FilingsError, messageOf } from '../errors.ts';
-import { markForeign } from '../secrets.ts';
+import { markForRedaction } from '../secrets.ts';
 import type { Flags } from '../spec/command.ts';
 import { guardStream, write } from '../stdio/output.ts';
 import type { World } from '../world.ts';
@@ -21,7 +21,7 @@ export async function reportError(thrown: unknown, flags: Flags, world: World): 
   try {
     // `render` imports its modules. If that fails, for example because no file descriptor is free, the bare message is printed.
     const text = await render(error, flags, world).catch(
-      () => `filings: ${world.secrets.redactForeign(messageOf(error))}\n`,
+      () => `filings: ${world.secrets.redactMarked(messageOf(error))}\n`,
     );
     const print = (signal?: AbortSignal) => write(world.stderr, text, signal);
     await (error.isTimeUp ? withTimeLimit(FINAL_OUTPUT_GRACE_MS, world.sleep, print) : print());
@@ -49,7 +49,7 @@ function asFilingsError(thrown: unknown, interrupt: AbortSignal): FilingsError {
     return new FilingsError('local_io', reason, { cause: thrown });
   }
   const message = thrown instanceof Error ? `${thrown.name}: ${thrown.message}` : String(thrown);
-  return new FilingsError('internal', `a defect in the program: ${markForeign(message)}`, {
+  return new FilingsError('internal', `a defect in the program: ${markForRedaction(message)}`, {
     hint: 'please report it; --verbose shows where it happened',
     cause: thrown,
   });

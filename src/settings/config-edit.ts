@@ -10,7 +10,7 @@ import { didYouMean } from '../spec/nearest.ts';
 import { readAs, valueError } from '../spec/option.ts';
 import { orList } from '../text.ts';
 import type { World } from '../world.ts';
-import { type ConfigLocation, checkConfig, noConfigPathError, readConfig } from './config-file.ts';
+import { type ConfigLocation, checkConfig, noConfigPathError, readUncheckedConfig } from './config-file.ts';
 import { defaultLayer, fileLayers, resolvePrecedence } from './layers.ts';
 import { findCredentialFault } from './read-secret.ts';
 import { parseSettings } from './settings.ts';
@@ -78,6 +78,7 @@ export function toFileValue({ spec: { kind, secret }, memberPath }: FileSetting,
   const toPath = (typed: string) => (typed === '-' || typed.startsWith('~/') ? typed : resolve(cwd, typed));
   if (kind.json === 'string array' || kind.json === 'string map' || kind.json === 'object') {
     if (findJsonFault(text) !== undefined) throw valueError(name, `must be ${kind.expected}`);
+    // The paths in `jwt` are `keyFile` and `secretFile`.
     return JSON.parse(text, (memberName, member) =>
       memberName.endsWith('File') && typeof member === 'string' ? toPath(member) : member,
     );
@@ -101,7 +102,7 @@ interface Change {
  */
 export async function editConfigFile({ path, profile }: ConfigLocation, change: Change, world: World) {
   if (path === undefined) throw noConfigPathError();
-  const before: JsonObject = await readConfig(path, world).catch((error: FilingsError) => {
+  const before: JsonObject = await readUncheckedConfig(path, world).catch((error: FilingsError) => {
     if (errnoOf(error.cause) !== 'ENOENT') throw error;
     // Editors use this schema to complete and check the file.
     return { $schema: pathToFileURL(join(world.root, 'schema/config.schema.json')).href };

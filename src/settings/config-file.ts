@@ -68,12 +68,13 @@ export function noConfigPathError(): FilingsError {
 }
 
 /**
- * Reads and checks the config file. Returns undefined if the user named no file, and there is none at the standard
- * path. Throws `config`. The messages quote names of members, but nothing else from the file.
+ * Reads and checks the config file. Returns undefined if the location has no path, or if there is no file at the standard
+ * path. A file that the user named must exist. Throws `config`. The messages quote names of members, but nothing else
+ * from the file.
  */
 export async function readConfigFile({ path, isNamed }: ConfigLocation, world: World): Promise<ConfigFile | undefined> {
   if (path === undefined) return undefined;
-  const config = await readConfig(path, world).catch(async (error: FilingsError) => {
+  const config = await readUncheckedConfig(path, world).catch(async (error: FilingsError) => {
     if (!isNamed && (await isMissing(path, errnoOf(error.cause)))) return undefined;
     throw error;
   });
@@ -97,7 +98,10 @@ async function isMissing(path: string, code: string | undefined): Promise<boolea
   );
 }
 
-/** Reads a config file. Further calls in the same run return the same bytes or throw the same error. */
+/**
+ * Reads a config file. Further calls in the same run return the same bytes or throw the same error. Other users must not
+ * be able to change the file, because it decides where the key is sent.
+ */
 function readOnce(path: string, world: World): Promise<SmallFile> {
   const reading = world.configFiles.get(path) ?? readSmallFile(path, 'config file', world, 'trusted');
   world.configFiles.set(path, reading);
@@ -105,11 +109,10 @@ function readOnce(path: string, world: World): Promise<SmallFile> {
 }
 
 /**
- * Reads the JSON object of a config file. Its members are not checked. Throws `config`, for example if other users can
- * change the file, because it decides where the key is sent. If it has a secret, they must not be able to read it
- * either.
+ * Reads the JSON object of a config file without checking its members. Throws `config`, for example if other users can
+ * change the file, or if they can read it and it has a secret.
  */
-export async function readConfig(path: string, world: World): Promise<JsonObject> {
+export async function readUncheckedConfig(path: string, world: World): Promise<JsonObject> {
   const subject = { name: 'config file', path };
   const { bytes, stats } = await readOnce(path, world);
   if (bytes.length > MAX_KIB * 1024) throw new FilingsError('config', `larger than ${MAX_KIB} KiB`, { subject });
@@ -119,6 +122,7 @@ export async function readConfig(path: string, world: World): Promise<JsonObject
   if (!isJsonObject(config)) throw new FilingsError('config', 'must be a JSON object', { subject });
   const profiles = isJsonObject(config.profiles) ? Object.values(config.profiles) : [];
   const sections = [config, ...profiles.filter(isJsonObject)];
+  // A profile may have `null` in place of a secret.
   const has = (section: JsonObject, name: string) => Object.hasOwn(section, name) && section[name] !== null;
   const hasSecret = SETTINGS.some(({ name, secret }) => secret && sections.some((section) => has(section, name)));
   if (hasSecret) checkAccess(stats, 'private', 'config file', path, world);
@@ -130,14 +134,14 @@ export async function readProfileNames(flags: Flags, world: World): Promise<read
   return Object.keys((await readConfigFile(locateConfig(flags, world), world))?.profiles ?? {});
 }
 
-/** Parses JSON. Throws `config` with line and column. A duplicate member is an error, because one would be ignored. */
+/** Parses JSON. Throws `config` with line and column, even for a duplicate member, of which JSON.parse would drop one. */
 function parseConfigJson(text: string, subject: Subject): unknown {
   const fault = findJsonFault(text);
   if (fault === undefined) return JSON.parse(text);
   const lines = text.slice(0, fault.at).split('\n');
   const position = `at line ${lines.length}, column ${(lines.at(-1) ?? '').length + 1}`;
   if (fault.kind === 'duplicate') {
-    throw new FilingsError('config', `${fault.path.join('.')}: is set twice, again ${position}`, { subject });
+    throw new FilingsError('config', `${fault.path.join('.')}: set twice, the second time ${position}`, { subject });
   }
   throw new FilingsError('config', `not valid JSON ${position}`, { subject });
 }
@@ -150,14 +154,17 @@ export async function checkConfig(config: JsonObject, path: string): Promise<voi
   if (fault)
     throw new FilingsError('config', fault.message, { subject: { name: 'config file', path }, hint: fault.hint });
   const { profiles = {} } = config as { profiles?: Record<string, JsonObject> };
-  const sections = Object.entries(profiles).map(([name, profile]) => [`profiles.${name}.`, profile] as const);
-  for (const [prefix, { listing }] of [['', config] as const, ...sections]) {
+  const prefixed = Object.entries(profiles).map(([name, profile]) => [`profiles.${name}.`, profile] as const);
+  for (const [prefix, { listing }] of [['', config] as const, ...prefixed]) {
     await checkExpressions(listing as ListingDescription | null | undefined, `config file ${path}: ${prefix}listing`);
   }
 }
 
-/** Throws `config` for an invalid JMESPath expression. Without expressions, the library is not loaded. */
-async function checkExpressions(listing: ListingDescription | undefined | null, path: string): Promise<void> {
+/**
+ * Throws `config` for an invalid JMESPath expression. `name` is that of the listing in errors. Without expressions, the
+ * library is not loaded.
+ */
+async function checkExpressions(listing: ListingDescription | undefined | null, name: string): Promise<void> {
   for (const member of ['files', 'name', 'total', 'more', 'next'] as const) {
     const expression = listing?.[member];
     if (expression === undefined) continue;
@@ -165,7 +172,7 @@ async function checkExpressions(listing: ListingDescription | undefined | null, 
     const fault = expressionFault(expression);
     if (fault === undefined) continue;
     throw new FilingsError('config', `invalid JMESPath expression: ${fault}`, {
-      subject: { name: `${path}.${member}` },
+      subject: { name: `${name}.${member}` },
       hint: 'the syntax is described at https://jmespath.org',
     });
   }

@@ -22,8 +22,8 @@ const COMMAND_TIMEOUT_MS = 30_000;
 const MAX_KIB = 8;
 
 /**
- * Reads a secret, without one line break at its end. Throws `config`, whose message has no byte of the secret, and the
- * reason of an interruption.
+ * Reads a secret, without one line break at its end. Throws the reason of an interruption, or `config` with a message that
+ * has no byte of the secret.
  */
 export async function readSecret(source: SecretSource, label: 'API key' | 'JWT', world: World): Promise<string> {
   const { name, text } = await readText(source, label, world);

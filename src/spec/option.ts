@@ -1,7 +1,7 @@
 // Describes options as data. The parser, the help, the manual, the completions and the TypeScript types of the values
 // are made from these descriptions, so that they never differ.
 import { FilingsError } from '../errors.ts';
-import { markForeign } from '../secrets.ts';
+import { markForRedaction } from '../secrets.ts';
 import { orList } from '../text.ts';
 import { type Kind, SWITCH } from './kind.ts';
 
@@ -93,6 +93,6 @@ export interface ValueSource {
 /** Quotes `text` as foreign, so that it is redacted if a key was put in the wrong place. */
 export function valueError(source: string | ValueSource, fault: string, text?: string): FilingsError {
   const { name, code } = typeof source === 'string' ? { name: source, code: 'usage' as const } : source;
-  const seen = text === undefined ? '' : text === '' ? ', but is empty' : `, not '${markForeign(text)}'`;
+  const seen = text === undefined ? '' : text === '' ? ', but is empty' : `, not '${markForRedaction(text)}'`;
   return new FilingsError(code, `${fault}${seen}`, { subject: { name } });
 }

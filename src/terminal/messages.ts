@@ -2,7 +2,7 @@
 // could control a terminal.
 import { Chalk } from 'chalk';
 import { errnoOf, type FilingsError, messageOf, type Problem } from '../errors.ts';
-import { markForeign, redactJson, type Secrets } from '../secrets.ts';
+import { markForRedaction, redactJson, type Secrets } from '../secrets.ts';
 import { shortened } from '../text.ts';
 import { printable, printableJson } from './printable.ts';
 
@@ -42,7 +42,7 @@ export function createLogger(
 ): Logger {
   return (kind, text) => {
     if (quiet) return;
-    const line = secrets.redactForeign(text);
+    const line = secrets.redactMarked(text);
     if (errorFormat === 'json') write(`${printableJson({ [kind]: kind === 'warning' ? { message: line } : line })}\n`);
     else write(`${kind === 'warning' ? 'filings: warning: ' : ''}${printable(line)}\n`);
   };
@@ -52,7 +52,7 @@ export function createLogger(
 export function errorObject(error: FilingsError, { secrets }: Pick<MessageOptions, 'secrets'>) {
   const { code, hint } = error;
   // Redacts before shortening, because half a secret would not be recognized.
-  const display = (text: string) => shortened(secrets.redactForeign(text), MAX_JSON_MESSAGE);
+  const display = (text: string) => shortened(secrets.redactMarked(text), MAX_JSON_MESSAGE);
   return {
     code,
     exit_code: error.exitStatus,
@@ -79,15 +79,15 @@ export function renderError(error: FilingsError, options: MessageOptions): strin
   }
   const paint = colors(color);
   const { hint } = error;
-  const display = (text: string, length = MAX_DETAIL) => printable(secrets.redactForeign(text), length);
+  const display = (text: string, length = MAX_DETAIL) => printable(secrets.redactMarked(text), length);
   const details = error.problem === undefined ? [] : problemLines(error.problem, error);
   const lines = [
     `${paint.bad('filings:')} ${display(messageOf(error), MAX_MESSAGE)}`,
-    ...details.slice(0, MAX_ENTRIES).map(([indent, text, length]) => indent + display(markForeign(text), length)),
+    ...details.slice(0, MAX_ENTRIES).map(([indent, text, length]) => indent + display(markForRedaction(text), length)),
     ...(details.length > MAX_ENTRIES ? ['  …'] : []),
     ...(retryAt === undefined ? [] : [`  retry at: ${retryAt}`]),
     ...(hint === undefined ? [] : [`  ${paint.hint('hint:')} ${display(hint)}`]),
-    ...(verbose ? describeCauses(error).map((line) => paint.faint(`  ${display(markForeign(line))}`)) : []),
+    ...(verbose ? describeCauses(error).map((line) => paint.faint(`  ${display(markForRedaction(line))}`)) : []),
   ];
   return `${lines.join('\n')}\n`;
 }

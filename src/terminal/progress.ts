@@ -34,7 +34,7 @@ export async function createProgress(settings: ProgressSettings, deps: ProgressD
 
   const currentLine = () => {
     const line = progressLine(running, monotonic());
-    return line && { ...line, label: printable(secrets.redactForeign(line.label)) };
+    return line && { ...line, label: printable(secrets.redactMarked(line.label)) };
   };
   const bar = mode === 'bar' ? (await import('./bar.ts')).createBar(stderr, currentLine) : undefined;
   const show = () => {

@@ -3,7 +3,7 @@ import { PassThrough } from 'node:stream';
 import { describe, expect } from 'vitest';
 import { FilingsError } from '../../src/errors.ts';
 import { main } from '../../src/main.ts';
-import { markForeign } from '../../src/secrets.ts';
+import { markForRedaction } from '../../src/secrets.ts';
 import { reportError } from '../../src/session/report-error.ts';
 import { deriveWorld } from '../../src/world.ts';
 import { worldOf } from '../settings-world.ts';
@@ -73,7 +73,7 @@ test('an error whose presentation cannot be determined is one line without a sec
     },
   });
   world.secrets.add('a-long-secret');
-  const error = new FilingsError('temporary', `${markForeign('https://user:a-long-secret@x')}: no answer`);
+  const error = new FilingsError('temporary', `${markForRedaction('https://user:a-long-secret@x')}: no answer`);
   expect(await reportError(error, {}, world)).toBe(7);
   expect(`${stderr.read()}`).toBe('filings: https://[redacted]@x: no answer\n');
 });

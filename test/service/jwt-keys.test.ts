@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { FilingsError } from '../../src/errors.ts';
 import { ALGORITHMS, type Algorithm } from '../../src/jwt/algorithms.ts';
-import { findKeyFault, requireFit } from '../../src/jwt/key-fit.ts';
+import { chooseAlgorithm, findKeyFault } from '../../src/jwt/key-fit.ts';
 import { loadKey, loadSecret, prepareKey } from '../../src/jwt/keys.ts';
 import { mintToken } from '../../src/jwt/sign.ts';
 import { verifyToken } from '../../src/jwt/verify.ts';
@@ -25,7 +25,7 @@ const json = (value: object) => Buffer.from(JSON.stringify(value));
 /** Mints a token with one form of a key, by default with its own algorithm, and verifies it with another form. */
 async function roundTrip(signing: Buffer, verifying: Buffer, wanted?: Algorithm, passphrase?: string) {
   const key = loadSigningKey(signing, 'key', passphrase);
-  const algorithm = requireFit(key, 'sign', wanted);
+  const algorithm = chooseAlgorithm(key, 'sign', wanted);
   const token = await mintToken({ key, algorithm, issuedAt: NOW, lifetime: 60, sub: 'alice' });
   return verifyToken(token, [loadVerificationKey(verifying, 'key', passphrase)], { atSeconds: NOW });
 }
@@ -122,7 +122,7 @@ describe('loading refuses', () => {
     ${'SEC1 with a number beyond its curve'}       | ${armoured(longer)}                             | ${mixed}
     ${'a JWK that may only verify'}                | ${jwk(rsa.privateKey, { key_ops: ['verify'] })} | ${/may not be used to sign/}
   `('as a signing key: $what', async ({ content, reason }: { content: string; reason: RegExp }) => {
-    await expectRefused(Buffer.from(content), reason, (bytes) => requireFit(loadSigningKey(bytes, 'k'), 'sign'));
+    await expectRefused(Buffer.from(content), reason, (bytes) => chooseAlgorithm(loadSigningKey(bytes, 'k'), 'sign'));
   });
 
   test('a key or a certificate as a secret, whatever its form', async () => {
@@ -132,7 +132,7 @@ describe('loading refuses', () => {
     const text = `x\n${pem(rsa.publicKey)}`;
     const texts = [text, Buffer.from(text).toString('base64'), inLines, 'ssh-rsa AAAA me', certificate];
     for (const key of [pem(rsa.publicKey), jwk(rsa.publicKey), spki, pkcs1, ...texts.map((text) => Buffer.from(text))])
-      await expectRefused(key, /public part could sign/, (bytes) => requireFit(loadSecret(bytes, 's'), 'sign'));
+      await expectRefused(key, /public part could sign/, (bytes) => chooseAlgorithm(loadSecret(bytes, 's'), 'sign'));
   });
 
   test('no secret of random bytes, raw or in the usual codings', () => {
@@ -142,7 +142,8 @@ describe('loading refuses', () => {
       if (round % 2 === 0) bytes[0] = 0x30;
       if (round % 4 === 0) bytes[1] = bytes.length - 2 < 0x80 ? bytes.length - 2 : 0x81;
       const codings = (['hex', 'base64', 'base64url'] as const).map((coding) => Buffer.from(bytes.toString(coding)));
-      for (const coded of [bytes, ...codings]) expect(requireFit(loadSecret(coded, 's'), 'sign').name).toBe('HS256');
+      for (const coded of [bytes, ...codings])
+        expect(chooseAlgorithm(loadSecret(coded, 's'), 'sign').name).toBe('HS256');
     }
   });
 
@@ -160,8 +161,8 @@ test.each`
   ${'an even exponent'} | ${publicRsa.n}             | ${'AQAA'} | ${/public exponent of 65536 anybody could sign/}
   ${'17000 bits'}       | ${`g${'A'.repeat(2832)}Q`} | ${'AQAB'} | ${/17000 bits, and more than 16384 bits are not supported/}
 `('an RSA key is refused with $fault', ({ n, e, reason }: { n: string; e: string; reason: RegExp }) => {
-  expect(() => requireFit(loadVerificationKey(json({ kty: 'RSA', n, e }), 'key'), 'verify')).toThrow(reason);
-  expect(() => requireFit(loadSigningKey(json({ ...ownRsa, n, e }), 'key'), 'sign')).toThrow(FilingsError);
+  expect(() => chooseAlgorithm(loadVerificationKey(json({ kty: 'RSA', n, e }), 'key'), 'verify')).toThrow(reason);
+  expect(() => chooseAlgorithm(loadSigningKey(json({ ...ownRsa, n, e }), 'key'), 'sign')).toThrow(FilingsError);
 });
 
 test.each`
@@ -173,16 +174,16 @@ test.each`
   ${2048} | ${{ hashAlgorithm: 'sha256', saltLength: SEQUENCE }} | ${/restricted to sha256 and a salt of 12418 bytes or more/}
 `('an RSA-PSS key of $bits bits with $options is refused', ({ bits, options, reason }) => {
   const { privateKey, publicKey } = keyPair('rsa-pss', { modulusLength: bits, ...options });
-  expect(() => requireFit(loadVerificationKey(pem(publicKey), 'key'), 'verify')).toThrow(reason);
+  expect(() => chooseAlgorithm(loadVerificationKey(pem(publicKey), 'key'), 'verify')).toThrow(reason);
   for (const purpose of ['sign', 'verify'] as const)
-    expect(() => requireFit(prepareKey(purpose, loadKey(pem(privateKey), 'key')), purpose)).toThrow(reason);
+    expect(() => chooseAlgorithm(prepareKey(purpose, loadKey(pem(privateKey), 'key')), purpose)).toThrow(reason);
 });
 
 test('an SM2 key, whose type Node does not name, is not mistaken for a secret', () => {
   const { privateKey, publicKey } = ecPair('SM2');
   const reason = /a key of type unknown, which the service does not accept/;
-  expect(() => requireFit(loadVerificationKey(pem(publicKey), 'key'), 'verify')).toThrow(reason);
-  expect(() => requireFit(loadSigningKey(pem(privateKey), 'key'), 'sign')).toThrow(reason);
+  expect(() => chooseAlgorithm(loadVerificationKey(pem(publicKey), 'key'), 'verify')).toThrow(reason);
+  expect(() => chooseAlgorithm(loadSigningKey(pem(privateKey), 'key'), 'sign')).toThrow(reason);
 });
 
 test('any JWK works as a key or is refused as a configuration error', async () => {

@@ -93,8 +93,8 @@ describe('the config file', () => {
     ${{ profiles: [] }}                           | ${'profiles: must be an object'}
     ${[]}                                         | ${'must be a JSON object'}
     ${'{"jobs": 3,\n  "apiKey": canary}'}         | ${'not valid JSON at line 2, column 13'}
-    ${'{"jobs": 3,\n  "jobs": 4}'}                | ${': jobs: is set twice, again at line 2, column 3'}
-    ${twice}                                      | ${': profiles.a.apiKey: is set twice'}
+    ${'{"jobs": 3,\n  "jobs": 4}'}                | ${': jobs: set twice, the second time at line 2, column 3'}
+    ${twice}                                      | ${': profiles.a.apiKey: set twice'}
     ${{ apiKeyCommand: Array(70_000).fill(0) }}   | ${'larger than 128 KiB'}
     ${`{"jobs":${'['.repeat(101)}`}               | ${'not valid JSON at line 1, column'}
   `('is refused with the content $config', async (row: { config: Content; message: string }, { place }) => {

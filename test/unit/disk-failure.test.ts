@@ -2,7 +2,7 @@ import { constants } from 'node:os';
 import { expect, test } from 'vitest';
 import { isSystemError, mapWriteErrors, systemReason, toReadError, toWriteError } from '../../src/disk/failure.ts';
 import { FilingsError } from '../../src/errors.ts';
-import { markForeign } from '../../src/secrets.ts';
+import { markForRedaction } from '../../src/secrets.ts';
 
 /** An error as Node creates it. The code of an error that Node cannot name is `Unknown system error -117`. */
 const system = (code: string, errno: number) =>
@@ -49,5 +49,5 @@ test.each`
 
 test('the reason of a system error contains the name of its code', () => {
   expect(systemReason(system('EACCES', -13))).toBe('permission denied (EACCES)');
-  expect(systemReason(new Error('it is a directory'))).toBe(markForeign('it is a directory'));
+  expect(systemReason(new Error('it is a directory'))).toBe(markForRedaction('it is a directory'));
 });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { FilingsError, messageOf, withoutResource, withResource } from '../../src/errors.ts';
-import { markForeign, removeMarks } from '../../src/secrets.ts';
+import { markForRedaction, removeMarks } from '../../src/secrets.ts';
 
 const file = { accession: '0001234567-24-000001', fileName: 'a.htm' };
 const filing = { accession: '0001234567-24-000001' };
@@ -25,9 +25,9 @@ describe('messageOf', () => {
   });
 });
 
-test("only the service's own words are marked as markForeign in a message, whatever else it has", () => {
+test("only the service's own words are marked for redaction in a message, whatever else it has", () => {
   const parts = { subject: { path: 'a' }, reason: '503', quote: 'down\ufdd1 b', tries: 2 };
-  expect(messageOf(parts)).toBe(`a: 503: ${markForeign('down b')}; 2 tries`);
+  expect(messageOf(parts)).toBe(`a: 503: ${markForRedaction('down b')}; 2 tries`);
 });
 
 describe('FilingsError', () => {

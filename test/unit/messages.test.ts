@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { FilingsError } from '../../src/errors.ts';
-import { markForeign, Secrets } from '../../src/secrets.ts';
+import { markForRedaction, Secrets } from '../../src/secrets.ts';
 import { createLogger, errorObject, type MessageOptions, renderError } from '../../src/terminal/messages.ts';
 
 const plain: MessageOptions = { errorFormat: 'text', color: false, verbose: false, secrets: new Secrets() };
@@ -105,9 +105,9 @@ describe('secrets', () => {
 
   test.each(['text', 'json'] as const)('are redacted in all text from elsewhere as %s', (errorFormat) => {
     for (const form of forms) {
-      const error = new FilingsError('auth', `x${markForeign(form)}: 401`, {
+      const error = new FilingsError('auth', `x${markForRedaction(form)}: 401`, {
         quote: `q ${form}`,
-        hint: `h ${markForeign(form)}`,
+        hint: `h ${markForRedaction(form)}`,
         cause: new Error(`c ${form}`, { cause: form }),
         // The detail is truncated within the secret.
         problem: { status: 401, detail: 'd'.repeat(990) + form, errors: { [form]: [form] }, echoed: { [form]: form } },
@@ -148,7 +148,7 @@ test.each`
   const lines: string[] = [];
   createLogger({ errorFormat, quiet: false }, secrets, (text) => lines.push(text))(
     'warning',
-    `ex\x1b: ${markForeign('warning-key')}`,
+    `ex\x1b: ${markForRedaction('warning-key')}`,
   );
   expect(lines).toEqual([line]);
 });

@@ -1,7 +1,7 @@
 import { PassThrough } from 'node:stream';
 import { describe, expect, test } from 'vitest';
 import { FilingsError } from '../../src/errors.ts';
-import { markForeign, Secrets } from '../../src/secrets.ts';
+import { markForRedaction, Secrets } from '../../src/secrets.ts';
 import { createProgress, type Progress, type ProgressSettings } from '../../src/terminal/progress.ts';
 import { progressLine, type Running, type RunningFile } from '../../src/terminal/progress-line.ts';
 import type { World } from '../../src/world.ts';
@@ -51,7 +51,9 @@ async function setUp(isTTY: boolean, more: Partial<ProgressSettings> = {}, parts
 }
 
 const NEXT = 'retry 1 of 5 in 5 s';
-const failure = new FilingsError('not_found', 'b.htm: 404 Not Found', { hint: `look at ${markForeign('canary-key')}` });
+const failure = new FilingsError('not_found', 'b.htm: 404 Not Found', {
+  hint: `look at ${markForRedaction('canary-key')}`,
+});
 
 /** Reports a file that waits and ends, one that ends without a message, and one message of each other kind. */
 function reportEverything(progress: Progress): void {
@@ -63,7 +65,7 @@ function reportEverything(progress: Progress): void {
   file.finish();
   progress.start('b.htm').finish();
   progress.note('note');
-  progress.trace(`> GET ${markForeign('/?apikey=canary-key\x1b')}`);
+  progress.trace(`> GET ${markForRedaction('/?apikey=canary-key\x1b')}`);
   progress.failure(failure);
   progress.stop();
 }
@@ -142,12 +144,12 @@ describe('a line of progress every 30 seconds', () => {
 test('on a terminal, progress stays below the messages and contains no secrets', async () => {
   const { output, progress } = await setUp(true);
   const waitForOutput = (text: string) => expect.poll(output, { interval: 5, timeout: 30_000 }).toContain(text);
-  const file = progress.start(`a\x1b${markForeign('canary-key')}`);
+  const file = progress.start(`a\x1b${markForRedaction('canary-key')}`);
   file.beginResponse(1000, 100);
   file.advance(150);
   await waitForOutput('250 B of 1.0 kB');
   expect(output()).toContain('a\\x1b[redacted]  [==        ]  25%  250 B');
-  file.noteWait(`429: ${markForeign('canary-key')}; ${NEXT}`);
+  file.noteWait(`429: ${markForRedaction('canary-key')}; ${NEXT}`);
   await waitForOutput('429: [redacted]; retry 1 of 5 in 5 s');
   progress.note('a note');
   await waitForOutput('a note\n');

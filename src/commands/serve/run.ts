@@ -4,11 +4,11 @@ import { readdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { onAbort } from '../../abort.ts';
 import { FilingsError } from '../../errors.ts';
-import { requireFit } from '../../jwt/key-fit.ts';
+import { chooseAlgorithm } from '../../jwt/key-fit.ts';
 import { type JwtKey, type KeyFiles, readJwtKey } from '../../jwt/keys.ts';
 import { isLoopback } from '../../loopback.ts';
 import { startSandbox } from '../../sandbox/server.ts';
-import { markForeign } from '../../secrets.ts';
+import { markForRedaction } from '../../secrets.ts';
 import { asAccession } from '../../service/accession.ts';
 import { readSecret } from '../../settings/read-secret.ts';
 import { resolveSettings } from '../../settings/resolve.ts';
@@ -48,7 +48,7 @@ export async function run({ args, options, flags }: Invocation<typeof OPTIONS>, 
     pageSize: options.pages,
     platform: world.platform,
     now: world.now,
-    log: (line) => log('log', markForeign(line)),
+    log: (line) => log('log', markForRedaction(line)),
   });
   try {
     if (!isLoopback(host)) log('warning', `other machines can reach ${host}, and anyone in between can read the keys`);
@@ -81,7 +81,8 @@ async function readJwtKeys({ jwtKey, jwtSecret }: Values<typeof OPTIONS>, world:
   return Promise.all(
     files.map(async (file) => {
       const key = await readJwtKey(file, 'verify', world);
-      requireFit(key, 'verify');
+      // Refuses a key that fits no algorithm.
+      chooseAlgorithm(key, 'verify');
       return key;
     }),
   );

@@ -14,8 +14,8 @@ import type { KEY_OPTIONS } from './spec.ts';
 
 /**
  * Returns the absolute paths of the files of `--key`, `--secret-file` and `--passphrase-file`, and the bytes of stdin
- * if it is the key or the secret. Throws `usage` if stdin is also read for `tokenUser`, the argument with the token, or
- * for the credentials of the service.
+ * if it is the key or the secret. Throws `usage` if stdin is also read for the token or for a credential of the service.
+ * `tokenUser` is the word for the token in that error. It is absent unless the token is read from stdin.
  */
 export async function resolveKeyFiles(
   { options, flags }: Pick<Invocation<typeof KEY_OPTIONS>, 'options' | 'flags'>,
@@ -47,19 +47,19 @@ export async function readTokenInput(argument: string | undefined, world: World)
 }
 
 /**
- * Returns the `auth` error about a token that is refused. First prints the refusal as JSON to stdout, unless `json` is
- * false. `json` has the other members of that object.
+ * Throws the `auth` error about a token that is refused. With `--json`, it prints an object with the reason to stdout
+ * first: `json` has the other members of that object, and is false without the option.
  */
 export async function reportRefusal(
   { failedCheck: failed_check, reason, hint }: Refusal,
   verdict: 'cannot be read' | 'is not valid',
   json: object | false,
   world: World,
-): Promise<FilingsError> {
+): Promise<never> {
   if (json) await write(world.stdout, `${printableJson({ ...json, failed_check, reason })}\n`, world.interrupt);
   // The user may have passed the name of a file.
   const fileHint = failed_check === 'format' ? 'a token in a file is read from stdin: - < FILE' : undefined;
-  return new FilingsError('auth', `the token ${verdict} (${failed_check}): ${reason}`, { hint: hint ?? fileHint });
+  throw new FilingsError('auth', `the token ${verdict} (${failed_check}): ${reason}`, { hint: hint ?? fileHint });
 }
 
 /**

@@ -10,7 +10,7 @@ import { readTokenInput, reportRefusal } from './common.ts';
 import type { INSPECT_OPTIONS } from './spec.ts';
 
 const HEADINGS = ['PART', 'NAME', 'VALUE', 'MEANING'];
-/** The mark in JSON. */
+/** The member of every JSON output that says so. */
 const UNVERIFIED = { verified: false };
 
 /**
@@ -20,7 +20,7 @@ export async function run({ args, options, flags }: Invocation<typeof INSPECT_OP
   const token = await readTokenInput(args[0], world);
   const inspection = inspectToken(token, { atSeconds: world.now() / 1000 });
   if ('failedCheck' in inspection)
-    throw await reportRefusal(inspection, 'cannot be read', options.json && UNVERIFIED, world);
+    return reportRefusal(inspection, 'cannot be read', options.json && UNVERIFIED, world);
   if (options.json) await write(world.stdout, `${printableJson({ ...UNVERIFIED, ...inspection })}\n`, world.interrupt);
   else await writeRecords(HEADINGS, createRows(inspection), flags, world);
   return 0;

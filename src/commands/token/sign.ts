@@ -1,7 +1,7 @@
 // Runs `token sign`, which mints one token.
 import { replaceFile } from '../../disk/atomic-write.ts';
 import { FilingsError } from '../../errors.ts';
-import { requireFit } from '../../jwt/key-fit.ts';
+import { chooseAlgorithm } from '../../jwt/key-fit.ts';
 import { findLineBreakWarning, readJwtKey } from '../../jwt/keys.ts';
 import { DEFAULT_LIFETIME, mintToken, parseRecipeAlgorithm, type TokenRecipe } from '../../jwt/sign.ts';
 import { resolveTypedPath } from '../../paths.ts';
@@ -23,6 +23,7 @@ export async function run(invocation: Invocation<typeof SIGN_OPTIONS>, world: Wo
   const optionFiles = await resolveKeyFiles(invocation, world);
   const hasKey = optionFiles.keyFile !== undefined || optionFiles.secretFile !== undefined;
   const recipe = hasKey ? {} : await readConfiguredRecipe(flags, world);
+  // A recipe names no passphrase file. For an encrypted key, the option gives one.
   const files = hasKey ? optionFiles : { ...recipe, passphraseFile: optionFiles.passphraseFile };
   const out = options.out === undefined ? undefined : resolveTypedPath(options.out, world);
   if (out !== undefined && [files.keyFile, files.secretFile, files.passphraseFile].includes(out)) {
@@ -32,19 +33,22 @@ export async function run(invocation: Invocation<typeof SIGN_OPTIONS>, world: Wo
   const issuedAt = Math.floor(world.now() / 1000);
   const token = await mintToken({
     key,
-    algorithm: requireFit(key, 'sign', options.alg ?? parseRecipeAlgorithm(recipe)),
+    algorithm: chooseAlgorithm(key, 'sign', options.alg ?? parseRecipeAlgorithm(recipe)),
     kid: options.kid ?? recipe.kid,
     sub: options.sub ?? recipe.sub,
     name: options.name ?? recipe.name,
     issuedAt,
+    // A function of the time, because the option may be a duration.
     notBefore: options.notBefore?.(issuedAt),
     lifetime: options.lifetime ?? recipe.lifetime ?? DEFAULT_LIFETIME,
     claims: [...options.claim, ...options.claimJson],
   });
   await printMessage('warning', findLineBreakWarning(key), flags, world);
   const { header, claims } = decodeSignedParts(token);
+  // Both are JSON already, which another round through JavaScript might change.
   const text = options.json ? `{"token":"${token}","header":${header},"claims":${claims}}` : token;
-  const line = `${options.header ? 'Authorization: Bearer ' : ''}${text}\n`;
+  const httpHeader = options.header ? 'Authorization: Bearer ' : '';
+  const line = `${httpHeader}${text}\n`;
   if (out === undefined) await write(world.stdout, line, world.interrupt);
   else await replaceFile(out, line, world);
   return 0;

@@ -6,7 +6,7 @@ import { type ArgumentSpec, command } from '../../spec/command.ts';
 import { choice, DURATION, FILE, type Kind, SWITCH, TEXT, TIME, WHOLE_SECONDS } from '../../spec/kind.ts';
 import { options } from '../../spec/option.ts';
 
-const NEW_FILE: Kind<string> = {
+const OUTPUT_FILE: Kind<string> = {
   ...FILE,
   parse: (text) => (text === '-' ? undefined : FILE.parse(text)),
   expected: 'a file, not stdout',
@@ -76,7 +76,7 @@ export const SIGN_OPTIONS = options({
   header: { kind: SWITCH, excludes: ['json', 'out'], help: 'print an Authorization header' },
   ...JSON_OUTPUT,
   out: {
-    kind: NEW_FILE,
+    kind: OUTPUT_FILE,
     value: 'FILE',
     excludes: ['json'],
     help: 'write the token to FILE (mode 0600), for --jwt-file',
@@ -101,8 +101,8 @@ export const VERIFY_OPTIONS = options({
 
 export const KEYGEN_OPTIONS = options({
   alg: { kind: ALGORITHM, value: 'ALG', help: 'make a key for this algorithm' },
-  out: { kind: NEW_FILE, value: 'FILE', help: 'write the private key to FILE, which must not exist' },
-  public: { kind: NEW_FILE, value: 'FILE', help: 'write the public key to FILE instead of stdout' },
+  out: { kind: OUTPUT_FILE, value: 'FILE', help: 'write the private key to FILE, which must not exist' },
+  public: { kind: OUTPUT_FILE, value: 'FILE', help: 'write the public key to FILE instead of stdout' },
   format: { kind: choice('pem', 'jwk'), value: 'FORMAT', default: 'pem', help: 'write the keys in this format' },
   kid: { kind: TEXT, value: 'ID', help: 'set the key ID (kid) of a JWK' },
 });

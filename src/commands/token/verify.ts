@@ -24,8 +24,9 @@ export async function run(invocation: Invocation<typeof VERIFY_OPTIONS>, world: 
   const time = { atSeconds: (at ?? world.now()) / 1000, leewaySeconds: leeway / 1000 };
   const verdict = await verifyToken(token, [key], { algorithms, ...time });
   await printMessage('warning', findLineBreakWarning(key), invocation.flags, world);
-  if (!verdict.valid) throw await reportRefusal(verdict, 'is not valid', json && { valid: false }, world);
+  if (!verdict.valid) return reportRefusal(verdict, 'is not valid', json && { valid: false }, world);
   const { header, claims } = decodeSignedParts(token);
+  // Both are JSON already, which another round through JavaScript might change.
   const text = json ? `{"valid":true,"header":${header},"claims":${claims}}` : claims;
   await write(world.stdout, `${text}\n`, world.interrupt);
   return 0;
