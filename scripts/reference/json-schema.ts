@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import { createConfigSchema } from '../../src/settings/config-check.ts';
-import { expectedInFile, type NamedSetting, SETTINGS } from '../../src/settings/table.ts';
+import { describeExpected, type NamedSetting, SETTINGS } from '../../src/settings/table.ts';
 
 /** The JSON Schema of the config file, for editors. */
 export function configJsonSchema(): string {
@@ -22,7 +22,7 @@ function isRecipeMember(path: readonly (string | number)[]): boolean {
 }
 
 function describeCommand(spec: NamedSetting): string {
-  return `${spec.help}: ${expectedInFile(spec.kind)}`;
+  return `${spec.help}: ${describeExpected(spec.kind)}`;
 }
 
 function defaultOf({ kind, default: text }: NamedSetting): unknown {

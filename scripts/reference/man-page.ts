@@ -1,6 +1,6 @@
 // Writes the manual page filings(1) from the same specs as --help, with the man macros (man(7) of groff and mandoc).
 import { EXIT_ROWS, PROGRAM } from '../../src/cli/catalogue.ts';
-import { expectedInFile, SETTINGS, SHARED_OPTIONS } from '../../src/settings/table.ts';
+import { describeExpected, SETTINGS, SHARED_OPTIONS } from '../../src/settings/table.ts';
 import { describeCommand } from '../../src/spec/command.ts';
 import { describeOption, type NamedOption, toNamedOptions } from '../../src/spec/option.ts';
 import { commandNodes } from './command-nodes.ts';
@@ -58,7 +58,7 @@ export function manPage({ version, date }: Release): string {
   ]);
   const variables = SETTINGS.flatMap(({ env, help }): Row[] => (env === undefined ? [] : [[env, sentence(help)]]));
   const members = SETTINGS.filter((spec) => spec.inFile).map(
-    ({ name, help, kind }): Row => [name, `${sentence(help)} It must be ${expectedInFile(kind)}.`],
+    ({ name, help, kind }): Row => [name, `${sentence(help)} It must be ${describeExpected(kind)}.`],
   );
   const sections: readonly (readonly [heading: string, lines: readonly string[]])[] = [
     ['NAME', [`filings \\- ${escaped(PROGRAM.summary)}`]],

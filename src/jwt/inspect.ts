@@ -7,7 +7,7 @@ import { NOT_CANONICAL, type Refusal, readJsonObject, readToken, refuse, splitTo
 
 /** The words for a date in the future and for one in the past. `#` stands for the time span. */
 const RELATIVE: Readonly<Record<string, readonly [future: string, past: string]>> = {
-  iat: ['issued in #: in the future', 'issued # ago'],
+  iat: ['issued # in the future', 'issued # ago'],
   nbf: ['not valid for another #', 'valid since # ago'],
   exp: ['expires in #', 'expired # ago'],
 };

@@ -54,7 +54,7 @@ export function findUnusableForm(bytes: Buffer, text: string, path?: string) {
 
 function findForm(bytes: Buffer, text: string): Form | undefined {
   const key = loadDer(bytes);
-  if (key) return [`a ${key.type} key in DER, not in PEM`, `${pemCommand(key)} < FILE`];
+  if (key) return [`a ${key.type} key in DER, not in PEM`, `${createPemCommand(key)} < FILE`];
   const json = JSON_FORMS.find(([pattern]) => pattern.test(text));
   if (json) return json[1];
   if (text.includes(ARMOR)) {
@@ -74,11 +74,11 @@ function findForm(bytes: Buffer, text: string): Form | undefined {
 /** Returns the form of a DER key in base64, or undefined if it is no key. The command `decode` decodes the base64. */
 function findDerForm(base64: string, contents: string, decode: string): Form | undefined {
   const key = loadDer(Buffer.from(base64, 'base64'));
-  return key && [contents, `${decode} | ${pemCommand(key)}`];
+  return key && [contents, `${decode} | ${createPemCommand(key)}`];
 }
 
 /** Returns the command that converts a key from DER to PEM. */
-function pemCommand({ type }: KeyObject): string {
+function createPemCommand({ type }: KeyObject): string {
   return type === 'private' ? 'openssl pkey -inform DER' : 'openssl pkey -pubin -inform DER -pubout';
 }
 

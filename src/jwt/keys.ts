@@ -42,9 +42,8 @@ export interface JwtKey {
 const MAX_KIB = 16;
 /** Any message, to test a key pair with. */
 const PROBE = Buffer.from('probe');
-/** The object identifier of RSA-PSS in DER. That of ordinary RSA has another last byte (RFC 8017, appendix C). */
+/** The object identifier of RSA-PSS in DER. That of ordinary RSA ends with 1 (RFC 8017, appendix C). */
 const PSS_ID = Buffer.from('06092a864886f70d01010a', 'hex');
-const RSA_ID_END = 1;
 
 /** The files of a key, as absolute paths. Either `keyFile` or `secretFile` is set. */
 export interface KeyFiles {
@@ -137,10 +136,8 @@ function parsePem(text: string, name: string, passphrase: string | undefined): K
   } catch (cause) {
     if (!text.includes('ENCRYPTED')) throw keyError(name, 'the PEM text does not contain a valid key', { cause });
     if (passphrase !== undefined) throw keyError(name, 'the passphrase is wrong, or the key is damaged', { cause });
-    throw keyError(name, 'the key is encrypted', {
-      hint: 'put its passphrase into a file, and add --passphrase-file FILE',
-      cause,
-    });
+    const hint = 'put its passphrase into a file, and add --passphrase-file FILE';
+    throw keyError(name, 'the key is encrypted', { hint, cause });
   }
 }
 
@@ -196,7 +193,7 @@ function toJwtKey(original: KeyObject, name: string, path?: string): JwtKey {
 function convertToRsaKey(key: KeyObject): KeyObject {
   const isPrivate = key.type === 'private';
   const der = isPrivate ? key.export({ format: 'der', type: 'pkcs8' }) : key.export({ format: 'der', type: 'spki' });
-  der[der.indexOf(PSS_ID) + PSS_ID.length - 1] = RSA_ID_END;
+  der[der.indexOf(PSS_ID) + PSS_ID.length - 1] = 1;
   const input = { key: der, format: 'der' } as const;
   return isPrivate ? createPrivateKey({ ...input, type: 'pkcs8' }) : createPublicKey({ ...input, type: 'spki' });
 }

@@ -78,11 +78,8 @@ function buildPayload({ sub, name, issuedAt, notBefore = issuedAt, lifetime, cla
   );
   for (const [claim, json] of claims) {
     if (members.has(claim)) {
-      const subject = { name: `claim ${claim}` };
-      throw new FilingsError('usage', 'set twice', {
-        subject,
-        hint: 'use --sub, --name, --not-before and --lifetime for those claims; iat is set automatically',
-      });
+      const hint = 'use --sub, --name, --not-before and --lifetime for those claims; iat is set automatically';
+      throw new FilingsError('usage', 'set twice', { subject: { name: `claim ${claim}` }, hint });
     }
     members.set(claim, json);
   }

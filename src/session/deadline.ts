@@ -2,7 +2,7 @@
 // deadline, as it does after a signal.
 import { createAbortController, createChildController } from '../abort.ts';
 import { FilingsError } from '../errors.ts';
-import { envLayer, findInLayers, flagLayer } from '../settings/layers.ts';
+import { createEnvLayer, createFlagLayer, findInLayers } from '../settings/layers.ts';
 import { TABLE } from '../settings/table.ts';
 import type { Flags } from '../spec/command.ts';
 import { inSeconds } from '../text.ts';
@@ -25,7 +25,7 @@ export async function withinDeadline<T>(flags: Flags, world: World, work: (limit
       () => {},
     );
   };
-  const setting = findInLayers([flagLayer(flags), envLayer(world.env)], 'deadline');
+  const setting = findInLayers([createFlagLayer(flags), createEnvLayer(world.env)], 'deadline');
   setDeadline(setting && TABLE.deadline.kind.parse(String(setting.value)));
   try {
     return await work(deriveWorld(world, { interrupt: signal, setDeadline }));

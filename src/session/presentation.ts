@@ -2,7 +2,7 @@
 // invalid, because it decides how the errors about them are shown.
 import { statSync } from 'node:fs';
 import { locateConfig } from '../settings/config-file.ts';
-import { defaultLayer, envLayer, flagLayer, type Layer } from '../settings/layers.ts';
+import { createDefaultLayer, createEnvLayer, createFlagLayer, type Layer } from '../settings/layers.ts';
 import { readLayers } from '../settings/resolve.ts';
 import { type SettingValues, TABLE } from '../settings/table.ts';
 import type { Flags } from '../spec/command.ts';
@@ -15,7 +15,12 @@ type Presentation = Pick<SettingValues, (typeof PRESENTATION_KEYS)[number]>;
 
 /** Returns the first valid value of each setting by precedence, and ignores invalid ones. Never throws. */
 export async function readPresentation(flags: Flags, world: World): Promise<Presentation> {
-  const layers = [flagLayer(flags), envLayer(world.env), ...(await readFileLayers(flags, world)), defaultLayer()];
+  const layers = [
+    createFlagLayer(flags),
+    createEnvLayer(world.env),
+    ...(await readFileLayers(flags, world)),
+    createDefaultLayer(),
+  ];
   const firstValid = (key: keyof Presentation): unknown => {
     const values = layers.map((layer) => TABLE[key].kind.parse(String(layer.get(key)?.value)));
     return values.find((value) => value !== undefined);

@@ -3,7 +3,7 @@
 import * as z from 'zod/mini';
 import { type Kind, TEXT } from '../spec/kind.ts';
 import { didYouMean } from '../spec/nearest.ts';
-import { expectedInFile, SETTINGS } from './table.ts';
+import { describeExpected, SETTINGS } from './table.ts';
 
 const FILE_SETTINGS = SETTINGS.filter(({ inFile }) => inFile);
 
@@ -24,7 +24,7 @@ export function createConfigSchema() {
 }
 
 function createMemberSchema(kind: Kind<unknown>, mayBeNull = false): z.ZodMiniType {
-  const value = createValueSchema(kind, `must be ${expectedInFile(kind)}`);
+  const value = createValueSchema(kind, `must be ${describeExpected(kind)}`);
   return z.optional(mayBeNull ? z.nullable(value) : value);
 }
 

@@ -11,7 +11,7 @@ import { readAs, valueError } from '../spec/option.ts';
 import { orList } from '../text.ts';
 import type { World } from '../world.ts';
 import { type ConfigLocation, checkConfig, noConfigPathError, readUncheckedConfig } from './config-file.ts';
-import { defaultLayer, fileLayers, resolvePrecedence } from './layers.ts';
+import { createDefaultLayer, createFileLayers, resolvePrecedence } from './layers.ts';
 import { findCredentialFault } from './read-secret.ts';
 import { parseSettings } from './settings.ts';
 import { type NamedSetting, SETTINGS } from './table.ts';
@@ -148,5 +148,5 @@ async function requireValid(config: JsonObject, profile: string | undefined, pat
   await checkConfig(config, path);
   const selected =
     profile === undefined ? undefined : { name: profile, values: findProfileValues(config, profile) ?? {} };
-  parseSettings(resolvePrecedence([...fileLayers(path, config, selected), defaultLayer()]), world);
+  parseSettings(resolvePrecedence([...createFileLayers(path, config, selected), createDefaultLayer()]), world);
 }

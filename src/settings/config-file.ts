@@ -8,7 +8,7 @@ import type { ListingDescription } from '../service/described-listing.ts';
 import type { Flags } from '../spec/command.ts';
 import { decodeText } from '../text.ts';
 import type { SmallFile, World } from '../world.ts';
-import { envLayer, findInLayers, flagLayer } from './layers.ts';
+import { createEnvLayer, createFlagLayer, findInLayers } from './layers.ts';
 import { SETTINGS } from './table.ts';
 
 /** The maximum size of a config file, in KiB. It bounds the time of the schema check. */
@@ -36,7 +36,7 @@ export interface ConfigFile {
 
 /** Finds the config file and the profile by flags and environment, without reading the file. */
 export function locateConfig(flags: Flags, world: World): ConfigLocation {
-  const layers = [flagLayer(flags), envLayer(world.env)];
+  const layers = [createFlagLayer(flags), createEnvLayer(world.env)];
   const [name, profile] = [findInLayers(layers, 'config'), findInLayers(layers, 'profile')].map(
     (setting) => setting && String(setting.value),
   );

@@ -22,13 +22,12 @@ export interface RawSetting {
 /** Raw settings by their names. */
 export type Layer = ReadonlyMap<string, RawSetting>;
 
-/** Returns the layer of the flags. */
-export function flagLayer(flags: JsonObject): Layer {
+export function createFlagLayer(flags: JsonObject): Layer {
   return createLayer(({ name, option }) => option && { sourceKind: 'flag', source: option, value: flags[name] });
 }
 
 /** Returns the layer of the environment. A variable with an empty value is treated as unset. */
-export function envLayer(env: World['env']): Layer {
+export function createEnvLayer(env: World['env']): Layer {
   return createLayer(({ name, env: variable }) => {
     // A shell that reads a variable from a Windows file leaves a carriage return at its end.
     const value = variable && env[variable]?.replace(/\r$/, '');
@@ -46,16 +45,16 @@ interface Profile {
  * Returns the layers of the config file: that of the profile, if there is one, and that of the top level. `null` in the
  * profile removes the setting from both, so that its default applies.
  */
-export function fileLayers(path: string, values: JsonObject, profile?: Profile): readonly Layer[] {
-  const top = fileLayer(path, values);
+export function createFileLayers(path: string, values: JsonObject, profile?: Profile): readonly Layer[] {
+  const top = createFileLayer(path, values);
   if (profile === undefined) return [top];
   const isUnset = ([name]: readonly [string, unknown]) =>
     Object.hasOwn(profile.values, name) && profile.values[name] === null;
-  const layers = [fileLayer(path, profile.values, profile.name), top];
+  const layers = [createFileLayer(path, profile.values, profile.name), top];
   return layers.map((layer) => new Map([...layer].filter((entry) => !isUnset(entry))));
 }
 
-function fileLayer(path: string, values: JsonObject, profile?: string): Layer {
+function createFileLayer(path: string, values: JsonObject, profile?: string): Layer {
   const prefix = profile === undefined ? '' : `profiles.${profile}.`;
   const sourceKind = profile === undefined ? 'file' : 'profile';
   const directory = dirname(path);
@@ -65,8 +64,7 @@ function fileLayer(path: string, values: JsonObject, profile?: string): Layer {
   });
 }
 
-/** Returns the layer of the defaults. */
-export function defaultLayer(): Layer {
+export function createDefaultLayer(): Layer {
   return createLayer(({ default: value }) => ({ sourceKind: 'default', source: 'default', value }));
 }
 

@@ -27,7 +27,7 @@ const MAX_KIB = 8;
  */
 export async function readSecret(source: SecretSource, label: 'API key' | 'JWT', world: World): Promise<string> {
   const { name, text } = await readText(source, label, world);
-  const secret = withoutLineBreak(text);
+  const secret = removeLineBreak(text);
   const subject = { name };
   if (secret.length > MAX_KIB * 1024) throw new FilingsError('config', `larger than ${MAX_KIB} KiB`, { subject });
   world.secrets.add(secret);
@@ -42,7 +42,7 @@ export async function readSecret(source: SecretSource, label: 'API key' | 'JWT',
  * Removes a byte-order mark, and one line break at the end. That may be a carriage return alone: a shell leaves it when
  * it reads a Windows file, as in FILINGS_API_KEY="$(cat key)".
  */
-export function withoutLineBreak(text: string): string {
+export function removeLineBreak(text: string): string {
   return text.replace(/^\ufeff/, '').replace(/(?:\r\n|\n|\r)$/, '');
 }
 

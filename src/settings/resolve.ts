@@ -9,11 +9,11 @@ import { shellWord } from '../text.ts';
 import type { World } from '../world.ts';
 import { type ConfigFile, type ConfigLocation, locateConfig, readConfigFile } from './config-file.ts';
 import {
-  defaultLayer,
-  envLayer,
-  fileLayers,
+  createDefaultLayer,
+  createEnvLayer,
+  createFileLayers,
+  createFlagLayer,
   findInLayers,
-  flagLayer,
   type Layer,
   registerSecretSettings,
   resolvePrecedence,
@@ -40,7 +40,7 @@ export interface ResolvedSettings {
  */
 export async function resolveSettings(flags: Flags, world: World): Promise<ResolvedSettings> {
   const { runLayers, configLayers, configPath, configFlag } = await readLayers(flags, world);
-  const rawSettings = resolvePrecedence([...runLayers, ...configLayers, defaultLayer()]);
+  const rawSettings = resolvePrecedence([...runLayers, ...configLayers, createDefaultLayer()]);
   const settings = parseSettings(rawSettings, world);
   world.setDeadline(settings.deadline);
   const origin = settings.sandbox ? undefined : settings.baseUrl?.origin;
@@ -54,15 +54,15 @@ export async function resolveSettings(flags: Flags, world: World): Promise<Resol
  * service. Throws `usage` or `config`.
  */
 export async function readLayers(flags: Flags, world: World) {
-  const runLayers = [flagLayer(flags), envLayer(world.env)];
+  const runLayers = [createFlagLayer(flags), createEnvLayer(world.env)];
   const location = locateConfig(flags, world);
   const usesSandbox = readSandboxSwitch(runLayers);
   const file = usesSandbox && !location.isNamed ? undefined : await readConfigFile(location, world);
   const sections = file ? [file.values, ...Object.values(file.profiles)] : [];
   for (const section of sections) registerSecretSettings(section, world);
   const profile = findProfile(location, file);
-  const configLayers = file ? fileLayers(file.path, file.values, profile) : [];
-  const filter = (layer: Layer) => (usesSandbox ? withoutServiceSettings(layer) : layer);
+  const configLayers = file ? createFileLayers(file.path, file.values, profile) : [];
+  const filter = (layer: Layer) => (usesSandbox ? removeServiceSettings(layer) : layer);
   return {
     runLayers: runLayers.map(filter),
     configLayers: configLayers.map(filter),
@@ -72,7 +72,7 @@ export async function readLayers(flags: Flags, world: World) {
 }
 
 /** Returns the layer without the settings that describe the service, and without credentials for it. */
-function withoutServiceSettings(layer: Layer): Layer {
+function removeServiceSettings(layer: Layer): Layer {
   const removed = SETTINGS.filter(({ describesService, credential }) => describesService || credential);
   const names: ReadonlySet<string> = new Set(removed.map(({ name }) => name));
   return new Map([...layer].filter(([name]) => !names.has(name)));

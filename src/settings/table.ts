@@ -301,7 +301,7 @@ export const SHARED_OPTIONS: readonly (NamedSetting & NamedOption)[] = SETTINGS.
 );
 
 /** Returns what a value in the config file must be, as the end of a sentence. */
-export function expectedInFile(kind: Kind<unknown>): string {
+export function describeExpected(kind: Kind<unknown>): string {
   if (kind.completes === 'file') return 'a path in quotes';
   return kind.json === 'boolean' ? 'true or false' : kind.expected;
 }

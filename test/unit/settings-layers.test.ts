@@ -1,5 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import { defaultLayer, envLayer, fileLayers, flagLayer, resolvePrecedence } from '../../src/settings/layers.ts';
+import {
+  createDefaultLayer,
+  createEnvLayer,
+  createFileLayers,
+  createFlagLayer,
+  resolvePrecedence,
+} from '../../src/settings/layers.ts';
 
 function merge(sources: {
   flags?: Record<string, unknown>;
@@ -8,10 +14,10 @@ function merge(sources: {
   file?: Record<string, unknown>;
 }) {
   return resolvePrecedence([
-    flagLayer(sources.flags ?? {}),
-    envLayer(sources.env ?? {}),
-    ...fileLayers('c.json', sources.file ?? {}, { name: 'p', values: sources.profile ?? {} }),
-    defaultLayer(),
+    createFlagLayer(sources.flags ?? {}),
+    createEnvLayer(sources.env ?? {}),
+    ...createFileLayers('c.json', sources.file ?? {}, { name: 'p', values: sources.profile ?? {} }),
+    createDefaultLayer(),
   ]);
 }
 

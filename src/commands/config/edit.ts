@@ -2,7 +2,7 @@
 import { FilingsError } from '../../errors.ts';
 import { editConfigFile, findFileSetting, toFileValue } from '../../settings/config-edit.ts';
 import { locateConfig, noConfigPathError } from '../../settings/config-file.ts';
-import { readSecretFromStdin, withoutLineBreak } from '../../settings/read-secret.ts';
+import { readSecretFromStdin, removeLineBreak } from '../../settings/read-secret.ts';
 import type { NamedSetting } from '../../settings/table.ts';
 import type { Invocation } from '../../spec/command.ts';
 import { write } from '../../stdio/output.ts';
@@ -15,7 +15,7 @@ export async function set({ args, flags }: Invocation, world: World): Promise<nu
   const setting = findFileSetting(name);
   const { spec } = setting;
   const typed = value ?? (await readSecretValue(spec, world));
-  const text = spec.secret ? withoutLineBreak(typed) : typed;
+  const text = spec.secret ? removeLineBreak(typed) : typed;
   if (spec.secret) world.secrets.add(text);
   const change = { memberPath: setting.memberPath, value: toFileValue(setting, text, world.cwd) };
   await editConfigFile(locateConfig(flags, world), change, world);

@@ -15,20 +15,20 @@ import type { KEY_OPTIONS } from './spec.ts';
 /**
  * Returns the absolute paths of the files of `--key`, `--secret-file` and `--passphrase-file`, and the bytes of stdin
  * if it is the key or the secret. Throws `usage` if stdin is also read for the token or for a credential of the service.
- * `tokenUser` is the word for the token in that error. It is absent unless the token is read from stdin.
+ * `tokenReader` is the argument with the token as that error names it, if the token is read from stdin.
  */
 export async function resolveKeyFiles(
   { options, flags }: Pick<Invocation<typeof KEY_OPTIONS>, 'options' | 'flags'>,
   world: World,
-  tokenUser?: string | false,
+  tokenReader?: string | false,
 ): Promise<KeyFiles> {
   const { key, secretFile, passphraseFile } = options;
-  const keyUser = key === '-' ? '--key -' : secretFile === '-' && '--secret-file -';
+  const keyReader = key === '-' ? '--key -' : secretFile === '-' && '--secret-file -';
   const others = [flags.apiKeyFile === '-' && '--api-key-file -', flags.jwtFile === '-' && '--jwt-file -'];
-  refuseSharedStream('stdin', [keyUser, tokenUser, ...others]);
-  const read = () => readStdin(world.stdin, String(keyUser), world.interrupt);
+  refuseSharedStream('stdin', [keyReader, tokenReader, ...others]);
+  const read = () => readStdin(world.stdin, String(keyReader), world.interrupt);
   const prompt = `paste the ${key === '-' ? 'key' : 'secret'}, then press Ctrl-D:`;
-  const stdin = keyUser ? await withPrompt(world, prompt, read) : undefined;
+  const stdin = keyReader ? await withPrompt(world, prompt, read) : undefined;
   const absolute = (path: string | undefined) => path && resolveTypedPath(path, world);
   return { keyFile: absolute(key), secretFile: absolute(secretFile), passphraseFile: absolute(passphraseFile), stdin };
 }

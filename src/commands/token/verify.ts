@@ -14,9 +14,8 @@ export async function run(invocation: Invocation<typeof VERIFY_OPTIONS>, world: 
   const { args, options } = invocation;
   const { alg: algorithms, leeway, at, json } = options;
   if (options.key === undefined && options.secretFile === undefined) {
-    throw new FilingsError('usage', 'no key: give --key FILE or --secret-file FILE', {
-      subject: { name: 'token verify' },
-    });
+    const subject = { name: 'token verify' };
+    throw new FilingsError('usage', 'no key: give --key FILE or --secret-file FILE', { subject });
   }
   const key = await readJwtKey(await resolveKeyFiles(invocation, world, isStdin(args[0]) && 'TOKEN'), 'verify', world);
   const token = await readTokenInput(args[0], world);
