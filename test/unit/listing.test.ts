@@ -121,7 +121,7 @@ test.each(NO_LIST)('a response without a list of files is an error that shows it
 
 test.each`
   words                                            | response
-  ${'is not JSON: the body is empty'}                    | ${''}
+  ${'is not JSON: the body is empty'}              | ${''}
   ${'is not JSON: <!doctype html><title> Sign in'} | ${'<!doctype html><title>\nSign  in</title>'}
   ${'is not JSON: ["a"] ["b"]'}                    | ${'["a"] ["b"]'}
   ${'is not JSON'}                                 | ${'["a",]'}
