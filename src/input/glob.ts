@@ -1,6 +1,6 @@
-// Globs for `--include` and `--exclude`. A glob is split into words, its braces are expanded, and each choice becomes a
-// list of tokens that is compared with whole names. It is not translated into one regular expression, because names come
-// from the service and could make such an expression run for minutes.
+// Globs for `--include` and `--exclude`. A glob is split into symbols, and its braces are expanded into several patterns.
+// Each pattern becomes a list of matchers, which are compared with whole names. A glob is not translated into one regular
+// expression, because names come from the service and could make such an expression run for minutes.
 import { FilingsError } from '../errors.ts';
 import { shortened } from '../text.ts';
 
@@ -16,20 +16,20 @@ export function compileNameFilter(include: readonly string[], exclude: readonly 
   return (name) => isIncluded(name) && !excluded.some((matches) => matches(name));
 }
 
-/** A test of one character, or `*` for any number of characters. */
-type Token = '*' | ((character: string) => boolean);
+/** Tests one character. `*` stands for any number of characters. */
+type Matcher = '*' | ((character: string) => boolean);
 
 /** Braces multiply: without a limit, twenty `{a,b}` in a row would make a million patterns. */
-const MAX_CHOICES = 1000;
-/** A word is an escaped character, a character class or any other single character. */
-const WORDS = /\\.|\[[!^]?\]?(?:\\.|[^\]\\])*\]|./gsu;
+const MAX_PATTERNS = 1000;
+/** A symbol is an escaped character, a character class or any other single character. */
+const SYMBOLS = /\\.|\[[!^]?\]?(?:\\.|[^\]\\])*\]|./gsu;
 
 function compileGlob(flag: string, glob: string): (name: string) => boolean {
   try {
     if (glob === '') throw new SyntaxError('it is empty');
-    const choices = expandBraces(glob.match(WORDS) ?? []).map((words) => words.map(parseToken));
+    const patterns = expandBraces(glob.match(SYMBOLS) ?? []).map((symbols) => symbols.map(parseSymbol));
     // A name matches itself, even if it has brackets or braces that mean something in a glob.
-    return (name) => name === glob || choices.some((tokens) => matchesAll(tokens, [...name]));
+    return (name) => name === glob || patterns.some((matchers) => matchesAll(matchers, [...name]));
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
     throw new FilingsError('usage', error.message, {
@@ -39,69 +39,77 @@ function compileGlob(flag: string, glob: string): (name: string) => boolean {
   }
 }
 
-/** Expands braces, the innermost first: `a{b,c}` becomes `ab` and `ac`. */
-function expandBraces(words: readonly string[]): (readonly string[])[] {
-  const start = words.lastIndexOf('{');
-  if (start === -1) return [words];
-  const end = words.indexOf('}', start);
+/** Returns the patterns that a glob stands for: `ab` and `ac` for `a{b,c}`. Starts with the last `{`, which is innermost. */
+function expandBraces(symbols: readonly string[]): (readonly string[])[] {
+  const start = symbols.lastIndexOf('{');
+  if (start === -1) return [symbols];
+  const end = symbols.indexOf('}', start);
   if (end === -1) throw new SyntaxError("a '{' is not closed");
-  const inside = words.slice(start + 1, end);
+  const inside = symbols.slice(start + 1, end);
   if (inside.join('').includes('..')) throw new SyntaxError(`the range {${inside.join('')}} is not supported`);
-  const commas = inside.flatMap((word, index) => (word === ',' ? index : []));
-  const choices = [...commas, inside.length].map((to, nth) => inside.slice((commas[nth - 1] ?? -1) + 1, to));
-  const all = choices.flatMap((choice) => expandBraces([...words.slice(0, start), ...choice, ...words.slice(end + 1)]));
-  if (all.length > MAX_CHOICES) throw new SyntaxError(`the braces expand to more than ${MAX_CHOICES} patterns`);
-  return all;
+  const alternatives: string[][] = [[]];
+  for (const symbol of inside) {
+    if (symbol === ',') alternatives.push([]);
+    else alternatives.at(-1)?.push(symbol);
+  }
+  const [before, after] = [symbols.slice(0, start), symbols.slice(end + 1)];
+  const patterns = alternatives.flatMap((alternative) => expandBraces([...before, ...alternative, ...after]));
+  if (patterns.length > MAX_PATTERNS) throw new SyntaxError(`the braces expand to more than ${MAX_PATTERNS} patterns`);
+  return patterns;
 }
 
-function parseToken(word: string): Token {
-  if (word === '*') return word;
-  if (word === '?') return () => true;
-  if (word === '\\') throw new SyntaxError("nothing follows the '\\' at its end");
-  if (word.startsWith('[')) return parseClass(word);
-  const literal = word.startsWith('\\') ? word.slice(1) : word;
+function parseSymbol(symbol: string): Matcher {
+  if (symbol === '*') return symbol;
+  if (symbol === '?') return () => true;
+  if (symbol === '\\') throw new SyntaxError("nothing follows the '\\' at the end");
+  if (symbol.startsWith('[')) return parseClass(symbol);
+  const literal = symbol.startsWith('\\') ? symbol.slice(1) : symbol;
   return (character) => character === literal;
 }
 
 /** Parses a character class. As in POSIX, a leading `]` and a dash at either end are literal. */
-function parseClass(word: string): Token {
-  const [, negation = '', members = ''] = /^\[([!^]?)(.*)\]$/su.exec(word) ?? [];
+function parseClass(symbol: string): Matcher {
+  const [, negation = '', members = ''] = /^\[([!^]?)(.*)\]$/su.exec(symbol) ?? [];
   if (members === '') throw new SyntaxError("a '[' is not closed");
-  if (members.includes('[:')) throw new SyntaxError(`${word} is not supported: use a range, such as [0-9]`);
+  if (members.includes('[:')) throw new SyntaxError(`${symbol} is not supported: use a range, such as [0-9]`);
+  // The class becomes one of a regular expression, where `[`, `]`, `^`, `-` and a backslash need a backslash to be
+  // literal. Any other character loses its backslash: `\d` is the letter d in a glob, and not a digit.
   const escaped = members.replace(/\\(.)|[[\]^]/gsu, (match, character = match) =>
     /[\\[\]^-]/.test(character) ? `\\${character}` : character,
   );
+  // Throws a SyntaxError for a range out of order, such as `[z-a]`.
   const member = new RegExp(`^[${negation && '^'}${escaped}]$`, 'su');
   return (character) => member.test(character);
 }
 
 /**
  * When a character does not match, only the last `*` is extended by one character. So the number of steps is at most the
- * length of the name times the number of tokens.
+ * length of the name times the number of matchers.
  */
-function matchesAll(tokens: readonly Token[], name: readonly string[]): boolean {
-  let [index, token] = [0, 0];
-  let star = { token: -1, index: 0 };
-  while (index < name.length) {
-    const test = tokens[token];
-    if (test === '*') {
-      star = { token, index };
-      token += 1;
-    } else if (test?.(name[index] ?? '')) {
-      index += 1;
-      token += 1;
-    } else if (star.token >= 0) {
-      star.index += 1;
-      [index, token] = [star.index, star.token + 1];
+function matchesAll(matchers: readonly Matcher[], name: readonly string[]): boolean {
+  let [nameIndex, matcherIndex] = [0, 0];
+  /** The last `*` so far, and where in the name the characters that it stands for end. */
+  let star = { matcherIndex: -1, nameIndex: 0 };
+  while (nameIndex < name.length) {
+    const matcher = matchers[matcherIndex];
+    if (matcher === '*') {
+      star = { matcherIndex, nameIndex };
+      matcherIndex += 1;
+    } else if (matcher?.(name[nameIndex] ?? '')) {
+      nameIndex += 1;
+      matcherIndex += 1;
+    } else if (star.matcherIndex >= 0) {
+      star.nameIndex += 1;
+      [nameIndex, matcherIndex] = [star.nameIndex, star.matcherIndex + 1];
     } else return false;
   }
-  return tokens.slice(token).every((rest) => rest === '*');
+  return matchers.slice(matcherIndex).every((rest) => rest === '*');
 }
 
-/** Returns the error for a filing that has `files` files, none of which matches. */
+/** Returns the error for a filing that has `files` files, none of which is selected. */
 export function noMatchError(accession: string, files: number): FilingsError {
-  const reason = files === 1 ? 'its one file does not match' : `none of its ${files} files matches`;
-  return new FilingsError('not_found', `${reason} --include and --exclude (matching is case-sensitive)`, {
+  const reason = files === 1 ? 'its one file is not selected' : `none of its ${files} files is selected`;
+  return new FilingsError('not_found', `${reason} by --include and --exclude (matching is case-sensitive)`, {
     subject: { name: accession },
     hint: `to see its files: filings list ${accession}`,
   });

@@ -58,7 +58,7 @@ test.each`
   ${'é[a'}              | ${/: a '\[' is not closed/}
   ${'a{b'}              | ${/: a '\{' is not closed/}
   ${'[az-a]'}           | ${/range/i}
-  ${'a\\'}              | ${/: nothing follows the '\\' at its end/}
+  ${'a\\'}              | ${/: nothing follows the '\\' at the end/}
   ${'[[:digit:]]'}      | ${/: \[\[:digit:\] is not supported/}
   ${'R{1..9}.htm'}      | ${/: the range \{1\.\.9\} is not supported/}
   ${'{a,b}'.repeat(10)} | ${/: the braces expand to more than 1000 patterns/}
