@@ -23,7 +23,7 @@ const MAX_FLUSHING_BYTES = 1 << 20;
 
 interface BatchOptions {
   readonly selection: SelectionOptions;
-  readonly files: FileDeps;
+  readonly fileDeps: FileDeps;
   readonly recorder: Recorder;
   /** Aborts on SIGINT, SIGTERM or SIGHUP, and at the deadline. */
   readonly signal: AbortSignal;
@@ -112,14 +112,14 @@ export class Batch {
   }
 
   #process(item: Item): Promise<void> | void {
-    const { files } = this.#options;
+    const { fileDeps } = this.#options;
     if (item.kind !== 'file') return this.#record(item, failedOutcome(item));
-    const planned = planFile(item, files);
-    const decided = outcomeWithoutWork(planned, files);
+    const planned = planFile(item, fileDeps);
+    const decided = outcomeWithoutWork(planned, fileDeps);
     if (decided) return this.#record(item, decided);
     if (planned.plan.kind !== 'skip') return this.#start(planned);
     // The next file is planned only after this one, because it reuses what is then known about the directory.
-    return carryOut(planned, files, this.#cancellation.signal).then((outcome) => this.#record(item, outcome));
+    return carryOut(planned, fileDeps, this.#cancellation.signal).then((outcome) => this.#record(item, outcome));
   }
 
   get #isFull(): boolean {
@@ -129,13 +129,13 @@ export class Batch {
   }
 
   async #start(planned: PlannedFile): Promise<void> {
-    const { files } = this.#options;
+    const { fileDeps } = this.#options;
     while (!this.#isStopped && this.#isFull) {
       await new Promise<void>((resolve) => {
         this.#onJobFree = resolve;
       });
     }
-    if (planned.plan.kind === 'fetch' && files.limits.reached) this.#drain(files.limits.reached);
+    if (planned.plan.kind === 'fetch' && fileDeps.limits.reachedError) this.#drain(fileDeps.limits.reachedError);
     if (this.#isStopped) return;
     this.#usingJob.add(planned);
     const releaseJob = () => {
@@ -147,7 +147,7 @@ export class Batch {
       this.#stopRule.record(undefined);
       if (bytes <= MAX_FLUSHING_BYTES) releaseJob();
     };
-    const running = carryOut(planned, files, this.#cancellation.signal, onFetched)
+    const running = carryOut(planned, fileDeps, this.#cancellation.signal, onFetched)
       .then((outcome) => this.#record(planned.item, outcome))
       .catch((error) => this.#cancel(error))
       .then(() => {

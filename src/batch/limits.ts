@@ -23,7 +23,7 @@ export class Limits implements Meter {
   }
 
   /** The error of the first limit that is reached. Undefined as long as downloads and listings may start. */
-  get reached(): FilingsError | undefined {
+  get reachedError(): FilingsError | undefined {
     const { maxBytes = Infinity, maxRequests = Infinity, stopAfter = Infinity } = this.#options;
     if (this.requests >= maxRequests) return limitError(`request limit (${grouped(maxRequests)})`);
     if (this.bytes >= maxBytes) return limitError(`download limit (${grouped(maxBytes)} bytes)`);

@@ -18,7 +18,7 @@ interface ReportSubject {
 }
 
 export class Counts {
-  readonly files = { downloaded: 0, resumed: 0, skipped: 0, planned: 0, failed: 0, unfinished: 0 };
+  readonly byResult = { downloaded: 0, resumed: 0, skipped: 0, planned: 0, failed: 0, unfinished: 0 };
   /** Number of filings that were skipped because they are in the done list. */
   done = 0;
   /** Number of filings of which no file was selected. */
@@ -36,7 +36,7 @@ export class Counts {
   permanent = 0;
 
   add({ result, bytes, error }: Outcome): void {
-    this.files[result] += 1;
+    this.byResult[result] += 1;
     if (result !== 'skipped') this.bytes += bytes;
     if (result !== 'failed' || error === undefined) return;
     if (!isTemporary(error)) this.permanent += 1;
@@ -44,8 +44,8 @@ export class Counts {
   }
 
   /** Number of ended files. */
-  get total(): number {
-    return Object.values(this.files).reduce((sum, count) => sum + count, 0);
+  get ended(): number {
+    return Object.values(this.byResult).reduce((sum, count) => sum + count, 0);
   }
 }
 
@@ -92,7 +92,7 @@ export function formatInputLine(accession: string, fileName: string | undefined,
 interface Summary extends BatchEnd {
   readonly exitCode: number;
   /** The directory of the files, as people read it. */
-  readonly place: string;
+  readonly directory: string;
   /** Milliseconds. */
   readonly ms: number;
   /** Received bytes and sent requests, including those of listings. */
@@ -103,10 +103,10 @@ interface Summary extends BatchEnd {
 /** Returns the last line of `--report` without its line feed. */
 export function formatSummaryLine(counts: Counts, summary: Summary, time: string): string {
   const { notStarted, exitCode, ms, bytes, requests, stoppedBy } = summary;
-  const { files, done, unmatched, retries } = counts;
+  const { byResult, done, unmatched, retries } = counts;
   const retryAt = stoppedBy?.retryAt ?? counts.retryAt;
   const members = {
-    ...{ ...files, done, unmatched, not_started: notStarted ?? null },
+    ...{ ...byResult, done, unmatched, not_started: notStarted ?? null },
     ...{ bytes, requests, retries, ms: Math.round(ms), exit_code: exitCode },
     ...(stoppedBy && { stopped_by: stoppedBy.code }),
     ...(retryAt !== undefined && { retry_at: new Date(retryAt).toISOString() }),
@@ -115,14 +115,14 @@ export function formatSummaryLine(counts: Counts, summary: Summary, time: string
 }
 
 /** Returns `3 downloaded (1.2 MB) to mirror, 1 skipped, 2 failed; 9 requests, 12 s`. */
-export function describeBatch(counts: Counts, { notStarted, ms, requests, place }: Summary): string {
-  const { files, bytes, done, unmatched } = counts;
-  const { downloaded, resumed, skipped, planned, failed, unfinished } = files;
+export function describeBatch(counts: Counts, { notStarted, ms, requests, directory }: Summary): string {
+  const { byResult, bytes, done, unmatched } = counts;
+  const { downloaded, resumed, skipped, planned, failed, unfinished } = byResult;
   const size = bytes > 0 ? ` (${humanBytes(bytes)} as listed)` : '';
   const facts = [
     planned > 0 &&
       `${planned} would be downloaded${size} with ${planned} more ${planned === 1 ? 'request' : 'requests'}`,
-    downloaded + resumed > 0 && `${downloaded + resumed} downloaded (${humanBytes(bytes)}) to ${place}`,
+    downloaded + resumed > 0 && `${downloaded + resumed} downloaded (${humanBytes(bytes)}) to ${directory}`,
     resumed > 0 && `${resumed} of them resumed`,
     skipped > 0 && `${skipped} skipped`,
     failed > 0 && `${failed} failed`,

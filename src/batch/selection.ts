@@ -15,7 +15,7 @@ export interface SelectionOptions {
   readonly list: (accession: AccessionNumber, signal: AbortSignal) => Promise<readonly ListedFile[]>;
   readonly layout: Layout;
   /** Undefined if no option selects files. Then a line without a file name is an error. */
-  readonly isSelected: ((name: string) => boolean) | undefined;
+  readonly nameFilter: ((name: string) => boolean) | undefined;
   /** Returns whether the done list has a filing. Must be called only once for each filing, because it counts them. */
   readonly isAlreadyDone: (accession: AccessionNumber) => boolean;
   /** How many listings are requested at the same time. */
@@ -62,7 +62,7 @@ export class Selection {
   }
 
   #needsListing(line: Line): line is Entry {
-    return line.kind === 'entry' && line.file === undefined && this.#options.isSelected !== undefined;
+    return line.kind === 'entry' && line.file === undefined && this.#options.nameFilter !== undefined;
   }
 
   /** Counts the lines, and drops those of filings that are done or that an earlier line names. */
@@ -89,10 +89,10 @@ export class Selection {
   }
 
   async #list(accession: AccessionNumber): Promise<readonly Candidate[]> {
-    const { list, isSelected } = this.#options;
+    const { list, nameFilter } = this.#options;
     try {
       const listed = await list(accession, this.#signal);
-      const selected = listed.filter(({ file_name }) => isSelected?.(file_name));
+      const selected = listed.filter(({ file_name }) => nameFilter?.(file_name));
       if (selected.length === 0) return [{ kind: 'unmatched', accession, files: listed.length }];
       const filing = { accession, files: selected.length, missing: selected.length };
       return selected.map((file) => {

@@ -14,7 +14,7 @@ const MAX_FORBIDDEN = 20;
 /** What a run consists of, as a noun for messages. */
 type Unit = 'file' | 'filing';
 
-/** Finds the failure after which all other files or filings would fail as well. */
+/** Decides after which failure a run stops, because all other files or filings would fail as well. */
 export class StopRule {
   readonly #unit: Unit;
   #unreachable = 0;
@@ -51,8 +51,8 @@ export interface BatchEnd {
 }
 
 export interface BatchResult extends BatchEnd {
-  /** Number of files, or of filings if those are what the run consists of. */
-  readonly files: number;
+  /** Number of files or filings that have ended, whether or not they failed. Does not include those in `notStarted`. */
+  readonly ended: number;
   readonly failed: number;
   /** Number of failures that would come again in the next run. */
   readonly permanent: number;
@@ -71,21 +71,21 @@ export function isTemporary({ code, retryable }: FilingsError): boolean {
  * of these:
  *
  * 1. a signal
- * 2. the deadline, or the error that stopped the batch
- * 3. failed files
- * 4. a limit
+ * 2. another error that stopped the batch, such as the deadline, but not a limit
+ * 3. the number of failed files
+ * 4. a limit, such as `--max-bytes`
  *
- * Except after a signal, the others become remarks, so that none is hidden.
+ * The remaining reasons become remarks, so that none is hidden. Only the error of a signal is returned as it is.
  */
 export function batchError(result: BatchResult, unit: Unit = 'file'): FilingsError | undefined {
-  const { files, failed, permanent, stoppedBy, notStarted } = result;
+  const { ended, failed, permanent, stoppedBy, notStarted } = result;
   if (stoppedBy?.code === 'interrupted') return stoppedBy;
-  const failures = failed > 0 ? `${failed} of ${files} ${unit}s failed` : undefined;
+  const failures = failed > 0 ? `${failed} of ${ended} ${unit}s failed` : undefined;
   const rest = notStarted === undefined ? 'the rest' : counted(notStarted, unit);
   const leftOver = notStarted === 0 ? undefined : `${rest} not started`;
   if (stoppedBy && (stoppedBy.code !== 'limit' || !failures)) {
-    // The error that stopped the batch is usually that of a failed file, which needs no remark of its own. A deadline is
-    // the error of no file.
+    // `failed` includes the file whose error stopped the batch, and that error needs no remark. No file is to blame for
+    // the deadline, so all failed files are others.
     const hasOtherFailures = failed > (stoppedBy.isTimeUp ? 0 : 1);
     return stoppedBy.with({
       remarks: [hasOtherFailures ? failures : undefined, leftOver].filter((remark) => remark !== undefined),

@@ -98,8 +98,9 @@ describe('--failed', () => {
     let isBroken = true;
     const { batch } = await setUp(2, (...asked) => isBroken && answering(404)(...asked));
     const { stderr } = await batch(input, [...args, '--failed', 'f', '-d', 'out']);
-    const inPlace = `-i f${layout ? ` and --layout '${layout}'` : ''} instead of ACCESSION `;
-    expect(stderr).toContain(`hint: to retry the failed files, run the same command with ${inPlace}`);
+    const source = layout ? 'ACCESSION and FILE' : 'ACCESSION or --input';
+    const retry = `replace ${source} with -i f${layout ? ` --layout '${layout}'` : ''}, and choose another file`;
+    expect(stderr).toContain(`hint: to retry the failed files, ${retry} for --failed`);
     isBroken = false;
     await batch(undefined, ['-i', 'f', '--failed', 'f2', '-d', 'out', ...(layout ? ['--layout', layout] : [])]);
     const direct = await batch(input, [...args, '--failed', 'f3', '-d', 'out', '--if-exists', 'skip']);

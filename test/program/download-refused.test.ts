@@ -42,7 +42,7 @@ test.for`
   ${`${A} ${B} x.htm`}                                       | ${/accession number\n +hint: for several filings/}
   ${`${A}/x.htm ${B}`}                                       | ${/is not an accession number/}
   ${'-i missing --all'}                                      | ${/--input missing: no such file/}
-  ${`${A} a b -o x`}                                         | ${/--output takes exactly one/}
+  ${`${A} a b -o x`}                                         | ${/--output requires exactly one FILE/}
   ${`${ONE} -o x -d out`}                                    | ${/--output/}
   ${`${ONE} -o here`}                                        | ${/--output must be a file\n +hint: .*--directory here\n/}
   ${`${ONE} -o new/`}                                        | ${/--output must be a file\n +hint: .* --directory new\/\n/}

@@ -19,8 +19,8 @@ test.each`
     const limits = new Limits(options, () => now);
     Object.assign(limits, { requests, bytes });
     now += ms;
-    expect(limits.reached?.message).toBe(reached);
-    if (reached) expect(limits.reached).toMatchObject({ code: 'limit', exitStatus: 10, stopsRun: true });
+    expect(limits.reachedError?.message).toBe(reached);
+    if (reached) expect(limits.reachedError).toMatchObject({ code: 'limit', exitStatus: 10, stopsRun: true });
   },
 );
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { parseLayout } from '../../src/batch/layout.ts';
-import { type Order, readOrder } from '../../src/commands/download/order.ts';
+import { type DownloadArguments, parseArguments } from '../../src/commands/download/arguments.ts';
 import { createTargetFinder } from '../../src/commands/download/targets.ts';
 import { resolveTypedPath, splitPath } from '../../src/paths.ts';
 import { parseAccession } from '../../src/service/accession.ts';
@@ -34,8 +34,8 @@ describe('the place of a file', () => {
   const options = { ifExists: undefined, sha256: undefined, checksums: false, dryRun: false };
   const targetOn = (place: typeof WINDOWS, directory: string) => {
     const layout = parseLayout('{accession_no}/{file_name}', place.platform);
-    const order = { directory, layout, options } as unknown as Order;
-    return createTargetFinder(order, place)({ path: `${A}/a.htm`, accession: A });
+    const args = { directory, layout, options } as unknown as DownloadArguments;
+    return createTargetFinder(args, place)({ path: `${A}/a.htm`, accession: A });
   };
 
   test.each`
@@ -55,25 +55,25 @@ describe('the place of a file', () => {
 
 describe('--output', () => {
   const options = { all: false, include: [], exclude: [], query: [] };
-  const orderOf = (output: string, platform: string) =>
-    readOrder(['0001234567-24-000001', 'a.htm'], { ...options, output } as never, { platform });
+  const parseOutput = (output: string, platform: string) =>
+    parseArguments(['0001234567-24-000001', 'a.htm'], { ...options, output } as never, { platform });
 
   test.each(['a?.htm', 'C:\\x\\a|b', 'a.htm:stream', 'a.htm::$DATA', 'con', 'x\\aux.htm', 'a.'])(
     'cannot be on Windows %j, which is no name of a file there',
     (output) => {
       const refused = expect.objectContaining({ code: 'usage', message: expect.stringContaining('Windows does not') });
-      expect(() => orderOf(output, 'win32')).toThrow(refused);
-      expect(orderOf(output, 'linux').output).toBe(output);
+      expect(() => parseOutput(output, 'win32')).toThrow(refused);
+      expect(parseOutput(output, 'linux').output).toBe(output);
     },
   );
 
   test.each(['-', 'NUL', 'a.htm', '..\\a.htm', 'D:\\x\\a.htm', 'x/a.htm'])('can be on Windows %j', (output) => {
-    expect(orderOf(output, 'win32').output).toBe(output);
+    expect(parseOutput(output, 'win32').output).toBe(output);
   });
 
   test('is a directory on Windows if it ends in a backslash', () => {
-    expect(() => orderOf('x\\', 'win32')).toThrow('--output must be a file');
-    expect(orderOf('x\\', 'linux').output).toBe('x\\');
+    expect(() => parseOutput('x\\', 'win32')).toThrow('--output must be a file');
+    expect(parseOutput('x\\', 'linux').output).toBe('x\\');
   });
 });
 

@@ -1,6 +1,6 @@
 // The default of --if-exists: an existing file is skipped only where nothing but files of its filing are ever placed.
 import { expect, test } from 'vitest';
-import { readOrder } from '../../src/commands/download/order.ts';
+import { parseArguments } from '../../src/commands/download/arguments.ts';
 import { createTargetFinder } from '../../src/commands/download/targets.ts';
 import { parseAccession } from '../../src/service/accession.ts';
 
@@ -28,9 +28,9 @@ test.each`
   'below $directory with the layout $layout and --if-exists $ifExists: $expected',
   ({ directory, layout, ifExists, expected }) => {
     const options = { all: true, include: [], exclude: [], query: [], directory, layout, ifExists };
-    const order = readOrder([A], options as never, { platform: 'linux' });
-    const { path = '' } = order.layout.pathFor(A, 'a.htm');
-    const target = createTargetFinder(order, { cwd: '/work', platform: 'linux' })({
+    const args = parseArguments([A], options as never, { platform: 'linux' });
+    const { path = '' } = args.layout.pathFor(A, 'a.htm');
+    const target = createTargetFinder(args, { cwd: '/work', platform: 'linux' })({
       path,
       accession: parseAccession(A),
     });

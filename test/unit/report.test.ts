@@ -51,7 +51,7 @@ test.each`
 
 test('the summary counts each file once and only the bytes of downloaded files', () => {
   const counts = new Counts();
-  const end = { notStarted: 2, stoppedBy: undefined, exitCode: 7, place: 'out', ms: 3200, bytes: 200, requests: 4 };
+  const end = { notStarted: 2, stoppedBy: undefined, exitCode: 7, directory: 'out', ms: 3200, bytes: 200, requests: 4 };
   counts.add(outcome({ result: 'skipped', bytes: 500 }));
   expect(describeBatch(counts, { ...end, notStarted: 0 })).toBe('1 skipped; 4 requests, 3.2 s');
   counts.add(outcome());
@@ -65,7 +65,7 @@ test('the summary counts each file once and only the bytes of downloaded files',
   counts.add(outcome({ result: 'failed', error: new FilingsError('integrity', 'wrong hash') }));
   for (const _ of [1, 2]) counts.add(outcome({ result: 'failed', error: new FilingsError('usage', 'line') }));
   expect(describeBatch(counts, end)).toContain('5 failed, ');
-  expect([counts.total, counts.permanent]).toEqual([8, 3]);
+  expect([counts.ended, counts.permanent]).toEqual([8, 3]);
 });
 
 test.each`

@@ -40,7 +40,7 @@ function setUp(groups: readonly (readonly Line[])[], more: Partial<SelectionOpti
           );
         }),
       layout: parseLayout('{accession_no}/{file_name}', 'linux'),
-      isSelected: (name) => name !== 'x',
+      nameFilter: (name) => name !== 'x',
       isAlreadyDone: () => false,
       jobs: 2,
       ...more,
@@ -113,7 +113,7 @@ test('a filing is listed once, and not at all if it is done', async () => {
 
 test('a line that needs a selection is a usage error at its place, and an invalid line stays as it is', async () => {
   const bad = { kind: 'invalid', error: new FilingsError('usage', 'no'), number: 1 } as const;
-  const { items, done } = setUp([[bad, named(1, 'a'), listed(2)]], { isSelected: undefined });
+  const { items, done } = setUp([[bad, named(1, 'a'), listed(2)]], { nameFilter: undefined });
   await done;
   expect(items).toEqual([' invalid', '1a file', ' invalid']);
 });

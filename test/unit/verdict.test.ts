@@ -3,7 +3,7 @@ import { type BatchResult, batchError, isTemporary, StopRule } from '../../src/b
 import { type ErrorCode, FilingsError } from '../../src/errors.ts';
 
 const result = (more: Partial<BatchResult> = {}): BatchResult => ({
-  files: 5,
+  ended: 5,
   failed: 0,
   permanent: 0,
   stoppedBy: undefined,

@@ -1,6 +1,6 @@
-// Checks the arguments and options of `download` and turns them into an order: what to download, and where to. This
-// happens before anything is opened or requested, because an invalid command line must have no effect. A usage error
-// names the command that was probably meant, where possible.
+// Checks the arguments and options of `download`, and works out what to download and where to. This happens before
+// anything is opened or requested, because an invalid command line must have no effect. Where possible, the hint of a
+// usage error shows the command that was probably meant.
 import { type Layout, parseLayout } from '../../batch/layout.ts';
 import { NameCheck } from '../../batch/name-check.ts';
 import { isDirectoryEntryName } from '../../disk/file-name.ts';
@@ -18,12 +18,12 @@ import type { OPTIONS } from './spec.ts';
 
 type Options = Values<typeof OPTIONS>;
 
-export interface Order {
-  /** Each accession number once: exactly one if files are named, none with `--input`. */
+export interface DownloadArguments {
+  /** Without duplicates. Exactly one if files are named, none with `--input`. */
   readonly accessions: readonly AccessionNumber[];
   readonly fileNames: readonly string[];
   /** Undefined without `--all`, `--include` and `--exclude`. */
-  readonly isSelected: ((name: string) => boolean) | undefined;
+  readonly nameFilter: ((name: string) => boolean) | undefined;
   /** `-` for stdout, even if the option was `/dev/stdout`. */
   readonly output: string | undefined;
   readonly directory: string;
@@ -36,7 +36,11 @@ export interface Order {
 }
 
 /** Throws `usage`. */
-export function readOrder(args: readonly string[], options: Options, { platform }: Pick<World, 'platform'>): Order {
+export function parseArguments(
+  rawArgs: readonly string[],
+  options: Options,
+  { platform }: Pick<World, 'platform'>,
+): DownloadArguments {
   const { all, include, exclude, input, output, directory = '.' } = options;
   const hasSelection = all || include.length > 0 || exclude.length > 0;
   const isBatch = hasSelection || input !== undefined;
@@ -45,11 +49,11 @@ export function readOrder(args: readonly string[], options: Options, { platform 
   if (all && include.length > 0) {
     throw usage('--all cannot be used with --include', 'omit --all to download only the files that match');
   }
-  const { accessions, fileNames } = parseNames(args, hasSelection);
-  const order: Order = {
+  const { accessions, fileNames } = parseNames(rawArgs, hasSelection);
+  const args: DownloadArguments = {
     accessions,
     fileNames,
-    isSelected: hasSelection ? filter : undefined,
+    nameFilter: hasSelection ? filter : undefined,
     output: normalizeStdout(output),
     directory,
     // With --output the file name is only sent to the service, so it may be anything.
@@ -58,21 +62,24 @@ export function readOrder(args: readonly string[], options: Options, { platform 
     isSingleFile: input === undefined && fileNames.length === 1,
     options,
   };
-  requireFiles(order);
-  requireCompatibleOptions(order, platform);
-  if (output === undefined) requireSafeNames(order);
+  requireFiles(args);
+  requireCompatibleOptions(args, platform);
+  if (output === undefined) requireSafeNames(args);
   refuseSharedStream('stdout', [
-    order.output === '-' && '--output -',
-    order.report === '-' ? '--report -' : options.dryRun && '--dry-run',
+    args.output === '-' && '--output -',
+    args.report === '-' ? '--report -' : options.dryRun && '--dry-run',
   ]);
-  return order;
+  return args;
 }
 
-/** `ACCESSION...` if files are selected from listings, otherwise `ACCESSION FILE...`. Throws `usage`. */
+/**
+ * Parses `ACCESSION...` if files are selected from listings, otherwise `ACCESSION FILE...`. Returns file names although
+ * files are selected if an argument is not an accession number: `requireFiles` refuses them with a hint. Throws `usage`.
+ */
 function parseNames(
   [first, ...names]: readonly string[],
   hasSelection: boolean,
-): Pick<Order, 'accessions' | 'fileNames'> {
+): Pick<DownloadArguments, 'accessions' | 'fileNames'> {
   if (first === undefined) return { accessions: [], fileNames: [] };
   const accession = parseAccession(first);
   const others = names.flatMap((name) => asAccession(name) ?? []);
@@ -88,7 +95,7 @@ function normalizeStdout(path: string | undefined): string | undefined {
 }
 
 /** Throws `usage` unless the arguments or `--input` say which files to download. */
-function requireFiles({ accessions: [accession], fileNames, isSelected, options }: Order): void {
+function requireFiles({ accessions: [accession], fileNames, nameFilter, options }: DownloadArguments): void {
   const { input } = options;
   if (input !== undefined && accession !== undefined) {
     throw usage('--input cannot be used with ACCESSION');
@@ -97,42 +104,47 @@ function requireFiles({ accessions: [accession], fileNames, isSelected, options 
   if (accession === undefined) {
     throw usage('download: ACCESSION is missing', 'name a filing and its files, or use --input FILE; see --help');
   }
-  if (fileNames.length > 0 && isSelected) {
+  if (fileNames.length > 0 && nameFilter) {
     const hint = options.all
       ? 'omit --all or the file names'
       : "quote the pattern, or the shell expands it: --include 'ex*'";
     throw usage('FILE cannot be used with --all, --include or --exclude', hint);
   }
-  if (fileNames.length > 0 || isSelected) return;
+  if (fileNames.length > 0 || nameFilter) return;
   throw usage(
     `${accession}: no files selected`,
     `name files, or add --all or --include GLOB; to see the names: filings list ${accession}`,
   );
 }
 
-/** Throws `usage` if an option needs exactly one file or `--input`, or if `--output` cannot be a file. */
-function requireCompatibleOptions(order: Order, platform: string): void {
-  const { fileNames, isSingleFile, output } = order;
-  const { input, failed, done, sha256 } = order.options;
+/**
+ * Throws `usage` if an option is used without the FILE or the `--input` that it requires, or if the path of an option
+ * cannot be a file.
+ */
+function requireCompatibleOptions(args: DownloadArguments, platform: string): void {
+  const { isSingleFile, output } = args;
+  const { input, failed, done, sha256 } = args.options;
   const singleFileOption = output !== undefined ? '--output' : sha256 !== undefined ? '--sha256' : undefined;
   if (singleFileOption !== undefined && !isSingleFile) {
-    const message = `${singleFileOption} takes exactly one file: ${fileNames.length} are named`;
-    throw usage(message, 'download one file at a time, or several to a directory: --directory DIR');
+    const hint = 'download one file at a time, or several to a directory: --directory DIR';
+    throw usage(`${singleFileOption} requires exactly one FILE`, hint);
   }
   if (done !== undefined && input === undefined) throw usage('--done requires --input');
   if (failed === '-') throw usage('--failed must be a file');
   if (done === '-') throw usage('--done must be a file');
   if (output === undefined || output === '-') return;
   if (withSlashes(output, platform).endsWith('/')) throw outputIsDirectory(output);
+  // Only the last segment is checked, so the real working directory is not needed.
   const path = resolveTypedPath(output, { cwd: '/', platform });
   const name = pathModule(platform).basename(path);
   if (hasPartSuffix(name)) throw usage(`--output ${output}: the program uses this ending for its own temporary files`);
+  // Windows opens a device for a name such as `con`, and a hidden stream of the file `a` for `a:b`.
   if (isNullDevice(path) || platform !== 'win32' || isDirectoryEntryName(name, platform)) return;
   throw usage(`--output ${output}: Windows does not allow the name '${name}' for a file`);
 }
 
 /** Throws `usage` if a file name is an accession number, or is refused as the name of a file on disk. */
-function requireSafeNames({ accessions: [accession], fileNames, layout }: Order): void {
+function requireSafeNames({ accessions: [accession], fileNames, layout }: DownloadArguments): void {
   const filing = fileNames.find(asAccession);
   if (filing !== undefined) {
     const hint = 'for several filings, omit FILE and add --all or --include GLOB';

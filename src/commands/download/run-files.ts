@@ -1,7 +1,7 @@
 // Protects the files that a run itself uses: its report and lists, its input, the config file, and the files that hold
-// its key or token. No two of them may be the same file, and no download may replace one, because the service chooses
-// the names of downloads. Two paths are treated as the same file if they are equal after symbolic links are resolved
-// and names are folded, because the file system may ignore case.
+// its key or token. No two of them may be the same file. And no download may replace one of them, which could happen
+// because the service chooses the names of the files in a listing. Two paths are treated as the same file if they are
+// equal after symbolic links are resolved and names are folded, because the file system may ignore case.
 import { readlink, realpath, stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { SUMS_NAME } from '../../checksums/format.ts';
@@ -11,60 +11,61 @@ import { resolveTypedPath } from '../../paths.ts';
 import type { ResolvedSettings } from '../../settings/resolve.ts';
 import { listCredentialFiles } from '../../settings/settings.ts';
 import type { World } from '../../world.ts';
-import { type Order, outputIsDirectory } from './order.ts';
+import { type DownloadArguments, outputIsDirectory } from './arguments.ts';
 
 /** Linux follows at most this many symbolic links in one path: path_resolution(7). */
 const MAX_LINKS = 40;
 
 /**
- * Checks the files of the run, and returns a function that returns the error for a download to the path of one of them.
- * Throws `usage` if two options mean the same file, or if a file that the arguments name would replace one.
+ * Throws `usage` if two options mean the same file, or if a FILE of the arguments would replace a file of the run.
+ * Returns the `findRunFileError` of `FileDeps`, which checks the path of each download in the same way.
  */
-export async function protectRunFiles(order: Order, resolved: ResolvedSettings, world: World) {
-  const { output, report, options } = order;
+export async function checkRunFiles(args: DownloadArguments, resolved: ResolvedSettings, world: World) {
+  const { output, report, options } = args;
   const { input, failed, done } = options;
-  await requireFileOrNothing(order, world);
-  /** What the user calls each file, such as `--report`, by its folded path. */
-  const owners = new Map<string, string>();
-  const requireUnused = async (owner: string, path: string) => {
+  await refuseWrongFileTypes(args, world);
+  /** What messages call each file, such as `--report`, by its folded path. */
+  const labels = new Map<string, string>();
+  const requireUnused = async (label: string, path: string) => {
     const foldedPath = await foldRealPath(path);
-    const hint = `choose another file for ${owner}`;
-    // Refused in every directory, because the directories of the layout are not known yet.
+    const hint = `choose another file for ${label}`;
+    // Refused in every directory, because it is not known yet which directories the downloads go to.
     if (options.checksums && basename(foldedPath) === foldName(SUMS_NAME)) {
-      throw new FilingsError('usage', `${owner} cannot be named SHA256SUMS: --checksums writes files of that name`, {
+      throw new FilingsError('usage', `${label} cannot be named SHA256SUMS: --checksums writes files of that name`, {
         hint,
       });
     }
-    const other = owners.get(foldedPath);
+    const other = labels.get(foldedPath);
     if (other !== undefined && !(await isCharacterDevice(path))) {
-      throw new FilingsError('usage', `${other} and ${owner} are the same file`, { hint });
+      throw new FilingsError('usage', `${other} and ${label} are the same file`, { hint });
     }
     return foldedPath;
   };
-  const protect = async (owner: string, path: string) => owners.set(await requireUnused(owner, path), owner);
+  const protect = async (label: string, path: string) => labels.set(await requireUnused(label, path), label);
   const { configPath, settings } = resolved;
   if (configPath !== undefined) await protect('the config file', resolve(world.cwd, configPath));
   for (const path of listCredentialFiles(settings)) await protect('the key or token file', resolve(world.cwd, path));
   for (const [name, path] of Object.entries({ input, report, failed, done })) {
     if (path !== undefined && path !== '-') await protect(`--${name}`, resolveTypedPath(path, world));
   }
-  // It is not an owner: it is the path of the download itself.
+  // Not protected, because the download itself is written there. It must still not be one of the files above.
   if (output !== undefined && output !== '-') await requireUnused('--output', resolveTypedPath(output, world));
 
-  const directory = resolve(world.cwd, output === undefined ? order.directory : dirname(output));
+  const directory = resolve(world.cwd, output === undefined ? args.directory : dirname(output));
   const foldedDirectory = await foldRealPath(directory);
   /** `code` is `integrity` for a name from the service or the input, and `usage` for one from the arguments. */
   const findError = (path: string, displayPath: string, code: 'integrity' | 'usage' = 'integrity') => {
-    if (owners.size === 0) return undefined;
+    if (labels.size === 0) return undefined;
     // Only the directory is resolved, once. A symbolic link below it is refused before anything is written.
-    const owner = owners.get(foldedDirectory + foldName(path.slice(directory.length)));
-    if (owner === undefined) return undefined;
-    const hint = `choose another directory, or another file for ${owner}`;
-    return new FilingsError(code, `it is the same file as ${owner}`, { subject: { path: displayPath }, hint });
+    const label = labels.get(foldedDirectory + foldName(path.slice(directory.length)));
+    if (label === undefined) return undefined;
+    const hint = `choose another directory, or another file for ${label}`;
+    return new FilingsError(code, `it is the same file as ${label}`, { subject: { path: displayPath }, hint });
   };
-  const [accession = ''] = order.accessions;
-  for (const name of output === undefined ? order.fileNames : []) {
-    const { path = '' } = order.layout.pathFor(accession, name);
+  // Arguments that name files have exactly one accession number.
+  const [accession = ''] = args.accessions;
+  for (const name of output === undefined ? args.fileNames : []) {
+    const { path = '' } = args.layout.pathFor(accession, name);
     const error = findError(join(directory, path), name, 'usage');
     if (error) throw error;
   }
@@ -75,7 +76,7 @@ export async function protectRunFiles(order: Order, resolved: ResolvedSettings, 
  * Throws `usage` if `--output` is a directory, or if `--failed` exists and is not a regular file: it is written by a
  * rename, which would replace a device or a pipe.
  */
-async function requireFileOrNothing({ output, options: { failed } }: Order, world: World): Promise<void> {
+async function refuseWrongFileTypes({ output, options: { failed } }: DownloadArguments, world: World): Promise<void> {
   const readStats = (path: string | undefined) =>
     path === undefined || path === '-' ? undefined : stat(resolveTypedPath(path, world)).catch(() => undefined);
   if (output !== undefined && (await readStats(output))?.isDirectory()) throw outputIsDirectory(output);

@@ -18,8 +18,8 @@ import { resolveSettings } from '../../settings/resolve.ts';
 import type { Invocation } from '../../spec/command.ts';
 import { shellWord } from '../../text.ts';
 import type { World } from '../../world.ts';
-import { type Order, readOrder } from './order.ts';
-import { protectRunFiles } from './run-files.ts';
+import { type DownloadArguments, parseArguments } from './arguments.ts';
+import { checkRunFiles } from './run-files.ts';
 import type { OPTIONS } from './spec.ts';
 import { createTargetFinder, findCommonDirectory, findStream, openOutputs } from './targets.ts';
 
@@ -27,31 +27,35 @@ import { createTargetFinder, findCommonDirectory, findStream, openOutputs } from
 const SIGPIPE = 13;
 
 interface Run {
-  readonly order: Order;
+  readonly args: DownloadArguments;
   readonly session: Session;
-  readonly files: FileDeps;
+  readonly fileDeps: FileDeps;
   readonly outputs: Awaited<ReturnType<typeof openOutputs>>;
   readonly recorder: Recorder;
   readonly world: World;
 }
 
-export async function run({ args, options, flags }: Invocation<typeof OPTIONS>, world: World): Promise<number> {
-  const order = readOrder(args, options, world);
+export async function run(
+  { args: rawArgs, options, flags }: Invocation<typeof OPTIONS>,
+  world: World,
+): Promise<number> {
+  const args = parseArguments(rawArgs, options, world);
   const { dryRun, limitRate } = options;
   const resolved = await resolveSettings(flags, world);
-  const findRunFileError = await protectRunFiles(order, resolved, world);
+  const findRunFileError = await checkRunFiles(args, resolved, world);
   const limits = new Limits(dryRun ? {} : options, world.monotonic);
   const stdinUser = options.input === '-' ? '--input -' : undefined;
-  const writesStdout = order.output === '-' || order.report === '-' || dryRun;
+  const writesStdout = args.output === '-' || args.report === '-' || dryRun;
   const session = await openSession(flags, world, { stdinUser, writesStdout, meter: limits, resolved });
   try {
     const directories = new Directories(world);
-    if (order.output === undefined && !dryRun)
-      await directories.prepare({ directory: resolve(world.cwd, order.directory), below: '.' });
-    const files: FileDeps = {
-      findTarget: createTargetFinder(order, world),
+    // Creates the directory before anything is requested. The downloads get it from `directories` again.
+    if (args.output === undefined && !dryRun)
+      await directories.prepare({ directory: resolve(world.cwd, args.directory), below: '.' });
+    const fileDeps: FileDeps = {
+      findTarget: createTargetFinder(args, world),
       findRunFileError,
-      stream: await findStream(order, world),
+      stream: await findStream(args, world),
       fetching: { client: session.client, directories, monotonic: world.monotonic },
       checksums: options.checksums && !dryRun ? new ChecksumFiles() : undefined,
       limits,
@@ -60,18 +64,19 @@ export async function run({ args, options, flags }: Invocation<typeof OPTIONS>, 
       counts: new Counts(),
       isDryRun: dryRun,
     };
-    const outputs = await openOutputs(order, session, world);
+    const outputs = await openOutputs(args, session, world);
     const recorder = new Recorder({
       ...outputs,
-      counts: files.counts,
+      counts: fileDeps.counts,
       hasFailedList: options.failed !== undefined,
-      flushChecksums: async () => files.checksums?.flush(),
+      flushChecksums: async () => fileDeps.checksums?.flush(),
       progress: session.progress,
-      printsFiles: !dryRun && (order.isSingleFile || session.settings.verbose),
-      singleTarget: order.isSingleFile ? 'file' : order.accessions.length === 1 ? 'filing' : undefined,
+      printsFiles: !dryRun && (args.isSingleFile || session.settings.verbose),
+      singleTarget: args.isSingleFile ? 'file' : args.accessions.length === 1 ? 'filing' : undefined,
       world,
     });
-    const error = await downloadAll({ order, session, files, outputs, recorder, world });
+    const error = await downloadAll({ args, session, fileDeps, outputs, recorder, world });
+    // A limit that the user set is no failure, so --quiet leaves out its message. The exit status still tells.
     if (error?.code === 'limit' && session.settings.quiet) return error.exitStatus;
     if (error) throw error;
     return 0;
@@ -93,8 +98,8 @@ function isClosedPipe(error: unknown): boolean {
  * failure to write if there is no earlier error.
  */
 async function downloadAll(run: Run): Promise<FilingsError | undefined> {
-  const { order, session, recorder, world } = run;
-  const { failed, dryRun } = order.options;
+  const { args, session, recorder, world } = run;
+  const { failed, dryRun } = args.options;
   const error = await runBatch(run).catch(async (failure) => {
     await recorder.close().catch(() => {});
     throw failure;
@@ -104,8 +109,9 @@ async function downloadAll(run: Run): Promise<FilingsError | undefined> {
     if (failed === undefined || dryRun) return error;
     // The list is written only now, because this run may be reading the old list through a pipe.
     await replaceFile(resolve(world.cwd, failed), recorder.failedList, world, { mode: 0o666 });
-    // Suggests a retry only if the list has a line that is not a comment. Invalid lines of the input are comments.
-    return error && /^[^#\n]/m.test(recorder.failedList) ? withRetryHint(error, failed, order) : error;
+    // Suggests a retry only if the list has something to retry. An invalid line of the input is in it as a comment,
+    // which begins with `#`.
+    return error && /^[^#\n]/m.test(recorder.failedList) ? withRetryHint(error, failed, args) : error;
   } catch (failure) {
     // This failure must not hide the earlier error. If the codes are equal, the cause is probably the same full disk.
     if (error === undefined || !(failure instanceof FilingsError)) throw failure;
@@ -114,26 +120,30 @@ async function downloadAll(run: Run): Promise<FilingsError | undefined> {
   }
 }
 
-function withRetryHint(error: FilingsError, failed: string, { fileNames, layout, output }: Order): FilingsError {
+function withRetryHint(
+  error: FilingsError,
+  failed: string,
+  { fileNames, layout, output }: DownloadArguments,
+): FilingsError {
   if (output !== undefined) return error;
-  const place = fileNames.length > 0 ? ` and --layout ${shellWord(layout.template)}` : '';
-  const source = fileNames.length > 0 ? 'ACCESSION and FILE' : 'ACCESSION or the input';
-  const retry = `to retry the failed files, run the same command with -i ${shellWord(failed)}${place} instead of ${source}, and with another --failed file`;
+  const layoutOption = fileNames.length > 0 ? ` --layout ${shellWord(layout.template)}` : '';
+  const source = fileNames.length > 0 ? 'ACCESSION and FILE' : 'ACCESSION or --input';
+  const retry = `to retry the failed files, replace ${source} with -i ${shellWord(failed)}${layoutOption}, and choose another file for --failed`;
   return error.with({ hint: error.stopsRun && error.hint !== undefined ? `${error.hint}; ${retry}` : retry });
 }
 
 /** Runs the batch and prints its summary. Returns the error of the run. */
 async function runBatch(run: Run): Promise<FilingsError | undefined> {
-  const { order, session, files, recorder, world } = run;
-  const { options, isSingleFile, fileNames, output, layout } = order;
-  const { progress, limits, counts } = files;
+  const { args, session, fileDeps, recorder, world } = run;
+  const { options, isSingleFile, fileNames, output, layout } = args;
+  const { progress, limits, counts } = fileDeps;
   const startedAt = world.monotonic();
-  const { lines, close } = openLines(order, world, progress);
+  const { lines, close } = openLines(args, world, progress);
   const selection = createSelectionOptions(run, lines);
-  const batch = new Batch({ selection, files, recorder, signal: session.signal, world });
-  if (!isSingleFile) showBatchProgress(batch, files);
+  const batch = new Batch({ selection, fileDeps, recorder, signal: session.signal, world });
+  if (!isSingleFile) showBatchProgress(batch, fileDeps);
   const end = await batch.run().finally(close);
-  counts.resumableBytes = files.fetching.directories.keptBytes;
+  counts.resumableBytes = fileDeps.fetching.directories.keptBytes;
   const error = decideRunError(end, run);
   if (isSingleFile && !options.dryRun) {
     if (counts.resumableBytes > 0) progress.note(`${fileNames[0]}: ${describeResumable(counts.resumableBytes)}`);
@@ -141,8 +151,8 @@ async function runBatch(run: Run): Promise<FilingsError | undefined> {
   }
   const { bytes, requests } = limits;
   const ms = world.monotonic() - startedAt;
-  const place = findCommonDirectory(order, world);
-  const summary = { ...end, exitCode: error?.exitStatus ?? 0, place, ms, bytes, requests };
+  const directory = findCommonDirectory(args, world);
+  const summary = { ...end, exitCode: error?.exitStatus ?? 0, directory, ms, bytes, requests };
   recorder.write((time) => formatSummaryLine(counts, summary, time));
   progress.note(describeBatch(counts, summary));
   if (options.dryRun && fileNames.length > 0 && output === undefined)
@@ -150,15 +160,16 @@ async function runBatch(run: Run): Promise<FilingsError | undefined> {
   return error;
 }
 
-/** Returns the lines of `--input`, or the arguments as lines, and a function that closes the input. */
+/** Returns the lines of `--input`, or the arguments as if they were lines, and a function that closes the input. */
 function openLines(
-  { options, accessions, fileNames, isSelected }: Order,
+  { options, accessions, fileNames, nameFilter }: DownloadArguments,
   world: World,
   { note, warn }: Session['progress'],
 ) {
   async function* argumentLines(): AsyncGenerator<readonly Line[]> {
-    const files = isSelected ? [undefined] : fileNames;
-    yield accessions.flatMap((accession) => files.map((file) => ({ kind: 'entry', accession, file })));
+    // An entry without a file is a whole filing, which is then listed.
+    const names = nameFilter ? [undefined] : fileNames;
+    yield accessions.flatMap((accession) => names.map((file) => ({ kind: 'entry', accession, file })));
   }
   if (options.input === undefined) return { lines: argumentLines(), close() {} };
   const stream = openInput(options.input, world, note);
@@ -166,7 +177,7 @@ function openLines(
 }
 
 function createSelectionOptions(
-  { order, session, files: { limits, counts }, outputs: { done } }: Run,
+  { args, session, fileDeps: { limits, counts }, outputs: { done } }: Run,
   lines: AsyncIterable<readonly Line[]>,
 ): SelectionOptions {
   const onRetry = () => {
@@ -174,12 +185,12 @@ function createSelectionOptions(
   };
   return {
     lines,
-    isSelected: order.isSelected,
-    layout: order.layout,
+    nameFilter: args.nameFilter,
+    layout: args.layout,
     jobs: session.settings.jobs,
     async list(accession, stop) {
-      if (limits.reached) throw limits.reached;
-      return (await listFiles(session, accession, order.options.query, stop, onRetry)).files;
+      if (limits.reachedError) throw limits.reachedError;
+      return (await listFiles(session, accession, args.options.query, stop, onRetry)).files;
     },
     isAlreadyDone(accession) {
       if (!done?.has(accession)) return false;
@@ -194,18 +205,24 @@ function showBatchProgress({ tally }: Batch, { progress, counts }: FileDeps): vo
     const total = tally.hasInputEnded && tally.pending === 0 ? tally.files : undefined;
     // For a single file, its own bar is enough.
     if (total === 1) return undefined;
-    const { skipped, failed } = counts.files;
+    const { skipped, failed } = counts.byResult;
     const allBytes = total !== undefined && tally.unsized === 0 ? tally.bytes : undefined;
-    return { files: counts.total, total, skipped, failed, endedBytes: counts.endedBytes, allBytes };
+    return { files: counts.ended, total, skipped, failed, endedBytes: counts.endedBytes, allBytes };
   });
 }
 
-/** A run for one file or filing ends with its own error, unless a signal or the deadline stopped the run. */
-function decideRunError(end: BatchEnd, { order: { options }, recorder, files }: Run): FilingsError | undefined {
+/**
+ * Returns the error of the run. If the run is for one file or filing, that is the error of this file or filing instead of
+ * `1 of 1 files failed`. But if a signal or the deadline has stopped the run, it is the error of the signal or deadline.
+ */
+function decideRunError(
+  end: BatchEnd,
+  { args: { options }, recorder, fileDeps: { counts } }: Run,
+): FilingsError | undefined {
   if (options.dryRun && isClosedPipe(end.stoppedBy)) return undefined;
   if (recorder.singleError && end.stoppedBy?.isTimeUp !== true) return recorder.singleError;
-  const { downloaded, resumed, failed } = files.counts.files;
-  const error = batchError({ ...end, files: files.counts.total, failed, permanent: files.counts.permanent });
+  const { downloaded, resumed, failed } = counts.byResult;
+  const error = batchError({ ...end, ended: counts.ended, failed, permanent: counts.permanent });
   if (error?.code !== 'limit') return error;
   // The next run stops at the same file if this one completed none, or if --if-exists overwrite makes it start over.
   const isStuck = downloaded + resumed === 0 || options.ifExists === 'overwrite';

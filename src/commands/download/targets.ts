@@ -12,14 +12,14 @@ import type { Session } from '../../session/session.ts';
 import { isStreamPath, pathWriter, stdoutWriter } from '../../stdio/byte-writer.ts';
 import type { DiskTarget, StreamTarget } from '../../transfer/download.ts';
 import type { World } from '../../world.ts';
-import type { Order } from './order.ts';
+import type { DownloadArguments } from './arguments.ts';
 
-/** Returns a function that returns the target of a file: `--output`, or its path in `--directory` by the layout. */
+/** The returned function finds the target of a file: `--output`, or a path below `--directory` that the layout gives. */
 export function createTargetFinder(
-  order: Order,
+  args: DownloadArguments,
   { cwd, platform }: Pick<World, 'cwd' | 'platform'>,
 ): (file: Pick<FileItem, 'path' | 'accession'>) => DiskTarget {
-  const { output, directory, options } = order;
+  const { output, directory, options } = args;
   const { sha256, checksums: writesChecksums, dryRun: isDryRun } = options;
   const paths = pathModule(platform);
   if (output !== undefined) {
@@ -29,16 +29,17 @@ export function createTargetFinder(
     return () => ({ path, location, displayPath: output, ifExists, sha256, writesChecksums, isDryRun });
   }
   const absolute = paths.resolve(cwd, directory);
+  // Not `absolute` plus a slash, because the root directory ends in one already.
   const prefix = paths.join(absolute, '/');
-  const typed = paths.join(directory, '/');
-  const displayPrefix = typed === paths.join('.', '/') ? '' : typed;
-  const directoryFiling = findFiling(splitPath(absolute, platform));
+  const displayDirectory = paths.join(directory, '/');
+  const displayPrefix = displayDirectory === paths.join('.', '/') ? '' : displayDirectory;
+  const directoryAccession = findAccession(splitPath(absolute, platform));
   // The object has no spread, because V8 takes ten times as long for one, and there may be a million files.
   return ({ path, accession }) => {
     const native = nativePath(path, platform);
     // Only files of this filing are ever placed in its own directory. Elsewhere, an existing file may belong to another
     // filing or to the user, so it is compared.
-    const isOwnDirectory = (findFiling(path.split('/')) ?? directoryFiling) === accession;
+    const isOwnDirectory = (findAccession(path.split('/')) ?? directoryAccession) === accession;
     return {
       path: prefix + native,
       displayPath: displayPrefix + native,
@@ -51,21 +52,28 @@ export function createTargetFinder(
   };
 }
 
-/** Returns the deepest directory that all files of the run share, for the summary. */
-export function findCommonDirectory({ directory, layout, accessions }: Order, { platform }: Pick<World, 'platform'>) {
-  const [accession] = accessions;
-  const { path = '' } = accessions.length === 1 ? layout.pathFor(`${accession}`, 'a') : {};
+/** Returns the deepest directory that all files of the run are known to share, for the summary. */
+export function findCommonDirectory(
+  { directory, layout, accessions }: DownloadArguments,
+  { platform }: Pick<World, 'platform'>,
+) {
+  const [accession, ...others] = accessions;
+  // `a` stands for the name of any file.
+  const { path = '' } = accession !== undefined && others.length === 0 ? layout.pathFor(accession, 'a') : {};
   const paths = pathModule(platform);
   return paths.join(directory, paths.dirname(nativePath(path, platform)));
 }
 
 /** Returns the last accession number among the segments of a path. */
-function findFiling(segments: readonly string[]): AccessionNumber | undefined {
+function findAccession(segments: readonly string[]): AccessionNumber | undefined {
   return asAccession(segments.findLast(asAccession) ?? '');
 }
 
 /** Returns the stream if `--output` is stdout, a device or a FIFO. Returns undefined for a regular file. */
-export async function findStream({ output, options }: Order, world: World): Promise<StreamTarget | undefined> {
+export async function findStream(
+  { output, options }: DownloadArguments,
+  world: World,
+): Promise<StreamTarget | undefined> {
   if (output === undefined) return undefined;
   const { sha256 } = options;
   const path = resolveTypedPath(output, world);
@@ -77,18 +85,17 @@ export async function findStream({ output, options }: Order, world: World): Prom
  * Opens the report and the done list, both or neither. Throws `local_io` if one of them cannot be opened, or if there is
  * no permission to write `--failed`, which is created only at the end.
  */
-export async function openOutputs(order: Order, session: Session, world: World) {
-  const { failed, dryRun } = order.options;
+export async function openOutputs(args: DownloadArguments, session: Session, world: World) {
+  const { failed, dryRun } = args.options;
   if (failed !== undefined && !dryRun) {
     await mapWriteErrors(`--failed ${failed}`, () => access(dirname(resolve(world.cwd, failed)), constants.W_OK));
   }
   const { signal } = session;
-  const report =
-    order.report === undefined ? undefined : await ReportFile.open('--report', order.report, world, signal);
+  const report = args.report === undefined ? undefined : await ReportFile.open('--report', args.report, world, signal);
   // With --report -, stdout has the report instead of the plan.
-  const plan = dryRun && order.report !== '-' ? await ReportFile.open('--dry-run', '-', world, signal) : undefined;
+  const plan = dryRun && args.report !== '-' ? await ReportFile.open('--dry-run', '-', world, signal) : undefined;
   try {
-    return { report, plan, done: await openDone(order, session, world) };
+    return { report, plan, done: await openDone(args, session, world) };
   } catch (error) {
     await report?.close();
     throw error;
@@ -96,7 +103,7 @@ export async function openOutputs(order: Order, session: Session, world: World) 
 }
 
 async function openDone(
-  { options, layout, directory }: Order,
+  { options, layout, directory }: DownloadArguments,
   { identity, settings: { listing }, signal }: Session,
   world: World,
 ): Promise<DoneList | undefined> {

@@ -97,7 +97,7 @@ async function printAll(
     stoppedBy = signal.reason;
   }
   const notStarted = filingCount && filingCount - files;
-  const error = batchError({ files, failed, permanent, stoppedBy, notStarted }, 'filing');
+  const error = batchError({ ended: files, failed, permanent, stoppedBy, notStarted }, 'filing');
   if (error) throw error;
 }
 
