@@ -19,8 +19,8 @@ export interface Layout {
 
 /** Throws `usage` if the template is invalid. */
 export function parseLayout(template: string, platform: string): Layout {
-  // The file name comes last, because it may contain `{accession_no}`. It is a function's result, because `replaceAll`
-  // would interpret a `$` in a string.
+  // The file name is filled in last, because it may itself contain `{accession_no}`. It is passed as a function, because
+  // `replaceAll` would interpret a `$` in a string.
   const fill = (accession: string, fileName: string) =>
     template.replaceAll(ACCESSION_NO, accession).replaceAll(FILE_NAME, () => fileName);
   const reason = findTemplateFault(template, fill('0001234567-24-000001', 'a'), platform);
@@ -30,7 +30,7 @@ export function parseLayout(template: string, platform: string): Layout {
       hint: `such as ${ACCESSION_NO}/${FILE_NAME} or ${ACCESSION_NO}-${FILE_NAME}`,
     });
   }
-  // Only a segment that has more than the file name needs a check of its own.
+  // The file name is always checked. A segment needs its own check only if something is added to the file name.
   const isNameWholeSegment = template
     .split('/')
     .every((segment) => segment === FILE_NAME || !segment.includes(FILE_NAME));
@@ -56,7 +56,7 @@ function findTemplateFault(template: string, path: string, platform: string): st
 function findSegmentFault(path: string, platform: string): FileNameFault | undefined {
   for (const segment of path.split('/')) {
     const fault = fileNameFault(segment, platform);
-    if (fault) return { reason: `as '${shortened(segment, 60)}' of the layout, ${fault.reason}` };
+    if (fault) return { reason: `the segment '${shortened(segment, 60)}' of the path is refused: ${fault.reason}` };
   }
   return undefined;
 }

@@ -16,8 +16,8 @@ export interface SelectionOptions {
   readonly layout: Layout;
   /** Undefined if no option selects files. Then a line without a file name is an error. */
   readonly nameFilter: ((name: string) => boolean) | undefined;
-  /** Returns whether the done list has a filing. Must be called only once for each filing, because it counts them. */
-  readonly isAlreadyDone: (accession: AccessionNumber) => boolean;
+  /** Returns whether the done list has a filing, and if so counts it. So it is called only once for each filing. */
+  readonly countIfDone: (accession: AccessionNumber) => boolean;
   /** How many listings are requested at the same time. */
   readonly jobs: number;
 }
@@ -40,14 +40,14 @@ export class Selection {
   readonly readAhead: ReadAhead<Candidate>;
   readonly #options: SelectionOptions;
   readonly #signal: AbortSignal;
-  readonly #names: NameCheck;
+  readonly #nameCheck: NameCheck;
   readonly #seenFilings = new Set<AccessionNumber>();
 
   constructor(options: SelectionOptions, signal: AbortSignal) {
     const { lines, jobs, layout } = options;
     this.#options = options;
     this.#signal = signal;
-    this.#names = new NameCheck(layout);
+    this.#nameCheck = new NameCheck(layout);
     this.readAhead = new ReadAhead<Candidate>({
       lines: this.#countLines(lines),
       jobs,
@@ -69,11 +69,12 @@ export class Selection {
   async *#countLines(input: AsyncIterable<readonly Line[]>): AsyncGenerator<readonly Line[]> {
     for await (const lines of input) {
       yield lines.filter((line) => {
+        // A line without a listing is one file, or one error, which counts as a failed file.
         if (!this.#needsListing(line)) {
           this.#count(undefined, 1);
           return true;
         }
-        const isDropped = this.#seenFilings.has(line.accession) || this.#options.isAlreadyDone(line.accession);
+        const isDropped = this.#seenFilings.has(line.accession) || this.#options.countIfDone(line.accession);
         this.#seenFilings.add(line.accession);
         if (!isDropped) this.tally.pending += 1;
         return !isDropped;
@@ -112,16 +113,16 @@ export class Selection {
   /** A generator, because V8 frees items sooner if they are made one at a time. */
   *#checkNames(candidates: readonly (Candidate | Line)[]): Generator<Item> {
     for (const candidate of candidates) {
-      const file = 'kind' in candidate && candidate.kind === 'entry' ? readFileName(candidate) : candidate;
-      const item = 'kind' in file ? file : this.#names.check(file);
+      const file = 'kind' in candidate && candidate.kind === 'entry' ? toCandidate(candidate) : candidate;
+      const item = 'kind' in file ? file : this.#nameCheck.check(file);
       if (item.kind === 'duplicate') this.#count(item.size, -1);
       yield item;
     }
   }
 }
 
-/** Returns the file that a line names, or an error if the line has only an accession number. */
-function readFileName({ accession, file: fileName, number }: Entry): NamedFile | Item {
+/** Returns the file that a line names, or an `invalid` item if the line has only an accession number. */
+function toCandidate({ accession, file: fileName, number }: Entry): Candidate {
   if (fileName !== undefined) return { accession, fileName, size: undefined, filing: undefined };
   const error = new FilingsError('usage', 'no files selected', {
     subject: { line: number, name: accession },

@@ -34,7 +34,7 @@ const { O_NOCTTY, O_NONBLOCK, O_RDONLY } = constants;
 const LINE_FEED = 0x0a;
 /** Small, so that V8 frees the lines of a chunk early. That saves 50 MB for a million lines. */
 const CHUNK_BYTES = 16_384;
-/** Limits a line that is no JSON object. An object may be longer, because the service chooses its members. */
+/** Limits a line that is not a JSON object. An object may be longer, because the service chooses its members. */
 const MAX_TEXT_LENGTH = 65_536;
 /** Limits a JSON object. The rest of a longer line is not kept in memory. A whole listing is at most half as long. */
 const MAX_RECORD_BYTES = 32 << 20;
@@ -66,6 +66,7 @@ function openStream(path: string, absolute: string): Readable {
     const fd = openSync(absolute, O_RDONLY | O_NONBLOCK | O_NOCTTY);
     const stats = fstatSync(fd);
     if (stats.isDirectory()) throw new Error(IS_DIRECTORY);
+    // `createReadStream` ignores the path if there is a descriptor.
     return stats.isFIFO()
       ? new Socket({ fd, readable: true, writable: false })
       : createReadStream('', { fd, highWaterMark: CHUNK_BYTES });
@@ -144,12 +145,16 @@ function decodeLines(bytes: Buffer): readonly (string | Buffer)[] {
   return lines.map((text) => Buffer.from(text, 'latin1')).map((line) => (isUtf8(line) ? line.toString() : line));
 }
 
-/** Returns undefined for a blank line and a comment. `trimStart` removes a byte-order mark as well. */
+/**
+ * Returns undefined for a blank line and a comment. A record that must not be downloaded is `ignored` instead, because an
+ * input that has one is not empty. `trimStart` removes a byte-order mark as well.
+ */
 function parseLine(text: string | Buffer, number: number): Line | 'ignored' | undefined {
   try {
     if (typeof text !== 'string') throw new FilingsError('usage', NOT_UNICODE);
     const line = text.replace(/\r$/, '').trimStart();
     if (line === '' || line.startsWith('#')) return undefined;
+    // A line with nothing but `{` begins an object that spans several lines, which `LINE_MISTAKES` explains.
     const isRecord = /^\{./s.test(line);
     const maxLength = isRecord ? MAX_RECORD_BYTES : MAX_TEXT_LENGTH;
     if (line.length > maxLength) throw invalidLineError(`longer than ${maxLength} characters`);
@@ -208,16 +213,22 @@ const NOT_UNICODE = 'not valid UTF-8 or UTF-16';
 
 type Mistakes = readonly (readonly [pattern: RegExp, reason: string])[];
 
-const FILE_MISTAKES: Mistakes = [
+const ENCODING_MISTAKES: Mistakes = [
   [/\r/, "the lines end with CR only: convert them with tr '\\r' '\\n'"],
   [/\0/, 'contains NUL: separate lines by line feeds (do not use -0, or UTF-16 without a byte-order mark)'],
   [/\ufffd/, NOT_UNICODE],
+];
+
+/** Mistakes after an accession number. */
+const FILE_MISTAKES: Mistakes = [
+  ...ENCODING_MISTAKES,
   [/\t/, 'has a third column: a line is ACCESSION, or ACCESSION and FILE'],
   [/^(?:\d{1,10}-\d{2}-\d{6}|\d{18})(?:[\s,;|]|$)/, 'has two accession numbers: write each on its own line'],
 ];
 
+/** Mistakes of a line that does not begin with an accession number. */
 const LINE_MISTAKES: Mistakes = [
-  ...FILE_MISTAKES.slice(0, 3),
+  ...ENCODING_MISTAKES,
   [
     /^(?:\{|[\]}],?|"(?:[^"\\]|\\.)*"\s*:.*|\[)\s*$/,
     'part of JSON that spans several lines: print one object per line with jq -c',
@@ -232,7 +243,7 @@ function findMistake(text: string, mistakes: Mistakes): string | undefined {
   return mistakes.find(([pattern]) => pattern.test(text))?.[1];
 }
 
-/** Returns why what follows an accession number cannot be a file name, if it cannot. */
+/** Returns why a string cannot stand as a file name after an accession number, or undefined if it can. */
 export function findFileMistake(file: string): string | undefined {
   return findMistake(file, FILE_MISTAKES);
 }

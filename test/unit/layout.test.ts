@@ -24,9 +24,9 @@ test.each`
   ${'{year}/{file_name}'} | ${BRACES}
   ${'/{file_name}'}       | ${'it is an absolute path'}
   ${'C:{file_name}'}      | ${'it is an absolute path'}
-  ${'a/../{file_name}'}   | ${"as '..' of the layout, it begins with a dot"}
-  ${'a//{file_name}'}     | ${"as '' of the layout, it is empty"}
-  ${'con/{file_name}'}    | ${"as 'con' of the layout, it is the name of a device on Windows"}
+  ${'a/../{file_name}'}   | ${"the segment '..' of the path is refused: it begins with a dot"}
+  ${'a//{file_name}'}     | ${"the segment '' of the path is refused: it is empty"}
+  ${'con/{file_name}'}    | ${"the segment 'con' of the path is refused: it is the name of a device on Windows"}
 `('refuses the layout $template because $why', ({ template, why }) => {
   const error = { code: 'usage', message: expect.stringContaining(why), hint: expect.any(String) };
   expect(() => parseLayout(template, 'linux')).toThrow(expect.objectContaining(error));
@@ -37,8 +37,8 @@ test.each`
   ${'{file_name}'}                | ${'../a'}          | ${/^it contains a path separator/}
   ${'x{file_name}'}               | ${'.a'}            | ${/^it begins with a dot/}
   ${'x{file_name}'}               | ${''}              | ${/^it is empty/}
-  ${'co{file_name}/{file_name}'}  | ${'n'}             | ${/^as 'con' of the layout, it is the name of a device on Windows/}
-  ${'{accession_no}-{file_name}'} | ${'x'.repeat(225)} | ${/^as '.*…' of the layout, it is longer than \d+ bytes/}
+  ${'co{file_name}/{file_name}'}  | ${'n'}             | ${/^the segment 'con' of the path is refused: it is the name of a device on Windows/}
+  ${'{accession_no}-{file_name}'} | ${'x'.repeat(225)} | ${/^the segment '.*…' of the path is refused: it is longer than \d+ bytes/}
 `('the layout $template refuses the file name $name', ({ template, name, reason }) => {
   expect(parseLayout(template, 'linux').pathFor(accession, name).fault?.reason).toMatch(reason);
 });

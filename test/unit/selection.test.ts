@@ -41,7 +41,7 @@ function setUp(groups: readonly (readonly Line[])[], more: Partial<SelectionOpti
         }),
       layout: parseLayout('{accession_no}/{file_name}', 'linux'),
       nameFilter: (name) => name !== 'x',
-      isAlreadyDone: () => false,
+      countIfDone: () => false,
       jobs: 2,
       ...more,
     },
@@ -103,8 +103,8 @@ test('no more listings are requested ahead than there are jobs, and one of a fai
 
 test('a filing is listed once, and not at all if it is done', async () => {
   const counted: string[] = [];
-  const isAlreadyDone = (number: string) => counted.push(number) > 1;
-  const { asked, answer, done } = setUp([[1, 2, 1, 2].map(listed)], { isAlreadyDone });
+  const countIfDone = (number: string) => counted.push(number) > 1;
+  const { asked, answer, done } = setUp([[1, 2, 1, 2].map(listed)], { countIfDone });
   await turn();
   await answer(1);
   await done;

@@ -73,8 +73,9 @@ export function parseArguments(
 }
 
 /**
- * Parses `ACCESSION...` if files are selected from listings, otherwise `ACCESSION FILE...`. Returns file names although
- * files are selected if an argument is not an accession number: `requireFiles` refuses them with a hint. Throws `usage`.
+ * Parses `ACCESSION...` if an option selects files, otherwise `ACCESSION FILE...`. If an option selects files and a later
+ * argument is not an accession number, it is returned as a file name, which `requireFiles` refuses with a hint. Throws
+ * `usage`.
  */
 function parseNames(
   [first, ...names]: readonly string[],

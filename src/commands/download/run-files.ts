@@ -53,7 +53,7 @@ export async function checkRunFiles(args: DownloadArguments, resolved: ResolvedS
 
   const directory = resolve(world.cwd, output === undefined ? args.directory : dirname(output));
   const foldedDirectory = await foldRealPath(directory);
-  /** `code` is `integrity` for a name from the service or the input, and `usage` for one from the arguments. */
+  /** `path` is below `directory`. `code` is `usage` for a name from the arguments, otherwise `integrity`. */
   const findError = (path: string, displayPath: string, code: 'integrity' | 'usage' = 'integrity') => {
     if (labels.size === 0) return undefined;
     // Only the directory is resolved, once. A symbolic link below it is refused before anything is written.

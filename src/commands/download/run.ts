@@ -49,7 +49,7 @@ export async function run(
   const session = await openSession(flags, world, { stdinUser, writesStdout, meter: limits, resolved });
   try {
     const directories = new Directories(world);
-    // Creates the directory before anything is requested. The downloads get it from `directories` again.
+    // Creates the directory before anything is requested. `directories` remembers it for the downloads.
     if (args.output === undefined && !dryRun)
       await directories.prepare({ directory: resolve(world.cwd, args.directory), below: '.' });
     const fileDeps: FileDeps = {
@@ -76,7 +76,7 @@ export async function run(
       world,
     });
     const error = await downloadAll({ args, session, fileDeps, outputs, recorder, world });
-    // A limit that the user set is no failure, so --quiet leaves out its message. The exit status still tells.
+    // A limit that the user set is not a failure, so with --quiet only the exit status shows it.
     if (error?.code === 'limit' && session.settings.quiet) return error.exitStatus;
     if (error) throw error;
     return 0;
@@ -153,7 +153,7 @@ async function runBatch(run: Run): Promise<FilingsError | undefined> {
   const ms = world.monotonic() - startedAt;
   const directory = findCommonDirectory(args, world);
   const summary = { ...end, exitCode: error?.exitStatus ?? 0, directory, ms, bytes, requests };
-  recorder.write((time) => formatSummaryLine(counts, summary, time));
+  recorder.addReportLine((time) => formatSummaryLine(counts, summary, time));
   progress.note(describeBatch(counts, summary));
   if (options.dryRun && fileNames.length > 0 && output === undefined)
     progress.note(`to use these lines with --input, add --layout ${shellWord(layout.template)}`);
@@ -192,7 +192,7 @@ function createSelectionOptions(
       if (limits.reachedError) throw limits.reachedError;
       return (await listFiles(session, accession, args.options.query, stop, onRetry)).files;
     },
-    isAlreadyDone(accession) {
+    countIfDone(accession) {
       if (!done?.has(accession)) return false;
       counts.done += 1;
       return true;
