@@ -14,8 +14,9 @@ import { Selection, type SelectionOptions } from './selection.ts';
 import { type BatchEnd, StopRule } from './verdict.ts';
 
 // A file uses one of `--jobs` only while it needs the service. When all bytes of a small file have arrived, the next
-// download starts, and the disk flushes the small file meanwhile. Otherwise the latency of the service and of the flushes
-// would add up. With `--jobs 1` there is no such overlap, so files end in the order of the input.
+// download starts while the small file is flushed. Otherwise the latency of the service and of the flushes would add up.
+// With `--jobs 1` there is no such overlap, so files end in the order of the input.
+/** How many more files may be flushed for each job after the first. */
 const MAX_FLUSHING_PER_JOB = 4;
 const MAX_FLUSHING = 64;
 /** A larger file keeps its job until it is flushed. */
@@ -97,8 +98,8 @@ export class Batch {
   }
 
   /**
-   * Returns the result of `work`, or undefined as soon as the batch stops. Not by `Promise.race` with one promise for the
-   * whole batch, because that promise would keep the results of all calls in memory.
+   * Returns the result of `work`, or undefined as soon as the batch stops. It does not use `Promise.race` with one promise
+   * for the whole batch, because that promise would keep the results of all calls in memory.
    */
   #unlessStopped<T>(work: Promise<T>): Promise<T | undefined> {
     return new Promise((resolve, reject) => {
@@ -128,6 +129,7 @@ export class Batch {
     return this.#usingJob.size >= jobs || this.#running.size >= maxRunning;
   }
 
+  /** Waits until a job is free and starts the file, without waiting for its end. Does nothing if the batch stops first. */
   async #start(planned: PlannedFile): Promise<void> {
     const { fileDeps } = this.#options;
     while (!this.#isStopped && this.#isFull) {
@@ -143,7 +145,7 @@ export class Batch {
       this.#onJobFree();
     };
     const onFetched = (bytes: number) => {
-      // Tells the rule about the response now, because files that are requested later may end before this one.
+      // Records the success now and not when the file ends, because files that are requested later may end earlier.
       this.#stopRule.record(undefined);
       if (bytes <= MAX_FLUSHING_BYTES) releaseJob();
     };
@@ -161,8 +163,9 @@ export class Batch {
     const { recorder } = this.#options;
     const error = outcome?.error;
     if (item.kind === 'unlisted' && error?.code === 'limit') this.#drain(error);
+    // What was cancelled, or prevented by a limit, fails with the very error that stopped the batch. Such a file is
+    // unfinished. Such a listing is not recorded, so its filing is one of those not started.
     const isCancelled = error && error === (this.#cancellation.signal.reason ?? this.#drainReason);
-    // A cancelled file is unfinished. A cancelled listing is not recorded: its filing is one of those not started.
     if (isCancelled && item.kind === 'unlisted') return;
     if (item.kind !== 'duplicate' && item.kind !== 'unmatched') this.#recorded += 1;
     if (isCancelled) {

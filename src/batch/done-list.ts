@@ -14,8 +14,8 @@ import type { SelectedFiling } from './item.ts';
  * Returns the SELECTION of a line: 16 hexadecimal digits of the SHA-256 of everything that decides which files of a
  * filing are downloaded, and where they go.
  */
-export function hashSelection(...parts: readonly (string | readonly unknown[])[]): string {
-  return createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 16);
+export function hashSelection(...values: readonly (string | readonly unknown[])[]): string {
+  return createHash('sha256').update(JSON.stringify(values)).digest('hex').slice(0, 16);
 }
 
 const LINE = /^([0-9]{10}-[0-9]{2}-[0-9]{6})\t([0-9a-f]{16})\t[0-9T:.Z+-]+\t[0-9]+$/;

@@ -80,6 +80,7 @@ export async function carryOut(
     },
     async onComplete(bytes, sha256) {
       onFetched?.(bytes);
+      // Only `overwrite` replaces a file, whose line in SHA256SUMS may then be wrong.
       if (stream || target.ifExists !== 'overwrite' || sha256 === undefined) return;
       await checksums?.commentOutStaleLines(dirname(target.path), basename(target.path), sha256);
     },

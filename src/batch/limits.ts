@@ -5,7 +5,7 @@ import type { Meter } from '../service/client.ts';
 import { grouped, inSeconds } from '../text.ts';
 import type { World } from '../world.ts';
 
-/** `stopAfter` is in milliseconds. */
+/** A missing option is no limit. `stopAfter` is in milliseconds. */
 type LimitOptions = { readonly [Name in 'maxBytes' | 'maxRequests' | 'stopAfter']?: number | undefined };
 
 /** Counts the bytes and requests of a run, and compares them with the options. */
@@ -39,11 +39,14 @@ function limitError(limit: string): FilingsError {
 /** Unused bandwidth that is older than this is lost, so that no long burst follows a pause. */
 const BURST_MS = 250;
 
-/** Limits the bandwidth of all jobs together: a job that has received bytes waits until they were due. */
+/**
+ * Limits the bandwidth of all jobs together. Received bytes are due when they would have arrived at the limited rate. A
+ * job that has received bytes early waits until they are due.
+ */
 export class Throttle {
   readonly #bytesPerMs: number;
   readonly #clock: Pick<World, 'monotonic' | 'sleep'>;
-  /** When the bytes that were received so far are due, by the monotonic clock. */
+  /** When the last of the bytes so far are due, by the monotonic clock. */
   #dueAt = Number.NEGATIVE_INFINITY;
 
   constructor(bytesPerSecond: number, clock: Pick<World, 'monotonic' | 'sleep'>) {

@@ -1,7 +1,7 @@
 // Reads the input ahead of the downloads, so that its size is known early, and requests the listings of the next filings
-// at the same time. Listings may arrive in any order, but results are yielded in the order of the input. An arrived
-// listing is yielded without waiting for the next line, because stdin may be slow. Nothing is remembered after it was
-// yielded, because an input may have millions of lines.
+// at the same time. Listings may arrive in any order, but results are yielded in the order of the input. A listing is
+// yielded as soon as it has arrived and those before it are yielded, even if the next line has not been read, because
+// stdin may be slow. Nothing is remembered after it was yielded, because an input may have millions of lines.
 import { createAbortController, type Sleep } from '../abort.ts';
 import type { Entry, Line } from '../input/lines.ts';
 
@@ -36,8 +36,8 @@ export class ReadAhead<T> {
   }
 
   /**
-   * Yields the results of one listing at a time, or lines that need no listing. Throws an error of the input after the
-   * results of the lines before it.
+   * Yields the results of one listing at a time, or consecutive lines that need no listing. If the input fails, throws the
+   * error after the results of the lines before it.
    */
   async *results(): AsyncGenerator<readonly (T | Line)[]> {
     let hasEnded = false;
@@ -45,7 +45,7 @@ export class ReadAhead<T> {
       hasEnded = true;
       this.#wakeConsumer();
     });
-    // `return this.#reading` below throws the error. Without this handler, Node would end the program before.
+    // `return this.#reading` below throws the error. Without this handler, Node would end the program before that.
     this.#reading.catch(() => {});
     for (;;) {
       const [slot] = this.#slots;

@@ -24,13 +24,13 @@ interface RecorderOptions {
   readonly progress: Progress;
   /** Whether each file without an error is printed as well. */
   readonly printsFiles: boolean;
-  /** Set if the run is about one file or filing. Its error then becomes the error of the run. */
+  /** What the run is for, if it is for a single file or filing. The error of this target is that of the run. */
   readonly singleTarget: 'file' | 'filing' | undefined;
   readonly world: Pick<World, 'now' | 'secrets' | 'platform'>;
 }
 
 export class Recorder {
-  /** Lines for `--input` that retry what failed. Invalid lines of the input are comments here. */
+  /** Lines for `--input` that retry what failed. For an invalid line of the input, it has a comment with the error. */
   failedList = '';
   /** The error of the `singleTarget`. */
   singleError: FilingsError | undefined;
@@ -38,14 +38,14 @@ export class Recorder {
   onError: (error: unknown) => void = () => {};
   readonly #options: RecorderOptions;
   /** Filings whose files are all on disk, but which are not in the done list yet. */
-  #complete: SelectedFiling[] = [];
+  #completeFilings: SelectedFiling[] = [];
   #appendingDone: Promise<void> | undefined;
   /**
    * Files that were selected from a listing after a line of the input had named them. They are counted for their filing
    * only at the end of the run, because the download for that line may still be in progress.
    */
   readonly #selectedAgain: (readonly [file: string, filing: SelectedFiling])[] = [];
-  /** Files that a line of the input names and that are not on disk after their turn. */
+  /** Files that a line of the input names, but that could not be saved. */
   readonly #missing = new Set<string>();
 
   constructor(options: RecorderOptions) {
@@ -62,7 +62,7 @@ export class Recorder {
       if (outcome.error && hasFailedList) this.failedList += `${this.#formatFailedLine(item)}\n`;
       if (outcome.result === 'planned' && item.kind === 'file')
         plan?.add(formatInputLine(item.accession, item.fileName, '\t'));
-      this.write((time) => formatReportLine(item, outcome, time, world));
+      this.addReportLine((time) => formatReportLine(item, outcome, time, world));
     }
     if (item.kind === 'unmatched') counts.unmatched += 1;
     this.#print(item, outcome, isPrintedLater);
@@ -83,7 +83,7 @@ export class Recorder {
   /** Completes the done list and the report. Throws the same errors as `flush`. */
   async finish(): Promise<void> {
     await this.#appendingDone;
-    for (const [file, filing] of this.#selectedAgain) if (!this.#missing.has(file)) this.#countFile(filing);
+    for (const [file, filing] of this.#selectedAgain) if (!this.#missing.has(file)) this.#countFileOnDisk(filing);
     await this.#appendingDone;
     await this.flush();
   }
@@ -111,30 +111,30 @@ export class Recorder {
     return formatInputLine(item.accession, 'fileName' in item ? item.fileName : undefined);
   }
 
-  /** Adds the result of `line`, which is called with the current time, to the report. */
-  write(line: (time: string) => string): void {
-    this.#options.report?.add(line(new Date(this.#options.world.now()).toISOString()));
+  /** Calls `format` with the current time only if there is a report. */
+  addReportLine(format: (time: string) => string): void {
+    this.#options.report?.add(format(new Date(this.#options.world.now()).toISOString()));
   }
 
   #updateFiling({ accession, fileName, filing, kind }: NamedFile & { kind: string }, outcome?: Outcome): void {
     const isOnDisk = outcome !== undefined && RESULTS_ON_DISK.has(outcome.result);
-    if (filing && isOnDisk) this.#countFile(filing);
+    if (filing && isOnDisk) this.#countFileOnDisk(filing);
     else if (filing && kind === 'duplicate') this.#selectedAgain.push([`${accession}/${fileName}`, filing]);
     else if (!filing && !isOnDisk && kind !== 'duplicate') this.#missing.add(`${accession}/${fileName}`);
   }
 
   /** Counts a file of a filing that is on disk. Filings that become complete during an append are appended together. */
-  #countFile(filing: SelectedFiling): void {
+  #countFileOnDisk(filing: SelectedFiling): void {
     filing.missing -= 1;
     if (filing.missing > 0) return;
-    this.#complete.push(filing);
+    this.#completeFilings.push(filing);
     this.#appendingDone ??= this.#appendDoneLines().catch((error) => this.onError(error));
   }
 
   async #appendDoneLines(): Promise<void> {
-    while (this.#complete.length > 0) {
-      const filings = this.#complete;
-      this.#complete = [];
+    while (this.#completeFilings.length > 0) {
+      const filings = this.#completeFilings;
+      this.#completeFilings = [];
       await this.flush();
       await this.#options.flushChecksums();
       await this.#options.done?.add(filings);

@@ -38,10 +38,10 @@ export class ReportFile {
     });
     const writeLines = async (lines: Buffer) => {
       if (!signal.aborted) return writer.write([lines], signal);
-      await withTimeLimit(FINAL_OUTPUT_GRACE_MS, sleep, (until) =>
-        writer.write([lines], until).catch((error) => {
-          // After the grace period, the remaining lines are lost.
-          if (!until.aborted) throw error;
+      await withTimeLimit(FINAL_OUTPUT_GRACE_MS, sleep, (timeLimit) =>
+        writer.write([lines], timeLimit).catch((error) => {
+          // After the grace period, the remaining lines are given up without an error.
+          if (!timeLimit.aborted) throw error;
         }),
       );
     };

@@ -9,11 +9,11 @@ import type { Outcome } from '../transfer/outcome.ts';
 import type { World } from '../world.ts';
 import { type BatchEnd, isTemporary } from './verdict.ts';
 
-/** What a report line is about: a file, the listing of a filing (without a file name) or a line of the input. */
+/** What a report line is about: a file, a listing (if there is no file name), or an invalid line of the input. */
 interface ReportSubject {
   readonly accession?: string;
   readonly fileName?: string;
-  /** The number of an invalid line of the input. */
+  /** The number of the invalid line. The first line of the input is 1. */
   readonly number?: number | undefined;
 }
 
@@ -26,9 +26,9 @@ export class Counts {
   retries = 0;
   /** Size of the downloaded files. In a dry run, size of the planned files according to the listings. */
   bytes = 0;
-  /** Listed size of all ended files, or the real size if it is not listed. For the progress, which uses listed sizes. */
+  /** Sum of the listed sizes of all ended files, to compare with the listed total. Real sizes where none is listed. */
   endedBytes = 0;
-  /** Size of the parts that the next run resumes. */
+  /** Size of the parts that this run has kept for the next run to resume. */
   resumableBytes = 0;
   /** The latest time before which the service does not want to be asked again, in milliseconds since the epoch. */
   retryAt: number | undefined;
@@ -91,7 +91,7 @@ export function formatInputLine(accession: string, fileName: string | undefined,
 
 interface Summary extends BatchEnd {
   readonly exitCode: number;
-  /** The directory of the files, as people read it. */
+  /** The directory of the files, as the summary on stderr shows it. */
   readonly directory: string;
   /** Milliseconds. */
   readonly ms: number;

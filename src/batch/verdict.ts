@@ -14,7 +14,7 @@ const MAX_FORBIDDEN = 20;
 /** What a run consists of, as a noun for messages. */
 type Unit = 'file' | 'filing';
 
-/** Decides after which failure a run stops, because all other files or filings would fail as well. */
+/** Decides after which failure a run stops, because all other files or filings would fail in the same way. */
 export class StopRule {
   readonly #unit: Unit;
   #unreachable = 0;
