@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { parseLayout } from '../../src/batch/layout.ts';
-import { type DownloadArguments, parseArguments } from '../../src/commands/download/arguments.ts';
+import { type DownloadArgs, parseArguments } from '../../src/commands/download/arguments.ts';
 import { createTargetFinder } from '../../src/commands/download/targets.ts';
 import { resolveTypedPath, splitPath } from '../../src/paths.ts';
 import { parseAccession } from '../../src/service/accession.ts';
@@ -34,7 +34,7 @@ describe('the place of a file', () => {
   const options = { ifExists: undefined, sha256: undefined, checksums: false, dryRun: false };
   const targetOn = (place: typeof WINDOWS, directory: string) => {
     const layout = parseLayout('{accession_no}/{file_name}', place.platform);
-    const args = { directory, layout, options } as unknown as DownloadArguments;
+    const args = { directory, layout, options } as unknown as DownloadArgs;
     return createTargetFinder(args, place)({ path: `${A}/a.htm`, accession: A });
   };
 
@@ -56,7 +56,7 @@ describe('the place of a file', () => {
 describe('--output', () => {
   const options = { all: false, include: [], exclude: [], query: [] };
   const parseOutput = (output: string, platform: string) =>
-    parseArguments(['0001234567-24-000001', 'a.htm'], { ...options, output } as never, { platform });
+    parseArguments(['0001234567-24-000001', 'a.htm'], { ...options, output } as never, platform);
 
   test.each(['a?.htm', 'C:\\x\\a|b', 'a.htm:stream', 'a.htm::$DATA', 'con', 'x\\aux.htm', 'a.'])(
     'cannot be on Windows %j, which is no name of a file there',

@@ -28,7 +28,7 @@ test.each`
   'below $directory with the layout $layout and --if-exists $ifExists: $expected',
   ({ directory, layout, ifExists, expected }) => {
     const options = { all: true, include: [], exclude: [], query: [], directory, layout, ifExists };
-    const args = parseArguments([A], options as never, { platform: 'linux' });
+    const args = parseArguments([A], options as never, 'linux');
     const { path = '' } = args.layout.pathFor(A, 'a.htm');
     const target = createTargetFinder(args, { cwd: '/work', platform: 'linux' })({
       path,

@@ -13,12 +13,11 @@ import type { Values } from '../../spec/option.ts';
 import { isStdout } from '../../stdio/byte-writer.ts';
 import { refuseSharedStream } from '../../stdio/input.ts';
 import { shellWord } from '../../text.ts';
-import type { World } from '../../world.ts';
 import type { OPTIONS } from './spec.ts';
 
 type Options = Values<typeof OPTIONS>;
 
-export interface DownloadArguments {
+export interface DownloadArgs {
   /** Without duplicates. Exactly one if files are named, none with `--input`. */
   readonly accessions: readonly AccessionNumber[];
   readonly fileNames: readonly string[];
@@ -36,11 +35,7 @@ export interface DownloadArguments {
 }
 
 /** Throws `usage`. */
-export function parseArguments(
-  rawArgs: readonly string[],
-  options: Options,
-  { platform }: Pick<World, 'platform'>,
-): DownloadArguments {
+export function parseArguments(rawArgs: readonly string[], options: Options, platform: string): DownloadArgs {
   const { all, include, exclude, input, output, directory = '.' } = options;
   const hasSelection = all || include.length > 0 || exclude.length > 0;
   const isBatch = hasSelection || input !== undefined;
@@ -50,7 +45,7 @@ export function parseArguments(
     throw usage('--all cannot be used with --include', 'omit --all to download only the files that match');
   }
   const { accessions, fileNames } = parseNames(rawArgs, hasSelection);
-  const args: DownloadArguments = {
+  const args: DownloadArgs = {
     accessions,
     fileNames,
     nameFilter: hasSelection ? filter : undefined,
@@ -80,7 +75,7 @@ export function parseArguments(
 function parseNames(
   [first, ...names]: readonly string[],
   hasSelection: boolean,
-): Pick<DownloadArguments, 'accessions' | 'fileNames'> {
+): Pick<DownloadArgs, 'accessions' | 'fileNames'> {
   if (first === undefined) return { accessions: [], fileNames: [] };
   const accession = parseAccession(first);
   const others = names.flatMap((name) => asAccession(name) ?? []);
@@ -96,7 +91,7 @@ function normalizeStdout(path: string | undefined): string | undefined {
 }
 
 /** Throws `usage` unless the arguments or `--input` say which files to download. */
-function requireFiles({ accessions: [accession], fileNames, nameFilter, options }: DownloadArguments): void {
+function requireFiles({ accessions: [accession], fileNames, nameFilter, options }: DownloadArgs): void {
   const { input } = options;
   if (input !== undefined && accession !== undefined) {
     throw usage('--input cannot be used with ACCESSION');
@@ -122,7 +117,7 @@ function requireFiles({ accessions: [accession], fileNames, nameFilter, options 
  * Throws `usage` if an option is used without the FILE or the `--input` that it requires, or if the path of an option
  * cannot be a file.
  */
-function requireCompatibleOptions(args: DownloadArguments, platform: string): void {
+function requireCompatibleOptions(args: DownloadArgs, platform: string): void {
   const { isSingleFile, output } = args;
   const { input, failed, done, sha256 } = args.options;
   const singleFileOption = output !== undefined ? '--output' : sha256 !== undefined ? '--sha256' : undefined;
@@ -145,7 +140,7 @@ function requireCompatibleOptions(args: DownloadArguments, platform: string): vo
 }
 
 /** Throws `usage` if a file name is an accession number, or is refused as the name of a file on disk. */
-function requireSafeNames({ accessions: [accession], fileNames, layout }: DownloadArguments): void {
+function requireSafeNames({ accessions: [accession], fileNames, layout }: DownloadArgs): void {
   const filing = fileNames.find(asAccession);
   if (filing !== undefined) {
     const hint = 'for several filings, omit FILE and add --all or --include GLOB';

@@ -11,7 +11,7 @@ import { resolveTypedPath } from '../../paths.ts';
 import type { ResolvedSettings } from '../../settings/resolve.ts';
 import { listCredentialFiles } from '../../settings/settings.ts';
 import type { World } from '../../world.ts';
-import { type DownloadArguments, outputIsDirectory } from './arguments.ts';
+import { type DownloadArgs, outputIsDirectory } from './arguments.ts';
 
 /** Linux follows at most this many symbolic links in one path: path_resolution(7). */
 const MAX_LINKS = 40;
@@ -20,7 +20,7 @@ const MAX_LINKS = 40;
  * Throws `usage` if two options mean the same file, or if a FILE of the arguments would replace a file of the run.
  * Returns the `findRunFileError` of `FileDeps`, which checks the path of each download in the same way.
  */
-export async function checkRunFiles(args: DownloadArguments, resolved: ResolvedSettings, world: World) {
+export async function checkRunFiles(args: DownloadArgs, resolved: ResolvedSettings, world: World) {
   const { output, report, options } = args;
   const { input, failed, done } = options;
   await refuseWrongFileTypes(args, world);
@@ -31,9 +31,8 @@ export async function checkRunFiles(args: DownloadArguments, resolved: ResolvedS
     const hint = `choose another file for ${label}`;
     // Refused in every directory, because it is not known yet which directories the downloads go to.
     if (options.checksums && basename(foldedPath) === foldName(SUMS_NAME)) {
-      throw new FilingsError('usage', `${label} cannot be named SHA256SUMS: --checksums writes files of that name`, {
-        hint,
-      });
+      const reason = `${label} cannot be named SHA256SUMS: --checksums writes files of that name`;
+      throw new FilingsError('usage', reason, { hint });
     }
     const other = labels.get(foldedPath);
     if (other !== undefined && !(await isCharacterDevice(path))) {
@@ -76,7 +75,7 @@ export async function checkRunFiles(args: DownloadArguments, resolved: ResolvedS
  * Throws `usage` if `--output` is a directory, or if `--failed` exists and is not a regular file: it is written by a
  * rename, which would replace a device or a pipe.
  */
-async function refuseWrongFileTypes({ output, options: { failed } }: DownloadArguments, world: World): Promise<void> {
+async function refuseWrongFileTypes({ output, options: { failed } }: DownloadArgs, world: World): Promise<void> {
   const readStats = (path: string | undefined) =>
     path === undefined || path === '-' ? undefined : stat(resolveTypedPath(path, world)).catch(() => undefined);
   if (output !== undefined && (await readStats(output))?.isDirectory()) throw outputIsDirectory(output);

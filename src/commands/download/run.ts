@@ -18,7 +18,7 @@ import { resolveSettings } from '../../settings/resolve.ts';
 import type { Invocation } from '../../spec/command.ts';
 import { shellWord } from '../../text.ts';
 import type { World } from '../../world.ts';
-import { type DownloadArguments, parseArguments } from './arguments.ts';
+import { type DownloadArgs, parseArguments } from './arguments.ts';
 import { checkRunFiles } from './run-files.ts';
 import type { OPTIONS } from './spec.ts';
 import { createTargetFinder, findCommonDirectory, findStream, openOutputs } from './targets.ts';
@@ -27,7 +27,7 @@ import { createTargetFinder, findCommonDirectory, findStream, openOutputs } from
 const SIGPIPE = 13;
 
 interface Run {
-  readonly args: DownloadArguments;
+  readonly args: DownloadArgs;
   readonly session: Session;
   readonly fileDeps: FileDeps;
   readonly outputs: Awaited<ReturnType<typeof openOutputs>>;
@@ -35,11 +35,9 @@ interface Run {
   readonly world: World;
 }
 
-export async function run(
-  { args: rawArgs, options, flags }: Invocation<typeof OPTIONS>,
-  world: World,
-): Promise<number> {
-  const args = parseArguments(rawArgs, options, world);
+export async function run(invocation: Invocation<typeof OPTIONS>, world: World): Promise<number> {
+  const { options, flags } = invocation;
+  const args = parseArguments(invocation.args, options, world.platform);
   const { dryRun, limitRate } = options;
   const resolved = await resolveSettings(flags, world);
   const findRunFileError = await checkRunFiles(args, resolved, world);
@@ -120,11 +118,7 @@ async function downloadAll(run: Run): Promise<FilingsError | undefined> {
   }
 }
 
-function withRetryHint(
-  error: FilingsError,
-  failed: string,
-  { fileNames, layout, output }: DownloadArguments,
-): FilingsError {
+function withRetryHint(error: FilingsError, failed: string, { fileNames, layout, output }: DownloadArgs): FilingsError {
   if (output !== undefined) return error;
   const layoutOption = fileNames.length > 0 ? ` --layout ${shellWord(layout.template)}` : '';
   const source = fileNames.length > 0 ? 'ACCESSION and FILE' : 'ACCESSION or --input';
@@ -151,7 +145,7 @@ async function runBatch(run: Run): Promise<FilingsError | undefined> {
   }
   const { bytes, requests } = limits;
   const ms = world.monotonic() - startedAt;
-  const directory = findCommonDirectory(args, world);
+  const directory = findCommonDirectory(args, world.platform);
   const summary = { ...end, exitCode: error?.exitStatus ?? 0, directory, ms, bytes, requests };
   recorder.addReportLine((time) => formatSummaryLine(counts, summary, time));
   progress.note(describeBatch(counts, summary));
@@ -162,7 +156,7 @@ async function runBatch(run: Run): Promise<FilingsError | undefined> {
 
 /** Returns the lines of `--input`, or the arguments as if they were lines, and a function that closes the input. */
 function openLines(
-  { options, accessions, fileNames, nameFilter }: DownloadArguments,
+  { options, accessions, fileNames, nameFilter }: DownloadArgs,
   world: World,
   { note, warn }: Session['progress'],
 ) {
@@ -215,17 +209,15 @@ function showBatchProgress({ tally }: Batch, { progress, counts }: FileDeps): vo
  * Returns the error of the run. If the run is for one file or filing, that is the error of this file or filing instead of
  * `1 of 1 files failed`. But if a signal or the deadline has stopped the run, it is the error of the signal or deadline.
  */
-function decideRunError(
-  end: BatchEnd,
-  { args: { options }, recorder, fileDeps: { counts } }: Run,
-): FilingsError | undefined {
-  if (options.dryRun && isClosedPipe(end.stoppedBy)) return undefined;
+function decideRunError(end: BatchEnd, { args, recorder, fileDeps }: Run): FilingsError | undefined {
+  const { counts } = fileDeps;
+  if (args.options.dryRun && isClosedPipe(end.stoppedBy)) return undefined;
   if (recorder.singleError && end.stoppedBy?.isTimeUp !== true) return recorder.singleError;
   const { downloaded, resumed, failed } = counts.byResult;
   const error = batchError({ ...end, ended: counts.ended, failed, permanent: counts.permanent });
   if (error?.code !== 'limit') return error;
   // The next run stops at the same file if this one completed none, or if --if-exists overwrite makes it start over.
-  const isStuck = downloaded + resumed === 0 || options.ifExists === 'overwrite';
+  const isStuck = downloaded + resumed === 0 || args.options.ifExists === 'overwrite';
   const hint = isStuck ? 'raise the limit: otherwise the next run gets no further' : 'run it again to continue';
   return error.with({ hint });
 }

@@ -12,11 +12,11 @@ import type { Session } from '../../session/session.ts';
 import { isStreamPath, pathWriter, stdoutWriter } from '../../stdio/byte-writer.ts';
 import type { DiskTarget, StreamTarget } from '../../transfer/download.ts';
 import type { World } from '../../world.ts';
-import type { DownloadArguments } from './arguments.ts';
+import type { DownloadArgs } from './arguments.ts';
 
 /** The returned function finds the target of a file: `--output`, or a path below `--directory` that the layout gives. */
 export function createTargetFinder(
-  args: DownloadArguments,
+  args: DownloadArgs,
   { cwd, platform }: Pick<World, 'cwd' | 'platform'>,
 ): (file: Pick<FileItem, 'path' | 'accession'>) => DiskTarget {
   const { output, directory, options } = args;
@@ -53,10 +53,7 @@ export function createTargetFinder(
 }
 
 /** Returns the deepest directory that all files of the run are known to share, for the summary. */
-export function findCommonDirectory(
-  { directory, layout, accessions }: DownloadArguments,
-  { platform }: Pick<World, 'platform'>,
-) {
+export function findCommonDirectory({ directory, layout, accessions }: DownloadArgs, platform: string): string {
   const [accession, ...others] = accessions;
   // `a` stands for the name of any file.
   const { path = '' } = accession !== undefined && others.length === 0 ? layout.pathFor(accession, 'a') : {};
@@ -70,10 +67,7 @@ function findAccession(segments: readonly string[]): AccessionNumber | undefined
 }
 
 /** Returns the stream if `--output` is stdout, a device or a FIFO. Returns undefined for a regular file. */
-export async function findStream(
-  { output, options }: DownloadArguments,
-  world: World,
-): Promise<StreamTarget | undefined> {
+export async function findStream({ output, options }: DownloadArgs, world: World): Promise<StreamTarget | undefined> {
   if (output === undefined) return undefined;
   const { sha256 } = options;
   const path = resolveTypedPath(output, world);
@@ -85,7 +79,7 @@ export async function findStream(
  * Opens the report and the done list, both or neither. Throws `local_io` if one of them cannot be opened, or if there is
  * no permission to write `--failed`, which is created only at the end.
  */
-export async function openOutputs(args: DownloadArguments, session: Session, world: World) {
+export async function openOutputs(args: DownloadArgs, session: Session, world: World) {
   const { failed, dryRun } = args.options;
   if (failed !== undefined && !dryRun) {
     await mapWriteErrors(`--failed ${failed}`, () => access(dirname(resolve(world.cwd, failed)), constants.W_OK));
@@ -103,7 +97,7 @@ export async function openOutputs(args: DownloadArguments, session: Session, wor
 }
 
 async function openDone(
-  { options, layout, directory }: DownloadArguments,
+  { options, layout, directory }: DownloadArgs,
   { identity, settings: { listing }, signal }: Session,
   world: World,
 ): Promise<DoneList | undefined> {
