@@ -16,7 +16,7 @@ import { type BatchEnd, StopRule } from './verdict.ts';
 // A file uses one of `--jobs` only while it needs the service. When all bytes of a small file have arrived, the next
 // download starts while the small file is flushed. Otherwise the latency of the service and of the flushes would add up.
 // With `--jobs 1` there is no such overlap, so files end in the order of the input.
-/** How many more files may be flushed for each job after the first. */
+/** How many files without a job may be flushed at the same time: for each job after the first, and in total. */
 const MAX_FLUSHING_PER_JOB = 4;
 const MAX_FLUSHING = 64;
 /** A larger file keeps its job until it is flushed. */
