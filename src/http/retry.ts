@@ -3,12 +3,11 @@ import { FilingsError } from '../errors.ts';
 import { inSeconds } from '../text.ts';
 import type { World } from '../world.ts';
 import { parseHttpDate } from './head.ts';
-import type { RateLimiter } from './rate-limiter.ts';
 
 /** The first wait. Each further wait is twice as long, up to `MAX_BACKOFF_MS`. */
 const FIRST_BACKOFF_MS = 1000;
 const MAX_BACKOFF_MS = 60_000;
-/** A century: without a limit, now plus the wait might not be a valid date. */
+/** A century. Without a limit, adding the wait to the present time might not give a valid date. */
 const MAX_SERVICE_WAIT_MS = 100 * 365 * 86_400_000;
 /** An attempt that received this much resets the count of failures: the service works, only the connection is bad. */
 const MIN_PROGRESS_BYTES = 1 << 20;
@@ -19,10 +18,9 @@ export function isRetriedStatus(status: number): boolean {
   return RETRIED_STATUSES.has(status);
 }
 
-export interface RetryPolicy extends Pick<World, 'monotonic' | 'now' | 'sleep' | 'random'> {
-  readonly retries: number;
+export interface RetryPolicy extends Pick<World, 'monotonic' | 'sleep' | 'random'> {
+  readonly maxRetries: number;
   readonly maxRetryAfterMs: number;
-  readonly limiter: RateLimiter;
 }
 
 /** A failed attempt that will be followed by another. */
@@ -33,8 +31,8 @@ export interface RetryEvent {
   readonly isServiceWait: boolean;
   /** The number of the next retry, from 1 on. */
   readonly retry: number;
-  /** The number of retries that are allowed. */
-  readonly retries: number;
+  /** How many retries there can be for this error. */
+  readonly maxRetries: number;
 }
 
 export interface RetryWatcher {
@@ -71,21 +69,22 @@ export async function retry<T>(
       lastSubcode = error.subcode;
       const isTooLong = serviceWaitMs !== undefined && serviceWaitMs > policy.maxRetryAfterMs;
       // Even if no retry is left, a wait that is too long must stop the run, below.
-      if (!retryable || (failures > policy.retries && !isTooLong)) throw tries > 1 ? error.with({ tries }) : error;
+      if (!retryable || (failures > policy.maxRetries && !isTooLong)) throw tries > 1 ? error.with({ tries }) : error;
       if (isTooLong) {
         const fewer = error.problem?.status === 429 ? ', with fewer requests: --rate 1/s' : '';
         throw error.with({
           serviceWaitMs,
           code: 'temporary',
-          hint: `the wait is longer than --max-retry-after (${inSeconds(policy.maxRetryAfterMs)}): run it again after that time${fewer}`,
+          hint: `the wait is longer than --max-retry-after (${inSeconds(policy.maxRetryAfterMs)}): run it again when the wait is over${fewer}`,
           stopsRun: true,
         });
       }
-      const retries = isUnresolved ? failures : policy.retries;
+      // If the next attempt does not find the name either, it is the last one.
+      const maxRetries = isUnresolved ? failures : policy.maxRetries;
       // Up to half of the wait is added at random, so that many clients do not return at the same time.
       const backoffMs = Math.min(FIRST_BACKOFF_MS * 2 ** (failures - 1), MAX_BACKOFF_MS) * (1 + policy.random() / 2);
       const waitMs = serviceWaitMs ?? Math.round(backoffMs);
-      onRetry?.({ error, waitMs, isServiceWait: serviceWaitMs !== undefined, retry: failures, retries });
+      onRetry?.({ error, waitMs, isServiceWait: serviceWaitMs !== undefined, retry: failures, maxRetries });
       // If the service asked for the wait, the RateLimiter makes all jobs wait before their next request.
       if (serviceWaitMs === undefined) await policy.sleep(waitMs, signal);
     }

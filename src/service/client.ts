@@ -3,14 +3,16 @@
 // transfer/transfer.ts, because it also decides where the download continues.
 import { errorAbout, type FilingsError, type Resource, withResource } from '../errors.ts';
 import type { Connections } from '../http/connections.ts';
+import type { RateLimiter } from '../http/rate-limiter.ts';
 import { type RetryPolicy, type RetryWatcher, retry } from '../http/retry.ts';
 import { markForRedaction, type Secrets } from '../secrets.ts';
 import { counted } from '../text.ts';
+import type { World } from '../world.ts';
 import type { AccessionNumber } from './accession.ts';
 import { describeClockSkew } from './clock-skew.ts';
 import type { Credentials } from './credentials.ts';
 import type { ListingDescription } from './described-listing.ts';
-import { errorTestFor } from './error-page.ts';
+import { chooseErrorTest } from './error-page.ts';
 import { CHECK_NUMBER_AND_URL, errorFromResponse } from './error-response.ts';
 import { type Listing, type Parameter, readListing, withParameters } from './listing.ts';
 import { readAtMost, readErrorBytes } from './read-body.ts';
@@ -23,7 +25,7 @@ const MAX_LISTING_BYTES = 16 << 20;
 export interface Meter {
   /** Includes retries and redirects. */
   requests: number;
-  /** The body bytes of listings and errors. Those of downloads are counted elsewhere. */
+  /** The body bytes of listings and errors. Those of downloads are counted in batch/files.ts. */
   bytes: number;
 }
 
@@ -32,7 +34,9 @@ export interface ClientOptions {
   readonly baseUrl: URL;
   readonly credentials: Credentials;
   readonly connections: Connections;
+  readonly limiter: RateLimiter;
   readonly retry: RetryPolicy;
+  readonly now: World['now'];
   readonly userAgent: string;
   readonly secrets: Secrets;
   /** Prints a line of --verbose. Text from elsewhere must be marked by `markForRedaction`. */
@@ -157,10 +161,10 @@ export class ServiceClient {
 
   /** Reads the body of an error response, and returns the error. */
   async #readError(response: ServiceResponse, resource: Resource, signal: AbortSignal): Promise<FilingsError> {
-    const { meter, retry, secrets } = this.options;
+    const { meter, now, retry, secrets } = this.options;
     const { status, headers, retryAfterMs: waitMs } = response;
     // The wait that the service asks for has begun with the head. Reading the body may take seconds.
-    const times = waitMs === undefined ? {} : { retryAt: retry.now() + waitMs, retryDue: retry.monotonic() + waitMs };
+    const times = waitMs === undefined ? {} : { retryAt: now() + waitMs, retryDue: retry.monotonic() + waitMs };
     const { received, body, isTruncated } = await readErrorBytes(response, retry.sleep, signal);
     if (meter) meter.bytes += received;
     const hint = this.#hint(response);
@@ -187,7 +191,7 @@ export class ServiceClient {
 
 /** Reads the beginning of a body until it is clear whether the body is an error, and puts the bytes back. */
 async function isErrorPage({ headers, length, body }: ServiceResponse, fileName: string): Promise<boolean> {
-  const test = errorTestFor(fileName, String(headers['content-type'] ?? ''), length);
+  const test = chooseErrorTest(fileName, String(headers['content-type'] ?? ''), length);
   let start = Buffer.alloc(0);
   let isError = test ? undefined : false;
   while (isError === undefined) {

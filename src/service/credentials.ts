@@ -20,8 +20,8 @@ export interface AuthorizedRequest {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** Returns whether the key is in the address of a request. A redirect may repeat it in an address of its own. */
-export function isKeyInAddress({ keyIn }: Credentials): boolean {
+/** Returns whether the key is sent in the URL of a request. The URL of a redirect may then repeat it. */
+export function isKeyInUrl({ keyIn }: Credentials): boolean {
   return keyIn === 'query' || keyIn === 'path';
 }
 
@@ -31,6 +31,7 @@ export async function addCredentials(url: URL, credentials: Credentials): Promis
   const token = await credentials.token?.();
   const bearer: AuthorizedRequest['headers'] = token === undefined ? {} : { authorization: `Bearer ${token}` };
   switch (keyIn) {
+    // No JWT is sent with this placement or with Basic, because it needs the same header (service.md, section 5).
     case 'authorization':
       return { url, headers: { authorization: key } };
     case 'basic':

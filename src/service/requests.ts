@@ -9,12 +9,12 @@ import { isRetriedStatus, parseRetryAfter } from '../http/retry.ts';
 import { markForRedaction, REDACTED, redactKeyInUrl } from '../secrets.ts';
 import type { ClientOptions } from './client.ts';
 import { measureClockLead, toServiceTime } from './clock-skew.ts';
-import { type AuthorizedRequest, addCredentials, isKeyInAddress } from './credentials.ts';
+import { type AuthorizedRequest, addCredentials, isKeyInUrl } from './credentials.ts';
 
 const REDIRECT_STATUSES = new Set([301, 302, 303, 307, 308]);
 const MAX_REDIRECTS = 5;
 const VALIDATORS = ['etag', 'last-modified'];
-/** Far more than the number of requests that wait for a retry at the same time. */
+/** Far more URLs than are waiting for a retry at the same time. */
 const MAX_REFUSED_URLS = 1000;
 /** The codes of errors about a response. Their messages state both hosts of a redirect. */
 const RESPONSE_ERROR_CODES: readonly ErrorCode[] = ['auth', 'not_found', 'rejected', 'temporary', 'integrity'];
@@ -24,7 +24,7 @@ export type Hosts = readonly [first: string, last: string];
 
 /** The last response of a chain of redirects. */
 export interface ServiceResponse extends HttpResponse {
-  /** The last URL, without its query and credentials, so that it may be written to a file. */
+  /** The last URL without its query and credentials, so that it can be written to a file. */
   readonly address: string;
   /** The wait that the service asks for before a retry, in milliseconds. */
   readonly retryAfterMs: number | undefined;
@@ -39,7 +39,7 @@ export class Requests {
    */
   clockLeadMs: number | undefined;
   /** The URLs that the service has refused with a Retry-After. Their retries are sent before other requests. */
-  readonly #urlsToRetry = new Set<string>();
+  readonly #refusedUrls = new Set<string>();
 
   constructor(options: ClientOptions) {
     this.#options = options;
@@ -47,26 +47,26 @@ export class Requests {
   }
 
   /**
-   * Requests a URL of the service, follows redirects, and passes the last response to `read`, whose result is returned.
-   * After a redirect to another origin, no request of the chain has credentials, even if the chain leads back. Throws
-   * `temporary` if no response arrives, `integrity` for a redirect that is not followed, the errors of `read`, and the
-   * signal's reason.
+   * Requests a URL of the service, follows redirects, passes the last response to `read`, and returns what that
+   * returns. After a redirect to another origin, no request of the chain has credentials, even if the chain leads back.
+   * Throws `temporary` if no response arrives, `integrity` for a redirect that is not followed, the errors of `read`,
+   * and the signal's reason.
    */
   async follow<T>(
-    resource: URL,
+    firstUrl: URL,
     fields: Readonly<Record<string, string>>,
     signal: AbortSignal,
     read: (response: ServiceResponse) => Promise<T>,
   ): Promise<T> {
-    let url = resource;
+    let url = firstUrl;
     let sendsCredentials = true;
     try {
       for (let hop = 1; ; hop += 1) {
-        const response = await this.#send(url, url === resource, sendsCredentials, fields, signal);
+        const response = await this.#send(url, url === firstUrl, sendsCredentials, fields, signal);
         if (!REDIRECT_STATUSES.has(response.status)) {
           const headers = this.#withSafeValidators(response.headers);
           const address = `${url.origin}${url.pathname}`;
-          return await read({ ...response, headers, address, hosts: [resource.host, url.host] });
+          return await read({ ...response, headers, address, hosts: [firstUrl.host, url.host] });
         }
         response.discard();
         const { location } = response.headers;
@@ -76,7 +76,7 @@ export class Requests {
         url = to;
       }
     } catch (error) {
-      throw withHosts([resource.host, url.host], error);
+      throw withHosts([firstUrl.host, url.host], error);
     }
   }
 
@@ -88,18 +88,18 @@ export class Requests {
     fields: Readonly<Record<string, string>>,
     signal: AbortSignal,
   ): Promise<Omit<ServiceResponse, 'address' | 'hosts'>> {
-    const { connections, credentials, retry, meter, userAgent } = this.#options;
+    const { connections, credentials, limiter, meter, now, retry, userAgent } = this.#options;
     let request: AuthorizedRequest = { url, headers: {} };
     let sentAt = 0;
     let endRequest: EndRequest = () => {};
     try {
       const response = await get(connections, async () => {
-        // `get` calls this again when the server closed a reused connection before it received the request. `false` tells
-        // the rate limiter that the previous attempt did not reach the service.
+        // `get` calls this again when the server closed a reused connection before it received the request. `false`
+        // tells the rate limiter that the previous attempt did not reach the service.
         endRequest(false);
         // A URL that the service has refused goes to the front of the queue, once.
-        const wasRefused = this.#urlsToRetry.delete(url.href);
-        endRequest = await retry.limiter.acquire(signal, wasRefused);
+        const wasRefused = this.#refusedUrls.delete(url.href);
+        endRequest = await limiter.acquire(signal, wasRefused);
         // The credentials are added after the wait, because a token might expire during it.
         if (sendsCredentials) request = await addCredentials(url, credentials);
         if (meter) meter.requests += 1;
@@ -111,7 +111,7 @@ export class Requests {
         sentAt = retry.monotonic();
         return { url: request.url, headers, signal };
       });
-      const receivedAt = retry.now();
+      const receivedAt = now();
       // On the monotonic clock, because this machine's clock may have been set in the meantime.
       const elapsedMs = retry.monotonic() - sentAt;
       this.clockLeadMs = measureClockLead(response.headers.date, receivedAt - elapsedMs, receivedAt);
@@ -132,7 +132,7 @@ export class Requests {
     trace(`${direction} ${start}`);
     for (const [name, value] of Object.entries(fields)) {
       const isSecret = secrets.isSecretName(name) || name === 'set-cookie';
-      // The query may hold a credential that the service has made for this address.
+      // The query may hold a credential that the service has made for this URL.
       const shown = name === 'location' ? withoutQuery(`${value}`) : `${value}`;
       const line = `${name}: ${isSecret ? REDACTED : shown}`;
       trace(`${direction}   ${direction === '<' ? markForRedaction(line) : line}`);
@@ -141,16 +141,16 @@ export class Requests {
 
   /** Pauses all jobs if the response asks for a wait that is not too long. Returns the wait in milliseconds. */
   #pauseIfRequested(url: URL, { status, headers }: HttpResponse): number | undefined {
-    const { now, limiter, maxRetryAfterMs } = this.#options.retry;
+    const { now, limiter, retry } = this.#options;
     const waitMs = isRetriedStatus(status)
       ? parseRetryAfter(headers['retry-after'], toServiceTime(now(), this.clockLeadMs))
       : undefined;
-    if (waitMs === undefined || waitMs > maxRetryAfterMs) return waitMs;
+    if (waitMs === undefined || waitMs > retry.maxRetryAfterMs) return waitMs;
     limiter.pause(waitMs);
-    // A URL whose retries are used up is never deleted, so the set needs a limit. Clearing it costs the other retries only
-    // their place at the front of the queue.
-    if (this.#urlsToRetry.size === MAX_REFUSED_URLS) this.#urlsToRetry.clear();
-    this.#urlsToRetry.add(url.href);
+    // A URL leaves the set when it is requested again, so one whose retries are used up would stay for ever. If the
+    // limit clears the set, the other retries only lose their place at the front of the queue.
+    if (this.#refusedUrls.size === MAX_REFUSED_URLS) this.#refusedUrls.clear();
+    this.#refusedUrls.add(url.href);
     return waitMs;
   }
 
@@ -164,8 +164,8 @@ export class Requests {
   #checkForLeak(from: URL, to: URL, location: string): void {
     const { secrets, credentials } = this.#options;
     const leakError = (why: string, hint?: string) =>
-      rejection(from, `redirect to ${markForRedaction(to.host)} (${why})`, hint);
-    if (isKeyInAddress(credentials)) {
+      redirectError(from, `redirect to $markForRedaction(to.host)($why)`, hint);
+    if (isKeyInUrl(credentials)) {
       const hint = 'send the key in a header instead: --key-in header';
       throw leakError('its URL may contain the key, because the key was sent in the URL', hint);
     }
@@ -183,7 +183,7 @@ function withoutQuery(url: string): string {
   return url.replace(/[?#].*$/s, '');
 }
 
-function rejection(from: URL, what: string, hint = 'check the base URL'): FilingsError {
+function redirectError(from: URL, what: string, hint = 'check the base URL'): FilingsError {
   return new FilingsError('integrity', `refused to follow a ${what}`, { subject: { host: from.host }, hint });
 }
 
@@ -193,15 +193,15 @@ function rejection(from: URL, what: string, hint = 'check the base URL'): Filing
  * schemes other than these two.
  */
 export function resolveRedirect(from: URL, location: string | string[] | undefined, hop: number): URL {
-  if (hop > MAX_REDIRECTS) throw rejection(from, `chain of more than ${MAX_REDIRECTS} redirects`);
+  if (hop > MAX_REDIRECTS) throw redirectError(from, `chain of more than ${MAX_REDIRECTS} redirects`);
   // An empty Location is a valid reference to the same URL, which would redirect again.
   if (typeof location !== 'string' || location === '' || !URL.canParse(location, from.href))
-    throw rejection(from, 'redirect without a valid Location');
+    throw redirectError(from, 'redirect without a valid Location');
   const to = new URL(location, from);
   if (to.protocol !== 'https:' && to.protocol !== 'http:')
-    throw rejection(from, `redirect to ${markForRedaction(`${to.protocol}${to.host && `//${to.host}`}`)}`);
+    throw redirectError(from, `redirect to ${markForRedaction(`${to.protocol}${to.host && `//${to.host}`}`)}`);
   if (from.protocol === 'https:' && to.protocol === 'http:')
-    throw rejection(from, `redirect from https to ${markForRedaction(`http://${to.host}`)}`);
+    throw redirectError(from, `redirect from https to ${markForRedaction(`http://${to.host}`)}`);
   to.hash = '';
   to.username = '';
   to.password = '';

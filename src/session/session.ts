@@ -56,12 +56,13 @@ export async function openSession(
   });
   const trace = settings.verbose ? progress.trace : undefined;
   const connections = new Connections(settings, world, trace);
-  const limiter = new RateLimiter(settings.rate, world);
-  const { retries, maxRetryAfter: maxRetryAfterMs } = settings;
+  const { retries: maxRetries, maxRetryAfter: maxRetryAfterMs } = settings;
   const client = new ServiceClient({
     ...access,
     connections,
-    retry: { retries, maxRetryAfterMs, limiter, monotonic, now, random, sleep },
+    limiter: new RateLimiter(settings.rate, world),
+    retry: { maxRetries, maxRetryAfterMs, monotonic, random, sleep },
+    now,
     userAgent: `filings/${world.version}`,
     meter,
     secrets,

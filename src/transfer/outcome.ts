@@ -42,8 +42,8 @@ export function outcomeWithoutRequest(
 }
 
 /** Returns a sentence about the wait before a retry. */
-export function describeRetry({ error, waitMs, isServiceWait, retry, retries }: RetryEvent): string {
+export function describeRetry({ error, waitMs, isServiceWait, retry, maxRetries }: RetryEvent): string {
   const message = messageOf(withoutResource(error));
   const asked = isServiceWait ? ' (the service asks to wait)' : '';
-  return `${message}${asked}; retry ${retry} of ${retries} in ${Math.max(1, Math.ceil(waitMs / 1000))} s`;
+  return `${message}${asked}; retry ${retry} of ${maxRetries} in ${Math.max(1, Math.ceil(waitMs / 1000))} s`;
 }

@@ -54,12 +54,12 @@ export async function startRun(url: string, options: RunOptions = {}) {
     baseUrl: new URL(url),
     credentials: { ...credentials, keyIn: 'authorization' },
     connections,
+    limiter: options.limiter ?? new RateLimiter(undefined, { monotonic, sleep }),
+    now: Date.now,
     retry: {
-      retries: options.retries ?? 0,
+      maxRetries: options.retries ?? 0,
       maxRetryAfterMs: options.maxRetryAfterMs ?? 300_000,
-      limiter: options.limiter ?? new RateLimiter(undefined, { monotonic, sleep }),
       monotonic,
-      now: Date.now,
       random: () => 0,
       // The limiter waits for the service’s Retry-After.
       sleep: async (_, aborted) => aborted.throwIfAborted(),

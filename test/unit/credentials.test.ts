@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { addCredentials, isKeyInAddress } from '../../src/service/credentials.ts';
+import { addCredentials, isKeyInUrl } from '../../src/service/credentials.ts';
 
 const KEY = 'a key/+';
 const AT = 'https://h.example/v1/download';
@@ -26,5 +26,5 @@ test.each`
   };
   expect(await send()).toEqual({ url, headers });
   expect(await send(async () => 't.o.k')).toEqual({ url, headers: withToken });
-  expect(isKeyInAddress(credentials)).toBe(keyIn === 'query' || keyIn === 'path');
+  expect(isKeyInUrl(credentials)).toBe(keyIn === 'query' || keyIn === 'path');
 });

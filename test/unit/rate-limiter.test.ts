@@ -183,7 +183,7 @@ describe('after several pauses', () => {
     const { pass, ...clock } = heldClock();
     const { signal } = createAbortController();
     const limiter = new RateLimiter(undefined, clock);
-    const policy = { retries: maxRefusals, maxRetryAfterMs: 9000, limiter, ...clock, now: () => 0, random: () => 0 };
+    const policy = { maxRetries: maxRefusals, maxRetryAfterMs: 9000, ...clock, random: () => 0 };
     let acceptedTimes: number[] = [];
     async function request(wasRefused: boolean): Promise<void> {
       const endRequest = await limiter.acquire(signal, wasRefused);

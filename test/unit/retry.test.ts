@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
 import { FilingsError } from '../../src/errors.ts';
-import { RateLimiter } from '../../src/http/rate-limiter.ts';
 import { isRetriedStatus, parseRetryAfter, type RetryWatcher, retry } from '../../src/http/retry.ts';
 
 test('only 408, 425, 429, 500, 502, 503 and 504 are retried', () => {
@@ -18,14 +17,14 @@ const PLAIN = { message: 'busy' };
 const TWO_TRIES = { message: 'busy; 2 tries' };
 const THREE_TRIES = { message: 'busy; 3 tries' };
 const JITTER = { random: () => 0.999_999 };
-const ONCE = { retries: 0 };
-const FIVE = { retries: 5 };
+const ONCE = { maxRetries: 0 };
+const FIVE = { maxRetries: 5 };
 // The clock stands at 7 ms.
 test.each`
   after                                    | settings                    | waits               | error                    | thrown
   ${'success in the third attempt'}        | ${{}}                       | ${'1000 2000'}      | ${undefined}             | ${[BUSY, BUSY]}
   ${'the largest jitter'}                  | ${JITTER}                   | ${'1500'}           | ${undefined}             | ${[BUSY]}
-  ${'the longest back-off'}                | ${{ retries: 8 }}           | ${LONGEST}          | ${undefined}             | ${Array(8).fill(BUSY)}
+  ${'the longest back-off'}                | ${{ maxRetries: 8 }}        | ${LONGEST}          | ${undefined}             | ${Array(8).fill(BUSY)}
   ${'an error that is not retryable'}      | ${{}}                       | ${''}               | ${PLAIN}                 | ${[FINAL]}
   ${'one that asks for a wait'}            | ${{}}                       | ${''}               | ${PLAIN}                 | ${[FINAL_ASKING]}
   ${'no success'}                          | ${{}}                       | ${'1000 2000'}      | ${THREE_TRIES}           | ${[BUSY, BUSY, BUSY]}
@@ -48,8 +47,7 @@ test.each`
   const ownWaits: string[] = [];
   const stop = new AbortController();
   const sleep = async (ms: number) => void ownWaits.push(`${ms}`);
-  const clock = { monotonic: () => 7, now: () => 0, random: () => 0, sleep };
-  const limiter = new RateLimiter(undefined, clock);
+  const clock = { monotonic: () => 7, random: () => 0, sleep };
   const failures = [...thrown];
   let tries = 0;
   const attempt = async () => {
@@ -59,7 +57,7 @@ test.each`
   };
   const onRetry: RetryWatcher['onRetry'] = ({ waitMs, isServiceWait }) =>
     waits.push(`${waitMs}${isServiceWait ? ' asked' : ''}`);
-  const policy = { retries: 2, maxRetryAfterMs: 9000, limiter, ...clock, ...more };
+  const policy = { maxRetries: 2, maxRetryAfterMs: 9000, ...clock, ...more };
   const watcher = { onRetry, countNewBytes: brought && (() => brought) };
   const ended = await retry(attempt, policy, stop.signal, watcher).catch((thrown) => thrown);
   expect([ended, waits.join(' ')]).toEqual([error && expect.objectContaining(error), expected]);
