@@ -15,7 +15,8 @@ export function parseAccession(text: string): AccessionNumber {
   if (accession !== undefined) return accession;
   // People also paste URLs.
   const digits = /(?<!\d)\d{10}-?\d\d-?\d{6}(?!\d)/.exec(text)?.[0].replaceAll('-', '');
-  // Spreadsheets drop leading zeros, but never so many that only the year and the sequence number are left.
+  // Spreadsheets drop leading zeros. Because no filer has the number 0, at least one of the first ten digits is left,
+  // so with hyphens the rest is longer than `-24-000001`.
   const padded = text.length > 10 ? text.padStart(text.includes('-') ? 20 : 18, '0') : '';
   const suggestion = asAccession(digits ?? padded);
   const hint = suggestion

@@ -23,8 +23,9 @@ export interface ListingDescription {
   readonly files?: string;
   /** Selects the file name in a record. Default: `file_name`. */
   readonly name?: string;
+  /** Selects the number of records on all pages. */
   readonly total?: string;
-  /** Selects a value that says whether there are further pages. */
+  /** Selects a value that is empty (see `isSet`) on the last page. */
   readonly more?: string;
   /** Parameters of every request. */
   readonly query?: Readonly<Record<string, string>>;
@@ -42,7 +43,7 @@ const MAX_PAGES = 10_000;
 const HINT = "check the description of the listing: 'filings config get listing' shows it, -v shows the requests";
 
 /** Returns why an expression is invalid, if it is. */
-export function expressionFault(expression: string): string | undefined {
+export function findExpressionFault(expression: string): string | undefined {
   try {
     search({}, expression);
     return undefined;
@@ -59,12 +60,12 @@ type MakeError = (reason: string) => FilingsError;
 /**
  * Requests all pages, and returns all files of a filing. Throws `integrity` if the responses are not as described or
  * contradict each other, and the errors of `requestPage`.
- * @param address the address of the listing, with the parameters of `--query`
+ * @param listingUrl the URL of the listing, with the parameters of `--query`
  */
 export async function readDescribedListing(
   description: ListingDescription,
   accession: AccessionNumber,
-  address: URL,
+  listingUrl: URL,
   requestPage: (url: URL) => Promise<ListingResponse>,
 ): Promise<Listing> {
   rejectConflicts(description);
@@ -72,40 +73,41 @@ export async function readDescribedListing(
   const files = new Map<string, ListedFile>();
   const firstRecords = new Set<string>();
   const totals = new Set<number>();
-  let records = 0;
-  let pages = 0;
-  let url: URL | undefined = pageAddress(description, address, pages, records);
+  let recordCount = 0;
+  let pageCount = 0;
+  let url: URL | undefined = makePageUrl(description, listingUrl, pageCount, recordCount);
   while (url !== undefined) {
-    if (pages === MAX_PAGES) throw makeError(`there are over ${grouped(MAX_PAGES)} pages`);
-    pages += 1;
+    if (pageCount === MAX_PAGES) throw makeError(`there are over ${grouped(MAX_PAGES)} pages`);
+    pageCount += 1;
     const response: ListingResponse = await requestPage(url).catch((error) => {
       // A 404 or another rejection of a later page must not be taken for the end of the list.
-      if (pages === 1 || (error.code !== 'not_found' && error.code !== 'rejected')) throw error;
-      throw makeError([`page ${pages}`, error.reason, error.quote].filter(Boolean).join(': ')).with({ cause: error });
+      if (pageCount === 1 || (error.code !== 'not_found' && error.code !== 'rejected')) throw error;
+      const reasons = [`page ${pageCount}`, error.reason, error.quote].filter(Boolean);
+      throw makeError(reasons.join(': ')).with({ cause: error });
     });
     const page = readPage(description, parseListing(response, accession), makeError);
     if (page.records.length > 0) {
       const first = JSON.stringify(page.records[0]);
-      if (firstRecords.has(first)) throw makeError(`page ${pages} begins with the same record as an earlier page`);
+      if (firstRecords.has(first)) throw makeError(`page ${pageCount} begins with the same record as an earlier page`);
       firstRecords.add(first);
     }
     for (const file of selectFiles(page.records, accession)) {
-      if (files.has(file.file_name)) throw makeError(`'${file.file_name}' comes on two pages`);
+      if (files.has(file.file_name)) throw makeError(`'${file.file_name}' is on two pages`);
       files.set(file.file_name, file);
     }
-    records += page.records.length;
+    recordCount += page.records.length;
     if (page.total !== undefined) totals.add(page.total);
     if (description.total !== undefined && totals.size === 0) throw makeError('listing.total selects no number');
-    const seemsLast = page.records.length === 0 || [...totals].some((total) => records >= total);
-    url = nextAddress(description, address, { pages, records, seemsLast, next: page.next, more: page.more }, makeError);
+    const seemsLast = page.records.length === 0 || [...totals].some((total) => recordCount >= total);
+    url = findNextUrl(description, listingUrl, { ...page, pageCount, recordCount, seemsLast }, makeError);
   }
   for (const total of totals) {
-    if (total !== records) throw makeError(`it has ${counted(records, 'record')}, but its total is ${total}`);
+    if (total !== recordCount) throw makeError(`it has ${counted(recordCount, 'record')}, but its total is ${total}`);
   }
-  return { files: [...files.values()], records, pages };
+  return { files: [...files.values()], records: recordCount, pages: pageCount };
 }
 
-/** Throws `config` for members of the description of which one would be ignored, so that pages might be missed. */
+/** Throws `config` for two members of which only one would be used, because pages might then be missed. */
 function rejectConflicts({ page, offset, next, cursor }: ListingDescription): void {
   const subject = { name: 'listing' };
   if (page !== undefined && offset !== undefined)
@@ -147,63 +149,63 @@ function readPage(
   };
 }
 
-/** Returns the address of the first page, or of a later one if pages are requested by `page` or `offset`. */
-function pageAddress(
+/** Returns the URL of the first page, or of a later one if pages are requested by `page` or `offset`. */
+function makePageUrl(
   { query = {}, page, firstPage = 1, offset }: ListingDescription,
-  address: URL,
+  listingUrl: URL,
   pagesBefore: number,
   recordsBefore: number,
 ): URL {
   const parameters = { ...query };
   if (page !== undefined) parameters[page] = `${firstPage + pagesBefore}`;
   if (offset !== undefined) parameters[offset] = `${recordsBefore}`;
-  return withParameters(address, Object.entries(parameters));
+  return withParameters(listingUrl, Object.entries(parameters));
 }
 
 interface PagesSoFar {
-  readonly pages: number;
-  readonly records: number;
-  /** Whether the total is reached, or the last page had no records. Does not count if `next` or `more` is described. */
+  readonly pageCount: number;
+  readonly recordCount: number;
+  /** Whether the total is reached, or the page just read has no records. Ignored if `next` or `more` is described. */
   readonly seemsLast: boolean;
-  /** The values that `next` and `more` select on the last page. */
+  /** The values that `next` and `more` select on the page just read. */
   readonly next: unknown;
   readonly more: unknown;
 }
 
 /**
- * Returns the address of the next page, or undefined after the last one. Throws if there is a further page that cannot
- * be requested.
+ * Returns the URL of the next page, or undefined after the last one. Throws if there is a further page that cannot be
+ * requested. Together with `page` or `offset`, `next` only says whether there is a next page.
  */
-function nextAddress(
+function findNextUrl(
   description: ListingDescription,
-  address: URL,
-  { pages, records, seemsLast, next, more }: PagesSoFar,
+  listingUrl: URL,
+  { pageCount, recordCount, seemsLast, next, more }: PagesSoFar,
   makeError: MakeError,
 ): URL | undefined {
   const { query = {}, page, offset, cursor } = description;
-  const isByNumber = page !== undefined || offset !== undefined;
-  const canRequestMore = description.next === undefined ? isByNumber : isSet(next);
+  const computesUrl = page !== undefined || offset !== undefined;
+  const canRequestMore = description.next === undefined ? computesUrl : isSet(next);
   if (!canRequestMore && isSet(more))
     throw makeError(`listing.more (${description.more}) says that there is more, but there is no next page`);
   if (!canRequestMore || (description.more !== undefined && !isSet(more))) return undefined;
   if (description.more === undefined && description.next === undefined && seemsLast) return undefined;
-  if (isByNumber) return pageAddress(description, address, pages, records);
+  if (computesUrl) return makePageUrl(description, listingUrl, pageCount, recordCount);
   const isString = typeof next === 'string';
   if (cursor !== undefined && (isString || typeof next === 'number'))
-    return withParameters(address, Object.entries({ ...query, [cursor]: `${next}` }));
-  if (cursor !== undefined || !isString || !URL.canParse(next, address.href))
+    return withParameters(listingUrl, Object.entries({ ...query, [cursor]: `${next}` }));
+  if (cursor !== undefined || !isString || !URL.canParse(next, listingUrl.href))
     throw makeError(`listing.next is ${JSON.stringify(next)}, which is not ${cursor ? 'a cursor' : 'an address'}`);
-  const url = new URL(next, address);
-  if (url.origin !== address.origin) throw makeError(`the next page is at another origin, ${url.origin}`);
-  // The service's address usually has the parameters of the request already. Those that it lacks are added.
-  const parameters = [...address.searchParams].filter(([name]) => name !== 'accession_no');
+  const url = new URL(next, listingUrl);
+  if (url.origin !== listingUrl.origin) throw makeError(`the next page is at another origin, ${url.origin}`);
+  // The service's URL usually has the parameters of the request already. Those that it lacks are added.
+  const parameters = [...listingUrl.searchParams].filter(([name]) => name !== 'accession_no');
   return withParameters(
     url,
     [...parameters, ...Object.entries(query)].filter(([name]) => !url.searchParams.has(name)),
   );
 }
 
-/** Returns whether a value is not null, false, zero or empty. Some services send these values as strings. */
+/** Returns whether a value is not null, false, zero or empty. Some services send `"false"`, `"0"` or `"null"`. */
 function isSet(value: unknown): boolean {
   if (typeof value === 'object' && value !== null) return Object.keys(value).length > 0;
   return typeof value === 'string' ? !/^(?:|false|0|null)$/i.test(value.trim()) : Boolean(value);

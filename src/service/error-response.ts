@@ -58,7 +58,7 @@ export function errorFromResponse(response: ErrorResponse, secrets: Secrets): Fi
       hint: response.hint ?? hintFor(response, code),
       problem: { ...(members && readProblem(members)), status },
       retryable: isRetriedStatus(status),
-      // These would fail every other file as well. A 403 may be about one file.
+      // With these two, every other file would fail as well. A 403 may be about one file.
       stopsRun: status === 401 || status === 407,
       retryAt,
       retryDue,
@@ -127,7 +127,8 @@ function readProblem({ status: _, errors, ...body }: JsonObject): Omit<Problem, 
     ([name, value]) =>
       value !== null && (!STRING_MEMBERS.includes(name) || (typeof value === 'string' && value !== '')),
   );
-  // `errors` should be an object of arrays of strings. Whatever has no property name gets the empty one.
+  // `errors` should be an object of arrays of strings. If it is not an object, its messages get an empty
+  // property name.
   const byProperty = Object.entries(isJsonObject(errors) ? errors : { '': errors ?? [] }).map(([property, value]) => {
     const messages = (Array.isArray(value) ? value : [value]).filter((each) => each !== null);
     return [property, messages.map((each) => (typeof each === 'string' ? each : JSON.stringify(each)))] as const;

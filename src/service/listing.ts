@@ -42,13 +42,18 @@ export type Parameter = readonly [name: string, value: string];
 /** A member next to the list. Only suggested-description.ts sets the third element, which is ignored here. */
 type Member = readonly [name: string, value: unknown, path?: string];
 
-/** A record with the name of its file, if it has one. */
+/** A record, and the name of its file if it has one. */
 export type NamedRecord = readonly [record: JsonObject, name: string | undefined];
 
 // Names of members as `normalizeName` returns them: `filename` stands for `file_name`, `fileName` and `FILE-NAME`, too.
 const FILE_NAME = 'filename';
 const TOTAL = 'total';
 const ACCESSION_NAMES = ['accessionno', 'accessionnumber'];
+/**
+ * In a record, `accession` means the number as well: if it were not recognized, a record of another filing would pass
+ * for one of this filing. Next to the list there is no such danger, because an unknown member there makes the list
+ * refused.
+ */
 const ACCESSION_NAMES_IN_RECORDS = [...ACCESSION_NAMES, 'accession'];
 const SIZE_NAMES = ['size', 'filesize', 'sizebytes', 'bytes', 'length', 'contentlength'];
 
@@ -89,8 +94,8 @@ export function readListing(response: ListingResponse, accession: AccessionNumbe
 }
 
 /**
- * Returns the JSON value of a response. Throws `integrity` if it is not JSON, or if an object has the same member twice,
- * because another program might read the other value.
+ * Returns the JSON value of a response. Throws `integrity` if it is not JSON, or if an object has the same member
+ * twice, because another program might read the other value.
  */
 export function parseListing({ body }: ListingResponse, accession: AccessionNumber): unknown {
   const text = body.toString().replace(/^\ufeff/, '');
@@ -146,7 +151,10 @@ function findPagingHeader(headers: HeaderFields): string | undefined {
   return header && `its ${header} header suggests further pages`;
 }
 
-/** Returns what in a response casts doubt on its list, if anything. `others` are the members next to the list. */
+/**
+ * Returns why a list may be incomplete, if the response has anything but the list that it should have. `others` are the
+ * members next to the list. Throws `integrity` if the accession number among them is not the requested one.
+ */
 function findUnexpected(
   records: readonly unknown[],
   others: readonly Member[],
@@ -169,11 +177,14 @@ function findUnexpected(
   return undefined;
 }
 
-/** Returns whether a list may be one page of several: by its length, or by the members next to it. */
+/**
+ * Returns whether a list may be one page of several. A total that equals the number of records shows that it is not, so
+ * its length then means nothing. Any other member next to the list might be about pages.
+ */
 function mayBePage(records: readonly unknown[], others: readonly Member[]): boolean {
-  const rest = others.filter(([name]) => !ACCESSION_NAMES.includes(normalizeName(name)));
-  if (rest.length === 0) return COMMON_PAGE_SIZES.includes(records.length);
-  return rest.some(([name, value]) => normalizeName(name) !== TOTAL || value !== records.length);
+  const clues = others.filter(([name]) => !ACCESSION_NAMES.includes(normalizeName(name)));
+  if (clues.length === 0) return COMMON_PAGE_SIZES.includes(records.length);
+  return clues.some(([name, value]) => normalizeName(name) !== TOTAL || value !== records.length);
 }
 
 /** Returns why a record cannot be read as one file. */

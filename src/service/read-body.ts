@@ -59,16 +59,20 @@ async function decode(bytes: Buffer, encoding: string): Promise<Buffer> {
   try {
     if (name === 'br')
       return brotliDecompressSync(bytes, { ...options, finishFlush: constants.BROTLI_OPERATION_FLUSH });
-    // `deflate` should have the wrapper of RFC 1950, whose first byte ends in the bits of 8, but some servers omit it.
+    // `deflate` should have the zlib wrapper (RFC 1950), in which the low four bits of the first byte are 8, but some
+    // servers omit it.
     if (name === 'deflate' && ((bytes[0] ?? 0) & 15) !== 8) return inflateRawSync(bytes, options);
     if (/^(x-gzip|gzip|deflate)$/.test(name)) return unzipSync(bytes, options);
   } catch {
-    // The bytes do not have the encoding that the header states.
+    // The bytes do not have the encoding that the header states, or decode to more than `maxOutputLength`.
   }
   return Buffer.alloc(0);
 }
 
-/** Adds a body to `pieces`. Stops and returns false if it has more than `maxBytes`. */
+/**
+ * Adds a body to `pieces`, which keeps the bytes that have arrived even if reading throws. Stops and returns false if
+ * there are more than `maxBytes`.
+ */
 async function readPieces(
   { body }: HttpResponse,
   maxBytes: number,

@@ -1,12 +1,12 @@
 // When listing.ts refuses a response of an unknown form, this file suggests the `filings config set` command with which
-// the user can describe that form. The suggestion is a guess. So it is only shown as a hint, and the program itself never
-// uses it: with a wrong guess, the first page of a list could pass for the whole list.
+// the user can describe that form. The suggestion is a guess. So it is only shown as a hint, and the program itself
+// never uses it: with a wrong guess, the first page of a list could pass for the whole list.
 import { isJsonObject } from '../json.ts';
 import { shellWord } from '../text.ts';
 
 /**
- * A member of the JSON at any depth, down to a scalar, an array or an empty object. Arrays are not searched. `path` is the
- * JMESPath expression of the member, such as `data.documents`. It is empty for the response itself.
+ * A member of the JSON at any depth, down to a scalar, an array or an empty object. Arrays are not searched. `path` is
+ * the JMESPath expression of the member, such as `data.documents`. It is empty for the response itself.
  */
 type Leaf = readonly [member: string, value: unknown, path: string];
 
@@ -30,6 +30,7 @@ export function suggestDescription(
   const withNames = lists.filter(([, records]) => findNamePath(records as unknown[]) !== undefined);
   const ofStrings = lists.filter(([, records]) => (records as unknown[]).every((record) => typeof record === 'string'));
   const [list, ...furtherLists] = withNames.length > 0 ? withNames : ofStrings;
+  // There is no list to suggest, or no way to tell which of several.
   if (list === undefined || furtherLists.length > 0) return makeHint(true, false, TEMPLATE);
   const records = list[1] as (object | string)[];
   const others = leaves.filter((leaf) => leaf !== list);

@@ -168,8 +168,8 @@ async function checkExpressions(listing: ListingDescription | undefined | null, 
   for (const member of ['files', 'name', 'total', 'more', 'next'] as const) {
     const expression = listing?.[member];
     if (expression === undefined) continue;
-    const { expressionFault } = await import('../service/described-listing.ts');
-    const fault = expressionFault(expression);
+    const { findExpressionFault } = await import('../service/described-listing.ts');
+    const fault = findExpressionFault(expression);
     if (fault === undefined) continue;
     throw new FilingsError('config', `invalid JMESPath expression: ${fault}`, {
       subject: { name: `${name}.${member}` },

@@ -82,7 +82,7 @@ describe('a described listing is an error', () => {
     ${'listing.total selects no number'}                          | ${{ total: 't' }}            | ${[['a']]}
     ${'listing.more (m) says that there is more'}                 | ${{ files: 'f', more: 'm' }} | ${[f('a', { m: 1 })]}
     ${'page 2 begins with the same record as an earlier page'}    | ${{ page: 'p' }}             | ${[['a']]}
-    ${"'b' comes on two pages"}                                   | ${{ page: 'p' }}             | ${[['a', 'b'], ['c', 'b'], []]}
+    ${"'b' is on two pages"}                                      | ${{ page: 'p' }}             | ${[['a', 'b'], ['c', 'b'], []]}
     ${'the next page is at another origin, https://evil.example'} | ${NEXT}                      | ${[f('a', { n: FAR })]}
     ${'listing.next is true, which is not an address'}            | ${NEXT}                      | ${[f('a', { n: true })]}
     ${'listing.next is 7, which is not an address'}               | ${NEXT}                      | ${[f('a', { n: 7 })]}
