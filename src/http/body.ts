@@ -17,7 +17,7 @@ export class Body {
   /** When this many bytes are gathered, the socket is paused. The default suits writes to a disk. */
   #maxGatheredBytes = 1 << 20;
   #chunks: Buffer[] = [];
-  #readChunks: readonly Buffer[] = [];
+  #returnedChunks: readonly Buffer[] = [];
   #size = 0;
   /** The current block for small chunks. Its first `#filledBytes` bytes belong to chunks, so they never change. */
   #block = Buffer.alloc(0);
@@ -50,8 +50,8 @@ export class Body {
   }
 
   /**
-   * Puts bytes back at the front, so that the next `read` returns them again. They must be a copy, because that `read`
-   * reuses the memory of the chunks it returned before.
+   * Puts bytes back at the front, so that the next `read` returns them again. They must be a copy, because the next
+   * `read` also releases the memory of the chunks that were returned before.
    */
   unread(bytes: Buffer): void {
     if (bytes.length === 0) return;
@@ -72,8 +72,8 @@ export class Body {
    * came before it have been returned.
    */
   async read(): Promise<Buffer[] | undefined> {
-    this.#socket.recycle(this.#readChunks);
-    this.#readChunks = [];
+    this.#socket.recycle(this.#returnedChunks);
+    this.#returnedChunks = [];
     while (this.#chunks.length === 0) {
       if (this.#error) throw this.#error;
       if (this.#hasEnded) return undefined;
@@ -84,7 +84,7 @@ export class Body {
     const chunks = this.#chunks;
     this.#chunks = [];
     this.#size = 0;
-    this.#readChunks = chunks;
+    this.#returnedChunks = chunks;
     // After the end of this body, the connection may already serve another request, whose body pauses it as needed.
     if (!this.#hasEnded && this.#socket.isReadingPaused) {
       this.#timer.restart();

@@ -1,5 +1,5 @@
 // Opens connections, directly or through a proxy, and keeps them for later requests to the same origin. undici only
-// speaks HTTP on them: each connection has an undici client of its own, which can neither connect nor retry.
+// speaks HTTP on them: each connection has its own undici client, which can neither connect nor retry.
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { buildConnector, Client } from 'undici';
@@ -9,12 +9,12 @@ import { lookUpHost } from '../loopback.ts';
 import type { World } from '../world.ts';
 import { CLOSED_BEFORE_REQUEST, connectError } from './failures.ts';
 import { PausableSocket, ReadBuffers } from './pausable-socket.ts';
-import { openTunnel, proxyFor } from './proxy.ts';
+import { findProxy, openTunnel } from './proxy.ts';
 import { Watchdog } from './watchdog.ts';
 
 /** Each address of a host gets a quarter of the connect timeout, so that a dead route leaves time for the next one. */
 const ADDRESSES_PER_TIMEOUT = 4;
-/** undici closes a connection that is idle for this long. It is shorter than the idle timeouts of common servers. */
+/** undici closes a connection after it has been idle for this long, which is less than common servers allow. */
 const KEEP_IDLE_MS = 4000;
 /** The limit for all header fields together. An error message in failures.ts states it, too. */
 const MAX_HEAD_BYTES = 16_384;
@@ -32,7 +32,7 @@ export interface Connection {
   readonly usesTls: boolean;
   /**
    * The proxy to which requests are addressed (RFC 9112, section 3.2.2). Undefined without a proxy, and for a tunnel,
-   * because the service itself is at its end.
+   * because the other end of a tunnel is the service itself.
    */
   readonly proxy: URL | undefined;
   readonly client: Client;
@@ -96,21 +96,22 @@ export class Connections {
 
   async #open(url: URL, signal: AbortSignal): Promise<Connection> {
     signal.throwIfAborted();
-    const proxy = proxyFor(url, this.#env);
+    const proxy = findProxy(url, this.#env);
     if (proxy) this.#trace?.(`* connecting to ${url.host} through the proxy ${proxy.host}`);
-    const { signal: limited, abort, detach } = createChildController(signal);
-    const ended = createAbortController();
+    const { signal: timedSignal, abort, detach } = createChildController(signal);
+    const timer = createAbortController();
     const onTimeout = () => abort(Object.assign(new Error('no connection in time'), { code: 'ETIMEDOUT' }));
-    this.#sleep(this.timeouts.connectTimeout, ended.signal).then(onTimeout, () => {});
+    this.#sleep(this.timeouts.connectTimeout, timer.signal).then(onTimeout, () => {});
     try {
-      return await this.#dial(url, proxy, limited);
+      return await this.#dial(url, proxy, timedSignal);
     } catch (error) {
       if (signal.aborted) throw signal.reason;
+      // An error of proxy.ts, which already says which proxy it is about.
       if (error instanceof FilingsError) throw error.with({ subject: { host: url.host } });
-      const failure = connectError(limited.reason ?? error, proxy, this.#env);
+      const failure = connectError(timedSignal.reason ?? error, proxy, this.#env);
       throw failure.with({ subject: { host: url.host, proxy: proxy?.host } });
     } finally {
-      ended.abort();
+      timer.abort();
       detach();
     }
   }
@@ -161,7 +162,7 @@ function connectSocket(
 
 /** Returns an undici client that uses this socket, and never connects by itself. */
 function createClient(socket: PausableSocket, origin: string): Client {
-  const closed = Object.assign(new Error('the connection was closed'), { code: CLOSED_BEFORE_REQUEST });
+  const closedError = Object.assign(new Error('the connection was closed'), { code: CLOSED_BEFORE_REQUEST });
   return new Client(origin, {
     pipelining: 1,
     maxHeaderSize: MAX_HEAD_BYTES,
@@ -173,7 +174,7 @@ function createClient(socket: PausableSocket, origin: string): Client {
     connect: (_options, done) =>
       setImmediate(() => {
         // undici's types require a Socket, but for HTTP/1 it only uses what every Duplex has.
-        if (socket.destroyed) done(closed, null);
+        if (socket.destroyed) done(closedError, null);
         else done(null, socket as Duplex as Socket);
       }),
   });

@@ -1,7 +1,7 @@
 // Turns the errors of Node, OpenSSL and undici into errors of this program, which say what happened, what to do, and
 // whether a retry may help. `connectError` is for a connection that could not be made. `exchangeError` is for a request
-// on a connection, which fails in one of three ways: the response is not valid HTTP (no retry), it was truncated
-// (retry), or the connection was closed before it arrived (retry).
+// on a connection, which usually fails in one of three ways: the response is not valid HTTP (no retry), it was
+// truncated (retry), or the connection was closed before it arrived (retry).
 import { errnoOf, FilingsError } from '../errors.ts';
 import { markForRedaction } from '../secrets.ts';
 import type { World } from '../world.ts';
@@ -43,10 +43,13 @@ const CONNECT_FAILURES: readonly (readonly [pattern: RegExp, reason: string, hin
     'the server may not speak https on this port: check the base URL',
   ],
 ];
-/** The error codes of Node and OpenSSL for a certificate that fails verification. */
+/**
+ * The error codes of Node and OpenSSL for a server's certificate that fails verification. `ERR_SSL_` codes such as
+ * `ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED` are about the certificate that the client should send.
+ */
 const CERTIFICATE =
   /^(?!ERR_SSL|EPROTO).*(CERT|ALTNAME|HOSTNAME|SIGNATURE|ISSUER|INVALID_CA|PURPOSE|PATH_LENGTH|UNSPECIFIED)/;
-/** Those of them that mean that no trusted authority vouches for the certificate. */
+/** The codes among them for a certificate that no trusted authority vouches for. */
 const UNTRUSTED = /SELF_SIGNED|SIGNATURE|ISSUER|CERT_UNTRUSTED/;
 
 export function connectError(error: unknown, proxy: URL | undefined, env: World['env']): FilingsError {
@@ -84,7 +87,7 @@ function systemError(cause: unknown): FilingsError {
   const code = errnoOf(cause) ?? '';
   const message = cause instanceof Error ? cause.message : String(cause);
   const searched = `${code} ${message}`.toLowerCase();
-  const otherFailure = [/$/, `cannot connect (${code || markForRedaction(message)})`, CHECK_NETWORK] as const;
+  const otherFailure = [undefined, `cannot connect (${code || markForRedaction(message)})`, CHECK_NETWORK] as const;
   const [, reason, hint] = CONNECT_FAILURES.find(([pattern]) => pattern.test(searched)) ?? otherFailure;
   // OpenSSL puts its explanation between a function and a file: `SSL routines:ssl3_get_record:wrong version number:...`
   const quote = /SSL routines:[^:]*:([^:]+)/.exec(message)?.[1];
@@ -105,21 +108,21 @@ export interface BodyProgress {
   readonly expected: number | undefined;
 }
 
-/** Returns the error for a request that failed after its connection was made. `body` is undefined before the body. */
-export function exchangeError(error: unknown, body: BodyProgress | undefined): FilingsError {
+/** Returns the error for a request that failed on its connection. Without a `progress`, the body had not begun yet. */
+export function exchangeError(error: unknown, progress: BodyProgress | undefined): FilingsError {
   if (isFieldOverflow(error)) return invalidHttpError('more than 16 KiB of header fields', error);
   const { name, message } = error instanceof Error ? error : { name: typeof error, message: String(error) };
   const isWrongLength = errnoOf(error) === 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH';
   // An error of undici's parser need not have a code, so its name identifies it.
   const isParserError = name === 'HTTPParserError';
   const isTruncated =
-    body !== undefined && (isWrongLength || (isParserError && message.includes('(Invalid EOF state)')));
+    progress !== undefined && (isWrongLength || (isParserError && message.includes('(Invalid EOF state)')));
   if ((isWrongLength || isParserError) && !isTruncated) {
-    const detail = /\(.*\)/.exec(message)?.[0] ?? '';
-    return invalidHttpError(`its ${body ? 'body' : 'head'} is malformed ${isParserError ? detail : ''}`.trim(), error);
+    const detail = (isParserError && /\(.*\)/.exec(message)?.[0]) || '';
+    return invalidHttpError(`its ${progress ? 'body' : 'head'} is malformed ${detail}`.trim(), error);
   }
   if (!isTruncated && !isConnectionError(error)) return internalError(error, name, message);
-  if (body) return truncatedError(body, error);
+  if (progress) return truncatedError(progress, error);
   // In TLS 1.3, a server that requires a client certificate rejects a connection without one only after the client has
   // finished the handshake (RFC 8446, section 4.4.2.4), so its alert arrives here and not in `connectError`.
   const refusal = systemError(error);
@@ -177,7 +180,8 @@ function internalError(cause: unknown, name: string, message: string): FilingsEr
 
 /** Returns whether the peer or the system closed the connection. */
 function isConnectionError(error: unknown): boolean {
-  const isNamed =
+  const closedCodes =
     /^(UND_ERR_SOCKET|UND_ERR_INFO|ECONNRESET|EPROTO|CLOSED_BEFORE_REQUEST)$|^ERR_(SSL|TLS|STREAM|SOCKET)/;
-  return isNamed.test(errnoOf(error) ?? '') || (error as { syscall?: unknown } | null)?.syscall !== undefined;
+  // A failed system call on the socket can have any code, but always has a `syscall`.
+  return closedCodes.test(errnoOf(error) ?? '') || (error as { syscall?: unknown } | null)?.syscall !== undefined;
 }

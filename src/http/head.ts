@@ -24,7 +24,8 @@ export function parseFraming(headers: HeaderFields): Framing {
     return { kind: 'invalid', reason: `the transfer coding ${JSON.stringify(String(coding))} is not known` };
   }
   if (length === undefined) return { kind: 'until-close' };
-  // White space after a value does not belong to it (RFC 9110, section 5.5), but undici does not remove it.
+  // White space after a value does not belong to it (RFC 9110, section 5.5), but undici does not remove it. A number
+  // holds 15 digits exactly.
   if (typeof length === 'string' && /^\d{1,15}[ \t]*$/.test(length)) return { kind: 'length', length: Number(length) };
   return { kind: 'invalid', reason: `the length ${JSON.stringify(String(length))} is not a number` };
 }
@@ -32,7 +33,9 @@ export function parseFraming(headers: HeaderFields): Framing {
 /** The length of `HTTP/1.1 200`. */
 const MIN_STATUS_LINE_LENGTH = 12;
 const NOT_HTTP = 'it does not begin with HTTP/1.0 or HTTP/1.1 and a status';
-/** In characters. A final status line that is still incomplete after so many is treated as endless. */
+/**
+ * In characters. A status line or an interim response that is still incomplete after this many is treated as endless.
+ */
 const MAX_UNFINISHED_LENGTH = 65_536;
 /** Every control character except the tab (RFC 9112, section 4). */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: the expression looks for control characters.
@@ -59,6 +62,7 @@ export function skipInterimResponses(text: string): HeadStart {
     if (status === undefined) return { reason: NOT_HTTP, rest };
     if (status === '101') return { reason: 'it switches to another protocol, which was not requested', rest };
     const lineEnd = rest.indexOf('\r\n');
+    // A CR at the end may be the first half of the line's end.
     if (CONTROL.test(lineEnd < 0 ? rest.replace(/\r$/, '') : rest.slice(0, lineEnd))) {
       return { reason: 'a control character in its status line', rest };
     }

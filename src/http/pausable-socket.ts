@@ -23,7 +23,7 @@ export class ReadBuffers {
   };
   /** Receives the bytes of each read. */
   deliver: (bytes: Buffer) => void = () => {};
-  #bytes = MAX_READ_BYTES;
+  #bufferBytes = MAX_READ_BYTES;
   #spare: Buffer[] = [];
   /**
    * The memory that was allocated here, and therefore may be recycled. The size alone does not prove that: on Node 24,
@@ -33,21 +33,21 @@ export class ReadBuffers {
 
   /** Limits the size of further reads, in bytes. */
   limitReads(bytes: number): void {
-    this.#bytes = Math.min(bytes, MAX_READ_BYTES);
-    this.#spare = this.#spare.filter(({ length }) => length === this.#bytes);
+    this.#bufferBytes = Math.min(bytes, MAX_READ_BYTES);
+    this.#spare = this.#spare.filter(({ length }) => length === this.#bufferBytes);
   }
 
   /** Takes back the buffers of these chunks, which must not be used any more. */
   recycle(chunks: readonly Buffer[]): void {
     // Several chunks may lie in one buffer. The Set takes it back only once, or two reads would write to it.
     for (const buffer of new Set(chunks.map((chunk) => chunk.buffer))) {
-      const isUsable = this.#allocated.has(buffer) && buffer.byteLength === this.#bytes;
+      const isUsable = this.#allocated.has(buffer) && buffer.byteLength === this.#bufferBytes;
       if (isUsable && this.#spare.length < MAX_SPARE_BUFFERS) this.#spare.push(Buffer.from(buffer));
     }
   }
 
   #allocate(): Buffer {
-    const buffer = Buffer.allocUnsafeSlow(this.#bytes);
+    const buffer = Buffer.allocUnsafeSlow(this.#bufferBytes);
     this.#allocated.add(buffer.buffer);
     return buffer;
   }
@@ -55,7 +55,7 @@ export class ReadBuffers {
 
 export class PausableSocket extends Duplex {
   /** Gets all bytes before undici does, and returns what to pass on, or null for nothing. */
-  inspect: ((bytes: Buffer) => Buffer | null) | undefined;
+  filterBytes: ((bytes: Buffer) => Buffer | null) | undefined;
   isReadingPaused = false;
   /** Whether the peer ended the connection by a reset (RST) instead of properly (FIN). */
   wasReset = false;
@@ -75,7 +75,8 @@ export class PausableSocket extends Duplex {
     else socket.on('data', (bytes) => this.#receive(bytes));
     socket.on('end', () => {
       // If a reset follows the last bytes at once, Node reports an ordinary end, but the peer's address is undefined.
-      // This must be the first look at the address: Node caches an earlier one, and our own FIN removes it.
+      // Nothing may read the address before, because Node would return the same value again. And our own FIN must not
+      // have been sent yet, because after it the address is always undefined.
       if (socket.remoteAddress === undefined) this.wasReset = true;
       this.push(null);
     });
@@ -121,7 +122,7 @@ export class PausableSocket extends Duplex {
   }
 
   #receive(bytes: Buffer): void {
-    const rest = this.inspect ? this.inspect(bytes) : bytes;
+    const rest = this.filterBytes ? this.filterBytes(bytes) : bytes;
     // Node would take a pushed null for the end of the stream.
     if (rest !== null && !this.push(rest)) this.#socket.pause();
   }

@@ -16,7 +16,7 @@ import { isRetriedStatus } from './retry.ts';
  * reads `HTTP_PROXY` in upper case. curl ignores that one because a web server makes it from the `Proxy` header of a
  * request when it runs a CGI script, and this program is not meant to be one.
  */
-export function proxyFor(url: URL, env: World['env']): URL | undefined {
+export function findProxy(url: URL, env: World['env']): URL | undefined {
   if (isLoopback(url.hostname)) return undefined;
   const name = url.protocol === 'https:' ? 'https_proxy' : 'http_proxy';
   const value = env[name] || env[name.toUpperCase()];
@@ -78,14 +78,14 @@ function isEncoded(userInfo: string): boolean {
 }
 
 /** Returns the header that sends the user and password of the proxy's URL (RFC 7617), if it has any. */
-export function proxyFields(proxy: URL): Readonly<Record<string, string>> {
+export function makeProxyHeaders(proxy: URL): Readonly<Record<string, string>> {
   if (!proxy.username && !proxy.password) return {};
   const pair = `${decodeURIComponent(proxy.username)}:${decodeURIComponent(proxy.password)}`;
   return { 'proxy-authorization': `Basic ${Buffer.from(pair).toString('base64')}` };
 }
 
 /** Returns the error for a proxy that refuses a request to a URL, or a tunnel to its host. */
-export function proxyRefusal(proxy: URL, url: URL, status: number, challenge: string | undefined): FilingsError {
+export function proxyRefusalError(proxy: URL, url: URL, status: number, challenge: string | undefined): FilingsError {
   const variable = url.protocol === 'https:' ? 'HTTPS_PROXY' : 'HTTP_PROXY';
   const reason = `the proxy ${proxy.host} refused with ${status}`;
   if (status !== 407) {
@@ -120,13 +120,13 @@ function parseSchemes(challenges: string): string[] {
 
 /**
  * Opens a tunnel through a proxy with CONNECT (RFC 9110, section 9.3.6), on a socket that is connected to the proxy.
- * Throws the error of `proxyRefusal` if the proxy refuses, `temporary` if it sends no valid response, and the signal's
- * reason.
+ * Throws the error of `proxyRefusalError` if the proxy refuses, `temporary` if it sends no valid response, and the
+ * signal's reason.
  */
 export async function openTunnel(socket: Socket, url: URL, proxy: URL, signal: AbortSignal): Promise<void> {
   const http = await import('node:http');
   const target = `${url.hostname}:${url.port || 443}`;
-  const headers = { host: target, ...proxyFields(proxy) };
+  const headers = { host: target, ...makeProxyHeaders(proxy) };
   const request = http.request({ method: 'CONNECT', path: target, headers, createConnection: () => socket });
   // Node adds `Connection: close` by default, but the connection must stay open as the tunnel.
   request.removeHeader('connection');
@@ -139,7 +139,7 @@ export async function openTunnel(socket: Socket, url: URL, proxy: URL, signal: A
   if (status !== undefined && status >= 200 && status < 300) return;
   socket.destroy();
   signal.throwIfAborted();
-  if (status !== undefined) throw proxyRefusal(proxy, url, status, response?.headers['proxy-authenticate']);
+  if (status !== undefined) throw proxyRefusalError(proxy, url, status, response?.headers['proxy-authenticate']);
   throw new FilingsError('temporary', `no valid response from the proxy ${proxy.host}`, {
     connected: false,
     retryable: true,

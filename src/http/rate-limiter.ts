@@ -73,7 +73,8 @@ export class RateLimiter {
   pause(ms: number): void {
     this.#pausedUntil = Math.max(this.#pausedUntil, this.#clock.monotonic() + ms);
     this.#pauseCount += 1;
-    // If the service refuses several jobs at once, each of them calls this method, but only the first call has a count.
+    // If the service refuses several jobs at once, each of them calls this method. The first call sets the count to 0,
+    // so the others leave `#acceptedCount` as it is.
     if (this.#outcomeCount > 0) this.#acceptedCount = this.#outcomeCount;
     this.#sentCount = 0;
     this.#outcomeCount = 0;

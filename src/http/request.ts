@@ -16,12 +16,12 @@ import {
   unprovedEndError,
 } from './failures.ts';
 import { type Framing, type HeaderFields, parseFraming, skipInterimResponses } from './head.ts';
-import { proxyFields, proxyRefusal } from './proxy.ts';
+import { makeProxyHeaders, proxyRefusalError } from './proxy.ts';
 import { type IdleTimer, MIN_ACTIVE_BYTES } from './watchdog.ts';
 
 /**
  * The head is checked in slices of this many bytes, which is enough for any common status line. The first read may also
- * have half a megabyte of the body, which would be decoded for nothing if the whole read were checked at once.
+ * contain half a megabyte of the body, which would be decoded for nothing if the whole read were checked at once.
  */
 const SLICE_BYTES = 256;
 /** The error codes of a connection that was closed before a response arrived. */
@@ -48,7 +48,7 @@ export interface HttpResponse {
 
 /**
  * Sends a GET request, and returns its response as soon as the head has arrived. `prepare` makes the request. It is
- * called again if the request must be sent again, because that one, too, must be paced, counted and signed. Throws
+ * called again if the request must be sent again, because the second one must be paced, counted and signed, too. Throws
  * `temporary` if no response arrives, `integrity` if it is not valid HTTP, the signal's reason, and the errors of
  * `prepare`. Reading the body throws `integrity` if the body is truncated.
  */
@@ -75,8 +75,8 @@ class Exchange {
   readonly #request: GetRequest;
   readonly #timer: IdleTimer;
   readonly #body: Body;
-  /** Settles the promise of `begin`. Undefined as soon as the head has arrived. */
-  #headPromise: { resolve: (response: HttpResponse) => void; reject: (error: unknown) => void } | undefined;
+  /** Resolves or rejects the promise that `begin` returns. Undefined as soon as the head has arrived. */
+  #headSettlers: { resolve: (response: HttpResponse) => void; reject: (error: unknown) => void } | undefined;
   #framing: Framing = { kind: 'until-close' };
   /** The text that has arrived but cannot be checked yet, because the status line at its start is not complete. */
   #unchecked = '';
@@ -97,17 +97,17 @@ class Exchange {
     const { signal, url, headers } = this.#request;
     const { client, proxy, socket } = this.#connection;
     return new Promise((resolve, reject) => {
-      this.#headPromise = { resolve, reject };
+      this.#headSettlers = { resolve, reject };
       this.#unsubscribe = onAbort(signal, (reason) => this.#abort(reason));
       // The signal may have been aborted before.
       if (this.#isFinished) return;
-      socket.inspect = (bytes) => this.#inspectHead(bytes);
+      socket.filterBytes = (bytes) => this.#dropInterimHeads(bytes);
       client.dispatch(
         {
           method: 'GET',
           // A proxy for plain HTTP needs the whole URL (RFC 9112, section 3.2.2).
           path: `${proxy ? url.origin : ''}${url.pathname}${url.search}`,
-          headers: { ...headers, ...(proxy && proxyFields(proxy)) },
+          headers: { ...headers, ...(proxy && makeProxyHeaders(proxy)) },
         },
         {
           onRequestStart: () => {},
@@ -115,14 +115,14 @@ class Exchange {
           onResponseData: (_controller, chunk) => this.#onData(chunk),
           onResponseEnd: () => this.#onEnd(),
           onResponseError: (_controller, error) =>
-            this.#fail(exchangeError(error, this.#headPromise ? undefined : this.#bodyProgress)),
+            this.#fail(exchangeError(error, this.#headSettlers ? undefined : this.#bodyProgress)),
         },
       );
     });
   }
 
   /** Returns the bytes from the final status line on, or null until it has arrived. */
-  #inspectHead(bytes: Buffer): Buffer | null {
+  #dropInterimHeads(bytes: Buffer): Buffer | null {
     for (let start = 0; start < bytes.length; start += SLICE_BYTES) {
       const end = Math.min(start + SLICE_BYTES, bytes.length);
       // In latin1, each character is one byte.
@@ -134,7 +134,7 @@ class Exchange {
         return null;
       }
       if (!isFinal) continue;
-      this.#connection.socket.inspect = undefined;
+      this.#connection.socket.filterBytes = undefined;
       // The status line usually lies within `bytes`. Otherwise, its beginning came with an earlier read.
       if (rest.length <= end) return bytes.subarray(end - rest.length);
       return Buffer.concat([Buffer.from(rest, 'latin1'), bytes.subarray(end)]);
@@ -153,10 +153,10 @@ class Exchange {
     }
     if (status === 407 && proxy) {
       // A repeated header is an array.
-      this.#fail(proxyRefusal(proxy, this.#request.url, status, [headers['proxy-authenticate']].flat().join()));
+      this.#fail(proxyRefusalError(proxy, this.#request.url, status, [headers['proxy-authenticate']].flat().join()));
       return;
     }
-    this.#headPromise?.resolve({
+    this.#headSettlers?.resolve({
       status,
       headers,
       length: this.#bodyProgress.expected,
@@ -165,7 +165,7 @@ class Exchange {
       // Only a reader that is still waiting for the body sees this error. `readErrorBytes` uses it to stop a slow one.
       discard: () => this.#abort(new Error('the response was discarded')),
     });
-    this.#headPromise = undefined;
+    this.#headSettlers = undefined;
   }
 
   #onData(chunk: Buffer): void {
@@ -179,7 +179,7 @@ class Exchange {
     if (this.#isFinished) return;
     const { errored } = this.#connection.socket;
     // undici reports the end of the body even if the trailer fields after it were too long.
-    const error = isFieldOverflow(errored) ? exchangeError(errored, this.#bodyProgress) : this.#unprovedEnd();
+    const error = isFieldOverflow(errored) ? exchangeError(errored, this.#bodyProgress) : this.#unprovedEndError();
     if (error) {
       this.#fail(error);
       return;
@@ -197,7 +197,7 @@ class Exchange {
    * body is complete only if a closure alert has arrived (RFC 9112, section 9.8), but Node reports a connection that
    * was cut without the alert in the same way. So there a cut would be taken for the end.
    */
-  #unprovedEnd(): FilingsError | undefined {
+  #unprovedEndError(): FilingsError | undefined {
     const { usesTls, socket } = this.#connection;
     if (this.#framing.kind !== 'until-close') return undefined;
     if (usesTls) return unprovedEndError(this.#bodyProgress);
@@ -220,8 +220,8 @@ class Exchange {
   #abort(error: unknown): void {
     if (this.#isFinished) return;
     this.#finish();
-    this.#headPromise?.reject(error);
-    this.#headPromise = undefined;
+    this.#headSettlers?.reject(error);
+    this.#headSettlers = undefined;
     this.#body.end(error);
     this.#connection.socket.destroy();
   }
@@ -237,7 +237,7 @@ class Exchange {
 
   #idleError(): FilingsError {
     const limit = inSeconds(this.#connections.timeouts.idleTimeout);
-    const received = this.#headPromise ? 'no response' : `fewer than ${grouped(MIN_ACTIVE_BYTES)} new bytes`;
+    const received = this.#headSettlers ? 'no response' : `fewer than ${grouped(MIN_ACTIVE_BYTES)} new bytes`;
     const hint = 'run it again later, or allow more time with --idle-timeout';
     return new FilingsError('temporary', `timed out: ${received} in ${limit}`, { hint, retryable: true });
   }

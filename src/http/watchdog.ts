@@ -32,7 +32,7 @@ export class Watchdog {
   watch(onIdle: () => void): IdleTimer {
     const timer = new IdleTimer(this.#clock.monotonic, onIdle, () => this.#timers.delete(timer));
     this.#timers.add(timer);
-    // It only ever throws because of `close`.
+    // `#run` only ends when `close` makes its wait throw.
     this.#running ??= this.#run().catch(() => {});
     return timer;
   }

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { proxyFields, proxyFor, proxyRefusal } from '../../src/http/proxy.ts';
+import { findProxy, makeProxyHeaders, proxyRefusalError } from '../../src/http/proxy.ts';
 
 const P = 'http://p:1/';
-const proxied = (url: string, env: Readonly<Record<string, string>>) => proxyFor(new URL(url), env)?.href;
+const proxied = (url: string, env: Readonly<Record<string, string>>) => findProxy(new URL(url), env)?.href;
 
 const SUFFIXES = ['example', '.example', '*.example', '.a.example'];
 const EXEMPTING = ['*', 'a.example', 'A.Example', 'a.example.', 'a.example:443', ...SUFFIXES];
@@ -58,9 +58,9 @@ test.each(UNENCODED)('a proxy with %s is refused without a part of it in the mes
 
 test('user and password are decoded and sent as Basic credentials', () => {
   const pair = Buffer.from('DOM\\u@x:p:w#/?%').toString('base64');
-  const proxy = proxyFor(new URL(HTTPS), { HTTPS_PROXY: 'DOM%5Cu%40x:p:w%23%2F%3F%25@p:1' }) ?? new URL(P);
-  expect(proxyFields(proxy)).toEqual({ 'proxy-authorization': `Basic ${pair}` });
-  expect(proxyFields(new URL(P))).toEqual({});
+  const proxy = findProxy(new URL(HTTPS), { HTTPS_PROXY: 'DOM%5Cu%40x:p:w%23%2F%3F%25@p:1' }) ?? new URL(P);
+  expect(makeProxyHeaders(proxy)).toEqual({ 'proxy-authorization': `Basic ${pair}` });
+  expect(makeProxyHeaders(new URL(P))).toEqual({});
 });
 
 const ONLY_BASIC = /^this program supports only Basic/;
@@ -75,7 +75,7 @@ test.each`
   ${'Negotiate YWJj==,NTLM'}                            | ${': it offers only Negotiate and NTLM'} | ${ONLY_BASIC}
   ${'Digest realm="Basic, x", qop = "auth", nonce=abc'} | ${': it offers only Digest'}             | ${ONLY_BASIC}
 `('a proxy that answers 407 with $challenge is named, with what it offers', ({ challenge, offer, hint }) => {
-  expect(proxyRefusal(new URL(P), new URL(HTTPS), 407, challenge)).toMatchObject({
+  expect(proxyRefusalError(new URL(P), new URL(HTTPS), 407, challenge)).toMatchObject({
     code: 'auth',
     stopsRun: true,
     message: `the proxy p:1 refused with 407${offer}`,
@@ -84,7 +84,7 @@ test.each`
 });
 
 test('a proxy that refuses the given password is told so', () => {
-  const { hint } = proxyRefusal(new URL('http://u:p@p:1'), new URL(HTTP), 407, 'Basic realm="x"');
+  const { hint } = proxyRefusalError(new URL('http://u:p@p:1'), new URL(HTTP), 407, 'Basic realm="x"');
   expect(hint).toBe('check the user and password in HTTP_PROXY');
 });
 
@@ -93,7 +93,7 @@ test('a proxy that refuses is temporary, and retried only if its status says so'
     [403, false],
     [503, true],
   ] as const)
-    expect(proxyRefusal(new URL(P), new URL(HTTPS), status, undefined)).toMatchObject({
+    expect(proxyRefusalError(new URL(P), new URL(HTTPS), status, undefined)).toMatchObject({
       code: 'temporary',
       retryable,
       connected: false,
