@@ -47,10 +47,10 @@ const CONNECT_FAILURES: readonly (readonly [pattern: RegExp, reason: string, hin
  * The error codes of Node and OpenSSL for a server's certificate that fails verification. `ERR_SSL_` codes such as
  * `ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED` are about the certificate that the client should send.
  */
-const CERTIFICATE =
+const CERTIFICATE_CODES =
   /^(?!ERR_SSL|EPROTO).*(CERT|ALTNAME|HOSTNAME|SIGNATURE|ISSUER|INVALID_CA|PURPOSE|PATH_LENGTH|UNSPECIFIED)/;
 /** The codes among them for a certificate that no trusted authority vouches for. */
-const UNTRUSTED = /SELF_SIGNED|SIGNATURE|ISSUER|CERT_UNTRUSTED/;
+const UNTRUSTED_CODES = /SELF_SIGNED|SIGNATURE|ISSUER|CERT_UNTRUSTED/;
 
 export function connectError(error: unknown, proxy: URL | undefined, env: World['env']): FilingsError {
   // Node tries all addresses of a host (RFC 8305), and reports one error for each.
@@ -61,12 +61,12 @@ export function connectError(error: unknown, proxy: URL | undefined, env: World[
     const hint = 'lower --jobs, or raise the limit (ulimit -n)';
     return new FilingsError('local_io', 'cannot connect: too many open files', { cause, hint, stopsRun: true });
   }
-  if (CERTIFICATE.test(code)) {
+  if (CERTIFICATE_CODES.test(code)) {
     const { message: quote } = cause as Error;
     const details = { cause, quote, connected: false, hint: certificateHint(code, env) };
     return new FilingsError('temporary', "cannot verify the server's certificate", details);
   }
-  const failure = systemError(cause);
+  const failure = networkError(cause);
   // A TLS error usually comes from the service at the end of the tunnel, so a hint about the proxy would mislead.
   if (!proxy || /^(ERR_|EPROTO)/.test(code)) return failure;
   return failure.with({
@@ -75,7 +75,7 @@ export function connectError(error: unknown, proxy: URL | undefined, env: World[
 }
 
 function certificateHint(code: string, env: World['env']): string {
-  if (!UNTRUSTED.test(code))
+  if (!UNTRUSTED_CODES.test(code))
     return "check the base URL and this machine's clock; certificate checks cannot be disabled";
   if (env.NODE_EXTRA_CA_CERTS) {
     return 'NODE_EXTRA_CA_CERTS does not help: its file is not PEM, holds another authority, or lacks an intermediate certificate that the server does not send';
@@ -83,7 +83,7 @@ function certificateHint(code: string, env: World['env']): string {
   return 'set NODE_EXTRA_CA_CERTS to a PEM file with the certificate of your own authority, or with an intermediate certificate that the server does not send';
 }
 
-function systemError(cause: unknown): FilingsError {
+function networkError(cause: unknown): FilingsError {
   const code = errnoOf(cause) ?? '';
   const message = cause instanceof Error ? cause.message : String(cause);
   const searched = `${code} ${message}`.toLowerCase();
@@ -121,11 +121,11 @@ export function exchangeError(error: unknown, progress: BodyProgress | undefined
     const detail = (isParserError && /\(.*\)/.exec(message)?.[0]) || '';
     return invalidHttpError(`its ${progress ? 'body' : 'head'} is malformed ${detail}`.trim(), error);
   }
-  if (!isTruncated && !isConnectionError(error)) return internalError(error, name, message);
+  if (!isTruncated && !isClosedConnection(error)) return internalError(error, name, message);
   if (progress) return truncatedError(progress, error);
   // In TLS 1.3, a server that requires a client certificate rejects a connection without one only after the client has
   // finished the handshake (RFC 8446, section 4.4.2.4), so its alert arrives here and not in `connectError`.
-  const refusal = systemError(error);
+  const refusal = networkError(error);
   if (!refusal.retryable) return refusal;
   const reason = 'the connection was closed before a response arrived';
   return new FilingsError('temporary', reason, { hint: 'run it again later', cause: error, retryable: true });
@@ -178,8 +178,8 @@ function internalError(cause: unknown, name: string, message: string): FilingsEr
   });
 }
 
-/** Returns whether the peer or the system closed the connection. */
-function isConnectionError(error: unknown): boolean {
+/** Returns whether an error means that the peer or the system closed the connection. */
+function isClosedConnection(error: unknown): boolean {
   const closedCodes =
     /^(UND_ERR_SOCKET|UND_ERR_INFO|ECONNRESET|EPROTO|CLOSED_BEFORE_REQUEST)$|^ERR_(SSL|TLS|STREAM|SOCKET)/;
   // A failed system call on the socket can have any code, but always has a `syscall`.

@@ -1,4 +1,5 @@
-// Retries failed attempts. The error alone decides whether a retry can help and how long to wait before it.
+// Retries failed attempts. The error alone decides whether a retry can help. The wait before it is the one that the
+// service asks for, or otherwise doubles with each failure.
 import { FilingsError } from '../errors.ts';
 import { inSeconds } from '../text.ts';
 import type { World } from '../world.ts';

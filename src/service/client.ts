@@ -106,7 +106,7 @@ export class ServiceClient {
     signal: AbortSignal,
     onRetry?: RetryWatcher['onRetry'],
   ): Promise<Listing> {
-    const first = this.#buildUrl('filings', [['accession_no', accession], ...query]);
+    const listingUrl = this.#buildUrl('filings', [['accession_no', accession], ...query]);
     const description = this.options.listing;
     let hosts: Hosts | undefined;
     const requestPage = async (url: URL) => {
@@ -116,9 +116,9 @@ export class ServiceClient {
       return response;
     };
     try {
-      if (description === undefined) return readListing(await requestPage(first), accession);
+      if (description === undefined) return readListing(await requestPage(listingUrl), accession);
       const { readDescribedListing } = await import('./described-listing.ts');
-      return await readDescribedListing(description, accession, first, requestPage);
+      return await readDescribedListing(description, accession, listingUrl, requestPage);
     } catch (error) {
       throw hosts ? withHosts(hosts, error) : error;
     }
@@ -167,11 +167,11 @@ export class ServiceClient {
     const times = waitMs === undefined ? {} : { retryAt: now() + waitMs, retryDue: retry.monotonic() + waitMs };
     const { received, body, isTruncated } = await readErrorBytes(response, retry.sleep, signal);
     if (meter) meter.bytes += received;
-    const hint = this.#hint(response);
+    const hint = this.#chooseHint(response);
     return errorFromResponse({ status, headers, body, isTruncated, resource, hint, ...times }, secrets);
   }
 
-  #hint({ status, address }: ServiceResponse): string | undefined {
+  #chooseHint({ status, address }: ServiceResponse): string | undefined {
     const { baseUrl, credentials } = this.options;
     if (status === 200) return 'the service sent this instead of the file: check the API key and the base URL';
     if (status !== 401) return undefined;
