@@ -12,7 +12,7 @@ import type { AccessionNumber } from './accession.ts';
 import { describeClockSkew } from './clock-skew.ts';
 import type { Credentials } from './credentials.ts';
 import type { ListingDescription } from './described-listing.ts';
-import { chooseErrorTest } from './error-page.ts';
+import { getErrorTest } from './error-page.ts';
 import { CHECK_NUMBER_AND_URL, errorFromResponse } from './error-response.ts';
 import { type Listing, type Parameter, readListing, withParameters } from './listing.ts';
 import { readAtMost, readErrorBytes } from './read-body.ts';
@@ -29,14 +29,13 @@ export interface Meter {
   bytes: number;
 }
 
-export interface ClientOptions {
+export interface ClientOptions extends Pick<World, 'now'> {
   /** Ends in a slash, but not in `/v1/`. */
   readonly baseUrl: URL;
   readonly credentials: Credentials;
   readonly connections: Connections;
   readonly limiter: RateLimiter;
   readonly retry: RetryPolicy;
-  readonly now: World['now'];
   readonly userAgent: string;
   readonly secrets: Secrets;
   /** Prints a line of --verbose. Text from elsewhere must be marked by `markForRedaction`. */
@@ -191,7 +190,7 @@ export class ServiceClient {
 
 /** Reads the beginning of a body until it is clear whether the body is an error, and puts the bytes back. */
 async function isErrorPage({ headers, length, body }: ServiceResponse, fileName: string): Promise<boolean> {
-  const test = chooseErrorTest(fileName, String(headers['content-type'] ?? ''), length);
+  const test = getErrorTest(fileName, String(headers['content-type'] ?? ''), length);
   let start = Buffer.alloc(0);
   let isError = test ? undefined : false;
   while (isError === undefined) {

@@ -31,11 +31,7 @@ const PROBLEM_MEMBERS = ['type', 'title', 'status', 'detail'];
 type ErrorTest = (start: Buffer, isWhole: boolean) => boolean | undefined;
 
 /** Returns the test for a body of this media type and length, or undefined if the body can only be the file. */
-export function chooseErrorTest(
-  fileName: string,
-  contentType: string,
-  length: number | undefined,
-): ErrorTest | undefined {
+export function getErrorTest(fileName: string, contentType: string, length: number | undefined): ErrorTest | undefined {
   const type = contentType.split(';', 1)[0]?.trim().toLowerCase();
   if (type === 'text/html' && NEVER_HTML.test(fileName)) return isHtml;
   const canBeMessage = (length ?? 0) <= MAX_TESTED_BYTES && !/\.json$/i.test(fileName);
@@ -45,7 +41,7 @@ export function chooseErrorTest(
 function isHtml(start: Buffer, isWhole: boolean): boolean | undefined {
   const mayGrow = !isWhole && start.length <= MAX_TESTED_BYTES;
   // A body may begin with a lot of white space, and may arrive byte by byte. Searching all of it again for each byte
-  // would take too long. So nothing is decided until the last byte that has arrived is not white space.
+  // would take too long. So the decision waits as long as the last byte is white space.
   if (mayGrow && /^\s?$/.test(start.toString('latin1', start.length - 1))) return undefined;
   const text = start.toString('latin1');
   if (HTML_START.test(text)) return true;
