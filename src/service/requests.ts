@@ -164,7 +164,7 @@ export class Requests {
   #checkForLeak(from: URL, to: URL, location: string): void {
     const { secrets, credentials } = this.#options;
     const leakError = (why: string, hint?: string) =>
-      redirectError(from, `redirect to $markForRedaction(to.host)($why)`, hint);
+      redirectError(from, `redirect to ${markForRedaction(to.host)} (${why})`, hint);
     if (isKeyInUrl(credentials)) {
       const hint = 'send the key in a header instead: --key-in header';
       throw leakError('its URL may contain the key, because the key was sent in the URL', hint);
