@@ -22,10 +22,11 @@ const EXITS = [
 export type ErrorCode = (typeof EXITS)[number][1][number];
 
 /** For `filings --help` and the manual. */
-export const EXIT_CODE_ROWS: readonly (readonly [exit: string, codes: string, meaning: string])[] = [
-  ['0', '', 'done, also if all files were skipped'],
+export const EXIT_STATUSES: readonly (readonly [status: string, meaning: string])[] = [
+  ['0', 'done, also if all files were skipped'],
   ...EXITS.map(
-    ([status, codes, meaning]) => [`${status}${status === 128 ? '+n' : ''}`, codes.join(', '), meaning] as const,
+    ([status, codes, meaning]) =>
+      [`${status}${status === 128 ? '+n' : ''}`, `${codes.join(', ')}: ${meaning}`] as const,
   ),
 ];
 

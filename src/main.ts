@@ -7,7 +7,7 @@ import { homeDirectory } from './paths.ts';
 import { withinDeadline } from './session/deadline.ts';
 import { reportError } from './session/report-error.ts';
 import { registerEnvironmentSecrets, registerSecretSettings } from './settings/layers.ts';
-import type { Flags, ParsedLine } from './spec/command.ts';
+import type { Action, Flags } from './spec/command.ts';
 import { guardStream, isBrokenPipe, terminalColumns, write } from './stdio/output.ts';
 import { systemWorld, type World } from './world.ts';
 
@@ -32,7 +32,7 @@ function runIn(world: World): ProgramRun {
   // The parser would reject the arguments of `__complete`, because they are a command line that is still being typed.
   const [word, ...words] = world.argv;
   const isCompletion = word === '__complete';
-  const { line, error, flags } = readCommandLine(isCompletion ? [] : world.argv, {
+  const { action, error, flags } = readCommandLine(isCompletion ? [] : world.argv, {
     columns: terminalColumns(world.stdout, world.env),
     home: homeDirectory(world.env, world.platform),
   });
@@ -42,8 +42,8 @@ function runIn(world: World): ProgramRun {
       if (isCompletion)
         return await (await import('./commands/completion/complete.ts')).complete(words, COMMANDS, world);
       registerSecretSettings(flags, world);
-      if (line === undefined) throw error;
-      return await execute(line, flags, world);
+      if (action === undefined) throw error;
+      return await execute(action, flags, world);
     } catch (thrown) {
       // A reader such as `head` closes stdout when it has seen enough, so this is not a failure.
       return isBrokenPipe(thrown) ? 0 : reportError(thrown, flags, world);
@@ -52,33 +52,33 @@ function runIn(world: World): ProgramRun {
   return { done: work(), reportCrash: (thrown) => reportError(thrown, flags, world) };
 }
 
-async function execute(request: ParsedLine, flags: Flags, world: World): Promise<number> {
-  switch (request.kind) {
+async function execute(action: Action, flags: Flags, world: World): Promise<number> {
+  switch (action.kind) {
     case 'version':
       await write(world.stdout, `filings ${world.version}\n`);
       return 0;
     case 'help':
-      return showHelp(request, flags, world);
+      return showHelp(action, flags, world);
     case 'run': {
-      const { run } = await request.load();
+      const { run } = await action.load();
       guardStream(world.stdout);
       guardStream(world.stderr);
-      return withinDeadline(flags, world, (limited) => run(request.invocation, limited));
+      return withinDeadline(flags, world, (limited) => run(action.invocation, limited));
     }
   }
 }
 
 /** If a command is missing, prints the help to stderr, or throws `usage` with `--error-format json`. */
 async function showHelp(
-  { about, missing, text }: Extract<ParsedLine, { kind: 'help' }>,
+  { command, isCommandMissing, text }: Extract<Action, { kind: 'help' }>,
   flags: Flags,
   world: World,
 ): Promise<number> {
-  if (missing) {
+  if (isCommandMissing) {
     const { readPresentation } = await import('./session/presentation.ts');
     const isJson = (await readPresentation(flags, world)).errorFormat === 'json';
-    if (isJson) throw new FilingsError('usage', `${about}: a command is missing`, { hint: `see ${about} --help` });
+    if (isJson) throw new FilingsError('usage', `${command}: a command is missing`, { hint: `see ${command} --help` });
   }
-  await write(missing ? world.stderr : world.stdout, text);
-  return missing ? 2 : 0;
+  await write(isCommandMissing ? world.stderr : world.stdout, text);
+  return isCommandMissing ? 2 : 0;
 }

@@ -1,5 +1,6 @@
 // Writes the manual page filings(1) from the same specs as --help, with the man macros (man(7) of groff and mandoc).
-import { EXIT_ROWS, PROGRAM } from '../../src/cli/catalogue.ts';
+import { PROGRAM } from '../../src/cli/catalogue.ts';
+import { EXIT_STATUSES } from '../../src/errors.ts';
 import { describeExpected, SETTINGS, SHARED_OPTIONS } from '../../src/settings/table.ts';
 import { describeCommand } from '../../src/spec/command.ts';
 import { describeOption, type NamedOption, toNamedOptions } from '../../src/spec/option.ts';
@@ -47,8 +48,8 @@ const FILES: readonly Row[] = [
 
 export function manPage({ version, date }: Release): string {
   const commands = commandNodes(PROGRAM.children ?? []).flatMap(({ path, spec }) => [
-    ...(spec.forms ?? ['']).map((form, at) => {
-      const usage = escaped(['filings', ...path, form].join(' ').trim());
+    ...(spec.usages ?? ['']).map((rest, at) => {
+      const usage = escaped(['filings', ...path, rest].join(' ').trim());
       return at === 0 ? `.SS "${usage}"` : `.PP\n\\fB${usage}\\fR`;
     }),
     ...paragraphs(describeCommand(spec)),
@@ -66,7 +67,7 @@ export function manPage({ version, date }: Release): string {
     ['DESCRIPTION', paragraphs(PROGRAM.description ?? [])],
     ['COMMANDS', commands],
     ['OPTIONS OF EVERY COMMAND', tagged(SHARED_OPTIONS.map(optionRow))],
-    ['EXIT STATUS', tagged(EXIT_ROWS)],
+    ['EXIT STATUS', tagged(EXIT_STATUSES)],
     ['ENVIRONMENT', [...paragraphs(['A flag overrides its variable.']), ...tagged([...variables, ...OTHER_VARIABLES])]],
     [
       'CONFIG FILE',
@@ -84,7 +85,7 @@ export function manPage({ version, date }: Release): string {
 
 function optionRow(option: NamedOption): Row {
   const { short, flag, value, longHelp = '' } = option;
-  const term = `${short ? `-${short}, ` : ''}--${flag}${value ? ` ${value}` : ''}`;
+  const term = `${short ? `-${short}, ` : ''}${flag}${value ? ` ${value}` : ''}`;
   return [term, `${sentence(describeOption(option))} ${longHelp}`.trim()];
 }
 

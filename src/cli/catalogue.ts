@@ -1,4 +1,4 @@
-// All commands and exit statuses as data. The parser, the help, the manual and the completions are made from it.
+// All commands as data. The parser, the help, the manual and the completions are made from it.
 import { COMPLETION } from '../commands/completion/spec.ts';
 import { CONFIG } from '../commands/config/spec.ts';
 import { DOWNLOAD } from '../commands/download/spec.ts';
@@ -6,7 +6,6 @@ import { LIST } from '../commands/list/spec.ts';
 import { SERVE } from '../commands/serve/spec.ts';
 import { TOKEN } from '../commands/token/spec.ts';
 import { VERIFY } from '../commands/verify/spec.ts';
-import { EXIT_CODE_ROWS } from '../errors.ts';
 import type { CommandSpec } from '../spec/command.ts';
 
 export const COMMANDS: readonly CommandSpec[] = [LIST, DOWNLOAD, VERIFY, TOKEN, SERVE, CONFIG, COMPLETION];
@@ -23,7 +22,3 @@ export const PROGRAM: CommandSpec = {
     ['filings config set api-key', 'set your API key, which is not shown while you type'],
   ],
 };
-
-export const EXIT_ROWS: readonly (readonly [status: string, text: string])[] = EXIT_CODE_ROWS.map(
-  ([status, codes, meaning]) => [status, codes === '' ? meaning : `${codes}: ${meaning}`],
-);

@@ -1,18 +1,21 @@
 // Lays out the parts of a help text that commander leaves out, and those that it would squeeze on a narrow terminal.
 import type { Help } from 'commander';
+import { EXIT_STATUSES } from '../errors.ts';
 import type { CommandSpec } from '../spec/command.ts';
-import { EXIT_ROWS } from './catalogue.ts';
 
-/** If fewer columns are left next to a term, its description stands below it. */
+/** If fewer columns are left next to a term, its description goes below it. */
 const MIN_DESCRIPTION_COLUMNS = 30;
 const INDENT_BELOW_TERM = 6;
+const EXIT_STATUS_WIDTH = '128+n'.length;
 
 /** Formats the row of an option, an argument, a command or an exit status. Replaces the method of commander's Help. */
 export function formatItem(term: string, termWidth: number, description: string, help: Help): string {
   if (description === '') return `  ${term}`;
   const { helpWidth = 80 } = help;
-  const isBelow = helpWidth - termWidth < MIN_DESCRIPTION_COLUMNS + 4;
-  const indent = isBelow ? INDENT_BELOW_TERM : termWidth + 4;
+  // Two blanks before the term and two after it.
+  const columnsWithTerm = termWidth + 4;
+  const isBelow = helpWidth - columnsWithTerm < MIN_DESCRIPTION_COLUMNS;
+  const indent = isBelow ? INDENT_BELOW_TERM : columnsWithTerm;
   // The NUL keeps boxWrap from breaking a line inside `(env: NAME)`.
   const joined = description.replace(/\(env: /g, '(env:\0');
   const lines = wrapWithIndent(joined, indent, help).replaceAll('\0', ' ');
@@ -31,12 +34,12 @@ function wrapWithIndent(text: string, indent: number, help: Help): string {
 
 /** Formats what follows commander's own help: exit statuses, examples, and where to find more help. */
 export function formatHelpEnd(
-  { examples = [], asksService, children }: CommandSpec,
-  showsExits: boolean,
+  { examples = [], sendsRequests, children }: CommandSpec,
+  showsExitStatuses: boolean,
   help: Help,
 ): string {
   const { helpWidth = 80 } = help;
-  const heading = asksService ? 'Examples (set FILINGS_SANDBOX=1 to try them without an account):' : 'Examples:';
+  const heading = sendsRequests ? 'Examples (set FILINGS_SANDBOX=1 to try them without an account):' : 'Examples:';
   const indent = ' '.repeat(INDENT_BELOW_TERM);
   const exampleRows = examples.map(
     ([line, effect]) =>
@@ -45,8 +48,12 @@ export function formatHelpEnd(
   const more = children ? 'For help with a command, add --help to it.' : 'Global options: filings --help';
   return [
     '',
-    ...(showsExits
-      ? ['Exit status:', ...EXIT_ROWS.map(([status, text]) => formatItem(status, 5, text, help)), '']
+    ...(showsExitStatuses
+      ? [
+          'Exit status:',
+          ...EXIT_STATUSES.map(([status, meaning]) => formatItem(status, EXIT_STATUS_WIDTH, meaning, help)),
+          '',
+        ]
       : []),
     ...(examples.length > 0 ? [help.boxWrap(heading, helpWidth), ...exampleRows, ''] : []),
     help.boxWrap(`${more}\nFull manual: man filings`, helpWidth),

@@ -4,8 +4,8 @@ import { Argument, Command, type CommanderError, Help, Option } from 'commander'
 import type { FilingsError } from '../errors.ts';
 import { expandHome } from '../paths.ts';
 import { SHARED_OPTIONS } from '../settings/table.ts';
-import { type CommandSpec, describeCommand, type Flags, type Invocation, type ParsedLine } from '../spec/command.ts';
-import { describeOption, HELP_OPTION, type NamedOption, readAs, toNamedOptions } from '../spec/option.ts';
+import { type Action, type CommandSpec, describeCommand, type Flags, type Invocation } from '../spec/command.ts';
+import { describeOption, HELP_OPTION, type NamedOption, parseOrThrow, toNamedOptions } from '../spec/option.ts';
 import { PROGRAM } from './catalogue.ts';
 import { formatHelpEnd, formatItem, wrapUsage } from './help.ts';
 import { unknownCommand, usageError } from './usage-error.ts';
@@ -24,32 +24,34 @@ interface ParseState extends ParseOptions {
   command?: Command;
   /** The help that commander would have printed. */
   helpText: string;
-  line?: ParsedLine;
+  action?: Action;
 }
 
-/** Either `line` or `error` is set. */
 interface CommandLine {
   /** After an error, the flags that could be parsed. */
   readonly flags: Flags;
-  readonly line: ParsedLine | undefined;
+  /** Undefined if the line is invalid. */
+  readonly action: Action | undefined;
+  /** If `action` is undefined, the reason. */
   readonly error: unknown;
 }
 
 /** Never throws. The error is a `usage` error, whose message never quotes the value of a setting: it may be a key. */
 export function readCommandLine(args: readonly string[], options: ParseOptions = {}): CommandLine {
-  const asksHelp = args[0] === 'help';
-  const argv = asksHelp ? [...args.slice(1), '--help'] : args;
+  const isHelpCommand = args[0] === 'help';
+  const argv = isHelpCommand ? [...args.slice(1), '--help'] : args;
   const state: ParseState = { ...options, argv, helpText: '' };
   let error: unknown;
   try {
     const program = buildCommand(PROGRAM, [], state);
+    // The version is empty, because `main` prints it.
     program.version('', '-V, --version', 'print the version').helpCommand('help [COMMAND]', 'show help for a command');
-    if (asksHelp) requireCommand(args.slice(1), program);
+    if (isHelpCommand) requireCommand(args.slice(1), program);
     program.parse([...argv], { from: 'user' });
   } catch (thrown) {
     error = thrown;
   }
-  return { flags: state.command ? readFlags(state.command, state.home) : {}, line: state.line, error };
+  return { flags: state.command ? readFlags(state.command, state.home) : {}, action: state.action, error };
 }
 
 /** Throws `usage` if the words after `help` are not a command. Commander would show the program's help instead. */
@@ -64,7 +66,7 @@ function requireCommand(words: readonly string[], program: Command): void {
 
 /** Returns commander's command for a spec, including its subcommands. */
 function buildCommand(spec: CommandSpec, parents: readonly string[], state: ParseState): Command {
-  const { name, summary, forms, children = [], load } = spec;
+  const { name, summary, usages, children = [], load } = spec;
   const path = [...parents, name].join(' ');
   const isProgram = parents.length === 0;
   const asksHelp = state.argv.some((word) => word === '--help' || word === '-h');
@@ -89,9 +91,10 @@ function buildCommand(spec: CommandSpec, parents: readonly string[], state: Pars
     .configureOutput({ writeOut: collectHelp, writeErr: collectHelp, outputError: () => {} })
     .exitOverride((error) => {
       state.command = command;
-      if (error.code === 'commander.version') state.line ??= { kind: 'version' };
+      if (error.code === 'commander.version') state.action = { kind: 'version' };
       else if (error.code.startsWith('commander.help')) {
-        state.line ??= { kind: 'help', about: path, missing: error.exitCode > 0, text: state.helpText };
+        const { helpText: text } = state;
+        state.action = { kind: 'help', command: path, isCommandMissing: error.exitCode > 0, text };
       } else throw toUsageError(error);
       throw error;
     });
@@ -105,7 +108,7 @@ function buildCommand(spec: CommandSpec, parents: readonly string[], state: Pars
     if (error.code !== 'commander.excessArguments' || !parent) return usageError(error, command, path);
     return unknownCommand(command.args[0] ?? '', parent, parents.join(' '));
   }
-  if (forms) command.usage(forms.map((form) => `[options] ${form}`).join(`\n${path} `));
+  if (usages) command.usage(usages.map((usage) => `[options] ${usage}`).join(`\n${path} `));
   // Creating options takes most of the start-up time, so only commands that the line names get theirs.
   if (!isProgram && !state.argv.includes(name) && !state.argv.includes(parents.at(-1) ?? '')) return command;
   const ownOptions = toNamedOptions(spec.options);
@@ -127,7 +130,7 @@ function buildCommand(spec: CommandSpec, parents: readonly string[], state: Pars
   if (load !== undefined) {
     command.action(() => {
       state.command = command;
-      state.line = { kind: 'run', name, load, invocation: readInvocation(ownOptions, command, state) };
+      state.action = { kind: 'run', name, load, invocation: readInvocation(ownOptions, command, state) };
     });
   }
   return command;
@@ -139,27 +142,29 @@ function buildCommand(spec: CommandSpec, parents: readonly string[], state: Pars
  */
 function buildOption(spec: NamedOption): Option {
   const { flag, short, value, excludes = [], repeatable } = spec;
-  const flags = `${short === undefined ? '' : `-${short}, `}--${flag}${value === undefined ? '' : ` <${value}>`}`;
-  const option = new Option(flags, describeOption(spec)).conflicts([...excludes]);
+  const usage = `${short === undefined ? '' : `-${short}, `}${flag}${value === undefined ? '' : ` <${value}>`}`;
+  const option = new Option(usage, describeOption(spec)).conflicts([...excludes]);
   if (!repeatable) return option;
   return option.argParser((text, previous: readonly string[] | undefined) => [...(previous ?? []), text]);
 }
 
-/** Parses the values of the command's own options. Settings stay strings. Throws `usage`. */
+/** Parses the command's own options. Settings stay strings, because they must be merged first. Throws `usage`. */
 function readInvocation(ownOptions: readonly NamedOption[], command: Command, { home }: ParseState): Invocation {
   const flags = readFlags(command, home);
   for (const { name, flag, kind, describesService } of SHARED_OPTIONS) {
-    // `--sandbox` ignores settings that describe the service, even invalid ones, so they are not checked here.
-    if (kind.choices && !describesService && flags[name] !== undefined) readAs(kind, `${flags[name]}`, `--${flag}`);
+    // Some commands never resolve settings, so a wrong choice such as `--color x` is reported here. But a wrong --key-in
+    // may be used with `--sandbox`, which ignores settings that describe the service.
+    if (kind.choices && !describesService && flags[name] !== undefined) parseOrThrow(kind, `${flags[name]}`, flag);
   }
   const options: Readonly<Record<string, unknown>> = command.opts();
   const readOption = (spec: NamedOption) => {
-    const { kind, name, flag, value, repeatable, default: standard } = spec;
-    const read = (text: string) => readAs(kind, expandIfPath(spec, text, home), `--${flag}`);
+    const { kind, name, flag, value, repeatable, default: defaultText } = spec;
+    const read = (text: string) => parseOrThrow(kind, expandIfPath(spec, text, home), flag);
     const typed = options[name];
-    if (value === undefined) return typed === true;
+    const isSwitch = value === undefined;
+    if (isSwitch) return typed === true;
     if (repeatable) return ((typed ?? []) as readonly string[]).map(read);
-    const text = typed ?? standard;
+    const text = typed ?? defaultText;
     return text === undefined ? undefined : read(`${text}`);
   };
   return {

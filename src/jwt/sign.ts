@@ -1,6 +1,6 @@
 // Mints tokens: a single one for `token sign`, or a series for a run whose config file has `jwt`, a recipe for tokens.
 import { FilingsError } from '../errors.ts';
-import { readAs } from '../spec/option.ts';
+import { parseOrThrow } from '../spec/option.ts';
 import type { World } from '../world.ts';
 import { ALGORITHM, type Algorithm } from './algorithms.ts';
 import { LATEST_SECOND } from './claims.ts';
@@ -88,7 +88,9 @@ function buildPayload({ sub, name, issuedAt, notBefore = issuedAt, lifetime, cla
 
 /** Returns the algorithm that a recipe sets, if it sets one. Throws `config` for an unknown one. */
 export function parseRecipeAlgorithm({ alg }: TokenRecipe): Algorithm | undefined {
-  return alg === undefined ? undefined : readAs(ALGORITHM, alg, { name: "the config file's jwt.alg", code: 'config' });
+  return alg === undefined
+    ? undefined
+    : parseOrThrow(ALGORITHM, alg, { name: "the config file's jwt.alg", code: 'config' });
 }
 
 /** Reads the key, and returns a minter of tokens for a whole run. Throws `config`. */

@@ -29,7 +29,7 @@ export interface Session {
 
 interface SessionOptions {
   /** The option of the command that reads stdin, such as `--input -`. */
-  readonly stdinUser?: string | undefined;
+  readonly stdinOption?: string | undefined;
   /** Whether the command writes data to stdout, which may be the terminal that shows the progress. */
   readonly writesStdout?: boolean;
   readonly meter?: Meter;
@@ -41,14 +41,14 @@ interface SessionOptions {
 export async function openSession(
   flags: Flags,
   world: World,
-  { stdinUser, writesStdout, meter, resolved }: SessionOptions = {},
+  { stdinOption, writesStdout, meter, resolved }: SessionOptions = {},
 ): Promise<Session> {
   const { settings, rawSettings, originError } = resolved ?? (await resolveSettings(flags, world));
   if (originError) throw originError;
-  refuseSharedStream('stdin', [stdinUser, ...listStdinFlags(rawSettings)]);
+  refuseSharedStream('stdin', [stdinOption, ...listStdinFlags(rawSettings)]);
   const { secrets, monotonic, now, random, sleep } = world;
   // A bar would overwrite a prompt or the data on the same terminal.
-  const sharesTerminal = Boolean((stdinUser && world.stdin.isTTY) || (writesStdout && world.stdout.isTTY));
+  const sharesTerminal = Boolean((stdinOption && world.stdin.isTTY) || (writesStdout && world.stdout.isTTY));
   const progress = await createProgress({ ...settings, sharesTerminal }, world);
   const access = await openAccess(settings, world, progress.note).catch((error) => {
     progress.stop();

@@ -7,7 +7,7 @@ import { errnoOf, FilingsError } from '../errors.ts';
 import { findJsonFault, isJsonObject, type JsonObject } from '../json.ts';
 import { type Kind, TEXT } from '../spec/kind.ts';
 import { didYouMean } from '../spec/nearest.ts';
-import { readAs, valueError } from '../spec/option.ts';
+import { parseOrThrow, valueError } from '../spec/option.ts';
 import { orList } from '../text.ts';
 import type { World } from '../world.ts';
 import { type ConfigLocation, checkConfig, noConfigPathError, readUncheckedConfig } from './config-file.ts';
@@ -61,8 +61,8 @@ export function findFileSetting(typedName: string): FileSetting {
 }
 
 /** Returns the flag and the variable of a setting that cannot be set in the file: `--sandbox or FILINGS_SANDBOX`. */
-export function describeOtherSources({ option, env }: NamedSetting): string {
-  return orList([option, env].filter((source) => source !== undefined));
+export function describeOtherSources({ flag, env }: NamedSetting): string {
+  return orList([flag, env].filter((source) => source !== undefined));
 }
 
 function toCamelCase(text: string): string {
@@ -83,7 +83,7 @@ export function toFileValue({ spec: { kind, secret }, memberPath }: FileSetting,
       memberName.endsWith('File') && typeof member === 'string' ? toPath(member) : member,
     );
   }
-  const value = readAs(kind, text, name);
+  const value = parseOrThrow(kind, text, name);
   const fault = secret ? findCredentialFault(text) : undefined;
   if (fault !== undefined) throw new FilingsError('usage', fault, { subject: { name } });
   if (kind.json !== undefined) return value;

@@ -22,8 +22,9 @@ export interface RawSetting {
 /** Raw settings by their names. */
 export type Layer = ReadonlyMap<string, RawSetting>;
 
+/** Returns the layer of the flags. */
 export function createFlagLayer(flags: JsonObject): Layer {
-  return createLayer(({ name, option }) => option && { sourceKind: 'flag', source: option, value: flags[name] });
+  return createLayer(({ name, flag }) => flag && { sourceKind: 'flag', source: flag, value: flags[name] });
 }
 
 /** Returns the layer of the environment. A variable with an empty value is treated as unset. */

@@ -4,7 +4,7 @@ import { FilingsError } from '../errors.ts';
 import type { Flags } from '../spec/command.ts';
 import { SWITCH } from '../spec/kind.ts';
 import { didYouMean } from '../spec/nearest.ts';
-import { readAs } from '../spec/option.ts';
+import { parseOrThrow } from '../spec/option.ts';
 import { shellWord } from '../text.ts';
 import type { World } from '../world.ts';
 import { type ConfigFile, type ConfigLocation, locateConfig, readConfigFile } from './config-file.ts';
@@ -117,7 +117,7 @@ function findOriginError(rawSettings: Layer, configLayers: readonly Layer[], ori
 function readSandboxSwitch(layers: readonly Layer[]): boolean {
   const setting = findInLayers(layers, 'sandbox');
   if (setting === undefined) return false;
-  const isOn = setting.value === true || readAs(SWITCH, String(setting.value), setting.source);
+  const isOn = setting.value === true || parseOrThrow(SWITCH, String(setting.value), setting.source);
   if (isOn && findInLayers(layers, 'baseUrl')?.sourceKind === 'flag') {
     throw new FilingsError('usage', `--base-url cannot be used with ${setting.source}`);
   }

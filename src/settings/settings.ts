@@ -6,7 +6,7 @@ import { isLoopback } from '../loopback.ts';
 import { resolveTypedPath, splitPath } from '../paths.ts';
 import type { KeyPlacement } from '../service/credentials.ts';
 import { FILE } from '../spec/kind.ts';
-import { readAs, valueError } from '../spec/option.ts';
+import { parseOrThrow, valueError } from '../spec/option.ts';
 import type { World } from '../world.ts';
 import { type Layer, type RawSetting, toValueSource } from './layers.ts';
 import type { SecretSource } from './read-secret.ts';
@@ -48,7 +48,7 @@ export function parseSettings(rawSettings: Layer, deps: PathDeps): Settings {
 function parseValue({ kind }: NamedSetting, setting: RawSetting | undefined): unknown {
   // Objects occur only in the config file, whose members were checked by its schema.
   if (setting === undefined || kind.json === 'object') return setting?.value;
-  return readAs(kind, String(setting.value), toValueSource(setting));
+  return parseOrThrow(kind, String(setting.value), toValueSource(setting));
 }
 
 /** Throws `usage` or `config` if settings contradict each other. */
@@ -99,7 +99,7 @@ function findTokenSource(rawSettings: Layer, deps: PathDeps): TokenSource | unde
 function toSecretSource(value: RawSetting | undefined, file: RawSetting | undefined, deps: PathDeps) {
   if (value) return { kind: 'value', value: String(value.value), source: value.source } as const;
   if (!file) return undefined;
-  const path = readAs(FILE, String(file.value), toValueSource(file));
+  const path = parseOrThrow(FILE, String(file.value), toValueSource(file));
   const isStdin = path === '-';
   return { kind: 'file', path: isStdin ? path : toAbsolute(path, file, deps), source: file.source } as const;
 }
@@ -117,7 +117,7 @@ function parseRecipe(setting: RawSetting, deps: PathDeps): TokenRecipe {
     lifetime:
       lifetime === undefined
         ? undefined
-        : readAs(RECIPE_MEMBERS.lifetime, lifetime, { ...source, name: `${source.name}.lifetime` }),
+        : parseOrThrow(RECIPE_MEMBERS.lifetime, lifetime, { ...source, name: `${source.name}.lifetime` }),
   };
 }
 

@@ -5,9 +5,9 @@ import { KEY_PLACEMENTS } from '../service/credentials.ts';
 import type { ListingDescription } from '../service/described-listing.ts';
 import {
   choice,
-  count,
   DURATION,
   FILE,
+  integer,
   type Kind,
   PROFILE,
   RATE,
@@ -16,7 +16,7 @@ import {
   TIMEOUT,
   WHOLE_SECONDS,
 } from '../spec/kind.ts';
-import { type NamedOption, type OptionSpec, toFlag, type ValueOf } from '../spec/option.ts';
+import { type NamedOption, type OptionSpec, toKebabCase, type ValueOf } from '../spec/option.ts';
 
 /** A setting: an option that may also come from the environment, a profile or the config file. */
 interface SettingSpec<T = unknown> extends OptionSpec<T> {
@@ -102,7 +102,7 @@ const LISTING_MEMBERS = {
   more: TEXT,
   query: PARAMETERS,
   page: TEXT,
-  firstPage: count(0, 1_000_000, 1),
+  firstPage: integer({ min: 0, max: 1_000_000, example: 1 }),
   offset: TEXT,
   next: TEXT,
   cursor: TEXT,
@@ -219,7 +219,7 @@ export const TABLE = {
   },
   deadline: { kind: TIMEOUT, value: 'DURATION', help: 'stop the whole command after this time' },
   retries: {
-    kind: count(0, 1_000_000, 5),
+    kind: integer({ min: 0, max: 1_000_000, example: 5 }),
     value: 'N',
     default: '5',
     help: 'retry a failed request up to N times',
@@ -231,7 +231,13 @@ export const TABLE = {
     default: '5m',
     help: 'stop the run when the service asks for a longer wait',
   },
-  jobs: { kind: count(1, 256, 4), short: 'j', value: 'N', default: '4', help: 'download N files at the same time' },
+  jobs: {
+    kind: integer({ min: 1, max: 256, example: 4 }),
+    short: 'j',
+    value: 'N',
+    default: '4',
+    help: 'download N files at the same time',
+  },
   rate: { kind: RATE, value: 'N/s|N/m', help: 'limit requests per second or minute, across all jobs' },
   listing: {
     from: ['file'],
@@ -277,7 +283,7 @@ export type SettingValues = { readonly [Name in SettingName]: ValueOf<(typeof TA
 /** A setting with its name in each source. The name is undefined where the setting cannot be given. */
 export interface NamedSetting extends Omit<SettingSpec, 'env'> {
   readonly name: SettingName;
-  readonly option: string | undefined;
+  readonly flag: string | undefined;
   readonly env: string | undefined;
   readonly inFile: boolean;
 }
@@ -290,15 +296,15 @@ function isFrom({ from }: SettingSpec, source: 'flag' | 'env' | 'file'): boolean
 export const SETTINGS: readonly NamedSetting[] = Object.entries<SettingSpec>(TABLE).map(([name, spec]) => ({
   ...spec,
   name: name as SettingName,
-  option: isFrom(spec, 'flag') ? `--${toFlag(name)}` : undefined,
-  env: isFrom(spec, 'env') ? (spec.env ?? `FILINGS_${toFlag(name).toUpperCase().replaceAll('-', '_')}`) : undefined,
+  flag: isFrom(spec, 'flag') ? `--${toKebabCase(name)}` : undefined,
+  env: isFrom(spec, 'env')
+    ? (spec.env ?? `FILINGS_${toKebabCase(name).toUpperCase().replaceAll('-', '_')}`)
+    : undefined,
   inFile: isFrom(spec, 'file'),
 }));
 
 /** The settings that have a flag, which every command accepts. */
-export const SHARED_OPTIONS: readonly (NamedSetting & NamedOption)[] = SETTINGS.flatMap((spec) =>
-  spec.option === undefined ? [] : [{ ...spec, flag: toFlag(spec.name) }],
-);
+export const SHARED_OPTIONS = SETTINGS.filter((spec): spec is NamedSetting & NamedOption => spec.flag !== undefined);
 
 /** Returns what a value in the config file must be, as the end of a sentence. */
 export function describeExpected(kind: Kind<unknown>): string {

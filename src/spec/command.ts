@@ -1,28 +1,28 @@
 // Describes commands as data. The parser, the help, the manual and the completions are made from these descriptions, so
 // that they never differ.
 import type { World } from '../world.ts';
-import type { CompletionKind } from './kind.ts';
+import type { CompletionSource } from './kind.ts';
 import type { Options, Values } from './option.ts';
 
 export interface CommandSpec<O extends Options = Options> {
   readonly name: string;
   /** One line without a capital and a period, for lists of commands. */
   readonly summary: string;
-  /** The usage after `[options]`, if there are several forms of it. */
-  readonly forms?: readonly string[];
+  /** If the usage has several lines, each without the command and `[options]`, such as `ACCESSION --all`. */
+  readonly usages?: readonly string[];
   /** Paragraphs that follow the summary. */
   readonly description?: readonly string[];
   readonly arguments?: readonly ArgumentSpec[];
   readonly options?: O;
   /** Commands that work as written, each with a description. */
   readonly examples?: readonly (readonly [command: string, effect: string])[];
-  /** Set if the command sends requests. The help then says that FILINGS_SANDBOX=1 makes its examples work. */
-  readonly asksService?: true;
+  /** The help then says that the examples also work with FILINGS_SANDBOX=1. */
+  readonly sendsRequests?: true;
   readonly children?: readonly CommandSpec[];
   /** The child that runs if the command line names none. */
   readonly defaultChild?: string;
   /** Imports the code of the command, which is loaded only when it runs. */
-  load?(): Promise<CommandModule<O>>;
+  readonly load?: () => Promise<CommandModule<O>>;
 }
 
 export interface ArgumentSpec {
@@ -33,29 +33,39 @@ export interface ArgumentSpec {
   readonly choices?: readonly string[];
   /** Values that the completions offer, although others are valid as well. */
   readonly suggests?: readonly string[];
-  readonly completes?: CompletionKind;
+  readonly completes?: CompletionSource;
 }
 
-/** Checks at compile time that `run` accepts the options that the spec declares. Returns the spec unchanged. */
-export function command<O extends Options>(spec: CommandSpec<O>): CommandSpec {
+/**
+ * Returns the spec unchanged. The compiler checks that the `run` of its module accepts the options of the spec, and then
+ * forgets their types, so that all commands fit in one list.
+ */
+export function defineCommand<O extends Options>(spec: CommandSpec<O>): CommandSpec {
   return spec;
 }
 
-/** The unparsed values of settings that flags set, by their keys. Other sources may set the same settings. */
+/** The settings on the command line, not yet parsed: `--max-retry-after 5m -v` is `{ maxRetryAfter: '5m', verbose: true }`. */
 export type Flags = Readonly<Record<string, string | boolean | undefined>>;
 
-/** What the command line says to a command. Its own options are parsed. The settings are not resolved yet. */
+/** What `run` gets from the command line. */
 export interface Invocation<O extends Options = Options> {
   readonly args: readonly string[];
+  /** The command's own options, parsed. */
   readonly options: Values<O>;
+  /** For `resolveSettings`, which merges them with the other sources of settings. */
   readonly flags: Flags;
 }
 
 interface CommandModule<O extends Options = Options> {
+  /**
+   * A method, because TypeScript is lenient with the parameters of methods. If this were a property, `defineCommand` could
+   * not return a `CommandSpec`.
+   */
   run(invocation: Invocation<O>, world: World): Promise<number>;
 }
 
-export type ParsedLine =
+/** What the command line tells the program to do. */
+export type Action =
   | {
       readonly kind: 'run';
       /** The command's own name, such as `sign`. */
@@ -65,10 +75,10 @@ export type ParsedLine =
     }
   | {
       readonly kind: 'help';
-      /** The full name of the command. */
-      readonly about: string;
+      /** The full name of the command, such as `filings token sign`. */
+      readonly command: string;
       /** Whether the help is shown because the line names no command, which is an error. */
-      readonly missing: boolean;
+      readonly isCommandMissing: boolean;
       readonly text: string;
     }
   | { readonly kind: 'version' };

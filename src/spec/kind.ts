@@ -4,10 +4,10 @@ import { MAX_TIMER_MS } from '../abort.ts';
 import { grouped, orList } from '../text.ts';
 
 /**
- * What completions offer. `name` is a file of the filing whose accession number is the argument before. `value` is a
- * value of the setting whose key is the argument before.
+ * What completions offer. `file` and `directory` are local paths. A `listed file` belongs to the filing whose accession
+ * number is the argument before. A `setting value` is a value of the setting whose name is the argument before.
  */
-export type CompletionKind = 'file' | 'directory' | 'name' | 'profile' | 'value';
+export type CompletionSource = 'file' | 'directory' | 'listed file' | 'profile' | 'setting value';
 
 export interface Kind<T> {
   /** Returns undefined if the text is invalid. */
@@ -15,7 +15,7 @@ export interface Kind<T> {
   /** What follows `must be` in the error message, with an example. */
   readonly expected: string;
   readonly choices?: readonly string[];
-  readonly completes?: CompletionKind;
+  readonly completes?: CompletionSource;
   /** Values that the completions offer, although others are valid as well. */
   readonly suggests?: readonly string[];
   /**
@@ -24,7 +24,9 @@ export interface Kind<T> {
   readonly json?: 'boolean' | 'integer' | 'string array' | 'string map' | 'object';
   /** With `json: 'object'`, its members. */
   readonly members?: Readonly<Record<string, Kind<unknown>>>;
-  readonly range?: readonly [least: number, most: number];
+  /** The bounds of an integer. */
+  readonly min?: number;
+  readonly max?: number;
   /** The pattern of valid strings, for the config file's schema. */
   readonly form?: RegExp;
   /** Set if an invalid text may hold a password, so that errors must not quote it. */
@@ -35,14 +37,14 @@ export const TEXT: Kind<string> = { parse: (text) => text, expected: 'a string i
 
 export const PROFILE: Kind<string> = { ...TEXT, completes: 'profile' };
 
-/** An empty path would mean the working directory. */
+/** Rejects an empty path, because Node would resolve it to the working directory. */
 const parsePath = (text: string) => text || undefined;
 export const FILE: Kind<string> = { parse: parsePath, expected: 'a file', completes: 'file' };
 export const DIRECTORY: Kind<string> = { parse: parsePath, expected: 'a directory', completes: 'directory' };
 
 const MILLISECONDS = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
-/** The latest time that a Date can hold, in milliseconds since the epoch. */
-const LAST_TIME = 8.64e15;
+/** The latest time that a Date can hold, in milliseconds since the epoch. Also the longest duration. */
+const MAX_DATE_MS = 8.64e15;
 const DURATION_FORM = /^(\d{1,15}(?:\.\d{1,9})?)(ms|s|m|h|d)$/;
 
 /** A duration in milliseconds. */
@@ -50,13 +52,14 @@ export const DURATION: Kind<number> = {
   parse(text) {
     const [, amount, unit] = DURATION_FORM.exec(text) ?? [];
     const milliseconds = Number(amount) * MILLISECONDS[unit as keyof typeof MILLISECONDS];
-    return milliseconds <= LAST_TIME ? Math.round(milliseconds) : undefined;
+    // If the text does not match, this is NaN, and the comparison is false.
+    return milliseconds <= MAX_DATE_MS ? Math.round(milliseconds) : undefined;
   },
   expected: 'a duration, such as 500ms, 30s, 5m, 2h or 1d',
   form: DURATION_FORM,
 };
 
-/** A duration in milliseconds, above zero, and shortened to the longest that a timer accepts (about 25 days). */
+/** A duration in milliseconds, above zero. One that is too long for a timer becomes the longest: about 25 days. */
 export const TIMEOUT: Kind<number> = {
   ...DURATION,
   parse: (text) => Math.min(DURATION.parse(text) ?? 0, MAX_TIMER_MS) || undefined,
@@ -75,7 +78,7 @@ export const WHOLE_SECONDS: Kind<number> = {
 
 const RATE_FORM = /^(\d{1,15}(?:\.\d{1,9})?)\/([sm])$/;
 
-/** A rate per second, above zero. */
+/** A rate per second, above zero. Both 0 and NaN, from a text that does not match, become undefined. */
 export const RATE: Kind<number> = {
   parse(text) {
     const [, amount, unit] = RATE_FORM.exec(text) ?? [];
@@ -112,32 +115,34 @@ const TIMESTAMP =
 /** A time in milliseconds since the epoch. */
 export const TIME: Kind<number> = {
   parse(text) {
-    if (/^\d{1,13}$/.test(text)) return Number(text) * 1_000 <= LAST_TIME ? Number(text) * 1_000 : undefined;
+    if (/^\d{1,13}$/.test(text)) return Number(text) * 1_000 <= MAX_DATE_MS ? Number(text) * 1_000 : undefined;
     const [, month, day, clock, zone = ''] = TIMESTAMP.exec(text) ?? [];
     // Date.parse accepts February 30 and reads it as March 2, or as March 1 in a leap year.
-    const isDay = new Date(`${month}-${day}T00:00:00Z`).getUTCDate() === Number(day);
-    return isDay ? Date.parse(`${month}-${day}T${clock}${zone.toUpperCase()}`) : undefined;
+    const dayExists = new Date(`${month}-${day}T00:00:00Z`).getUTCDate() === Number(day);
+    return dayExists ? Date.parse(`${month}-${day}T${clock}${zone.toUpperCase()}`) : undefined;
   },
   expected: 'an RFC 3339 time, such as 2025-01-31T12:00:00Z, or seconds since the epoch',
 };
 
-/** On the command line a switch has no value. In an environment variable it has one of these. */
+/** `expected` is about its environment variable. On the command line a switch has no value. */
 export const SWITCH: Kind<boolean> = {
   parse: (text) => (/^(1|true)$/.test(text) ? true : /^(0|false)$/.test(text) ? false : undefined),
   expected: '1 or true, 0 or false',
   json: 'boolean',
 };
 
-/** A whole number. `example` is for the error message. */
-export function count(least: number, most: number, example: number): Kind<number> {
+/** @param bounds.example appears in the error message */
+export function integer(bounds: { min: number; max: number; example: number }): Kind<number> {
+  const { min, max, example } = bounds;
   return {
     parse(text) {
       const number = /^\d{1,16}$/.test(text) ? Number(text) : Number.NaN;
-      return number >= least && number <= most ? number : undefined;
+      return number >= min && number <= max ? number : undefined;
     },
-    expected: `a whole number from ${least} to ${grouped(most)}, such as ${example}`,
+    expected: `a whole number from ${min} to ${grouped(max)}, such as ${example}`,
     json: 'integer',
-    range: [least, most],
+    min,
+    max,
   };
 }
 

@@ -39,44 +39,43 @@ export type ValueOf<O> = O extends { readonly kind: Kind<infer T> }
 
 export type Values<O> = { readonly [Name in keyof O]: ValueOf<O[Name]> };
 
-/** Keeps the literal types of the record, from which the types of the values follow. Returns the record unchanged. */
-export function options<const O extends Options>(record: O): O {
+/** Returns the record unchanged, with its literal types, such as `repeatable: true`, on which `Values` depends. */
+export function defineOptions<const O extends Options>(record: O): O {
   return record;
 }
 
 export interface NamedOption extends OptionSpec {
   readonly name: string;
+  /** `--max-bytes` for `maxBytes`. */
   readonly flag: string;
 }
 
 export function toNamedOptions(record: Options = {}): readonly NamedOption[] {
-  return Object.entries(record).map(([name, spec]) => ({ ...spec, name, flag: toFlag(name) }));
+  return Object.entries(record).map(([name, spec]) => ({ ...spec, name, flag: `--${toKebabCase(name)}` }));
 }
 
-export const HELP_OPTION: NamedOption = { name: 'help', flag: 'help', kind: SWITCH, short: 'h', help: 'show help' };
+export const HELP_OPTION: NamedOption = { name: 'help', flag: '--help', kind: SWITCH, short: 'h', help: 'show help' };
 
-/** Adds the choices to the help, unless the help has all of them. */
-export function helpLine({ help, kind: { choices }, repeatable }: OptionSpec): string {
+/** Returns the help and the choices, unless the help already mentions all of them. */
+export function formatHelpLine({ help, kind: { choices }, repeatable }: OptionSpec): string {
   const omitsChoices = choices !== undefined && !choices.every((choice) => help.includes(choice));
   return `${help}${omitsChoices ? ` (${orList(choices)})` : ''}${repeatable ? ' (repeatable)' : ''}`;
 }
 
-/** Adds the default and the environment variable to the help. */
+/** Returns the help, the choices, the default and the environment variable. */
 export function describeOption(spec: OptionSpec & { readonly env?: string | undefined }): string {
   const { default: value, defaultText = value, env } = spec;
   const notes = [spec.value && defaultText && `(default: ${defaultText})`, env && `(env: ${env})`];
-  return [helpLine(spec), ...notes].filter(Boolean).join(' ');
+  return [formatHelpLine(spec), ...notes].filter(Boolean).join(' ');
 }
 
 /** Returns `max-bytes` for `maxBytes`. */
-export function toFlag(name: string): string {
+export function toKebabCase(name: string): string {
   return name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 }
 
-/**
- * Parses a value. If the source is a string, it is a flag. Throws `usage` or `config`, with the source and an example.
- */
-export function readAs<T>(kind: Kind<T>, text: string, source: string | ValueSource): T {
+/** Throws `usage` or `config`, with the source and an example. A source that is a string is a flag, such as `--jobs`. */
+export function parseOrThrow<T>(kind: Kind<T>, text: string, source: string | ValueSource): T {
   const value = kind.parse(text);
   if (value === undefined)
     throw valueError(source, `must be ${kind.expected}`, kind.mayHoldPassword ? undefined : text);
@@ -90,9 +89,9 @@ export interface ValueSource {
   readonly code: 'usage' | 'config';
 }
 
-/** Quotes `text` as foreign, so that it is redacted if a key was put in the wrong place. */
+/** Quotes `text`, if there is one. It is marked as foreign, so that it is redacted if it is a key in the wrong place. */
 export function valueError(source: string | ValueSource, fault: string, text?: string): FilingsError {
   const { name, code } = typeof source === 'string' ? { name: source, code: 'usage' as const } : source;
-  const seen = text === undefined ? '' : text === '' ? ', but is empty' : `, not '${markForRedaction(text)}'`;
-  return new FilingsError(code, `${fault}${seen}`, { subject: { name } });
+  const actual = text === undefined ? '' : text === '' ? ', but is empty' : `, not '${markForRedaction(text)}'`;
+  return new FilingsError(code, `${fault}${actual}`, { subject: { name } });
 }

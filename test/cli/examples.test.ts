@@ -78,8 +78,8 @@ const test = base.extend('home', async ({ place }: { place: Workplace }) => {
 /** The environment that the heading of the examples names. */
 const SANDBOX = { FILINGS_SANDBOX: '1' };
 const rows = [{ path: [] as readonly string[], spec: PROGRAM }, ...commandNodes(COMMANDS)].flatMap(
-  ({ path, spec: { examples = [], asksService } }) =>
-    examples.map(([line]) => ({ help: ['filings', ...path].join(' '), line, env: asksService ? SANDBOX : {} })),
+  ({ path, spec: { examples = [], sendsRequests } }) =>
+    examples.map(([line]) => ({ help: ['filings', ...path].join(' '), line, env: sendsRequests ? SANDBOX : {} })),
 );
 /** Each line once, with the last help text that has it. */
 const once = [...new Map(rows.map((row) => [row.line, row])).values()];

@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import { commandNodes } from '../../scripts/reference/command-nodes.ts';
 import { COMMANDS, PROGRAM } from '../../src/cli/catalogue.ts';
-import { EXIT_CODE_ROWS } from '../../src/errors.ts';
+import { EXIT_STATUSES } from '../../src/errors.ts';
 import { SHARED_OPTIONS } from '../../src/settings/table.ts';
 import { toNamedOptions } from '../../src/spec/option.ts';
 import { pasted } from './pasted.ts';
@@ -13,7 +13,7 @@ const words = (line: string) => line.split(' ').filter(Boolean);
 const helpOf = async (line: string, columns = 80) =>
   `${(await filings(words(line), { env: { COLUMNS: `${columns}` } })).stdout}`;
 const unwrapped = (text: string) => text.replace(/\s+/g, ' ');
-const lineWith = (flag: string) => new RegExp(`^ +(-\\S, )?--${flag}\\b`, 'm');
+const lineWith = (flag: string) => new RegExp(`^ +(-\\S, )?${flag}\\b`, 'm');
 
 test('--help prints every command, shared option and exit status without a config', async () => {
   const env = { FILINGS_CONFIG: '/nowhere/config.json' };
@@ -25,7 +25,7 @@ test('--help prints every command, shared option and exit status without a confi
     expect(stdout).toMatch(lineWith(flag));
     if (env) expect(text).toContain(`(env: ${env})`);
   }
-  for (const [status] of EXIT_CODE_ROWS) expect(text).toContain(` ${status} `);
+  for (const [status] of EXIT_STATUSES) expect(text).toContain(` ${status} `);
   for (const word of ['-h', 'help']) expect((await filings([word], { env })).stdout).toBe(stdout);
 });
 

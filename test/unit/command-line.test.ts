@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { readCommandLine } from '../../src/cli/program.ts';
 
 function parse(line: string) {
-  const { line: parsed, error } = readCommandLine(line.split(' ').filter(Boolean));
+  const { action: parsed, error } = readCommandLine(line.split(' ').filter(Boolean));
   if (parsed === undefined) throw error;
   return parsed;
 }
@@ -48,7 +48,7 @@ test.each`
 `('$line runs $name', ({ line, name }) => expect(invocationOf(line).name).toBe(name));
 
 test.each`
-  line                            | about                   | missing
+  line                            | command                 | isCommandMissing
   ${'--help'}                     | ${'filings'}            | ${false}
   ${'help'}                       | ${'filings'}            | ${false}
   ${'list --help'}                | ${'filings list'}       | ${false}
@@ -58,10 +58,13 @@ test.each`
   ${''}                           | ${'filings'}            | ${true}
   ${'-v'}                         | ${'filings'}            | ${true}
   ${'config'}                     | ${'filings config'}     | ${true}
-`('the line $line shows the help of $about (missing command: $missing)', ({ line, about, missing }) => {
-  const text = expect.stringContaining(`Usage: ${about} `);
-  expect(parse(line)).toMatchObject({ kind: 'help', about, missing, text });
-});
+`(
+  'the line $line shows the help of $command (isCommandMissing command: $isCommandMissing)',
+  ({ line, command, isCommandMissing }) => {
+    const text = expect.stringContaining(`Usage: ${command} `);
+    expect(parse(line)).toMatchObject({ kind: 'help', command, isCommandMissing, text });
+  },
+);
 
 test.each(['--version', '-V', '--version list', '-qV'])('%j requests the version', (line) =>
   expect(parse(line)).toEqual({ kind: 'version' }),
@@ -114,8 +117,8 @@ describe('the settings of a command line that is wrong', () => {
   });
 
   test('are read of a line without a command', () => {
-    const { line, flags } = readCommandLine(['--error-format', 'json', 'config']);
-    expect([line?.kind, flags]).toEqual(['help', json]);
+    const { action, flags } = readCommandLine(['--error-format', 'json', 'config']);
+    expect([action?.kind, flags]).toEqual(['help', json]);
   });
 });
 
@@ -128,7 +131,7 @@ test.each`
   ${'download X f -o ~x/y'}                | ${'output'}    | ${'~x/y'}
   ${'download X f --layout=~/{file_name}'} | ${'layout'}    | ${'~/{file_name}'}
 `('a path option that begins with ~/ means the home directory: $line', ({ line, option, path }) => {
-  const { line: parsed } = readCommandLine(line.split(' '), { home: '/home/me' });
+  const { action: parsed } = readCommandLine(line.split(' '), { home: '/home/me' });
   expect(parsed).toMatchObject({ invocation: { options: { [option]: path } } });
 });
 

@@ -1,7 +1,16 @@
 import { expect, test } from 'vitest';
-import { BANDWIDTH, count, DURATION, RATE, SIZE, SWITCH, TIME, TIMEOUT } from '../../src/spec/kind.ts';
+import { BANDWIDTH, DURATION, integer, RATE, SIZE, SWITCH, TIME, TIMEOUT } from '../../src/spec/kind.ts';
 
-const KINDS = { DURATION, TIMEOUT, RATE, SIZE, BANDWIDTH, TIME, SWITCH, count: count(0, 1e6, 4) } as const;
+const KINDS = {
+  DURATION,
+  TIMEOUT,
+  RATE,
+  SIZE,
+  BANDWIDTH,
+  TIME,
+  SWITCH,
+  INTEGER: integer({ min: 0, max: 1e6, example: 4 }),
+} as const;
 
 test.each`
   kind           | texts
@@ -13,7 +22,7 @@ test.each`
   ${'SIZE'}      | ${{ '1GiB': 2 ** 30, '1gib': 2 ** 30 }}
   ${'BANDWIDTH'} | ${{ '2MB/s': 2e6, '100kB': 100_000 }}
   ${'SWITCH'}    | ${{ '1': true, true: true, '0': false, false: false }}
-  ${'count'}     | ${{ '0': 0, '12': 12, '007': 7 }}
+  ${'INTEGER'}   | ${{ '0': 0, '12': 12, '007': 7 }}
   ${'TIME'}      | ${{ '0': 0, '1700000000': 1_700_000_000_000 }}
   ${'TIME'}      | ${{ '2025-01-31T12:00:00Z': Date.UTC(2025, 0, 31, 12), '2024-02-29T00:00:00Z': Date.UTC(2024, 1, 29) }}
   ${'TIME'}      | ${{ '2025-01-31t12:00:00.25z': Date.UTC(2025, 0, 31, 12, 0, 0, 250) }}
@@ -30,7 +39,7 @@ const INVALID: Readonly<Record<keyof typeof KINDS, string>> = {
   SIZE: '|MB|-1|1XB|99999PB',
   BANDWIDTH: '0|0kB/s|2MB/m|/s',
   SWITCH: 'yes|TRUE|',
-  count: '|-1|1.5|1e3|0x10| 1|1000001|9007199254740993',
+  INTEGER: '|-1|1.5|1e3|0x10| 1|1000001|9007199254740993',
   TIME:
     '2025-02-29T00:00:00Z|2025-13-01T00:00:00Z|2025-01-01T24:00:00Z|2025-01-01T00:60:00Z|' +
     '2025-01-01T00:00:00|2025-01-01|1.5|-5|now|9999999999999|',

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { BASE_URL } from '../../src/settings/table.ts';
-import { readAs } from '../../src/spec/option.ts';
+import { parseOrThrow } from '../../src/spec/option.ts';
 
 test.each`
   text                                 | href
@@ -15,5 +15,5 @@ test.each`
 const BAD = ['', 'api.example.com', 'ftp://x', 'https://', 'https:\\\\x', 'https://x\n'];
 test.each([...BAD, 'https://me:hidden@x', 'https://x?hidden', 'https://x#'])('refuses and hides %j', (text) => {
   const refused = expect.objectContaining({ code: 'usage', message: `--base-url: must be ${BASE_URL.expected}` });
-  expect(() => readAs(BASE_URL, text, '--base-url')).toThrow(refused);
+  expect(() => parseOrThrow(BASE_URL, text, '--base-url')).toThrow(refused);
 });

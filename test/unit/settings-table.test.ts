@@ -8,7 +8,13 @@ test.each(commandNodes(COMMANDS).map(({ path, spec }) => ({ name: path.join(' ')
   '$name has unique options, complete help texts and valid defaults',
   ({ spec }) => {
     const options = [...toNamedOptions(spec.options), ...SHARED_OPTIONS];
-    const flags = [...options.flatMap(({ flag, short }) => [flag, short ?? []].flat()), 'help', 'h', 'version', 'V'];
+    const flags = [
+      ...options.flatMap(({ flag, short }) => [flag, short ?? []].flat()),
+      '--help',
+      'h',
+      '--version',
+      'V',
+    ];
     expect(flags.filter((flag, index) => flags.indexOf(flag) !== index)).toEqual([]);
     expect(spec.summary).toMatch(/^[a-z].*[^.]$/);
     for (const { kind, help, value, default: text, excludes = [] } of options) {

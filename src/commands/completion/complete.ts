@@ -5,7 +5,7 @@ import { parseAccession } from '../../service/accession.ts';
 import { withinDeadline } from '../../session/deadline.ts';
 import { SHARED_OPTIONS } from '../../settings/table.ts';
 import type { ArgumentSpec, CommandSpec } from '../../spec/command.ts';
-import { HELP_OPTION, helpLine, type NamedOption, toNamedOptions } from '../../spec/option.ts';
+import { formatHelpLine, HELP_OPTION, type NamedOption, toKebabCase, toNamedOptions } from '../../spec/option.ts';
 import { write } from '../../stdio/output.ts';
 import { printable } from '../../terminal/printable.ts';
 import { deriveWorld, type World } from '../../world.ts';
@@ -14,8 +14,8 @@ const HELP_COMMAND: CommandSpec = { name: 'help', summary: 'show help for a comm
 
 type Candidate = readonly [word: string, help: string];
 
-/** The words before the current one, as far as they make sense: the line is still being typed. */
-interface Line {
+/** The words before the current one. Those that make no sense are left out, because the line is still being typed. */
+interface TypedLine {
   readonly args: readonly string[];
   readonly flags: Readonly<Record<string, string | true>>;
 }
@@ -35,20 +35,26 @@ async function findCandidates(
   commands: readonly CommandSpec[],
   world: World,
 ): Promise<readonly Candidate[]> {
-  const asksHelp = words[0] === 'help';
-  let spec: CommandSpec = { name: 'filings', summary: '', children: asksHelp ? commands : [...commands, HELP_COMMAND] };
+  const isHelpCommand = words[0] === 'help';
+  let spec: CommandSpec = {
+    name: 'filings',
+    summary: '',
+    children: isHelpCommand ? commands : [...commands, HELP_COMMAND],
+  };
+  /** The option whose value is the next word. */
   let pending: NamedOption | undefined;
   const args: string[] = [];
   const flags: Record<string, string | true> = {};
-  for (const word of asksHelp ? words.slice(1) : words) {
-    const [, text = word, value] = /^(--[^=]+)=(.*)$/s.exec(word) ?? [];
-    const option = findOption(spec, text);
+  for (const word of isHelpCommand ? words.slice(1) : words) {
+    const [, flag = word, value] = /^(--[^=]+)=(.*)$/s.exec(word) ?? [];
+    const option = findOption(spec, flag);
     const child: CommandSpec | undefined = spec.children?.find(({ name }) => name === word);
     if (pending) flags[pending.name] = word;
     else if (child) spec = child;
     else if (!word.startsWith('-')) args.push(word);
     else if (option) flags[option.name] = value ?? true;
-    pending = pending || value !== undefined || option?.value === undefined ? undefined : option;
+    const needsValue = !pending && value === undefined && option?.value !== undefined;
+    pending = needsValue ? option : undefined;
   }
   const line = { args, flags };
   if (pending) return suggestValues(pending.kind, line, world);
@@ -57,9 +63,9 @@ async function findCandidates(
     const values = await suggestValues(findOption(spec, flag)?.kind ?? {}, line, world);
     return values.map(([word, help]) => [`${flag}=${word}`, help]);
   }
-  if (current.startsWith('-')) return listOptions(spec).map((option) => [`--${option.flag}`, helpLine(option)]);
+  if (current.startsWith('-')) return listOptions(spec).map((option) => [option.flag, formatHelpLine(option)]);
   if (spec.children) return spec.children.map(({ name, summary }) => [name, summary]);
-  if (asksHelp) return [];
+  if (isHelpCommand) return [];
   const last = spec.arguments?.at(-1);
   const argument = spec.arguments?.[args.length] ?? (last?.variadic ? last : undefined);
   return argument ? suggestValues(argument, line, world) : [];
@@ -70,20 +76,21 @@ function listOptions({ options }: CommandSpec): readonly NamedOption[] {
 }
 
 function findOption(spec: CommandSpec, word: string): NamedOption | undefined {
-  return listOptions(spec).find(({ flag, short }) => word === `--${flag}` || word === `-${short}`);
+  return listOptions(spec).find(({ flag, short }) => word === flag || word === `-${short}`);
 }
 
 async function suggestValues(
   { choices, suggests, completes }: Pick<ArgumentSpec, 'choices' | 'suggests' | 'completes'>,
-  { args: [first, ...others], flags }: Line,
+  { args: [first, ...others], flags }: TypedLine,
   world: World,
 ): Promise<readonly Candidate[]> {
-  const setting = completes === 'value' ? SHARED_OPTIONS.find(({ flag }) => flag === first) : undefined;
-  const known = choices ?? suggests ?? setting?.kind.choices ?? [];
+  const setting =
+    completes === 'setting value' ? SHARED_OPTIONS.find(({ name }) => toKebabCase(name) === first) : undefined;
+  const choicesOrSuggestions = choices ?? suggests ?? setting?.kind.choices ?? [];
   const lookUp = async (limited: World) => {
     if (completes === 'profile')
       return (await import('../../settings/config-file.ts')).readProfileNames(flags, limited);
-    return completes === 'name' && first ? requestFileNames(first, { ...flags, retries: '0' }, limited) : [];
+    return completes === 'listed file' && first ? requestFileNames(first, { ...flags, retries: '0' }, limited) : [];
   };
   // An empty stdin and a silent stderr, because a TAB must neither ask for a key nor print a message.
   const stdin = new PassThrough().end();
@@ -92,11 +99,15 @@ async function suggestValues(
   // The shells quote blanks and the like. But control characters would reach the terminal, and a name such as `-f`
   // would be read as an option, so such names are left out.
   const offered = names.filter((name) => printable(name) === name && !/^-/.test(name) && !others.includes(name));
-  return [...known, ...offered].map((word) => [word, '']);
+  return [...choicesOrSuggestions, ...offered].map((word) => [word, '']);
 }
 
-/** Sends a single request for a listing. Sends none if a program would have to be run to get the key. */
-async function requestFileNames(accession: string, flags: Line['flags'], world: World): Promise<readonly string[]> {
+/** Sends a single request for a listing, or none if the key comes from a program, which might ask the user something. */
+async function requestFileNames(
+  accession: string,
+  flags: TypedLine['flags'],
+  world: World,
+): Promise<readonly string[]> {
   const { listFiles, openSession } = await import('../../session/session.ts');
   const { resolveSettings } = await import('../../settings/resolve.ts');
   const resolved = await resolveSettings(flags, world);

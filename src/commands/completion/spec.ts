@@ -2,13 +2,13 @@
 // __complete`.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { command, type Invocation } from '../../spec/command.ts';
+import { defineCommand, type Invocation } from '../../spec/command.ts';
 import { write } from '../../stdio/output.ts';
 import type { World } from '../../world.ts';
 
 const SHELLS = ['bash', 'zsh', 'fish', 'powershell'];
 
-export const COMPLETION = command({
+export const COMPLETION = defineCommand({
   name: 'completion',
   summary: 'print a completion script for a shell',
   description: [

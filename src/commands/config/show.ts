@@ -7,7 +7,7 @@ import { describeOtherSources, findFileSetting, findSetting } from '../../settin
 import { resolveSettings } from '../../settings/resolve.ts';
 import { type NamedSetting, SETTINGS } from '../../settings/table.ts';
 import type { Invocation } from '../../spec/command.ts';
-import { toFlag } from '../../spec/option.ts';
+import { toKebabCase } from '../../spec/option.ts';
 import { write } from '../../stdio/output.ts';
 import { printable } from '../../terminal/printable.ts';
 import type { World } from '../../world.ts';
@@ -44,7 +44,7 @@ export async function showOne({ args: [name = ''], flags }: Invocation, world: W
     .slice(1)
     .reduce((outer, member) => (isJsonObject(outer) ? outer[member] : undefined), setting);
   if (value === undefined) {
-    const fileHint = spec.secret ? `filings config set ${toFlag(spec.name)}` : 'see filings config set --help';
+    const fileHint = spec.secret ? `filings config set ${toKebabCase(spec.name)}` : 'see filings config set --help';
     const hint = spec.inFile ? fileHint : `use ${describeOtherSources(spec)}`;
     throw new FilingsError('not_found', 'not set', { subject: { name }, hint });
   }

@@ -1,12 +1,12 @@
 // The help of `filings config` and its subcommands.
 import { SETTINGS } from '../../settings/table.ts';
-import { type ArgumentSpec, command } from '../../spec/command.ts';
-import { toFlag } from '../../spec/option.ts';
+import { type ArgumentSpec, defineCommand } from '../../spec/command.ts';
+import { toKebabCase } from '../../spec/option.ts';
 
 /** The settings that the file can have, and members such as `listing.files`. They are spelled like flags: `api-key`. */
 const SETTING_NAMES = SETTINGS.filter(({ inFile }) => inFile).flatMap(({ name, kind }) => [
-  toFlag(name),
-  ...Object.keys(kind.members ?? {}).map((member) => `${toFlag(name)}.${member}`),
+  toKebabCase(name),
+  ...Object.keys(kind.members ?? {}).map((member) => `${toKebabCase(name)}.${member}`),
 ]);
 
 const SETTING: ArgumentSpec = {
@@ -16,7 +16,7 @@ const SETTING: ArgumentSpec = {
   help: 'a setting, or a member of one, such as listing.files',
 };
 
-export const CONFIG = command({
+export const CONFIG = defineCommand({
   name: 'config',
   summary: 'show and change settings',
   description: [
@@ -27,12 +27,12 @@ export const CONFIG = command({
     ['filings config set api-key', 'set the API key, which is not shown while you type'],
   ],
   children: [
-    command({
+    defineCommand({
       name: 'list',
       summary: 'show every setting and where it comes from',
       load: async () => ({ run: (await import('./show.ts')).showAll }),
     }),
-    command({
+    defineCommand({
       name: 'get',
       summary: 'show one setting',
       arguments: [SETTING],
@@ -40,14 +40,14 @@ export const CONFIG = command({
       examples: [['filings config get base-url --profile test', 'show the base URL of the profile test']],
       load: async () => ({ run: (await import('./show.ts')).showOne }),
     }),
-    command({
+    defineCommand({
       name: 'set',
       summary: 'change a setting in the config file, or in one of its profiles (--profile)',
       arguments: [
         SETTING,
         {
           name: 'VALUE',
-          completes: 'value',
+          completes: 'setting value',
           help: 'the value; omit it for api-key to use a prompt or stdin',
         },
       ],
@@ -60,25 +60,25 @@ export const CONFIG = command({
       ],
       load: async () => ({ run: (await import('./edit.ts')).set }),
     }),
-    command({
+    defineCommand({
       name: 'unset',
       summary: 'remove a setting from the config file, or from one of its profiles (--profile)',
       arguments: [SETTING],
       load: async () => ({ run: (await import('./edit.ts')).unset }),
     }),
-    command({
+    defineCommand({
       name: 'path',
       summary: 'print the path of the config file',
       examples: [['ls -l "$(filings config path)"', 'see who can read it']],
       load: async () => ({ run: (await import('./edit.ts')).path }),
     }),
-    command({
+    defineCommand({
       name: 'check',
       summary: 'list one filing to test the settings, and show the address, credentials and clock',
       arguments: [{ name: 'ACCESSION', help: 'the accession number of a filing that exists' }],
       description: ['Errors and exit statuses are those of filings list.'],
       examples: [['filings config check 0001234567-24-000001 --verbose', 'also show the request and the response']],
-      asksService: true,
+      sendsRequests: true,
       load: () => import('./check.ts'),
     }),
   ],

@@ -42,9 +42,9 @@ export async function run(invocation: Invocation<typeof OPTIONS>, world: World):
   const resolved = await resolveSettings(flags, world);
   const findRunFileError = await checkRunFiles(args, resolved, world);
   const limits = new Limits(dryRun ? {} : options, world.monotonic);
-  const stdinUser = options.input === '-' ? '--input -' : undefined;
+  const stdinOption = options.input === '-' ? '--input -' : undefined;
   const writesStdout = args.output === '-' || args.report === '-' || dryRun;
-  const session = await openSession(flags, world, { stdinUser, writesStdout, meter: limits, resolved });
+  const session = await openSession(flags, world, { stdinOption, writesStdout, meter: limits, resolved });
   try {
     const directories = new Directories(world);
     // Creates the directory before anything is requested. `directories` remembers it for the downloads.

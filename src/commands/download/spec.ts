@@ -1,19 +1,19 @@
 // The command line of `download`, from which the parser, the help, the manual page and the completions are made.
-import { command } from '../../spec/command.ts';
+import { defineCommand } from '../../spec/command.ts';
 import {
   BANDWIDTH,
   choice,
-  count,
   DIRECTORY,
   DURATION,
   FILE,
+  integer,
   type Kind,
   QUERY,
   SIZE,
   SWITCH,
   TEXT,
 } from '../../spec/kind.ts';
-import { options } from '../../spec/option.ts';
+import { defineOptions } from '../../spec/option.ts';
 
 /** Accepts upper case as well, which PowerShell's Get-FileHash prints. */
 const SHA256: Kind<string> = {
@@ -24,7 +24,7 @@ const SHA256: Kind<string> = {
 /** Options that make a batch. Options for exactly one file exclude them. */
 const BATCH_OPTIONS = ['all', 'include', 'exclude', 'input'] as const;
 
-export const OPTIONS = options({
+export const OPTIONS = defineOptions({
   output: {
     heading: 'Where files go',
     kind: FILE,
@@ -124,7 +124,7 @@ export const OPTIONS = options({
       'SIZE, such as 500MB or 2GiB, includes listings and retries. Downloads in progress end normally, and the next run continues.',
   },
   maxRequests: {
-    kind: count(1, 1e12, 5000),
+    kind: integer({ min: 1, max: 1e12, example: 5000 }),
     value: 'N',
     help: 'start no more downloads after N requests',
   },
@@ -140,17 +140,17 @@ export const OPTIONS = options({
   },
 });
 
-export const DOWNLOAD = command({
+export const DOWNLOAD = defineCommand({
   name: 'download',
   summary: 'download files of filings, to disk or to stdout',
   description: [
     'A file gets its final name only when it is complete. A complete file is not downloaded again, and an interrupted download is resumed.',
     'Several FILEs, --all, --include and --input make a batch, which continues after a failed file and ends with a summary. To download missing files, run the same command again.',
   ],
-  forms: ['ACCESSION FILE...', 'ACCESSION... --all | --include GLOB', '--input FILE [--all | --include GLOB]'],
+  usages: ['ACCESSION FILE...', 'ACCESSION... --all | --include GLOB', '--input FILE [--all | --include GLOB]'],
   arguments: [
     { name: 'ACCESSION', help: 'the accession number, such as 0001234567-24-000001' },
-    { name: 'FILE', variadic: true, completes: 'name', help: 'file names of the filing' },
+    { name: 'FILE', variadic: true, completes: 'listed file', help: 'file names of the filing' },
   ],
   options: OPTIONS,
   examples: [
@@ -163,6 +163,6 @@ export const DOWNLOAD = command({
       'a mirror with checksums, and a list of the files that failed',
     ],
   ],
-  asksService: true,
+  sendsRequests: true,
   load: () => import('./run.ts'),
 });

@@ -26,8 +26,8 @@ export async function run({ args, options, flags }: Invocation<typeof OPTIONS>, 
   }
   const accessions = args.map(parseAccession);
   const isChosen = compileNameFilter(options.include, options.exclude);
-  const stdinUser = input === '-' ? '--input -' : undefined;
-  const session = await openSession(flags, world, { stdinUser, writesStdout: true });
+  const stdinOption = input === '-' ? '--input -' : undefined;
+  const session = await openSession(flags, world, { stdinOption, writesStdout: true });
   const { progress, settings } = session;
   // Ends listings that were requested ahead when an error ends the run.
   const stop = createChildController(session.signal);

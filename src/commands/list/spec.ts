@@ -1,9 +1,9 @@
 // The options and the help of `filings list`.
-import { command } from '../../spec/command.ts';
+import { defineCommand } from '../../spec/command.ts';
 import { FILE, QUERY, SWITCH, TEXT } from '../../spec/kind.ts';
-import { options } from '../../spec/option.ts';
+import { defineOptions } from '../../spec/option.ts';
 
-export const OPTIONS = options({
+export const OPTIONS = defineOptions({
   input: { kind: FILE, short: 'i', value: 'FILE', help: 'read accession numbers from FILE, one per line; - is stdin' },
   include: {
     kind: TEXT,
@@ -30,7 +30,7 @@ export const OPTIONS = options({
   query: { kind: QUERY, value: 'NAME=VALUE', repeatable: true, help: 'add a parameter to the request' },
 });
 
-export const LIST = command({
+export const LIST = defineCommand({
   name: 'list',
   summary: 'list the file names of a filing',
   description: [
@@ -49,6 +49,6 @@ export const LIST = command({
     ],
     ['filings list 0001234567-24-000001 --json | filings download -i - -d filing', 'download the listed files'],
   ],
-  asksService: true,
+  sendsRequests: true,
   load: () => import('./run.ts'),
 });

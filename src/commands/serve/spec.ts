@@ -1,9 +1,9 @@
 // The options and the help of `filings serve`.
-import { command } from '../../spec/command.ts';
-import { count, FILE, TEXT } from '../../spec/kind.ts';
-import { options } from '../../spec/option.ts';
+import { defineCommand } from '../../spec/command.ts';
+import { FILE, integer, TEXT } from '../../spec/kind.ts';
+import { defineOptions } from '../../spec/option.ts';
 
-export const OPTIONS = options({
+export const OPTIONS = defineOptions({
   host: {
     kind: TEXT,
     value: 'ADDRESS',
@@ -11,17 +11,21 @@ export const OPTIONS = options({
     help: 'listen on this address; beyond loopback, set your own key',
   },
   port: {
-    kind: count(0, 65_535, 8787),
+    kind: integer({ min: 0, max: 65_535, example: 8787 }),
     value: 'PORT',
     default: '8787',
     help: 'listen on this port; 0 picks a free one',
   },
   jwtKey: { kind: FILE, value: 'PUBLIC', repeatable: true, help: 'also require a JWT that this public key verifies' },
   jwtSecret: { kind: FILE, value: 'FILE', help: 'also require a JWT that this HMAC secret verifies' },
-  pages: { kind: count(1, 100_000, 5), value: 'N', help: 'send listings in pages of at most N records' },
+  pages: {
+    kind: integer({ min: 1, max: 100_000, example: 5 }),
+    value: 'N',
+    help: 'send listings in pages of at most N records',
+  },
 });
 
-export const SERVE = command({
+export const SERVE = defineCommand({
   name: 'serve',
   summary: 'run a local stand-in for the service',
   arguments: [

@@ -2,9 +2,9 @@
 import { findJsonFault } from '../../json.ts';
 import { ALGORITHM } from '../../jwt/algorithms.ts';
 import type { Claim } from '../../jwt/sign.ts';
-import { type ArgumentSpec, command } from '../../spec/command.ts';
+import { type ArgumentSpec, defineCommand } from '../../spec/command.ts';
 import { choice, DURATION, FILE, type Kind, SWITCH, TEXT, TIME, WHOLE_SECONDS } from '../../spec/kind.ts';
-import { options } from '../../spec/option.ts';
+import { defineOptions } from '../../spec/option.ts';
 
 const OUTPUT_FILE: Kind<string> = {
   ...FILE,
@@ -39,9 +39,9 @@ const JSON_CLAIM = createClaimKind('NAME=JSON without duplicate members, such as
   findJsonFault(json) === undefined ? json.trim() : undefined,
 );
 
-const JSON_OUTPUT = options({ json: { kind: SWITCH, help: 'print JSON' } });
+const JSON_OUTPUT = defineOptions({ json: { kind: SWITCH, help: 'print JSON' } });
 
-export const KEY_OPTIONS = options({
+export const KEY_OPTIONS = defineOptions({
   key: { kind: FILE, value: 'FILE', excludes: ['secretFile'], help: 'read a PEM or JWK key from FILE; - is stdin' },
   secretFile: {
     kind: FILE,
@@ -53,7 +53,7 @@ export const KEY_OPTIONS = options({
   passphraseFile: { kind: FILE, value: 'FILE', help: 'read the passphrase of an encrypted key' },
 });
 
-export const SIGN_OPTIONS = options({
+export const SIGN_OPTIONS = defineOptions({
   alg: {
     kind: ALGORITHM,
     value: 'ALG',
@@ -85,7 +85,7 @@ export const SIGN_OPTIONS = options({
 
 export const INSPECT_OPTIONS = JSON_OUTPUT;
 
-export const VERIFY_OPTIONS = options({
+export const VERIFY_OPTIONS = defineOptions({
   ...KEY_OPTIONS,
   alg: {
     kind: ALGORITHM,
@@ -99,7 +99,7 @@ export const VERIFY_OPTIONS = options({
   ...JSON_OUTPUT,
 });
 
-export const KEYGEN_OPTIONS = options({
+export const KEYGEN_OPTIONS = defineOptions({
   alg: { kind: ALGORITHM, value: 'ALG', help: 'make a key for this algorithm' },
   out: { kind: OUTPUT_FILE, value: 'FILE', help: 'write the private key to FILE, which must not exist' },
   public: { kind: OUTPUT_FILE, value: 'FILE', help: 'write the public key to FILE instead of stdout' },
@@ -109,7 +109,7 @@ export const KEYGEN_OPTIONS = options({
 
 const TOKEN_ARGUMENT: ArgumentSpec = { name: 'TOKEN', help: 'the token; - or nothing means stdin' };
 
-const SIGN = command({
+const SIGN = defineCommand({
   name: 'sign',
   summary: 'mint a JWT and print it',
   options: SIGN_OPTIONS,
@@ -123,7 +123,7 @@ const SIGN = command({
   load: () => import('./sign.ts'),
 });
 
-const INSPECT = command({
+const INSPECT = defineCommand({
   name: 'inspect',
   summary: 'show what a JWT says, without checking it',
   arguments: [TOKEN_ARGUMENT],
@@ -133,7 +133,7 @@ const INSPECT = command({
   load: () => import('./inspect.ts'),
 });
 
-const VERIFY = command({
+const VERIFY = defineCommand({
   name: 'verify',
   summary: 'check a JWT as strictly as the service should',
   arguments: [TOKEN_ARGUMENT],
@@ -143,7 +143,7 @@ const VERIFY = command({
   load: () => import('./verify.ts'),
 });
 
-const KEYGEN = command({
+const KEYGEN = defineCommand({
   name: 'keygen',
   summary: 'make a key or a secret for JWTs',
   options: KEYGEN_OPTIONS,
@@ -157,7 +157,7 @@ const KEYGEN = command({
   load: () => import('./keygen.ts'),
 });
 
-export const TOKEN = command({
+export const TOKEN = defineCommand({
   name: 'token',
   summary: 'mint, read and check JWTs',
   defaultChild: 'sign',

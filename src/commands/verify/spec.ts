@@ -1,13 +1,13 @@
 // The options and the help of `filings verify`.
-import { command } from '../../spec/command.ts';
+import { defineCommand } from '../../spec/command.ts';
 import { SWITCH } from '../../spec/kind.ts';
-import { options } from '../../spec/option.ts';
+import { defineOptions } from '../../spec/option.ts';
 
-export const OPTIONS = options({
+export const OPTIONS = defineOptions({
   json: { kind: SWITCH, help: 'print JSON Lines: each difference, then a summary' },
 });
 
-export const VERIFY = command({
+export const VERIFY = defineCommand({
   name: 'verify',
   summary: 'check downloaded files against their SHA256SUMS, offline',
   description: [
