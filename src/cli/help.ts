@@ -1,4 +1,4 @@
-// Lays out the parts of a help text that commander leaves out, and those that it would squeeze on a narrow terminal.
+// Lays out what commander's own help does not have, such as examples, and what it would squeeze on a narrow terminal.
 import type { Help } from 'commander';
 import { EXIT_STATUSES } from '../errors.ts';
 import type { CommandSpec } from '../spec/command.ts';
@@ -6,7 +6,6 @@ import type { CommandSpec } from '../spec/command.ts';
 /** If fewer columns are left next to a term, its description goes below it. */
 const MIN_DESCRIPTION_COLUMNS = 30;
 const INDENT_BELOW_TERM = 6;
-const EXIT_STATUS_WIDTH = '128+n'.length;
 
 /** Formats the row of an option, an argument, a command or an exit status. Replaces the method of commander's Help. */
 export function formatItem(term: string, termWidth: number, description: string, help: Help): string {
@@ -45,16 +44,11 @@ export function formatHelpEnd(
     ([line, effect]) =>
       `  ${foldCommand(line, helpWidth)}\n${indent}${wrapWithIndent(effect, INDENT_BELOW_TERM, help)}`,
   );
+  const exitRows = EXIT_STATUSES.map(([status, meaning]) => formatItem(status, '128+n'.length, meaning, help));
   const more = children ? 'For help with a command, add --help to it.' : 'Global options: filings --help';
   return [
     '',
-    ...(showsExitStatuses
-      ? [
-          'Exit status:',
-          ...EXIT_STATUSES.map(([status, meaning]) => formatItem(status, EXIT_STATUS_WIDTH, meaning, help)),
-          '',
-        ]
-      : []),
+    ...(showsExitStatuses ? ['Exit status:', ...exitRows, ''] : []),
     ...(examples.length > 0 ? [help.boxWrap(heading, helpWidth), ...exampleRows, ''] : []),
     help.boxWrap(`${more}\nFull manual: man filings`, helpWidth),
     '',

@@ -11,7 +11,7 @@ import { formatHelpEnd, formatItem, wrapUsage } from './help.ts';
 import { unknownCommand, usageError } from './usage-error.ts';
 
 interface ParseOptions {
-  /** The width of help texts. */
+  /** The width of the terminal, for help texts. */
   readonly columns?: number;
   /** The home directory, for paths that begin with `~/`. */
   readonly home?: string | undefined;
@@ -36,7 +36,7 @@ interface CommandLine {
   readonly error: unknown;
 }
 
-/** Never throws. The error is a `usage` error, whose message never quotes the value of a setting: it may be a key. */
+/** Never throws. Of the values of settings, the error quotes only wrong choices, because others may be keys. */
 export function readCommandLine(args: readonly string[], options: ParseOptions = {}): CommandLine {
   const isHelpCommand = args[0] === 'help';
   const argv = isHelpCommand ? [...args.slice(1), '--help'] : args;
@@ -69,7 +69,7 @@ function buildCommand(spec: CommandSpec, parents: readonly string[], state: Pars
   const { name, summary, usages, children = [], load } = spec;
   const path = [...parents, name].join(' ');
   const isProgram = parents.length === 0;
-  const asksHelp = state.argv.some((word) => word === '--help' || word === '-h');
+  const wantsHelp = state.argv.some((word) => word === '--help' || word === '-h');
   const command = new Command(name)
     .summary(summary)
     .description(describeCommand(spec).join('\n\n'))
@@ -84,17 +84,17 @@ function buildCommand(spec: CommandSpec, parents: readonly string[], state: Pars
       formatItem,
       styleUsage: wrapUsage,
       formatHelp: (shown, help) =>
-        Help.prototype.formatHelp.call(help, shown, help) + formatHelpEnd(spec, isProgram && asksHelp, help),
+        Help.prototype.formatHelp.call(help, shown, help) + formatHelpEnd(spec, isProgram && wantsHelp, help),
       // `filings` alone prints an overview without options.
-      ...(isProgram && !asksHelp && { visibleOptions: () => [] }),
+      ...(isProgram && !wantsHelp && { visibleOptions: () => [] }),
     })
+    // `main` prints the help and the errors.
     .configureOutput({ writeOut: collectHelp, writeErr: collectHelp, outputError: () => {} })
     .exitOverride((error) => {
       state.command = command;
       if (error.code === 'commander.version') state.action = { kind: 'version' };
       else if (error.code.startsWith('commander.help')) {
-        const { helpText: text } = state;
-        state.action = { kind: 'help', command: path, isCommandMissing: error.exitCode > 0, text };
+        state.action = { kind: 'help', command: path, isCommandMissing: error.exitCode > 0, text: state.helpText };
       } else throw toUsageError(error);
       throw error;
     });
@@ -161,8 +161,8 @@ function readInvocation(ownOptions: readonly NamedOption[], command: Command, { 
     const { kind, name, flag, value, repeatable, default: defaultText } = spec;
     const read = (text: string) => parseOrThrow(kind, expandIfPath(spec, text, home), flag);
     const typed = options[name];
-    const isSwitch = value === undefined;
-    if (isSwitch) return typed === true;
+    // Only a switch has no placeholder for a value.
+    if (value === undefined) return typed === true;
     if (repeatable) return ((typed ?? []) as readonly string[]).map(read);
     const text = typed ?? defaultText;
     return text === undefined ? undefined : read(`${text}`);

@@ -88,9 +88,8 @@ function buildPayload({ sub, name, issuedAt, notBefore = issuedAt, lifetime, cla
 
 /** Returns the algorithm that a recipe sets, if it sets one. Throws `config` for an unknown one. */
 export function parseRecipeAlgorithm({ alg }: TokenRecipe): Algorithm | undefined {
-  return alg === undefined
-    ? undefined
-    : parseOrThrow(ALGORITHM, alg, { name: "the config file's jwt.alg", code: 'config' });
+  const source = { name: "the config file's jwt.alg", code: 'config' } as const;
+  return alg === undefined ? undefined : parseOrThrow(ALGORITHM, alg, source);
 }
 
 /** Reads the key, and returns a minter of tokens for a whole run. Throws `config`. */

@@ -16,7 +16,7 @@ interface Access {
 }
 
 /** Throws `config`, `auth` or `local_io`. */
-export async function openAccess(settings: Settings, world: World, warn: (text: string) => void): Promise<Access> {
+export async function openAccess(settings: Settings, world: World, note: (text: string) => void): Promise<Access> {
   if (settings.sandbox) return openSandbox(world);
   const { baseUrl, keySource, tokenSource, keyIn, keyHeader, basicUser } = settings;
   if (!baseUrl) {
@@ -30,17 +30,17 @@ export async function openAccess(settings: Settings, world: World, warn: (text: 
     });
   }
   const key = await readSecret(keySource, 'API key', world);
-  const token = tokenSource && (await openTokenSource(tokenSource, world, warn));
+  const token = tokenSource && (await openTokenSource(tokenSource, world, note));
   const source = [keySource.source, ...(tokenSource ? [tokenSource.source] : [])].join(' and ');
   const credentials = { source, key, keyIn, keyHeader, basicUser, token };
   return { baseUrl, credentials, async close() {} };
 }
 
 /**
- * Returns a function that returns a token for the next request. It mints one if necessary, and throws `auth` if a token
- * from a file or the environment has expired. Throws `config`.
+ * Returns a function that is called for each request and returns its token. That function mints a token if necessary, and
+ * throws `auth` if one from a file or the environment has expired. This one throws `config`.
  */
-async function openTokenSource(source: TokenSource, world: World, warn: (text: string) => void) {
+async function openTokenSource(source: TokenSource, world: World, note: (text: string) => void) {
   if (source.kind !== 'recipe') {
     const token = await readSecret(source, 'JWT', world);
     const { readExpiry } = await import('../jwt/token.ts');
@@ -57,7 +57,7 @@ async function openTokenSource(source: TokenSource, world: World, warn: (text: s
   }
   const { createMinter } = await import('../jwt/sign.ts');
   const minter = await createMinter(source.recipe, world);
-  if (minter.warning !== undefined) warn(minter.warning);
+  if (minter.warning !== undefined) note(minter.warning);
   return minter.token;
 }
 

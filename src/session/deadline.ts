@@ -25,6 +25,7 @@ export async function withinDeadline<T>(flags: Flags, world: World, work: (limit
       () => {},
     );
   };
+  // An invalid value sets no deadline here: `resolveSettings` will report it.
   const setting = findInLayers([createFlagLayer(flags), createEnvLayer(world.env)], 'deadline');
   setDeadline(setting && TABLE.deadline.kind.parse(String(setting.value)));
   try {

@@ -1,5 +1,5 @@
-// Finds out how to show messages: format, color and verbosity. This works even if the command line or the settings are
-// invalid, because it decides how the errors about them are shown.
+// Finds out how to show messages (format, color and verbosity), and prints messages and rows of cells. It works even if
+// the command line or the settings are invalid, because it decides how the errors about them are shown.
 import { statSync } from 'node:fs';
 import { locateConfig } from '../settings/config-file.ts';
 import { createDefaultLayer, createEnvLayer, createFlagLayer, type Layer } from '../settings/layers.ts';
@@ -22,6 +22,7 @@ export async function readPresentation(flags: Flags, world: World): Promise<Pres
     createDefaultLayer(),
   ];
   const firstValid = (key: keyof Presentation): unknown => {
+    // Without a setting, the string is `undefined`, which none of these kinds accepts.
     const values = layers.map((layer) => TABLE[key].kind.parse(String(layer.get(key)?.value)));
     return values.find((value) => value !== undefined);
   };

@@ -15,11 +15,11 @@ const BROKEN_PIPE_STATUS = 141;
  */
 export async function reportError(thrown: unknown, flags: Flags, world: World): Promise<number> {
   const error = asFilingsError(thrown, world.interrupt);
-  // As after SIGPIPE, which would end a C program silently when the reader closes the pipe.
+  // Nothing is printed, as when SIGPIPE ends a C program because the reader has closed the pipe.
   if (error.exitStatus === BROKEN_PIPE_STATUS) return error.exitStatus;
   guardStream(world.stderr);
   try {
-    // `render` imports its modules. If that fails, for example because no file descriptor is free, the bare message is printed.
+    // `render` imports modules. If that fails, for example because no file descriptor is free, only the message is printed.
     const text = await render(error, flags, world).catch(
       () => `filings: ${world.secrets.redactMarked(messageOf(error))}\n`,
     );

@@ -19,7 +19,7 @@ import { openAccess } from './access.ts';
 export interface Session {
   readonly settings: Settings;
   readonly client: ServiceClient;
-  /** Identifies the service in files that outlive the run. Not the URL of the sandbox, because its port changes. */
+  /** Identifies the service in files that outlive the run: its base URL, or `sandbox`, whose port differs in each run. */
   readonly identity: string;
   /** Aborts on SIGINT, SIGTERM or SIGHUP, and at the deadline. */
   readonly signal: AbortSignal;
@@ -47,7 +47,7 @@ export async function openSession(
   if (originError) throw originError;
   refuseSharedStream('stdin', [stdinOption, ...listStdinFlags(rawSettings)]);
   const { secrets, monotonic, now, random, sleep } = world;
-  // A bar would overwrite a prompt or the data on the same terminal.
+  // A progress bar would overwrite a prompt or the data on the same terminal.
   const sharesTerminal = Boolean((stdinOption && world.stdin.isTTY) || (writesStdout && world.stdout.isTTY));
   const progress = await createProgress({ ...settings, sharesTerminal }, world);
   const access = await openAccess(settings, world, progress.note).catch((error) => {
@@ -90,7 +90,7 @@ export async function listFiles(...[session, accession, ...more]: Parameters<typ
   throw noFilesError(accession, listing.records);
 }
 
-/** Returns the listing of a filing, which may be empty. Prints why and how long each retry waits. */
+/** Returns the listing of a filing, which may be empty. Prints a note for each retry: why, and how long it waits. */
 export async function requestListing(
   { client, progress }: Pick<Session, 'client' | 'progress'>,
   accession: AccessionNumber,

@@ -28,15 +28,12 @@ function createMemberSchema(kind: Kind<unknown>, mayBeNull = false): z.ZodMiniTy
   return z.optional(mayBeNull ? z.nullable(value) : value);
 }
 
-function createValueSchema(
-  { json, min, max, form, choices, members = {} }: Kind<unknown>,
-  fault: string,
-): z.ZodMiniType {
+function createValueSchema({ json, bounds, form, choices, members = {} }: Kind<unknown>, fault: string): z.ZodMiniType {
   switch (json) {
     case 'boolean':
       return z.boolean(fault);
     case 'integer':
-      return z.int(fault).check(z.minimum(min ?? 0, fault), z.maximum(max ?? Infinity, fault));
+      return z.int(fault).check(z.minimum(bounds?.min ?? 0, fault), z.maximum(bounds?.max ?? Infinity, fault));
     case 'string array':
       return z.array(z.string(fault), fault).check(z.minLength(1, fault));
     case 'string map':

@@ -297,9 +297,7 @@ export const SETTINGS: readonly NamedSetting[] = Object.entries<SettingSpec>(TAB
   ...spec,
   name: name as SettingName,
   flag: isFrom(spec, 'flag') ? `--${toKebabCase(name)}` : undefined,
-  env: isFrom(spec, 'env')
-    ? (spec.env ?? `FILINGS_${toKebabCase(name).toUpperCase().replaceAll('-', '_')}`)
-    : undefined,
+  env: isFrom(spec, 'env') ? (spec.env ?? `FILINGS_${name.replace(/[A-Z]/g, '_$&').toUpperCase()}`) : undefined,
   inFile: isFrom(spec, 'file'),
 }));
 

@@ -24,9 +24,8 @@ export interface Kind<T> {
   readonly json?: 'boolean' | 'integer' | 'string array' | 'string map' | 'object';
   /** With `json: 'object'`, its members. */
   readonly members?: Readonly<Record<string, Kind<unknown>>>;
-  /** The bounds of an integer. */
-  readonly min?: number;
-  readonly max?: number;
+  /** For `json: 'integer'`. */
+  readonly bounds?: { readonly min: number; readonly max: number };
   /** The pattern of valid strings, for the config file's schema. */
   readonly form?: RegExp;
   /** Set if an invalid text may hold a password, so that errors must not quote it. */
@@ -131,9 +130,8 @@ export const SWITCH: Kind<boolean> = {
   json: 'boolean',
 };
 
-/** @param bounds.example appears in the error message */
-export function integer(bounds: { min: number; max: number; example: number }): Kind<number> {
-  const { min, max, example } = bounds;
+/** The example appears in the error message. */
+export function integer({ min, max, example }: Readonly<Record<'min' | 'max' | 'example', number>>): Kind<number> {
   return {
     parse(text) {
       const number = /^\d{1,16}$/.test(text) ? Number(text) : Number.NaN;
@@ -141,8 +139,7 @@ export function integer(bounds: { min: number; max: number; example: number }): 
     },
     expected: `a whole number from ${min} to ${grouped(max)}, such as ${example}`,
     json: 'integer',
-    min,
-    max,
+    bounds: { min, max },
   };
 }
 

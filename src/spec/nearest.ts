@@ -3,18 +3,13 @@
 
 const MAX_EDITS = 3;
 
-/** Returns undefined if even the most similar candidate needs more than 3 edits, or edits of over a third of it. */
-export function nearest(word: string, candidates: readonly string[]): string | undefined {
+/** Allows one edit for every three letters of the longer word, and never more than `MAX_EDITS`. */
+export function didYouMean(word: string, candidates: readonly string[]): string | undefined {
   const [best] = candidates
     .map((candidate) => ({ candidate, edits: editDistance(word.toLowerCase(), candidate.toLowerCase()) }))
     .filter(({ candidate, edits }) => edits <= Math.min(MAX_EDITS, Math.max(word.length, candidate.length) / 3))
     .sort((a, b) => a.edits - b.edits);
-  return best?.candidate;
-}
-
-export function didYouMean(word: string, candidates: readonly string[]): string | undefined {
-  const candidate = nearest(word, candidates);
-  return candidate === undefined ? undefined : `did you mean ${candidate}?`;
+  return best && `did you mean ${best.candidate}?`;
 }
 
 /** The optimal string alignment distance: the least insertions, deletions, substitutions and swaps of neighbors. */

@@ -5,7 +5,7 @@ import { markForRedaction } from '../secrets.ts';
 import { orList } from '../text.ts';
 import { type Kind, SWITCH } from './kind.ts';
 
-/** An option or a setting. Its key in the record of options is its name in camel case: `maxBytes` is `--max-bytes`. */
+/** An option or a setting. Records of options have the names in camel case as keys: `maxBytes` is `--max-bytes`. */
 export interface OptionSpec<T = unknown> {
   readonly kind: Kind<T>;
   readonly short?: string;
@@ -22,13 +22,13 @@ export interface OptionSpec<T = unknown> {
   readonly help: string;
   /** More sentences, for the manual only. */
   readonly longHelp?: string;
-  /** A heading in the help, above this option. */
+  /** In the help, this option and those below it are under this heading. */
   readonly heading?: string;
 }
 
 export type Options = Readonly<Record<string, OptionSpec>>;
 
-/** The type of a parsed option. Without the option, a switch is false, and an option without a default is undefined. */
+/** The type of a parsed option. If it is not given, a switch is false, and an option without a default is undefined. */
 export type ValueOf<O> = O extends { readonly kind: Kind<infer T> }
   ? O extends { readonly repeatable: true }
     ? readonly T[]
@@ -65,6 +65,7 @@ export function formatHelpLine({ help, kind: { choices }, repeatable }: OptionSp
 /** Returns the help, the choices, the default and the environment variable. */
 export function describeOption(spec: OptionSpec & { readonly env?: string | undefined }): string {
   const { default: value, defaultText = value, env } = spec;
+  // The default of a switch goes without saying.
   const notes = [spec.value && defaultText && `(default: ${defaultText})`, env && `(env: ${env})`];
   return [formatHelpLine(spec), ...notes].filter(Boolean).join(' ');
 }

@@ -4,8 +4,8 @@ import { PassThrough, Writable } from 'node:stream';
 import { parseAccession } from '../../service/accession.ts';
 import { withinDeadline } from '../../session/deadline.ts';
 import { SHARED_OPTIONS } from '../../settings/table.ts';
-import type { ArgumentSpec, CommandSpec } from '../../spec/command.ts';
-import { formatHelpLine, HELP_OPTION, type NamedOption, toKebabCase, toNamedOptions } from '../../spec/option.ts';
+import type { ArgumentSpec, CommandSpec, Flags } from '../../spec/command.ts';
+import { formatHelpLine, HELP_OPTION, type NamedOption, toNamedOptions } from '../../spec/option.ts';
 import { write } from '../../stdio/output.ts';
 import { printable } from '../../terminal/printable.ts';
 import { deriveWorld, type World } from '../../world.ts';
@@ -36,11 +36,8 @@ async function findCandidates(
   world: World,
 ): Promise<readonly Candidate[]> {
   const isHelpCommand = words[0] === 'help';
-  let spec: CommandSpec = {
-    name: 'filings',
-    summary: '',
-    children: isHelpCommand ? commands : [...commands, HELP_COMMAND],
-  };
+  const children = isHelpCommand ? commands : [...commands, HELP_COMMAND];
+  let spec: CommandSpec = { name: 'filings', summary: '', children };
   /** The option whose value is the next word. */
   let pending: NamedOption | undefined;
   const args: string[] = [];
@@ -53,8 +50,7 @@ async function findCandidates(
     else if (child) spec = child;
     else if (!word.startsWith('-')) args.push(word);
     else if (option) flags[option.name] = value ?? true;
-    const needsValue = !pending && value === undefined && option?.value !== undefined;
-    pending = needsValue ? option : undefined;
+    pending = !pending && value === undefined && option?.value !== undefined ? option : undefined;
   }
   const line = { args, flags };
   if (pending) return suggestValues(pending.kind, line, world);
@@ -84,8 +80,7 @@ async function suggestValues(
   { args: [first, ...others], flags }: TypedLine,
   world: World,
 ): Promise<readonly Candidate[]> {
-  const setting =
-    completes === 'setting value' ? SHARED_OPTIONS.find(({ name }) => toKebabCase(name) === first) : undefined;
+  const setting = completes === 'setting value' ? SHARED_OPTIONS.find(({ flag }) => flag === `--${first}`) : undefined;
   const choicesOrSuggestions = choices ?? suggests ?? setting?.kind.choices ?? [];
   const lookUp = async (limited: World) => {
     if (completes === 'profile')
@@ -102,12 +97,8 @@ async function suggestValues(
   return [...choicesOrSuggestions, ...offered].map((word) => [word, '']);
 }
 
-/** Sends a single request for a listing, or none if the key comes from a program, which might ask the user something. */
-async function requestFileNames(
-  accession: string,
-  flags: TypedLine['flags'],
-  world: World,
-): Promise<readonly string[]> {
+/** Sends a single request for a listing. Sends none if the key comes from a program, which a TAB must not run. */
+async function requestFileNames(accession: string, flags: Flags, world: World): Promise<readonly string[]> {
   const { listFiles, openSession } = await import('../../session/session.ts');
   const { resolveSettings } = await import('../../settings/resolve.ts');
   const resolved = await resolveSettings(flags, world);

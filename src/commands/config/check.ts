@@ -1,5 +1,5 @@
-// Runs `config check`: lists one filing exactly as `list` does, with the same errors, and shows how it was done:
-// address, credentials, clock, and what the listing has.
+// Runs `config check`: requests one listing as `list` does, with the same errors. Then shows the address, the
+// credentials and the clock of the request, and the size of the listing.
 import { type AccessionNumber, parseAccession } from '../../service/accession.ts';
 import { noFilesError } from '../../service/client.ts';
 import { describeClockSkew } from '../../service/clock-skew.ts';
@@ -10,7 +10,7 @@ import { openSession, requestListing } from '../../session/session.ts';
 import type { Invocation } from '../../spec/command.ts';
 import type { World } from '../../world.ts';
 
-/** Requested if there is no ACCESSION. No filing has this number. */
+/** Requested if there is no ACCESSION. No filing has this number, so a 404 is the expected response. */
 const NO_FILING = '0000000000-00-000000' as AccessionNumber;
 const NO_RECORDS: Listing = { files: [], records: 0, pages: 0 };
 

@@ -30,7 +30,7 @@ export async function unset({ args, flags }: Invocation, world: World): Promise<
 }
 
 /** Throws `config` if there is neither `--config` nor a home directory. */
-export async function path({ flags }: Invocation, world: World): Promise<number> {
+export async function printPath({ flags }: Invocation, world: World): Promise<number> {
   const { path: file } = locateConfig(flags, world);
   if (file === undefined) throw noConfigPathError();
   await write(world.stdout, `${printable(file)}\n`, world.interrupt);

@@ -23,8 +23,8 @@ export async function showAll({ flags }: Invocation, world: World): Promise<numb
 }
 
 /**
- * Hides secrets and the arguments of `apiKeyCommand`, which may be secret. Other values are redacted, because a user
- * may have put a secret there by mistake.
+ * Hides a secret entirely, and the arguments of `apiKeyCommand`, which may contain one. Any other value may contain a
+ * secret by mistake, so known secrets in it are redacted. A choice cannot: it is one of a few words.
  */
 function displayValue({ secret, kind }: NamedSetting, value: unknown, secrets: Secrets): string {
   if (secret && value !== '') return REDACTED;
@@ -40,6 +40,7 @@ function toText(value: unknown): string {
 export async function showOne({ args: [name = ''], flags }: Invocation, world: World): Promise<number> {
   const { spec, memberPath } = name.includes('.') ? findFileSetting(name) : { spec: findSetting(name), memberPath: [] };
   const setting = (await resolveSettings(flags, world)).rawSettings.get(spec.name)?.value;
+  // The first name in the path is that of the setting itself.
   const value = memberPath
     .slice(1)
     .reduce((outer, member) => (isJsonObject(outer) ? outer[member] : undefined), setting);

@@ -70,7 +70,7 @@ export const CONFIG = defineCommand({
       name: 'path',
       summary: 'print the path of the config file',
       examples: [['ls -l "$(filings config path)"', 'see who can read it']],
-      load: async () => ({ run: (await import('./edit.ts')).path }),
+      load: async () => ({ run: (await import('./edit.ts')).printPath }),
     }),
     defineCommand({
       name: 'check',

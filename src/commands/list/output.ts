@@ -13,24 +13,24 @@ import { humanBytes } from '../../text.ts';
 import type { World } from '../../world.ts';
 import type { OPTIONS } from './spec.ts';
 
-/** Members of a record that may have the type of a file, in order of preference: service.md shows none. */
+/** Members that may have the type of a file, best first. They are guesses: service.md, section 2, does not show any. */
 const TYPES = ['type', 'document_type', 'documentType', 'form', 'form_type', 'content_type', 'mime_type'];
 const DESCRIPTIONS = ['description', 'document_description', 'primary_doc_description', 'title'];
 
-type Cell = (file: ListedFile) => string;
+type Column = readonly [heading: string, formatCell: (file: ListedFile) => string];
 
-const ACCESSION: readonly [heading: string, cell: Cell] = ['ACCESSION', (file) => file.accession_no];
-const COLUMNS: readonly (readonly [heading: string, cell: Cell])[] = [
+const ACCESSION: Column = ['ACCESSION', (file) => file.accession_no];
+const COLUMNS: readonly Column[] = [
   ['NAME', (file) => printable(file.file_name)],
-  ['SIZE', sizeCell],
-  ['TYPE', (file) => firstTextCell(file, TYPES, 30)],
-  ['DESCRIPTION', (file) => firstTextCell(file, DESCRIPTIONS, 300)],
+  ['SIZE', formatSize],
+  ['TYPE', (file) => formatFirst(TYPES, file, 30)],
+  ['DESCRIPTION', (file) => formatFirst(DESCRIPTIONS, file, 300)],
 ];
 
 /**
  * Call `print` for each filing, then `end`.
- * @param isSingle whether there is only one filing. Its lines have no accession number, and it is an error if no file
- * of   it matches
+ * @param isSingle whether there is only one filing. Its lines have no accession number, and it must have a file that
+ * matches
  */
 export function createListOutput(
   isSingle: boolean,
@@ -43,12 +43,12 @@ export function createListOutput(
   const tableFiles: ListedFile[] = [];
 
   const formatRecord = (file: ListedFile): string => {
-    const end = nul ? '\0' : '\n';
-    if (json) return printableJson(file) + end;
+    const terminator = nul ? '\0' : '\n';
+    if (json) return printableJson(file) + terminator;
     // A NUL within a name is escaped even with `-0`, because the reader would take it for the end of the name.
     const isExact = nul && !stdout.isTTY && !file.file_name.includes('\0');
     const name = isExact ? file.file_name : printable(file.file_name);
-    return `${isSingle ? '' : `${file.accession_no}\t`}${name}${end}`;
+    return `${isSingle ? '' : `${file.accession_no}\t`}${name}${terminator}`;
   };
 
   return {
@@ -69,10 +69,10 @@ export function createListOutput(
     async end(): Promise<void> {
       if (tableFiles.length === 0) return;
       const columns = [...(isSingle ? [] : [ACCESSION]), ...COLUMNS].filter(
-        ([heading, cell]) => heading === 'NAME' || tableFiles.some((file) => cell(file) !== ''),
+        ([heading, formatCell]) => heading === 'NAME' || tableFiles.some((file) => formatCell(file) !== ''),
       );
       const headings = columns.map(([heading]) => heading);
-      const rows = tableFiles.map((file) => columns.map(([, cell]) => cell(file)));
+      const rows = tableFiles.map((file) => columns.map(([, formatCell]) => formatCell(file)));
       // A name that is cut could not be copied and pasted, so it is left whole even in the last column.
       const canCut = stdout.isTTY && headings.at(-1) !== 'NAME';
       const width = canCut ? terminalColumns(stdout, env) : undefined;
@@ -84,12 +84,13 @@ export function createListOutput(
   };
 }
 
-function sizeCell(file: ListedFile): string {
+function formatSize(file: ListedFile): string {
   const size = listedSize(file);
   return size === undefined ? '' : humanBytes(size);
 }
 
-function firstTextCell(file: ListedFile, members: readonly string[], length: number): string {
+/** Formats the first of the members that has a text, cut to `length` characters. */
+function formatFirst(members: readonly string[], file: ListedFile, length: number): string {
   const value = members.map((member) => file[member]).find((text) => typeof text === 'string' && text !== '');
   return typeof value === 'string' ? printable(value, length) : '';
 }

@@ -29,7 +29,7 @@ export async function run({ args, options, flags }: Invocation<typeof OPTIONS>, 
   const stdinOption = input === '-' ? '--input -' : undefined;
   const session = await openSession(flags, world, { stdinOption, writesStdout: true });
   const { progress, settings } = session;
-  // Ends listings that were requested ahead when an error ends the run.
+  // If an error ends the run, this ends the requests that are ahead of it.
   const stop = createChildController(session.signal);
   try {
     const inputStream = input === undefined ? undefined : openInput(input, world, progress.note);
@@ -39,7 +39,7 @@ export async function run({ args, options, flags }: Invocation<typeof OPTIONS>, 
       lines: readAllLines(accessions, inputStream, progress.warn),
       jobs: settings.jobs,
       needsListing: (line): line is Entry => line.kind === 'entry',
-      list: async ({ accession }) => [await listOrFail(session, accession, query, stop.signal)],
+      list: async ({ accession }) => [await tryToList(session, accession, query, stop.signal)],
     });
     const output = createListOutput(filingCount === 1, isChosen, options, session, world);
     await printAll(ahead.results(), output, session, filingCount);
@@ -53,9 +53,10 @@ export async function run({ args, options, flags }: Invocation<typeof OPTIONS>, 
 
 type Listed = { readonly accession: string; readonly files: readonly ListedFile[] } | { readonly error: FilingsError };
 
-async function listOrFail(...request: Parameters<typeof listFiles>): Promise<Listed> {
+/** Returns the error instead of throwing it, so that the other filings are still listed. */
+async function tryToList(...[session, accession, ...more]: Parameters<typeof listFiles>): Promise<Listed> {
   try {
-    return { accession: request[1], files: (await listFiles(...request)).files };
+    return { accession, files: (await listFiles(session, accession, ...more)).files };
   } catch (error) {
     if (error instanceof FilingsError) return { error };
     throw error;
@@ -73,7 +74,7 @@ async function printAll(
   filingCount: number | undefined,
 ): Promise<void> {
   const rule = new StopRule('filing');
-  let [files, failed, permanent] = [0, 0, 0];
+  let [finished, failed, permanent] = [0, 0, 0];
   let stoppedBy: FilingsError | undefined;
   try {
     for await (const result of flatten(groups)) {
@@ -82,7 +83,7 @@ async function printAll(
       const error = 'error' in result ? result.error : await output.print(result.accession, result.files);
       signal.throwIfAborted();
       if (error && filingCount === 1) throw error;
-      files += 1;
+      finished += 1;
       if (error) failed += 1;
       if (error && !isTemporary(error)) permanent += 1;
       stoppedBy = rule.record(error);
@@ -96,8 +97,8 @@ async function printAll(
     if (!signal.aborted) throw error;
     stoppedBy = signal.reason;
   }
-  const notStarted = filingCount && filingCount - files;
-  const error = batchError({ ended: files, failed, permanent, stoppedBy, notStarted }, 'filing');
+  const notStarted = filingCount && filingCount - finished;
+  const error = batchError({ files: finished, failed, permanent, stoppedBy, notStarted }, 'filing');
   if (error) throw error;
 }
 

@@ -33,7 +33,7 @@ export async function run({ args, options, flags }: Invocation<typeof OPTIONS>, 
     throw new FilingsError('usage', 'must be a directory, but is empty', { subject: { name: 'DIRECTORY' } });
   // With an empty host, Node would listen on every address.
   if (!/^[\w.:%-]+$/.test(host)) throw valueError('--host', 'must be an address or a name of this machine', host);
-  // A key in the config file belongs to the real service.
+  // A key in the config file belongs to the real service, so the sandbox must not use it.
   const keySetting = [rawSettings.get('apiKey'), rawSettings.get('apiKeyFile')].find(
     (setting) => setting && /^(flag|env)$/.test(setting.sourceKind),
   );
@@ -54,12 +54,12 @@ export async function run({ args, options, flags }: Invocation<typeof OPTIONS>, 
     if (!isLoopback(host)) log('warning', `other machines can reach ${host}, and anyone in between can read the keys`);
     log('note', `the API key ${keySetting === undefined ? `is ${DEFAULT_KEY}` : `comes from ${keySetting.source}`}`);
     const accession = (await readdir(directory)).sort().find((name) => asAccession(name) === name);
-    // With other keys than the default the command would need them, and pages must be described in the config first.
+    // Another key would have to be passed, and pages would first have to be described in the config file (`listing`).
     if (accession && keySetting === undefined && jwtKeys.length === 0 && options.pages === undefined)
       log('note', `try it: filings list ${accession} --base-url ${sandbox.url} --api-key ${DEFAULT_KEY}`);
-    // The URL comes last, so that a program that waits for it can expect the messages above on stderr already.
+    // The URL comes last. When a program has read it, the messages above are already on stderr.
     await write(world.stdout, `${sandbox.url}\n`);
-    await new Promise((resolve) => onAbort(world.interrupt, resolve));
+    await new Promise((stop) => onAbort(world.interrupt, stop));
   } finally {
     await sandbox.close();
   }

@@ -9,13 +9,15 @@ import { printable, printableJson } from '../../terminal/printable.ts';
 import { counted, humanBytes, shellWord } from '../../text.ts';
 
 export class Findings {
-  readonly counts = {
-    ...{ directories: 0, bytes: 0, same: 0, missing: 0, changed: 0, unlisted: 0, damaged: 0, torn: 0, unreadable: 0 },
-  };
+  /** Number of directories that have a SHA256SUMS. */
+  directories = 0;
+  /** Number of bytes that have been hashed. */
+  bytes = 0;
+  readonly #counts = { same: 0, missing: 0, changed: 0, unlisted: 0, damaged: 0, torn: 0, unreadable: 0 };
   readonly #roots: readonly string[];
   readonly #platform: string;
   readonly #json: boolean;
-  /** Whether the command of the hint would download every missing or changed file to the path at which it belongs. */
+  /** Whether the command in the hint would download every missing or changed file to where it belongs. */
   #canRepair: boolean;
 
   constructor(roots: readonly string[], platform: string, json: boolean) {
@@ -27,7 +29,7 @@ export class Findings {
 
   /** Returns the line to print, or an empty string if there is none. */
   add({ result, path, reason }: Finding): string {
-    this.counts[result] += 1;
+    this.#counts[result] += 1;
     if (result === 'same' || result === 'unreadable') return '';
     const slashedPath = withSlashes(path, this.#platform);
     // A finding with a reason is about a SHA256SUMS or an invalid name in it, so there is nothing to download.
@@ -39,7 +41,7 @@ export class Findings {
       : `${result}\t${printable(slashedPath)}\n`;
   }
 
-  /** Returns the path to which the command of the hint would download a file. */
+  /** Returns the path to which the command in the hint would download a file. */
   #repairPath(accession = '', fileName = ''): string {
     const root = withSlashes(this.#roots[0] ?? '', this.#platform);
     return posix.join(root, isFilingDirectory(root) ? '' : accession, fileName);
@@ -47,7 +49,7 @@ export class Findings {
 
   /** Returns undefined if all files match. */
   error(): FilingsError | undefined {
-    const { missing, changed, damaged, unreadable, directories } = this.counts;
+    const { missing, changed, damaged, unreadable } = this.#counts;
     const failure = (code: 'integrity' | 'local_io' | 'usage', reason: string, hint?: string) =>
       new FilingsError(code, reason, { subject: { name: 'verify' }, hint });
     if (missing + changed > 0)
@@ -57,29 +59,32 @@ export class Findings {
       return failure('integrity', this.summary(), hint);
     }
     if (unreadable > 0) return failure('local_io', this.summary());
-    if (directories > 0) return undefined;
+    if (this.directories > 0) return undefined;
     const hint = 'filings download --checksums writes one in each directory, and sha256sum can make one';
     return failure('usage', 'there is no SHA256SUMS in or below these directories', hint);
   }
 
   /** Leaves out counts that are zero. */
   summary(): string {
-    const { same, directories, bytes } = this.counts;
+    const { directories, bytes } = this;
+    const { same } = this.#counts;
     const scope = `in ${counted(directories, 'directory', 'directories')}`;
-    const parts = [`${same} of ${this.#files} files match their checksums ${scope} (${humanBytes(bytes)})`];
+    const facts = [`${same} of ${this.#files} files match their checksums ${scope} (${humanBytes(bytes)})`];
     for (const result of ['missing', 'changed', 'unlisted', 'damaged', 'torn', 'unreadable'] as const)
-      if (this.counts[result] > 0) parts.push(`${this.counts[result]} ${result}`);
-    return parts.join(', ');
+      if (this.#counts[result] > 0) facts.push(`${this.#counts[result]} ${result}`);
+    return facts.join(', ');
   }
 
   /** The last line on stdout with `--json`. */
-  summaryLine(ms: number, exitCode: number): string {
-    const summary = { ...this.counts, files: this.#files, ms: Math.round(ms), exit_code: exitCode };
+  summaryLine(elapsedMs: number, exit_code: number): string {
+    const { directories, bytes } = this;
+    const ms = Math.round(elapsedMs);
+    const summary = { directories, bytes, ...this.#counts, files: this.#files, ms, exit_code };
     return `${printableJson({ v: 1, summary })}\n`;
   }
 
   get #files(): number {
-    const { same, missing, changed } = this.counts;
+    const { same, missing, changed } = this.#counts;
     return same + missing + changed;
   }
 }
@@ -96,7 +101,7 @@ const isFilingDirectory = (root: string) => asAccession(posix.basename(root)) !=
 
 function repairHint(root: string): string {
   const directory = shellWord(root);
-  // In the directory of a filing, files have no directory of their own for the accession number.
+  // `root` is already the directory of the accession number, so the layout must not add another one.
   const layout = isFilingDirectory(root) ? " --layout '{file_name}'" : '';
   const download = `filings download -i - -d ${directory}${layout} --checksums --if-exists overwrite`;
   return `to download these files again: filings verify ${directory} --json | ${download}`;

@@ -19,7 +19,7 @@ import type { OPTIONS } from './spec.ts';
 export async function run({ args, options, flags }: Invocation<typeof OPTIONS>, world: World): Promise<number> {
   const { monotonic, sleep, interrupt: signal } = world;
   const { settings } = await resolveSettings(flags, world);
-  const progress = await createProgress({ ...settings }, world);
+  const progress = await createProgress(settings, world);
   const startedAt = monotonic();
   const print = async (text: string, until: AbortSignal) => {
     if (text === '') return;
@@ -29,32 +29,36 @@ export async function run({ args, options, flags }: Invocation<typeof OPTIONS>, 
   try {
     for (const root of args) requireDirectory(root, world.cwd);
     const findings = new Findings(args, world.platform, options.json);
-    const { counts } = findings;
-    const bar = progress.start('verified');
-    bar.beginResponse(undefined);
+    const progressRow = progress.start('verified');
+    // There is no response. Without this call, the row would say `no response yet` until the first block is hashed.
+    progressRow.beginResponse(undefined);
     const onHashed = (bytes: number) => {
-      counts.bytes += bytes;
-      bar.advance(bytes);
+      findings.bytes += bytes;
+      progressRow.advance(bytes);
     };
-    const stoppedBy = await (async () => {
-      for await (const finding of findAll(args, world, counts, onHashed)) {
+    let stoppedBy: FilingsError | undefined;
+    try {
+      for await (const finding of verifyBelow(args, world, findings, onHashed)) {
         const { path, reason, error } = finding;
+        // The error is a system error, which `toReadError` converts, or a FilingsError already.
         if (error) progress.failure(toReadError(error, path) as FilingsError);
         if (reason !== undefined) progress.warnAboutFile(`${path}: ${reason}`);
         await print(findings.add(finding), signal);
         await yieldToEventLoop(signal);
       }
-    })().catch((error: unknown) => {
-      if (signal.aborted && signal.reason instanceof FilingsError) return signal.reason;
-      throw error;
-    });
-    bar.finish();
+    } catch (error) {
+      // After a signal or at the deadline, the summary of what has been checked is still printed.
+      if (!signal.aborted) throw error;
+      stoppedBy = signal.reason;
+    }
+    progressRow.finish();
     const error = stoppedBy ?? findings.error();
     const lastLine = options.json ? findings.summaryLine(monotonic() - startedAt, error?.exitStatus ?? 0) : '';
+    // If the run was stopped, `signal` has aborted, and would end this write as well.
     await (stoppedBy
       ? withTimeLimit(FINAL_OUTPUT_GRACE_MS, sleep, (until) => print(lastLine, until))
       : print(lastLine, signal));
-    // Otherwise the error has the summary as its message.
+    // The error of `findings` contains the summary itself.
     if (stoppedBy || !error) progress.note(findings.summary());
     if (error) throw error;
     return 0;
@@ -63,18 +67,18 @@ export async function run({ args, options, flags }: Invocation<typeof OPTIONS>, 
   }
 }
 
-/** Counts the directories that have a SHA256SUMS. Throws the signal's reason. */
-async function* findAll(
+/** Verifies the directories with a SHA256SUMS in and below the roots, and counts them. Throws the signal's reason. */
+async function* verifyBelow(
   roots: readonly string[],
   { cwd, platform, interrupt }: Pick<World, 'cwd' | 'platform' | 'interrupt'>,
-  counts: Findings['counts'],
+  findings: Findings,
   onHashed: OnHashed,
 ): AsyncGenerator<Finding> {
   for await (const entry of findDirectories(roots, cwd)) {
     interrupt.throwIfAborted();
     if ('result' in entry) yield entry;
     else {
-      counts.directories += 1;
+      findings.directories += 1;
       yield* verifyDirectory(entry, platform, interrupt, onHashed);
     }
   }
@@ -82,7 +86,8 @@ async function* findAll(
 
 function requireDirectory(path: string, cwd: string): void {
   try {
-    // `/.` makes the call fail with ENOTDIR for anything but a directory, except on Windows.
+    // `/.` makes the call fail with ENOTDIR for anything but a directory, except on Windows. An empty path is left empty,
+    // which fails with ENOENT, because `resolve` would turn it into the working directory.
     statSync(path && `${resolve(cwd, path)}/.`);
   } catch (cause) {
     throw new FilingsError('usage', `cannot be opened: ${systemReason(cause)}`, {
