@@ -8,7 +8,7 @@ export interface CommandSpec<O extends Options = Options> {
   readonly name: string;
   /** One line without a capital and a period, for lists of commands. */
   readonly summary: string;
-  /** If the usage has several lines, each without the command and `[options]`, such as `ACCESSION --all`. */
+  /** The lines of the usage, if it has several, each without the command and `[options]`: `ACCESSION FILE...`. */
   readonly usages?: readonly string[];
   /** Paragraphs that follow the summary. */
   readonly description?: readonly string[];
@@ -44,7 +44,7 @@ export function defineCommand<O extends Options>(spec: CommandSpec<O>): CommandS
   return spec;
 }
 
-/** The settings on the command line, not yet parsed: `--max-retry-after 5m -v` is `{ maxRetryAfter: '5m', verbose: true }`. */
+/** The settings on the command line, unparsed: `--max-retry-after 5m -v` is `{ maxRetryAfter: '5m', verbose: true }`. */
 export type Flags = Readonly<Record<string, string | boolean | undefined>>;
 
 /** What `run` gets from the command line. */

@@ -58,7 +58,7 @@ export async function run({ args, options, flags }: Invocation<typeof OPTIONS>, 
     await (stoppedBy
       ? withTimeLimit(FINAL_OUTPUT_GRACE_MS, sleep, (until) => print(lastLine, until))
       : print(lastLine, signal));
-    // The error of `findings` contains the summary itself.
+    // An error of `findings` contains the summary, or says that there was nothing to check.
     if (stoppedBy || !error) progress.note(findings.summary());
     if (error) throw error;
     return 0;
