@@ -98,7 +98,7 @@ async function printAll(
     stoppedBy = signal.reason;
   }
   const notStarted = filingCount && filingCount - finished;
-  const error = batchError({ files: finished, failed, permanent, stoppedBy, notStarted }, 'filing');
+  const error = batchError({ ended: finished, failed, permanent, stoppedBy, notStarted }, 'filing');
   if (error) throw error;
 }
 
