@@ -70,7 +70,7 @@ export async function carryOut(
   signal: AbortSignal,
   onFetched?: (bytes: number) => void,
 ): Promise<Outcome> {
-  const bar = progress.start(item.fileName);
+  const bar = progress.addFile(item.fileName);
   const watcher: Watcher = {
     onAttempt: bar.beginResponse,
     onReceived(bytes) {

@@ -101,7 +101,7 @@ export class Recorder {
     const isSingle = singleTarget === 'file' || (singleTarget === 'filing' && !('fileName' in item));
     if (error && isSingle) this.singleError ??= error;
     else if (unmatched) progress.note(messageOf(unmatched));
-    else if (error && !isPrintedLater) progress.failure(error);
+    else if (error && !isPrintedLater) progress.reportFailure(error);
     else if (outcome && item.kind === 'file' && printsFiles) progress.note(describeOutcome(item.fileName, outcome));
   }
 

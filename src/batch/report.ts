@@ -2,7 +2,7 @@
 // read, and those on stderr, which people read.
 import { findFileMistake } from '../input/lines.ts';
 import { withSlashes } from '../paths.ts';
-import { errorObject } from '../terminal/messages.ts';
+import { toErrorObject } from '../terminal/messages.ts';
 import { printableJson } from '../terminal/printable.ts';
 import { counted, humanBytes, humanDuration } from '../text.ts';
 import type { Outcome } from '../transfer/outcome.ts';
@@ -66,7 +66,7 @@ export function formatReportLine(
     sha256 === undefined ? '' : `,"sha256":"${sha256}"`,
     etag === undefined ? '' : `,"etag":${json(secrets.redact(etag))}`,
     error?.retryAt === undefined ? '' : `,"retry_at":"${new Date(error.retryAt).toISOString()}"`,
-    error === undefined ? '' : `,"error":${printableJson(errorObject(error, { secrets }))}`,
+    error === undefined ? '' : `,"error":${printableJson(toErrorObject(error, { secrets }))}`,
   ].join('');
   const subject = `"accession_no":${json(accession)},"file_name":${json(fileName)},"path":${json(path)}`;
   const counts = `"result":"${result}","bytes":${bytes},"verified_length":${verifiedLength},"attempts":${attempts}`;

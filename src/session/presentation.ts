@@ -7,7 +7,7 @@ import { readLayers } from '../settings/resolve.ts';
 import { type SettingValues, TABLE } from '../settings/table.ts';
 import type { Flags } from '../spec/command.ts';
 import { write } from '../stdio/output.ts';
-import { colors, createLogger, usesColor } from '../terminal/messages.ts';
+import { createLogger, createPalette, usesColor } from '../terminal/messages.ts';
 import type { World } from '../world.ts';
 
 const PRESENTATION_KEYS = ['errorFormat', 'color', 'verbose', 'quiet'] as const;
@@ -63,9 +63,9 @@ export async function writeRecords(
   const { stdout, env, interrupt } = world;
   let lines = rows.map((cells) => cells.join('\t').trimEnd());
   if (stdout.isTTY) {
-    const { table } = await import('../terminal/table.ts');
-    const { faint } = colors(usesColor((await readPresentation(flags, world)).color, stdout, env.TERM));
-    const [head = '', ...records] = table([headings, ...rows]);
+    const { formatTable } = await import('../terminal/table.ts');
+    const { faint } = createPalette(usesColor((await readPresentation(flags, world)).color, stdout, env.TERM));
+    const [head = '', ...records] = formatTable([headings, ...rows]);
     lines = [faint(head), ...records];
   }
   await write(stdout, lines.map((line) => `${line}\n`).join(''), interrupt);

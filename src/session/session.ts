@@ -102,7 +102,7 @@ export async function requestListing(
   let progressRow: FileProgress | undefined;
   const showWait = (event: RetryEvent) => {
     onRetry?.();
-    progressRow ??= progress.start(accession);
+    progressRow ??= progress.addFile(accession);
     progressRow.noteWait(describeRetry(event));
   };
   try {

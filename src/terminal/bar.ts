@@ -5,18 +5,21 @@ import type { ProgressLine } from './progress-line.ts';
 import { clipToColumns, displayWidth } from './width.ts';
 
 const BAR_COLUMNS = 10;
-/** A file name is cut down to this many columns before the bar and the facts behind it are left out. */
+/** A file name is cut to this many columns before the bar and the facts after it are left out. */
 const MIN_NAME_COLUMNS = 20;
 /** ED (ECMA-48): erases from the cursor to the end of the screen. */
 const CLEAR_BELOW = '\x1b[J';
-/** The terminal keeps its wrapping and its cursor, so that there is nothing to restore if the program is killed. */
+/**
+ * The terminal keeps its wrapping and its cursor, so that there is nothing to restore if the program is killed. Without
+ * `forceRedraw`, a line that has not changed would not be written again, and CLEAR_BELOW would erase it.
+ */
 const OPTIONS = { hideCursor: false, linewrap: true, gracefulExit: false, clearOnComplete: true, forceRedraw: true };
 
-/** @param read called for each frame. The strings that it returns must be printable */
-export function createBar(stream: OutputStream, read: () => ProgressLine | undefined) {
+/** @param readLine called for each frame. The strings that it returns must be printable */
+export function createBar(stream: OutputStream, readLine: () => ProgressLine | undefined) {
   let bar: MultiBar | undefined;
   const format = (_: unknown, { maxWidth }: { readonly maxWidth: number }) => {
-    const line = read();
+    const line = readLine();
     // The last column stays free, because some terminals move to the next line as soon as it is written.
     return line ? fitToColumns(line, maxWidth - 1) : '';
   };
@@ -28,6 +31,7 @@ export function createBar(stream: OutputStream, read: () => ProgressLine | undef
       // line, the cursor stays there, and the next frame clears all rows below. The line is written before the rest is
       // cleared, because tmux copies the screen to its history whenever all of it is cleared.
       bar.on('redraw-post', () => stream.write(`${CLEAR_BELOW}\r`));
+      // Draws the first frame, without `redraw-post`. The total and the value are not used, because `format` ignores them.
       bar.create(1, 0);
       stream.write('\r');
     },
@@ -46,12 +50,15 @@ export function createBar(stream: OutputStream, read: () => ProgressLine | undef
   };
 }
 
-/** Leaves out the bar first, then facts from the last to the first, until enough of the label is left. */
+/**
+ * Leaves out the bar first, then facts from the last to the first, until there is room for the label. A file name needs
+ * only MIN_NAME_COLUMNS, any other label its whole width. Cuts the label if it still does not fit.
+ */
 function fitToColumns({ label, isName, share, facts }: ProgressLine, columns: number): string {
   const bar = share === undefined ? [] : [`[${'='.repeat(share * BAR_COLUMNS).padEnd(BAR_COLUMNS)}]`];
   const withoutBar = facts.map((_, dropped) => facts.slice(0, facts.length - dropped));
-  const ends = [[...bar, ...facts], ...withoutBar].map((texts) => ['', ...texts].join('  '));
+  const tails = [[...bar, ...facts], ...withoutBar].map((texts) => ['', ...texts].join('  '));
   const minLabelColumns = Math.min(displayWidth(label), isName ? MIN_NAME_COLUMNS : columns);
-  const end = ends.find((text) => columns - displayWidth(text) >= minLabelColumns) ?? '';
-  return clipToColumns(label, Math.max(1, columns - displayWidth(end))) + end;
+  const tail = tails.find((text) => columns - displayWidth(text) >= minLabelColumns) ?? '';
+  return clipToColumns(label, Math.max(1, columns - displayWidth(tail))) + tail;
 }

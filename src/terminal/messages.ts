@@ -6,6 +6,15 @@ import { markForRedaction, redactJson, type Secrets } from '../secrets.ts';
 import { shortened } from '../text.ts';
 import { printable, printableJson } from './printable.ts';
 
+// The most UTF-16 units of a text. Longer text is cut.
+const MAX_MESSAGE = 500;
+const MAX_JSON_MESSAGE = 2000;
+const MAX_DETAIL = 1000;
+const MAX_MEMBER = 200;
+// The most lines for the members of a problem, and for the causes of an error.
+const MAX_PROBLEM_LINES = 50;
+const MAX_CAUSES = 8;
+
 export interface MessageOptions {
   readonly errorFormat: 'text' | 'json';
   readonly color: boolean;
@@ -22,12 +31,12 @@ export function usesColor(
   return setting === 'auto' ? stream.isTTY === true && term !== 'dumb' : setting === 'always';
 }
 
-export function colors(isEnabled: boolean) {
+export function createPalette(isEnabled: boolean) {
   const chalk = new Chalk({ level: isEnabled ? 1 : 0 });
   return { faint: chalk.dim, bad: chalk.red.bold, hint: chalk.cyan };
 }
 
-/** Prints one line. In JSON, the member is named after the kind. */
+/** Prints one line. In JSON, the member is named after the kind, and a warning is an object with `message`, like an error. */
 type Logger = (kind: 'note' | 'warning' | 'trace' | 'log', text: string) => void;
 
 export interface LoggerSettings {
@@ -49,52 +58,44 @@ export function createLogger(
 }
 
 /** Returns the `error` member of `--error-format json` and of report lines, with secrets redacted. */
-export function errorObject(error: FilingsError, { secrets }: Pick<MessageOptions, 'secrets'>) {
+export function toErrorObject(error: FilingsError, { secrets }: Pick<MessageOptions, 'secrets'>) {
   const { code, hint } = error;
   // Redacts before shortening, because half a secret would not be recognized.
-  const display = (text: string) => shortened(secrets.redactMarked(text), MAX_JSON_MESSAGE);
+  const redactAndShorten = (text: string) => shortened(secrets.redactMarked(text), MAX_JSON_MESSAGE);
   return {
     code,
     exit_code: error.exitStatus,
-    message: display(messageOf(error)),
-    ...(hint !== undefined && { hint: display(hint) }),
+    message: redactAndShorten(messageOf(error)),
+    ...(hint !== undefined && { hint: redactAndShorten(hint) }),
     ...(error.problem !== undefined && { problem: redactJson(error.problem, secrets) }),
   };
 }
-
-// Lengths are in UTF-16 units. Longer text is cut.
-const MAX_MESSAGE = 500;
-const MAX_JSON_MESSAGE = 2000;
-const MAX_DETAIL = 1000;
-const MAX_MEMBER = 200;
-const MAX_ENTRIES = 50;
-const MAX_CAUSES = 8;
 
 /** Returns lines for stderr, or one line of JSON. */
 export function renderError(error: FilingsError, options: MessageOptions): string {
   const { errorFormat, color, verbose, secrets } = options;
   const retryAt = error.retryAt === undefined ? undefined : new Date(error.retryAt).toISOString();
   if (errorFormat === 'json') {
-    return `${printableJson({ error: { ...errorObject(error, options), retry_at: retryAt } })}\n`;
+    return `${printableJson({ error: { ...toErrorObject(error, options), retry_at: retryAt } })}\n`;
   }
-  const paint = colors(color);
+  const palette = createPalette(color);
   const { hint } = error;
   const display = (text: string, length = MAX_DETAIL) => printable(secrets.redactMarked(text), length);
   const details = error.problem === undefined ? [] : problemLines(error.problem, error);
   const lines = [
-    `${paint.bad('filings:')} ${display(messageOf(error), MAX_MESSAGE)}`,
-    ...details.slice(0, MAX_ENTRIES).map(([indent, text, length]) => indent + display(markForRedaction(text), length)),
-    ...(details.length > MAX_ENTRIES ? ['  …'] : []),
+    `${palette.bad('filings:')} ${display(messageOf(error), MAX_MESSAGE)}`,
+    ...details.slice(0, MAX_PROBLEM_LINES).map(([indent, text, length]) => indent + display(markForRedaction(text), length)),
+    ...(details.length > MAX_PROBLEM_LINES ? ['  …'] : []),
     ...(retryAt === undefined ? [] : [`  retry at: ${retryAt}`]),
-    ...(hint === undefined ? [] : [`  ${paint.hint('hint:')} ${display(hint)}`]),
-    ...(verbose ? describeCauses(error).map((line) => paint.faint(`  ${display(markForRedaction(line))}`)) : []),
+    ...(hint === undefined ? [] : [`  ${palette.hint('hint:')} ${display(hint)}`]),
+    ...(verbose ? describeCauses(error).map((line) => palette.faint(`  ${display(markForRedaction(line))}`)) : []),
   ];
   return `${lines.join('\n')}\n`;
 }
 
 type ProblemLine = readonly [indent: string, text: string, maxLength?: number];
 
-/** Returns lines for the members of a problem that the message does not include already. */
+/** Returns lines for what the message does not say already. The title and the status are always in the message. */
 function problemLines(problem: Problem, { reason, quote }: FilingsError): ProblemLine[] {
   const { type = '', title: _, status, detail = '', instance, errors = {}, ...extensions } = problem;
   const isNew = (text: string) => text !== '' && text !== quote && text !== reason && `${status} ${text}` !== reason;

@@ -6,23 +6,26 @@ import { shortened } from '../text.ts';
  * Characters that a terminal would obey, reorder or not show: C0, C1, DEL, format characters (bidirectional controls,
  * zero-width characters, tags), line and paragraph separators, lone surrogates, invisible fillers.
  */
-const UNSAFE_ON_TERMINAL = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\u115f\u1160\u3164\uffa0]|\u034f/gu;
+const UNSAFE_ON_TERMINAL = /[\u034f\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\u115f\u1160\u3164\uffa0]/gu;
 
 const SHORT_ESCAPES: Readonly<Record<string, string>> = { '\n': '\\n', '\r': '\\r', '\t': '\\t' };
 
-/** Escapes every unseen character (`\x1b`, `\n`, `\u202e`), then shortens the text to `maxLength` UTF-16 units. */
+/** Escapes every unsafe character (`\x1b`, `\n`, `\u202e`), then shortens the text to `maxLength` UTF-16 units. */
 export function printable(text: string, maxLength = Number.POSITIVE_INFINITY): string {
   return shortened(text.replace(UNSAFE_ON_TERMINAL, escapeCharacter), maxLength);
 }
 
-/** Returns one line of JSON with every unseen character escaped. A reader gets the same value. */
+/** Returns one line of JSON with every unsafe character escaped. It parses to the same value. */
 export function printableJson(value: unknown): string {
   return escapeJson(JSON.stringify(value));
 }
 
-/** Like {@link printableJson}, but keeps numbers as they are written, such as 9007199254740993 and 1.0. */
-export function printableJsonText(json: string): string {
-  return escapeJson(json.replace(/"(?:[^"\\]|\\.)*"|\s+/g, (part) => (part.startsWith('"') ? part : '')));
+/**
+ * Like {@link printableJson}, for a value that is JSON already. Numbers stay as they are written, such as
+ * 9007199254740993 and 1.0. White space outside strings is removed.
+ */
+export function printableJsonSource(source: string): string {
+  return escapeJson(source.replace(/"(?:[^"\\]|\\.)*"|\s+/g, (match) => (match.startsWith('"') ? match : '')));
 }
 
 /** JSON has escapes for UTF-16 units only, so a character outside the BMP becomes two of them. */

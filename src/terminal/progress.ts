@@ -6,7 +6,7 @@ import { guardStream } from '../stdio/output.ts';
 import type { World } from '../world.ts';
 import { createLogger, type LoggerSettings, renderError, usesColor } from './messages.ts';
 import { printable } from './printable.ts';
-import { type BatchProgress, progressLine, type Running, type RunningFile } from './progress-line.ts';
+import { type BatchProgress, describeProgress, type RunningFile, type RunState } from './progress-line.ts';
 
 const PLAIN_INTERVAL_MS = 30_000;
 
@@ -21,19 +21,24 @@ export interface ProgressSettings extends LoggerSettings {
 type ProgressDeps = Pick<World, 'stderr' | 'env' | 'secrets' | 'monotonic' | 'sleep' | 'interrupt' | 'onSuspend'>;
 
 export type Progress = Awaited<ReturnType<typeof createProgress>>;
-export type FileProgress = ReturnType<Progress['start']>;
+export type FileProgress = ReturnType<Progress['addFile']>;
 
 /** Errors of stderr are ignored. The error that ends the run is printed by `reportError`, after `stop`. */
 export async function createProgress(settings: ProgressSettings, deps: ProgressDeps) {
   const { stderr, env, secrets, monotonic, sleep, interrupt, onSuspend } = deps;
   const messageSettings = { ...settings, secrets, color: usesColor(settings.color, stderr, env.TERM) };
   const mode = chooseMode(settings, deps);
-  const running: Running = { files: new Set(), bytes: 0, startedAt: monotonic(), batch: undefined };
+  const run: RunState = {
+    runningFiles: new Set(),
+    bytesThisRun: 0,
+    startedAt: monotonic(),
+    readBatch: () => undefined,
+  };
   const ended = createAbortController();
   guardStream(stderr);
 
   const currentLine = () => {
-    const line = progressLine(running, monotonic());
+    const line = describeProgress(run, monotonic());
     return line && { ...line, label: printable(secrets.redactMarked(line.label)) };
   };
   const bar = mode === 'bar' ? (await import('./bar.ts')).createBar(stderr, currentLine) : undefined;
@@ -43,7 +48,7 @@ export async function createProgress(settings: ProgressSettings, deps: ProgressD
   const printEvery30Seconds = async () => {
     for (;;) {
       await sleep(PLAIN_INTERVAL_MS, ended.signal);
-      const line = progressLine(running, monotonic());
+      const line = describeProgress(run, monotonic());
       // `log` redacts and escapes the label.
       if (line) log('note', [line.label, ...line.facts].join('  '));
     }
@@ -59,7 +64,7 @@ export async function createProgress(settings: ProgressSettings, deps: ProgressD
     ended.abort();
     bar?.hide();
   };
-  const unsubscribeSuspend = bar && onSuspend(bar.hide, () => running.files.size > 0 && show());
+  const unsubscribeSuspend = bar && onSuspend(bar.hide, () => run.runningFiles.size > 0 && show());
   const unsubscribeInterrupt = onAbort(interrupt, (reason) => {
     endProgress();
     // After Ctrl-C the cursor is behind the ^C that the terminal has printed.
@@ -72,12 +77,12 @@ export async function createProgress(settings: ProgressSettings, deps: ProgressD
     warnAboutFile: (text: string) =>
       createLogger({ ...messageSettings, quiet: false }, secrets, print)('warning', text),
     trace: (text: string) => log('trace', text),
-    failure: (error: FilingsError) => print(renderError(error, messageSettings)),
+    reportFailure: (error: FilingsError) => print(renderError(error, messageSettings)),
     /** Hides the bar. Call this before writing to stdout if it is the same terminal. The next progress shows the bar. */
     clearForOutput: () => bar?.hide(),
     /** Shows the progress of all files instead of a single one. */
-    overall(batch: () => BatchProgress | undefined) {
-      running.batch = batch;
+    showBatch(readBatch: () => BatchProgress | undefined) {
+      run.readBatch = readBatch;
       show();
     },
     /** Clears the progress line for good. Messages can still be printed. */
@@ -86,31 +91,30 @@ export async function createProgress(settings: ProgressSettings, deps: ProgressD
       unsubscribeSuspend?.();
       endProgress();
     },
-    /** Adds a file to the progress. */
-    start(name: string) {
+    addFile(name: string) {
       const file: RunningFile = { name };
-      running.files.add(file);
+      run.runningFiles.add(file);
       show();
       return {
         /** Adds received bytes. */
         advance(bytes: number) {
           file.bytes = (file.bytes ?? 0) + bytes;
-          running.bytes += bytes;
+          run.bytesThisRun += bytes;
           show();
         },
         /**
-         * `total` is undefined if the response does not state the file's length. `offset` is the number of bytes that are
-         * there already.
+         * `totalBytes` is undefined if the response does not state the file's length. `offset` is the number of bytes that
+         * are there already.
          */
-        beginResponse(total: number | undefined, offset = file.bytes ?? 0) {
-          Object.assign(file, { total, bytes: offset });
+        beginResponse(totalBytes: number | undefined, offset = file.bytes ?? 0) {
+          Object.assign(file, { totalBytes, bytes: offset });
         },
         /** Prints why and how long the next attempt waits. */
         noteWait(text: string) {
           if (mode !== 'none' || settings.verbose) log('note', `${name}: ${text}`);
         },
         finish() {
-          running.files.delete(file);
+          run.runningFiles.delete(file);
         },
       };
     },

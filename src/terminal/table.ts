@@ -7,16 +7,17 @@ interface TableOptions {
   /** The width of the terminal in columns. If it is undefined, no cell is cut. */
   readonly width?: number | undefined;
   /** The index of the column whose cells are aligned to the right, such as numbers. */
-  readonly rightAligned?: number;
+  readonly rightAlignedIndex?: number;
 }
 
 /**
- * Returns one line per row. The cells must be printable. Each column is as wide as its longest cell. Only cells of the
- * last column are cut to fit the terminal, because a name that is cut cannot be copied and pasted.
+ * Returns one line per row. The cells must be printable. Each column is as wide as its longest cell. Only the last
+ * column is cut to fit the terminal. The other columns may have names, which could not be copied and pasted if they were
+ * cut.
  */
-export function table(
+export function formatTable(
   rows: readonly (readonly string[])[],
-  { width = Number.POSITIVE_INFINITY, rightAligned }: TableOptions = {},
+  { width = Number.POSITIVE_INFINITY, rightAlignedIndex }: TableOptions = {},
 ): string[] {
   const widths: number[] = [];
   for (const row of rows) {
@@ -26,7 +27,7 @@ export function table(
     const last = row.length - 1;
     const cells = row.slice(0, last).map((cell, index) => {
       const blanks = ' '.repeat((widths[index] ?? 0) - displayWidth(cell));
-      return `${index === rightAligned ? blanks + cell : cell + blanks}${GAP}`;
+      return `${index === rightAlignedIndex ? blanks + cell : cell + blanks}${GAP}`;
     });
     const line = cells.join('');
     return (line + clipToColumns(row[last] ?? '', Math.max(1, width - displayWidth(line)))).trimEnd();

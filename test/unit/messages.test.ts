@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { FilingsError } from '../../src/errors.ts';
 import { markForRedaction, Secrets } from '../../src/secrets.ts';
-import { createLogger, errorObject, type MessageOptions, renderError } from '../../src/terminal/messages.ts';
+import { createLogger, type MessageOptions, renderError, toErrorObject } from '../../src/terminal/messages.ts';
 
 const plain: MessageOptions = { errorFormat: 'text', color: false, verbose: false, secrets: new Secrets() };
 const text = (error: FilingsError, options: Partial<MessageOptions> = {}) =>
@@ -123,7 +123,7 @@ describe('secrets', () => {
     const problem = { status: 400, headers: { 'X-Service-Key': 'ab', Host: 'h' }, authorization: 'ab', x: 'ab' };
     const error = new FilingsError('rejected', 'a', { problem });
     const redacted = { headers: { 'X-Service-Key': '[redacted]', Host: 'h' }, authorization: '[redacted]' };
-    expect(errorObject(error, { secrets }).problem).toEqual({ ...problem, ...redacted });
+    expect(toErrorObject(error, { secrets }).problem).toEqual({ ...problem, ...redacted });
     expect(text(error)).toBe(
       'filings: a\n  headers: {"X-Service-Key":"[redacted]","Host":"h"}\n  authorization: [redacted]\n  x: ab\n',
     );
@@ -134,7 +134,7 @@ describe('secrets', () => {
     secrets.add('code');
     const error = new FilingsError('auth', 'a', { problem: { status: 401, key: 12345678, n: 5 } });
     const problem = { status: 401, key: '[redacted]', n: 5 };
-    expect(errorObject(error, { secrets })).toEqual({ code: 'auth', exit_code: 4, message: 'a', problem });
+    expect(toErrorObject(error, { secrets })).toEqual({ code: 'auth', exit_code: 4, message: 'a', problem });
   });
 });
 

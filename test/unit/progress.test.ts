@@ -3,19 +3,19 @@ import { describe, expect, test } from 'vitest';
 import { FilingsError } from '../../src/errors.ts';
 import { markForRedaction, Secrets } from '../../src/secrets.ts';
 import { createProgress, type Progress, type ProgressSettings } from '../../src/terminal/progress.ts';
-import { progressLine, type Running, type RunningFile } from '../../src/terminal/progress-line.ts';
+import { describeProgress, type RunningFile, type RunState } from '../../src/terminal/progress-line.ts';
 import type { World } from '../../src/world.ts';
 import { heldClock } from '../held-clock.ts';
 import { worldOf } from '../settings-world.ts';
 
-const FILE: RunningFile = { name: 'a.htm', bytes: 5e6, total: 6e6 };
+const FILE: RunningFile = { name: 'a.htm', bytes: 5e6, totalBytes: 6e6 };
 const NO_RESPONSE = { name: 'a.htm' };
-const NO_LENGTH = { ...FILE, total: undefined };
-const BATCH = { files: 3, total: 11, skipped: 0, failed: 0, endedBytes: 15e6, allBytes: undefined };
+const NO_LENGTH = { ...FILE, totalBytes: undefined };
+const BATCH = { endedFiles: 3, allFiles: 11, skipped: 0, failed: 0, endedBytes: 15e6, allBytes: undefined };
 const SIZED = { ...BATCH, allBytes: 80e6 };
 const FAILED = { ...SIZED, failed: 1, skipped: 2 };
 const SKIPPED = { ...BATCH, skipped: 1 };
-const ENDLESS = { ...BATCH, total: undefined };
+const ENDLESS = { ...BATCH, allFiles: undefined };
 
 // The run has received 12 MB in 2.4 s.
 test.each`
@@ -30,8 +30,13 @@ test.each`
   ${'some are skipped'}        | ${FILE}        | ${SKIPPED}   | ${'3 of 11 files, 1 skipped  27%  12 MB  5.0 MB/s  10 s left'}
   ${'unknown number of files'} | ${FILE}        | ${ENDLESS}   | ${'3 files so far  12 MB  5.0 MB/s'}
 `('the line of progress has what is known: $state', ({ file, batch, line }) => {
-  const running: Running = { files: new Set(file && [file]), bytes: 12e6, startedAt: 0, batch: () => batch };
-  const progress = progressLine(running, 2400);
+  const run: RunState = {
+    runningFiles: new Set(file && [file]),
+    bytesThisRun: 12e6,
+    startedAt: 0,
+    readBatch: () => batch,
+  };
+  const progress = describeProgress(run, 2400);
   expect(progress && [progress.label, ...progress.facts].join('  ')).toBe(line);
 });
 
@@ -57,16 +62,16 @@ const failure = new FilingsError('not_found', 'b.htm: 404 Not Found', {
 
 /** Reports a file that waits and ends, one that ends without a message, and one message of each other kind. */
 function reportEverything(progress: Progress): void {
-  const file = progress.start('a.htm');
+  const file = progress.addFile('a.htm');
   file.beginResponse(1000);
   file.advance(400);
   file.noteWait(`503 Service Unavailable; ${NEXT}`);
   file.advance(600);
   file.finish();
-  progress.start('b.htm').finish();
+  progress.addFile('b.htm').finish();
   progress.note('note');
   progress.trace(`> GET ${markForRedaction('/?apikey=canary-key\x1b')}`);
-  progress.failure(failure);
+  progress.reportFailure(failure);
   progress.stop();
 }
 
@@ -104,7 +109,7 @@ describe('a line of progress every 30 seconds', () => {
 
   test('is printed for a single file until it ends', async () => {
     const { output, progress, pass } = await onClock(false);
-    const file = progress.start('a.htm');
+    const file = progress.addFile('a.htm');
     await pass(30_000);
     file.beginResponse(3e6);
     file.advance(1e6);
@@ -119,8 +124,8 @@ describe('a line of progress every 30 seconds', () => {
 
   test('is printed for a batch instead of its files', async () => {
     const { output, progress, pass } = await onClock(false);
-    progress.overall(() => ({ files: 1, total: 3, skipped: 1, failed: 0, endedBytes: 1e6, allBytes: 6e6 }));
-    const file = progress.start('a.htm');
+    progress.showBatch(() => ({ endedFiles: 1, allFiles: 3, skipped: 1, failed: 0, endedBytes: 1e6, allBytes: 6e6 }));
+    const file = progress.addFile('a.htm');
     file.beginResponse(3e6);
     file.advance(2e6);
     await pass(30_000);
@@ -135,7 +140,7 @@ describe('a line of progress every 30 seconds', () => {
     ${{ errorFormat: 'json' }}
   `('is not printed with $more', async ({ more }) => {
     const { output, progress, pass } = await onClock(false, more);
-    progress.start('a.htm');
+    progress.addFile('a.htm');
     await pass(90_000);
     expect(output()).toBe('');
   });
@@ -144,7 +149,7 @@ describe('a line of progress every 30 seconds', () => {
 test('on a terminal, progress stays below the messages and contains no secrets', async () => {
   const { output, progress } = await setUp(true);
   const waitForOutput = (text: string) => expect.poll(output, { interval: 5, timeout: 30_000 }).toContain(text);
-  const file = progress.start(`a\x1b${markForRedaction('canary-key')}`);
+  const file = progress.addFile(`a\x1b${markForRedaction('canary-key')}`);
   file.beginResponse(1000, 100);
   file.advance(150);
   await waitForOutput('250 B of 1.0 kB');
@@ -153,7 +158,7 @@ test('on a terminal, progress stays below the messages and contains no secrets',
   await waitForOutput('429: [redacted]; retry 1 of 5 in 5 s');
   progress.note('a note');
   await waitForOutput('a note\n');
-  progress.failure(failure);
+  progress.reportFailure(failure);
   progress.stop();
   expect(output()).toContain('filings: b.htm: 404 Not Found');
   expect(output()).not.toContain('canary');

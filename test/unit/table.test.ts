@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { terminalColumns } from '../../src/stdio/output.ts';
-import { table } from '../../src/terminal/table.ts';
+import { formatTable } from '../../src/terminal/table.ts';
 import { clipToColumns } from '../../src/terminal/width.ts';
 import type { OutputStream } from '../../src/world.ts';
 
@@ -10,13 +10,17 @@ test('a table is aligned, with numbers to the right and without trailing blanks'
     ['a.htm', '1 B', 'x'],
     ['日本.htm', '12 kB', ''],
   ];
-  expect(table(rows, { rightAligned: 1 })).toEqual(['NAME       SIZE  WHAT', 'a.htm       1 B  x', '日本.htm  12 kB']);
+  expect(formatTable(rows, { rightAlignedIndex: 1 })).toEqual([
+    'NAME       SIZE  WHAT',
+    'a.htm       1 B  x',
+    '日本.htm  12 kB',
+  ]);
 });
 
 test('a table cuts only its last column at the end of the terminal', () => {
   const rows = [['a-long-name.htm', 'a description']];
-  expect(table(rows, { width: 24 })).toEqual(['a-long-name.htm  a desc…']);
-  expect(table(rows, { width: 5 })).toEqual(['a-long-name.htm  …']);
+  expect(formatTable(rows, { width: 24 })).toEqual(['a-long-name.htm  a desc…']);
+  expect(formatTable(rows, { width: 5 })).toEqual(['a-long-name.htm  …']);
 });
 
 test.each<{ text: string; columns: number; beginning: string }>([

@@ -113,7 +113,7 @@ async function downloadAll(run: Run): Promise<FilingsError | undefined> {
   } catch (failure) {
     // This failure must not hide the earlier error. If the codes are equal, the cause is probably the same full disk.
     if (error === undefined || !(failure instanceof FilingsError)) throw failure;
-    if (error.code !== failure.code) session.progress.failure(failure);
+    if (error.code !== failure.code) session.progress.reportFailure(failure);
     return error;
   }
 }
@@ -195,13 +195,13 @@ function createSelectionOptions(
 }
 
 function showBatchProgress({ tally }: Batch, { progress, counts }: FileDeps): void {
-  progress.overall(() => {
-    const total = tally.hasInputEnded && tally.pending === 0 ? tally.files : undefined;
+  progress.showBatch(() => {
+    const allFiles = tally.hasInputEnded && tally.pending === 0 ? tally.files : undefined;
     // For a single file, its own bar is enough.
-    if (total === 1) return undefined;
+    if (allFiles === 1) return undefined;
     const { skipped, failed } = counts.byResult;
-    const allBytes = total !== undefined && tally.unsized === 0 ? tally.bytes : undefined;
-    return { files: counts.ended, total, skipped, failed, endedBytes: counts.endedBytes, allBytes };
+    const allBytes = allFiles !== undefined && tally.unsized === 0 ? tally.bytes : undefined;
+    return { endedFiles: counts.ended, allFiles, skipped, failed, endedBytes: counts.endedBytes, allBytes };
   });
 }
 

@@ -7,7 +7,7 @@ import { type ListedFile, listedSize } from '../../service/listing.ts';
 import type { Session } from '../../session/session.ts';
 import type { Values } from '../../spec/option.ts';
 import { terminalColumns, write } from '../../stdio/output.ts';
-import { colors, usesColor } from '../../terminal/messages.ts';
+import { createPalette, usesColor } from '../../terminal/messages.ts';
 import { printable, printableJson } from '../../terminal/printable.ts';
 import { humanBytes } from '../../text.ts';
 import type { World } from '../../world.ts';
@@ -76,9 +76,12 @@ export function createListOutput(
       // A name that is cut could not be copied and pasted, so it is left whole even in the last column.
       const canCut = stdout.isTTY && headings.at(-1) !== 'NAME';
       const width = canCut ? terminalColumns(stdout, env) : undefined;
-      const { table } = await import('../../terminal/table.ts');
-      const [head = '', ...lines] = table([headings, ...rows], { width, rightAligned: headings.indexOf('SIZE') });
-      const { faint } = colors(usesColor(settings.color, stdout, env.TERM));
+      const { formatTable } = await import('../../terminal/table.ts');
+      const [head = '', ...lines] = formatTable([headings, ...rows], {
+        width,
+        rightAlignedIndex: headings.indexOf('SIZE'),
+      });
+      const { faint } = createPalette(usesColor(settings.color, stdout, env.TERM));
       await write(stdout, `${[faint(head), ...lines].join('\n')}\n`, signal);
     },
   };

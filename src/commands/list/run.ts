@@ -88,7 +88,7 @@ async function printAll(
       if (error && !isTemporary(error)) permanent += 1;
       stoppedBy = rule.record(error);
       // The error that stops the run becomes the error of the run, which is printed at its end.
-      if (error && error !== stoppedBy) progress.failure(error);
+      if (error && error !== stoppedBy) progress.reportFailure(error);
       if (stoppedBy) break;
     }
     await output.end();

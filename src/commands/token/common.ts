@@ -7,7 +7,7 @@ import { resolveTypedPath } from '../../paths.ts';
 import type { Invocation } from '../../spec/command.ts';
 import { readStdin, refuseSharedStream, withPrompt } from '../../stdio/input.ts';
 import { write } from '../../stdio/output.ts';
-import { printableJson, printableJsonText } from '../../terminal/printable.ts';
+import { printableJson, printableJsonSource } from '../../terminal/printable.ts';
 import { decodeText } from '../../text.ts';
 import type { World } from '../../world.ts';
 import type { KEY_OPTIONS } from './spec.ts';
@@ -68,5 +68,5 @@ export async function reportRefusal(
  */
 export function decodeSignedParts(token: string): { readonly header: string; readonly claims: string } {
   const [header = '', claims = ''] = token.split('.').map((part) => Buffer.from(part, 'base64url').toString());
-  return { header: printableJsonText(header), claims: printableJsonText(claims) };
+  return { header: printableJsonSource(header), claims: printableJsonSource(claims) };
 }

@@ -29,7 +29,7 @@ export async function run({ args, options, flags }: Invocation<typeof OPTIONS>, 
   try {
     for (const root of args) requireDirectory(root, world.cwd);
     const findings = new Findings(args, world.platform, options.json);
-    const progressRow = progress.start('verified');
+    const progressRow = progress.addFile('verified');
     // There is no response. Without this call, the row would say `no response yet` until the first block is hashed.
     progressRow.beginResponse(undefined);
     const onHashed = (bytes: number) => {
@@ -41,7 +41,7 @@ export async function run({ args, options, flags }: Invocation<typeof OPTIONS>, 
       for await (const finding of verifyBelow(args, world, findings, onHashed)) {
         const { path, reason, error } = finding;
         // The error is a system error, which `toReadError` converts, or a FilingsError already.
-        if (error) progress.failure(toReadError(error, path) as FilingsError);
+        if (error) progress.reportFailure(toReadError(error, path) as FilingsError);
         if (reason !== undefined) progress.warnAboutFile(`${path}: ${reason}`);
         await print(findings.add(finding), signal);
         await yieldToEventLoop(signal);
