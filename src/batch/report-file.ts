@@ -5,7 +5,7 @@ import { FINAL_OUTPUT_GRACE_MS, withTimeLimit } from '../abort.ts';
 import { AppendFile } from '../disk/append.ts';
 import { FilingsError } from '../errors.ts';
 import { resolveTypedPath } from '../paths.ts';
-import { type ByteWriter, isStreamPath, pathWriter, stdoutWriter } from '../stdio/byte-writer.ts';
+import { type ByteWriter, createStdoutWriter, isStreamPath, openPathWriter } from '../stdio/byte-writer.ts';
 import type { World } from '../world.ts';
 
 /** When more characters than this wait to be written, the run waits as well. */
@@ -33,8 +33,8 @@ export class ReportFile {
     const { sleep } = world;
     const absolute = resolveTypedPath(path, world);
     const writer = await withOption(option, async () => {
-      if (path === '-') return stdoutWriter(world);
-      return (await isStreamPath(absolute)) ? pathWriter(absolute, sleep, signal) : AppendFile.open(absolute);
+      if (path === '-') return createStdoutWriter(world);
+      return (await isStreamPath(absolute)) ? openPathWriter(absolute, sleep, signal) : AppendFile.open(absolute);
     });
     const writeLines = async (lines: Buffer) => {
       if (!signal.aborted) return writer.write([lines], signal);

@@ -43,8 +43,8 @@ export async function startSandbox({ log = () => {}, ...options }: SandboxOption
     });
     await answer(request, response, { ...options, directory }).catch((error) => {
       errorNote = ` ${traceId}: ${(error as Error).message}`;
-      // Too late for an error response. Without the rest of its Content-Length, the client sees that the body is
-      // truncated.
+      // After the headers, it is too late for an error response. The connection is closed before all bytes of the
+      // Content-Length are sent, so the client sees that the body is truncated.
       if (response.headersSent) response.destroy();
       else {
         const refusal = error instanceof Refusal ? error : new Refusal(500, 'the archive could not be read');
@@ -65,7 +65,7 @@ export async function startSandbox({ log = () => {}, ...options }: SandboxOption
   };
 }
 
-/** For the log: method, path, accession number and file name. The rest of the query is left out: it may have a key. */
+/** Returns method, path, accession number and file name. The rest of the query is not logged, as it may have a key. */
 function describeRequest({ method, url = '' }: IncomingMessage): string {
   const [target = '', query] = url.split('?');
   const path = target.replace(/APIKEY-.*$/s, 'APIKEY-[redacted]');
@@ -75,8 +75,8 @@ function describeRequest({ method, url = '' }: IncomingMessage): string {
 }
 
 async function listen(server: Server, host: string, port: number): Promise<number> {
-  // `listen` would ask a resolver for `localhost`, which may know any address. The program's requests try this one
-  // first.
+  // `listen` would ask a resolver for `localhost`, which may return any address. 127.0.0.1 is the one that the
+  // program's requests try first.
   server.listen({ host: host.toLowerCase() === 'localhost' ? '127.0.0.1' : host, port });
   await once(server, 'listening').catch((cause) => {
     const hint = 'use another --host, or another --port (0 picks a free one)';

@@ -4,7 +4,7 @@ import { constants } from 'node:fs';
 import { open, readdir, realpath, stat } from 'node:fs/promises';
 import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http';
 import { extname, join, sep } from 'node:path';
-import { unescape as percentDecoded } from 'node:querystring';
+import { unescape as decodePercent } from 'node:querystring';
 import { pipeline } from 'node:stream/promises';
 import { isDirectoryEntryName } from '../disk/file-name.ts';
 import { errnoOf } from '../errors.ts';
@@ -12,7 +12,7 @@ import type { JwtKey } from '../jwt/keys.ts';
 import { isLoopback } from '../loopback.ts';
 import { asAccession } from '../service/accession.ts';
 import type { KeyPlacement } from '../service/credentials.ts';
-import { readRange } from './range.ts';
+import { parseRange } from './range.ts';
 
 export interface ServiceOptions {
   /** An absolute path without symbolic links. */
@@ -20,7 +20,9 @@ export interface ServiceOptions {
   readonly platform: string;
   readonly host: string;
   readonly apiKey: string;
-  /** If there are any, each request needs a key and a token, otherwise a key alone (service.md, section 5). */
+  /**
+   * If there are any, each request needs a JWT and the API key, otherwise the API key alone (service.md, section 5).
+   */
   readonly jwtKeys: readonly JwtKey[];
   /** If set, listings are sent in pages of at most this many records. */
   readonly pageSize?: number | undefined;
@@ -28,7 +30,7 @@ export interface ServiceOptions {
   readonly now: () => number;
 }
 
-/** An error response of the service. Its `detail` is also logged, so it must not have a secret. */
+/** An error response of the service. Its `detail` is also logged, so it must not contain a secret. */
 export class Refusal extends Error {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
@@ -94,7 +96,10 @@ function requireHost({ headers: { host = '' } }: IncomingMessage, listening: str
   throw new Refusal(421, 'Host must be a loopback name, such as localhost or 127.0.0.1');
 }
 
-/** Separates the keys and tokens of a request, in all the places of service.md, section 5, from its path and query. */
+/**
+ * Finds the API keys and tokens of a request in all places of service.md, section 5. `resource` is the path without a
+ * key. `query` still has one if the request has.
+ */
 function parseRequest({ url = '', headersDistinct }: IncomingMessage) {
   const [path = '', ...rest] = url.split('?');
   const query = new URLSearchParams(rest.join('?'));
@@ -110,7 +115,8 @@ function parseRequest({ url = '', headersDistinct }: IncomingMessage) {
     else keys.push(['basic', Buffer.from(credentials, 'base64')]);
   }
   if (segments.at(-1)?.startsWith(KEY_SEGMENT)) {
-    keys.push(['path', Buffer.from(percentDecoded(segments.pop()?.slice(KEY_SEGMENT.length) ?? ''))]);
+    // Unlike decodeURIComponent, this does not throw if the percent-encoding is invalid.
+    keys.push(['path', Buffer.from(decodePercent(segments.pop()?.slice(KEY_SEGMENT.length) ?? ''))]);
   }
   return { resource: `/${segments.join('/')}`, query, keys, tokens };
 }
@@ -147,7 +153,7 @@ async function requireCredentials(
 
 const sha256 = (bytes: Buffer) => createHash('sha256').update(bytes).digest();
 
-/** Returns what is wrong with a value. */
+/** Returns what is wrong with a value, or undefined. */
 type Check = (value: string) => string | undefined;
 
 /** Throws a refusal that lists all parameters that are missing or invalid. */
@@ -160,11 +166,11 @@ function requireParameters(query: URLSearchParams, checks: Readonly<Record<strin
   if (errors.length > 0) throw new Refusal(400, 'the query is invalid', {}, Object.fromEntries(errors));
 }
 
-function accessionFault(value: string): string | undefined {
+function checkAccession(value: string): string | undefined {
   return asAccession(value) === value ? undefined : 'must be 10 digits, a hyphen, 2 digits, a hyphen and 6 digits';
 }
 
-function pageFault(value: string): string | undefined {
+function checkPage(value: string): string | undefined {
   return /^[1-9]\d{0,8}$/.test(value) ? undefined : 'must be a positive whole number';
 }
 
@@ -173,8 +179,8 @@ async function sendListing(
   response: ServerResponse,
   { directory, platform, pageSize }: ServiceOptions,
 ) {
-  const pageParameter = query.has('page_number') ? { page_number: pageFault } : {};
-  requireParameters(query, { accession_no: accessionFault, ...pageParameter });
+  const pageParameter = query.has('page_number') ? { page_number: checkPage } : {};
+  requireParameters(query, { accession_no: checkAccession, ...pageParameter });
   const accession = query.get('accession_no') ?? '';
   const names = (await unlessMissing(readdir(join(directory, accession)))) ?? [];
   const files = names
@@ -189,6 +195,7 @@ async function sendListing(
   const total = records.length;
   const size = pageSize ?? total;
   const page = Number(query.get('page_number') ?? 1);
+  // A URL in a response must not repeat the API key.
   query.delete('apikey');
   query.set('page_number', `${page + 1}`);
   const next = page * size < total ? `/v1/filings?${query}` : undefined;
@@ -202,8 +209,8 @@ async function sendFile(
   response: ServerResponse,
   { directory, platform }: ServiceOptions,
 ) {
-  const nameFault = (value: string) => (isServable(value, platform) ? undefined : 'must be a file name');
-  requireParameters(query, { accession_no: accessionFault, file_name: nameFault });
+  const checkName = (value: string) => (isServable(value, platform) ? undefined : 'must be a file name');
+  requireParameters(query, { accession_no: checkAccession, file_name: checkName });
   const [accession, name] = [query.get('accession_no') ?? '', query.get('file_name') ?? ''];
   // Without O_NONBLOCK, opening a FIFO would wait until it has a writer.
   const flags = constants.O_RDONLY | constants.O_NONBLOCK;
@@ -218,7 +225,8 @@ async function sendFile(
     // file that replaces another has another inode.
     const ETag = `"${[stats.ino, stats.size, stats.mtimeNs, stats.ctimeNs].map((number) => number.toString(36)).join('-')}"`;
     const common = { 'Accept-Ranges': 'bytes', ETag };
-    const range = readRange((headers['if-range'] ?? ETag) === ETag ? headers.range : undefined, size);
+    // A range for another version of the file is ignored (RFC 9110, section 13.1.5).
+    const range = parseRange((headers['if-range'] ?? ETag) === ETag ? headers.range : undefined, size);
     if (range === 'unsatisfiable') {
       throw new Refusal(416, `the file has ${size} bytes`, { ...common, 'Content-Range': `bytes */${size}` });
     }
@@ -232,7 +240,8 @@ async function sendFile(
     if (last < first) response.end();
     else {
       const bytes = file.createReadStream({ start: first, end: last, autoClose: false });
-      // Not ended by `pipeline`, so that a body that is too short is cut off by the error below.
+      // `pipeline` must not end the response. If the body is too short, the error below closes the connection instead,
+      // and the client sees that the body is truncated.
       await pipeline(bytes, response, { end: false });
       if (bytes.bytesRead <= last - first) throw new Error('the file became shorter while it was being sent');
       response.end();
@@ -242,7 +251,7 @@ async function sendFile(
   }
 }
 
-/** Hidden files are not served, because the parts of downloads are hidden files. */
+/** Hidden files are not served, because unfinished downloads are hidden files. */
 function isServable(name: string, platform: string): boolean {
   return isDirectoryEntryName(name, platform) && !name.includes('\\') && !name.startsWith('.');
 }

@@ -24,7 +24,8 @@ export interface ByteWriter {
   end(): Promise<void>;
 }
 
-export function stdoutWriter({ stdout, stderr }: Pick<World, 'stdout' | 'stderr'>): ByteWriter {
+export function createStdoutWriter({ stdout, stderr }: Pick<World, 'stdout' | 'stderr'>): ByteWriter {
+  // Before the first byte, the cursor is at the start of a line, as after a line feed.
   let lastByte: number | undefined = LINE_FEED;
   return {
     write(chunks, signal) {
@@ -50,24 +51,25 @@ export async function isStreamPath(path: string): Promise<boolean> {
 }
 
 /** Expects a path for which {@link isStreamPath} is true. Waits until a FIFO has a reader. */
-export async function pathWriter(path: string, sleep: Sleep, signal: AbortSignal): Promise<ByteWriter> {
+export async function openPathWriter(path: string, sleep: Sleep, signal: AbortSignal): Promise<ByteWriter> {
   const [, descriptor] = DESCRIPTOR.exec(path) ?? [];
   // `/dev/fd/3` may be a file that the shell has opened, with `3>>log` for example. Opening the path again would write
   // at its beginning, so the shell's descriptor is used as it is.
-  const isOpenFile = descriptor !== undefined && fstatSync(Number(descriptor)).isFile();
-  const fd = isOpenFile ? Number(descriptor) : await openWhenRead(path, sleep, signal);
-  if (fstatSync(fd).isFIFO()) return pipeWriter(new Socket({ fd, readable: false, writable: true }), path);
+  const isShellsFile = descriptor !== undefined && fstatSync(Number(descriptor)).isFile();
+  const fd = isShellsFile ? Number(descriptor) : await openForWriting(path, sleep, signal);
+  if (fstatSync(fd).isFIFO()) return createPipeWriter(new Socket({ fd, readable: false, writable: true }), path);
   // A terminal that is open with O_NONBLOCK may not accept all bytes at once. Node's stream waits and writes the rest.
-  if (isatty(fd)) return pipeWriter(new WriteStream(fd), path);
-  const write = (chunks: readonly Buffer[], until: AbortSignal) =>
-    mapErrors(writeToDescriptor(fd, chunks, until), path, until);
-  return { write, end: async () => (isOpenFile ? undefined : closeFile(fd)) };
+  if (isatty(fd)) return createPipeWriter(new WriteStream(fd), path);
+  const write: ByteWriter['write'] = (chunks, writeSignal) =>
+    mapErrors(writeToDescriptor(fd, chunks, writeSignal), path, writeSignal);
+  return { write, end: async () => (isShellsFile ? undefined : closeFile(fd)) };
 }
 
 /**
- * Opens a FIFO when it has a reader. Polls, because without O_NONBLOCK the call would block a thread of libuv's pool.
+ * Waits until a FIFO has a reader. Polls, because without O_NONBLOCK the call would block a thread of libuv's pool
+ * until then. With O_NONBLOCK it fails with ENXIO (POSIX, open).
  */
-async function openWhenRead(path: string, sleep: Sleep, signal: AbortSignal): Promise<number> {
+async function openForWriting(path: string, sleep: Sleep, signal: AbortSignal): Promise<number> {
   for (;;) {
     try {
       return await openFile(path, constants.O_WRONLY | constants.O_NONBLOCK);
@@ -78,7 +80,7 @@ async function openWhenRead(path: string, sleep: Sleep, signal: AbortSignal): Pr
   }
 }
 
-function pipeWriter(pipe: Socket, name: string): ByteWriter {
+function createPipeWriter(pipe: Socket, name: string): ByteWriter {
   return {
     write: (chunks, signal) => mapErrors(writeToStream(pipe, chunks, signal), name, signal),
     async end() {
@@ -90,8 +92,8 @@ function pipeWriter(pipe: Socket, name: string): ByteWriter {
 }
 
 /**
- * Turns system errors into errors about `name`. If the reader has closed the pipe, the program must end as others in a
- * pipeline do: silently, with 128 + SIGPIPE.
+ * Turns system errors into errors about `name`. If the reader has closed the pipe, the program must end as SIGPIPE
+ * would end another program of the pipeline: silently, with 128 plus its number.
  */
 async function mapErrors(written: Promise<void>, name: string, signal: AbortSignal): Promise<void> {
   await written.catch((error) => {

@@ -9,20 +9,21 @@ const MAX_BYTES = 1024 * 1024;
 const LINE_BREAK = 0x0a;
 
 /**
- * Reads stdin to its end. Throws `config` if that fails or it is larger than 1 MiB, and the signal's reason.
+ * Reads stdin to its end. Throws `config` if stdin cannot be read or has more than 1 MiB. Throws the signal's reason if
+ * it aborts.
  * @param name what is read, such as `API key`, for errors
- * @param maxBytes the caller refuses longer input, so reading stops after one byte more
- * @param isLine whether input that is typed on a terminal ends with the first line
+ * @param maxBytes if there is more, one byte more than this is returned, so that the caller can refuse it
+ * @param endsAtLine whether the first line break ends the input on a terminal
  */
 export async function readStdin(
   stdin: InputStream,
   name: string,
   signal: AbortSignal,
-  { maxBytes = MAX_BYTES, isLine = false }: { readonly maxBytes?: number; readonly isLine?: boolean } = {},
+  { maxBytes = MAX_BYTES, endsAtLine = false }: { readonly maxBytes?: number; readonly endsAtLine?: boolean } = {},
 ): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let length = 0;
-  // An open stdin would keep the program alive. On abort it is destroyed here. After `break`, `for await` destroys it.
+  // An open stdin would keep the program alive, so it is destroyed: here on abort, and by `for await` after `break`.
   const unsubscribe = onAbort(signal, (reason) => stdin.destroy(reason as Error));
   try {
     signal.throwIfAborted();
@@ -30,7 +31,7 @@ export async function readStdin(
       const bytes = Buffer.from(chunk);
       chunks.push(bytes);
       length += bytes.length;
-      if (length > maxBytes || (isLine && stdin.isTTY && bytes.includes(LINE_BREAK))) break;
+      if (length > maxBytes || (endsAtLine && stdin.isTTY && bytes.includes(LINE_BREAK))) break;
     }
   } catch (error) {
     signal.throwIfAborted();
@@ -47,7 +48,7 @@ export async function readStdin(
   return input;
 }
 
-/** Prints a line that asks for the input if stdin is a terminal. */
+/** Calls `read`. If stdin is a terminal, prints `text` first, which asks for the input. */
 export async function withPrompt(
   { stdin, stderr }: { readonly stdin: InputStream; readonly stderr: OutputStream },
   text: string,
@@ -62,9 +63,12 @@ export async function withPrompt(
   });
 }
 
-/** Throws `usage` if two of the options would use the same stream. Options that are not strings are ignored. */
-export function refuseSharedStream(stream: 'stdin' | 'stdout', options: readonly (string | false | undefined)[]): void {
-  const [first, second] = options.filter((option) => typeof option === 'string');
+/**
+ * Throws `usage` if two options would use the same stream.
+ * @param users the names of the options that use it. `false` and `undefined` stand for options that do not
+ */
+export function refuseSharedStream(stream: 'stdin' | 'stdout', users: readonly (string | false | undefined)[]): void {
+  const [first, second] = users.filter((user) => typeof user === 'string');
   if (second === undefined) return;
   const use = stream === 'stdin' ? 'read stdin' : 'write to stdout';
   throw new FilingsError('usage', `${first} and ${second} cannot both ${use}`, {

@@ -14,8 +14,8 @@ const DEFAULT_COLUMNS = 80;
 const writevTo = promisify(writev);
 
 /**
- * Resolves when the system has taken all data. Throws the signal's reason, even while a reader does not read. Throws
- * `local_io` if stdout cannot be written, with the system error as its cause.
+ * Resolves when the system has taken all data. Throws the signal's reason as soon as it aborts, even if the reader of a
+ * pipe has stopped reading. Throws `local_io` if stdout cannot be written, with the system error as its cause.
  */
 export async function write(
   stream: OutputStream,
@@ -30,15 +30,16 @@ export async function write(
   });
 }
 
-/** Expects an error that `write` has thrown. */
+/** Returns whether a write to stdout failed because the reader has closed the pipe. */
 export function isBrokenPipe(error: unknown): boolean {
   return error instanceof FilingsError && error.code === 'local_io' && errnoOf(error.cause) === 'EPIPE';
 }
 
 /**
- * Writes to a file or a device by its descriptor, because Node's stream for files ignores a short write, as on a disk
- * that becomes full. Writes to pipes, sockets and terminals by Node's stream, because a reader that never reads would
- * block a thread of libuv's pool, and the process could not end. Throws the system error or the signal's reason.
+ * Writes to files and devices through the descriptor, because Node's stream for files ignores a short write, such as
+ * one to a disk that has become full. Writes to pipes, sockets and terminals through Node's stream. A write through the
+ * descriptor would block a thread of libuv's pool if the reader never reads, and the process could not end. Throws the
+ * system error or the signal's reason.
  */
 export async function writeChunks(stream: OutputStream, chunks: readonly Buffer[], signal: AbortSignal): Promise<void> {
   if (stream.fd === undefined || stream.isTTY) return writeToStream(stream, chunks, signal);

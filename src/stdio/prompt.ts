@@ -7,7 +7,7 @@ import { FilingsError } from '../errors.ts';
 import { interruptionError, type World } from '../world.ts';
 import { write } from './output.ts';
 
-/** Throws `usage` if nothing is entered, `interrupted` after Ctrl-C, and the interrupt's reason. */
+/** Throws `usage` after Ctrl-D or at the end of stdin, `interrupted` after Ctrl-C, and the interrupt's reason. */
 export async function askHidden(
   name: string,
   { stdin, stderr, interrupt }: Pick<World, 'stdin' | 'stderr' | 'interrupt'>,
@@ -22,9 +22,10 @@ export async function askHidden(
   try {
     signal.throwIfAborted();
     const answer = terminal.question('', { signal });
-    // The await below throws its error. Without this handler, an error before that await would end the process.
+    // `answer` is awaited only after the write below. If it is rejected before that, the process would end because
+    // nothing handles the rejection yet. The await still throws the error.
     answer.catch(() => {});
-    // The prompt is printed only now that echo is off, because the answer may be typed or pasted immediately.
+    // Printed only now that echo is off, because the user may type or paste the answer immediately.
     await write(stderr, `${name}: `);
     return await answer;
   } catch (error) {
@@ -32,6 +33,7 @@ export async function askHidden(
   } finally {
     terminal.close();
     detach();
+    // An open stdin would keep the program alive.
     stdin.destroy();
     await write(stderr, '\n');
   }

@@ -31,7 +31,7 @@ export function createBar(stream: OutputStream, readLine: () => ProgressLine | u
       // line, the cursor stays there, and the next frame clears all rows below. The line is written before the rest is
       // cleared, because tmux copies the screen to its history whenever all of it is cleared.
       bar.on('redraw-post', () => stream.write(`${CLEAR_BELOW}\r`));
-      // Draws the first frame, without `redraw-post`. The total and the value are not used, because `format` ignores them.
+      // Draws the first frame, but without `redraw-post`. `format` ignores the two numbers.
       bar.create(1, 0);
       stream.write('\r');
     },

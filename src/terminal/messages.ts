@@ -36,7 +36,10 @@ export function createPalette(isEnabled: boolean) {
   return { faint: chalk.dim, bad: chalk.red.bold, hint: chalk.cyan };
 }
 
-/** Prints one line. In JSON, the member is named after the kind, and a warning is an object with `message`, like an error. */
+/**
+ * Prints one line. In JSON, the member is named after the kind, and a warning is an object with a `message`, like an
+ * error.
+ */
 type Logger = (kind: 'note' | 'warning' | 'trace' | 'log', text: string) => void;
 
 export interface LoggerSettings {

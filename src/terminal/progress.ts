@@ -78,7 +78,9 @@ export async function createProgress(settings: ProgressSettings, deps: ProgressD
       createLogger({ ...messageSettings, quiet: false }, secrets, print)('warning', text),
     trace: (text: string) => log('trace', text),
     reportFailure: (error: FilingsError) => print(renderError(error, messageSettings)),
-    /** Hides the bar. Call this before writing to stdout if it is the same terminal. The next progress shows the bar. */
+    /**
+     * Hides the bar. Call this before writing to stdout if it is the same terminal. The next progress shows the bar.
+     */
     clearForOutput: () => bar?.hide(),
     /** Shows the progress of all files instead of a single one. */
     showBatch(readBatch: () => BatchProgress | undefined) {
@@ -103,8 +105,8 @@ export async function createProgress(settings: ProgressSettings, deps: ProgressD
           show();
         },
         /**
-         * `totalBytes` is undefined if the response does not state the file's length. `offset` is the number of bytes that
-         * are there already.
+         * `totalBytes` is undefined if the response does not state the file's length. `offset` is the number of bytes
+         * that are there already.
          */
         beginResponse(totalBytes: number | undefined, offset = file.bytes ?? 0) {
           Object.assign(file, { totalBytes, bytes: offset });

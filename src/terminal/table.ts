@@ -12,8 +12,8 @@ interface TableOptions {
 
 /**
  * Returns one line per row. The cells must be printable. Each column is as wide as its longest cell. Only the last
- * column is cut to fit the terminal. The other columns may have names, which could not be copied and pasted if they were
- * cut.
+ * column is cut to fit the terminal. The other columns may have names, which could not be copied and pasted if they
+ * were cut.
  */
 export function formatTable(
   rows: readonly (readonly string[])[],

@@ -9,7 +9,7 @@ import { mapWriteErrors } from '../../disk/failure.ts';
 import { nativePath, pathModule, resolveTypedPath, splitPath } from '../../paths.ts';
 import { type AccessionNumber, asAccession } from '../../service/accession.ts';
 import type { Session } from '../../session/session.ts';
-import { isStreamPath, pathWriter, stdoutWriter } from '../../stdio/byte-writer.ts';
+import { createStdoutWriter, isStreamPath, openPathWriter } from '../../stdio/byte-writer.ts';
 import type { DiskTarget, StreamTarget } from '../../transfer/download.ts';
 import type { World } from '../../world.ts';
 import type { DownloadArgs } from './arguments.ts';
@@ -71,8 +71,10 @@ export async function findStream({ output, options }: DownloadArgs, world: World
   if (output === undefined) return undefined;
   const { sha256 } = options;
   const path = resolveTypedPath(output, world);
-  if (output === '-') return { open: async () => stdoutWriter(world), sha256 };
-  return (await isStreamPath(path)) ? { open: (signal) => pathWriter(path, world.sleep, signal), sha256 } : undefined;
+  if (output === '-') return { open: async () => createStdoutWriter(world), sha256 };
+  return (await isStreamPath(path))
+    ? { open: (signal) => openPathWriter(path, world.sleep, signal), sha256 }
+    : undefined;
 }
 
 /**

@@ -41,7 +41,8 @@ export function isStdin(argument: string | undefined): argument is '-' | undefin
 /** Returns the token: the argument unchanged, or stdin without one line break at its end. */
 export async function readTokenInput(argument: string | undefined, world: World): Promise<string> {
   if (!isStdin(argument)) return argument;
-  const read = () => readStdin(world.stdin, 'token', world.interrupt, { maxBytes: 2 * MAX_TOKEN_LENGTH, isLine: true });
+  const read = () =>
+    readStdin(world.stdin, 'token', world.interrupt, { maxBytes: 2 * MAX_TOKEN_LENGTH, endsAtLine: true });
   const bytes = await withPrompt(world, 'paste the token, then press Enter:', read);
   return decodeText(bytes).replace(/\r?\n$/, '');
 }
