@@ -16,8 +16,8 @@ if (!existsSync(program)) refuse("not built yet: run 'npm ci' in the project's f
 
 // Without a handler, this signal makes Node open its debugger, through which any local user could read the key.
 process.on('SIGUSR1', () => {});
-// Flushes to disk run on libuv's thread pool. With its default of 4 threads, those of many jobs would wait. libuv reads
-// the size when it starts the pool, so it must be set before anything uses the pool.
+// Flushes to disk run on libuv's thread pool. With its default of 4 threads, the flushes of many jobs would queue up.
+// libuv reads the size when it starts the pool, so it must be set before anything uses the pool.
 process.env.UV_THREADPOOL_SIZE ??= '16';
 // The program checks certificates whatever this variable says, but Node would print a warning that it does not.
 delete process.env.NODE_TLS_REJECT_UNAUTHORIZED;
@@ -42,12 +42,12 @@ run.done.then((status) => {
 });
 
 /**
- * Ends the process even if something, such as an open stdin, would keep it alive. Waits for unwritten output, but only
- * `patience` times 50 ms.
+ * Ends the process even if something, such as an open stdin, would keep it alive. Waits 50 ms, and for unwritten output
+ * up to `retries` times 50 ms more.
  */
-function endSoon(patience) {
+function endSoon(retries) {
   const unwritten = [process.stdout, process.stderr].some((stream) => stream.writableLength > 0);
-  setTimeout(() => (unwritten && patience > 0 ? endSoon(patience - 1) : process.exit()), 50).unref();
+  setTimeout(() => (unwritten && retries > 0 ? endSoon(retries - 1) : process.exit()), 50).unref();
 }
 
 function refuse(why) {

@@ -5,7 +5,7 @@ import { setImmediate, setTimeout } from 'node:timers/promises';
 
 /** The longest delay that setTimeout accepts, in milliseconds. */
 export const MAX_TIMER_MS = 2 ** 31 - 1;
-/** How long synchronous work may block the event loop before it yields, in milliseconds. */
+/** How long synchronous work may block the event loop before it must yield, in milliseconds. */
 export const MAX_SLICE_MS = 10;
 
 /** Calls `act` when the signal aborts, or immediately if it already has. Returns an unsubscribe function. */
@@ -40,6 +40,7 @@ export type Sleep = (ms: number, signal: AbortSignal) => Promise<void>;
 export async function sleep(ms: number, signal: AbortSignal): Promise<void> {
   // A wait that is too long for one timer is split into several.
   for (let left = ms; left > 0; left -= MAX_TIMER_MS) {
+    // Its AbortError is ignored, because the signal's reason is thrown instead.
     await setTimeout(Math.min(left, MAX_TIMER_MS), undefined, { signal }).catch(() => {});
     signal.throwIfAborted();
   }
@@ -49,7 +50,7 @@ export async function sleep(ms: number, signal: AbortSignal): Promise<void> {
 /** How long the final output may take after a signal or the deadline, in milliseconds. */
 export const FINAL_OUTPUT_GRACE_MS = 1000;
 
-/** Aborts the signal of `work` after `ms` milliseconds, and returns what `work` makes of that. */
+/** Calls `work` with a signal that aborts after `ms` milliseconds. Returns the result of `work`. */
 export function withTimeLimit<T>(ms: number, sleep: Sleep, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const [limit, ended] = [createAbortController(), createAbortController()];
   sleep(ms, ended.signal).then(

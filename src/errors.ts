@@ -23,7 +23,7 @@ export type ErrorCode = (typeof EXITS)[number][1][number];
 
 /** For `filings --help` and the manual. */
 export const EXIT_STATUSES: readonly (readonly [status: string, meaning: string])[] = [
-  ['0', 'done, also if all files were skipped'],
+  ['0', 'done, even if all files were skipped'],
   ...EXITS.map(
     ([status, codes, meaning]) =>
       [`${status}${status === 128 ? '+n' : ''}`, `${codes.join(', ')}: ${meaning}`] as const,
@@ -73,7 +73,7 @@ export interface MessageParts {
   readonly quote?: string | undefined;
   /** Set if there was more than one try. */
   readonly tries?: number | undefined;
-  /** How long the service asks to wait, in milliseconds. Set only if that is too long. */
+  /** How long the service asks to wait, in milliseconds. Set only if that is longer than --max-retry-after. */
   readonly serviceWaitMs?: number | undefined;
   /** More facts about the run. They follow the reason. */
   readonly remarks?: readonly string[] | undefined;
@@ -94,8 +94,8 @@ export interface FilingsErrorDetails extends Omit<MessageParts, 'reason'> {
   /** False if no connection could be made. */
   readonly connected?: boolean;
   /**
-   * A case of the code that is handled in its own way. After `unresolved-name` there is only one retry. After
-   * `unproved-end` all bytes may have arrived, and a hash or a total can still prove it.
+   * A special case of `code`. After `unresolved-name` there is only one retry. After `unproved-end` all bytes may have
+   * arrived, although the response did not say where it ends. A hash or a total can still prove it.
    */
   readonly subcode?: 'unresolved-name' | 'unproved-end' | undefined;
   readonly cause?: unknown;
@@ -133,9 +133,6 @@ function describeResource({ accession, fileName }: Resource): string {
   return fileName === undefined ? `the listing of ${accession}` : `${fileName} of ${accession}`;
 }
 
-/** Parts of the subject that are absent here stay as they are. */
-type FilingsErrorChanges = FilingsErrorDetails & { readonly code?: ErrorCode };
-
 export interface FilingsError extends Omit<FilingsErrorDetails, 'cause'> {}
 
 // biome-ignore lint/suspicious/noUnsafeDeclarationMerging: the constructor assigns all details
@@ -155,7 +152,7 @@ export class FilingsError extends Error implements MessageParts {
     );
   }
 
-  /** Never print this: it has every secret that the service may have echoed. `messageOf` is for output. */
+  /** Never print this: it may have secrets that the service has echoed. `messageOf` is for output. */
   override get message(): string {
     return removeMarks(messageOf(this));
   }
@@ -165,11 +162,12 @@ export class FilingsError extends Error implements MessageParts {
     return status + (this.signal ?? 0);
   }
 
-  /** Returns a changed copy with the same cause. */
-  with(changes: FilingsErrorChanges): FilingsError {
+  /** Returns a changed copy. Whatever is absent in `changes` and in its `subject` stays as it is. */
+  with(changes: FilingsErrorDetails & { readonly code?: ErrorCode }): FilingsError {
     const { code = this.code, subject } = changes;
     return new FilingsError(code, this.reason, {
       ...this,
+      // The spread does not copy it, because it is not enumerable.
       cause: this.cause,
       ...changes,
       subject: { ...this.subject, ...subject },
@@ -186,7 +184,7 @@ export function errorAbout(
   return new FilingsError(code, reason, { ...details, subject: { resource } });
 }
 
-/** Adds the resource to an error of the network or of a response. Returns any other error unchanged. */
+/** Adds the resource to an error of the network or of a response if it has none. Returns any other error unchanged. */
 export function withResource(resource: Resource, error: unknown): unknown {
   if (!(error instanceof FilingsError) || error.subject?.resource) return error;
   if (error.code !== 'temporary' && error.code !== 'integrity') return error;

@@ -1,5 +1,5 @@
-// Checks JSON more strictly than JSON.parse, which accepts duplicate members and any depth, and tells what is
-// wrong where.
+// Checks JSON more strictly than JSON.parse, which accepts duplicate members and any depth. Says what is
+// wrong, and where.
 
 export type JsonObject = Readonly<Record<string, unknown>>;
 
@@ -15,12 +15,13 @@ interface JsonFault {
 export const MAX_DEPTH = 100;
 
 /**
- * A valid string, a bracket, comma or colon, a run of other characters, the quote of an invalid string, or the end of
- * the text as an empty match. Only a token that {@link SCALAR} or {@link STRING} matches is valid where a value or a
- * name may stand.
+ * In this order: a valid string; a bracket, comma or colon; a run of other characters, such as a number or `true`; a
+ * quote, which begins an invalid string; the end of the text, as an empty match. A run may be anything, so it is a
+ * valid value only if {@link SCALAR} matches it.
  */
 const TOKEN =
   /"[ !#-[\]-\uffff]*(?:\\(?:["\\/bfnrt]|u[\da-fA-F]{4})[ !#-[\]-\uffff]*)*"|[{}[\],:]|[^ \t\n\r"{}[\],:]+|"|$/g;
+// These may use `.*` between the quotes, because only a valid string can be a token with two quotes.
 const STRING = /^".*"$/s;
 const SCALAR = /^(?:".*"|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null)$/s;
 
@@ -42,7 +43,7 @@ export function exceedsDepth(value: unknown, levels = MAX_DEPTH): boolean {
   return levels === 0 || Object.values(value).some((member) => exceedsDepth(member, levels - 1));
 }
 
-/** What must come next. `first` follows an opening bracket, where the closing one may come as well. */
+/** What must come next. A `first` one follows an opening bracket, so the closing bracket may come instead. */
 type Expected = 'value' | 'first value' | 'name' | 'first name' | 'colon' | 'comma';
 
 /** An array or object that is not closed yet. */
@@ -61,28 +62,29 @@ interface Container {
 export function findJsonFault(text: string): JsonFault | undefined {
   const open: Container[] = [];
   let expected: Expected = 'value';
-  for (const { 0: word, index } of text.matchAll(TOKEN)) {
+  for (const { 0: token, index } of text.matchAll(TOKEN)) {
     const innermost = open.at(-1);
     const fault = (kind: JsonFault['kind']) => ({ kind, at: index, path: open.map(({ position }) => `${position}`) });
-    if (innermost === undefined && expected === 'comma') return word === '' ? undefined : fault('syntax');
-    if (word === innermost?.close && (expected === 'comma' || expected.startsWith('first '))) {
+    // After the outermost value, nothing but the end may come.
+    if (innermost === undefined && expected === 'comma') return token === '' ? undefined : fault('syntax');
+    if (token === innermost?.close && (expected === 'comma' || expected.startsWith('first '))) {
       open.pop();
       expected = 'comma';
-    } else if (innermost !== undefined && expected === 'comma' && word === ',') {
+    } else if (innermost !== undefined && expected === 'comma' && token === ',') {
       if (typeof innermost.position === 'number') innermost.position += 1;
       expected = innermost.close === '}' ? 'name' : 'value';
-    } else if (expected === 'colon' && word === ':') expected = 'value';
-    else if (innermost !== undefined && expected.endsWith('name') && STRING.test(word)) {
-      innermost.position = String(JSON.parse(word));
+    } else if (expected === 'colon' && token === ':') expected = 'value';
+    else if (innermost !== undefined && expected.endsWith('name') && STRING.test(token)) {
+      innermost.position = String(JSON.parse(token));
       if (innermost.names.has(innermost.position)) return fault('duplicate');
       innermost.names.add(innermost.position);
       expected = 'colon';
     } else if (expected.endsWith('value')) {
-      if (word === '{' || word === '[') {
+      if (token === '{' || token === '[') {
         if (open.length === MAX_DEPTH) return fault('too deep');
-        open.push({ close: word === '{' ? '}' : ']', position: word === '{' ? '' : 0, names: new Set() });
-        expected = word === '{' ? 'first name' : 'first value';
-      } else if (SCALAR.test(word)) expected = 'comma';
+        open.push({ close: token === '{' ? '}' : ']', position: token === '{' ? '' : 0, names: new Set() });
+        expected = token === '{' ? 'first name' : 'first value';
+      } else if (SCALAR.test(token)) expected = 'comma';
       else return fault('syntax');
     } else return fault('syntax');
   }

@@ -1,5 +1,5 @@
-// Decides which hosts are this machine. Requests to them may use plain HTTP and never use a proxy, so a resolver has no
-// say: it could send the key to another machine, where anyone in between can read it.
+// Decides which hosts are this machine. Requests to them may use plain HTTP and never use a proxy. A resolver is not
+// asked about them, because its answer could send the key to another machine, and anyone in between could read it.
 import type { LookupFunction } from 'node:net';
 
 /** RFC 6761, section 6.3: `localhost` means these addresses, without a query to a name server. */

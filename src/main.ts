@@ -14,7 +14,7 @@ import { systemWorld, type World } from './world.ts';
 interface ProgramRun {
   /** The exit status. Never rejects. */
   readonly done: Promise<number>;
-  /** Reports an uncaught exception or rejection. Returns the exit status. */
+  /** Reports an uncaught exception or redirectError. Returns the exit status. */
   readonly reportCrash: (error: unknown) => Promise<number>;
 }
 
@@ -45,7 +45,8 @@ function runIn(world: World): ProgramRun {
       if (action === undefined) throw error;
       return await execute(action, flags, world);
     } catch (thrown) {
-      // A reader such as `head` closes stdout when it has seen enough, so this is not a failure.
+      // A reader such as `head` closes stdout when it has seen enough, so this is not a failure. `download -o -`
+      // writes through byte-writer.ts, which throws `interrupted` instead.
       return isBrokenPipe(thrown) ? 0 : reportError(thrown, flags, world);
     }
   };

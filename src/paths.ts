@@ -10,7 +10,7 @@ export function pathModule(platform: string): typeof posix {
   return platform === 'win32' ? win32 : posix;
 }
 
-/** A drive is a segment, and so is the empty string before a root. */
+/** Returns the segments of a path. The first is a drive (`C:`), or empty if the path begins with a slash. */
 export function splitPath(path: string, platform: string): readonly string[] {
   return withSlashes(path, platform).split('/');
 }
@@ -25,7 +25,10 @@ export function nativePath(path: string, platform: string): string {
   return platform === 'win32' ? path.replaceAll('/', '\\') : path;
 }
 
-/** Makes a path absolute that a user wrote. On Windows, `nul` in any spelling is the null device. */
+/**
+ * Makes a path that the user typed absolute. On Windows, `nul` in any spelling is the null device. Without `env`, a `~`
+ * is refused: options of the command line have it replaced already when they are parsed.
+ */
 export function resolveTypedPath(
   path: string,
   { cwd, platform, env = {} }: Pick<World, 'cwd' | 'platform'> & Partial<Pick<World, 'env'>>,
@@ -40,8 +43,8 @@ export function isNullDevice(path: string): boolean {
 }
 
 /**
- * Replaces `~` at the start of a path by the home directory. Shells do so only where a word begins, so not in
- * `--directory=~/x` and not in a config file. Throws `usage` if there is no home directory, because otherwise a
+ * Replaces `~` at the start of a path by the home directory. Shells do so only at the start of a word, so neither
+ * in `--directory=~/x` nor in a config file. Throws `usage` if there is no home directory, because otherwise a
  * directory named `~` would be created.
  */
 export function expandHome(path: string, home: string | undefined): string {

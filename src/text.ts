@@ -21,6 +21,7 @@ export function decodeText(bytes: Buffer): string {
 
 /** Converts a stream that begins with the byte-order mark of UTF-16 to UTF-8. Yields any other stream unchanged. */
 export async function* toUtf8(stream: AsyncIterable<Uint8Array | string>): AsyncGenerator<Buffer> {
+  // Holds back the first byte until there is a second, because a mark has two.
   let start: Buffer | undefined = Buffer.alloc(0);
   let decoder: InstanceType<typeof TextDecoder> | undefined;
   for await (const bytes of stream) {
@@ -59,22 +60,22 @@ export function counted(count: number, one: string, many = `${one}s`): string {
   return `${grouped(count)} ${count === 1 ? one : many}`;
 }
 
-/** Formats milliseconds exactly: `60 s`, `0.5 s`. */
+/** Formats milliseconds as seconds, without rounding: `60 s`, `0.5 s`. */
 export function inSeconds(milliseconds: number): string {
   return `${milliseconds / 1000} s`;
 }
 
-const UNITS = [
+const TIME_UNITS = [
   { name: 'd', seconds: 86_400 },
   { name: 'h', seconds: 3600 },
   { name: 'min', seconds: 60 },
 ] as const;
 
-/** Formats seconds in the largest unit of which there are at least two: `94 s`, `3 h`. */
+/** Formats seconds, without their sign, in the largest unit of which there are at least two: `94 s`, `3 h`. */
 export function roughDuration(seconds: number, round: (amount: number) => number = Math.floor): string {
-  const size = Math.abs(seconds);
-  const unit = UNITS.find((each) => size >= 2 * each.seconds) ?? { name: 's', seconds: 1 };
-  return `${round(size / unit.seconds)} ${unit.name}`;
+  const length = Math.abs(seconds);
+  const unit = TIME_UNITS.find((each) => length >= 2 * each.seconds) ?? { name: 's', seconds: 1 };
+  return `${round(length / unit.seconds)} ${unit.name}`;
 }
 
 /** Formats milliseconds: `0.4 s`, `94 s`, `3 h`. */
@@ -89,16 +90,16 @@ export function orList(words: readonly string[]): string {
   return words.length < 2 ? words.join() : `${words.slice(0, -1).join(', ')} or ${words.at(-1)}`;
 }
 
-const SIZES = ['B', 'kB', 'MB', 'GB', 'TB', 'PB'];
+const BYTE_UNITS = ['B', 'kB', 'MB', 'GB', 'TB', 'PB'];
 
 /** Formats a number of bytes in decimal units: `999 B`, `1.2 kB`, `143 MB`. */
 export function humanBytes(bytes: number): string {
   let size = bytes;
   let unit = 0;
   // From 999.5 on, a number would round to 1000.
-  while (size >= (unit === 0 ? 1000 : 999.5) && unit < SIZES.length - 1) {
+  while (size >= (unit === 0 ? 1000 : 999.5) && unit < BYTE_UNITS.length - 1) {
     size /= 1000;
     unit += 1;
   }
-  return `${unit > 0 && size < 9.95 ? size.toFixed(1) : Math.round(size)} ${SIZES[unit]}`;
+  return `${unit > 0 && size < 9.95 ? size.toFixed(1) : Math.round(size)} ${BYTE_UNITS[unit]}`;
 }

@@ -16,7 +16,7 @@ export type OutputStream = Writable & {
 
 export type InputStream = Readable & { readonly fd?: number; readonly isTTY?: boolean };
 
-/** A file that was read as a whole. */
+/** A file that is small enough to be read as a whole. */
 export interface SmallFile {
   readonly bytes: Buffer;
   /** From the open descriptor, because the file at the path may have been replaced since. */
@@ -67,10 +67,10 @@ export interface World {
 /** The signals that end a run, with their numbers. SIGBREAK is Ctrl-Break on Windows. */
 const SIGNALS = { SIGHUP: 1, SIGINT: 2, SIGTERM: 15, SIGBREAK: 21 } as const;
 type Signal = keyof typeof SIGNALS;
-/** Closer signals are treated as one, because `timeout` sends its signal twice: to the program and to its group. */
+/** Signals in quicker succession are treated as one: `timeout` sends its signal to the program and to its group. */
 const MIN_BETWEEN_SIGNALS_MS = 500;
 
-/** Also used for a Ctrl-C that a prompt reads as input, in which case no signal is sent. */
+/** Also for Ctrl-C at a prompt in raw mode, which reads it as input, so that there is no signal. */
 export function interruptionError(name: Signal): FilingsError {
   return new FilingsError('interrupted', `interrupted: ${name}`, {
     signal: SIGNALS[name],
@@ -159,11 +159,11 @@ function onSuspend(hide: () => void, show: () => void): () => void {
 
 function installSignalHandlers(): AbortSignal {
   const controller = createAbortController();
-  let firstAt = Number.POSITIVE_INFINITY;
+  let firstAt: number | undefined;
   for (const name of Object.keys(SIGNALS) as Signal[]) {
     process.on(name, () => {
+      firstAt ??= monotonic();
       if (monotonic() - firstAt > MIN_BETWEEN_SIGNALS_MS) process.exit(128 + SIGNALS[name]);
-      firstAt = Math.min(firstAt, monotonic());
       controller.abort(interruptionError(name));
     });
   }

@@ -28,12 +28,8 @@ export async function createProgress(settings: ProgressSettings, deps: ProgressD
   const { stderr, env, secrets, monotonic, sleep, interrupt, onSuspend } = deps;
   const messageSettings = { ...settings, secrets, color: usesColor(settings.color, stderr, env.TERM) };
   const mode = chooseMode(settings, deps);
-  const run: RunState = {
-    runningFiles: new Set(),
-    bytesThisRun: 0,
-    startedAt: monotonic(),
-    readBatch: () => undefined,
-  };
+  const startedAt = monotonic();
+  const run: RunState = { runningFiles: new Set(), bytesThisRun: 0, startedAt, readBatch: () => undefined };
   const ended = createAbortController();
   guardStream(stderr);
 
