@@ -130,25 +130,25 @@ async function requireCredentials(
   { apiKey, jwtKeys, now }: ServiceOptions,
 ) {
   const wantsToken = jwtKeys.length > 0;
-  const refuse = (detail: string, challenge = wantsToken ? CHALLENGES.token : CHALLENGES.key) =>
+  const createRefusal = (detail: string, challenge = wantsToken ? CHALLENGES.token : CHALLENGES.key) =>
     new Refusal(401, detail, { 'WWW-Authenticate': challenge });
-  if (keys.length === 0) throw refuse('no API key was given');
+  if (keys.length === 0) throw createRefusal('no API key was given');
   for (const [placement, key] of keys) {
     const expected = Buffer.from(placement === 'basic' ? `${BASIC_USER}:${apiKey}` : apiKey);
     // Hashed first, because timingSafeEqual needs equal lengths, and a check of the length would reveal the key's.
-    if (!timingSafeEqual(sha256(key), sha256(expected))) throw refuse('the API key is invalid');
+    if (!timingSafeEqual(sha256(key), sha256(expected))) throw createRefusal('the API key is invalid');
   }
   if (!wantsToken) return;
   if (keys.some(([placement]) => placement === 'authorization' || placement === 'basic')) {
-    throw refuse('Authorization must have a JWT: send the key in X-Service-Key, in apikey or in the path');
+    throw createRefusal('Authorization must have a JWT: send the key in X-Service-Key, in apikey or in the path');
   }
   const [token] = tokens;
   if (token === undefined || tokens.length > 1)
-    throw refuse('a JWT is required: send exactly one as Authorization: Bearer JWT');
+    throw createRefusal('a JWT is required: send exactly one as Authorization: Bearer JWT');
   const { verifyToken } = await import('../jwt/verify.ts');
   const verdict = await verifyToken(token, jwtKeys, { atSeconds: Math.floor(now() / 1000) });
   if (verdict.valid) return;
-  throw refuse(`the JWT is invalid: ${verdict.reason}`, `${CHALLENGES.token}, error="invalid_token"`);
+  throw createRefusal(`the JWT is invalid: ${verdict.reason}`, `${CHALLENGES.token}, error="invalid_token"`);
 }
 
 const sha256 = (bytes: Buffer) => createHash('sha256').update(bytes).digest();

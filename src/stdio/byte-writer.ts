@@ -67,7 +67,7 @@ export async function openPathWriter(path: string, sleep: Sleep, signal: AbortSi
 
 /**
  * Waits until a FIFO has a reader. Polls, because without O_NONBLOCK the call would block a thread of libuv's pool
- * until then. With O_NONBLOCK it fails with ENXIO (POSIX, open).
+ * until then. With O_NONBLOCK, the call fails with ENXIO instead (POSIX, open).
  */
 async function openForWriting(path: string, sleep: Sleep, signal: AbortSignal): Promise<number> {
   for (;;) {

@@ -33,11 +33,11 @@ export async function createProgress(settings: ProgressSettings, deps: ProgressD
   const ended = createAbortController();
   guardStream(stderr);
 
-  const currentLine = () => {
+  const readPrintableLine = () => {
     const line = describeProgress(run, monotonic());
     return line && { ...line, label: printable(secrets.redactMarked(line.label)) };
   };
-  const bar = mode === 'bar' ? (await import('./bar.ts')).createBar(stderr, currentLine) : undefined;
+  const bar = mode === 'bar' ? (await import('./bar.ts')).createBar(stderr, readPrintableLine) : undefined;
   const show = () => {
     if (!ended.signal.aborted) bar?.show();
   };
