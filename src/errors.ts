@@ -95,7 +95,7 @@ export interface FilingsErrorDetails extends Omit<MessageParts, 'reason'> {
   readonly connected?: boolean;
   /**
    * A special case of `code`. After `unresolved-name` there is only one retry. After `unproved-end` all bytes may have
-   * arrived, although the response did not say where it ends. A hash or a total can still prove it.
+   * arrived, but the response has no length that proves it. A hash or a known total still can.
    */
   readonly subcode?: 'unresolved-name' | 'unproved-end' | undefined;
   readonly cause?: unknown;
