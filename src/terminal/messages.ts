@@ -87,7 +87,9 @@ export function renderError(error: FilingsError, options: MessageOptions): strin
   const details = error.problem === undefined ? [] : problemLines(error.problem, error);
   const lines = [
     `${palette.bad('filings:')} ${display(messageOf(error), MAX_MESSAGE)}`,
-    ...details.slice(0, MAX_PROBLEM_LINES).map(([indent, text, length]) => indent + display(markForRedaction(text), length)),
+    ...details
+      .slice(0, MAX_PROBLEM_LINES)
+      .map(([indent, text, length]) => indent + display(markForRedaction(text), length)),
     ...(details.length > MAX_PROBLEM_LINES ? ['  …'] : []),
     ...(retryAt === undefined ? [] : [`  retry at: ${retryAt}`]),
     ...(hint === undefined ? [] : [`  ${palette.hint('hint:')} ${display(hint)}`]),
