@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { EventEmitter, getEventListeners, once } from 'node:events';
-import { readdirSync, readlinkSync } from 'node:fs';
+import { readdirSync, readlinkSync, statSync } from 'node:fs';
 import { mkdir, open, readdir } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
@@ -14,7 +14,7 @@ import { ACCESSION, type RunOptions, workplace } from './run.ts';
 // program runs here in the test's process, and the test counts the remaining ones.
 
 const NUMBERS = [accession(1), accession(2), accession(3)];
-const LARGE = Buffer.alloc(2_000_001, 'x');
+const LARGE = Buffer.alloc(3_000_001, 'x');
 const FILINGS: Filings = Object.fromEntries(NUMBERS.map((number) => [number, { 'a.htm': number, 'large.htm': LARGE }]));
 const MIRROR = 'download -i ../in --all --checksums --done done --report report --failed failed'.split(' ');
 const MIRRORED = [
@@ -60,6 +60,8 @@ interface Ends {
   readonly interrupt: AbortController;
   /** Passes with the event `pass`. */
   readonly deadline: EventEmitter;
+  /** The directory of the downloads. */
+  readonly directory: string;
 }
 
 type Answers = (ends: Ends) => Instead;
@@ -72,7 +74,7 @@ async function leftBy(lines: readonly (readonly string[])[], answers: Answers) {
   await place.write('../in', `${NUMBERS.join('\n')}\n`);
   await mkdir(place.at('../tmp'));
   const { signals, warnings } = watch();
-  const ends: Ends = { interrupt: new AbortController(), deadline: new EventEmitter() };
+  const ends: Ends = { interrupt: new AbortController(), deadline: new EventEmitter(), directory: place.path };
   const before = descriptors();
   const archive = await startArchive(FILINGS, { instead: answers(ends) });
   let timers = 0;
@@ -127,13 +129,20 @@ const answeringAll =
     socket.write(head(status, { 'Content-Length': 0 }));
     return true;
   };
+/** Returns whether a download in progress is large enough on the disk to be kept: over 1 MiB. */
+const hasLargePart = (directory: string) =>
+  readdirSync(directory, { recursive: true })
+    .map((path) => join(directory, `${path}`))
+    .some((path) => path.endsWith('.filings-part') && statSync(path).size > 1 << 20);
 /** Ends the run in the middle of the first large file, which never ends. */
 const stalling =
   (end: (ends: Ends) => unknown): Answers =>
   (ends) =>
   (socket, { name }) => {
     if (name !== 'large.htm') return false;
-    socket.write(beginning(), () => setTimeout(end, 100, ends));
+    socket.write(beginning());
+    const isKept = () => expect(hasLargePart(ends.directory)).toBe(true);
+    void vi.waitFor(isKept, { timeout: 30_000 }).then(() => end(ends));
     return true;
   };
 const signal = stalling(({ interrupt }) => interrupt.abort(interruptionError('SIGTERM')));
