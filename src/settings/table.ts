@@ -152,14 +152,14 @@ export const TABLE = {
     value: 'KEY',
     secret: true,
     credential: 'key',
-    help: 'send this key (visible to other users: use --api-key-file)',
+    help: 'send this key (other users can see it in the process list)',
   },
   apiKeyFile: { kind: FILE, value: 'FILE', credential: 'key', help: 'read the API key from FILE; - is stdin' },
   apiKeyCommand: {
     from: ['file'],
     kind: ARGV,
     credential: 'key',
-    help: 'run this program without a shell; its first line is the API key',
+    help: 'run this program; the first line it prints is the API key',
   },
   keyIn: {
     kind: choice(...KEY_PLACEMENTS),
@@ -202,7 +202,7 @@ export const TABLE = {
     kind: SWITCH,
     describesService: true,
     default: 'false',
-    help: 'allow plain http to other machines (the key is readable)',
+    help: 'allow plain http to other machines (others can read the key)',
   },
   connectTimeout: {
     heading: 'Requests',
@@ -215,7 +215,7 @@ export const TABLE = {
     kind: TIMEOUT,
     value: 'DURATION',
     default: '60s',
-    help: 'give up when under 1,000 bytes arrive in this time',
+    help: 'give up if fewer than 1,000 bytes arrive within this time',
   },
   deadline: { kind: TIMEOUT, value: 'DURATION', help: 'stop the whole command after this time' },
   retries: {
@@ -264,7 +264,13 @@ export const TABLE = {
     default: 'text',
     help: 'write errors to stderr in this format',
   },
-  quiet: { from: ['flag'], kind: SWITCH, short: 'q', default: 'false', help: 'print errors only' },
+  quiet: {
+    from: ['flag'],
+    kind: SWITCH,
+    short: 'q',
+    default: 'false',
+    help: 'print only errors, and warnings about downloaded files',
+  },
   verbose: {
     from: ['flag'],
     kind: SWITCH,

@@ -55,7 +55,7 @@ export function choosePlan(existing: Stats | undefined, options: PlanOptions): F
 /** Returns the error for an existing file that differs from the fetched one, and stays. Sizes are in bytes. */
 export function differentFileError(displayPath: string, existing: number, fetched: number): FilingsError {
   const sizes =
-    existing === fetched ? `both have ${existing} bytes` : `it has ${existing} bytes, the download ${fetched}`;
+    existing === fetched ? `both have ${existing} bytes` : `it has ${existing} bytes, but the download has ${fetched}`;
   return new FilingsError('local_io', `a different file already exists: ${sizes}`, {
     subject: { path: displayPath },
     hint: 'choose another path with -o, --layout or -d, or replace it with --if-exists overwrite',

@@ -23,8 +23,9 @@ export async function checkExisting(
  */
 export function requireHash(actual: string | undefined, expected: string | undefined, path?: string): void {
   if (expected === undefined || actual === expected) return;
+  const again = path === undefined ? '' : '; to download the file again: --if-exists overwrite';
   throw new FilingsError('integrity', `wrong hash: expected ${expected}, but its SHA-256 is ${actual}`, {
     subject: { path },
-    hint: 'check that --sha256 is the hash of this file',
+    hint: `check that --sha256 is the hash of this file${again}`,
   });
 }

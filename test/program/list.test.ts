@@ -69,6 +69,12 @@ ${A}  a.htm         1.2 kB  text/html  The report
     expect(await list([A, C, '--include', 'a*'])).toEqual({ stdout: `${A}\ta.htm\n`, stderr, exitCode: 0 });
   });
 
+  test('hints at an unquoted pattern, which the shell has replaced by file names', async () => {
+    const { list } = await service(by({ [A]: FILES }));
+    const { stderr, exitCode } = await list([A, '--include', 'ex1.htm', 'ex2.htm']);
+    expect([exitCode, stderr]).toEqual([2, expect.stringContaining('hint: quote the pattern')]);
+  });
+
   test('has all members of the service in JSON, and --input accepts it', async () => {
     const { list } = await service(by({ [A]: FILES, [B]: ['b\u202e'] }));
     expect((await list([B, '--json'])).stdout).toBe(`{"accession_no":"${B}","file_name":"b\\u202e"}\n`);

@@ -41,8 +41,8 @@ describe('a file that exists', () => {
     ${'skip'}      | ${'other'}  | ${LONGER}          | ${'skipped'}    | ${0}     | ${undefined}
     ${'compare'}   | ${'same'}   | ${FILE}            | ${'skipped'}    | ${1}     | ${undefined}
     ${'compare'}   | ${'equal'}  | ${SAME_SIZE}       | ${'failed'}     | ${1}     | ${'both have 1500000 bytes'}
-    ${'compare'}   | ${'longer'} | ${LONGER}          | ${'failed'}     | ${1}     | ${'it has 1500004 bytes, the download 1500000'}
-    ${'compare'}   | ${'empty'}  | ${Buffer.alloc(0)} | ${'failed'}     | ${1}     | ${'it has 0 bytes, the download 1500000'}
+    ${'compare'}   | ${'longer'} | ${LONGER}          | ${'failed'}     | ${1}     | ${'it has 1500004 bytes, but the download has 1500000'}
+    ${'compare'}   | ${'empty'}  | ${Buffer.alloc(0)} | ${'failed'}     | ${1}     | ${'it has 0 bytes, but the download has 1500000'}
     ${'overwrite'} | ${'other'}  | ${LONGER}          | ${'downloaded'} | ${1}     | ${undefined}
     ${'error'}     | ${'same'}   | ${FILE}            | ${'failed'}     | ${0}     | ${'already exists'}
   `('with $content content is $result by $ifExists', async (row: Exists) => {

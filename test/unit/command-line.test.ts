@@ -71,26 +71,26 @@ test.each(['--version', '-V', '--version list', '-qV'])('%j requests the version
 );
 
 test.each`
-  line                         | hint                               | message
-  ${'lst'}                     | ${'did you mean list?'}            | ${"unknown command 'lst'"}
-  ${'token inspct x'}          | ${'did you mean inspect?'}         | ${"unknown command 'inspct'"}
-  ${'token sign x'}            | ${'see filings token sign --help'} | ${'filings token sign: takes no arguments'}
-  ${'completion bash zsh'}     | ${'see filings completion --help'} | ${'filings completion: takes at most 1 argument'}
-  ${'eyJhbGciOi.canary'}       | ${'see filings --help'}            | ${"unknown command '…'"}
-  ${'token eyJhbGciOi.canary'} | ${'see filings token --help'}      | ${"unknown command '…'"}
-  ${'list --jsn X'}            | ${'did you mean --json?'}          | ${"unknown option '--jsn'"}
-  ${'list --api-kye=canary'}   | ${'did you mean --api-key?'}       | ${"unknown option '--api-kye'"}
-  ${'download --dryrun'}       | ${'did you mean --dry-run?'}       | ${"unknown option '--dryrun'"}
-  ${'list --zz'}               | ${'see filings list --help'}       | ${"unknown option '--zz'"}
-  ${'list -xcanary'}           | ${'see filings list --help'}       | ${"unknown option '-x'"}
-  ${'list --json=canary'}      | ${'write --json without a value'}  | ${'--json takes no value'}
-  ${'list --api-key'}          | ${'see filings list --help'}       | ${'--api-key needs a value'}
-  ${'verify'}                  | ${'see filings verify --help'}     | ${'filings verify: DIRECTORY is missing'}
-  ${'completion zhs'}          | ${'did you mean zsh?'}             | ${"unknown SHELL 'zhs'"}
-  ${'completion S.canary'}     | ${'see filings completion --help'} | ${"unknown SHELL '…'"}
-  ${'list -l --json X'}        | ${'see filings list --help'}       | ${'--long cannot be used with --json'}
-  ${'serve --port 65536'}      | ${undefined}                       | ${"--port: must be a whole number from 0 to 65,535, such as 8787, not '65536'"}
-  ${'--color=canary list X'}   | ${undefined}                       | ${"--color: must be auto, always or never, not 'canary'"}
+  line                         | hint                                      | message
+  ${'lst'}                     | ${'did you mean list?'}                   | ${"unknown command 'lst'"}
+  ${'token inspct x'}          | ${'did you mean inspect?'}                | ${"unknown command 'inspct'"}
+  ${'token sign x'}            | ${'see filings token sign --help'}        | ${'token sign: takes no arguments'}
+  ${'completion bash zsh'}     | ${'see filings completion --help'}        | ${'completion: takes at most 1 argument'}
+  ${'eyJhbGciOi.canary'}       | ${'see filings --help'}                   | ${"unknown command '…'"}
+  ${'token eyJhbGciOi.canary'} | ${'see filings token --help'}             | ${"unknown command '…'"}
+  ${'list --jsn X'}            | ${'did you mean --json?'}                 | ${"unknown option '--jsn'"}
+  ${'list --api-kye=canary'}   | ${'did you mean --api-key?'}              | ${"unknown option '--api-kye'"}
+  ${'download --dryrun'}       | ${'did you mean --dry-run?'}              | ${"unknown option '--dryrun'"}
+  ${'list --zz'}               | ${'see filings list --help'}              | ${"unknown option '--zz'"}
+  ${'list -xcanary'}           | ${'see filings list --help'}              | ${"unknown option '-x'"}
+  ${'list --json=canary'}      | ${'write --json without a value'}         | ${'--json takes no value'}
+  ${'list --api-key'}          | ${'see filings list --help'}              | ${'--api-key needs a value'}
+  ${'verify'}                  | ${'see filings verify --help'}            | ${'verify: DIRECTORY is missing'}
+  ${'completion zhs'}          | ${'did you mean zsh?'}                    | ${"unknown SHELL 'zhs'"}
+  ${'completion S.canary'}     | ${'choose bash, zsh, fish or powershell'} | ${"unknown SHELL '…'"}
+  ${'list -l --json X'}        | ${'see filings list --help'}              | ${'--long cannot be used with --json'}
+  ${'serve --port 65536'}      | ${undefined}                              | ${"--port: must be a whole number from 0 to 65,535, such as 8787, not '65536'"}
+  ${'--color=canary list X'}   | ${undefined}                              | ${"--color: must be auto, always or never, not 'canary'"}
 `('$line is refused: $message', ({ line, message, hint }) => {
   expect(() => parse(line)).toThrow(expect.objectContaining({ code: 'usage', exitStatus: 2, message, hint }));
 });

@@ -79,13 +79,13 @@ export const OPTIONS = defineOptions({
     help: 'add a parameter to requests for listings',
   },
   ifExists: {
-    heading: 'Checks',
+    heading: 'Existing files and checks',
     kind: choice('skip', 'compare', 'overwrite', 'error'),
     value: 'ACTION',
     defaultText: 'skip or compare; overwrite with -o',
     help: 'choose what to do with an existing file',
     longHelp:
-      "skip keeps the existing file without a download; with --sha256 it is hashed first. compare downloads the file: if the bytes are the same, the file is skipped; if they differ, it fails and the existing file stays. overwrite downloads the file and replaces the existing one. error fails. The default is overwrite with -o. Without -o it is skip if the last accession number in the path of the file's directory is that of its filing, and compare otherwise.",
+      "skip keeps the existing file without a download. compare downloads the file: if the bytes are the same, the file is skipped; if they differ, it fails and the existing file stays. overwrite downloads the file and replaces the existing one. error fails. With --sha256, skip and compare hash the existing file instead of downloading it. Without -o the default is skip if the last accession number in the path of the file's directory is that of its filing, and compare otherwise.",
   },
   dryRun: { kind: SWITCH, short: 'n', help: 'print what would be downloaded; download nothing' },
   sha256: {
@@ -119,19 +119,20 @@ export const OPTIONS = defineOptions({
     heading: 'Limits',
     kind: SIZE,
     value: 'SIZE',
-    help: 'start no more downloads when SIZE is received',
+    help: 'stop starting downloads once SIZE has been received',
     longHelp:
       'SIZE, such as 500MB or 2GiB, includes listings and retries. Downloads in progress end normally, and the next run continues.',
   },
   maxRequests: {
     kind: integer({ min: 1, max: 1e12, example: 5000 }),
     value: 'N',
-    help: 'start no more downloads after N requests',
+    help: 'stop starting downloads after N requests',
+    longHelp: 'Downloads that have already started may send more.',
   },
   stopAfter: {
     kind: DURATION,
     value: 'DURATION',
-    help: 'start no more downloads after DURATION',
+    help: 'stop starting downloads after DURATION',
   },
   limitRate: {
     kind: BANDWIDTH,
@@ -144,8 +145,8 @@ export const DOWNLOAD = defineCommand({
   name: 'download',
   summary: 'download files of filings, to disk or to stdout',
   description: [
-    'A file gets its final name only when it is complete. A complete file is not downloaded again, and an interrupted download is resumed.',
-    'Several FILEs, --all, --include and --input make a batch, which continues after a failed file and ends with a summary. To download missing files, run the same command again.',
+    'A file gets its final name only when it is complete, and a complete file is never replaced unless you ask for it. In a directory named after the filing it is not downloaded again; elsewhere it is downloaded and compared. An interrupted download of more than 1 MiB is resumed.',
+    'Several FILEs, --all, --include and --input make a batch, which continues after a failed file and ends with a summary. To download what is still missing, run the same command again.',
   ],
   usages: ['ACCESSION FILE...', 'ACCESSION... --all | --include GLOB', '--input FILE [--all | --include GLOB]'],
   arguments: [

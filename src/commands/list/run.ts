@@ -7,7 +7,7 @@ import { batchError, isTemporary, StopRule } from '../../batch/verdict.ts';
 import { FilingsError } from '../../errors.ts';
 import { compileNameFilter } from '../../input/glob.ts';
 import { type Entry, type Line, openInput, readLines } from '../../input/lines.ts';
-import { type AccessionNumber, parseAccession } from '../../service/accession.ts';
+import { type AccessionNumber, asAccession, parseAccession } from '../../service/accession.ts';
 import type { ListedFile } from '../../service/listing.ts';
 import { listFiles, openSession, type Session } from '../../session/session.ts';
 import type { Invocation } from '../../spec/command.ts';
@@ -22,6 +22,13 @@ export async function run({ args, options, flags }: Invocation<typeof OPTIONS>, 
     throw new FilingsError('usage', 'no ACCESSION', {
       subject: { name: 'list' },
       hint: 'pass an accession number: filings list 0001234567-24-000001; or read them from a file: --input FILE',
+    });
+  }
+  const [first = '', ...further] = args;
+  if (options.include.length > 0 && asAccession(first) && !further.every(asAccession)) {
+    throw new FilingsError('usage', 'only accession numbers can be arguments', {
+      subject: { name: 'list' },
+      hint: "quote the pattern, or the shell expands it: --include 'ex*'",
     });
   }
   const accessions = args.map(parseAccession);
