@@ -31,7 +31,8 @@ const URL_END = '\\0-\\x20"<>';
 /**
  * Matches what is in one of three places of a URL: the query parameter `apikey`, after `/APIKEY-` in the path
  * (service.md, section 5), or user and password before the `@`. Each place has two patterns. The second is for a
- * percent-encoded URL, because a redirect may carry the first URL in a parameter of its own URL.
+ * percent-encoded URL, because a redirect may carry the first URL in a parameter of its own URL. A `;` ends `&amp;` if the
+ * URL is in HTML.
  */
 const KEY_IN_URL = [
   `(?<=[?&;/]apikey=)[^&#${URL_END}]+`,
@@ -39,7 +40,7 @@ const KEY_IN_URL = [
   `(?<=/APIKEY-)[^/?#${URL_END}]+`,
   `(?<=${PERCENT}2fAPIKEY-)(?:(?!${PERCENT}(?:2f|3f|23))[^/?#${URL_END}])+`,
   `(?<=://)[^/?#${URL_END}]+(?=@)`,
-  `(?<=${PERCENT}3a${PERCENT}2f${PERCENT}2f)(?:(?!${PERCENT}(?:2f|3f|23))[^/?#${URL_END}])+?(?=${PERCENT}40)`,
+  `(?<=${PERCENT}3a${PERCENT}2f${PERCENT}2f)(?:(?!${PERCENT}(?:2f|3f|23))[^/?#${URL_END}])+(?=${PERCENT}40)`,
 ].join('|');
 const ALL_KEYS_IN_URL = new RegExp(KEY_IN_URL, 'gi');
 

@@ -55,7 +55,8 @@ export function formatHelpEnd(
   ].join('\n');
 }
 
-/** Breaks a long command with backslashes, so that it still works when it is pasted. */
+/** Breaks a long command with backslashes, so that it still works when it is pasted. An example must not have a space
+ * inside single quotes, because the shell would keep a backslash there. */
 function foldCommand(line: string, columns: number): string {
   const [first = '', ...words] = line.split(' ');
   let [folded, column] = [first, 2 + first.length];

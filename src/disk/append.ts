@@ -55,8 +55,9 @@ export class AppendFile {
   }
 
   /**
-   * A write may stop before its end. Then all lines are written again after a line break, so the file keeps a cut line
-   * and may have some lines twice. The rest alone could end up behind the line of another process.
+   * A write may write only some of its bytes. Writing just the rest would be wrong, because another process may have
+   * appended a line in the meantime. So all lines are written again after a line break, and the file has one incomplete
+   * line and maybe some lines twice.
    */
   async #append(lines: Buffer): Promise<void> {
     for (;;) {

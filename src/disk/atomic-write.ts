@@ -47,7 +47,7 @@ export async function createNewFiles(files: readonly NewFile[]): Promise<void> {
 interface ReplaceOptions {
   /** The permissions. By default only the owner may read the file. */
   readonly mode?: number;
-  /** Whether to create missing directories. Whoever may read the file may enter them. */
+  /** Whether to create missing directories. Everyone who may read the file may enter them. */
   readonly makesDirectories?: boolean;
 }
 
@@ -68,6 +68,7 @@ export function replaceFile(
     for (const directory of made) await flushDirectory(dirname(directory));
     const tempFile = join(dirname(target), partName(basename(target), random()));
     await create({ path: tempFile, bytes: text, mode });
+    // On Windows the rename is retried, because a virus scanner may have the file open.
     await removeOnFailure(tempFile, () => createNameCalls({ platform, sleep }).rename(tempFile, target));
     await flushDirectory(dirname(target));
   });

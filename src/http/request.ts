@@ -105,7 +105,8 @@ class Exchange {
       client.dispatch(
         {
           method: 'GET',
-          // A proxy for plain HTTP needs the whole URL (RFC 9112, section 3.2.2).
+          // A proxy for plain HTTP needs the whole URL (RFC 9112, section 3.2.2). `proxy` is undefined for a tunnel, so the
+          // service behind one never gets the whole URL or the proxy's credentials.
           path: `${proxy ? url.origin : ''}${url.pathname}${url.search}`,
           headers: { ...headers, ...(proxy && makeProxyHeaders(proxy)) },
         },
@@ -179,7 +180,7 @@ class Exchange {
     if (this.#isFinished) return;
     const { errored } = this.#connection.socket;
     // undici reports the end of the body even if the trailer fields after it were too long.
-    const error = isFieldOverflow(errored) ? exchangeError(errored, this.#bodyProgress) : this.#unprovedEndError();
+    const error = isFieldOverflow(errored) ? exchangeError(errored, this.#bodyProgress) : this.#findEndError();
     if (error) {
       this.#fail(error);
       return;
@@ -197,7 +198,7 @@ class Exchange {
    * body is complete only if a closure alert has arrived (RFC 9112, section 9.8), but Node reports a connection that
    * was cut without the alert in the same way. So there a cut would be taken for the end.
    */
-  #unprovedEndError(): FilingsError | undefined {
+  #findEndError(): FilingsError | undefined {
     const { usesTls, socket } = this.#connection;
     if (this.#framing.kind !== 'until-close') return undefined;
     if (usesTls) return unprovedEndError(this.#bodyProgress);

@@ -36,7 +36,7 @@ const LINE_FEED = 0x0a;
 const CHUNK_BYTES = 16_384;
 /** Limits a line that is not a JSON object. An object may be longer, because the service chooses its members. */
 const MAX_TEXT_LENGTH = 65_536;
-/** Limits a JSON object. The rest of a longer line is not kept in memory. A whole listing is at most half as long. */
+/** Limits a JSON object. The rest of a longer line is not kept in memory. A whole response with a listing is limited to 16 MiB (service/client.ts). */
 const MAX_RECORD_BYTES = 32 << 20;
 const IS_DIRECTORY = 'it is a directory';
 
@@ -173,6 +173,7 @@ function parseText(line: string, number: number): Line {
   const accession = asAccession(first);
   const mistake = accession ? findMistake(file, FILE_MISTAKES) : findMistake(line, LINE_MISTAKES);
   if (mistake !== undefined) throw new FilingsError('usage', mistake);
+  // If `asAccession` found none, `parseAccession` throws the error that says what is wrong with it.
   return createEntry(accession ?? parseAccession(first), file, number);
 }
 
@@ -215,7 +216,8 @@ type Mistakes = readonly (readonly [pattern: RegExp, reason: string])[];
 
 const ENCODING_MISTAKES: Mistakes = [
   [/\r/, "the lines end with CR only: convert them with tr '\\r' '\\n'"],
-  [/\0/, 'contains NUL: separate lines by line feeds (do not use -0, or UTF-16 without a byte-order mark)'],
+  [/\0/, 'contains NUL: separate lines by line feeds (no -0 in filings list, and UTF-16 only with a byte-order mark)'],
+  // `toUtf8` decodes invalid UTF-16 to this character.
   [/\ufffd/, NOT_UNICODE],
 ];
 

@@ -21,7 +21,12 @@ export interface Algorithm {
   readonly curve?: string;
 }
 
-const CURVES = { 256: 'P-256', 384: 'P-384', 512: 'P-521' } as const;
+const CURVES = {
+  256: 'P-256',
+  384: 'P-384',
+  // Not a typo: ES512 uses a curve of 521 bits (RFC 7518, section 3.4).
+  512: 'P-521',
+} as const;
 
 /** All algorithms. Without `--alg`, a key that fits several of them is used with the first. */
 export const ALGORITHMS: readonly Algorithm[] = (['RS', 'PS', 'ES', 'HS'] as const).flatMap((family) =>

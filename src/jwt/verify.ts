@@ -35,6 +35,7 @@ export async function verifyToken(
     const hint = secret && hintAboutSecret(secret.keyObject.export() as Buffer, secret.path);
     return refuse('signature', 'the signature does not match: another key made it, or the token was changed', hint);
   }
+  // If the payload is not a JSON object, this is a string that says why, such as `is not JSON`.
   const claims = readJsonObject(payload);
   if (typeof claims === 'string') return refuse('claims', `the payload ${claims}`);
   const [fault] = findClaimFaults(claims, time);

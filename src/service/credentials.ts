@@ -31,7 +31,8 @@ export async function addCredentials(url: URL, credentials: Credentials): Promis
   const token = await credentials.token?.();
   const bearer: AuthorizedRequest['headers'] = token === undefined ? {} : { authorization: `Bearer ${token}` };
   switch (keyIn) {
-    // No JWT is sent with this placement or with Basic, because it needs the same header (service.md, section 5).
+    // `token` is undefined here and for `basic`: the settings refuse a JWT with these placements, because both would need
+    // the Authorization header (docs/service.md, section 5).
     case 'authorization':
       return { url, headers: { authorization: key } };
     case 'basic':
@@ -52,6 +53,8 @@ export async function addCredentials(url: URL, credentials: Credentials): Promis
 /** Returns the URL with the key at the end of its query or path, unless a redirect has already put it there. */
 function withKeyAtEnd(url: URL, place: 'search' | 'pathname', separator: string, key: string): URL {
   const withKey = new URL(url);
-  if (!url[place].split(/[?&/]/).includes(key)) withKey[place] = `${url[place].replace(/\/$/, '')}${separator}${key}`;
+  // A path that ends in a slash would get an empty segment. In a query, the slash is data.
+  const start = place === 'pathname' ? url.pathname.replace(/\/$/, '') : url.search;
+  if (!url[place].split(/[?&/]/).includes(key)) withKey[place] = `${start}${separator}${key}`;
   return withKey;
 }

@@ -47,8 +47,9 @@ function makeHint(asksAboutPages: boolean, isNested: boolean, command: string): 
   return `${asksAboutPages ? ASK_ABOUT_PAGES : ''}${condition}describe the listing: ${command}`;
 }
 
-// The defaults of `listing.files` (the response itself) and `listing.name` (`file_name`) are not set. If both defaults
-// fit, `listing` is set to `{}`, because its presence alone says that the user has described the listing.
+// Leaves out a setting whose default fits: the response itself for `listing.files`, and `file_name` for `listing.name`. A
+// list of strings needs no `listing.name`. If nothing remains, `listing` is set to `{}`, because its presence alone says
+// that the user has described the listing.
 function makeCommand(path: string, name = 'file_name'): string {
   const members = [
     ...(path === '' ? [] : [`${SET} listing.files ${shellWord(path)}`]),

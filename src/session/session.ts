@@ -44,6 +44,7 @@ export async function openSession(
   { stdinOption, writesStdout, meter, resolved }: SessionOptions = {},
 ): Promise<Session> {
   const { settings, rawSettings, originError } = resolved ?? (await resolveSettings(flags, world));
+  // A credential of the config file belongs to another origin. Commands that send no request do not mind.
   if (originError) throw originError;
   refuseSharedStream('stdin', [stdinOption, ...listStdinFlags(rawSettings)]);
   const { secrets, monotonic, now, random, sleep } = world;

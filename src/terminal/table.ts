@@ -6,7 +6,7 @@ const GAP = '  ';
 interface TableOptions {
   /** The width of the terminal in columns. If it is undefined, no cell is cut. */
   readonly width?: number | undefined;
-  /** The index of the column whose cells are aligned to the right, such as numbers. */
+  /** The index of a column to align to the right, such as a column of numbers. Not the last column. */
   readonly rightAlignedIndex?: number;
 }
 

@@ -20,7 +20,7 @@ export interface FetchContext {
   readonly monotonic: () => number;
 }
 
-/** A file of the service and its path on the disk. */
+/** Where a file is saved, and what happens if a file already exists there. */
 export interface DiskTarget extends PlanOptions {
   /** An absolute path. */
   readonly path: string;
@@ -30,7 +30,7 @@ export interface DiskTarget extends PlanOptions {
 /** An outcome to which `runToOutcome` adds what it knows itself. */
 type PartialOutcome = Partial<Outcome> & Pick<Outcome, 'result' | 'bytes'>;
 
-/** Returns the plan for a file, by what has its final name now. */
+/** Chooses the plan for a file, depending on what exists at its final path now. */
 export function planDownload(target: DiskTarget): FilePlan {
   try {
     return choosePlan(lstatSync(target.path, { throwIfNoEntry: false }), target);

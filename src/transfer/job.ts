@@ -29,7 +29,7 @@ export interface Sink {
    * hash cannot be stored. Throws `local_io` or the signal's reason.
    */
   sha256?(): Promise<string>;
-  /** Commits the bytes. Throws `local_io`, `interrupted` or the signal's reason. After that, call `abandon`. */
+  /** Commits the bytes. Throws `local_io`, `interrupted` or the signal's reason. If it throws, call `abandon`. */
   finish(): Promise<CommitResult>;
   /** Drops the bytes, unless a later run can resume them after this error. Never throws. */
   abandon(error: unknown): Promise<void>;
@@ -40,7 +40,7 @@ export interface Watcher {
   /** An attempt begins at byte `offset` of a file of `bytes` bytes, if its length is known. */
   onAttempt(bytes: number | undefined, offset: number): void;
   /** A returned promise delays the transfer. */
-  onReceived(bytes: number): void | Promise<void>;
+  onReceived(newBytes: number): void | Promise<void>;
   onRetry(event: RetryEvent): void;
   /**
    * All bytes have arrived and are checked. From now on, the file needs only the disk. A returned promise delays the

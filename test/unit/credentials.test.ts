@@ -8,16 +8,17 @@ const BASIC = { authorization: `Basic ${Buffer.from(`me:${KEY}`).toString('base6
 
 // With a token in Authorization there is no room for the key.
 test.each`
-  keyIn              | from                            | url                                 | headers                   | withToken
-  ${'authorization'} | ${AT}                           | ${AT}                               | ${{ authorization: KEY }} | ${{ authorization: KEY }}
-  ${'basic'}         | ${AT}                           | ${AT}                               | ${BASIC}                  | ${BASIC}
-  ${'header'}        | ${AT}                           | ${AT}                               | ${{ 'X-Key': KEY }}       | ${{ 'X-Key': KEY, ...BEARER }}
-  ${'query'}         | ${AT}                           | ${`${AT}?apikey=a%20key%2F%2B`}     | ${{}}                     | ${BEARER}
-  ${'query'}         | ${`${AT}?x=1`}                  | ${`${AT}?x=1&apikey=a%20key%2F%2B`} | ${{}}                     | ${BEARER}
-  ${'query'}         | ${`${AT}?apikey=a%20key%2F%2B`} | ${`${AT}?apikey=a%20key%2F%2B`}     | ${{}}                     | ${BEARER}
-  ${'path'}          | ${`${AT}?x=1`}                  | ${`${AT}/APIKEY-a%20key%2F%2B?x=1`} | ${{}}                     | ${BEARER}
-  ${'path'}          | ${`${AT}/`}                     | ${`${AT}/APIKEY-a%20key%2F%2B`}     | ${{}}                     | ${BEARER}
-  ${'path'}          | ${`${AT}/APIKEY-a%20key%2F%2B`} | ${`${AT}/APIKEY-a%20key%2F%2B`}     | ${{}}                     | ${BEARER}
+  keyIn              | from                            | url                                  | headers                   | withToken
+  ${'authorization'} | ${AT}                           | ${AT}                                | ${{ authorization: KEY }} | ${{ authorization: KEY }}
+  ${'basic'}         | ${AT}                           | ${AT}                                | ${BASIC}                  | ${BASIC}
+  ${'header'}        | ${AT}                           | ${AT}                                | ${{ 'X-Key': KEY }}       | ${{ 'X-Key': KEY, ...BEARER }}
+  ${'query'}         | ${AT}                           | ${`${AT}?apikey=a%20key%2F%2B`}      | ${{}}                     | ${BEARER}
+  ${'query'}         | ${`${AT}?x=1`}                  | ${`${AT}?x=1&apikey=a%20key%2F%2B`}  | ${{}}                     | ${BEARER}
+  ${'query'}         | ${`${AT}?apikey=a%20key%2F%2B`} | ${`${AT}?apikey=a%20key%2F%2B`}      | ${{}}                     | ${BEARER}
+  ${'query'}         | ${`${AT}?x=a/`}                 | ${`${AT}?x=a/&apikey=a%20key%2F%2B`} | ${{}}                     | ${BEARER}
+  ${'path'}          | ${`${AT}?x=1`}                  | ${`${AT}/APIKEY-a%20key%2F%2B?x=1`}  | ${{}}                     | ${BEARER}
+  ${'path'}          | ${`${AT}/`}                     | ${`${AT}/APIKEY-a%20key%2F%2B`}      | ${{}}                     | ${BEARER}
+  ${'path'}          | ${`${AT}/APIKEY-a%20key%2F%2B`} | ${`${AT}/APIKEY-a%20key%2F%2B`}      | ${{}}                     | ${BEARER}
 `('the key goes by $keyIn from $from to $url', async ({ keyIn, from, url, headers, withToken }) => {
   const credentials = { source: '--api-key', key: KEY, keyIn, keyHeader: 'X-Key', basicUser: 'me', token: undefined };
   const send = async (token?: () => Promise<string>) => {

@@ -24,6 +24,8 @@ export async function run({ args: [text], flags }: Invocation, world: World): Pr
       throw error;
     });
     const provesLittle = text === undefined && listing.records === 0;
+    // Without ACCESSION an empty listing is no error, but it proves little. Records without a single file are an error
+    // even then, because the service may ignore the accession number.
     if (listing.files.length === 0 && !provesLittle) throw noFilesError(accession, listing.records);
     const { baseUrl, credentials } = client.options;
     const leadMs = client.clockLeadMs;

@@ -40,6 +40,8 @@ export async function run(invocation: Invocation<typeof OPTIONS>, world: World):
   const args = parseArguments(invocation.args, options, world.platform);
   const { dryRun, limitRate } = options;
   const resolved = await resolveSettings(flags, world);
+  // Throws if two options mean the same file. The returned function refuses a download that would replace a file that the
+  // run itself uses, such as its report.
   const findRunFileError = await checkRunFiles(args, resolved, world);
   const limits = new Limits(dryRun ? {} : options, world.monotonic);
   const stdinOption = options.input === '-' ? '--input -' : undefined;

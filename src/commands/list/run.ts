@@ -87,6 +87,7 @@ async function printAll(
     for await (const result of flatten(groups)) {
       // Only for the type: `ReadAhead` yields a listing in place of each entry, and other lines as they are.
       if ('kind' in result && result.kind === 'entry') continue;
+      // `print` returns an error if this is the only filing and none of its files match.
       const error = 'error' in result ? result.error : await output.print(result.accession, result.files);
       signal.throwIfAborted();
       if (error && filingCount === 1) throw error;

@@ -15,20 +15,21 @@ import type { KEY_OPTIONS } from './spec.ts';
 /**
  * Returns the absolute paths of the files of `--key`, `--secret-file` and `--passphrase-file`, and the bytes of stdin
  * if it is the key or the secret. Throws `usage` if stdin is also read for the token or for a credential of the service.
- * `tokenReader` is the argument with the token as that error names it, if the token is read from stdin.
+ * `tokenSource` is the argument with the token as that error names it, if the token is read from stdin.
  */
 export async function resolveKeyFiles(
   { options, flags }: Pick<Invocation<typeof KEY_OPTIONS>, 'options' | 'flags'>,
   world: World,
-  tokenReader?: string | false,
+  tokenSource?: string | false,
 ): Promise<KeyFiles> {
   const { key, secretFile, passphraseFile } = options;
-  const keyReader = key === '-' ? '--key -' : secretFile === '-' && '--secret-file -';
+  const keySource = key === '-' ? '--key -' : secretFile === '-' && '--secret-file -';
   const others = [flags.apiKeyFile === '-' && '--api-key-file -', flags.jwtFile === '-' && '--jwt-file -'];
-  refuseSharedStream('stdin', [keyReader, tokenReader, ...others]);
-  const read = () => readStdin(world.stdin, String(keyReader), world.interrupt);
+  refuseSharedStream('stdin', [keySource, tokenSource, ...others]);
+  const read = () => readStdin(world.stdin, String(keySource), world.interrupt);
   const prompt = `paste the ${key === '-' ? 'key' : 'secret'}, then press Ctrl-D:`;
-  const stdin = keyReader ? await withPrompt(world, prompt, read) : undefined;
+  const stdin = keySource ? await withPrompt(world, prompt, read) : undefined;
+  // A path of `-` becomes nonsense here. That does no harm, because a path is ignored if `stdin` is set.
   const absolute = (path: string | undefined) => path && resolveTypedPath(path, world);
   return { keyFile: absolute(key), secretFile: absolute(secretFile), passphraseFile: absolute(passphraseFile), stdin };
 }
@@ -59,7 +60,7 @@ export async function reportRefusal(
 ): Promise<never> {
   if (json) await write(world.stdout, `${printableJson({ ...json, failed_check, reason })}\n`, world.interrupt);
   // The user may have passed the name of a file.
-  const fileHint = failed_check === 'format' ? 'a token in a file is read from stdin: - < FILE' : undefined;
+  const fileHint = failed_check === 'format' ? 'to read the token from a file, redirect stdin: - < FILE' : undefined;
   throw new FilingsError('auth', `the token ${verdict} (${failed_check}): ${reason}`, { hint: hint ?? fileHint });
 }
 

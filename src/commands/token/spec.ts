@@ -100,8 +100,8 @@ export const VERIFY_OPTIONS = defineOptions({
 });
 
 export const KEYGEN_OPTIONS = defineOptions({
-  alg: { kind: ALGORITHM, value: 'ALG', help: 'make a key for this algorithm' },
-  out: { kind: OUTPUT_FILE, value: 'FILE', help: 'write the private key to FILE, which must not exist' },
+  alg: { kind: ALGORITHM, value: 'ALG', help: 'make a key for this algorithm (required)' },
+  out: { kind: OUTPUT_FILE, value: 'FILE', help: 'write the private key or secret to a new FILE (required)' },
   public: { kind: OUTPUT_FILE, value: 'FILE', help: 'write the public key to FILE instead of stdout' },
   format: { kind: choice('pem', 'jwk'), value: 'FORMAT', default: 'pem', help: 'write the keys in this format' },
   kid: { kind: TEXT, value: 'ID', help: 'set the key ID (kid) of a JWK' },
@@ -114,7 +114,7 @@ const SIGN = defineCommand({
   summary: 'mint a JWT and print it',
   options: SIGN_OPTIONS,
   description: [
-    'Without --key or --secret-file, the jwt of the config file signs, and options override its members. iat, nbf and exp are always set.',
+    'Without --key or --secret-file, the jwt section of the config file says how to sign, and options override its members. The claims iat, nbf and exp are always set.',
   ],
   examples: [
     ['filings token sign --key private.pem --lifetime 1h --claim role=reader', 'for an hour, with a role'],
@@ -125,7 +125,7 @@ const SIGN = defineCommand({
 
 const INSPECT = defineCommand({
   name: 'inspect',
-  summary: 'show what a JWT says, without checking it',
+  summary: 'show what a JWT says, without checking its signature',
   arguments: [TOKEN_ARGUMENT],
   options: INSPECT_OPTIONS,
   description: ["The signature is not checked: 'filings token verify' does that."],
@@ -135,7 +135,7 @@ const INSPECT = defineCommand({
 
 const VERIFY = defineCommand({
   name: 'verify',
-  summary: 'check a JWT as strictly as the service should',
+  summary: 'check the signature and the claims of a JWT',
   arguments: [TOKEN_ARGUMENT],
   options: VERIFY_OPTIONS,
   description: ['The error names the first check that failed: format, header, key, signature or claims.'],

@@ -76,6 +76,7 @@ async function* verifyBelow(
 ): AsyncGenerator<Finding> {
   for await (const entry of findDirectories(roots, cwd)) {
     interrupt.throwIfAborted();
+    // A directory that cannot be read is already a finding.
     if ('result' in entry) yield entry;
     else {
       findings.directories += 1;
