@@ -156,8 +156,8 @@ export async function until(holds: () => boolean | Promise<boolean>, seen = () =
   }
 }
 
-/** A hook that prints a line when the program gets SIGTERM. */
-export const TELLS_SIGTERM = `process.on('SIGTERM', () => process.stderr.write('SIGTERM arrives\\n'));`;
+/** A hook that prints a line after the program has handled SIGTERM. Its handler is called before the program's own. */
+export const TELLS_SIGTERM = `process.on('SIGTERM', () => setImmediate(() => process.stderr.write('SIGTERM arrives\\n')));`;
 
 /**
  * A hook that stops the program's clock, and its waits of at least half a second. They go on by `pass` and `passUntilEnd`
