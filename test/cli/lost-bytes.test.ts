@@ -152,6 +152,7 @@ describe('while flushes hang after a signal', () => {
 
   test('a second signal within half a second, as timeout sends it, has no effect', async ({ place, service }) => {
     const running = await stopped(place, service);
+    await place.pass(400);
     running.kill('SIGTERM');
     await running.says('SIGTERM arrives', 2);
     await allow(place.path, 'go');

@@ -1,4 +1,9 @@
+import { execFile } from 'node:child_process';
+import { once } from 'node:events';
+import { createReadStream } from 'node:fs';
+import { promisify } from 'node:util';
 import { describe, expect } from 'vitest';
+import { readReport } from '../program/batch.ts';
 import { head, sendFile, whole } from '../servers/answers.ts';
 import { type Script, scripted } from '../servers/scripted.ts';
 import { content } from '../service/transfer-fixture.ts';
@@ -50,6 +55,17 @@ test('a signal during a body keeps a resumable part and no other file, and the n
   expect([await place.names(), (await place.read('a.htm')).equals(FILE)]).toEqual([['a.htm'], true]);
 });
 
+test('a signal during a batch is in the last line of a report that stdout takes to a file', async ({ place }) => {
+  const server = await scripted(partly);
+  const args = [...GET, 'b.htm', '-j', '1', '--report', '-'];
+  const running = place.start(args, serviceAt(server.url), ['sh', '-c', 'exec "$@" > report', 'sh']);
+  await place.haveParts(running, 2_000_000);
+  running.kill('SIGTERM');
+  expect(await running.ended).toMatchObject({ exitCode: 143 });
+  const { files, summaries } = readReport(await place.read('report'));
+  expect([files, summaries]).toMatchObject([[{ result: 'unfinished' }], [{ exit_code: 143, not_started: 1 }]]);
+});
+
 test('SIGUSR1 neither opens the debugger nor ends the run', async ({ place }) => {
   let finish = () => {};
   const server = await scripted((socket, request) => {
@@ -73,6 +89,18 @@ describe('SIGTERM', () => {
     running.kill('SIGTERM');
     expect(await running.ended).toMatchObject({ exitCode: 143 });
     expect(server.requests).toEqual([]);
+  });
+
+  test('ends all that the command for the key has started', async ({ place }) => {
+    await promisify(execFile)('mkfifo', [place.at('fifo')]);
+    const apiKeyCommand = ['sh', '-c', 'exec 3> fifo; sleep 600 & echo >&3; wait'];
+    await place.config({ baseUrl: 'http://127.0.0.1:9', apiKeyCommand });
+    const running = place.start(GET);
+    // This stream ends with the last process that has the FIFO open.
+    const processes = createReadStream(place.at('fifo'));
+    await once(processes, 'data');
+    running.kill('SIGTERM');
+    await Promise.all([once(processes, 'end'), expect(running.ended).resolves.toMatchObject({ exitCode: 143 })]);
   });
 
   test('ends the run at once if another signal comes later, although the disk does not respond', async ({ place }) => {

@@ -70,6 +70,17 @@ describe('https through a proxy', () => {
     expect(stderr).not.toContain('s3cret-word');
   });
 
+  test('closes its connection to a proxy that refuses', async ({ filings }) => {
+    const closed: Promise<unknown>[] = [];
+    const proxy = await scripted((socket) => {
+      closed.push(once(socket, 'close'));
+      socket.write(head(403, { 'Content-Length': 0 }));
+    });
+    const { exitCode, stderr } = await filings(DOWNLOAD, HTTPS, { HTTPS_PROXY: proxy.url });
+    expect([exitCode, closed.length], stderr).toEqual([7, 1]);
+    await Promise.all(closed);
+  });
+
   test('exits with 7 and names a proxy that does not answer in time', async ({ place }) => {
     const asked = new EventEmitter();
     const { port } = await scripted(() => void asked.emit('connect'));
@@ -90,6 +101,15 @@ describe('https through a proxy', () => {
     expect([exitCode, stderr]).toEqual([2, expect.stringContaining('HTTPS_PROXY: ')]);
     expect(stderr).not.toMatch(/dOmAiN|uSeR|p4ss|127\.0\.0\.1/);
   });
+});
+
+test('a batch stops at a proxy that is no URL', async ({ filings }) => {
+  const args = ['download', ACCESSION, ...'abc', '-j', '1'];
+  const { exitCode, stderr } = await filings(args, HTTPS, { HTTPS_PROXY: 'socks5://127.0.0.1:1' });
+  expect([exitCode, stderr]).toEqual([
+    2,
+    expect.stringMatching(/HTTPS_PROXY: not a URL of a proxy; 2 files not started$/m),
+  ]);
 });
 
 test('plain http through a proxy requests the whole URL from it', async ({ place, filings }) => {

@@ -72,6 +72,7 @@ const DEADLINE_MS = 3_600_000;
 async function leftBy(lines: readonly (readonly string[])[], answers: Answers) {
   const place = await workplace();
   await place.write('../in', `${NUMBERS.join('\n')}\n`);
+  await place.write('../kept/.a.htm.filings-resume', 'not a part of this file');
   await mkdir(place.at('../tmp'));
   const { signals, warnings } = watch();
   const ends: Ends = { interrupt: new AbortController(), deadline: new EventEmitter(), directory: place.path };
@@ -160,15 +161,20 @@ test('a mirror whose requests all fail once, and every command over it, releases
   expect(left).toEqual({ ...NOTHING, statuses: Array(7).fill(0), files: [...MIRRORED, 'b', 'c'].sort() });
 });
 
+const WITHOUT_DONE = ['download', '-i', '../in', '--all', '--report', '../report', '--done', 'missing/done'];
 test.each`
-  command                     | line
-  ${'the sandbox'}            | ${['--sandbox', 'download', ACCESSION, '--all', '-d', '../sandboxed']}
-  ${'a check of the service'} | ${['config', 'check', accession(1)]}
-  ${'many listings'}          | ${['list', '-i', '../in']}
-  ${'a key on stdin'}         | ${['list', accession(1), '--api-key-file', '-']}
-  ${'a limit of the rate'}    | ${['download', accession(1), 'a.htm', '-o', '../limited', '--limit-rate', '1MB/s']}
-`('$command releases all that it opens', async ({ line }) => {
-  expect(await leftBy([line], () => () => false)).toEqual({ ...NOTHING, statuses: [0], files: [] });
+  command                              | line                                                                                | exit
+  ${'the sandbox'}                     | ${['--sandbox', 'download', ACCESSION, '--all', '-d', '../sandboxed']}              | ${0}
+  ${'a check of the service'}          | ${['config', 'check', accession(1)]}                                                | ${0}
+  ${'many listings'}                   | ${['list', '-i', '../in']}                                                          | ${0}
+  ${'a completion'}                    | ${['__complete', 'download', accession(1), '']}                                     | ${0}
+  ${'a key on stdin'}                  | ${['list', accession(1), '--api-key-file', '-']}                                    | ${0}
+  ${'a kept part that is refused'}     | ${['download', accession(1), 'a.htm', '-d', '../kept']}                             | ${0}
+  ${'a device'}                        | ${['download', accession(1), 'a.htm', '-o', '/dev/null']}                           | ${0}
+  ${'a limit of the rate'}             | ${['download', accession(1), 'a.htm', '-o', '../limited', '--limit-rate', '1MB/s']} | ${0}
+  ${'a done list that cannot be made'} | ${WITHOUT_DONE}                                                                     | ${8}
+`('$command releases all that it opens', async ({ line, exit }) => {
+  expect(await leftBy([line], () => () => false)).toEqual({ ...NOTHING, statuses: [exit], files: [] });
 });
 
 test.each(['download --all', 'list'])(

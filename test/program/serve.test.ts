@@ -75,6 +75,13 @@ describe('filings serve', () => {
     ]);
   });
 
+  test('closes its port at the end', async () => {
+    const { status, stop } = await served();
+    expect(await status()).toBe(401);
+    await stop();
+    await expect(status()).rejects.toThrow('fetch failed');
+  });
+
   test.for`
     line                                               | exit | message
     ${'/nonexistent/filings'}                          | ${2} | ${'not a directory'}

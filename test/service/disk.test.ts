@@ -1,4 +1,4 @@
-import { openSync } from 'node:fs';
+import { mkdirSync, openSync } from 'node:fs';
 import { lstat, mkdir, readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect } from 'vitest';
@@ -6,7 +6,9 @@ import { sleep } from '../../src/abort.ts';
 import { AppendFile } from '../../src/disk/append.ts';
 import { replaceFile } from '../../src/disk/atomic-write.ts';
 import { createNameCalls, NEW_FILE, retryWhileInUse } from '../../src/disk/calls.ts';
+import { Directory } from '../../src/disk/directory.ts';
 import { OutputFile } from '../../src/disk/output-file.ts';
+import { FilingsError } from '../../src/errors.ts';
 import { proving } from '../proving.ts';
 import { socketAt, test } from './transfer-fixture.ts';
 
@@ -87,6 +89,16 @@ test('a discarded file loses its bytes only during a flush', async ({ directory 
   }
 });
 
+test('the entries of a directory are not durable if those above it could not be flushed', async ({ directory }) => {
+  for (const isNew of [true, false]) {
+    const failure = new FilingsError('local_io', 'the disk reported an error');
+    const opened = new Directory(directory, isNew, Promise.reject(failure));
+    await expect(opened.flush()).rejects.toBe(failure);
+    await expect(opened.settle()).rejects.toBe(failure);
+    expect(opened.isSettled).toBe(false);
+  }
+});
+
 describe('a call that fails because another program has the file open', () => {
   /** Repeats a call that fails `times` times. Returns its result and the waits. */
   async function repeat(code: string, times: number) {
@@ -135,6 +147,17 @@ describe('a file that is replaced', () => {
     const refused = { code: 'local_io', message: expect.stringContaining(why) };
     await expect(replaceFile(file, 'new', here)).rejects.toMatchObject(refused);
     expect([(await stat(file)).mode, await readdir(directory)]).toEqual([before, ['file']]);
+  });
+
+  test('leaves no temporary file if it cannot get its name', async ({ directory }) => {
+    const file = join(directory, 'file');
+    // Meanwhile something else makes a directory there.
+    const random = () => {
+      mkdirSync(file);
+      return Math.random();
+    };
+    await expect(replaceFile(file, 'new', { ...here, random })).rejects.toMatchObject({ code: 'local_io' });
+    expect(await readdir(directory)).toEqual(['file']);
   });
 
   test('is put into new directories of its own mode if they may be made', async ({ directory }) => {

@@ -1,10 +1,11 @@
 import { execFile } from 'node:child_process';
-import { once } from 'node:events';
+import { getEventListeners, once } from 'node:events';
 import { createReadStream, readdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { promisify } from 'node:util';
 import { describe, expect, onTestFinished, vi, test as vitestTest } from 'vitest';
+import type { Sleep } from '../../src/abort.ts';
 import { checkAccess } from '../../src/disk/secret-file.ts';
 import { FilingsError } from '../../src/errors.ts';
 import { readSecret, type SecretSource } from '../../src/settings/read-secret.ts';
@@ -180,6 +181,18 @@ describe('a key from a command', () => {
     const argv = ['sh', '-c', `echo ${CANARY}; echo "not ${CANARY}" >&2; exit 3`];
     const error = await run(argv, { secrets }).catch((thrown) => thrown);
     expect(secrets.redact(error.message)).toContain('sh: exited with status 3: not [redacted]');
+  });
+
+  test('leaves neither its time limit nor a listener behind', async () => {
+    const { signal: interrupt } = new AbortController();
+    const limits: AbortSignal[] = [];
+    const sleep: Sleep = (_, signal) => {
+      limits.push(signal);
+      return new Promise(() => {});
+    };
+    expect(await run(['echo', CANARY], { interrupt, sleep })).toBe(CANARY);
+    expect(limits.map(({ aborted }) => aborted)).toEqual([true]);
+    expect(getEventListeners(interrupt, 'abort')).toEqual([]);
   });
 
   test('is given up after 30 seconds', async () => {
