@@ -81,6 +81,7 @@ describe('a token of the user that has expired', () => {
   test.each`
     ends                     | seconds  | args                                             | asked
     ${'a list'}              | ${-7200} | ${['list', ACCESSION]}                           | ${0}
+    ${'a list at its exp'}   | ${0}     | ${['list', ACCESSION]}                           | ${0}
     ${'a download'}          | ${-7200} | ${['download', ACCESSION, '--all']}              | ${0}
     ${'a batch in progress'} | ${30}    | ${['download', ACCESSION, ...'abcd', '-j', '1']} | ${2}
   `('ends $ends with exit status 4', async ({ seconds, args, asked }) => {

@@ -24,6 +24,9 @@ const cut: Instead = (socket, { name, before }) => {
   socket.end(`${head(200, { 'Content-Length': SIZE })}[${' '.repeat(8999)}`);
   return true;
 };
+/** The first file is missing, and the answer says so in 6,000 bytes. */
+const wordy: Instead = (socket, { name }) =>
+  name === 'f000.htm' && socket.write(head(404, { 'Content-Length': 6000 }) + 'x'.repeat(6000));
 /** The first file is missing. */
 const first = answering(404, ({ name }) => name === 'f000.htm');
 
@@ -38,6 +41,7 @@ test.each`
   ${'bytes of a listing'}             | ${'listing'} | ${'--max-bytes 11kB'}             | ${usual} | ${10} | ${2}  | ${{ downloaded: 1 }}
   ${'bytes of each try of a listing'} | ${'listing'} | ${'--max-bytes 9kB --retries 1'}  | ${cut}   | ${10} | ${2}  | ${{ downloaded: 0, failed: 0 }}
   ${'bytes of each try of a file'}    | ${'names'}   | ${'--max-bytes 15kB --retries 1'} | ${cut}   | ${7}  | ${2}  | ${{ downloaded: 0, failed: 1, bytes: 18_000 }}
+  ${'bytes of errors'}                | ${'names'}   | ${'--max-bytes 5kB'}              | ${wordy} | ${3}  | ${1}  | ${{ downloaded: 0, failed: 1, bytes: 6000 }}
   ${'requests of failed files'}       | ${'names'}   | ${'--max-requests 2'}             | ${first} | ${3}  | ${2}  | ${{ downloaded: 1, failed: 1 }}
 `('a limit counts $counts', async ({ from, args, service, exit, asked, summary }) => {
   const { archive, batch } = await setUp(FILES, service);

@@ -179,29 +179,40 @@ test.each(['exhibits', ACCESSION, 'filings list'])(
   },
 );
 
-test.each(['https', 'http'])('no message about %s has the user and password of a proxy in any form', async (scheme) => {
+const NOT_ACCEPTED = 'hint: it does not accept the user and password in ';
+test.each`
+  scheme     | status | exit | shown
+  ${'https'} | ${407} | ${4} | ${NOT_ACCEPTED}
+  ${'http'}  | ${407} | ${4} | ${NOT_ACCEPTED}
+  ${'http'}  | ${400} | ${6} | ${'400 Bad Request: Basic [redacted]'}
+`('no message about $status of a proxy for $scheme has its user and password', async (row) => {
+  const { scheme, status, exit, shown } = row;
   const password = 'pr0xy p@ss/word';
   const pair = `us3r:${password}`;
   const proxy = await proxying(1, ({ headers }) => {
     const body = [headers['proxy-authorization'], echoOf(pair), echoOf(password)].join(' ');
-    return answer(407, body, { 'X-Echo': encodeURIComponent(body), 'Proxy-Authorization': 'Basic abc' });
+    return answer(status, body, { 'X-Echo': encodeURIComponent(body), 'Proxy-Authorization': 'Basic abc' });
   });
   const url = proxy.url.replace('//', `//us3r:${encodeURIComponent(password)}@`);
   const proxied = { FILINGS_BASE_URL: `${scheme}://service.example`, HTTPS_PROXY: url, HTTP_PROXY: url };
   const { filings } = await setUp(() => {}, KEY, { ...proxied, FILINGS_ALLOW_HTTP: '1' });
   const { exitCode, stderr } = await filings(...DOWNLOAD);
-  expect([exitCode, stderr]).toEqual([4, expect.stringContaining('hint: check the user and password in ')]);
+  expect([exitCode, stderr]).toEqual([exit, expect.stringContaining(shown)]);
   expectClear([KEY, pair, password], stderr);
 });
 
-test('an invalid value that is quoted does not show the start of the key', async () => {
-  const key = 'kP3x9qZ-4711-0815-abcdefghijklmnopqrstuvwxyz-0123456789-ABCDEF';
+const LONG = 'kP3x9qZ-4711-0815-abcdefghijklmnopqrstuvwxyz-0123456789-ABCDEF';
+test.each`
+  source               | key          | given
+  ${'the environment'} | ${LONG}      | ${[]}
+  ${'a flag'}          | ${undefined} | ${['--api-key', LONG]}
+`('an invalid value that is quoted does not show the start of the key of $source', async ({ key, given }) => {
   const { filings } = await setUp(() => {}, key);
   for (const args of [
-    [key],
-    ...['--key-in', '--color', '--jobs', '--deadline'].map((flag) => [ACCESSION, flag, key]),
+    [LONG],
+    ...['--key-in', '--color', '--jobs', '--deadline'].map((flag) => [ACCESSION, flag, LONG]),
   ]) {
-    const { exitCode, stderr } = await filings('list', ...args);
+    const { exitCode, stderr } = await filings('list', ...args, ...given);
     expect(exitCode, stderr).toBe(2);
     expect(stderr).not.toContain('kP3x');
   }

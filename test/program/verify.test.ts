@@ -198,7 +198,8 @@ describe('verify --json', () => {
     await tree.listed(filing, { one: '1', two: '2', [ACCESSION]: '3' }, ['one', ACCESSION]);
     for (const name of ['two', 'three']) await tree.write(`${filing}/${name}`, 'x');
     await appendFile(tree.at(`${filing}/SHA256SUMS`), `${sha256('x')}  ../up\n`);
-    const digits = `mirror/${ACCESSION.replaceAll('-', '')}`;
+    // The last accession number of a path counts.
+    const digits = `mirror/0009999999-24-000009/${ACCESSION.replaceAll('-', '')}`;
     await tree.listed(digits, { five: '5' }, ['five']);
     await tree.listed('mirror/other', { [ACCESSION]: '4' }, [ACCESSION]);
     const { exitCode, lines } = await tree.verified('mirror', '--json');

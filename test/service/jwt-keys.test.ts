@@ -1,15 +1,19 @@
 import { createSecretKey, type KeyObject, randomBytes } from 'node:crypto';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { FilingsError } from '../../src/errors.ts';
 import { ALGORITHMS, type Algorithm } from '../../src/jwt/algorithms.ts';
 import { chooseAlgorithm, findKeyFault } from '../../src/jwt/key-fit.ts';
-import { loadKey, loadSecret, prepareKey } from '../../src/jwt/keys.ts';
+import { loadKey, loadSecret, prepareKey, readJwtKey } from '../../src/jwt/keys.ts';
 import { mintToken } from '../../src/jwt/sign.ts';
 import { verifyToken } from '../../src/jwt/verify.ts';
 import { ecPair, keyPair, rsaPair } from '../key-pairs.ts';
 import { proving } from '../proving.ts';
+import { worldOf } from '../settings-world.ts';
 import { CLAIMS, jwk, loadSigningKey, loadVerificationKey, NOW, part, pem } from './jwt-forge.ts';
+import { temporaryDirectory } from './transfer-fixture.ts';
 
 const [rsa, otherRsa, weak, pss] = [rsaPair('rsa'), rsaPair('other'), rsaPair('weak'), rsaPair('pss')];
 const [p256, otherEc] = [ecPair('P-256'), ecPair('P-256')];
@@ -79,6 +83,17 @@ describe('minting and verifying works for', () => {
     expect(() => loadSigningKey(key, 'key')).toThrow('the key is encrypted');
     for (const wrong of ['wrong', '']) expect(() => loadSigningKey(key, 'key', wrong)).toThrow('passphrase is wrong');
   });
+});
+
+test('the passphrase of a key is registered for redaction, without the line break of its file', async () => {
+  const directory = await temporaryDirectory();
+  const [keyFile, passphraseFile] = [join(directory, 'key'), join(directory, 'passphrase')];
+  const encrypted = { format: 'pem', type: 'pkcs8', cipher: 'aes-256-cbc', passphrase: 'open sesame' } as const;
+  await writeFile(keyFile, p256.privateKey.export(encrypted), { mode: 0o600 });
+  await writeFile(passphraseFile, 'open sesame\n', { mode: 0o600 });
+  const world = worldOf();
+  await readJwtKey({ keyFile, passphraseFile }, 'sign', world);
+  expect(world.secrets.redact('it is open sesame.')).toBe('it is [redacted].');
 });
 
 describe('loading refuses', () => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { decodeText, humanBytes, humanDuration, shortened } from '../../src/text.ts';
+import { decodeText, humanBytes, humanDuration, shellWord, shortened } from '../../src/text.ts';
 
 test.each`
   text               | length | shown
@@ -19,6 +19,16 @@ test.each`
   ${'no bytes'}                                  | ${Buffer.alloc(0)}                             | ${''}
 `('a text in $form is read', ({ bytes, text }) => {
   expect(decodeText(bytes)).toBe(text);
+});
+
+test.each`
+  text       | word
+  ${'a.htm'} | ${'a.htm'}
+  ${'$a *'}  | ${"'$a *'"}
+  ${"it's"}  | ${"'it'\\''s'"}
+  ${''}      | ${"''"}
+`('a command that is to be pasted has $text as $word', ({ text, word }) => {
+  expect(shellWord(text)).toBe(word);
 });
 
 test('bytes are shown in decimal units with two or three digits', () => {
