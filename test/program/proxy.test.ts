@@ -108,7 +108,7 @@ test('a batch stops at a proxy that is no URL', async ({ filings }) => {
   const { exitCode, stderr } = await filings(args, HTTPS, { HTTPS_PROXY: 'socks5://127.0.0.1:1' });
   expect([exitCode, stderr]).toEqual([
     2,
-    expect.stringMatching(/HTTPS_PROXY: not a URL of a proxy; 2 files not started$/m),
+    expect.stringMatching(/HTTPS_PROXY: invalid proxy URL; 2 files not started$/m),
   ]);
 });
 

@@ -179,7 +179,7 @@ test.each(['exhibits', ACCESSION, 'filings list'])(
   },
 );
 
-const NOT_ACCEPTED = 'hint: it does not accept the user and password in ';
+const NOT_ACCEPTED = 'hint: check the user and password in ';
 test.each`
   scheme     | status | exit | shown
   ${'https'} | ${407} | ${4} | ${NOT_ACCEPTED}

@@ -94,8 +94,8 @@ test('the entries of a directory are not durable if those above it could not be 
     const failure = new FilingsError('local_io', 'the disk reported an error');
     const opened = new Directory(directory, isNew, Promise.reject(failure));
     await expect(opened.flush()).rejects.toBe(failure);
-    await expect(opened.settle()).rejects.toBe(failure);
-    expect(opened.isSettled).toBe(false);
+    await expect(opened.flushExistingEntries()).rejects.toBe(failure);
+    expect(opened.areExistingEntriesFlushed).toBe(false);
   }
 });
 

@@ -101,6 +101,7 @@ describe('redact', () => {
     ${'http://h/v1/APIKEY-ab?x'}                        | ${'http://h/v1/APIKEY-[redacted]?x'}
     ${'"/v1/apikey-a%20b"'}                             | ${'"/v1/apikey-[redacted]"'}
     ${'http://u:p@h:1/x'}                               | ${'http://[redacted]@h:1/x'}
+    ${'?u=https%3A%2F%2Fu%3Ap%2540s%40h%2Fx'}           | ${'?u=https%3A%2F%2F[redacted]%40h%2Fx'}
     ${'http://h/x@y'}                                   | ${'http://h/x@y'}
   `('redacts a secret of any length where a URL has one: $text', ({ text, shown }) => {
     expect(new Secrets().redact(text)).toBe(shown);
