@@ -64,8 +64,8 @@ type Range = readonly [from: number, to: number];
 
 /**
  * Finds secrets in foreign text. A secret of at least {@link MIN_LENGTH} characters is found anywhere: as it is,
- * percent-encoded any number of times, or in base64. A shorter one is found where this program or the service puts
- * keys.
+ * percent-encoded any number of times, or in base64. Shorter secrets are not searched for. Instead,
+ * `redact` replaces whatever stands where this program or the service puts keys, even if it is no secret of this run.
  */
 export class Secrets {
   /** The forms of each secret. A secret that is too short to be searched for has an empty list. */
@@ -99,8 +99,8 @@ export class Secrets {
   }
 
   /**
-   * Returns whether a text contains a secret of this run. As in `redact`, a short secret is looked for only where a key is
-   * expected.
+   * Returns whether a text contains a secret of this run. A short secret is looked for only where a key is expected. Unlike
+   * `redact`, this compares what stands there with the secrets.
    */
   holds(text: string): boolean {
     if (this.#find(text).length > 0) return true;
@@ -112,7 +112,7 @@ export class Secrets {
       .some((match) => secrets.some((secret) => isSecret(match, canonicalize(secret).text)));
   }
 
-  /** Redacts the secrets in foreign text. */
+  /** Redacts the secrets in foreign text, and whatever stands where a key or a token is expected. */
   redact(text: string): string {
     const bytes = Buffer.from(text);
     let [result, end] = ['', 0];
@@ -153,11 +153,13 @@ export class Secrets {
   /** Returns the pattern for whatever stands where a key or a token is expected. */
   #getPositionPattern(): RegExp {
     if (this.#positionPattern) return this.#positionPattern;
+    // A field name has no other characters that are special in a pattern (RFC 9110, section 5.6.2).
     const names = [...this.#secretNames].map((name) => name.replace(/[$*+.^|]/g, '\\$&')).join('|');
     const scheme = '(?:basic|bearer) ';
     // Matches a header line (`Authorization: Basic KEY`) and JSON (`"apikey": "KEY"`). The quotes of JSON are escaped
     // when the JSON is in a string of other JSON. The value must not begin with a bracket, because an array or an object
-    // is not a key, nor with a scheme: it is optional before the value, so it could be taken for the value itself.
+    // is not a key. Nor may it begin with a scheme: the scheme before the value is optional, so without this check `Basic`
+    // would be redacted as the value.
     const quote = `(?:\\\\{0,3}["'])?`;
     const afterName = `(?<=(?<![\\w-])(?:${names})${quote} ?[:=] ?${quote}(?:${scheme})?)`;
     this.#positionPattern = new RegExp(`${KEY_IN_URL}|${afterName}(?!${scheme}|[[{])(?:\\\\.|[^\\s"<>\\\\])+`, 'gi');

@@ -7,8 +7,8 @@ import type { AccessionNumber } from '../service/accession.ts';
 export interface SelectedFiling {
   readonly accession: AccessionNumber;
   /** Number of selected files. */
-  files: number;
-  /** Number of selected files that have not been downloaded or found on disk yet. */
+  readonly files: number;
+  /** Number of selected files that have not been downloaded or found on disk yet. The batch counts it down. */
   missing: number;
 }
 
@@ -35,9 +35,9 @@ export type Item =
   | (NamedFile & { readonly kind: 'duplicate' })
   /** The name is unsafe, or its path is already used by another name of the run. */
   | (NamedFile & { readonly kind: 'refused'; readonly error: FilingsError })
-  /** None of the `files` files of the filing is selected. */
+  /** No file of the filing matches the selection. `files` is the number of listed files. */
   | { readonly kind: 'unmatched'; readonly accession: AccessionNumber; readonly files: number }
   /** The listing failed. */
   | { readonly kind: 'unlisted'; readonly accession: AccessionNumber; readonly error: FilingsError }
-  /** A line of the input is invalid. */
+  /** Line `number` of the input is invalid, or an argument, which has no number, selects no files. */
   | { readonly kind: 'invalid'; readonly number: number | undefined; readonly error: FilingsError };

@@ -65,7 +65,10 @@ export class Selection {
     return line.kind === 'entry' && line.file === undefined && this.#options.nameFilter !== undefined;
   }
 
-  /** Counts the lines, and drops those of filings that are done or that an earlier line names. */
+  /**
+   * Counts the lines for the tally. Of the lines that need a listing, drops those whose filing is done or was named
+   * before.
+   */
   async *#countLines(input: AsyncIterable<readonly Line[]>): AsyncGenerator<readonly Line[]> {
     for await (const lines of input) {
       yield lines.filter((line) => {

@@ -41,7 +41,7 @@ export function hasPartSuffix(name: string): boolean {
   return /\.filings-(?:part|resume)$/i.test(name);
 }
 
-/** Returns NAME. A name that `-o` chose may be too long, so a digest stands in for it. */
+/** Returns what stands for NAME in the patterns above: the name, or a digest if it is too long, as one of `-o` may be. */
 function stem(finalName: string): string {
   return Buffer.byteLength(finalName) <= MAX_FINAL_NAME_BYTES ? finalName : hash('sha256', finalName).slice(0, 32);
 }

@@ -116,8 +116,8 @@ export async function* readLines(
 }
 
 /**
- * Yields chunks of whole lines, each without its last line feed. A line that is longer than `maxBytes` is cut to
- * `maxBytes + 1` bytes, so that the caller can see that it is too long.
+ * Yields chunks of whole lines, each without its last line feed. Of a line that continues in the next chunk, at most
+ * `maxBytes + 1` bytes are kept. So a line that is too long may arrive shortened, but the caller still sees that it is.
  */
 export async function* readWholeLines(stream: AsyncIterable<Buffer>, maxBytes: number) {
   let rest: Buffer[] = [];
@@ -179,8 +179,8 @@ function parseText(line: string, number: number): Line {
 
 function parseRecord(line: string, number: number): Line | 'ignored' {
   const { v, accession_no: accession, file_name: file, result } = parseObject(line);
-  // `verify --json` also prints records that must not be downloaded: its summary, and files that no SHA256SUMS lists,
-  // which may be the user's own.
+  // `v` marks a record of this program. Reports and `verify --json` also have records that must not be downloaded: a
+  // summary, and files that no SHA256SUMS lists, which may be the user's own.
   if (v !== undefined && (accession === undefined || result === 'unlisted')) return 'ignored';
   if (typeof accession !== 'string') throw invalidLineError('accession_no is not a string');
   if (file !== undefined && file !== null && typeof file !== 'string')

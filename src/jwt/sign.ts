@@ -78,7 +78,7 @@ function buildPayload({ sub, name, issuedAt, notBefore = issuedAt, lifetime, cla
   );
   for (const [claim, json] of claims) {
     if (members.has(claim)) {
-      const hint = 'use --sub, --name, --not-before and --lifetime for those claims; iat is set automatically';
+      const hint = 'set each claim once; for sub, name, nbf and exp use --sub, --name, --not-before and --lifetime';
       throw new FilingsError('usage', 'set twice', { subject: { name: `claim ${claim}` }, hint });
     }
     members.set(claim, json);

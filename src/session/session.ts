@@ -37,7 +37,10 @@ interface SessionOptions {
   readonly resolved?: ResolvedSettings;
 }
 
-/** Also starts the deadline if the config file sets one. Throws `usage`, `config`, `auth` or `local_io`. */
+/**
+ * Resolving the settings starts a deadline that the config file sets. One from a flag or the environment has started
+ * already. Throws `usage`, `config`, `auth` or `local_io`.
+ */
 export async function openSession(
   flags: Flags,
   world: World,

@@ -37,16 +37,16 @@ export interface Sink {
 
 /** Is told what happens to one transfer, for the progress display and the limits of the run. */
 export interface Watcher {
-  /** An attempt begins at byte `offset` of a file of `bytes` bytes, if its length is known. */
-  onAttempt(bytes: number | undefined, offset: number): void;
-  /** A returned promise delays the transfer. */
+  /** An attempt begins at byte `offset`. `totalBytes` is the length of the file, if it is known. */
+  onAttempt(totalBytes: number | undefined, offset: number): void;
+  /** `newBytes` more bytes have arrived. A returned promise delays the transfer. */
   onReceived(newBytes: number): void | Promise<void>;
   onRetry(event: RetryEvent): void;
   /**
    * All bytes have arrived and are checked. From now on, the file needs only the disk. A returned promise delays the
    * commit.
    */
-  onComplete?(bytes: number, sha256: string | undefined): void | Promise<void>;
+  onComplete?(totalBytes: number, sha256: string | undefined): void | Promise<void>;
 }
 
 /** One file to fetch. */

@@ -11,6 +11,7 @@ export interface RemoteFile {
 
 /** How one file ended. */
 export interface Outcome {
+  /** `planned`: in a dry run. `unfinished`: cancelled because the run stopped, or not started because of a limit. */
   readonly result: 'downloaded' | 'resumed' | 'skipped' | 'planned' | 'failed' | 'unfinished';
   /** The path as the user would write it, or null for a stream. */
   readonly path: string | null;
@@ -20,7 +21,10 @@ export interface Outcome {
   readonly resumedBytes: number;
   readonly sha256?: string | undefined;
   readonly etag?: string | undefined;
-  /** False if the body ended with the connection, and neither a header nor a range gave the length. */
+  /**
+   * False if the body ended with the connection, and neither a header nor a range gave the length. Also false after a
+   * failure and without a request, unless the file was skipped.
+   */
   readonly verifiedLength: boolean;
   /** The number of requests. */
   readonly attempts: number;

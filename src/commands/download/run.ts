@@ -94,24 +94,24 @@ function isClosedPipe(error: unknown): boolean {
 }
 
 /**
- * Runs the batch, closes its outputs and writes the failed list. Returns the error of the run. Throws defects, and a
- * failure to write if there is no earlier error.
+ * Runs the batch, closes its outputs and writes the failed list. Returns the error of the run. Throws only
+ * bugs, and a failure to write an output if the run had no error.
  */
 async function downloadAll(run: Run): Promise<FilingsError | undefined> {
   const { args, session, recorder, world } = run;
-  const { failed, dryRun } = args.options;
+  const { failed: failedPath, dryRun } = args.options;
   const error = await runBatch(run).catch(async (failure) => {
     await recorder.close().catch(() => {});
     throw failure;
   });
   try {
     await recorder.close();
-    if (failed === undefined || dryRun) return error;
+    if (failedPath === undefined || dryRun) return error;
     // The list is written only now, because this run may be reading the old list through a pipe.
-    await replaceFile(resolve(world.cwd, failed), recorder.failedList, world, { mode: 0o666 });
+    await replaceFile(resolve(world.cwd, failedPath), recorder.failedList, world, { mode: 0o666 });
     // Suggests a retry only if the list has something to retry. An invalid line of the input is in it as a comment,
     // which begins with `#`.
-    return error && /^[^#\n]/m.test(recorder.failedList) ? withRetryHint(error, failed, args) : error;
+    return error && /^[^#\n]/m.test(recorder.failedList) ? withRetryHint(error, failedPath, args) : error;
   } catch (failure) {
     // This failure must not hide the earlier error. If the codes are equal, the cause is probably the same full disk.
     if (error === undefined || !(failure instanceof FilingsError)) throw failure;
@@ -120,11 +120,17 @@ async function downloadAll(run: Run): Promise<FilingsError | undefined> {
   }
 }
 
-function withRetryHint(error: FilingsError, failed: string, { fileNames, layout, output }: DownloadArgs): FilingsError {
+function withRetryHint(
+  error: FilingsError,
+  failedPath: string,
+  { fileNames, layout, output }: DownloadArgs,
+): FilingsError {
   if (output !== undefined) return error;
+  // The default layout is {file_name} with FILE arguments, but {accession_no}/{file_name} with --input.
   const layoutOption = fileNames.length > 0 ? ` --layout ${shellWord(layout.template)}` : '';
   const source = fileNames.length > 0 ? 'ACCESSION and FILE' : 'ACCESSION or --input';
-  const retry = `to retry the failed files, replace ${source} with -i ${shellWord(failed)}${layoutOption}, and choose another file for --failed`;
+  const retry = `to retry the failed files, replace ${source} with -i ${shellWord(failedPath)}${layoutOption}, and choose another file for --failed`;
+  // The hint of an error that stopped the run names a cause that must be removed first.
   return error.with({ hint: error.stopsRun && error.hint !== undefined ? `${error.hint}; ${retry}` : retry });
 }
 
@@ -214,6 +220,7 @@ function showBatchProgress({ tally }: Batch, { progress, counts }: FileDeps): vo
 function decideRunError(end: BatchEnd, { args, recorder, fileDeps }: Run): FilingsError | undefined {
   const { counts } = fileDeps;
   if (args.options.dryRun && isClosedPipe(end.stoppedBy)) return undefined;
+  // `isTimeUp` is true of a signal and of the deadline.
   if (recorder.singleError && end.stoppedBy?.isTimeUp !== true) return recorder.singleError;
   const { downloaded, resumed, failed } = counts.byResult;
   const error = batchError({ ...end, ended: counts.ended, failed, permanent: counts.permanent });
