@@ -27,7 +27,7 @@ test('a pipe gets small chunks whole, and the memory that other code of the proc
   });
   const place = await workplace();
   const script = `set -o pipefail; exec $FILINGS download ${ACCESSION} a -o - | cat`;
-  const env = { ...serviceAt(server.url), NODE_OPTIONS: `--require ${POOLED_MEMORY}` };
+  const env = { ...serviceAt(server.url), NODE_OPTIONS: `--require "${POOLED_MEMORY}"` };
   const { exitCode, stdout, stderr } = await place.shell(script, env);
   expect([exitCode, stdout.equals(FILE)], stderr).toEqual([0, true]);
 });

@@ -81,7 +81,7 @@ test.for(['EOPNOTSUPP', 'EMLINK'])('renames a complete part if link fails with %
 
 test('does not replace a file that appears just before link fails', async ({ place }) => {
   const hook = await place.write('../hook.cjs', LINK_LOSES);
-  const { exitCode, stderr } = await place.filings(GET, { ...env, NODE_OPTIONS: `--require ${hook}` });
+  const { exitCode, stderr } = await place.filings(GET, { ...env, NODE_OPTIONS: `--require "${hook}"` });
   expect([exitCode, await place.names(), `${await place.read(NAME)}`], stderr).toEqual([8, [NAME], 'another']);
 });
 

@@ -19,7 +19,7 @@ test.for([
   const archive = await startArchive({});
   await place.write('in', Array.from({ length: LINES }, (_, at) => line(at)).join(''));
   const hook = await place.write('peak.mjs', PRINTS_PEAK_MEMORY);
-  const env = { ...archive.env, NODE_OPTIONS: `--import ${hook}` };
+  const env = { ...archive.env, NODE_OPTIONS: `--import "${hook}"` };
   const { exitCode, stderr } = await place.filings(['download', '-i', 'in', '-q', '-n'], env, PATIENCE);
   expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: expect.stringMatching(/^peak \d+\n$/) });
   const peak = Number(stderr.split(' ')[1]) * 1024;
