@@ -16,6 +16,9 @@ export function compileNameFilter(include: readonly string[], exclude: readonly 
   return (name) => isIncluded(name) && !excluded.some((matches) => matches(name));
 }
 
+/** The hint if the words after an option with a pattern look like file names. */
+export const QUOTE_PATTERN = "quote the pattern, or the shell expands it: --include 'ex*'";
+
 /** Tests one character. `*` stands for any number of characters. */
 type Matcher = '*' | ((character: string) => boolean);
 

@@ -77,6 +77,6 @@ export const first =
     request.index > 0 ? then(socket, request) : sendAndEnd(socket, bytes, ending);
 
 /** The response to a range that starts at the end of the file. */
-export function nothingLeft(body: Buffer, etag: string): string {
+function nothingLeft(body: Buffer, etag: string): string {
   return head(416, { 'Content-Length': 0, 'Content-Range': `bytes */${body.length}`, ETag: etag });
 }

@@ -6,7 +6,7 @@ import { NameCheck } from '../../batch/name-check.ts';
 import { isDirectoryEntryName } from '../../disk/file-name.ts';
 import { hasPartSuffix } from '../../disk/part-name.ts';
 import { FilingsError } from '../../errors.ts';
-import { compileNameFilter } from '../../input/glob.ts';
+import { compileNameFilter, QUOTE_PATTERN } from '../../input/glob.ts';
 import { isNullDevice, pathModule, resolveTypedPath, withSlashes } from '../../paths.ts';
 import { type AccessionNumber, asAccession, parseAccession } from '../../service/accession.ts';
 import type { Values } from '../../spec/option.ts';
@@ -101,9 +101,7 @@ function requireFiles({ accessions: [accession], fileNames, nameFilter, options 
     throw usage('download: ACCESSION is missing', 'name a filing and its files, or use --input FILE; see --help');
   }
   if (fileNames.length > 0 && nameFilter) {
-    const hint = options.all
-      ? 'omit --all or the file names'
-      : "quote the pattern, or the shell expands it: --include 'ex*'";
+    const hint = options.all ? 'omit --all or the file names' : QUOTE_PATTERN;
     throw usage('FILE cannot be used with --all, --include or --exclude', hint);
   }
   if (fileNames.length > 0 || nameFilter) return;
