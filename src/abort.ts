@@ -1,14 +1,19 @@
-// Ends waits and work when an abort signal fires. A signal can live as long as the run, so each of these functions
-// removes its listener when it is done.
+// Ends waits and work when an AbortSignal fires. A signal can live as long as the run, so each of these functions
+// removes its listener when it is done, or returns a function that does.
 import { setMaxListeners } from 'node:events';
 import { setImmediate, setTimeout } from 'node:timers/promises';
 
 /** The longest delay that setTimeout accepts, in milliseconds. */
 export const MAX_TIMER_MS = 2 ** 31 - 1;
-/** How long synchronous work may block the event loop before it must yield, in milliseconds. */
+/**
+ * How long synchronous work may block the event loop, in milliseconds. After that, it must await `setImmediate` or
+ * `yieldToEventLoop`.
+ */
 export const MAX_SLICE_MS = 10;
 
-/** Calls `act` when the signal aborts, or immediately if it already has. Returns an unsubscribe function. */
+/**
+ * Calls `act` when the signal aborts, or immediately if it already has. Returns a function that removes the listener.
+ */
 export function onAbort(signal: AbortSignal, act: (reason: unknown) => void): () => void {
   const listener = () => act(signal.reason);
   if (signal.aborted) listener();
@@ -18,7 +23,7 @@ export function onAbort(signal: AbortSignal, act: (reason: unknown) => void): ()
 
 /**
  * Use this instead of `new AbortController()`. Each job adds listeners, and Node prints a warning when a signal has
- * more than ten.
+ * more than ten of them. The 0 below removes that limit.
  */
 export function createAbortController(): AbortController {
   const controller = new AbortController();
@@ -26,7 +31,10 @@ export function createAbortController(): AbortController {
   return controller;
 }
 
-/** Returns a controller that also aborts when `parent` does, until `detach` is called. */
+/**
+ * Returns a signal that aborts when `parent` does, with the same reason, or when `abort` is called, which does not
+ * abort `parent`. Call `detach` at the end: `parent` often lives longer, and would keep the listener.
+ */
 export function createChildController(parent: AbortSignal) {
   const controller = createAbortController();
   const abort = (reason: unknown) => controller.abort(reason);
@@ -36,28 +44,32 @@ export function createChildController(parent: AbortSignal) {
 /** Waits for `ms` milliseconds. Throws the signal's reason as soon as it aborts. */
 export type Sleep = (ms: number, signal: AbortSignal) => Promise<void>;
 
-/** Sleeps by the real clock. All other code gets its `Sleep` from the World, where tests replace it. */
+/** Sleeps by the real clock. All other code calls the `sleep` of its `World` (world.ts), which tests replace. */
 export async function sleep(ms: number, signal: AbortSignal): Promise<void> {
   // A wait that is too long for one timer is split into several.
   for (let left = ms; left > 0; left -= MAX_TIMER_MS) {
-    // Its AbortError is ignored, because the signal's reason is thrown instead.
+    // On abort, `setTimeout` rejects with an AbortError. It is ignored: the next line throws the signal's reason.
     await setTimeout(Math.min(left, MAX_TIMER_MS), undefined, { signal }).catch(() => {});
     signal.throwIfAborted();
   }
   signal.throwIfAborted();
 }
 
-/** How long the final output may take after a signal or the deadline, in milliseconds. */
+/** How long the final output may take after SIGINT or the like, or after --deadline has passed, in milliseconds. */
 export const FINAL_OUTPUT_GRACE_MS = 1000;
 
-/** Calls `work` with a signal that aborts after `ms` milliseconds. Returns the result of `work`. */
+/**
+ * Calls `work` with a signal that aborts after `ms` milliseconds. `work` must end when it does. Returns the result of
+ * `work`, or throws what it throws, which after an abort is usually an AbortError. `sleep` is the one of the `World`.
+ */
 export function withTimeLimit<T>(ms: number, sleep: Sleep, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
-  const [limit, ended] = [createAbortController(), createAbortController()];
-  sleep(ms, ended.signal).then(
+  const [limit, timer] = [createAbortController(), createAbortController()];
+  sleep(ms, timer.signal).then(
     () => limit.abort(),
+    // `work` has ended in time, so the timer was stopped.
     () => {},
   );
-  return work(limit.signal).finally(() => ended.abort());
+  return work(limit.signal).finally(() => timer.abort());
 }
 
 /** Lets signals, timers and sockets have their turn during long work. Throws the signal's reason if it has aborted. */

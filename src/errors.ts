@@ -3,7 +3,7 @@
 // when the message is printed.
 import { markForRedaction, removeMarks } from './secrets.ts';
 
-/** `interrupted` adds the number of the signal to 128. */
+/** Exit statuses, the codes that have them, and what they mean. `interrupted` adds the number of the signal to 128. */
 const EXITS = [
   [1, ['internal'], 'a defect in the program'],
   [2, ['usage', 'config'], 'the command line or the configuration is wrong'],
@@ -67,7 +67,7 @@ export interface Subject {
 /** The parts from which `messageOf` makes the message of an error. */
 export interface MessageParts {
   readonly subject?: Subject | undefined;
-  /** What went wrong, in the program's own words. Any text from elsewhere in it is marked with `foreign`. */
+  /** What went wrong, in the program's own words. Any text from elsewhere in it is marked (`markForRedaction`). */
   readonly reason: string;
   /** What the service, a proxy or the system said about the error, unchanged. */
   readonly quote?: string | undefined;
@@ -80,12 +80,12 @@ export interface MessageParts {
 }
 
 export interface FilingsErrorDetails extends Omit<MessageParts, 'reason'> {
-  /** What to do next, in one sentence. Any text from elsewhere in it is marked with `foreign`. */
+  /** What to do next, in one sentence. Any text from elsewhere in it is marked (`markForRedaction`). */
   readonly hint?: string | undefined;
   readonly problem?: Problem | undefined;
   /** The earliest time for a retry, in milliseconds since the epoch. */
   readonly retryAt?: number | undefined;
-  /** The same time as `retryAt`, in milliseconds of the monotonic clock. */
+  /** The same time in milliseconds of the monotonic clock. Waits use this one, because nobody can set that clock. */
   readonly retryDue?: number | undefined;
   /** The signal's number, for `interrupted`. */
   readonly signal?: number | undefined;
@@ -94,12 +94,13 @@ export interface FilingsErrorDetails extends Omit<MessageParts, 'reason'> {
   /** False if no connection could be made. */
   readonly connected?: boolean;
   /**
-   * A special case of `code`. After `unresolved-name` there is only one retry. After `unproved-end` all bytes may have
-   * arrived, but the response has no length that proves it. A hash or a known total still can.
+   * A special case of `code`. `unresolved-name`: no address was found for the host, which is retried only once.
+   * `unproved-end`: all bytes may have arrived, but the response has no length that proves it. A hash or a known total
+   * still can.
    */
   readonly subcode?: 'unresolved-name' | 'unproved-end' | undefined;
   readonly cause?: unknown;
-  /** Whether every other file of a batch would fail in the same way. True by default for the code `config`. */
+  /** Whether the error ends a batch, mostly because all other files would fail, too. True by default for `config`. */
   readonly stopsRun?: boolean;
   /** Whether a signal or the deadline has ended the run, so that little time is left to print the error. */
   readonly isTimeUp?: boolean;
@@ -142,11 +143,13 @@ export class FilingsError extends Error implements MessageParts {
   readonly reason: string;
 
   constructor(code: ErrorCode, reason: string, details: FilingsErrorDetails = {}) {
+    // Without a message, because the getter below makes it from the parts.
     super(undefined, { cause: details.cause });
     this.code = code;
     this.reason = reason;
     Object.assign(
       this,
+      // The defaults. Every error has these properties, even if there is no hint.
       { hint: undefined, retryable: false, connected: true, stopsRun: code === 'config', isTimeUp: false },
       details,
     );
@@ -158,6 +161,7 @@ export class FilingsError extends Error implements MessageParts {
   }
 
   get exitStatus(): number {
+    // `find` always succeeds, because an ErrorCode is one of those in EXITS. The compiler does not know that.
     const [status] = EXITS.find(([, codes]) => (codes as readonly ErrorCode[]).includes(this.code)) ?? EXITS[0];
     return status + (this.signal ?? 0);
   }
@@ -166,8 +170,9 @@ export class FilingsError extends Error implements MessageParts {
   with(changes: FilingsErrorDetails & { readonly code?: ErrorCode }): FilingsError {
     const { code = this.code, subject } = changes;
     return new FilingsError(code, this.reason, {
+      // `this` also has the old code, which would overwrite the first argument. `changes` follows with any new one.
       ...this,
-      // The spread does not copy it, because it is not enumerable.
+      // The spread does not copy the cause, because it is not enumerable.
       cause: this.cause,
       ...changes,
       subject: { ...this.subject, ...subject },
@@ -175,6 +180,7 @@ export class FilingsError extends Error implements MessageParts {
   }
 }
 
+/** Makes an error about a file or a listing of the service. */
 export function errorAbout(
   resource: Resource,
   code: ErrorCode,

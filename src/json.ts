@@ -1,5 +1,5 @@
-// Checks JSON more strictly than JSON.parse, which accepts duplicate members and any depth. Says what is
-// wrong, and where.
+// Checks JSON more strictly than JSON.parse, which accepts duplicate members and any depth. Says what is wrong, and
+// where.
 
 export type JsonObject = Readonly<Record<string, unknown>>;
 
@@ -16,8 +16,8 @@ export const MAX_DEPTH = 100;
 
 /**
  * In this order: a valid string; a bracket, comma or colon; a run of other characters, such as a number or `true`; a
- * quote, which begins an invalid string; the end of the text, as an empty match. A run may be anything, so it is a
- * valid value only if {@link SCALAR} matches it.
+ * quote, which begins an invalid string; the end of the text, as an empty match. White space matches none of these, so
+ * `matchAll` skips it. A run may be anything, so it is a valid value only if {@link SCALAR} matches it.
  */
 const TOKEN =
   /"[ !#-[\]-\uffff]*(?:\\(?:["\\/bfnrt]|u[\da-fA-F]{4})[ !#-[\]-\uffff]*)*"|[{}[\],:]|[^ \t\n\r"{}[\],:]+|"|$/g;
@@ -38,6 +38,7 @@ export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
+/** For a value that was parsed without `findJsonFault`. Its own recursion ends at MAX_DEPTH, so it is safe. */
 export function exceedsDepth(value: unknown, levels = MAX_DEPTH): boolean {
   if (typeof value !== 'object' || value === null) return false;
   return levels === 0 || Object.values(value).some((member) => exceedsDepth(member, levels - 1));
@@ -88,5 +89,6 @@ export function findJsonFault(text: string): JsonFault | undefined {
       else return fault('syntax');
     } else return fault('syntax');
   }
+  // Never reached: the last token is the end of the text, for which the loop always returns. The compiler needs it.
   return undefined;
 }

@@ -1,5 +1,5 @@
-// Runs the program: takes a world, whose `argv` is the command line, and returns an exit status. Every error is caught
-// and reported here.
+// Runs the program in a `World`, which is everything that it takes from outside: the command line (`argv`),
+// environment, streams and clocks. Returns an exit status. Every error is caught and reported here.
 import { COMMANDS } from './cli/catalogue.ts';
 import { readCommandLine } from './cli/program.ts';
 import { FilingsError } from './errors.ts';
@@ -14,7 +14,7 @@ import { systemWorld, type World } from './world.ts';
 interface ProgramRun {
   /** The exit status. Never rejects. */
   readonly done: Promise<number>;
-  /** Reports an uncaught exception or redirectError. Returns the exit status. */
+  /** Reports an uncaught exception or an unhandled rejection, which `bin` catches. Returns the exit status. */
   readonly reportCrash: (error: unknown) => Promise<number>;
 }
 
@@ -30,29 +30,32 @@ export function main(world: World): Promise<number> {
 
 function runIn(world: World): ProgramRun {
   // The parser would reject the arguments of `__complete`, because they are a command line that is still being typed.
-  const [word, ...words] = world.argv;
-  const isCompletion = word === '__complete';
+  const [firstWord, ...words] = world.argv;
+  const isCompletion = firstWord === '__complete';
   const { action, error, flags } = readCommandLine(isCompletion ? [] : world.argv, {
     columns: terminalColumns(world.stdout, world.env),
     home: homeDirectory(world.env, world.platform),
   });
   const work = async () => {
     try {
+      // Secrets are registered first, so that no later error or log shows one.
       registerEnvironmentSecrets(world);
       if (isCompletion)
         return await (await import('./commands/completion/complete.ts')).complete(words, COMMANDS, world);
       registerSecretSettings(flags, world);
+      // Then `error` says what is wrong with the command line.
       if (action === undefined) throw error;
       return await execute(action, flags, world);
     } catch (thrown) {
-      // A reader such as `head` closes stdout when it has seen enough, so this is not a failure. `download -o -`
-      // writes through byte-writer.ts, which throws `interrupted` instead.
+      // A reader such as `head` closes stdout when it has seen enough, so this is not a failure. For `download -o -` it
+      // is one (status 141): that command writes through byte-writer.ts, which throws `interrupted` instead.
       return isBrokenPipe(thrown) ? 0 : reportError(thrown, flags, world);
     }
   };
   return { done: work(), reportCrash: (thrown) => reportError(thrown, flags, world) };
 }
 
+/** Carries out what the command line asks for. Returns the exit status. Throws what the command throws. */
 async function execute(action: Action, flags: Flags, world: World): Promise<number> {
   switch (action.kind) {
     case 'version':
@@ -62,14 +65,19 @@ async function execute(action: Action, flags: Flags, world: World): Promise<numb
       return showHelp(action, flags, world);
     case 'run': {
       const { run } = await action.load();
+      // Node would end the program if a stream had an error and no listener for it.
       guardStream(world.stdout);
       guardStream(world.stderr);
+      // `limited` is the same world, except that its `interrupt` also aborts at --deadline.
       return withinDeadline(flags, world, (limited) => run(action.invocation, limited));
     }
   }
 }
 
-/** If a command is missing, prints the help to stderr, or throws `usage` with `--error-format json`. */
+/**
+ * Prints the help that the user asked for to stdout and returns 0. If the help is shown because the command line lacks
+ * a command (`filings token`), prints it to stderr and returns 2, or throws `usage` with `--error-format json`.
+ */
 async function showHelp(
   { command, isCommandMissing, text }: Extract<Action, { kind: 'help' }>,
   flags: Flags,

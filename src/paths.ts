@@ -6,6 +6,7 @@ import type { World } from './world.ts';
 
 const NULL_DEVICE = '\\\\.\\NUL';
 
+/** Returns the functions of node:path for a platform: `path.win32` or `path.posix`. */
 export function pathModule(platform: string): typeof posix {
   return platform === 'win32' ? win32 : posix;
 }
@@ -15,19 +16,20 @@ export function splitPath(path: string, platform: string): readonly string[] {
   return withSlashes(path, platform).split('/');
 }
 
-/** Reports and the findings of `verify` have slashes on every platform. */
+/** Replaces the backslashes of Windows by slashes. Reports and findings of `verify` have slashes on every platform. */
 export function withSlashes(path: string, platform: string): string {
   return platform === 'win32' ? path.replaceAll('\\', '/') : path;
 }
 
-/** Replaces slashes, which layouts have on every platform, by the platform's separators. */
+/** The opposite of `withSlashes`. For paths from `--layout`, which have slashes on every platform. */
 export function nativePath(path: string, platform: string): string {
   return platform === 'win32' ? path.replaceAll('/', '\\') : path;
 }
 
 /**
- * Makes a path that the user typed absolute. On Windows, `nul` in any spelling is the null device. Without `env`, a `~`
- * is refused: options of the command line have it replaced already when they are parsed.
+ * Makes a path that the user typed absolute. On Windows, `nul` in any spelling is the null device. `env` is only needed
+ * to replace a `~` by the home directory. It can be omitted for an option of the command line, because the parser has
+ * already done that. Throws `usage` if there is a `~` and the home directory is unknown.
  */
 export function resolveTypedPath(
   path: string,
@@ -37,15 +39,15 @@ export function resolveTypedPath(
   return pathModule(platform).resolve(cwd, expandHome(path, homeDirectory(env, platform)));
 }
 
-/** Expects an absolute path. */
+/** Expects the result of `resolveTypedPath`. */
 export function isNullDevice(path: string): boolean {
   return path === '/dev/null' || path === NULL_DEVICE;
 }
 
 /**
- * Replaces `~` at the start of a path by the home directory. Shells do so only at the start of a word, so neither
- * in `--directory=~/x` nor in a config file. Throws `usage` if there is no home directory, because otherwise a
- * directory named `~` would be created.
+ * Replaces `~` or `~/` at the start of a path by the home directory `home`. Shells do so only at the start of a word,
+ * so neither in `--directory=~/x` nor in a config file. `~name` stays as it is. Throws `usage` if there is no home
+ * directory, because otherwise a directory named `~` would be created.
  */
 export function expandHome(path: string, home: string | undefined): string {
   if (!/^~(?:\/|$)/.test(path)) return path;
@@ -54,6 +56,7 @@ export function expandHome(path: string, home: string | undefined): string {
   throw new FilingsError('usage', 'the home directory is unknown', { subject: { path }, hint });
 }
 
+/** Returns undefined if the variable is unset or empty. */
 export function homeDirectory(env: World['env'], platform: string): string | undefined {
   return (platform === 'win32' ? env.USERPROFILE : env.HOME) || undefined;
 }

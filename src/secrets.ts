@@ -31,8 +31,10 @@ const URL_END = '\\0-\\x20"<>';
 /**
  * Matches what is in one of three places of a URL: the query parameter `apikey`, after `/APIKEY-` in the path
  * (service.md, section 5), or user and password before the `@`. Each place has two patterns. The second is for a
- * percent-encoded URL, because a redirect may carry the first URL in a parameter of its own URL. A `;` ends `&amp;` if the
- * URL is in HTML.
+ * percent-encoded URL, because a redirect may carry the first URL in a parameter of its own URL.
+ *
+ * `apikey=` may also follow a `;`, which ends `&amp;` if the URL is in HTML, or a `/`. The service expects no key after
+ * `/apikey=`, but redacting too much is safe.
  */
 const KEY_IN_URL = [
   `(?<=[?&;/]apikey=)[^&#${URL_END}]+`,
@@ -68,7 +70,7 @@ type Range = readonly [from: number, to: number];
  * `redact` replaces whatever stands where this program or the service puts keys, even if it is no secret of this run.
  */
 export class Secrets {
-  /** The forms of each secret. A secret that is too short to be searched for has an empty list. */
+  /** The forms of each secret, by its byte string (see `toByteString`). None if it is too short to be searched for. */
   readonly #needles = new Map<string, readonly Needle[]>();
   /** The names of header fields, parameters and JSON members that hold a key or a token. */
   readonly #secretNames = new Set(['authorization', 'proxy-authorization', 'x-service-key', 'apikey']);
@@ -94,15 +96,16 @@ export class Secrets {
     this.#positionPattern = undefined;
   }
 
+  /** Returns whether a header field, parameter or JSON member of this name holds a key or a token. */
   isSecretName(name: string): boolean {
     return this.#secretNames.has(name.toLowerCase());
   }
 
   /**
-   * Returns whether a text contains a secret of this run. A short secret is looked for only where a key is expected. Unlike
-   * `redact`, this compares what stands there with the secrets.
+   * Returns whether any secret of this run occurs in a text. A short secret is looked for only where a key is expected.
+   * Unlike `redact`, this compares what stands there with the secrets.
    */
-  holds(text: string): boolean {
+  occurIn(text: string): boolean {
     if (this.#find(text).length > 0) return true;
     const secrets = [...this.#needles.keys()];
     // Between `//` and `@` of a URL, the secret follows the user name and a colon.
@@ -117,6 +120,7 @@ export class Secrets {
     const bytes = Buffer.from(text);
     let [result, end] = ['', 0];
     for (const [from, to] of this.#find(text)) {
+      // Ranges that overlap or touch each other become one `[redacted]`. Before the first range, `end` is 0.
       if (end === 0 || from > end) result += bytes.toString('utf8', end, from) + REDACTED;
       end = Math.max(end, to);
     }
@@ -157,9 +161,9 @@ export class Secrets {
     const names = [...this.#secretNames].map((name) => name.replace(/[$*+.^|]/g, '\\$&')).join('|');
     const scheme = '(?:basic|bearer) ';
     // Matches a header line (`Authorization: Basic KEY`) and JSON (`"apikey": "KEY"`). The quotes of JSON are escaped
-    // when the JSON is in a string of other JSON. The value must not begin with a bracket, because an array or an object
-    // is not a key. Nor may it begin with a scheme: the scheme before the value is optional, so without this check `Basic`
-    // would be redacted as the value.
+    // when the JSON is in a string of other JSON. The value must not begin with a bracket, because an array or an
+    // object is not a key. Nor may it begin with a scheme: the scheme before the value is optional, so without this
+    // check `Basic` would be redacted as the value.
     const quote = `(?:\\\\{0,3}["'])?`;
     const afterName = `(?<=(?<![\\w-])(?:${names})${quote} ?[:=] ?${quote}(?:${scheme})?)`;
     this.#positionPattern = new RegExp(`${KEY_IN_URL}|${afterName}(?!${scheme}|[[{])(?:\\\\.|[^\\s"<>\\\\])+`, 'gi');
@@ -178,8 +182,8 @@ function toByteString(text: string | Buffer): string {
 /** Returns the indexes of all occurrences, including overlapping ones. */
 function findAll(text: string, wanted: string): number[] {
   const indexes: number[] = [];
-  // Canonicalizing may shorten a secret to a few characters, or to none if it is all backslashes. Such a string would be
-  // found everywhere.
+  // Canonicalizing may shorten a secret to a few characters, or to none if it is all backslashes. Such a string would
+  // be found everywhere.
   if (wanted.length < MIN_LENGTH / 2) return indexes;
   for (let at = text.indexOf(wanted); at >= 0; at = text.indexOf(wanted, at + 1)) indexes.push(at);
   return indexes;
@@ -212,7 +216,7 @@ function createBase64Needles(bytes: string): Needle[] {
  * - Slashes become `_`, as in base64url.
  * - Letters become lower-case, because a secret in a host name is.
  *
- * `starts` has the index in the original of each character of the result.
+ * `original` is a byte string. `starts` has the index in it of each character of the result.
  */
 function canonicalize(original: string): { readonly text: string; readonly starts: readonly number[] } {
   const starts: number[] = [];
@@ -223,12 +227,13 @@ function canonicalize(original: string): { readonly text: string; readonly start
     for (let at = 0; at < decoded.length; at += 1) starts.push(index + at);
     text += decoded;
   }
+  // None of these replacements changes the length, so the indexes in `starts` stay right.
   return { text: text.toLowerCase().replace(/[ +]/g, '-').replaceAll('/', '_'), starts };
 }
 
 /** The longest string in a copy of foreign JSON, in UTF-16 units. */
 const MAX_STRING = 2000;
-/** The length of all strings in such a copy, in UTF-16 units. */
+/** The longest that all strings in such a copy may be together, in UTF-16 units. */
 const MAX_TOTAL = 20_000;
 /** The most members of an object or elements of an array in such a copy. */
 const MAX_ENTRIES = 25;
@@ -244,7 +249,7 @@ export function redactJson(value: unknown, secrets: Secrets): unknown {
   };
   const copy = (value: unknown): unknown => {
     if (typeof value === 'string') return copyText(value);
-    if (typeof value === 'number') return secrets.holds(`${value}`) ? REDACTED : value;
+    if (typeof value === 'number') return secrets.occurIn(`${value}`) ? REDACTED : value;
     if (typeof value !== 'object' || value === null) return value;
     if (Array.isArray(value)) return value.slice(0, MAX_ENTRIES).map(copy);
     // Unlike an assignment, fromEntries treats `__proto__` as an ordinary member.

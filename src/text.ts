@@ -6,7 +6,11 @@ export function shellWord(text: string): string {
   return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }
 
-/** Returns a shell command that writes the output of `command` to a new file (0600), and fails if the file exists. */
+/**
+ * Returns a shell command that writes the output of `command` to a new file (0600), and fails if the file exists.
+ * Nothing is quoted here: the caller has quoted what needs it in `command`, and `file` is always one of this program's
+ * own names, such as `converted.pem`.
+ */
 export function intoNewFile(command: string, file: string): string {
   return `(umask 077; set -C; ${command} > ${file})`;
 }
@@ -14,7 +18,10 @@ export function intoNewFile(command: string, file: string): string {
 /** Encodings by their byte-order marks. Windows PowerShell writes text files in UTF-16. */
 const UTF_16_MARKS: Readonly<Record<string, string>> = { fffe: 'utf-16le', feff: 'utf-16be' };
 
-/** Decodes UTF-16 if the bytes begin with its byte-order mark, otherwise UTF-8. Drops the mark of either. */
+/**
+ * Decodes UTF-16 if the bytes begin with its byte-order mark, otherwise UTF-8, which is what TextDecoder assumes for an
+ * undefined encoding. Drops the mark of either.
+ */
 export function decodeText(bytes: Buffer): string {
   return new TextDecoder(UTF_16_MARKS[bytes.toString('hex', 0, 2)]).decode(bytes);
 }
@@ -96,7 +103,7 @@ const BYTE_UNITS = ['B', 'kB', 'MB', 'GB', 'TB', 'PB'];
 export function humanBytes(bytes: number): string {
   let size = bytes;
   let unit = 0;
-  // From 999.5 on, a number would round to 1000.
+  // From 999.5 on, a number would be rounded to 1000. A number of bytes is whole and not rounded, so its limit is 1000.
   while (size >= (unit === 0 ? 1000 : 999.5) && unit < BYTE_UNITS.length - 1) {
     size /= 1000;
     unit += 1;

@@ -1,5 +1,5 @@
 // Everything that the program takes from outside: the command line, the environment, streams, clocks and signals. No
-// other file except `bin` uses `process`, so a test can replace each part.
+// other file except `bin` uses `process`, so a test can run the program in a `World` of its own.
 import { createReadStream, fstatSync, readFileSync, type Stats } from 'node:fs';
 import { join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
@@ -43,20 +43,21 @@ export interface World {
   readonly random: () => number;
   /**
    * Aborts on the first SIGINT, SIGTERM, SIGHUP or (on Windows) Ctrl-Break, with a FilingsError `interrupted` as the
-   * reason. In the world of a command it also aborts at the deadline.
+   * reason. A command gets a world from `withinDeadline` (session/deadline.ts), in which it also aborts at --deadline.
    */
   readonly interrupt: AbortSignal;
   /**
-   * Makes `interrupt` also abort after `ms` milliseconds. Only the first call of a run has an effect, and only in the
-   * world that `withinDeadline` makes for a command.
+   * Makes `interrupt` also abort after `ms` milliseconds. Called when the settings are read, because the deadline may
+   * be in the config file. Only the first call of a run has an effect, and only in the world from `withinDeadline`.
    */
   readonly setDeadline: (ms: number | undefined) => void;
+  /** Kills a child process and all processes that it has started. Expects it to be the leader of its own group. */
   readonly killProcessGroup: (leader: number) => void;
-  /** Calls `hide` before Ctrl-Z stops the program, and `show` when it resumes. Returns an unsubscribe function. */
+  /** Calls `hide` before Ctrl-Z stops the program, and `show` when it resumes. Returns a function that ends this. */
   readonly onSuspend: (hide: () => void, show: () => void) => () => void;
   /** All secrets read so far. They are redacted in diagnostics, and never in data. */
   readonly secrets: Secrets;
-  /** The config files that were read, by path. Each is read only once, because it may be a pipe. */
+  /** The config files that were read, by path. Each is read only once, because a pipe would have no bytes left. */
   readonly configFiles: Map<string, Promise<SmallFile>>;
   /** The version of the package. Throws if package.json cannot be read. */
   readonly version: string;
@@ -64,13 +65,22 @@ export interface World {
   readonly root: string;
 }
 
-/** The signals that end a run, with their numbers. SIGBREAK is Ctrl-Break on Windows. */
+/**
+ * The signals that end a run. The exit status is then 128 plus the number of the signal. SIGBREAK is Ctrl-Break on
+ * Windows.
+ */
 const SIGNALS = { SIGHUP: 1, SIGINT: 2, SIGTERM: 15, SIGBREAK: 21 } as const;
 type Signal = keyof typeof SIGNALS;
-/** Signals in quicker succession are treated as one: `timeout` sends its signal to the program and to its group. */
+/**
+ * Signals within this time of the first are treated as one with it: `timeout` sends its signal to the program and then
+ * to the group of the program, so it arrives twice.
+ */
 const MIN_BETWEEN_SIGNALS_MS = 500;
 
-/** Also for Ctrl-C at a prompt in raw mode, which reads it as input, so that there is no signal. */
+/**
+ * Returns the error of a run that a signal ends. The prompt for a secret needs it for Ctrl-C, too: there the terminal
+ * is in raw mode, so Ctrl-C is input and no signal. `isTimeUp` says that little time is left to print the error.
+ */
 export function interruptionError(name: Signal): FilingsError {
   return new FilingsError('interrupted', `interrupted: ${name}`, {
     signal: SIGNALS[name],
@@ -79,12 +89,14 @@ export function interruptionError(name: Signal): FilingsError {
   });
 }
 
-/** Returns a world with some parts replaced. A spread would call all getters, and so open every stream. */
+/**
+ * Returns a world with some parts replaced. Not made by a spread, which would call all getters and open every stream.
+ */
 export function deriveWorld(world: World, parts: Partial<World>): World {
   return Object.create(world, Object.getOwnPropertyDescriptors(parts));
 }
 
-/** Returns the real world, and installs the signal handlers: the first signal aborts, a second one exits. */
+/** Returns the real world, and installs the signal handlers: the first signal aborts `interrupt`, a later one exits. */
 export function systemWorld(root: string): World {
   return {
     argv: process.argv.slice(2),
@@ -97,6 +109,7 @@ export function systemWorld(root: string): World {
     // The streams are getters, because opening one loads modules that `--version` does not need.
     get stdin() {
       // If stdin is a directory, process.stdin is an empty stream. Reading the descriptor fails with EISDIR instead.
+      // The empty path is ignored, because there is a descriptor.
       return fstatSync(0).isDirectory() ? createReadStream('', { fd: 0 }) : process.stdin;
     },
     get stdout() {
@@ -110,6 +123,7 @@ export function systemWorld(root: string): World {
     sleep,
     random: Math.random,
     interrupt: installSignalHandlers(),
+    // `withinDeadline` replaces it.
     setDeadline() {},
     killProcessGroup,
     onSuspend,
@@ -142,7 +156,7 @@ function killProcessGroup(leader: number): void {
   try {
     process.kill(-leader, 'SIGKILL');
   } catch {
-    // All processes of the group have already ended.
+    // Usually all processes of the group have already ended. Otherwise nothing more can be done.
   }
 }
 
@@ -151,6 +165,7 @@ function onSuspend(hide: () => void, show: () => void): () => void {
   if (process.platform === 'win32') return () => {};
   const stop = () => {
     hide();
+    // Because SIGTSTP has a handler, the system does not stop the program.
     process.kill(process.pid, 'SIGSTOP');
   };
   process.on('SIGTSTP', stop).on('SIGCONT', show);
@@ -164,6 +179,7 @@ function installSignalHandlers(): AbortSignal {
     process.on(name, () => {
       firstAt ??= monotonic();
       if (monotonic() - firstAt > MIN_BETWEEN_SIGNALS_MS) process.exit(128 + SIGNALS[name]);
+      // A second call has no effect.
       controller.abort(interruptionError(name));
     });
   }

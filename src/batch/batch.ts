@@ -1,5 +1,6 @@
-// Runs a batch: takes items from the selection, plans each file, carries the plan out, and passes the outcome to the
-// recorder. A failed file does not stop a batch. A batch stops in one of two ways:
+// Runs a batch. The selection yields items: files, and those filings and lines of the input from which no file came.
+// For each file, the batch plans what to do, such as to download it or to skip it, and carries the plan out. The
+// recorder prints and counts the outcome. A failed file does not stop a batch. A batch stops in one of two ways:
 // - It cancels the downloads in progress, after a signal, the deadline, or an error that would fail all other files.
 // - It only starts no more downloads, after a limit is reached or the input cannot be read further.
 import { setImmediate } from 'node:timers/promises';
@@ -13,9 +14,9 @@ import type { Recorder } from './recorder.ts';
 import { Selection, type SelectionOptions } from './selection.ts';
 import { type BatchEnd, StopRule } from './verdict.ts';
 
-// A file uses one of `--jobs` only while it needs the service. When all bytes of a small file have arrived, the next
-// download starts while the small file is flushed. Otherwise the latency of the service and of the flushes would add up.
-// With `--jobs 1` there is no such overlap, so files end in the order of the input.
+// A download uses one of `--jobs` only while it needs the service. When all bytes of a small file have arrived, the
+// next download starts while the small file is flushed. Otherwise the latency of the service and of the flushes would
+// add up. With `--jobs 1` there is no such overlap, so files end in the order of the input.
 /** How many files without a job may be flushed at the same time: for each job after the first, and in total. */
 const MAX_FLUSHING_PER_JOB = 4;
 const MAX_FLUSHING = 64;
@@ -44,7 +45,9 @@ export class Batch {
   #drainReason: FilingsError | undefined;
   /** Number of files and of failed listings that are recorded. */
   #recorded = 0;
-  #onJobFree = () => {};
+  /** Wakes `#start` after a job is free or the batch stops. One callback is enough: `#processAll` awaits each call. */
+  #wakeStart = () => {};
+  /** Ends the wait of `#unlessStopped`, which has only one call at a time, too. */
   #onStop = () => {};
 
   constructor(options: BatchOptions) {
@@ -57,7 +60,7 @@ export class Batch {
     return this.#selection.tally;
   }
 
-  /** Returns why the batch stopped, if it did. Throws only defects. */
+  /** Returns why the batch stopped, if it did, and how many files it left. Throws only if this program has a bug. */
   async run(): Promise<BatchEnd> {
     const { signal, recorder, world } = this.#options;
     const unsubscribe = onAbort(signal, (reason) => this.#cancel(reason));
@@ -68,7 +71,9 @@ export class Batch {
     const stoppedBy: unknown = this.#cancellation.signal.reason ?? this.#drainReason;
     if (stoppedBy === undefined) return { stoppedBy, notStarted: 0 };
     if (!(stoppedBy instanceof FilingsError)) throw stoppedBy;
+    // The number of files that are left is known only if the input has been read to its end.
     await this.#selection.readAhead.waitForEnd(world.sleep);
+    // The listings of `pending` filings have not arrived, so each of these filings adds one.
     const { files, pending, hasInputEnded } = this.tally;
     return { stoppedBy, notStarted: hasInputEnded ? files + pending - this.#recorded : undefined };
   }
@@ -84,6 +89,7 @@ export class Batch {
       });
       if (!next || next.done || this.#isStopped) return;
       for (const item of next.value) {
+        // Thousands of existing files in a row need no wait. Signals and timers must have their turn in between.
         if (world.monotonic() - sliceStart > MAX_SLICE_MS) {
           await setImmediate();
           sliceStart = world.monotonic();
@@ -98,8 +104,8 @@ export class Batch {
   }
 
   /**
-   * Returns the result of `work`, or undefined as soon as the batch stops. It does not use `Promise.race` with one promise
-   * for the whole batch, because that promise would keep the results of all calls in memory.
+   * Returns the result of `work`, or undefined as soon as the batch stops. It does not use `Promise.race` with one
+   * promise for the whole batch, because that promise would keep the results of all calls in memory.
    */
   #unlessStopped<T>(work: Promise<T>): Promise<T | undefined> {
     return new Promise((resolve, reject) => {
@@ -118,8 +124,10 @@ export class Batch {
     const planned = planFile(item, fileDeps);
     const decided = outcomeWithoutWork(planned, fileDeps);
     if (decided) return this.#record(item, decided);
+    // A plan that hashes an existing file is started like a download, because both take time.
     if (planned.plan.kind !== 'skip') return this.#start(planned);
-    // The next file is planned only after this one, because it reuses what is then known about the directory.
+    // This skip still has to flush the directory or remove a part. The next file is planned only after that, because in
+    // a flushed directory its skip needs no work.
     return carryOut(planned, fileDeps, this.#cancellation.signal).then((outcome) => this.#record(item, outcome));
   }
 
@@ -129,23 +137,26 @@ export class Batch {
     return this.#usingJob.size >= jobs || this.#running.size >= maxRunning;
   }
 
-  /** Waits until a job is free and starts the file, without waiting for its end. Does nothing if the batch stops first. */
+  /** Starts a file as soon as a job is free, and does not wait for its end. Does nothing if the batch stops first. */
   async #start(planned: PlannedFile): Promise<void> {
     const { fileDeps } = this.#options;
     while (!this.#isStopped && this.#isFull) {
       await new Promise<void>((resolve) => {
-        this.#onJobFree = resolve;
+        this.#wakeStart = resolve;
       });
     }
+    // A limit stops only downloads. Hashing an existing file sends no request.
     if (planned.plan.kind === 'fetch' && fileDeps.limits.reachedError) this.#drain(fileDeps.limits.reachedError);
+    // The file is not recorded, so it is one of those that were not started.
     if (this.#isStopped) return;
     this.#usingJob.add(planned);
     const releaseJob = () => {
       this.#usingJob.delete(planned);
-      this.#onJobFree();
+      this.#wakeStart();
     };
     const onFetched = (bytes: number) => {
-      // Records the success now and not when the file ends, because files that are requested later may end earlier.
+      // Records a success (no error) now and not when the file ends, because files that are requested later may end
+      // earlier.
       this.#stopRule.record(undefined);
       if (bytes <= MAX_FLUSHING_BYTES) releaseJob();
     };
@@ -162,19 +173,24 @@ export class Batch {
   #record(item: Item, outcome: Outcome | undefined): void {
     const { recorder } = this.#options;
     const error = outcome?.error;
+    // After a limit is reached, a listing fails with the limit's error instead of being requested.
     if (item.kind === 'unlisted' && error?.code === 'limit') this.#drain(error);
     // What was cancelled, or prevented by a limit, fails with the very error that stopped the batch. Such a file is
     // unfinished. Such a listing is not recorded, so its filing is one of those not started.
     const isCancelled = error && error === (this.#cancellation.signal.reason ?? this.#drainReason);
     if (isCancelled && item.kind === 'unlisted') return;
+    // The tally has no file for a duplicate, nor for a filing of which no file is selected.
     if (item.kind !== 'duplicate' && item.kind !== 'unmatched') this.#recorded += 1;
     if (isCancelled) {
+      // The recorder does not print this error, because it is printed at the end as the error of the run.
       recorder.record(item, { ...outcome, result: 'unfinished' }, true);
       return;
     }
     const wasRequested = item.kind === 'unlisted' || (outcome?.attempts ?? 0) > 0;
     // A file that was never requested shows nothing about the service, so it must not reset the counts of the rule.
     const stopError = error && (wasRequested || error.stopsRun) ? this.#stopRule.record(error) : undefined;
+    // The rule may return another error, such as `403 for 20 files in a row`. Then this file's error is printed as
+    // well.
     recorder.record(item, outcome, stopError !== undefined && stopError === error);
     if (stopError) this.#cancel(stopError);
   }
@@ -183,17 +199,18 @@ export class Batch {
   #drain(reason: FilingsError): void {
     this.#drainReason ??= reason;
     this.#onStop();
-    this.#onJobFree();
+    this.#wakeStart();
   }
 
   /** Cancels the downloads in progress and starts no more. A later reason is ignored. */
   #cancel(reason: unknown): void {
     this.#cancellation.abort(reason);
     this.#onStop();
-    this.#onJobFree();
+    this.#wakeStart();
   }
 }
 
+/** Returns undefined for a duplicate and for a filing of which no file is selected, because neither is a failure. */
 function failedOutcome(item: Item): Outcome | undefined {
   return 'error' in item ? outcomeWithoutRequest('failed', null, 0, item.error) : undefined;
 }

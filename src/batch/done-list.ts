@@ -1,7 +1,7 @@
-// The done list (`--done`) is a file with a line for each filing whose selected files are all on disk. A later run skips
-// such a filing without a request, but only if its selection is the same, because another selection may need other files.
-// A line is `ACCESSION<TAB>SELECTION<TAB>TIME<TAB>FILES`, where FILES is the number of files. To list a filing again,
-// users delete its line.
+// The done list (`--done`) is a file with a line for each filing whose selected files are all on disk. A later run
+// skips such a filing without a request, but only if its selection is the same, because another selection may need
+// other files. A line is `ACCESSION<TAB>SELECTION<TAB>TIME<TAB>FILES`, where FILES is the number of files. To let the
+// next run request the listing of a filing again, users delete its line.
 import { createHash } from 'node:crypto';
 import { AppendFile } from '../disk/append.ts';
 import { readRegular } from '../disk/regular-file.ts';
@@ -19,7 +19,7 @@ export function hashSelection(...values: readonly (string | readonly unknown[])[
 }
 
 const LINE = /^([0-9]{10}-[0-9]{2}-[0-9]{6})\t([0-9a-f]{16})\t[0-9T:.Z+-]+\t[0-9]+$/;
-/** A line that this program wrote has up to 66 bytes. */
+/** A line that this program wrote has up to 66 bytes. Of a longer line, the rest is not kept in memory. */
 const MAX_LINE_BYTES = 200;
 
 export interface DoneListOptions {
@@ -57,7 +57,10 @@ export class DoneList {
     return this.#filings.has(accession);
   }
 
-  /** Appends a line for each filing. Throws `local_io`. */
+  /**
+   * Appends a line for each filing. Throws `local_io`. Does not change what `has` returns, because a run asks only once
+   * about each filing.
+   */
   async add(filings: readonly Pick<SelectedFiling, 'accession' | 'files'>[]): Promise<void> {
     const { selection, now } = this.#options;
     const time = new Date(now()).toISOString().replace(/\.\d+/, '');
@@ -73,8 +76,10 @@ export class DoneList {
 
   async #read(signal: AbortSignal): Promise<void> {
     const { path, selection } = this.#options;
+    // The second `path` is the one that errors show. A missing file, as in a dry run, has no lines.
     for await (const bytes of readWholeLines(readRegular(path, path), MAX_LINE_BYTES)) {
       signal.throwIfAborted();
+      // Latin-1 is enough, because all lines that match are ASCII.
       for (const line of bytes.toString('latin1').split('\n')) {
         const [, accession, lineSelection] = LINE.exec(line) ?? [];
         if (accession === undefined || lineSelection !== selection) continue;

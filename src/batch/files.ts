@@ -29,8 +29,10 @@ export interface FileDeps {
   /** Stdout, a device or a pipe, if the single file of the run is written there. */
   readonly stream: StreamTarget | undefined;
   readonly fetching: FetchContext;
+  /** For `--checksums`. */
   readonly checksums: ChecksumFiles | undefined;
   readonly limits: Limits;
+  /** For `--limit-rate`. */
   readonly throttle: Throttle | undefined;
   readonly progress: Progress;
   readonly counts: Counts;
@@ -45,24 +47,27 @@ export interface PlannedFile {
 
 export function planFile(item: FileItem, { findTarget, stream, findRunFileError }: FileDeps): PlannedFile {
   const target = findTarget(item);
+  // A stream has no existing file to keep, and its `target` is not used.
   if (stream) return { item, target, plan: { kind: 'fetch' } };
   const error = findRunFileError(target.path, target.displayPath);
   return { item, target, plan: error ? { kind: 'fail', error } : planDownload(target) };
 }
 
-/** Returns the outcome if the plan needs no work, otherwise undefined. */
+/** Returns the outcome if the plan needs no work. Otherwise returns undefined, and `carryOut` must be called. */
 export function outcomeWithoutWork({ item, target, plan }: PlannedFile, deps: FileDeps): Outcome | undefined {
   const { stream, isDryRun, fetching } = deps;
   const path = stream ? null : target.displayPath;
   if (plan.kind === 'fail') return outcomeWithoutRequest('failed', path, 0, plan.error);
   if (isDryRun && plan.kind === 'fetch') return outcomeWithoutRequest('planned', path, item.size ?? 0);
+  // Even a skip may have work: to flush the directory, and to remove the part of an earlier download. A dry run does
+  // neither.
   const isSkipped = plan.kind === 'skip' && (isDryRun || skipNeedsNoWork(target, fetching));
   return isSkipped ? outcomeWithoutRequest('skipped', path, plan.bytes) : undefined;
 }
 
 /**
- * Carries out a plan that needs work and returns the outcome. Calls `onFetched` when all bytes have arrived, before they
- * are flushed to disk. Throws only defects and the signal's reason.
+ * Carries out a plan that needs work and returns the outcome. Calls `onFetched` with the size of the file when all
+ * bytes have arrived, before they are flushed to disk. Throws only if this program has a bug.
  */
 export async function carryOut(
   { item, target, plan }: PlannedFile,
@@ -76,11 +81,13 @@ export async function carryOut(
     onReceived(bytes) {
       limits.bytes += bytes;
       bar.advance(bytes);
+      // The transfer waits for the returned promise before it reads more.
       return throttle?.delay(bytes, signal);
     },
     async onComplete(bytes, sha256) {
       onFetched?.(bytes);
-      // Only `overwrite` replaces a file, whose line in SHA256SUMS may then be wrong.
+      // Only `overwrite` replaces a file. Its line in SHA256SUMS has the hash of the old bytes, so the line becomes a
+      // comment before the file is replaced. With `--checksums`, `sha256` is always known here.
       if (stream || target.ifExists !== 'overwrite' || sha256 === undefined) return;
       await checksums?.commentOutStaleLines(dirname(target.path), basename(target.path), sha256);
     },
@@ -99,14 +106,20 @@ export async function carryOut(
   return item.filing ? withListingHint(outcome) : outcome;
 }
 
-/** If a file is not found, the usual hint is to check its name. The name of a listed file cannot be wrong. */
+/**
+ * For a file that was selected from a listing. If a file is not found, the usual hint is to check its name, but a
+ * listed name cannot be wrong.
+ */
 function withListingHint(outcome: Outcome): Outcome {
   if (outcome.error?.code !== 'not_found') return outcome;
   const hint = 'the file is in the listing, but the service does not have it: run it again later';
   return { ...outcome, error: outcome.error.with({ hint }) };
 }
 
-/** Adds a file to SHA256SUMS. A skipped file that is not in there yet is hashed first. */
+/**
+ * Adds a file to SHA256SUMS. A skipped file that is not in there yet is hashed first. If it is in there, its line stays
+ * as it is, and the file is not read.
+ */
 async function addChecksum(
   outcome: Outcome,
   { path, displayPath }: DiskTarget,
@@ -122,6 +135,7 @@ async function addChecksum(
     return { ...outcome, sha256 };
   } catch (error) {
     if (!(error instanceof FilingsError)) throw error;
+    // The file itself is on disk. But it has no line yet, so it is a failed file, and the next run tries again.
     return { ...outcome, result: 'failed', bytes: 0, verifiedLength: false, error };
   }
 }

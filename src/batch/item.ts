@@ -8,11 +8,11 @@ export interface SelectedFiling {
   readonly accession: AccessionNumber;
   /** Number of selected files. */
   readonly files: number;
-  /** Number of selected files that have not been downloaded or found on disk yet. The batch counts it down. */
+  /** Number of selected files that are not known to be on disk yet. The recorder of the outcomes counts it down. */
   missing: number;
 }
 
-/** A file whose name comes from a listing, the input or an argument, and is not checked yet. */
+/** A file by the name that a listing, the input or an argument gives it. Only the name of a `FileItem` is checked. */
 export interface NamedFile {
   readonly accession: AccessionNumber;
   readonly fileName: string;
@@ -22,7 +22,7 @@ export interface NamedFile {
   readonly filing: SelectedFiling | undefined;
 }
 
-/** A file that is downloaded, unless its plan is to skip it. */
+/** A file whose name is safe and new in this run. The batch downloads it, unless it skips an existing file. */
 export interface FileItem extends NamedFile {
   readonly kind: 'file';
   /** Relative to `--directory`, with slashes. */
@@ -31,7 +31,7 @@ export interface FileItem extends NamedFile {
 
 export type Item =
   | FileItem
-  /** The same file came earlier in the run. It is neither downloaded nor reported again. */
+  /** The same file, or the same refused name, came earlier in the run. It is neither downloaded nor reported again. */
   | (NamedFile & { readonly kind: 'duplicate' })
   /** The name is unsafe, or its path is already used by another name of the run. */
   | (NamedFile & { readonly kind: 'refused'; readonly error: FilingsError })
@@ -39,5 +39,8 @@ export type Item =
   | { readonly kind: 'unmatched'; readonly accession: AccessionNumber; readonly files: number }
   /** The listing failed. */
   | { readonly kind: 'unlisted'; readonly accession: AccessionNumber; readonly error: FilingsError }
-  /** Line `number` of the input is invalid, or an argument, which has no number, selects no files. */
+  /**
+   * Line `number` of the input is invalid, or it has no file name although no option selects files. The type of a line
+   * allows an undefined `number` for arguments, but those have been checked before the batch.
+   */
   | { readonly kind: 'invalid'; readonly number: number | undefined; readonly error: FilingsError };

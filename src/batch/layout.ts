@@ -1,5 +1,5 @@
 // The layout is a template, such as `{accession_no}/{file_name}`, for the path of each file below `--directory`. The
-// template is checked once, with sample values. The names of files come from the service, so each path is checked again.
+// template is checked once, with sample values. The names of files come from the service, so each path is checked, too.
 import { type FileNameFault, fileNameFault } from '../disk/file-name.ts';
 import { FilingsError } from '../errors.ts';
 import { shortened } from '../text.ts';
@@ -19,18 +19,19 @@ export interface Layout {
 
 /** Throws `usage` if the template is invalid. */
 export function parseLayout(template: string, platform: string): Layout {
-  // The file name is filled in last, because it may itself contain `{accession_no}`. It is passed as a function, because
-  // `replaceAll` would interpret a `$` in a string.
+  // The file name is filled in last, because it may itself contain `{accession_no}`. It is returned by a function,
+  // because `replaceAll` would interpret a `$` in a string.
   const fill = (accession: string, fileName: string) =>
     template.replaceAll(ACCESSION_NO, accession).replaceAll(FILE_NAME, () => fileName);
   const reason = findTemplateFault(template, fill('0001234567-24-000001', 'a'), platform);
   if (reason !== undefined) {
     throw new FilingsError('usage', reason, {
       subject: { name: `--layout '${shortened(template, 60)}'` },
-      hint: `such as ${ACCESSION_NO}/${FILE_NAME} or ${ACCESSION_NO}-${FILE_NAME}`,
+      hint: `use a template such as ${ACCESSION_NO}/${FILE_NAME} or ${ACCESSION_NO}-${FILE_NAME}`,
     });
   }
-  // The file name is always checked. A segment needs its own check only if something is added to the file name.
+  // `pathFor` always checks the file name itself. It checks the segments of the path as well if one of them has more
+  // than the file name, as in `{accession_no}-{file_name}`, because that segment may be unsafe, for example too long.
   const isNameWholeSegment = template
     .split('/')
     .every((segment) => segment === FILE_NAME || !segment.includes(FILE_NAME));
@@ -45,7 +46,10 @@ export function parseLayout(template: string, platform: string): Layout {
   };
 }
 
-/** Returns why a template is invalid. `path` is the template filled with valid values. */
+/**
+ * Returns why a template is invalid. `path` is the template filled with valid values. Braces that are left in it were
+ * no placeholders.
+ */
 function findTemplateFault(template: string, path: string, platform: string): string | undefined {
   if (/[{}]/.test(path)) return `only ${ACCESSION_NO} and ${FILE_NAME} may be in braces`;
   if (!template.includes(FILE_NAME)) return `${FILE_NAME} is missing: all files of a filing would have one path`;

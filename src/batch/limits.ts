@@ -1,5 +1,5 @@
-// `--max-bytes`, `--max-requests` and `--stop-after` decide when a run starts no more downloads and listings. They never
-// cancel a download in progress, so that every run makes progress. `--limit-rate` limits the bandwidth.
+// `--max-bytes`, `--max-requests` and `--stop-after` decide when a run starts no more downloads and listings. They
+// never cancel a download in progress, so that every run makes progress. `--limit-rate` limits the bandwidth.
 import { FilingsError } from '../errors.ts';
 import type { Meter } from '../service/client.ts';
 import { grouped, inSeconds } from '../text.ts';
@@ -8,7 +8,10 @@ import type { World } from '../world.ts';
 /** A missing option is no limit. `stopAfter` is in milliseconds. */
 type LimitOptions = { readonly [Name in 'maxBytes' | 'maxRequests' | 'stopAfter']?: number | undefined };
 
-/** Counts the bytes and requests of a run, and compares them with the options. */
+/**
+ * Compares the bytes and requests of a run with the options. The counters are public, because the client of the service
+ * and the downloads increase them.
+ */
 export class Limits implements Meter {
   bytes = 0;
   requests = 0;
@@ -27,6 +30,7 @@ export class Limits implements Meter {
     const { maxBytes = Infinity, maxRequests = Infinity, stopAfter = Infinity } = this.#options;
     if (this.requests >= maxRequests) return limitError(`request limit (${grouped(maxRequests)})`);
     if (this.bytes >= maxBytes) return limitError(`download limit (${grouped(maxBytes)} bytes)`);
+    // The clock is read only if there is a time limit.
     const ms = stopAfter === Infinity ? 0 : this.#monotonic() - this.#startedAt;
     return ms >= stopAfter ? limitError(`time limit (${inSeconds(stopAfter)})`) : undefined;
   }
@@ -57,8 +61,10 @@ export class Throttle {
   /** Waits until `bytes` more bytes are due. Throws the signal's reason. */
   async delay(bytes: number, signal: AbortSignal): Promise<void> {
     const now = this.#clock.monotonic();
+    // Later than now if bytes before these have arrived early.
     const startsAt = Math.max(this.#dueAt, now - BURST_MS);
     this.#dueAt = startsAt + bytes / this.#bytesPerMs;
+    // If the bytes are already due, the duration is not positive, and `sleep` returns at once.
     await this.#clock.sleep(this.#dueAt - now, signal);
   }
 }

@@ -1,6 +1,7 @@
-// A run must not download one file twice, nor write two files to one path. So every name of a run is checked here, in the
-// order of the input: it is that of a new file or of a duplicate, or it is refused. A run may have millions of names, so
-// the check remembers digests, which take the same memory however long a name is.
+// A run must not download one file twice, nor write two files to one path. So every name of a run is checked here, in
+// the order of the input: it is that of a new file or of a duplicate, or it is refused. Paths are compared after
+// folding: `A.htm` and `a.htm` have the same folded path, because some file systems treat them as the same file. A run
+// may have millions of names, so the check remembers digests, which take the same memory however long a name is.
 import { hash } from 'node:crypto';
 import { foldName } from '../disk/file-name.ts';
 import { FilingsError } from '../errors.ts';
@@ -9,9 +10,9 @@ import { ACCESSION_NO, type Layout } from './layout.ts';
 
 export class NameCheck {
   readonly #layout: Layout;
-  /** If the layout has the accession number in the path, files of two filings never share a path. */
+  /** Whether the layout puts the accession number into each path, so that files of two filings never share a path. */
   readonly #pathHasAccession: boolean;
-  /** Identifies the file that was the first to use each path, by the digest of the folded path. */
+  /** Maps the digest of each folded path to its owner, a string that identifies the first file with this path. */
   readonly #owners = new Map<string, string>();
   /** Digests of the names that were refused. */
   readonly #refused = new Set<string>();
@@ -21,22 +22,25 @@ export class NameCheck {
     this.#pathHasAccession = layout.template.includes(ACCESSION_NO);
   }
 
+  /** Returns an item of the kind `file`, `duplicate` or `refused`. Remembers the name. */
   check(file: NamedFile): Item {
     const { accession, fileName, size, filing } = file;
     const { path, fault } = this.#layout.pathFor(accession, fileName);
     if (fault) return this.#refuse(file, 'integrity', fault.reason, fault.hint);
     const foldedPath = foldName(path);
     const key = digest(foldedPath);
-    // An owner is a filing and a spelling of the name, as a string, because an object would double the memory for each
-    // name. Owners are compared only if their folded paths are equal, so six characters of each digest are enough, and
-    // either is empty if the folded path says it already: the filing if the path has it, and the spelling if the path
-    // is the folded path.
+    // An owner is a digest of the filing, followed by a digest of the name as it is spelled. It is a string, because an
+    // object would double the memory for each name. Owners are compared only if their folded paths are equal, so six
+    // characters of each digest are enough. The first digest is left out if each path has its accession number, and the
+    // second if folding does not change the path.
     const filingDigest = this.#pathHasAccession ? '' : shortDigest(accession);
     const owner = filingDigest + (foldedPath === path ? '' : shortDigest(fileName));
     const firstOwner = this.#owners.get(key);
-    // If the owners are the same, so are the files. If only their filings are, this is another spelling of the first name.
-    // Otherwise a file of another filing has the path.
+    // If the owners are equal, it is the same file. If only their filings are equal, it is another spelling of the
+    // first name. Otherwise a file of another filing has the path.
     if (firstOwner === owner) return { ...file, kind: 'duplicate' };
+    // With an empty `filingDigest`, this is true of every first owner. That is right, because paths with accession
+    // numbers are equal only within a filing.
     if (firstOwner?.startsWith(filingDigest)) {
       const reason = 'it differs from another name of this filing only in case or Unicode normalization';
       const hint = 'some file systems treat both as the same file: download this one alone with -o PATH';
@@ -50,11 +54,13 @@ export class NameCheck {
     return { kind: 'file', accession, fileName, path, size, filing };
   }
 
-  /** Returns the error for a name. If the name comes again, it is a duplicate, so that the error is reported only once. */
+  /**
+   * Returns a `refused` item. If the name comes again, it is a `duplicate`, so that its error is reported only once.
+   */
   #refuse(file: NamedFile, code: 'integrity' | 'local_io', reason: string, hint: string | undefined): Item {
     const { accession, fileName } = file;
-    // JSON escapes lone surrogates. In UTF-8, which `hash` uses, all of them would be the same character. `check` hashes
-    // without JSON, because a path that gets there has none: the layout refuses them.
+    // JSON escapes lone surrogates. In UTF-8, which `hash` uses, all of them would be the same character. `check` needs
+    // no JSON for the path that it hashes, because the layout has refused names with lone surrogates by then.
     const key = digest(JSON.stringify([accession, fileName]));
     if (this.#refused.has(key)) return { ...file, kind: 'duplicate' };
     this.#refused.add(key);
@@ -64,8 +70,9 @@ export class NameCheck {
 }
 
 /**
- * Returns the first 12 bytes of a string's SHA-256, as one character each. Two of a billion names have the same ones with
- * a chance of 1 in 10^11. V8 copies such a short slice. Of a longer one it would keep the whole hash in memory.
+ * Returns the first 12 bytes of a string's SHA-256, as one character each. The chance that any two of a billion names
+ * have the same digest is 1 in 10^11. V8 copies a slice of 12 characters, but a longer slice would keep the string of
+ * the whole hash in memory.
  */
 function digest(text: string): string {
   return hash('sha256', text, 'binary').slice(0, 12);

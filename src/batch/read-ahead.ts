@@ -1,7 +1,8 @@
-// Reads the input ahead of the downloads, so that its size is known early, and requests the listings of the next filings
-// at the same time. Listings may arrive in any order, but results are yielded in the order of the input. A listing is
-// yielded as soon as it has arrived and those before it are yielded, even if the next line has not been read, because
-// stdin may be slow. Nothing is remembered after it was yielded, because an input may have millions of lines.
+// Reads the input ahead of the downloads, so that its size is known early, and requests the listings of the next
+// filings at the same time. Listings may arrive in any order, but results are yielded in the order of the input. A
+// listing is yielded as soon as it has arrived and those before it are yielded, even if the next line has not been
+// read, because stdin may be slow. Nothing is remembered after it was yielded, because an input may have millions of
+// lines.
 import { createAbortController, type Sleep } from '../abort.ts';
 import type { Entry, Line } from '../input/lines.ts';
 
@@ -11,10 +12,12 @@ const MAX_LINES_AHEAD = 100_000;
 const MAX_END_WAIT_MS = 200;
 
 interface ReadAheadOptions<T> {
+  /** In arrays, such as the lines of one chunk of the input. */
   readonly lines: AsyncIterable<readonly Line[]>;
   /** How many listings are requested at the same time. */
   readonly jobs: number;
   readonly needsListing: (line: Line) => line is Entry;
+  /** Returns what to yield for a line. A failed listing is a result, too, so a rejection means a bug. */
   readonly list: (line: Entry) => Promise<readonly T[]>;
 }
 
@@ -28,7 +31,9 @@ export class ReadAhead<T> {
   #lastSlot: Slot<T> | undefined;
   #linesAhead = 0;
   #reading: Promise<void> | undefined;
+  /** Wakes `results`, which waits for a slot. */
   #wakeConsumer = () => {};
+  /** Wakes `#read`, which waits until fewer than `MAX_LINES_AHEAD` lines are in the queue. */
   #wakeReader = () => {};
 
   constructor(options: ReadAheadOptions<T>) {
@@ -36,8 +41,8 @@ export class ReadAhead<T> {
   }
 
   /**
-   * Yields the results of one listing at a time, or consecutive lines that need no listing. If the input fails, throws the
-   * error after the results of the lines before it.
+   * Yields the results of one listing at a time, or consecutive lines that need no listing. If the input fails, throws
+   * the error after the results of the lines before it.
    */
   async *results(): AsyncGenerator<readonly (T | Line)[]> {
     let hasEnded = false;
@@ -50,6 +55,7 @@ export class ReadAhead<T> {
     for (;;) {
       const [slot] = this.#slots;
       if (slot) {
+        // The listing of the first slot has always been requested, although the type allows that it has not.
         const results = Array.isArray(slot) ? slot : await slot.results;
         this.#slots.delete(slot);
         if (slot === this.#lastSlot) this.#lastSlot = undefined;
@@ -70,6 +76,7 @@ export class ReadAhead<T> {
   /** Waits a moment for the end of the input, so that a stopped run knows how many files were left. */
   async waitForEnd(sleep: Sleep): Promise<void> {
     const ended = createAbortController();
+    // Whether the input ends well or fails, the wait ends. The error is ignored, because the run stops anyway.
     this.#reading?.catch(() => {}).then(() => ended.abort());
     await sleep(MAX_END_WAIT_MS, ended.signal).catch(() => {});
   }
@@ -99,6 +106,10 @@ export class ReadAhead<T> {
     this.#wakeConsumer();
   }
 
+  /**
+   * Requests the listings of the first `jobs` filings in the queue, unless that has been done. A listing that has
+   * arrived is one of them until it is yielded, so that at most `jobs` listings are in memory.
+   */
   #requestListings(): void {
     let requested = 0;
     for (const slot of this.#slots) {
@@ -107,7 +118,8 @@ export class ReadAhead<T> {
       requested += 1;
       if (slot.results) continue;
       slot.results = this.#options.list(slot.line);
-      // `results` throws the error when it is the turn of this listing. Without this handler, Node would end the program.
+      // `results` throws the error when it is the turn of this listing. Without this handler, Node would end the
+      // program.
       slot.results.catch(() => {});
     }
   }

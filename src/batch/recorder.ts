@@ -1,6 +1,7 @@
-// Records how each item of a batch ended: on stderr, in the counts, the report, the failed list and the done list. A
-// filing enters the done list only after the report lines and checksums of its files are written. Otherwise a crash in
-// between would lose them for good, because later runs skip the filing.
+// Records how each item of a batch (a file, a failed listing or an invalid line) ended: on stderr, in the counts, the
+// report (`--report`), the failed list (`--failed`) and the done list (`--done`). A filing enters the done list only
+// after the report lines and checksums of its files are written. Otherwise a crash in between would lose them for good,
+// because later runs skip the filing.
 import { type FilingsError, messageOf } from '../errors.ts';
 import { noMatchError } from '../input/glob.ts';
 import { printable } from '../terminal/printable.ts';
@@ -32,7 +33,7 @@ interface RecorderOptions {
 export class Recorder {
   /** Lines for `--input` that retry what failed. For an invalid line of the input, it has a comment with the error. */
   failedList = '';
-  /** The error of the `singleTarget`. */
+  /** The first error of the `singleTarget`. It is not printed here, because the run ends with it. */
   singleError: FilingsError | undefined;
   /** Called when the report or the done list cannot be written. */
   onError: (error: unknown) => void = () => {};
@@ -45,21 +46,25 @@ export class Recorder {
    * only at the end of the run, because the download for that line may still be in progress.
    */
   readonly #selectedAgain: (readonly [file: string, filing: SelectedFiling])[] = [];
-  /** Files that a line of the input names, but that could not be saved. */
-  readonly #missing = new Set<string>();
+  /** Files that a line of the input names, but that are not on disk after their turn. */
+  readonly #unsaved = new Set<string>();
 
   constructor(options: RecorderOptions) {
     this.#options = options;
     for (const file of [options.report, options.plan]) if (file) file.onError = (error) => this.onError(error);
   }
 
-  /** With `isPrintedLater`, the error is not printed here, because it will be printed as the error of the run. */
+  /**
+   * `outcome` is undefined for a duplicate and for a filing of which no file is selected. With `isPrintedLater`, the
+   * error is not printed here, because it will be printed as the error of the run.
+   */
   record(item: Item, outcome: Outcome | undefined, isPrintedLater = false): void {
     const { counts, hasFailedList, plan, done, world } = this.#options;
     if (outcome) {
       counts.add(outcome);
       if ('size' in item) counts.endedBytes += item.size ?? outcome.bytes;
       if (outcome.error && hasFailedList) this.failedList += `${this.#formatFailedLine(item)}\n`;
+      // With a TAB, as `filings list` prints the lines.
       if (outcome.result === 'planned' && item.kind === 'file')
         plan?.add(formatInputLine(item.accession, item.fileName, '\t'));
       this.addReportLine((time) => formatReportLine(item, outcome, time, world));
@@ -74,16 +79,17 @@ export class Recorder {
     return this.#options.report?.isFull === true || this.#options.plan?.isFull === true;
   }
 
-  /** Writes the waiting lines. After a failed write, this and every later call throws `local_io`. */
+  /** Writes the waiting lines. After a failed write, this and every later call throws its error, such as `local_io`. */
   async flush(): Promise<void> {
     await this.#options.report?.flush();
     await this.#options.plan?.flush();
   }
 
-  /** Completes the done list and the report. Throws the same errors as `flush`. */
+  /** Completes the done list and the report when all files have ended. Throws the same errors as `flush`. */
   async finish(): Promise<void> {
     await this.#appendingDone;
-    for (const [file, filing] of this.#selectedAgain) if (!this.#missing.has(file)) this.#countFileOnDisk(filing);
+    // This may complete filings, so there may be another append to wait for.
+    for (const [file, filing] of this.#selectedAgain) if (!this.#unsaved.has(file)) this.#countFileOnDisk(filing);
     await this.#appendingDone;
     await this.flush();
   }
@@ -98,13 +104,17 @@ export class Recorder {
     const { singleTarget, printsFiles, progress } = this.#options;
     const unmatched = item.kind === 'unmatched' ? noMatchError(item.accession, item.files) : undefined;
     const error = unmatched ?? outcome?.error;
+    // For a single filing, the error of the run is that of its listing, or that none of its files is selected. The
+    // errors of its files are printed one by one.
     const isSingle = singleTarget === 'file' || (singleTarget === 'filing' && !('fileName' in item));
     if (error && isSingle) this.singleError ??= error;
+    // In a run over several filings, it is not a failure that one has no matching file.
     else if (unmatched) progress.note(messageOf(unmatched));
     else if (error && !isPrintedLater) progress.reportFailure(error);
     else if (outcome && item.kind === 'file' && printsFiles) progress.note(describeOutcome(item.fileName, outcome));
   }
 
+  /** Returns a line for `--input`. An invalid line may quote a secret, so its message is redacted. */
   #formatFailedLine(item: Item): string {
     if (item.kind === 'invalid')
       return `# ${printable(this.#options.world.secrets.redactMarked(messageOf(item.error)))}`;
@@ -116,11 +126,12 @@ export class Recorder {
     this.#options.report?.add(format(new Date(this.#options.world.now()).toISOString()));
   }
 
+  /** Updates what the done list needs. `filing` is undefined for a file that a line of the input names. */
   #updateFiling({ accession, fileName, filing, kind }: NamedFile & { kind: string }, outcome?: Outcome): void {
     const isOnDisk = outcome !== undefined && RESULTS_ON_DISK.has(outcome.result);
     if (filing && isOnDisk) this.#countFileOnDisk(filing);
     else if (filing && kind === 'duplicate') this.#selectedAgain.push([`${accession}/${fileName}`, filing]);
-    else if (!filing && !isOnDisk && kind !== 'duplicate') this.#missing.add(`${accession}/${fileName}`);
+    else if (!filing && !isOnDisk && kind !== 'duplicate') this.#unsaved.add(`${accession}/${fileName}`);
   }
 
   /** Counts a file of a filing that is on disk. Filings that become complete during an append are appended together. */
@@ -128,6 +139,7 @@ export class Recorder {
     filing.missing -= 1;
     if (filing.missing > 0) return;
     this.#completeFilings.push(filing);
+    // If an append fails, `#appendingDone` stays set, so that this run appends nothing more to the done list.
     this.#appendingDone ??= this.#appendDoneLines().catch((error) => this.onError(error));
   }
 

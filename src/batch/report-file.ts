@@ -8,16 +8,17 @@ import { resolveTypedPath } from '../paths.ts';
 import { type ByteWriter, createStdoutWriter, isStreamPath, openPathWriter } from '../stdio/byte-writer.ts';
 import type { World } from '../world.ts';
 
-/** When more characters than this wait to be written, the run waits as well. */
-const MAX_WAITING = 1 << 16;
+/** When more than this wait to be written, the run waits until they are, so that memory does not grow. */
+const MAX_WAITING_CHARACTERS = 1 << 16;
 
 export class ReportFile {
-  /** Called when a line cannot be written. */
+  /** Called when a line cannot be written. The recorder of the run sets it. */
   onError: (error: unknown) => void = () => {};
   readonly #write: (lines: Buffer) => Promise<void>;
   readonly #writer: ByteWriter;
   #waitingLines = '';
   #writing: Promise<void> = Promise.resolve();
+  /** Stays true after a failed write, so that nothing more is written. */
   #isWriting = false;
 
   private constructor(writer: ByteWriter, write: (lines: Buffer) => Promise<void>) {
@@ -26,8 +27,8 @@ export class ReportFile {
   }
 
   /**
-   * A path `-` is stdout. After `signal` aborts, the last lines are written only if that takes no longer than a grace
-   * period. Throws `local_io`.
+   * A path `-` is stdout. `option` is what errors name. After `signal` aborts, the last lines are written only if that
+   * takes no longer than a grace period. Throws `local_io`.
    */
   static async open(option: '--report' | '--dry-run', path: string, world: World, signal: AbortSignal) {
     const { sleep } = world;
@@ -50,7 +51,7 @@ export class ReportFile {
 
   /** Whether the run should call `flush` before it adds more lines. */
   get isFull(): boolean {
-    return this.#waitingLines.length > MAX_WAITING;
+    return this.#waitingLines.length > MAX_WAITING_CHARACTERS;
   }
 
   add(line: string): void {
@@ -86,11 +87,13 @@ export class ReportFile {
   }
 }
 
+/** Adds the option to a `local_io` error of `work`, and makes it an error that stops the run. */
 async function withOption<T>(option: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
     if (!(error instanceof FilingsError) || error.code !== 'local_io') throw error;
+    // The plan of a dry run always goes to stdout, so there is no other file to choose.
     const hint = option === '--report' ? 'choose another file with --report' : undefined;
     throw error.with({ subject: { name: option }, hint, stopsRun: true });
   }

@@ -1,5 +1,5 @@
-// The counts of a run, and the lines about its files: those of `--report`, `--failed` and a dry run, which other programs
-// read, and those on stderr, which people read.
+// The counts of a run, and the lines about its files: those of `--report`, `--failed` and a dry run, which other
+// programs read, and those on stderr, which people read.
 import { findFileMistake } from '../input/lines.ts';
 import { withSlashes } from '../paths.ts';
 import { toErrorObject } from '../terminal/messages.ts';
@@ -18,6 +18,7 @@ interface ReportSubject {
 }
 
 export class Counts {
+  /** A failed listing and an invalid line of the input are one failed file each. */
   readonly byResult = { downloaded: 0, resumed: 0, skipped: 0, planned: 0, failed: 0, unfinished: 0 };
   /** Number of filings that were skipped because they are in the done list. */
   done = 0;
@@ -43,7 +44,7 @@ export class Counts {
     if (error.retryAt !== undefined) this.retryAt = Math.max(this.retryAt ?? 0, error.retryAt);
   }
 
-  /** Number of ended files. */
+  /** Number of ended files, including failed listings and invalid lines. */
   get ended(): number {
     return Object.values(this.byResult).reduce((sum, count) => sum + count, 0);
   }
@@ -77,10 +78,13 @@ function json(text: string | null = null): string {
   return text !== null && NEEDS_NO_ESCAPING.test(text) ? `"${text}"` : printableJson(text);
 }
 
-/** Matches a name without control characters, lone surrogates, and white space at either end. */
+/** Matches a name without control characters, lone surrogates, line separators, and white space at either end. */
 const TEXT_NAME = /^[^\s\p{Cc}\p{Cs}](?:[^\p{Cc}\p{Cs}\u2028\u2029]*[^\s\p{Cc}\p{Cs}])?$/u;
 
-/** Returns a line for `--input`: a JSON object if `--input` would read the name differently as text. */
+/**
+ * Returns a line for `--input`: the accession number and the name as text with `separator` in between, or a JSON object
+ * if `--input` would read the text differently.
+ */
 export function formatInputLine(accession: string, fileName: string | undefined, separator = ' '): string {
   if (fileName === undefined) return accession;
   const canBeText = TEXT_NAME.test(fileName) && findFileMistake(fileName) === undefined;
@@ -95,7 +99,10 @@ interface Summary extends BatchEnd {
   readonly directory: string;
   /** Milliseconds. */
   readonly ms: number;
-  /** Received bytes and sent requests, including those of listings. */
+  /**
+   * Received bytes and sent requests, including those of listings and failed downloads. `Counts.bytes` has the sizes of
+   * files instead.
+   */
   readonly bytes: number;
   readonly requests: number;
 }
@@ -105,6 +112,7 @@ export function formatSummaryLine(counts: Counts, summary: Summary, time: string
   const { notStarted, exitCode, ms, bytes, requests, stoppedBy } = summary;
   const { byResult, done, unmatched, retries } = counts;
   const retryAt = stoppedBy?.retryAt ?? counts.retryAt;
+  // The inner objects only group members, so that each group stands on one line.
   const members = {
     ...{ ...byResult, done, unmatched, not_started: notStarted ?? null },
     ...{ bytes, requests, retries, ms: Math.round(ms), exit_code: exitCode },
@@ -118,6 +126,7 @@ export function formatSummaryLine(counts: Counts, summary: Summary, time: string
 export function describeBatch(counts: Counts, { notStarted, ms, requests, directory }: Summary): string {
   const { byResult, bytes, done, unmatched } = counts;
   const { downloaded, resumed, skipped, planned, failed, unfinished } = byResult;
+  // For a dry run, in which `bytes` is the listed size of the planned files.
   const size = bytes > 0 ? ` (${humanBytes(bytes)} as listed)` : '';
   const facts = [
     planned > 0 &&
@@ -131,6 +140,7 @@ export function describeBatch(counts: Counts, { notStarted, ms, requests, direct
     unmatched > 0 && `${counted(unmatched, 'filing')} without a matching file`,
   ].filter(Boolean);
   if (facts.length === 0) facts.push('nothing downloaded');
+  // Not shown if it is unknown, because the input was not read to its end.
   if (notStarted) facts.push(`${notStarted} not started`);
   if (counts.resumableBytes > 0) facts.push(describeResumable(counts.resumableBytes));
   const retry = counts.retryAt === undefined ? '' : `; run it again after ${new Date(counts.retryAt).toISOString()}`;

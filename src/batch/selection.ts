@@ -1,5 +1,6 @@
-// Turns the lines of the input into items, in the order of the input: lists filings, selects their files and checks
-// every name.
+// Turns the lines of the input into items, in the order of the input: requests the listings of filings, selects their
+// files and checks every name. An item is a file to download, or says why a line or filing gave no file. Arguments of
+// the command are passed as lines, too.
 import { FilingsError } from '../errors.ts';
 import type { Entry, Line } from '../input/lines.ts';
 import type { AccessionNumber } from '../service/accession.ts';
@@ -10,6 +11,7 @@ import { NameCheck } from './name-check.ts';
 import { ReadAhead } from './read-ahead.ts';
 
 export interface SelectionOptions {
+  /** In arrays, such as the lines of one chunk of the input. */
   readonly lines: AsyncIterable<readonly Line[]>;
   /** Requests the listing of a filing. Throws `FilingsError` if that fails. */
   readonly list: (accession: AccessionNumber, signal: AbortSignal) => Promise<readonly ListedFile[]>;
@@ -28,6 +30,9 @@ type Candidate = NamedFile | Item;
 export class Selection {
   /** What is known so far about all files of the run. It may be ahead of the items. */
   readonly tally = {
+    /**
+     * Includes one file for each failed listing and each invalid line. Duplicates are subtracted when they are found.
+     */
     files: 0,
     /** Sum of the listed sizes. */
     bytes: 0,
@@ -49,7 +54,7 @@ export class Selection {
     this.#signal = signal;
     this.#nameCheck = new NameCheck(layout);
     this.readAhead = new ReadAhead<Candidate>({
-      lines: this.#countLines(lines),
+      lines: this.#countAndFilterLines(lines),
       jobs,
       needsListing: (line) => this.#needsListing(line),
       list: ({ accession }) => this.#list(accession),
@@ -58,9 +63,10 @@ export class Selection {
 
   /** Yields the items of one listing, or of some lines, at a time. Throws the errors of the input. */
   async *items(): AsyncGenerator<Iterable<Item>> {
-    for await (const candidates of this.readAhead.results()) yield this.#checkNames(candidates);
+    for await (const candidates of this.readAhead.results()) yield this.#toItems(candidates);
   }
 
+  /** Returns whether the line is a whole filing, whose files the filter selects from its listing. */
   #needsListing(line: Line): line is Entry {
     return line.kind === 'entry' && line.file === undefined && this.#options.nameFilter !== undefined;
   }
@@ -69,10 +75,10 @@ export class Selection {
    * Counts the lines for the tally. Of the lines that need a listing, drops those whose filing is done or was named
    * before.
    */
-  async *#countLines(input: AsyncIterable<readonly Line[]>): AsyncGenerator<readonly Line[]> {
+  async *#countAndFilterLines(input: AsyncIterable<readonly Line[]>): AsyncGenerator<readonly Line[]> {
     for await (const lines of input) {
       yield lines.filter((line) => {
-        // A line without a listing is one file, or one error, which counts as a failed file.
+        // A line that needs no listing is one file, or one error, which is treated as a failed file.
         if (!this.#needsListing(line)) {
           this.#count(undefined, 1);
           return true;
@@ -96,6 +102,7 @@ export class Selection {
     const { list, nameFilter } = this.#options;
     try {
       const listed = await list(accession, this.#signal);
+      // A listing is requested only if there is a filter, although the type allows that there is none.
       const selected = listed.filter(({ file_name }) => nameFilter?.(file_name));
       if (selected.length === 0) return [{ kind: 'unmatched', accession, files: listed.length }];
       const filing = { accession, files: selected.length, missing: selected.length };
@@ -113,18 +120,26 @@ export class Selection {
     }
   }
 
-  /** A generator, because V8 frees items sooner if they are made one at a time. */
-  *#checkNames(candidates: readonly (Candidate | Line)[]): Generator<Item> {
+  /**
+   * Makes an item of each candidate or line, which includes the check of a file's name. A generator, because V8 frees
+   * items sooner if they are made one at a time.
+   */
+  *#toItems(candidates: readonly (Candidate | Line)[]): Generator<Item> {
     for (const candidate of candidates) {
       const file = 'kind' in candidate && candidate.kind === 'entry' ? toCandidate(candidate) : candidate;
+      // Only a `NamedFile` has no `kind`. An `unmatched`, `unlisted` or invalid one is an item already.
       const item = 'kind' in file ? file : this.#nameCheck.check(file);
+      // The duplicate was counted as a file when its line was read or its listing arrived.
       if (item.kind === 'duplicate') this.#count(item.size, -1);
       yield item;
     }
   }
 }
 
-/** Returns the file that a line names, or an `invalid` item if the line has only an accession number. */
+/**
+ * Returns the file that a line names, or an `invalid` item if the line has only an accession number. That is an error
+ * here, because a line that needs a listing does not get here.
+ */
 function toCandidate({ accession, file: fileName, number }: Entry): Candidate {
   if (fileName !== undefined) return { accession, fileName, size: undefined, filing: undefined };
   const error = new FilingsError('usage', 'no files selected', {

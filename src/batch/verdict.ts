@@ -26,6 +26,7 @@ export class StopRule {
 
   /** Records how a file or filing ended; undefined is a success. Returns the error that stops the run, if any. */
   record(error: FilingsError | undefined): FilingsError | undefined {
+    // Any other end, even another failure, begins the count again.
     this.#unreachable = error?.connected === false ? this.#unreachable + 1 : 0;
     this.#forbidden = error?.problem?.status === 403 ? this.#forbidden + 1 : 0;
     if (error === undefined || error.stopsRun) return error;
@@ -67,8 +68,8 @@ export function isTemporary({ code, retryable }: FilingsError): boolean {
 }
 
 /**
- * Returns the error that a batch ends with, or undefined if it ended well. If there are several reasons, it is the first
- * of these:
+ * Returns the error that a batch ends with, or undefined if it ended well. If there are several reasons, it is the
+ * first of these:
  *
  * 1. a signal
  * 2. another error that stopped the batch, such as the deadline, but not a limit

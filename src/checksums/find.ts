@@ -1,14 +1,15 @@
-// Finds the directories that have a SHA256SUMS, for `verify`.
+// Finds the directories that have a SHA256SUMS, for `filings verify`, and lists the files in each of them.
 import { opendir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { isSystemError } from '../disk/failure.ts';
-import { isKeptName, isPartName } from '../disk/part-name.ts';
+import { isKeptPartName, isWorkingPartName } from '../disk/part-name.ts';
 import { SUMS_NAME } from './format.ts';
 import type { Finding, SumsDirectory } from './verify.ts';
 
 /**
- * Yields each directory that has a SHA256SUMS, before those below it, and a finding for each that cannot be read.
- * `roots` are paths as the user wrote them. Only these may be symbolic links.
+ * Searches `roots`, which are paths as the user wrote them, and all directories below them. Yields each directory that
+ * has a SHA256SUMS, before the directories below it. For a directory that cannot be read, yields a finding instead and
+ * goes on. A root may be a symbolic link. A link below a root is not followed: it is treated as a file.
  */
 export async function* findDirectories(roots: readonly string[], cwd: string): AsyncGenerator<SumsDirectory | Finding> {
   // A stack, so that directories come in the order of a recursive walk.
@@ -25,13 +26,16 @@ export async function* findDirectories(roots: readonly string[], cwd: string): A
   }
 }
 
+/** Returns the names in a directory: `below` are subdirectories, `names` everything else that `verify` looks at. */
 async function readContents(path: string) {
   const contents = { hasSums: false, names: [] as string[], below: [] as string[] };
+  // By default, only 32 entries are read at a time.
   for await (const entry of await opendir(path, { bufferSize: 1024 })) {
     const { name } = entry;
     if (entry.isDirectory()) contents.below.push(name);
     else if (name === SUMS_NAME) contents.hasSums = true;
-    else if (!isPartName(name) && !isKeptName(name)) contents.names.push(name);
+    // Unfinished downloads of this program are left out: no SHA256SUMS lists them, so `verify` would report them.
+    else if (!isWorkingPartName(name) && !isKeptPartName(name)) contents.names.push(name);
   }
   return contents;
 }

@@ -1,5 +1,6 @@
-// The format of SHA256SUMS, which is that of `sha256sum` (coreutils, "cksum output modes"): `HEX  NAME`, or `HEX *NAME`
-// for binary mode. If a line begins with a backslash, then `\\`, `\n` and `\r` in its name are escapes.
+// The format of SHA256SUMS, which is that of `sha256sum` (coreutils, "cksum output modes"). A line is an entry,
+// `HEX  NAME`, or `HEX *NAME` for binary mode. If it begins with a backslash, then `\\`, `\n` and `\r` in its name
+// stand for a backslash, a line feed and a carriage return.
 import { constants } from 'node:fs';
 import { isDirectoryEntryName } from '../disk/file-name.ts';
 import { readRegular } from '../disk/regular-file.ts';
@@ -8,15 +9,17 @@ import { FilingsError } from '../errors.ts';
 /** The name of a directory's checksum file. */
 export const SUMS_NAME = 'SHA256SUMS';
 
-/** The longest line that is an entry: a hash, and a name of at most 255 bytes, each of which may be escaped. */
+/** File systems allow no longer name. */
+const MAX_NAME_BYTES = 255;
+/** A longer line is invalid. A hash and a name whose bytes are all escaped need less than this. */
 const MAX_ENTRY_LENGTH = 1024;
-/** Reading stops at a longer line, which would otherwise fill the memory: the file is not a SHA256SUMS. */
+/** At a longer line, reading fails. Such a file is not a SHA256SUMS, and its line could fill the memory. In bytes. */
 const MAX_LINE_LENGTH = 1 << 20;
 
 /** The three bytes of the UTF-8 mark as latin1 characters. Windows tools write it at the start of a file. */
 const BYTE_ORDER_MARK = '\xef\xbb\xbf';
 
-/** Excludes NUL, because a power cut leaves zeros where bytes did not reach the disk. */
+/** A name with NUL is invalid, because a power cut leaves zero bytes where data did not reach the disk. */
 const ENTRY = /^(\\?)([\da-f]{64}) [ *]([^\0]+)$/i;
 const ESCAPES: Readonly<Record<string, string>> = { '\\': '\\\\', '\n': '\\n', '\r': '\\r' };
 const CHARACTERS: Readonly<Record<string, string>> = { '\\\\': '\\', '\\n': '\n', '\\r': '\r' };
@@ -25,7 +28,7 @@ const CHARACTERS: Readonly<Record<string, string>> = { '\\\\': '\\', '\\n': '\n'
 export interface SumsEntry {
   /** The hash in the last line for this name. */
   readonly sha256: string;
-  /** Where all lines for this name begin, in bytes. */
+  /** Where all lines for this name begin, in bytes, so that they can be commented out. */
   readonly offsets: readonly number[];
 }
 
@@ -43,6 +46,7 @@ interface Sums {
  * as a path.
  */
 export function parseSumsLine(line: string): { readonly name: string; readonly sha256: string } | undefined {
+  // Without a backslash at the start of the line, `backslash` is ''. It is undefined only if the line does not match.
   const [, backslash, hex = '', encodedName = ''] = ENTRY.exec(line) ?? [];
   if (backslash === undefined || line.length > MAX_ENTRY_LENGTH) return undefined;
   // An invalid escape becomes a NUL, which no name contains.
@@ -61,7 +65,7 @@ export function formatSumsLine(name: string, sha256: string): string {
  * `download` refuses, because `-o` and other programs can create them.
  */
 export function isSafeToOpen(name: string, platform: string): boolean {
-  return Buffer.byteLength(name) <= 255 && isDirectoryEntryName(name, platform);
+  return Buffer.byteLength(name) <= MAX_NAME_BYTES && isDirectoryEntryName(name, platform);
 }
 
 /**
@@ -72,9 +76,9 @@ export async function readSums(path: string, displayPath: string): Promise<Sums>
   const entries: Sums['entries'] = new Map();
   const invalidLines: number[] = [];
   let [rest, lineNumber, offset] = ['', 0, 0];
-  // Lines are split as latin1, in which each byte is one character. So lengths are offsets, and no character is cut at
-  // the end of a chunk. Only a whole line is decoded as UTF-8.
-  const add = (bytes: string) => {
+  // The bytes are split into lines as latin1, in which each byte is one character. So the length of a string is its
+  // number of bytes, and no character is cut at the end of a chunk. Only a whole line is decoded as UTF-8.
+  const addLine = (bytes: string) => {
     const start = lineNumber === 0 && bytes.startsWith(BYTE_ORDER_MARK) ? BYTE_ORDER_MARK.length : 0;
     const line = bytes.slice(start).replace(/\r$/, '');
     lineNumber += 1;
@@ -89,11 +93,12 @@ export async function readSums(path: string, displayPath: string): Promise<Sums>
   for await (const chunk of readRegular(path, displayPath, constants.O_NOFOLLOW)) {
     const lines = (rest + chunk.toString('latin1')).split('\n');
     rest = lines.pop() ?? '';
+    // A line that ends within this chunk needs no such check: it is in memory already, and is found to be invalid.
     if (rest.length > MAX_LINE_LENGTH) {
       const hint = 'check whether it is a SHA256SUMS at all';
       throw new FilingsError('local_io', 'a line is longer than 1 MiB', { subject: { path: displayPath }, hint });
     }
-    for (const line of lines) add(line);
+    for (const line of lines) addLine(line);
   }
   return { entries, invalidLines, endsMidLine: rest !== '' && !rest.startsWith('#') };
 }

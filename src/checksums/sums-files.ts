@@ -1,6 +1,6 @@
-// Adds to the SHA256SUMS of each directory that a run writes to (`--checksums`). Several runs may share such a file, so
-// nothing in it is ever removed or moved. There are only two kinds of changes: one write appends a line, and one byte
-// in place (`#`) makes an outdated or incomplete line a comment.
+// Adds to the SHA256SUMS of each directory that `download --checksums` writes to. Several runs may write to such a file
+// at the same time, so nothing in it is ever removed or moved. There are only two kinds of changes: a line is appended
+// by a single write, or an outdated or incomplete line is made a comment by overwriting its first byte with `#`.
 import { closeSync, constants, fstatSync, fsync, openSync, readSync, write, writeSync } from 'node:fs';
 import { promisify } from 'node:util';
 import { OPEN_TO_FLUSH } from '../disk/calls.ts';
@@ -12,31 +12,31 @@ import { formatSumsLine, parseSumsLine, readSums, SUMS_NAME, type SumsEntry } fr
 const { O_APPEND, O_CREAT, O_NOFOLLOW, O_RDWR } = constants;
 const append = promisify(write);
 const flushFile = promisify(fsync);
-/** Bounds the memory. A SHA256SUMS that was forgotten is read again when it is needed. */
+/** How many SHA256SUMS files are kept in memory. One that was dropped is read again when it is needed. */
 const MAX_REMEMBERED = 256;
-/** Longer than any line that this program writes. But the zeros that a power cut may leave can be a longer last line. */
+/** How much of a file is read to see one line. Longer than any line that this program writes. */
 const TAIL_BYTES = 4096;
 const LINE_FEED = 0x0a;
 
 /** The SHA256SUMS of all directories of a run. `directory` is an absolute path. All methods throw `local_io`. */
 export class ChecksumFiles {
-  /** The entries by directory. */
+  /** By directory, the entries of its SHA256SUMS by name. Lines that another run adds later are not in them. */
   readonly #remembered = new Map<string, Promise<Map<string, SumsEntry>>>();
-  /**
-   * The directories whose SHA256SUMS may have lines that are not on the disk yet. Other runs may have written these.
-   */
+  /** The directories whose SHA256SUMS has lines that this run relies on and that may not be on the disk yet. */
   readonly #unflushed = new Set<string>();
   /** Stays rejected after a failure: the kernel reports lost bytes only once, so another flush would succeed. */
   #flushing: Promise<void> = Promise.resolve();
   #lastWrite: Promise<unknown> = Promise.resolve();
 
+  /** If so, the caller adds no line and relies on the existing one, which the next `flush` then covers. */
   async isListed(directory: string, name: string): Promise<boolean> {
     const isListed = (await this.#entriesIn(directory)).has(name);
+    // Another run may have written the line and not have flushed it yet.
     if (isListed) this.#unflushed.add(directory);
     return isListed;
   }
 
-  /** `sha256` is in lower-case hexadecimal digits. */
+  /** Appends a line. `sha256` is in lower-case hexadecimal digits. */
   async add(directory: string, name: string, sha256: string): Promise<void> {
     const path = toSumsPath(directory);
     await this.#inTurn(path, async () => {
@@ -44,13 +44,15 @@ export class ChecksumFiles {
       await appendLine(fd, path, formatSumsLine(name, sha256)).finally(() => closeSync(fd));
     });
     this.#unflushed.add(directory);
-    // Nobody needs the offset of this line: a run writes each file once, so it never comments out its own lines.
+    // The offset would be needed only to comment out this line, and no run comments out its own lines: it writes each
+    // file only once.
     (await this.#remembered.get(directory))?.set(name, { sha256, offsets: [] });
   }
 
   /**
-   * Call this before a file is replaced. Unless the new bytes have the hash that is listed, turns the lines of the file
-   * into comments. Otherwise a kill between the replacement and the new line would leave the old hash for the new file.
+   * Call this before a file is replaced, with the hash of the new bytes. If another hash is listed, turns the lines for
+   * this file into comments and flushes them. Otherwise, if the run were killed after the replacement and before `add`,
+   * the new file would be listed with the old hash.
    */
   async commentOutStaleLines(directory: string, name: string, sha256: string): Promise<void> {
     const entries = await this.#entriesIn(directory);
@@ -65,14 +67,18 @@ export class ChecksumFiles {
     await this.flush();
   }
 
-  /** Does one piece of work at a time. Otherwise one could take the unfinished line of another for a torn one. */
+  /**
+   * Runs `work` after all earlier work of this run. Otherwise one append could find a line that another one is still
+   * writing, and comment it out as incomplete.
+   */
   #inTurn(path: string, work: () => Promise<void>): Promise<void> {
     const working = this.#lastWrite.then(() => mapWriteErrors(path, work));
+    // The caller gets the error. The next work runs nevertheless.
     this.#lastWrite = working.catch(() => {});
     return working;
   }
 
-  /** Flushes all lines that `isListed` or `add` has relied on since the last flush. */
+  /** Flushes each SHA256SUMS that was changed, or in which `isListed` found a name, since the last flush. */
   flush(): Promise<void> {
     this.#flushing = this.#flushing.then(async () => {
       const directories = [...this.#unflushed];
@@ -88,6 +94,7 @@ export class ChecksumFiles {
     const [oldest = ''] = this.#remembered.keys();
     if (this.#remembered.size >= MAX_REMEMBERED) this.#remembered.delete(oldest);
     const path = toSumsPath(directory);
+    // A failed read is remembered as well, so every later file of the directory fails with the same error.
     const reading = readSums(path, path).then(({ entries }) => entries);
     this.#remembered.set(directory, reading);
     return reading;
@@ -98,7 +105,10 @@ function toSumsPath(directory: string): string {
   return `${directory}/${SUMS_NAME}`;
 }
 
-/** Returns where the bytes after the last line feed begin. Reads from the end, in ever larger pieces. */
+/**
+ * Returns where the bytes after the last line feed begin, or `size` if the file ends with a line feed. Reads ever more
+ * of the end, because a power cut may have left a long run of zeros there.
+ */
 function findLastLine(fd: number, size: number): number {
   for (let length = TAIL_BYTES; ; length *= 16) {
     const tail = Buffer.alloc(Math.min(size, length));
@@ -109,8 +119,8 @@ function findLastLine(fd: number, size: number): number {
 }
 
 /**
- * Appends a line by one write. First makes an incomplete last line a comment. After a partial write, the loop does the
- * same with the line that this call has just written.
+ * Appends a line by one write. If the file ends with an incomplete line, makes that a comment first. If the write is
+ * partial, the loop does the same with what has just been written, and tries again. On a full disk, the write throws.
  */
 async function appendLine(fd: number, path: string, line: string): Promise<void> {
   for (;;) {
@@ -118,14 +128,16 @@ async function appendLine(fd: number, path: string, line: string): Promise<void>
     const lastLine = findLastLine(fd, size);
     const endsMidLine = lastLine < size;
     if (endsMidLine) commentOutLine(path, lastLine, () => true);
+    // The line feed in front ends the incomplete line.
     const bytes = Buffer.from(endsMidLine ? `\n${line}` : line);
     if ((await append(fd, bytes, 0, bytes.length, null)).bytesWritten === bytes.length) return;
   }
 }
 
 /**
- * Overwrites the first byte of a line with `#`, if it is still the expected line: another program may have rewritten
- * the file. Opens the file again, because a descriptor with O_APPEND always writes at the end.
+ * Overwrites the first byte of the line at `offset` with `#`. Does nothing unless `isExpected` accepts the line that is
+ * there now, because another program may have rewritten the file. Opens the file again, because a descriptor with
+ * O_APPEND always writes at the end.
  */
 function commentOutLine(path: string, offset: number, isExpected: (line: string) => boolean): void {
   const fd = openSync(path, O_RDWR | O_NOFOLLOW);
@@ -143,6 +155,7 @@ async function flushSums(directory: string): Promise<void> {
   await mapWriteErrors(path, async () => {
     const { fd } = openRegular(path, OPEN_TO_FLUSH | O_NOFOLLOW);
     await flushFile(fd).finally(() => closeSync(fd));
+    // The file may be new. Its name is on the disk only after its directory is flushed.
     await flushDirectory(directory);
   });
 }

@@ -1,5 +1,5 @@
-// Compares the files of one directory with its SHA256SUMS, for `verify`. Files are opened without following a link, and
-// never outside of the directory, because whoever can write a SHA256SUMS could name any file in it.
+// Compares the files of one directory with its SHA256SUMS, for `filings verify`. No symbolic link is followed, and no
+// file outside of the directory is opened, because a hostile SHA256SUMS could list any path as a name.
 import { closeSync, constants } from 'node:fs';
 import { join } from 'node:path';
 import { isSystemError } from '../disk/failure.ts';
@@ -8,13 +8,17 @@ import { hashOpenFile } from '../disk/sha256.ts';
 import { errnoOf } from '../errors.ts';
 import { isSafeToOpen, readSums, SUMS_NAME } from './format.ts';
 
-/** What `openRegular` throws for a link, a socket, a directory or a device. A file that became one has `changed`. */
+/**
+ * The codes that `openRegular` throws for a link, a socket, a directory or a device. A file that became one has
+ * `changed`. EFTYPE comes from `openRegular` itself, so it exists on every platform.
+ */
 const NOT_A_FILE_ERRORS = new Set(['ELOOP', 'ENXIO', 'EOPNOTSUPP', 'EISDIR', 'EFTYPE']);
 
 export interface Finding {
   /**
-   * `damaged` and `torn` are about a SHA256SUMS, the others about a listed or unlisted file. `unreadable` can be about
-   * both, and about a directory.
+   * The first four are about a file: `unlisted` means that it is in the directory but not in its SHA256SUMS. `damaged`
+   * is about a SHA256SUMS that has an invalid line or no entries. `torn` is about one whose last line is incomplete,
+   * which is no failure. `unreadable` is about a file, a SHA256SUMS or a directory that cannot be read.
    */
   readonly result: 'same' | 'missing' | 'changed' | 'unlisted' | 'damaged' | 'torn' | 'unreadable';
   /** The path for display. */
@@ -32,12 +36,13 @@ export interface SumsDirectory {
   /** The absolute path. */
   readonly path: string;
   readonly displayPath: string;
-  /** The names of all files in the directory except SHA256SUMS and parts. */
+  /** The names of all files in the directory, except SHA256SUMS and this program's unfinished downloads. */
   readonly names: readonly string[];
 }
 
 /**
- * Yields a finding for each listed and each unlisted file, and for a defective SHA256SUMS. Throws the signal's reason.
+ * Yields a finding for each listed and each unlisted file, even if it cannot be read, and for a defective SHA256SUMS.
+ * Throws only the signal's reason, when the signal aborts.
  */
 export async function* verifyDirectory(
   { path, displayPath, names }: SumsDirectory,
@@ -55,19 +60,20 @@ export async function* verifyDirectory(
   } else if (entries.size === 0) yield { result: 'damaged', path: sumsPath, reason: 'it has no entries' };
   if (endsMidLine) yield { result: 'torn', path: sumsPath, reason: 'its last line is incomplete' };
   for (const [name, { sha256 }] of entries) {
-    // Does not use `join`, which would resolve `..` in the name and hide it from the user.
+    // The directory and the name, put together without `join`, which would resolve `..` in the name and hide it.
     const entryPath = `${sumsPath.slice(0, -SUMS_NAME.length)}${name}`;
     yield isSafeToOpen(name, platform)
       ? { path: entryPath, ...(await checkFile(join(path, name), sha256, signal, onHashed)) }
       : { path: entryPath, result: 'missing', reason: 'not opened, because it is not a file name in this directory' };
   }
   for (const name of names) {
-    // HFS+ stores names in another form of Unicode than that in which they were given.
+    // HFS+ stores `é` as `e` and an accent. The SHA256SUMS has the usual form, to which `normalize` converts.
     if (!entries.has(name) && !entries.has(name.normalize()))
       yield { result: 'unlisted', path: join(displayPath, name) };
   }
 }
 
+/** Returns the finding for a listed file, without its path. Throws only the signal's reason. */
 async function checkFile(
   path: string,
   sha256: string,

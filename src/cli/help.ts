@@ -1,37 +1,53 @@
-// Lays out what commander's own help does not have, such as examples, and what it would squeeze on a narrow terminal.
+// Lays out the parts of the help that commander does not have, such as examples. Also replaces how commander lays out
+// rows and the usage, because it would squeeze descriptions into a narrow column on a narrow terminal.
 import type { Help } from 'commander';
 import { EXIT_STATUSES } from '../errors.ts';
 import type { CommandSpec } from '../spec/command.ts';
 
-/** If fewer columns are left next to a term, its description goes below it. */
+/**
+ * A row is a term, such as `--jobs <N>`, and its description. If fewer columns than this are left next to the term, the
+ * description goes below it.
+ */
 const MIN_DESCRIPTION_COLUMNS = 30;
 const INDENT_BELOW_TERM = 6;
 
-/** Formats the row of an option, an argument, a command or an exit status. Replaces the method of commander's Help. */
+/**
+ * Formats the row of an option, an argument, a command or an exit status. Replaces the method of commander's Help, so
+ * commander calls it, with the width of the longest term. `help` wraps text and knows the width of the terminal.
+ */
 export function formatItem(term: string, termWidth: number, description: string, help: Help): string {
   if (description === '') return `  ${term}`;
+  // Commander's own default, which it has set already: it is repeated only for the type.
   const { helpWidth = 80 } = help;
   // Two blanks before the term and two after it.
   const columnsWithTerm = termWidth + 4;
   const isBelow = helpWidth - columnsWithTerm < MIN_DESCRIPTION_COLUMNS;
   const indent = isBelow ? INDENT_BELOW_TERM : columnsWithTerm;
-  // The NUL keeps boxWrap from breaking a line inside `(env: NAME)`.
+  // `boxWrap` breaks lines at blanks. A NUL in place of the blank keeps `(env: NAME)` on one line.
   const joined = description.replace(/\(env: /g, '(env:\0');
   const lines = wrapWithIndent(joined, indent, help).replaceAll('\0', ' ');
   return isBelow ? `  ${term}\n${' '.repeat(indent)}${lines}` : `  ${term.padEnd(termWidth)}  ${lines}`;
 }
 
-/** Wraps the usage of a command that has several forms. Commander calls it with its Help as `this`. */
+/**
+ * Wraps the usage, which has a line for each form of a command. Commander means `styleUsage`, which this replaces, for
+ * colors, but has no other way to change the usage. It calls this with its Help as `this`, which its types do not say.
+ */
 export function wrapUsage(this: unknown, text: string): string {
   return wrapWithIndent(text, 'Usage: '.length, this as Help);
 }
 
-/** Indents all lines except the first. */
+/**
+ * Wraps a text to the columns after an indent, and indents all lines except the first, which the caller has indented.
+ */
 function wrapWithIndent(text: string, indent: number, help: Help): string {
   return help.boxWrap(text, (help.helpWidth ?? 80) - indent).replaceAll('\n', `\n${' '.repeat(indent)}`);
 }
 
-/** Formats what follows commander's own help: exit statuses, examples, and where to find more help. */
+/**
+ * Formats what follows commander's own help: exit statuses, examples, and where to find more help. Begins with an empty
+ * line.
+ */
 export function formatHelpEnd(
   { examples = [], sendsRequests, children }: CommandSpec,
   showsExitStatuses: boolean,
@@ -44,6 +60,7 @@ export function formatHelpEnd(
     ([line, effect]) =>
       `  ${foldCommand(line, helpWidth)}\n${indent}${wrapWithIndent(effect, INDENT_BELOW_TERM, help)}`,
   );
+  // The longest status decides the width of the column.
   const exitRows = EXIT_STATUSES.map(([status, meaning]) => formatItem(status, '128+n'.length, meaning, help));
   const more = children ? 'For help with a command, add --help to it.' : 'Global options: filings --help';
   return [
@@ -55,10 +72,13 @@ export function formatHelpEnd(
   ].join('\n');
 }
 
-/** Breaks a long command with backslashes, so that it still works when it is pasted. An example must not have a space
- * inside single quotes, because the shell would keep a backslash there. */
+/**
+ * Breaks a long command with backslashes, so that it still works when it is pasted. The command is split at all spaces.
+ * So an example must not have a space inside quotes, where the shell would keep the break, except within `$(...)`.
+ */
 function foldCommand(line: string, columns: number): string {
   const [first = '', ...words] = line.split(' ');
+  // The first line is indented by two blanks, and the others by four.
   let [folded, column] = [first, 2 + first.length];
   for (const word of words) {
     // One blank before the word, and ` \` after it.

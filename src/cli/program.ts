@@ -1,5 +1,5 @@
-// Parses the command line with commander. The result has the flags even if the rest is invalid, because flags such as
-// `--error-format` decide how the error is shown.
+// Parses the command line with commander. Flags are the options that every command accepts: they are settings, such as
+// `--error-format`. The result has the flags even if the rest is invalid, because they decide how the error is shown.
 import { Argument, Command, type CommanderError, Help, Option } from 'commander';
 import type { FilingsError } from '../errors.ts';
 import { expandHome } from '../paths.ts';
@@ -17,10 +17,10 @@ interface ParseOptions {
   readonly home?: string | undefined;
 }
 
-/** Filled in by commander's callbacks. */
+/** What is known of the command line so far. Commander's callbacks fill it in. */
 interface ParseState extends ParseOptions {
   readonly argv: readonly string[];
-  /** The last command whose options commander has parsed. */
+  /** The command that commander has chosen, or at which it found an error. It has the options parsed so far. */
   command?: Command;
   /** The help that commander would have printed. */
   helpText: string;
@@ -32,19 +32,24 @@ interface CommandLine {
   readonly flags: Flags;
   /** Undefined if the line is invalid. */
   readonly action: Action | undefined;
-  /** If `action` is undefined, the reason. */
+  /** If `action` is undefined, the reason. Otherwise of no use: commander also throws after it has shown the help. */
   readonly error: unknown;
 }
 
-/** Never throws. Of the values of settings, the error quotes only wrong choices, because others may be keys. */
+/**
+ * Never throws: an error is part of the result. The error quotes the wrong value of a flag only if the flag has a fixed
+ * list of choices, because any other value may be a key in the wrong place.
+ */
 export function readCommandLine(args: readonly string[], options: ParseOptions = {}): CommandLine {
+  // `filings help list` shows what `filings list --help` does.
   const isHelpCommand = args[0] === 'help';
   const argv = isHelpCommand ? [...args.slice(1), '--help'] : args;
   const state: ParseState = { ...options, argv, helpText: '' };
   let error: unknown;
   try {
     const program = buildCommand(PROGRAM, [], state);
-    // The version is empty, because `main` prints it.
+    // The version is empty, because `main` prints it. The help command is only for the list of commands in the help:
+    // commander never sees the word `help`, which was replaced above.
     program.version('', '-V, --version', 'print the version').helpCommand('help [COMMAND]', 'show help for a command');
     if (isHelpCommand) requireCommand(args.slice(1), program);
     program.parse([...argv], { from: 'user' });
@@ -64,7 +69,10 @@ function requireCommand(words: readonly string[], program: Command): void {
   }
 }
 
-/** Returns commander's command for a spec, including its subcommands. */
+/**
+ * Returns commander's command for a spec, including its subcommands. When commander parses the line, the callbacks of
+ * the command fill in `state`. `parents` are the names from `filings` to the parent, and empty for the program itself.
+ */
 function buildCommand(spec: CommandSpec, parents: readonly string[], state: ParseState): Command {
   const { name, summary, usages, children = [], load } = spec;
   const path = [...parents, name].join(' ');
@@ -73,27 +81,34 @@ function buildCommand(spec: CommandSpec, parents: readonly string[], state: Pars
   const command = new Command(name)
     .summary(summary)
     .description(describeCommand(spec).join('\n\n'))
+    // A flag after a command belongs to that command, which knows all flags itself, and not to the program.
     .enablePositionalOptions()
+    // `usageError` makes the suggestions.
     .showSuggestionAfterError(false)
     .helpCommand(false)
     .configureHelp({
       ...(state.columns && { helpWidth: state.columns }),
       subcommandTerm: (child) => child.name(),
+      // `describeOption` has already added the choices and the default, which commander would add again.
       optionDescription: (option) => option.description,
+      // Commander would not wrap to fewer than 40 columns.
       minWidthToWrap: 1,
       formatItem,
       styleUsage: wrapUsage,
+      // Only `filings --help` lists the exit statuses.
       formatHelp: (shown, help) =>
         Help.prototype.formatHelp.call(help, shown, help) + formatHelpEnd(spec, isProgram && wantsHelp, help),
       // `filings` alone prints an overview without options.
       ...(isProgram && !wantsHelp && { visibleOptions: () => [] }),
     })
-    // `main` prints the help and the errors.
+    // `main` prints the help, and the error that `exitOverride` throws.
     .configureOutput({ writeOut: collectHelp, writeErr: collectHelp, outputError: () => {} })
+    // Called instead of `process.exit`. Must throw even after the help, or commander ends the process after all.
     .exitOverride((error) => {
       state.command = command;
       if (error.code === 'commander.version') state.action = { kind: 'version' };
       else if (error.code.startsWith('commander.help')) {
+        // Commander also shows the help, with the exit code 1, if the line should name a subcommand and does not.
         state.action = { kind: 'help', command: path, isCommandMissing: error.exitCode > 0, text: state.helpText };
       } else throw toUsageError(error);
       throw error;
@@ -102,18 +117,20 @@ function buildCommand(spec: CommandSpec, parents: readonly string[], state: Pars
     state.helpText += text;
   }
   function toUsageError(error: CommanderError): FilingsError {
-    // If the line does not name this command, it is the default command of its parent, and commander has passed it a
-    // misspelled command as an argument.
+    // For `filings token sgn`, commander runs `sign`, which is the default command of `token`, with `sgn` as an
+    // argument too many. Because the line does not have the word `sign`, this is reported as an unknown command.
     const parent = state.argv.includes(name) ? undefined : command.parent;
     if (error.code !== 'commander.excessArguments' || !parent) return usageError(error, command, path);
     return unknownCommand(command.args[0] ?? '', parent, parents.join(' '));
   }
   if (usages) command.usage(usages.map((usage) => `[options] ${usage}`).join(`\n${path} `));
-  // Creating options takes most of the start-up time, so only commands that the line names get theirs.
+  // Creating options takes most of the start-up time, so only commands that the line names get theirs. The children
+  // of these commands get theirs as well, because one may be the default, which runs without being named.
   if (!isProgram && !state.argv.includes(name) && !state.argv.includes(parents.at(-1) ?? '')) return command;
   const ownOptions = toNamedOptions(spec.options);
   for (const option of [...ownOptions, ...SHARED_OPTIONS]) {
     if (option.heading) command.optionsGroup(`${option.heading}:`);
+    // The flags are listed by `filings --help` only.
     command.addOption(buildOption(option).hideHelp(!isProgram && !ownOptions.includes(option)));
   }
   const isGrouped = isProgram || ownOptions.some(({ heading }) => heading);
@@ -148,12 +165,15 @@ function buildOption(spec: NamedOption): Option {
   return option.argParser((text, previous: readonly string[] | undefined) => [...(previous ?? []), text]);
 }
 
-/** Parses the command's own options. Settings stay strings, because they must be merged first. Throws `usage`. */
+/**
+ * Parses the command's own options. Flags stay strings, because they must first be merged with the other sources of
+ * settings, such as the environment. Throws `usage`.
+ */
 function readInvocation(ownOptions: readonly NamedOption[], command: Command, { home }: ParseState): Invocation {
   const flags = readFlags(command, home);
   for (const { name, flag, kind, describesService } of SHARED_OPTIONS) {
-    // Some commands never resolve settings, so a wrong choice such as `--color x` is reported here. But a wrong --key-in
-    // may be used with `--sandbox`, which ignores settings that describe the service.
+    // Only to throw the error: some commands never parse the settings, so a wrong choice such as `--color x` is
+    // reported here. But a wrong `--key-in` may be no error: `--sandbox` ignores settings that describe the service.
     if (kind.choices && !describesService && flags[name] !== undefined) parseOrThrow(kind, `${flags[name]}`, flag);
   }
   const options: Readonly<Record<string, unknown>> = command.opts();
@@ -178,7 +198,10 @@ function expandIfPath({ kind: { completes } }: NamedOption, text: string, home: 
   return completes === 'file' || completes === 'directory' ? expandHome(text, home) : text;
 }
 
-/** A flag after the command overrides the same flag before it. */
+/**
+ * Returns the flags of a command and of its parents. In `optsWithGlobals` a flag before the command overrides the same
+ * flag after it. Here the command's own flags win, because they come last.
+ */
 function readFlags(command: Command, home: string | undefined): Flags {
   const values = { ...command.optsWithGlobals(), ...command.opts() };
   const flags = SHARED_OPTIONS.map((spec) => {

@@ -5,13 +5,20 @@ import { FilingsError } from '../errors.ts';
 import { didYouMean } from '../spec/nearest.ts';
 import { counted, orList } from '../text.ts';
 
-/** The name of a long or short option, or a short word of letters. Keys and tokens do not look like this. */
+/**
+ * The name of a long or short option at the beginning of a word, or a whole word of a few letters. Keys and tokens do
+ * not look like this.
+ */
 const HARMLESS_START = /^(--[a-z][\w-]*|-\w|[a-z-]{1,24}$)/i;
 
-/** @param path the full name of the command, such as `filings token sign` */
+/**
+ * @param command the command that commander was parsing
+ * @param path its full name, such as `filings token sign`
+ */
 export function usageError({ code, message }: CommanderError, command: Command, path: string): FilingsError {
   const hint = `see ${path} --help`;
   const subject = { name: path.replace(/^filings /, '') };
+  // An error of commander has no fields for the words that it is about, so they are taken from the message.
   const [, word = ''] = /'(.*?)'/.exec(message) ?? [];
   const [first = '', second = ''] = message.match(/--[a-z][\w-]*/g) ?? [];
   switch (code) {
@@ -26,6 +33,7 @@ export function usageError({ code, message }: CommanderError, command: Command, 
     case 'commander.missingArgument':
       return new FilingsError('usage', `${word} is missing`, { subject, hint });
     case 'commander.invalidArgument': {
+      // The only argument with a list of choices is the SHELL of `completion`, its first.
       const { argChoices: choices = [] } = command.registeredArguments[0] ?? {};
       const choose = `choose ${orList(choices)}`;
       return unknownWord('SHELL', word, choices, choose);
@@ -35,23 +43,27 @@ export function usageError({ code, message }: CommanderError, command: Command, 
       const reason = most === 0 ? 'takes no arguments' : `takes at most ${counted(most, 'argument')}`;
       return new FilingsError('usage', reason, { subject, hint });
     }
+    // The other errors are about features of commander that this program does not use, such as mandatory options.
     default:
       return new FilingsError('usage', message.replace(/^error: /, ''), { hint });
   }
 }
 
 function unknownOption(word: string, command: Command, path: string): FilingsError {
+  // Commander also calls a known switch unknown if it has a value: `--json=true`.
   const options = command.options.map(({ long }) => `${long}`);
   const [name = '', value] = word.split('=');
   if (value === undefined || !options.includes(name)) return unknownWord('option', word, options, `see ${path} --help`);
   return new FilingsError('usage', `${name} takes no value`, { hint: `write ${name} without a value` });
 }
 
+/** @param command the parent, which has no subcommand called `word` */
 export function unknownCommand(word: string, command: Command, path: string): FilingsError {
   const names = command.commands.map((child) => child.name());
   return unknownWord('command', word, names, `see ${path} --help`);
 }
 
+/** `otherHint` is used if no known word is similar. */
 function unknownWord(what: string, word: string, known: readonly string[], otherHint: string): FilingsError {
   const shown = HARMLESS_START.exec(word)?.[0] ?? '…';
   return new FilingsError('usage', `unknown ${what} '${shown}'`, {

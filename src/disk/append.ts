@@ -1,5 +1,6 @@
-// Appends lines to a report or a done list. Several processes may append to the same file at the same time. So all
-// lines of a call are appended by one write with O_APPEND: then no other process can write between them (write(2)).
+// Appends lines to a report (`--report`) or to a done list (`--done`, the filings that are complete). Several processes
+// may append to the same file at the same time. So all lines of a call are appended by one write with O_APPEND: then no
+// other process can write between them (write(2)).
 import { constants, readSync, write } from 'node:fs';
 import { promisify } from 'node:util';
 import { closeFile } from './calls.ts';
@@ -29,8 +30,9 @@ export class AppendFile {
   /** Opens a regular file, or creates it. Throws `local_io`. */
   static open(path: string): Promise<AppendFile> {
     return mapWriteErrors(path, async () => {
+      // The file is opened for reading, too, because its last byte is read.
       const { fd, stats } = openRegular(path, O_RDWR | O_APPEND | O_CREAT);
-      // Stays a line feed if the file is empty.
+      // An empty file has no last byte. It needs no line break either, as if there were a line feed at its end.
       const last = Buffer.of(LINE_FEED);
       if (stats.size > 0) readSync(fd, last, 0, 1, stats.size - 1);
       return new AppendFile(path, fd, last[0] !== LINE_FEED);
@@ -48,16 +50,19 @@ export class AppendFile {
     return appending;
   }
 
-  /** Closes the file after the last write. Throws `local_io`. */
+  /**
+   * Closes the file after the last write. Does not flush it: if a power cut loses lines, the next run writes them
+   * again. Throws `local_io`.
+   */
   async end(): Promise<void> {
     await this.#lastWrite;
     await mapWriteErrors(this.#path, () => closeFile(this.#fd));
   }
 
   /**
-   * A write may write only some of its bytes. Writing just the rest would be wrong, because another process may have
-   * appended a line in the meantime. So all lines are written again after a line break, and the file has one incomplete
-   * line and maybe some lines twice.
+   * A write may write only some of its bytes, for example on a full disk. Writing just the rest would be wrong, because
+   * another process may have appended a line in the meantime. So all lines are written again after a line break, and
+   * the file has one incomplete line and maybe some lines twice. If the disk is still full, this second write throws.
    */
   async #append(lines: Buffer): Promise<void> {
     for (;;) {

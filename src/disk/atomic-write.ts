@@ -1,7 +1,7 @@
-// Writes small files: the config file, keys, tokens and the list of failed downloads. `replaceFile` is atomic: even after
-// a crash, a reader sees either the old file or the complete new one. `createNewFiles` writes under the final names. It
-// removes its files if it fails, but a crash may leave an incomplete one. Downloads have their own code for this in
-// `transfer/part.ts`.
+// Writes small files: the config file, keys, tokens and the list of failed downloads. `replaceFile` is atomic: even
+// after a crash, a reader sees either the old file or the complete new one. `createNewFiles` writes under the final
+// names. It removes its files if it fails, but a crash may leave an incomplete one. Downloads have their own code for
+// this in `transfer/part.ts`, because a download that was cut off is kept, so that a later run can resume it.
 import { lstat, open, readlink, realpath, unlink } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { errnoOf, FilingsError } from '../errors.ts';
@@ -9,7 +9,7 @@ import type { World } from '../world.ts';
 import { createNameCalls, undefinedIfMissing } from './calls.ts';
 import { mapWriteErrors, toWriteError } from './failure.ts';
 import { flushDirectory, makeDirectories } from './make-directories.ts';
-import { partName } from './part-name.ts';
+import { workingPartName } from './part-name.ts';
 import { requireRegular } from './regular-file.ts';
 
 /** A file to create. */
@@ -32,6 +32,7 @@ export async function createNewFiles(files: readonly NewFile[]): Promise<void> {
       created.push(file.path);
       await flushDirectory(dirname(file.path));
     } catch (cause) {
+      // If `file` could not be created, it is not among these: `create` has removed it, or it existed before.
       // The first error is the one to report, so a failure to remove is ignored.
       for (const path of created) await unlink(path).catch(() => {});
       if (errnoOf(cause) !== 'EEXIST') throw toWriteError(cause, file.path);
@@ -65,8 +66,10 @@ export function replaceFile(
     if (stats) requireRegular(stats);
     // Turns each read permission into a permission to enter: 0o444 >> 2 is 0o111.
     const made = makesDirectories ? makeDirectories(dirname(target), mode | ((mode & 0o444) >> 2)) : [];
+    // The entry of a new directory is in the directory above it.
     for (const directory of made) await flushDirectory(dirname(directory));
-    const tempFile = join(dirname(target), partName(basename(target), random()));
+    // The temporary file is in the same directory, because a rename to another file system would fail.
+    const tempFile = join(dirname(target), workingPartName(basename(target), random()));
     await create({ path: tempFile, bytes: text, mode });
     // On Windows the rename is retried, because a virus scanner may have the file open.
     await removeOnFailure(tempFile, () => createNameCalls({ platform, sleep }).rename(tempFile, target));
@@ -78,11 +81,17 @@ export function replaceFile(
 async function resolveLinks(path: string): Promise<string> {
   const real = await realpath(path).catch(undefinedIfMissing);
   if (real !== undefined) return real;
+  // Either nothing exists at `path`: then `readlink` fails, and `path` is the end of the chain. Or `path` is a link to
+  // something that does not exist. It cannot be in a loop of links, because `realpath` throws ELOOP for that.
   const link = await readlink(path).catch(() => undefined);
+  // A relative link begins at the real directory of `path`: in a linked directory, `..` would lead elsewhere.
   return link === undefined ? path : resolveLinks(resolve(await realpath(dirname(path)), link));
 }
 
-/** Creates a file and flushes its bytes, but not its directory entry. Removes it after a failure. Throws the system error. */
+/**
+ * Creates a file and flushes its bytes, but not its directory entry. If it cannot be written, removes it again. Throws
+ * the system error. An existing file makes `open` fail, and is neither changed nor removed.
+ */
 async function create({ path, bytes, mode }: NewFile): Promise<void> {
   const handle = await open(path, 'wx', mode);
   await removeOnFailure(path, async () => {
@@ -95,6 +104,7 @@ async function create({ path, bytes, mode }: NewFile): Promise<void> {
   });
 }
 
+/** Does `work`. If it fails, removes the file and throws the error of `work`, even if the removal fails as well. */
 async function removeOnFailure(path: string, work: () => Promise<void>): Promise<void> {
   await work().catch(async (error) => {
     await unlink(path).catch(() => {});

@@ -12,7 +12,7 @@ export const NEW_FILE = O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW;
 
 /**
  * Flags for opening a file or directory only to flush it. Windows, which is recognized by its lack of O_DIRECTORY,
- * refuses to flush a descriptor that was opened for reading.
+ * refuses to flush a descriptor that was opened only for reading.
  */
 export const OPEN_TO_FLUSH = O_DIRECTORY === undefined ? O_RDWR : O_RDONLY;
 
@@ -21,7 +21,8 @@ export const openFile = promisify(open);
 export const closeFile = promisify(close);
 
 /**
- * Calls that change names. Windows refuses them while another program has the file open. They throw the system error.
+ * Calls that change names. They throw the system error. Windows refuses them while another program has the file open.
+ * Then they wait and try again, so they return promises although the system calls are synchronous.
  */
 export interface NameCalls {
   link(from: string, to: string): Promise<void>;
@@ -47,7 +48,8 @@ export function createNameCalls({ platform, sleep }: Pick<World, 'platform' | 's
   if (platform !== 'win32') return POSIX;
   return {
     link: (from, to) => retryWhileInUse(() => POSIX.link(from, to), sleep),
-    rename: (from, to) => retryWhileInUse(() => POSIX.rename(from, to), sleep).catch((error) => refineInUse(error, to)),
+    rename: (from, to) =>
+      retryWhileInUse(() => POSIX.rename(from, to), sleep).catch((error) => throwRenameError(error, to)),
     remove: (path) => retryWhileInUse(() => POSIX.remove(path), sleep),
   };
 }
@@ -58,19 +60,23 @@ const IN_USE_POLL_MS = 50;
 const MAX_IN_USE_MS = 1000;
 
 /**
- * Throws EINUSE, a code of this program, if the file to replace is open in another program. Otherwise throws the error
- * itself.
+ * Throws the error of a rename. If it failed because another program has the file at `to` open, throws EINUSE instead,
+ * a code of this program, for which `failure.ts` has a hint: to close the file there.
  */
-function refineInUse(error: unknown, replaced: string): never {
-  // Windows fails in the same way for a read-only file, but waiting does not help there.
-  const isWritable = ((lstatSync(replaced, { throwIfNoEntry: false })?.mode ?? 0) & 0o200) !== 0;
+function throwRenameError(error: unknown, to: string): never {
+  // Windows reports the same errors if the file at `to` is read-only. Closing it does not help then, so the error is
+  // thrown unchanged, as it is if there is no file at `to`.
+  const isWritable = ((lstatSync(to, { throwIfNoEntry: false })?.mode ?? 0) & 0o200) !== 0;
   if (!IN_USE_ERRORS.has(errnoOf(error)) || !isWritable) throw error;
   throw Object.assign(new Error('in use', { cause: error }), { code: 'EINUSE' });
 }
 
-/** Repeats a call for up to a second while it fails because another program has the file open. */
+/**
+ * Repeats a call for up to a second while it fails because another program has the file open. Only for Windows: on
+ * other systems the same errors mean a lack of permission, and waiting does not help.
+ */
 export async function retryWhileInUse<T>(call: () => Promise<T>, sleep: Sleep): Promise<T> {
-  // `sleep` requires a signal. This one never aborts.
+  // `sleep` requires a signal. This one never aborts, so even Ctrl-C waits for the end of the second.
   const { signal } = createAbortController();
   for (let waited = 0; ; waited += IN_USE_POLL_MS) {
     try {

@@ -6,15 +6,18 @@
 // in its directory, and the entries of all new directories above it. The flushes here are those of entries.
 import { existsSync, lstatSync, type Stats, statSync } from 'node:fs';
 import { opendir } from 'node:fs/promises';
-import { basename, dirname, join, sep } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { FilingsError } from '../errors.ts';
 import type { World } from '../world.ts';
 import { createNameCalls, type NameCalls } from './calls.ts';
 import { mapWriteErrors, toWriteError } from './failure.ts';
 import { flushDirectory, makeDirectories, makeDirectory } from './make-directories.ts';
-import { isPartName } from './part-name.ts';
+import { isWorkingPartName } from './part-name.ts';
 
-/** A part (a temporary file, see `part-name.ts`) that is a day older than a new one is that of a killed run. */
+/**
+ * A working part (see `part-name.ts`) that is a day older than a new one is treated as that of a killed run, because a
+ * run that still downloads normally writes to its part much more often.
+ */
 const MIN_ABANDONED_AGE_MS = 86_400_000;
 /** Bounds the memory of a run with many directories. A forgotten directory is checked and flushed again when needed. */
 const MAX_REMEMBERED = 1024;
@@ -62,17 +65,19 @@ export class Directory {
   }
 
   /**
-   * Removes the parts that killed runs have left. `newPartMtimeMs` is the time of a part that this run has just written
-   * here. It is compared with those of the other parts because one clock sets them all: that of the file server, if this
-   * is a network file system. The clock of this machine may differ from it. Throws the system error.
+   * Removes the parts that killed runs have left. `newPartMtimeMs` is the modification time of a part that this run has
+   * just written here. It is compared with those of the other parts because one clock sets them all: that of the file
+   * server, if this is a network file system. The clock of this machine may differ from it. Throws the system error if
+   * the directory cannot be read. A part that cannot be removed is left there, where it does no harm.
    */
   async removeAbandonedParts(newPartMtimeMs: number, nameCalls: NameCalls): Promise<void> {
     if (!this.#mayHoldAbandonedParts) return;
     this.#mayHoldAbandonedParts = false;
     // Unlike `readdir`, this never holds all names of a large directory in memory.
     for await (const { name } of await opendir(this.path, { bufferSize: 1024 })) {
-      const path = `${this.path}${sep}${name}`;
-      const stats = isPartName(name) ? lstatSync(path, { throwIfNoEntry: false }) : undefined;
+      if (!isWorkingPartName(name)) continue;
+      const path = join(this.path, name);
+      const stats = lstatSync(path, { throwIfNoEntry: false });
       if (stats && newPartMtimeMs - stats.mtimeMs >= MIN_ABANDONED_AGE_MS) await nameCalls.remove(path).catch(() => {});
     }
   }
@@ -91,7 +96,7 @@ export class Directory {
     await this.#flushingAncestors;
   }
 
-  /** Whether `flushExistingEntries` has nothing to do. */
+  /** Whether `flushExistingEntries` has nothing to do, so that a caller need not wait for it. */
   get areExistingEntriesFlushed(): boolean {
     return this.#areOldEntriesFlushed && this.#flushingAncestors === undefined;
   }
@@ -106,16 +111,16 @@ export class Directory {
   }
 }
 
-/** What the directories and the parts in them need of the world. */
+/** What the directories and the parts in them use of the `World`, which has all that the program takes from outside. */
 type DirectoryWorld = Pick<World, 'cwd' | 'platform' | 'uid' | 'now' | 'random' | 'sleep'>;
 
-/** The directories of a run. */
+/** The directories of a run, and what the parts in them share: `nameCalls`, `world` and `keptBytes`. */
 export class Directories {
   readonly nameCalls: NameCalls;
   readonly world: DirectoryWorld;
-  /** The number of bytes in the parts that this run keeps for a later one. */
+  /** The number of bytes in the parts that this run keeps for a later one. Each part adds its own, for the summary. */
   keptBytes = 0;
-  /** The directories by `toKey`, from the oldest to the newest. */
+  /** The directories by `toKey`, in the order in which they were added. A Map keeps that order. */
   readonly #remembered = new Map<string, Directory>();
 
   constructor(world: DirectoryWorld) {
@@ -142,7 +147,10 @@ export class Directories {
     return this.#remembered.get(toKey(location));
   }
 
-  /** Returns undefined for a directory that would have to be created. Throws the errors of `prepare`. */
+  /**
+   * Returns undefined for a directory that `prepare` would create. Throws the errors of `prepare`, for example if a
+   * directory is missing that must exist.
+   */
   prepareExisting(location: DirectoryLocation): Directory | undefined {
     const { directory, below, mustExist } = location;
     return mustExist || existsSync(join(directory, below)) ? this.prepare(location) : undefined;
@@ -154,6 +162,7 @@ export class Directories {
     const parent = this.prepare({ ...location, below: dirname(below) });
     const path = join(parent.path, basename(below));
     try {
+      // If another process creates the directory in between, `makeDirectory` returns false, so it is not new.
       const isNew = !lstatSync(path, { throwIfNoEntry: false }) && makeDirectory(path);
       requireDirectory(path, lstatSync(path));
       return new Directory(path, isNew, isNew ? parent.flush() : parent.flushExistingEntries());
@@ -167,6 +176,7 @@ export class Directories {
 function prepareRoot(path: string, mustExist: boolean, cwd: string): Directory {
   try {
     const made = mustExist ? [] : makeDirectories(path);
+    // If this is no directory, no file can be written, so the error stops the run.
     requireDirectory(path, statSync(path), true);
     if (made.length > 0) return new Directory(path, true, flushEntriesOf(made));
     // Another run may have created the directory a moment ago and not flushed its entry. The working directory, and one
@@ -189,6 +199,7 @@ function toKey({ directory, below }: DirectoryLocation): string {
   return `${directory}\0${below}`;
 }
 
+/** Throws `local_io` unless `stats`, which belong to `path`, are those of a directory. */
 function requireDirectory(path: string, stats: Stats, stopsRun = false): void {
   if (stats.isDirectory()) return;
   const kind = stats.isSymbolicLink() ? 'a symbolic link' : 'not a directory';

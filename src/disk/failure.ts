@@ -31,7 +31,10 @@ const REASONS: Readonly<Record<string, readonly [reason: string, hint: string]>>
   ELOOP: ['it is a symbolic link', `remove it, or ${CHOOSE_PATH}`],
 };
 
-/** Frequent errors that libuv does not name. Node gives them a code such as `Unknown system error -116`. */
+/**
+ * Frequent errors that libuv does not name. Node gives them a code such as `Unknown system error -116`, so they are
+ * recognized by their number.
+ */
 const NAMES_BY_NUMBER: Readonly<Record<number, string>> = { [ESTALE]: 'ESTALE', [EDQUOT]: 'EDQUOT' };
 
 /**
@@ -65,23 +68,30 @@ export function toReadError(error: unknown, path: string): unknown {
   return new FilingsError('local_io', `cannot read: ${reason}`, { subject: { path }, hint, cause: error });
 }
 
-/** Returns whether an error comes from a system call or a closed stream. Other errors of Node mean a bug here. */
+/**
+ * Returns whether an error comes from a system call or a closed stream. The codes are checked as well as the number,
+ * because EFTYPE and EINUSE of this program have no number. Other errors of Node, such as ERR_INVALID_ARG_TYPE, mean a
+ * bug here.
+ */
 export function isSystemError(error: unknown): boolean {
   return findErrorNumber(error) !== undefined || /^(E[A-Z0-9]+|ERR_STREAM_.+)$/.test(errnoOf(error) ?? '');
 }
 
+/** Returns the reason, and the hint for a failed write. */
 function describe(error: unknown): readonly [reason: string, hint: string] {
   return REASONS[findErrorName(error) ?? ''] ?? [systemReason(error), CHECK_DISK];
 }
 
 /**
- * Returns the words and the name of a system error, such as `permission denied (EACCES)`. For calls that do not write a
- * file, because the reasons above can mislead there: a missing config file is not a missing directory.
+ * Returns the system's words for an error, and its name, such as `permission denied (EACCES)`. Callers that do not
+ * write a file use only this, because the REASONS can mislead there: a missing config file is not a missing directory.
+ * For a failed write it is the last resort, for errors that are not among the REASONS.
  */
 export function systemReason(error: unknown): string {
   const name = findErrorName(error);
   if (name === undefined) return markForRedaction(error instanceof Error ? error.message : String(error));
   const [, words] = [...getSystemErrorMap().values()].find(([known]) => known === name) ?? [];
+  // Node has no words for an error that libuv does not name, such as ESTALE.
   const reason = words ?? REASONS[name]?.[0];
   return reason === undefined ? name.replace(/^Unknown system error -/, 'system error ') : `${reason} (${name})`;
 }

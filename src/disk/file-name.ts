@@ -22,13 +22,16 @@ const WINDOWS_DEVICE = /^(con|prn|aux|nul|clock\$|conin\$|conout\$|(com|lpt)[0-9
  * stands outside of the class only because it is a combining character, which the linter refuses inside.
  */
 const INVISIBLE = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\u115f\u1160\u3164\uffa0]|\u034f/u;
-/** The folded name of the file that `--checksums` writes. */
+/** The name of the file that `--checksums` writes, SHA256SUMS, as `foldName` returns it. */
 const FOLDED_SUMS_NAME = 'sha256sums';
 
-/** A fast path: matches nearly all real names, and none that breaks one of the rules below. */
+/** A fast path: matches nearly all real names, and none that breaks one of the RULES. So it allows only short names. */
 const HARMLESS = /^(?!con|prn|aux|nul|clock|com|lpt|sha256)[a-z0-9](?:[\w.-]{0,150}[\w-])?$/i;
 
-/** Windows allows these characters in no name. */
+/**
+ * Windows allows these characters in no name, and elsewhere they are ordinary, so only Windows refuses them. A colon or
+ * the name of a device is worse: on Windows it leads somewhere else without an error. Those are refused everywhere.
+ */
 const REFUSED_BY_WINDOWS = /[<>"|?*]/;
 
 const RULES: readonly (readonly [isBroken: (name: string, platform: string) => boolean, reason: string])[] = [
@@ -77,7 +80,10 @@ export function isDirectoryEntryName(name: string, platform: string): boolean {
   return !/[\\:\p{Cc}]|[. ]$/u.test(name) && !REFUSED_BY_WINDOWS.test(name) && !WINDOWS_DEVICE.test(name);
 }
 
-/** Characters that comparisons ignore, and the combining dot that remains when `İ` becomes lower case. */
+/**
+ * Characters that a file system may ignore when it compares names, and the combining dot that remains when `İ` becomes
+ * lower case.
+ */
 const IGNORED = /\p{Default_Ignorable_Code_Point}|(?<=i)\u0307/gu;
 
 /**

@@ -17,6 +17,7 @@ export function makeDirectories(absolutePath: string, mode?: number): readonly s
   // The second condition ends the loop at a drive of Windows that does not exist, because its `dirname` is itself.
   for (let path = absolutePath; !existsSync(path) && dirname(path) !== path; path = dirname(path))
     missing.unshift(path);
+  // Leaves out those that another process has created in the meantime: they are not new.
   return missing.filter((path) => makeDirectory(path, mode));
 }
 
@@ -42,8 +43,9 @@ export async function flushDirectory(path: string): Promise<void> {
 }
 
 /**
- * For `.catch(undefinedIfUnsupported)`. Some file systems cannot flush a directory. Windows, where OPEN_TO_FLUSH is
- * O_RDWR, also refuses it to users who may not write to the directory.
+ * For `.catch(undefinedIfUnsupported)`: ignores the errors of file systems that cannot flush a directory, and rethrows
+ * any other error. On Windows, where OPEN_TO_FLUSH is O_RDWR, users who may not write to a directory cannot flush it
+ * either.
  */
 function undefinedIfUnsupported(error: unknown): undefined {
   const refusals = ['EINVAL', 'ENOTSUP', 'EBADF', ...(OPEN_TO_FLUSH === constants.O_RDWR ? ['EPERM', 'EACCES'] : [])];

@@ -12,12 +12,14 @@ const FLUSH_EVERY_BYTES = 128 << 20;
 const MAX_SYNC_WRITE_BYTES = 64 << 10;
 
 const writeChunks = promisify(writev);
+// A background flush needs only the bytes (fdatasync). The last flush also writes the times of the file (fsync).
 const flushAll = promisify(fsync);
 const flushData = promisify(fdatasync);
 const truncateTo = promisify(ftruncate);
 
 /** A file that one writer writes from front to back. All methods throw system errors. */
 export class OutputFile {
+  /** For system calls that neither write nor flush, such as fstat. */
   readonly fd: number;
   #size: number;
   /** The number of bytes that a flush has put on the disk. */
@@ -33,6 +35,7 @@ export class OutputFile {
     this.#flushedSize = size;
   }
 
+  /** The number of bytes, including those of an earlier run. */
   get size(): number {
     return this.#size;
   }
@@ -46,7 +49,7 @@ export class OutputFile {
         rest = dropWritten(rest, written);
       }
     } catch (error) {
-      throw this.#fail(error);
+      throw this.#rememberFailure(error);
     }
     if (this.#size - this.#flushedSize >= FLUSH_EVERY_BYTES && !this.#runningFlush) this.#startFlush(flushData);
   }
@@ -63,7 +66,7 @@ export class OutputFile {
     return hashOpenFile(this.fd, this.#size, signal);
   }
 
-  /** Empties the file. A running flush ends first, because it sets the flushed size when it ends. */
+  /** Empties the file, to begin the download again. A running flush ends first, because it sets `#flushedSize`. */
   async restart(): Promise<void> {
     await this.#runningFlush;
     this.#size = 0;
@@ -106,7 +109,7 @@ export class OutputFile {
         () => {
           this.#flushedSize = size;
         },
-        (error) => this.#fail(error),
+        (error) => this.#rememberFailure(error),
       )
       .finally(() => {
         this.#runningFlush = undefined;
@@ -114,7 +117,8 @@ export class OutputFile {
     return this.#runningFlush;
   }
 
-  #fail(error: unknown): unknown {
+  /** Returns the first failure, which may be an earlier one than `error`. */
+  #rememberFailure(error: unknown): unknown {
     this.#failure ??= error;
     return this.#failure;
   }

@@ -9,7 +9,7 @@ const { O_NOCTTY, O_NONBLOCK, O_RDONLY } = constants;
  * Opens a regular file. Follows a symbolic link unless `flags` contain O_NOFOLLOW. Returns the descriptor, and the
  * stats of the file that was really opened. Throws the system error.
  */
-export function openRegular(path: string | Buffer, flags: number): { readonly fd: number; readonly stats: Stats } {
+export function openRegular(path: string, flags: number): { readonly fd: number; readonly stats: Stats } {
   // These flags prevent two effects of opening something else: waiting for the other end of a FIFO, and making a
   // terminal the controlling terminal of this process.
   const fd = openSync(path, flags | O_NONBLOCK | O_NOCTTY);
@@ -29,8 +29,11 @@ export function requireRegular(stats: Stats): void {
   throw Object.assign(new Error('not a regular file'), { code: stats.isDirectory() ? 'EISDIR' : 'EFTYPE' });
 }
 
-/** Yields the bytes of a regular file. A missing file is treated as empty. Throws `local_io`. */
-export async function* readRegular(path: string | Buffer, displayPath: string, flags = 0): AsyncGenerator<Buffer> {
+/**
+ * Yields the bytes of a regular file. A missing file is treated as empty, because the callers read a done list or a
+ * SHA256SUMS, which need not exist yet. Throws `local_io`, with `displayPath` as the path in its message.
+ */
+export async function* readRegular(path: string, displayPath: string, flags = 0): AsyncGenerator<Buffer> {
   try {
     // Node ignores the path because there is a descriptor, which the stream closes at its end.
     yield* createReadStream('', { fd: openRegular(path, O_RDONLY | flags).fd });

@@ -1,5 +1,5 @@
-// Reads small files that may hold secrets: API keys, private keys and the config file. Refuses a file that other users
-// can read or change, with a hint that fixes it.
+// Reads small files that may hold secrets: API keys, private keys and the config file. Refuses a file to which other
+// users have more access than its kind allows (see `Protection`), with a hint that fixes it.
 import { closeSync, constants, fstatSync, openSync, readFileSync, type Stats } from 'node:fs';
 import { Socket } from 'node:net';
 import { FilingsError, type Subject } from '../errors.ts';
@@ -8,14 +8,15 @@ import type { SmallFile, World } from '../world.ts';
 import { systemReason } from './failure.ts';
 
 const MAX_BYTES = 1024 * 1024;
+// Permissions of the group and of all others: to write, and to read or write.
 const WRITABLE_BY_OTHERS = 0o022;
 const OPEN_TO_OTHERS = 0o066;
 
 type SecretFileDeps = Pick<World, 'uid' | 'interrupt'>;
 
 /**
- * What other users must not be able to do. `private`: to read or to change the file, because it holds a secret. `trusted`:
- * to change it, because it decides where a secret is sent. They may read it.
+ * What other users must not be able to do. `private`: to read or to change the file, because it holds a secret.
+ * `trusted`: to change it, because it decides where a secret is sent. They may read it.
  */
 type Protection = 'private' | 'trusted';
 
@@ -27,8 +28,9 @@ export async function readSecretFile(path: string, name: string, world: SecretFi
 /**
  * Returns the bytes of a file of at most 1 MiB, and the stats of the file that was really opened. Reads a pipe, such as
  * that of `<(command)`, to its end. Checks `protection` before it reads, because another user's pipe may never end.
- * `name` is the word for the file in errors, such as `API key file`. Throws `config` with the system error as its
- * cause, or the interrupt's reason.
+ * Without `protection`, the access is not checked: whether a key is private is known only after reading it, so the
+ * caller uses `checkAccess` then. `name` is the word for the file in errors, such as `API key file`. Throws `config`
+ * with the system error as its cause, or the interrupt's reason.
  */
 export async function readSmallFile(
   path: string,
@@ -38,8 +40,8 @@ export async function readSmallFile(
 ): Promise<SmallFile> {
   const subject = { name, path };
   try {
-    // Opening a FIFO would otherwise block the whole process until it has a writer (O_NONBLOCK), and a terminal must not
-    // become the controlling terminal (O_NOCTTY).
+    // Not `openRegular`, which refuses pipes. Opening a FIFO would otherwise block the whole process until it has a
+    // writer (O_NONBLOCK), and a terminal must not become the controlling terminal (O_NOCTTY).
     const fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY);
     const stats = fstatSync(fd);
     // Node's `Socket` reads any pipe. Unlike a read in the thread pool, it can wait without blocking a thread.
@@ -57,6 +59,7 @@ export async function readSmallFile(
     }
   } catch (cause) {
     if (cause instanceof FilingsError) throw cause;
+    // An interrupt makes the socket throw an AbortError. The interrupt's reason says what has happened.
     world.interrupt.throwIfAborted();
     throw new FilingsError('config', systemReason(cause), { subject, cause });
   }
@@ -103,6 +106,7 @@ export function checkAccess(
     const hint = `run as the user who owns it (uid ${uid}), or ${instead}`;
     throw new FilingsError('config', 'another user owns it', { subject, hint });
   }
+  // A file of root may be readable even if root itself runs the program, as in many containers.
   const forbidden = protection === 'trusted' || uid === 0 ? WRITABLE_BY_OTHERS : OPEN_TO_OTHERS;
   if ((mode & forbidden) === 0) return;
   const verb = (mode & WRITABLE_BY_OTHERS) !== 0 ? 'write' : 'read';

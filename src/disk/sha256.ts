@@ -8,7 +8,10 @@ import { openRegular } from './regular-file.ts';
 
 const MAX_BLOCK_BYTES = 1 << 20;
 
-/** Returns the SHA-256 of a file in lower-case hexadecimal digits. Throws `local_io` or the signal's reason. */
+/**
+ * Returns the SHA-256 of a file in lower-case hexadecimal digits. Throws the signal's reason, or `local_io`, with
+ * `displayPath` as the path in its message. A symbolic link is refused.
+ */
 export async function hashFile(path: string, displayPath: string, signal: AbortSignal): Promise<string> {
   try {
     const { fd, stats } = openRegular(path, constants.O_RDONLY | constants.O_NOFOLLOW);
@@ -37,6 +40,7 @@ export async function hashOpenFile(
     hash.update(block.subarray(0, bytes));
     position += bytes;
     onHashed?.(bytes);
+    // After a shorter block, hardly any bytes are left, so the hash is ready at once.
     if (bytes === MAX_BLOCK_BYTES) await yieldToEventLoop(signal);
   }
 }

@@ -1,6 +1,9 @@
 // The body of a response, as a queue between the socket and the code that reads the body. While the reader is busy, for
 // example with a write to the disk, the queue gathers chunks, and the next read returns all of them. So writes are
 // large on a fast network and prompt on a slow one. Memory is bounded, because a full queue pauses the socket.
+//
+// The exchange (one request and its response, in request.ts) calls `push` and `end` when undici delivers bytes or the
+// end. All other methods are for the reader. There is only one, which never has two reads in progress.
 import type { PausableSocket } from './pausable-socket.ts';
 import type { IdleTimer } from './watchdog.ts';
 
@@ -14,16 +17,19 @@ const BLOCK_BYTES = 65_536;
 export class Body {
   readonly #socket: PausableSocket;
   readonly #timer: IdleTimer;
-  /** When this many bytes are gathered, the socket is paused. The default suits writes to a disk. */
+  /** When this many bytes are gathered, the socket is paused. The default of 1 MiB suits writes to a disk. */
   #maxGatheredBytes = 1 << 20;
   #chunks: Buffer[] = [];
+  /** What the last `read` returned. The next one recycles its memory. */
   #returnedChunks: readonly Buffer[] = [];
+  /** The number of bytes in `#chunks`. */
   #size = 0;
   /** The current block for small chunks. Its first `#filledBytes` bytes belong to chunks, so they never change. */
   #block = Buffer.alloc(0);
   #filledBytes = 0;
   #hasEnded = false;
   #error: unknown;
+  /** Wakes a `read` that waits. If none does, calling it has no effect. */
   #wake = () => {};
 
   constructor(socket: PausableSocket, timer: IdleTimer) {
@@ -31,7 +37,11 @@ export class Body {
     this.#timer = timer;
   }
 
-  /** Limits how many bytes a `read` returns, to within one chunk. */
+  /**
+   * Makes each `read` return about this many bytes at most: it may exceed the limit by less than one chunk. Used for
+   * writes to a pipe, which hold up the download if they are larger than the pipe's buffer. The socket must read less
+   * at a time as well, because what it reads at once may arrive here as one chunk.
+   */
   limitReads(bytes: number): void {
     this.#maxGatheredBytes = bytes;
     this.#socket.limitReads(bytes);
@@ -43,6 +53,7 @@ export class Body {
     else this.#copy(chunk);
     this.#size += chunk.length;
     if (this.#size >= this.#maxGatheredBytes) {
+      // A paused socket receives nothing, so without the second call a slow reader would cause an idle timeout.
       this.#socket.pauseReading();
       this.#timer.pause();
     }
@@ -51,7 +62,7 @@ export class Body {
 
   /**
    * Puts bytes back at the front, so that the next `read` returns them again. They must be a copy, because the next
-   * `read` also releases the memory of the chunks that were returned before.
+   * `read` also recycles the memory of the chunks that were returned before.
    */
   unread(bytes: Buffer): void {
     if (bytes.length === 0) return;
@@ -72,6 +83,7 @@ export class Body {
    * came before it have been returned.
    */
   async read(): Promise<Buffer[] | undefined> {
+    // Only the socket's own buffers are recycled. `recycle` ignores the blocks of `#copy` and the bytes of `unread`.
     this.#socket.recycle(this.#returnedChunks);
     this.#returnedChunks = [];
     while (this.#chunks.length === 0) {
@@ -85,7 +97,8 @@ export class Body {
     this.#chunks = [];
     this.#size = 0;
     this.#returnedChunks = chunks;
-    // After the end of this body, the connection may already serve another request, whose body pauses it as needed.
+    // At the end of this body, the exchange has resumed the socket. Since then the connection may serve another
+    // request, and only the body of that request may pause and resume the socket.
     if (!this.#hasEnded && this.#socket.isReadingPaused) {
       this.#timer.restart();
       this.#socket.resumeReading();

@@ -14,9 +14,12 @@ import { Watchdog } from './watchdog.ts';
 
 /** Each address of a host gets a quarter of the connect timeout, so that a dead route leaves time for the next one. */
 const ADDRESSES_PER_TIMEOUT = 4;
-/** undici closes a connection after it has been idle for this long, which is less than common servers allow. */
+/**
+ * undici closes a connection after it has been idle for this long. Common servers wait longer, so they rarely close a
+ * connection just when a request is sent on it.
+ */
 const KEEP_IDLE_MS = 4000;
-/** The limit for all header fields together. An error message in failures.ts states it, too. */
+/** The limit for all header fields of a response together. If it changes, change the error message in failures.ts. */
 const MAX_HEAD_BYTES = 16_384;
 
 /** In milliseconds. */
@@ -26,9 +29,10 @@ interface Timeouts {
   readonly idleTimeout: number;
 }
 
-/** A connection to one origin. It serves one request at a time. */
+/** A connection for the requests to one origin. It serves one request at a time. */
 export interface Connection {
   readonly socket: PausableSocket;
+  /** Whether HTTP is spoken over TLS, either with the service or with an https proxy. */
   readonly usesTls: boolean;
   /**
    * The proxy to which requests are addressed (RFC 9112, section 3.2.2). Undefined without a proxy, and for a tunnel,
@@ -46,11 +50,12 @@ export class Connections {
   readonly #sleep: Sleep;
   readonly #env: World['env'];
   readonly #trace: ((line: string) => void) | undefined;
+  /** By the origin of the requested URL, even if a proxy is at the other end. */
   readonly #idle = new Map<string, Connection[]>();
   readonly #connectOptions: buildConnector.BuildOptions;
   readonly #connect: buildConnector.connector;
 
-  /** `trace` prints a line for each connection that goes through a proxy. */
+  /** `trace` prints a line of --verbose. It is called for each connection that goes through a proxy. */
   constructor(
     timeouts: Timeouts,
     world: Pick<World, 'env' | 'monotonic' | 'sleep'>,
@@ -70,24 +75,29 @@ export class Connections {
       // This overrides NODE_TLS_REJECT_UNAUTHORIZED, which would disable certificate checks.
       rejectUnauthorized: true,
     };
-    // One connector for all connections, because it remembers TLS sessions and resumes them.
+    // One connector for all TLS connections, because it remembers TLS sessions and resumes them.
     this.#connect = buildConnector(this.#connectOptions);
   }
 
   /**
-   * Returns an idle connection, which the server may be closing just now, or opens a new one. If that fails, the error
-   * is the one of `connectError`, or the signal's reason.
+   * Returns an idle connection, or opens a new one. Nothing here checks whether an idle connection is still open. The
+   * server may close it at any moment, so `get` in request.ts must be able to acquire another one anyway. If a new
+   * connection cannot be opened, throws the error of `connectError` or of proxy.ts, or the signal's reason.
    */
   async acquire(url: URL, signal: AbortSignal): Promise<Connection> {
     return this.#idle.get(url.origin)?.pop() ?? this.#open(url, signal);
   }
 
-  /** Keeps a connection whose response was received to its end for the next request. */
+  /**
+   * Keeps a connection for the next request. Call this only when the response was received to its end. Otherwise,
+   * destroy the connection instead.
+   */
   release(url: URL, connection: Connection): void {
     connection.isReused = true;
     this.#idle.set(url.origin, [...(this.#idle.get(url.origin) ?? []), connection]);
   }
 
+  /** Closes the idle connections and stops the idle timeouts. A connection in use is closed when its request aborts. */
   close(): void {
     this.watchdog.close();
     for (const connection of [...this.#idle.values()].flat()) connection.socket.destroy();
@@ -99,29 +109,34 @@ export class Connections {
     const proxy = findProxy(url, this.#env);
     if (proxy) this.#trace?.(`* connecting to ${url.host} through the proxy ${proxy.host}`);
     const { signal: timedSignal, abort, detach } = createChildController(signal);
-    const timer = createAbortController();
+    const ended = createAbortController();
+    // `connectError` makes the message for the user from the code.
     const onTimeout = () => abort(Object.assign(new Error('no connection in time'), { code: 'ETIMEDOUT' }));
-    this.#sleep(this.timeouts.connectTimeout, timer.signal).then(onTimeout, () => {});
+    // The sleep rejects only when `ended` aborts it, so the rejection is ignored.
+    this.#sleep(this.timeouts.connectTimeout, ended.signal).then(onTimeout, () => {});
     try {
       return await this.#dial(url, proxy, timedSignal);
     } catch (error) {
       if (signal.aborted) throw signal.reason;
-      // An error of proxy.ts, which already says which proxy it is about.
+      // Only proxy.ts throws these errors. Their messages already state the proxy, so only the host is added.
       if (error instanceof FilingsError) throw error.with({ subject: { host: url.host } });
+      // After the timeout, the reason is the error with ETIMEDOUT.
       const failure = connectError(timedSignal.reason ?? error, proxy, this.#env);
       throw failure.with({ subject: { host: url.host, proxy: proxy?.host } });
     } finally {
-      timer.abort();
+      ended.abort();
       detach();
     }
   }
 
+  /** Connects to the service or to the proxy. A proxy gets a tunnel for an https URL, and TLS then runs inside it. */
   async #dial(url: URL, proxy: URL | undefined, signal: AbortSignal): Promise<Connection> {
     const peer = proxy ?? url;
     const isTunnel = proxy !== undefined && url.protocol === 'https:';
     const usesTls = peer.protocol === 'https:' || isTunnel;
     const buffers = usesTls ? undefined : new ReadBuffers();
-    // The read buffers belong to one connection, so a plain connection needs its own connector.
+    // A connector has one `onread` for all its connections, but each connection needs its own read buffers. So a plain
+    // connection gets its own connector, which costs nothing, because it has no TLS sessions to remember.
     const connect = buffers ? buildConnector({ ...this.#connectOptions, onread: buffers.onread }) : this.#connect;
     let rawSocket = await connectSocket(connect, peer, undefined, signal);
     if (isTunnel) {
@@ -134,7 +149,10 @@ export class Connections {
   }
 }
 
-/** Connects to the host of a URL. With a `lowerSocket`, which leads to that host already, only adds TLS to it. */
+/**
+ * Connects to the host of a URL, and does the TLS handshake if the URL is https. With a `lowerSocket`, which is a
+ * tunnel that already leads to that host, only the handshake remains.
+ */
 function connectSocket(
   connect: buildConnector.connector,
   url: URL,
@@ -143,6 +161,7 @@ function connectSocket(
 ): Promise<Socket> {
   return new Promise((resolve, reject) => {
     const { host, protocol, port } = url;
+    // A URL has brackets around an IPv6 address, but `net.connect` does not accept them.
     const hostname = url.hostname.replace(/^\[|\]$/g, '');
     const options = { host, hostname, protocol, port, ...(lowerSocket && { httpSocket: lowerSocket }) };
     // undici's types say that nothing is returned. In fact, the connector returns the socket at once, and only with the
@@ -166,11 +185,13 @@ function createClient(socket: PausableSocket, origin: string): Client {
   return new Client(origin, {
     pipelining: 1,
     maxHeaderSize: MAX_HEAD_BYTES,
+    // 0 turns undici's timeouts off. The watchdog replaces them.
     headersTimeout: 0,
     bodyTimeout: 0,
     keepAliveTimeout: KEEP_IDLE_MS,
     // undici calls this for the first request, and again if the connection is closed before a request is written to it.
-    // The second call must fail. `done` must not be called synchronously.
+    // The second call must fail. `done` must not be called synchronously, because undici is still busy with the request
+    // then. It would ignore that the connection is ready, and never send the request.
     connect: (_options, done) =>
       setImmediate(() => {
         // undici's types require a Socket, but for HTTP/1 it only uses what every Duplex has.

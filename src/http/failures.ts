@@ -6,16 +6,27 @@ import { errnoOf, FilingsError } from '../errors.ts';
 import { markForRedaction } from '../secrets.ts';
 import type { World } from '../world.ts';
 
-/** A code of our own: the connection was closed before undici wrote the request to it, so nothing was sent. */
+/**
+ * A code of our own, which connections.ts gives to undici: the connection was closed before undici wrote the request to
+ * it, so nothing was sent. After a code of undici such as `UND_ERR_SOCKET`, undici would try to connect again instead
+ * of failing.
+ */
 export const CLOSED_BEFORE_REQUEST = 'CLOSED_BEFORE_REQUEST';
 
 const CHECK_NETWORK = 'check the base URL and the network, then run it again';
 const ASK_OPERATOR = "ask the server's operator";
 
-/** TLS alerts (RFC 8446, section 6.2) that reject what this program can offer. A retry would get the same alert. */
+/**
+ * TLS alerts (RFC 8446, section 6.2) that reject what this program can offer. A retry would get the same alert. Each
+ * dot stands for a space or an underscore: OpenSSL's messages have spaces, Node's codes have underscores.
+ */
 const FINAL_ALERT = /alert.(protocol.version|handshake.failure|certificate.required|bad.certificate)/;
 
-/** The first row whose pattern matches `CODE MESSAGE` of an error, in lower case, has its reason and hint. */
+/**
+ * The reason and the hint for a connection that could not be made. The patterns are compared with the error's code, a
+ * space and its message, all in lower case. The first row that matches is used, so a row for one alert must stand
+ * before the row with `FINAL_ALERT`, which matches all of them.
+ */
 const CONNECT_FAILURES: readonly (readonly [pattern: RegExp, reason: string, hint: string])[] = [
   [/^(enotfound|eai_again) /, 'the name does not resolve', 'check the base URL, the network and the name server'],
   [/^econnrefused /, 'connection refused', 'nothing is listening there: check the host and the port of the base URL'],
@@ -44,25 +55,34 @@ const CONNECT_FAILURES: readonly (readonly [pattern: RegExp, reason: string, hin
   ],
 ];
 /**
- * The error codes of Node and OpenSSL for a server's certificate that fails verification. `ERR_SSL_` codes such as
- * `ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED` are about the certificate that the client should send.
+ * The error codes of Node and OpenSSL for a server's certificate that cannot be verified. `UNSPECIFIED` is OpenSSL's
+ * code for a verification that failed for another reason. `ERR_SSL` codes are left out although some contain CERT,
+ * because those (such as `ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED`) are about the certificate that the client should
+ * send.
  */
 const CERTIFICATE_CODES =
   /^(?!ERR_SSL|EPROTO).*(CERT|ALTNAME|HOSTNAME|SIGNATURE|ISSUER|INVALID_CA|PURPOSE|PATH_LENGTH|UNSPECIFIED)/;
-/** The codes among them for a certificate that no trusted authority vouches for. */
+/** Those of the codes above that mean a certificate for which no trusted authority vouches. */
 const UNTRUSTED_CODES = /SELF_SIGNED|SIGNATURE|ISSUER|CERT_UNTRUSTED/;
 
+/**
+ * Returns the error for a connection that could not be made, directly or through `proxy`. Nearly all of these errors
+ * have `connected: false`, because a batch stops after several of them in a row.
+ */
 export function connectError(error: unknown, proxy: URL | undefined, env: World['env']): FilingsError {
-  // Node tries all addresses of a host (RFC 8305), and reports one error for each.
+  // Node tries all addresses of a host (RFC 8305), and reports one error for each. The first one that has a code is
+  // used.
   const causes: unknown[] = error instanceof AggregateError ? error.errors : [error];
   const cause = causes.find((each) => errnoOf(each) !== undefined) ?? error;
   const code = errnoOf(cause) ?? '';
+  // This is a limit of this machine, and says nothing about the service, so `connected` stays true.
   if (code === 'EMFILE' || code === 'ENFILE') {
     const hint = 'lower --jobs, or raise the limit (ulimit -n)';
     return new FilingsError('local_io', 'cannot connect: too many open files', { cause, hint, stopsRun: true });
   }
   if (CERTIFICATE_CODES.test(code)) {
     const { message: quote } = cause as Error;
+    // Not retryable, which is the default of a FilingsError, because the server would send the same certificate again.
     const details = { cause, quote, connected: false, hint: certificateHint(code, env) };
     return new FilingsError('temporary', "cannot verify the server's certificate", details);
   }
@@ -83,6 +103,7 @@ function certificateHint(code: string, env: World['env']): string {
   return 'set NODE_EXTRA_CA_CERTS to a PEM file with the certificate of your own authority, or with an intermediate certificate that the server does not send';
 }
 
+/** Returns the error for whatever the code and the message of `cause` say about the network or TLS. */
 function networkError(cause: unknown): FilingsError {
   const code = errnoOf(cause) ?? '';
   const message = cause instanceof Error ? cause.message : String(cause);
@@ -91,6 +112,7 @@ function networkError(cause: unknown): FilingsError {
   const [, reason, hint] = CONNECT_FAILURES.find(([pattern]) => pattern.test(searched)) ?? otherFailure;
   // OpenSSL puts its explanation between a function and a file: `SSL routines:ssl3_get_record:wrong version number:...`
   const quote = /SSL routines:[^:]*:([^:]+)/.exec(message)?.[1];
+  // `retry` tries such a name only once more.
   const subcode = /^(ENOTFOUND|EAI_AGAIN)$/.test(code) ? 'unresolved-name' : undefined;
   return new FilingsError('temporary', reason, {
     cause,
@@ -102,13 +124,16 @@ function networkError(cause: unknown): FilingsError {
   });
 }
 
-/** In bytes. `expected` is undefined if the response has no Content-Length. */
+/** How much of a body has arrived, in bytes. `expected` is undefined if the response has no Content-Length. */
 export interface BodyProgress {
   readonly received: number;
   readonly expected: number | undefined;
 }
 
-/** Returns the error for a request that failed on its connection. Without a `progress`, the body had not begun yet. */
+/**
+ * Returns the error for a request that failed on its connection. `progress` is undefined if the head of the response
+ * had not arrived yet.
+ */
 export function exchangeError(error: unknown, progress: BodyProgress | undefined): FilingsError {
   if (isFieldOverflow(error)) return invalidHttpError('more than 16 KiB of header fields', error);
   const { name, message } = error instanceof Error ? error : { name: typeof error, message: String(error) };
@@ -118,6 +143,7 @@ export function exchangeError(error: unknown, progress: BodyProgress | undefined
   const isTruncated =
     progress !== undefined && (isWrongLength || (isParserError && message.includes('(Invalid EOF state)')));
   if ((isWrongLength || isParserError) && !isTruncated) {
+    // undici's message ends with what its parser says, in parentheses.
     const detail = (isParserError && /\(.*\)/.exec(message)?.[0]) || '';
     return invalidHttpError(`its ${progress ? 'body' : 'head'} is malformed ${detail}`.trim(), error);
   }
@@ -125,17 +151,19 @@ export function exchangeError(error: unknown, progress: BodyProgress | undefined
   if (progress) return truncatedError(progress, error);
   // In TLS 1.3, a server that requires a client certificate rejects a connection without one only after the client has
   // finished the handshake (RFC 8446, section 4.4.2.4), so its alert arrives here and not in `connectError`.
+  // Only such a final alert makes the error of `networkError` not retryable.
   const refusal = networkError(error);
   if (!refusal.retryable) return refusal;
   const reason = 'the connection was closed before a response arrived';
   return new FilingsError('temporary', reason, { hint: 'run it again later', cause: error, retryable: true });
 }
 
-/** Returns whether the header fields, or the trailer fields after a chunked body, are too long. */
+/** Returns whether the error means that the header fields, or the trailer fields after a chunked body, are too long. */
 export function isFieldOverflow(error: unknown): boolean {
   return errnoOf(error) === 'UND_ERR_HEADERS_OVERFLOW';
 }
 
+/** Returns the error for a body that is not complete. It is retryable: the rest may arrive on a new connection. */
 export function truncatedError({ received, expected }: BodyProgress, cause?: unknown): FilingsError {
   const amount = expected === undefined ? `${received}` : `${received} of ${expected}`;
   return new FilingsError('integrity', `truncated: the connection ended after ${amount} bytes`, {
@@ -146,8 +174,10 @@ export function truncatedError({ received, expected }: BodyProgress, cause?: unk
 }
 
 /**
- * Returns the error for a body without a length that ended together with a TLS connection. It is not retried, because
- * the service would send the file in the same form again.
+ * Returns the error for a body that ended together with a TLS connection, and had neither a length nor chunks. So
+ * nothing shows whether the body is complete. The error is not retryable, because the service would send the body in
+ * the same form again. But because of the subcode, transfer.ts accepts the file if --sha256 or a known total proves
+ * that it is complete.
  */
 export function unprovedEndError({ received }: BodyProgress): FilingsError {
   const reason = `received ${received} bytes over TLS without a length, so the response may be incomplete`;
@@ -157,6 +187,7 @@ export function unprovedEndError({ received }: BodyProgress): FilingsError {
   });
 }
 
+/** `description` may quote the response. The error is not retryable: the server would make the same mistake again. */
 export function invalidHttpError(description: string, cause?: unknown): FilingsError {
   return new FilingsError('integrity', `invalid HTTP response: ${markForRedaction(description)}`, {
     hint: 'check the base URL, and any proxy in between',
@@ -164,9 +195,9 @@ export function invalidHttpError(description: string, cause?: unknown): FilingsE
   });
 }
 
-/** Returns the error for an exception that neither the connection nor the response explains. */
+/** Returns the error for an exception that comes neither from the connection nor from the response. */
 function internalError(cause: unknown, name: string, message: string): FilingsError {
-  // undici's parser is WebAssembly, which reserves address space when it is loaded.
+  // undici's parser is WebAssembly, which reserves address space when it is loaded, at the first request.
   if (cause instanceof RangeError && /memory/i.test(message)) {
     const hint = 'raise the limit on address space (ulimit -v), which a batch system may set: 4 GB are enough';
     return new FilingsError('local_io', 'no address space left', { hint, stopsRun: true, cause });

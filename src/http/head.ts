@@ -1,5 +1,6 @@
-// Checks what undici lets pass in the head of a response: malformed status lines and unknown framing.
-// Parses HTTP dates, which Date.parse does not check either. All functions here are pure.
+// Checks two things in the head of a response that undici lets pass: malformed status lines, and a framing (how the end
+// of the body is recognized) that undici does not know. Also parses HTTP dates, because Date.parse accepts strings that
+// are not dates. All functions here are pure.
 
 /** Fields by lower-case name. The value of a repeated field is an array. */
 export type HeaderFields = Readonly<Record<string, string | string[] | undefined>>;
@@ -19,18 +20,19 @@ export function parseFraming(headers: HeaderFields): Framing {
   const coding = headers['transfer-encoding'];
   const length = headers['content-length'];
   if (coding !== undefined) {
+    // Such a response may be an attack and should be treated as an error (RFC 9112, section 6.3).
     if (length !== undefined) return { kind: 'invalid', reason: 'both a length and a transfer coding' };
     if (typeof coding === 'string' && coding.toLowerCase() === 'chunked') return { kind: 'chunked' };
     return { kind: 'invalid', reason: `the transfer coding ${JSON.stringify(String(coding))} is not known` };
   }
   if (length === undefined) return { kind: 'until-close' };
-  // White space after a value does not belong to it (RFC 9110, section 5.5), but undici does not remove it. A number
-  // holds 15 digits exactly.
+  // White space after a value does not belong to it (RFC 9110, section 5.5), but undici does not remove it. More than
+  // 15 digits might not fit into a number exactly.
   if (typeof length === 'string' && /^\d{1,15}[ \t]*$/.test(length)) return { kind: 'length', length: Number(length) };
   return { kind: 'invalid', reason: `the length ${JSON.stringify(String(length))} is not a number` };
 }
 
-/** The length of `HTTP/1.1 200`. */
+/** The length of `HTTP/1.1 200`. With fewer characters, the status is not known yet. */
 const MIN_STATUS_LINE_LENGTH = 12;
 const NOT_HTTP = 'it does not begin with HTTP/1.0 or HTTP/1.1 and a status';
 /**
@@ -41,19 +43,21 @@ const MAX_UNFINISHED_LENGTH = 65_536;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: the expression looks for control characters.
 const CONTROL = /[\0-\x08\x0a-\x1f\x7f]/;
 
+/** What the bytes at the start of a response turn out to be. */
 interface HeadStart {
-  /** Why the response is not valid HTTP. */
+  /** Why the response is not valid HTTP. Undefined if nothing is wrong so far. */
   readonly reason?: string;
-  /** Whether `rest` begins with the status line of the final response. Otherwise, more text is needed to tell. */
+  /** Set if `rest` begins with the final status line. If neither this nor `reason` is set, more text is needed. */
   readonly isFinal?: true;
   /** The text after all complete interim responses. */
   readonly rest: string;
 }
 
 /**
- * Skips interim responses (RFC 9110, section 15.2) at the start of a response, because undici fails at a 100. Checks
- * each status line on the way, because undici's parser takes RTSP and HTTP/2.0 for HTTP/1 and fails at a status below
- * 100.
+ * Skips interim responses (1xx, RFC 9110, section 15.2) at the start of a response, because undici fails at a 100.
+ * Checks each status line on the way, because undici's parser takes RTSP and HTTP/2.0 for HTTP/1 and fails at a status
+ * below 100. `text` is what has arrived. If it does not reach the final status line yet, the next call gets the
+ * returned `rest` with the new bytes after it.
  */
 export function skipInterimResponses(text: string): HeadStart {
   let rest = text;
@@ -62,29 +66,33 @@ export function skipInterimResponses(text: string): HeadStart {
     if (status === undefined) return { reason: NOT_HTTP, rest };
     if (status === '101') return { reason: 'it switches to another protocol, which was not requested', rest };
     const lineEnd = rest.indexOf('\r\n');
-    // A CR at the end may be the first half of the line's end.
+    // Without a line end, the text may still end in the CR that begins one, so a CR there is not an error.
     if (CONTROL.test(lineEnd < 0 ? rest.replace(/\r$/, '') : rest.slice(0, lineEnd))) {
       return { reason: 'a control character in its status line', rest };
     }
     if (lineEnd >= 0 && !status.startsWith('1')) return { isFinal: true, rest };
+    // Here the response is interim, or its status line is not complete. An interim response has no body, so it ends
+    // with its head.
     const headEnd = rest.indexOf('\r\n\r\n');
     if (lineEnd < 0 || headEnd < 0) break;
     rest = rest.slice(headEnd + 4);
   }
   // A text that is still too short for a status line must at least be the beginning of one.
   if (!'HTTP/1.'.startsWith(rest.slice(0, 7))) return { reason: NOT_HTTP, rest };
-  return rest.length > MAX_UNFINISHED_LENGTH ? { reason: 'its status line does not end', rest } : { rest };
+  return rest.length > MAX_UNFINISHED_LENGTH ? { reason: 'its head does not end', rest } : { rest };
 }
 
 /**
- * Parses an HTTP date (RFC 9110, section 5.6.7), and returns it in milliseconds since the epoch. Returns undefined for
- * any other string.
+ * Parses an HTTP date (RFC 9110, section 5.6.7), and returns it in milliseconds since the epoch. There are three
+ * formats, which all begin with a day of the week: `Sun, 06 Nov 1994 08:49:37 GMT`, `Sunday, 06-Nov-94 08:49:37 GMT`
+ * and `Sun Nov  6 08:49:37 1994`. Returns undefined for any other string.
  */
 export function parseHttpDate(text: string): number | undefined {
   const date = text.trim();
   // Date.parse alone would read "-1" as a year.
   if (!/^(mon|tue|wed|thu|fri|sat|sun)[a-z]*,? /i.test(date)) return undefined;
-  // HTTP dates are in UTC, but Date.parse reads a date without a zone in the zone of this machine.
+  // HTTP dates are in UTC, but Date.parse reads a date without a zone, such as the last format, in the zone of this
+  // machine. Other zones than GMT are accepted as well, because Date.parse understands them.
   const time = Date.parse(/ ([a-z]{1,5}|[+-]\d\d:?\d\d)$/i.test(date) ? date : `${date} GMT`);
   return Number.isNaN(time) ? undefined : time;
 }

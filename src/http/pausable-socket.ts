@@ -6,22 +6,28 @@ import type { OnReadOpts, Socket } from 'node:net';
 import { Duplex } from 'node:stream';
 import { errnoOf } from '../errors.ts';
 
-/** Reads should be large, because each one costs a run of undici's parser. */
+/** The size of a read buffer. Reads should be large, because each one costs a run of undici's parser. */
 const MAX_READ_BYTES = 524_288;
-/** Enough for the bytes that a body gathers, for those that are being written to the disk, and for a few more reads. */
+/**
+ * Enough for the 1 MiB that a body gathers, for the 1 MiB that is being written to the disk, and for a few more reads.
+ */
 const MAX_SPARE_BUFFERS = 8;
 
 /** The read buffers of one connection, which are recycled so that a large body creates no garbage. */
 export class ReadBuffers {
-  /** The `onread` option of `net.connect`, for plain TCP only: over TLS it would need 50 % more CPU time. */
+  /**
+   * The `onread` option of `net.connect`. Use it for plain TCP only. Over TLS it would need 50 % more CPU time than
+   * `data` events.
+   */
   readonly onread: OnReadOpts = {
     buffer: () => this.#spare.pop() ?? this.#allocate(),
     callback: (length, buffer) => {
       this.deliver(Buffer.from(buffer.buffer as ArrayBuffer, buffer.byteOffset, length));
+      // `false` would pause the socket.
       return true;
     },
   };
-  /** Receives the bytes of each read. */
+  /** Receives the bytes of each read. The PausableSocket of the connection sets it. */
   deliver: (bytes: Buffer) => void = () => {};
   #bufferBytes = MAX_READ_BYTES;
   #spare: Buffer[] = [];
@@ -31,13 +37,16 @@ export class ReadBuffers {
    */
   readonly #allocated = new WeakSet<ArrayBufferLike>();
 
-  /** Limits the size of further reads, in bytes. */
+  /** Limits the size of further reads, in bytes. Buffers of another size are not used again. */
   limitReads(bytes: number): void {
     this.#bufferBytes = Math.min(bytes, MAX_READ_BYTES);
     this.#spare = this.#spare.filter(({ length }) => length === this.#bufferBytes);
   }
 
-  /** Takes back the buffers of these chunks, which must not be used any more. */
+  /**
+   * Takes back the buffers in which these chunks lie. The chunks must not be used any more. A chunk whose memory was
+   * not allocated here is ignored.
+   */
   recycle(chunks: readonly Buffer[]): void {
     // Several chunks may lie in one buffer. The Set takes it back only once, or two reads would write to it.
     for (const buffer of new Set(chunks.map((chunk) => chunk.buffer))) {
@@ -47,6 +56,7 @@ export class ReadBuffers {
   }
 
   #allocate(): Buffer {
+    // Unlike `allocUnsafe`, this never shares the memory with other Buffers.
     const buffer = Buffer.allocUnsafeSlow(this.#bufferBytes);
     this.#allocated.add(buffer.buffer);
     return buffer;
@@ -54,7 +64,10 @@ export class ReadBuffers {
 }
 
 export class PausableSocket extends Duplex {
-  /** Gets all bytes before undici does, and returns what to pass on, or null for nothing. */
+  /**
+   * If set, gets all bytes before undici does, and returns what to pass on, or null for nothing. The exchange in
+   * request.ts sets it to check the head of the response, and clears it at the final status line.
+   */
   filterBytes: ((bytes: Buffer) => Buffer | null) | undefined;
   isReadingPaused = false;
   /** Whether the peer ended the connection by a reset (RST) instead of properly (FIN). */
@@ -62,9 +75,13 @@ export class PausableSocket extends Duplex {
   readonly #socket: Socket;
   readonly #buffers: ReadBuffers | undefined;
 
-  /** Takes a connected socket that nobody has read from. `buffers` are those of its `onread` option. */
+  /**
+   * Takes a connected socket from which nothing has been read. If the socket was opened with the `onread` option of a
+   * `ReadBuffers`, pass that as `buffers`.
+   */
   constructor(socket: Socket, buffers?: ReadBuffers) {
-    // Large enough that the socket is not paused after every single read, because each pause costs system calls.
+    // When this many bytes wait for undici, `push` returns false and the socket is paused. If it were the size of one
+    // read, that would happen after every single read, and each pause costs system calls.
     super({ readableHighWaterMark: 2 * MAX_READ_BYTES });
     this.#socket = socket;
     this.#buffers = buffers;
@@ -84,6 +101,7 @@ export class PausableSocket extends Duplex {
       if (errnoOf(error) === 'ECONNRESET') this.wasReset = true;
       this.destroy(error);
     });
+    // This loses no bytes, because undici, which is never paused, has read all of them by then.
     socket.on('close', () => this.destroy());
   }
 
@@ -98,16 +116,17 @@ export class PausableSocket extends Duplex {
     this.#socket.resume();
   }
 
-  /** Limits the size of further reads over plain TCP, in bytes. Over TLS each record is one read. */
+  /** Limits the bytes of each further read. Has no effect over TLS, where a read is one record of 16 KiB at most. */
   limitReads(bytes: number): void {
     this.#buffers?.limitReads(bytes);
   }
 
-  /** Takes back the memory of these chunks, which must not be used any more. */
+  /** Takes back the memory of these chunks, which must not be used any more. Has no effect over TLS. */
   recycle(chunks: readonly Buffer[]): void {
     this.#buffers?.recycle(chunks);
   }
 
+  /** Node calls this when undici has read enough for more bytes to fit. */
   override _read(): void {
     if (!this.isReadingPaused) this.#socket.resume();
   }
@@ -123,7 +142,7 @@ export class PausableSocket extends Duplex {
 
   #receive(bytes: Buffer): void {
     const rest = this.filterBytes ? this.filterBytes(bytes) : bytes;
-    // Node would take a pushed null for the end of the stream.
+    // A null must not be pushed, because it would end the stream. If `push` returns false, `_read` resumes the socket.
     if (rest !== null && !this.push(rest)) this.#socket.pause();
   }
 }

@@ -1,7 +1,7 @@
 // Finds the proxy for a URL in the environment, and opens tunnels through it. undici's own proxy agents are not used,
 // because they hide the socket, which http/pausable-socket.ts needs, and do not cover all forms of NO_PROXY.
 import { once } from 'node:events';
-import type { IncomingMessage } from 'node:http';
+import { type IncomingMessage, request as openRequest } from 'node:http';
 import type { Socket } from 'node:net';
 import { FilingsError } from '../errors.ts';
 import { isLoopback } from '../loopback.ts';
@@ -14,13 +14,15 @@ import { isRetriedStatus } from './retry.ts';
  *
  * As in curl, a variable in lower case takes precedence over the one in upper case. Unlike curl, this program also
  * reads `HTTP_PROXY` in upper case. curl ignores that one because a web server makes it from the `Proxy` header of a
- * request when it runs a CGI script, and this program is not meant to be one.
+ * request when it runs a CGI script, and this program is not meant to be one. An empty variable is treated as not set.
  */
 export function findProxy(url: URL, env: World['env']): URL | undefined {
+  // A proxy would connect to its own machine instead of this one, and would get the key over plain HTTP.
   if (isLoopback(url.hostname)) return undefined;
   const name = url.protocol === 'https:' ? 'https_proxy' : 'http_proxy';
   const value = env[name] || env[name.toUpperCase()];
   if (!value || isInNoProxy(url, env.no_proxy || env.NO_PROXY || '')) return undefined;
+  // Messages always have the name in upper case, in which the documentation shows it.
   return parseProxy(value, name.toUpperCase());
 }
 
@@ -41,10 +43,12 @@ function isInNoProxy(url: URL, noProxy: string): boolean {
 
 function matchesEntry(host: string, port: string, entry: string): boolean {
   if (entry === '*') return true;
-  // An IPv6 address has colons of its own, so it needs brackets if a port follows.
+  // An entry without a port matches every port. An IPv6 address has colons of its own, so it needs brackets if a port
+  // follows.
   const [, entryHost = entry, entryPort = port] = /^(\[.+\]|[^:]+):(\d+)$/.exec(entry) ?? [];
   if (entryPort !== port) return false;
   const domain = normalizeHost(entryHost).replace(/^\*?\./, '');
+  // Splitting the list may give empty entries, which must not match anything.
   return domain !== '' && (host === domain || host.endsWith(`.${domain}`));
 }
 
@@ -53,10 +57,14 @@ function normalizeHost(host: string): string {
   return host.toLowerCase().replace(/^\[|\]$|\.$/g, '');
 }
 
-/** Parses the value of a variable. Errors never quote it, because its password may be anywhere in a malformed URL. */
+/**
+ * Parses the value of the variable `name`. A value without a scheme is an HTTP proxy, as in curl. Errors never quote
+ * the value, because the password may be anywhere in a malformed URL.
+ */
 function parseProxy(value: string, name: string): URL {
   const fail = (reason: string, hint: string) => new FilingsError('config', reason, { subject: { name }, hint });
   const withoutScheme = value.replace(/^[a-z][a-z0-9+.-]*:\/\//i, '');
+  // User and password stand before the last `@`. Without an `@`, the slice below is empty, which is valid.
   if (!isEncoded(withoutScheme.slice(0, Math.max(0, withoutScheme.lastIndexOf('@'))))) {
     const hint = 'write # as %23, / as %2F, ? as %3F, \\ as %5C and % as %25';
     throw fail('its user or password has a character that must be percent-encoded', hint);
@@ -84,7 +92,11 @@ export function makeProxyHeaders(proxy: URL): Readonly<Record<string, string>> {
   return { 'proxy-authorization': `Basic ${Buffer.from(pair).toString('base64')}` };
 }
 
-/** Returns the error for a proxy that refuses a request to a URL, or a tunnel to its host. */
+/**
+ * Returns the error for a proxy that refuses a request to a URL, or a tunnel to its host. `challenge` is the value of
+ * Proxy-Authenticate. A 407 means that the proxy wants other credentials, so every other request would fail, too. Any
+ * other status is passed only for a tunnel. Without a tunnel, it is treated as the service's response, which it may be.
+ */
 export function proxyRefusalError(proxy: URL, url: URL, status: number, challenge: string | undefined): FilingsError {
   const variable = url.protocol === 'https:' ? 'HTTPS_PROXY' : 'HTTP_PROXY';
   const reason = `the proxy ${proxy.host} refused with ${status}`;
@@ -108,10 +120,11 @@ export function proxyRefusalError(proxy: URL, url: URL, status: number, challeng
 }
 
 /**
- * Returns the schemes of challenges (RFC 9110, section 11.3): `Negotiate`, `NTLM` and `Basic` for
- * `Negotiate, NTLM, Basic realm="a, b", charset="UTF-8"`.
+ * Returns the authentication schemes in the value of Proxy-Authenticate (RFC 9110, section 11.7.1): `Negotiate`, `NTLM`
+ * and `Basic` for `Negotiate, NTLM, Basic realm="a, b", charset="UTF-8"`.
  */
 function parseSchemes(challenges: string): string[] {
+  // Quoted values are removed first, because they may contain commas.
   const pieces = challenges.replace(/"(\\.|[^"\\])*"/g, '').split(',');
   // A piece that begins with `NAME=` is a further parameter of the scheme before it.
   const schemes = pieces.map((piece) => /^\s*([\w.!#$%&'*+^`|~-]+)(?=\s*$|\s+[^\s=])/.exec(piece)?.[1] ?? '');
@@ -119,21 +132,22 @@ function parseSchemes(challenges: string): string[] {
 }
 
 /**
- * Opens a tunnel through a proxy with CONNECT (RFC 9110, section 9.3.6), on a socket that is connected to the proxy.
- * Throws the error of `proxyRefusalError` if the proxy refuses, `temporary` if it sends no valid response, and the
- * signal's reason.
+ * Opens a tunnel to the host of an https URL through a proxy, with CONNECT (RFC 9110, section 9.3.6). `socket` must
+ * be connected to the proxy, and leads to the host when this returns. Throws the error of `proxyRefusalError` if the
+ * proxy refuses, `temporary` if it sends no valid response, and the signal's reason.
  */
 export async function openTunnel(socket: Socket, url: URL, proxy: URL, signal: AbortSignal): Promise<void> {
-  const http = await import('node:http');
   const target = `${url.hostname}:${url.port || 443}`;
   const headers = { host: target, ...makeProxyHeaders(proxy) };
-  const request = http.request({ method: 'CONNECT', path: target, headers, createConnection: () => socket });
+  const request = openRequest({ method: 'CONNECT', path: target, headers, createConnection: () => socket });
   // Node adds `Connection: close` by default, but the connection must stay open as the tunnel.
   request.removeHeader('connection');
-  // `once` stops listening for errors when it ends, and an error without a listener would end the process.
+  // This listener is needed besides `once` below, which stops listening when it ends. After that, an error without a
+  // listener would end the process.
   request.on('error', () => socket.destroy()).end();
   // The cause of a failure is dropped on purpose: whatever it is (not HTTP, a closed connection), the error below says
-  // all that the user can act on. An abort is rethrown as the signal's reason.
+  // all that the user can act on. An abort is rethrown as the signal's reason. The event also passes the bytes after
+  // the response, which are ignored, because a TLS server sends nothing before the client does.
   const response: IncomingMessage | undefined = (await once(request, 'connect', { signal }).catch(() => []))[0];
   const status = response?.statusCode;
   if (status !== undefined && status >= 200 && status < 300) return;

@@ -5,20 +5,26 @@
 // many others follow as the service accepted before the pause, and then gradually more. Suppose that it accepts ten
 // requests, and that 50 jobs wait for the end of the pause. If all of them sent their requests, 40 would be refused
 // again after each pause, until their retries were used up.
+//
+// A request has its outcome when the head of its response has arrived, or when it has failed.
 import { createAbortController, onAbort } from '../abort.ts';
 import type { World } from '../world.ts';
 
-/** The longest time for which requests without an outcome hold back the others, in milliseconds. */
+/**
+ * After a pause, requests wait for the outcome of others, but not for longer than this after the last one was sent. So
+ * a slow response does not stop the run. In milliseconds.
+ */
 const MAX_HOLD_MS = 5000;
 
 type Clock = Pick<World, 'monotonic' | 'sleep'>;
 
 /**
- * Must be called when a request has an outcome. `wasSent` is false if the server closed the connection before it
- * received the request.
+ * The function that tells the limiter that a request has its outcome. `wasSent` is false if the server closed the
+ * connection before it received the request.
  */
 export type EndRequest = (wasSent?: boolean) => void;
 
+/** A request that may not be sent yet. */
 interface Waiter {
   readonly wasRefused: boolean;
   readonly calledAt: number;
@@ -38,10 +44,14 @@ export class RateLimiter {
   #sentCount = 0;
   #outcomeCount = 0;
   #lastSentAt = 0;
-  /** How many requests the service accepted before the last pause, from the previous one on. Infinite if unknown. */
+  /**
+   * How many requests the service accepted between the last two pauses, or from the start to the first one. Infinite as
+   * long as that is unknown.
+   */
   #acceptedCount = Number.POSITIVE_INFINITY;
   /** First the requests that the service has refused before, then all others, each group in the order of the calls. */
   readonly #queue: Waiter[] = [];
+  /** Aborting it stops the wait for the time of the next request. */
   #timer: ReturnType<typeof createAbortController> | undefined;
 
   constructor(ratePerSecond: number | undefined, clock: Clock) {
@@ -50,15 +60,17 @@ export class RateLimiter {
   }
 
   /**
-   * Waits until a request may be sent. Call the returned function when the request has an outcome, but call `pause`
-   * first if the response asks for a pause. A request that the service has refused before (`wasRefused`) goes first.
-   * Throws the signal's reason.
+   * Waits until a request may be sent. Call the returned function when the request has its outcome. If the response
+   * asks for a pause, call `pause` first, so that this request is not counted as accepted. A request that the service
+   * has refused before (`wasRefused`) goes first. Throws the signal's reason.
    */
   acquire(signal: AbortSignal, wasRefused = false): Promise<EndRequest> {
     return new Promise((resolve, reject) => {
+      // If the signal has already aborted, `onAbort` would call its function at once, before `waiter` exists.
       signal.throwIfAborted();
       const unsubscribe = onAbort(signal, (reason) => {
         this.#queue.splice(this.#queue.indexOf(waiter), 1);
+        // Stops the timer if this was the last waiter.
         this.#admit();
         reject(reason);
       });
@@ -69,7 +81,7 @@ export class RateLimiter {
     });
   }
 
-  /** Sends no request for `ms` milliseconds, and then one alone. */
+  /** Lets no request be sent for `ms` milliseconds, and then one alone. Called when a response asks for a pause. */
   pause(ms: number): void {
     this.#pausedUntil = Math.max(this.#pausedUntil, this.#clock.monotonic() + ms);
     this.#pauseCount += 1;
@@ -81,7 +93,7 @@ export class RateLimiter {
     this.#admit();
   }
 
-  /** Sends all requests that may be sent now, and sets a timer for the next one. */
+  /** Lets all requests be sent that may be sent at `now`, and sets a timer for the next one. */
   #admit(now = this.#clock.monotonic()): void {
     this.#timer?.abort();
     this.#timer = undefined;
@@ -91,7 +103,7 @@ export class RateLimiter {
       const opensAt = this.#opensAt();
       if (opensAt > now) {
         this.#timer = createAbortController();
-        // A timer may fire a moment early.
+        // The timer may fire a moment early. Without `max`, the request would then have to wait for another timer.
         const onTime = () => this.#admit(Math.max(opensAt, this.#clock.monotonic()));
         this.#clock.sleep(opensAt - now, this.#timer.signal).then(onTime, () => {});
         return;
@@ -104,7 +116,7 @@ export class RateLimiter {
     }
   }
 
-  /** Returns the time from which the next request may be sent, unless another request has an outcome earlier. */
+  /** Returns the time from which the next request may be sent. The outcome of another one may make it earlier. */
   #opensAt(): number {
     const opensAt = Math.max(this.#pausedUntil, this.#nextAt);
     return this.#mayFollow() ? opensAt : Math.max(opensAt, this.#lastSentAt + MAX_HOLD_MS);
@@ -113,13 +125,16 @@ export class RateLimiter {
   /** Returns whether another request may follow those that were sent since the last pause. */
   #mayFollow(): boolean {
     if (this.#pauseCount === 0 || this.#sentCount === 0) return true;
+    // The first request after a pause is sent alone.
     if (this.#outcomeCount === 0) return false;
     if (this.#sentCount < this.#acceptedCount) return true;
-    // At first each outcome releases one request. Every two outcomes beyond `#acceptedCount` allow one more in flight.
+    // From here on, requests go one at a time at first. Every two outcomes beyond `#acceptedCount` allow one more in
+    // flight.
     const inFlight = this.#sentCount - this.#outcomeCount;
     return inFlight < 1 + Math.max(0, this.#outcomeCount - this.#acceptedCount) / 2;
   }
 
+  /** Counts a request as sent, and returns the function that counts its outcome. */
   #beginRequest(): EndRequest {
     const pauseCount = this.#pauseCount;
     this.#sentCount += 1;
@@ -127,9 +142,11 @@ export class RateLimiter {
     return (wasSent = true) => {
       // An outcome from before a pause says nothing about what the service accepts after it.
       if (pauseCount !== this.#pauseCount) return;
+      // A request that the service did not receive says nothing either, so another one takes its place.
       if (wasSent) this.#outcomeCount += 1;
       else this.#sentCount -= 1;
-      // The rate also applies to the requests that this outcome releases.
+      // Without this line, `#nextAt` could be long past, and all requests that waited for this outcome would go at
+      // once, whatever the rate is.
       this.#nextAt = Math.max(this.#nextAt, this.#clock.monotonic());
       this.#admit();
     };

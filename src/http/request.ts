@@ -1,6 +1,7 @@
-// One GET: an exchange of a request for a response, whose head is checked and whose body is read later. Redirects and
-// retries belong to the layers above, with one exception. If the server has closed an idle connection that was about to
-// be reused, the request is sent again on another connection, because nothing is wrong with the service.
+// One GET: an exchange of a request for a response. The head of the response is checked here, and the caller reads the
+// body later. Redirects and retries belong to the callers (service/ and retry.ts), with one exception. If the server
+// has closed an idle connection that was about to be reused, the request is sent again on another connection, because
+// nothing is wrong with the service.
 import { onAbort } from '../abort.ts';
 import { errnoOf, FilingsError } from '../errors.ts';
 import { grouped, inSeconds } from '../text.ts';
@@ -20,8 +21,9 @@ import { makeProxyHeaders, proxyRefusalError } from './proxy.ts';
 import { type IdleTimer, MIN_ACTIVE_BYTES } from './watchdog.ts';
 
 /**
- * The head is checked in slices of this many bytes, which is enough for any common status line. The first read may also
- * contain half a megabyte of the body, which would be decoded for nothing if the whole read were checked at once.
+ * The start of a response is checked in slices of this many bytes until its status line is found, usually in the first
+ * slice. The first read may also contain half a megabyte of the body, which would be decoded for nothing if the whole
+ * read were checked at once.
  */
 const SLICE_BYTES = 256;
 /** The error codes of a connection that was closed before a response arrived. */
@@ -33,24 +35,30 @@ interface GetRequest {
   readonly signal: AbortSignal;
 }
 
-/** A response whose head was checked and whose body can be read. */
+/** A response whose head was checked, and whose body can be read while it arrives. */
 export interface HttpResponse {
   readonly status: number;
   readonly headers: HeaderFields;
-  /** The value of Content-Length, in bytes. */
+  /** The value of Content-Length, in bytes. Undefined if there is none. */
   readonly length: number | undefined;
   /** Whether the body is neither chunked nor has a length, so that only the end of the connection ends it. */
   readonly endsWithConnection: boolean;
   readonly body: Body;
-  /** Closes the connection, unless the response has already arrived as a whole. The rest of the body is lost. */
+  /**
+   * Must be called if the body is not read to its end. Closes the connection, and the rest of the body is lost. Has no
+   * effect if the whole response has already arrived, because another request may already use the connection.
+   */
   discard(): void;
 }
 
 /**
- * Sends a GET request, and returns its response as soon as the head has arrived. `prepare` makes the request. It is
- * called again if the request must be sent again, because the second one must be paced, counted and signed, too. Throws
- * `temporary` if no response arrives, `integrity` if it is not valid HTTP, the signal's reason, and the errors of
- * `prepare`. Reading the body throws `integrity` if the body is truncated.
+ * Sends a GET request, and returns its response as soon as the head has arrived. `prepare` waits until the rate limiter
+ * allows a request, counts it, and returns it with the credentials. If the request must be sent again, `prepare` is
+ * called again, because all of this applies to the second one, too.
+ *
+ * Throws `temporary` if no response arrives, `integrity` if it is not valid HTTP, `auth` or `config` if the user must
+ * correct the settings of the proxy, the signal's reason, and the errors of `prepare`. Reading the body throws
+ * `integrity` if the body is truncated.
  */
 export async function get(connections: Connections, prepare: () => Promise<GetRequest>): Promise<HttpResponse> {
   let request = await prepare();
@@ -60,7 +68,8 @@ export async function get(connections: Connections, prepare: () => Promise<GetRe
       return await new Exchange(connections, connection, request).begin();
     } catch (error) {
       // A server may close an idle connection just as a request is sent on it. A GET may then be repeated (RFC 9112,
-      // section 9.3.1). At the latest, the loop ends with a new connection, which is not reused.
+      // section 9.3.1). At the latest, the loop ends with a new connection, which is not reused. The `cause` is the
+      // error of Node or undici from which `exchangeError` has made this one.
       const code = error instanceof FilingsError ? errnoOf(error.cause) : undefined;
       if (!connection.isReused || code === undefined || !CLOSED_CONNECTION_CODES.includes(code)) throw error;
       // If nothing was sent, the same request can be used again.
@@ -69,6 +78,7 @@ export async function get(connections: Connections, prepare: () => Promise<GetRe
   }
 }
 
+/** One request on one connection, from sending it to the end of the response's body. */
 class Exchange {
   readonly #connections: Connections;
   readonly #connection: Connection;
@@ -77,10 +87,16 @@ class Exchange {
   readonly #body: Body;
   /** Resolves or rejects the promise that `begin` returns. Undefined as soon as the head has arrived. */
   #headSettlers: { resolve: (response: HttpResponse) => void; reject: (error: unknown) => void } | undefined;
+  /** Until the head has arrived, this value has no meaning. */
   #framing: Framing = { kind: 'until-close' };
-  /** The text that has arrived but cannot be checked yet, because the status line at its start is not complete. */
+  /**
+   * The beginning of a head that has arrived but cannot be checked yet, because it is not complete. In latin1, where
+   * each character is one byte.
+   */
   #unchecked = '';
+  /** The number of bytes of the body that have arrived. */
   #receivedBytes = 0;
+  /** Whether the exchange has ended, with or without an error. undici may still call the handlers after that. */
   #isFinished = false;
   #unsubscribe = () => {};
 
@@ -99,18 +115,19 @@ class Exchange {
     return new Promise((resolve, reject) => {
       this.#headSettlers = { resolve, reject };
       this.#unsubscribe = onAbort(signal, (reason) => this.#abort(reason));
-      // The signal may have been aborted before.
+      // If the signal had aborted before, `onAbort` has ended the exchange at once.
       if (this.#isFinished) return;
       socket.filterBytes = (bytes) => this.#dropInterimHeads(bytes);
       client.dispatch(
         {
           method: 'GET',
-          // A proxy for plain HTTP needs the whole URL (RFC 9112, section 3.2.2). `proxy` is undefined for a tunnel, so the
-          // service behind one never gets the whole URL or the proxy's credentials.
+          // A proxy for plain HTTP needs the whole URL (RFC 9112, section 3.2.2). `proxy` is undefined for a tunnel, so
+          // the service behind one never gets the whole URL or the proxy's credentials.
           path: `${proxy ? url.origin : ''}${url.pathname}${url.search}`,
           headers: { ...headers, ...(proxy && makeProxyHeaders(proxy)) },
         },
         {
+          // Without this method, undici would expect a handler of its older form.
           onRequestStart: () => {},
           onResponseStart: (_controller, status, fields) => this.#onHead(status, fields),
           onResponseData: (_controller, chunk) => this.#onData(chunk),
@@ -122,11 +139,13 @@ class Exchange {
     });
   }
 
-  /** Returns the bytes from the final status line on, or null until it has arrived. */
+  /**
+   * Gets the bytes of each read before undici does. Returns those from the final status line on, or null until it has
+   * arrived. After that it is not called any more.
+   */
   #dropInterimHeads(bytes: Buffer): Buffer | null {
     for (let start = 0; start < bytes.length; start += SLICE_BYTES) {
       const end = Math.min(start + SLICE_BYTES, bytes.length);
-      // In latin1, each character is one byte.
       const text = this.#unchecked + bytes.toString('latin1', start, end);
       const { reason, isFinal, rest } = skipInterimResponses(text);
       this.#unchecked = rest;
@@ -136,7 +155,8 @@ class Exchange {
       }
       if (!isFinal) continue;
       this.#connection.socket.filterBytes = undefined;
-      // The status line usually lies within `bytes`. Otherwise, its beginning came with an earlier read.
+      // `rest` is the end of `text`, which ends at `end`. Usually all of `rest` lies within `bytes`. Otherwise, the
+      // beginning of the status line came with an earlier read.
       if (rest.length <= end) return bytes.subarray(end - rest.length);
       return Buffer.concat([Buffer.from(rest, 'latin1'), bytes.subarray(end)]);
     }
@@ -152,6 +172,7 @@ class Exchange {
       this.#fail(invalidHttpError(this.#framing.reason));
       return;
     }
+    // Without a proxy, or through a tunnel, the 407 comes from the service, and is an error of the service like others.
     if (status === 407 && proxy) {
       // A repeated header is an array.
       this.#fail(proxyRefusalError(proxy, this.#request.url, status, [headers['proxy-authenticate']].flat().join()));
@@ -163,7 +184,8 @@ class Exchange {
       length: this.#bodyProgress.expected,
       endsWithConnection: this.#framing.kind === 'until-close',
       body: this.#body,
-      // Only a reader that is still waiting for the body sees this error. `readErrorBytes` uses it to stop a slow one.
+      // Nobody sees this error unless a `read` of the body is waiting. In this way, `readErrorBytes` stops such a read
+      // when a body takes too long.
       discard: () => this.#abort(new Error('the response was discarded')),
     });
     this.#headSettlers = undefined;
@@ -179,19 +201,22 @@ class Exchange {
   #onEnd(): void {
     if (this.#isFinished) return;
     const { errored } = this.#connection.socket;
-    // undici reports the end of the body even if the trailer fields after it were too long.
+    // If the trailer fields after the body were too long, undici destroys the socket with an error, but still reports
+    // the end of the body.
     const error = isFieldOverflow(errored) ? exchangeError(errored, this.#bodyProgress) : this.#findEndError();
     if (error) {
       this.#fail(error);
       return;
     }
     this.#finish();
+    // This is right even if the server closes the connection now. The next `get` notices that and acquires another one.
     this.#connections.release(this.#request.url, this.#connection);
     this.#body.end();
   }
 
   /**
-   * Returns the error for a body that ended with the connection if that end may be a cut.
+   * Returns the error if the body ended only with the connection and may therefore be incomplete. Returns undefined if
+   * the body is accepted as complete.
    *
    * It looks upside down that such a body is refused over TLS but accepted over plain HTTP. Plain HTTP has no better
    * proof than an orderly end of the connection (FIN), so the file is accepted and reported as unverified. Over TLS the
@@ -203,7 +228,8 @@ class Exchange {
     if (this.#framing.kind !== 'until-close') return undefined;
     if (usesTls) return unprovedEndError(this.#bodyProgress);
     if (!socket.wasReset) return undefined;
-    // The body may still be complete, which --sha256 or the total of a range can prove.
+    // The body may still be complete, which --sha256 or the total of a range can prove. The subcode allows the transfer
+    // to accept it then.
     return truncatedError(this.#bodyProgress).with({ subcode: 'unproved-end' });
   }
 
@@ -227,12 +253,13 @@ class Exchange {
     this.#connection.socket.destroy();
   }
 
-  /** Ends the exchange, but leaves the connection open. */
+  /** Ends the exchange, but leaves the connection open. The caller then releases or destroys it. */
   #finish(): void {
     this.#isFinished = true;
     this.#timer.end();
     this.#unsubscribe();
-    // The connection may be reused while the reader has not taken the last chunks yet.
+    // The body may have paused the socket. The next request on this connection may begin before the reader has taken
+    // the last chunks, and needs the socket to run.
     this.#connection.socket.resumeReading();
   }
 

@@ -1,13 +1,13 @@
-// Globs for `--include` and `--exclude`. A glob is split into symbols, and its braces are expanded into several patterns.
-// Each pattern becomes a list of matchers, which are compared with whole names. A glob is not translated into one regular
-// expression, because names come from the service and could make such an expression run for minutes.
+// Globs for `--include` and `--exclude`. A glob is split into symbols, and its braces are expanded into several
+// patterns. Each pattern becomes a list of matchers, which are compared with whole names. A glob is not translated into
+// one regular expression, because names come from the service and could make such an expression run for minutes.
 import { FilingsError } from '../errors.ts';
 import { shortened } from '../text.ts';
 
 /**
- * Returns a function that tests a name. A name passes if it matches a glob of `include`, or `include` is empty, and if it
- * matches no glob of `exclude`. Globs are case-sensitive. `*` matches slashes and a leading dot as well, because a name
- * is not a path. Throws `usage` for an invalid glob.
+ * Returns a function that tests a name. A name passes if it matches a glob of `include`, or `include` is empty, and if
+ * it matches no glob of `exclude`. Globs are case-sensitive. `*` matches slashes and a leading dot as well, because a
+ * name is not a path. Throws `usage` for an invalid glob.
  */
 export function compileNameFilter(include: readonly string[], exclude: readonly string[]): (name: string) => boolean {
   const included = include.map((glob) => compileGlob('--include', glob));
@@ -16,7 +16,7 @@ export function compileNameFilter(include: readonly string[], exclude: readonly 
   return (name) => isIncluded(name) && !excluded.some((matches) => matches(name));
 }
 
-/** The hint if the words after an option with a pattern look like file names. */
+/** The hint if file names follow `--include`: the shell has probably expanded a pattern without quotes. */
 export const QUOTE_PATTERN = "quote the pattern, or the shell expands it: --include 'ex*'";
 
 /** Tests one character. `*` stands for any number of characters. */
@@ -24,10 +24,14 @@ type Matcher = '*' | ((character: string) => boolean);
 
 /** Braces multiply: without a limit, twenty `{a,b}` in a row would make a million patterns. */
 const MAX_PATTERNS = 1000;
-/** A symbol is an escaped character, a character class or any other single character. */
+/**
+ * Splits a glob. A symbol is an escaped character, a character class or any other single character. A `]` right after
+ * `[`, `[!` or `[^` does not end the class. A `[` that begins no class is a symbol of one character.
+ */
 const SYMBOLS = /\\.|\[[!^]?\]?(?:\\.|[^\]\\])*\]|./gsu;
 
 function compileGlob(flag: string, glob: string): (name: string) => boolean {
+  // The functions below throw a SyntaxError, because `new RegExp` in `parseClass` throws one, too.
   try {
     if (glob === '') throw new SyntaxError('it is empty');
     const patterns = expandBraces(glob.match(SYMBOLS) ?? []).map((symbols) => symbols.map(parseSymbol));
@@ -42,7 +46,10 @@ function compileGlob(flag: string, glob: string): (name: string) => boolean {
   }
 }
 
-/** Returns the patterns that a glob stands for: `ab` and `ac` for `a{b,c}`. Starts with the last `{`, which is innermost. */
+/**
+ * Returns the patterns that a glob stands for: `ab` and `ac` for `a{b,c}`. Expands the last `{` first, because no other
+ * braces can be inside it, and calls itself for the rest.
+ */
 function expandBraces(symbols: readonly string[]): (readonly string[])[] {
   const start = symbols.lastIndexOf('{');
   if (start === -1) return [symbols];
@@ -73,6 +80,7 @@ function parseSymbol(symbol: string): Matcher {
 /** Parses a character class. As in POSIX, a leading `]` and a dash at either end are literal. */
 function parseClass(symbol: string): Matcher {
   const [, negation = '', members = ''] = /^\[([!^]?)(.*)\]$/su.exec(symbol) ?? [];
+  // This is `[` alone, or `[]`, in which the `]` is a member, so that the one that ends the class is missing.
   if (members === '') throw new SyntaxError("a '[' is not closed");
   if (members.includes('[:')) throw new SyntaxError(`${symbol} is not supported: use a range, such as [0-9]`);
   // The class becomes one of a regular expression, where `[`, `]`, `^`, `-` and a backslash need a backslash to be
@@ -80,18 +88,18 @@ function parseClass(symbol: string): Matcher {
   const escaped = members.replace(/\\(.)|[[\]^]/gsu, (match, character = match) =>
     /[\\[\]^-]/.test(character) ? `\\${character}` : character,
   );
-  // Throws a SyntaxError for a range out of order, such as `[z-a]`.
+  // `!` and `^` mean the same in a glob. Throws a SyntaxError for a range out of order, such as `[z-a]`.
   const member = new RegExp(`^[${negation && '^'}${escaped}]$`, 'su');
   return (character) => member.test(character);
 }
 
 /**
- * When a character does not match, only the last `*` is extended by one character. So the number of steps is at most the
- * length of the name times the number of matchers.
+ * Returns whether the matchers match the whole name. When a character does not match, only the last `*` is extended by
+ * one character. So the number of steps is at most the length of the name times the number of matchers.
  */
 function matchesAll(matchers: readonly Matcher[], name: readonly string[]): boolean {
   let [nameIndex, matcherIndex] = [0, 0];
-  /** The last `*` so far, and where in the name the characters that it stands for end. */
+  /** The last `*` so far (none at -1), and where in the name the characters that it stands for end. */
   let star = { matcherIndex: -1, nameIndex: 0 };
   while (nameIndex < name.length) {
     const matcher = matchers[matcherIndex];

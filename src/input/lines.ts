@@ -1,6 +1,6 @@
 // Reads `--input`. Each line is an accession number, an accession number and a file name, or a JSON object from
-// `filings list` or `filings verify`. The input may be larger than the memory, so it is read as a stream, a few lines at
-// a time.
+// `filings list` or `filings verify`. The input may be larger than the memory, so it is read as a stream, a few lines
+// at a time.
 import { isUtf8 } from 'node:buffer';
 import { constants, createReadStream, fstatSync, openSync } from 'node:fs';
 import { Socket } from 'node:net';
@@ -36,13 +36,16 @@ const LINE_FEED = 0x0a;
 const CHUNK_BYTES = 16_384;
 /** Limits a line that is not a JSON object. An object may be longer, because the service chooses its members. */
 const MAX_TEXT_LENGTH = 65_536;
-/** Limits a JSON object. The rest of a longer line is not kept in memory. A whole response with a listing is limited to 16 MiB (service/client.ts). */
+/**
+ * Limits a JSON object. The rest of a longer line is not kept in memory. An object from `filings list` is part of a
+ * response of at most 16 MiB, and its escapes may make it longer.
+ */
 const MAX_RECORD_BYTES = 32 << 20;
 const IS_DIRECTORY = 'it is a directory';
 
 /**
- * Opens `--input PATH`. The caller must destroy the stream, because an open stdin would keep the program running. Throws
- * `usage` if the file cannot be opened.
+ * Opens `--input PATH`. The caller must destroy the stream, because an open stdin would keep the program running.
+ * Throws `usage` if the file cannot be opened.
  */
 export function openInput(
   path: string,
@@ -54,15 +57,15 @@ export function openInput(
     throw unreadableInput(path, new Error(IS_DIRECTORY));
   }
   const stream = path === '-' ? stdin : openStream(path, resolve(cwd, path));
-  // Without a listener, an error before the first read would end the program.
+  // Without a listener, an error before the first read would end the program. `readLines` throws the error later.
   stream.on('error', () => {});
   return stream;
 }
 
 function openStream(path: string, absolute: string): Readable {
   try {
-    // Opening or reading a FIFO that has no writer blocks a thread of Node's pool, and nothing can cancel that. So it is
-    // opened with O_NONBLOCK and read as a socket.
+    // Opening or reading a FIFO that has no writer blocks a thread of Node's pool, and nothing can cancel that. So it
+    // is opened with O_NONBLOCK and read as a socket.
     const fd = openSync(absolute, O_RDONLY | O_NONBLOCK | O_NOCTTY);
     const stats = fstatSync(fd);
     if (stats.isDirectory()) throw new Error(IS_DIRECTORY);
@@ -129,7 +132,8 @@ export async function* readWholeLines(stream: AsyncIterable<Buffer>, maxBytes: n
       rest = [];
       length = 0;
     }
-    // A copy, because a slice would keep the whole chunk in memory, and the stream may overwrite the chunk later.
+    // Keeps at most `maxBytes + 1` bytes, including those in `rest`. A copy, because a slice would keep the whole chunk
+    // in memory, and the stream may overwrite the chunk later.
     const piece = Buffer.from(chunk.subarray(last + 1, last + 2 + maxBytes - length));
     if (piece.length > 0) rest.push(piece);
     length += piece.length;
@@ -146,18 +150,22 @@ function decodeLines(bytes: Buffer): readonly (string | Buffer)[] {
 }
 
 /**
- * Returns undefined for a blank line and a comment. A record that must not be downloaded is `ignored` instead, because an
- * input that has one is not empty. `trimStart` removes a byte-order mark as well.
+ * An error becomes an invalid line. Returns undefined for a blank line and a comment. A record that must not be
+ * downloaded is `ignored` instead, because an input that has one is not empty. `trimStart` removes a byte-order mark as
+ * well.
  */
 function parseLine(text: string | Buffer, number: number): Line | 'ignored' | undefined {
   try {
-    if (typeof text !== 'string') throw new FilingsError('usage', NOT_UNICODE);
-    const line = text.replace(/\r$/, '').trimStart();
+    // `readWholeLines` may have cut an overlong line in the middle of a character. Then `text` is a Buffer, although
+    // the input is valid UTF-8.
+    const isOverlong = Buffer.byteLength(text) > MAX_RECORD_BYTES;
+    if (typeof text !== 'string' && !isOverlong) throw new FilingsError('usage', NOT_UNICODE);
+    const line = text.toString().replace(/\r$/, '').trimStart();
     if (line === '' || line.startsWith('#')) return undefined;
     // A line with nothing but `{` begins an object that spans several lines, which `LINE_MISTAKES` explains.
     const isRecord = /^\{./s.test(line);
-    const maxLength = isRecord ? MAX_RECORD_BYTES : MAX_TEXT_LENGTH;
-    if (line.length > maxLength) throw invalidLineError(`longer than ${maxLength} characters`);
+    if (isRecord && isOverlong) throw invalidLineError(`longer than ${MAX_RECORD_BYTES} bytes`);
+    if (!isRecord && line.length > MAX_TEXT_LENGTH) throw invalidLineError(`longer than ${MAX_TEXT_LENGTH} characters`);
     return isRecord ? parseRecord(line, number) : parseText(line, number);
   } catch (error) {
     if (!(error instanceof FilingsError)) throw error;
@@ -177,6 +185,7 @@ function parseText(line: string, number: number): Line {
   return createEntry(accession ?? parseAccession(first), file, number);
 }
 
+/** Parses a JSON object on one line. */
 function parseRecord(line: string, number: number): Line | 'ignored' {
   const { v, accession_no: accession, file_name: file, result } = parseObject(line);
   // `v` marks a record of this program. Reports and `verify --json` also have records that must not be downloaded: a
@@ -217,7 +226,7 @@ type Mistakes = readonly (readonly [pattern: RegExp, reason: string])[];
 const ENCODING_MISTAKES: Mistakes = [
   [/\r/, "the lines end with CR only: convert them with tr '\\r' '\\n'"],
   [/\0/, 'contains NUL: separate lines by line feeds (no -0 in filings list, and UTF-16 only with a byte-order mark)'],
-  // `toUtf8` decodes invalid UTF-16 to this character.
+  // `toUtf8` decodes invalid UTF-16 to this character. Invalid UTF-8 does not get here: `parseLine` refuses it.
   [/\ufffd/, NOT_UNICODE],
 ];
 

@@ -10,11 +10,12 @@ export type Family = 'RS' | 'PS' | 'ES' | 'HS';
 
 /** A signature algorithm (RFC 7518, section 3). */
 export interface Algorithm {
+  /** The value of `alg` in the header of a token, such as `RS256`. */
   readonly name: string;
   readonly family: Family;
   /**
-   * The length of the hash. An HMAC secret is at least as long (RFC 7518, section 3.2), and a PSS salt is as long
-   * (3.5).
+   * The length of the hash function's output. An HMAC secret is at least as long (RFC 7518, section 3.2), and a PSS
+   * salt is as long (3.5).
    */
   readonly hashBytes: number;
   /** The curve of an ECDSA algorithm (RFC 7518, section 3.4). */
@@ -40,7 +41,10 @@ export const ALGORITHMS: readonly Algorithm[] = (['RS', 'PS', 'ES', 'HS'] as con
 
 const NAMES = ALGORITHMS.map(({ name }) => name);
 
-/** The name of an algorithm as an option value. Names are case-sensitive (RFC 7515, section 4.1.1). */
+/**
+ * The value of an option that takes an algorithm, parsed from its name. Names are case-sensitive (RFC 7515, section
+ * 4.1.1).
+ */
 export const ALGORITHM: Kind<Algorithm> = {
   parse: (text) => ALGORITHMS.find(({ name }) => name === text),
   expected: `an algorithm that the service accepts (${NAMES.join(', ')})`,

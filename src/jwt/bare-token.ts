@@ -1,5 +1,6 @@
-// Recognizes what people paste instead of a bare token: a whole header line, a token in quotes, the JSON response of a
-// token endpoint. The service would reject each of them, and the JSON may hold a refresh token, which must not be sent.
+// Recognizes what people paste or save instead of a bare token: a whole header line, a token in quotes, the JSON
+// response of a token endpoint. The service would reject each of them, and the JSON may hold a refresh token, which
+// must not be sent.
 import { isJsonObject, parseJson } from '../json.ts';
 
 const BARE_TOKEN = /^[\w-]+\.[\w-]+\.[\w-]+$/;
@@ -7,6 +8,7 @@ const BARE_TOKEN = /^[\w-]+\.[\w-]+\.[\w-]+$/;
  * The names that token endpoints use for the token (RFC 6749, section 5.1: `access_token`), the most likely one first.
  */
 const TOKEN_MEMBERS = ['access_token', 'token', 'id_token', 'jwt', 'accessToken'];
+/** A shell command that prints what looks like a token in the text around it. */
 const EXTRACT = `grep -oE '[A-Za-z0-9_-]+(\\.[A-Za-z0-9_-]+){2}'`;
 
 const WRAPPINGS: readonly (readonly [form: RegExp, reason: string])[] = [
@@ -22,18 +24,25 @@ interface TokenFault {
   readonly filter: string;
 }
 
-/** Returns why the text is not a bare token, or undefined if it is one. Its contents are not checked. */
+/**
+ * Returns why the text is not a bare token, or undefined if it looks like one: its parts are not decoded. For a token
+ * that is sent to the service.
+ */
 export function findTokenFault(text: string): TokenFault | undefined {
   if (BARE_TOKEN.test(text)) return undefined;
   const reason = 'is not a JWT: three parts of base64url with dots between them';
   return findWrapping(text) ?? { reason, filter: EXTRACT };
 }
 
-/** Returns what is around the token, or undefined if the text does not look like one of the usual wrappings. */
+/**
+ * Returns what is around the token, or undefined if the text does not look like one of the usual wrappings. token.ts
+ * uses only this, because it says more precisely itself what is wrong with a token that is bare.
+ */
 export function findWrapping(text: string): TokenFault | undefined {
   const trimmed = text.trim();
   const json = parseJson(trimmed);
   if (isJsonObject(json)) {
+    // Without any of these members, the hint shows the standard one.
     const member = TOKEN_MEMBERS.find((name) => name in json) ?? 'access_token';
     return { reason: 'is JSON, such as a token endpoint sends, and not just the token', filter: `jq -r .${member}` };
   }

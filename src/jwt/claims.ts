@@ -15,14 +15,16 @@ export interface CheckTime {
 }
 
 /**
- * Returns why the claims are not acceptable: every date that is missing or malformed, or else the reason why the token
- * is not valid at this time. Only sound dates are compared. `iat` is optional, and is not compared.
+ * Returns why the claims are not acceptable, as sentences: one for every date that is missing or malformed, or if there
+ * are none, the reason why the token is not valid at this time. An empty list means that they are acceptable. `iat` is
+ * optional, and is not compared with the time.
  */
 export function findClaimFaults(claims: JsonObject, time: CheckTime): readonly string[] {
   const faults = ['nbf', 'exp', 'iat'].flatMap((name) => findDateFault(name, claims[name]) ?? []);
   return faults.length > 0 ? faults : findTimeFaults(Number(claims.nbf), Number(claims.exp), time);
 }
 
+/** The service allows whole numbers only, although RFC 7519, section 2, allows fractions. */
 function findDateFault(name: string, value: unknown): string | undefined {
   if (value === undefined) return name === 'iat' ? undefined : `${name} is missing, and the service requires it`;
   if (!Number.isInteger(value)) return `${name} is not a whole number of seconds since the epoch`;
@@ -31,7 +33,8 @@ function findDateFault(name: string, value: unknown): string | undefined {
 }
 
 function findTimeFaults(nbf: number, exp: number, { atSeconds, leewaySeconds = 0 }: CheckTime): string[] {
-  // For messages only. Without rounding, a token that is valid in half a second would be "0 s in the future".
+  // For messages only, in which durations are rounded down. Otherwise a token that is valid in half a second would be
+  // "0 s in the future".
   const now = Math.floor(atSeconds);
   if (exp <= nbf) return ['exp is not after nbf, so the token is never valid'];
   if (atSeconds < nbf - leewaySeconds) return [`nbf is ${roughDuration(nbf - now)} in the future: is a clock wrong?`];

@@ -5,31 +5,33 @@ import { roughDuration } from '../text.ts';
 import { type CheckTime, findClaimFaults, LATEST_SECOND } from './claims.ts';
 import { NOT_CANONICAL, type Refusal, readJsonObject, readToken, refuse, splitToken } from './token.ts';
 
-/** The words for a date in the future and for one in the past. `#` stands for the time span. */
+/** The words for the claims that are dates, in the future or in the past. `#` stands for the time span. */
 const RELATIVE: Readonly<Record<string, readonly [future: string, past: string]>> = {
   iat: ['issued # in the future', 'issued # ago'],
   nbf: ['not valid for another #', 'valid since # ago'],
   exp: ['expires in #', 'expired # ago'],
 };
 
-/** The contents of a token. Nothing in it is verified. The names are those of `--json`. */
+/** The contents of a token. Nothing in it is verified. `--json` prints these members under the same names. */
 export interface Inspection {
   readonly header: JsonObject;
   readonly claims: JsonObject;
   /** Each date in RFC 3339, and relative to now: `expired 3 h ago`. */
   readonly times: Readonly<Record<string, { readonly utc: string; readonly relative: string }>>;
-  /** What is wrong with the token. The signature is not checked. */
+  /** What is wrong with the token. Whether its signature matches is not checked, because that needs a key. */
   readonly objections: readonly string[];
 }
 
 /** Decodes a token. Refuses it with `format` if its header or its claims cannot be shown. */
 export function inspectToken(token: string, time: CheckTime): Inspection | Refusal {
+  // Only a `Refusal` has the member `failedCheck`.
   const parts = splitToken(token);
   if ('failedCheck' in parts) return parts;
   const [header, claims] = [decodeLeniently(parts[0]), decodeLeniently(parts[1])];
   if (typeof header === 'string') return refuse('format', `the header part ${header}`);
   if (typeof claims === 'string') return refuse('format', `the claims part ${claims}`);
-  // Decoding again by the strict rules finds the faults that were tolerated above.
+  // Decoding again by the strict rules finds the faults that were tolerated above. `readToken` does not parse the
+  // payload, and accepts an empty signature.
   const strict = readToken(token);
   const strictClaims = readJsonObject(Buffer.from(parts[1], 'base64url'));
   return {
@@ -55,8 +57,10 @@ function describeTimes(claims: JsonObject, now: number): Inspection['times'] {
   const times: Record<string, Inspection['times'][string]> = {};
   for (const [name, [future, past]] of Object.entries(RELATIVE)) {
     const seconds = claims[name];
+    // A date that is missing or cannot be formatted is left to `findClaimFaults`.
     if (typeof seconds !== 'number' || !(seconds >= 0 && seconds <= LATEST_SECOND)) continue;
     const utc = new Date(seconds * 1000).toISOString().replace(/\.000Z$/, 'Z');
+    // `roughDuration` drops the sign.
     times[name] = { utc, relative: (seconds > now ? future : past).replace('#', roughDuration(seconds - now)) };
   }
   return times;

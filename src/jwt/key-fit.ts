@@ -1,5 +1,6 @@
-// Decides whether a key may be used with an algorithm, by its type, size, curve and the restrictions that it carries.
-// Unsafe keys fit no algorithm.
+// Decides whether a key may be used with an algorithm: by its material, and by the members of a JWK that restrict its
+// use. The material is the type, the numbers and the curve of a key, and the restrictions that are part of an RSA-PSS
+// key. Unsafe keys fit no algorithm.
 import type { KeyObject } from 'node:crypto';
 import { FilingsError } from '../errors.ts';
 import { quoted } from '../text.ts';
@@ -7,11 +8,11 @@ import { ALGORITHMS, type Algorithm, type Family } from './algorithms.ts';
 import { loadDer } from './key-forms.ts';
 import type { JwtKey, Purpose } from './keys.ts';
 
-/** RFC 7518, section 3.3. */
+/** RFC 7518, sections 3.3 and 3.5. */
 const MIN_RSA_BITS = 2048;
 /** OpenSSL does not verify with larger keys. */
 const MAX_RSA_BITS = 16_384;
-/** The families of algorithms that a key of each `kind` is for. */
+/** The families of algorithms that a key of each `kind` (see {@link JwtKey}) is for. Keys of other kinds fit none. */
 const FAMILIES: Readonly<Record<string, readonly Family[]>> = {
   rsa: ['RS', 'PS'],
   'rsa-pss': ['PS'],
@@ -23,7 +24,7 @@ const JWK_CURVES: Readonly<Record<string, string>> = { prime256v1: 'P-256', secp
 
 /** Returns why a key cannot be used with an algorithm, or undefined if it can. */
 export function findKeyFault(key: JwtKey, algorithm: Algorithm, purpose: Purpose): string | undefined {
-  return findMaterialFault(key, algorithm) ?? findRestrictionFault(key, algorithm, purpose);
+  return findMaterialFault(key, algorithm) ?? findJwkFault(key, algorithm, purpose);
 }
 
 /**
@@ -31,6 +32,7 @@ export function findKeyFault(key: JwtKey, algorithm: Algorithm, purpose: Purpose
  * says why the most similar algorithm does not, because that is what the user can do something about.
  */
 export function chooseAlgorithm(key: JwtKey, purpose: Purpose, wanted?: Algorithm): Algorithm {
+  // Never empty.
   const candidates = wanted === undefined ? ALGORITHMS : [wanted];
   const fitting = candidates.find((algorithm) => findKeyFault(key, algorithm, purpose) === undefined);
   if (fitting !== undefined) return fitting;
@@ -38,6 +40,7 @@ export function chooseAlgorithm(key: JwtKey, purpose: Purpose, wanted?: Algorith
     candidates.find((algorithm) => findMaterialFault(key, algorithm) === undefined) ??
     candidates.find(({ family }) => FAMILIES[key.kind]?.includes(family)) ??
     (candidates[0] as Algorithm);
+  // The fallback is for the type only: every candidate has a fault.
   const reason = findKeyFault(key, nearest, purpose) ?? 'cannot be used';
   throw new FilingsError('config', reason, { subject: { name: key.name } });
 }
@@ -69,8 +72,8 @@ function getCurve(key: KeyObject): string {
 }
 
 /**
- * Returns why an RSA key is unsafe, or undefined. A public exponent must be odd and at least 3 (RFC 8017, section 3.1).
- * With an exponent of 1, each message is its own signature.
+ * Returns why an RSA key is unsafe or too large, or undefined. A public exponent must be odd and at least 3 (RFC 8017,
+ * section 3.1). With an exponent of 1, the signature is the padded hash itself, which anybody can compute.
  */
 function findRsaFault({ keyObject }: JwtKey, keyIs: string): string | undefined {
   const { modulusLength = 0, publicExponent = 0n } = keyObject.asymmetricKeyDetails ?? {};
@@ -86,6 +89,7 @@ function findRsaFault({ keyObject }: JwtKey, keyIs: string): string | undefined 
  */
 function findPssFault({ pss }: JwtKey, { name, hashBytes }: Algorithm): string | undefined {
   const { hashAlgorithm, mgf1HashAlgorithm, saltLength = 0 } = pss ?? {};
+  // An ordinary RSA key, or an RSA-PSS key without restrictions.
   if (hashAlgorithm === undefined) return undefined;
   const isSameHash = [hashAlgorithm, mgf1HashAlgorithm].every((hash) => hash === `sha${hashBytes * 8}`);
   if (isSameHash && saltLength <= hashBytes) return undefined;
@@ -99,10 +103,11 @@ function findSecretFault(secret: Buffer, { name, hashBytes }: Algorithm): string
 }
 
 /**
- * Returns whether a secret is a key or a certificate: in PEM, SSH, JWK or DER, or one of these in base64. If a public
- * key were accepted as a secret, whoever knows it could sign tokens (RFC 8725, section 2.1).
+ * Returns whether a secret is a certificate in PEM, a key in PEM, SSH, JWK or DER, or one of these in base64. If a
+ * public key were accepted as a secret, whoever knows it could sign tokens (RFC 8725, section 2.1).
  */
 function isKey(secret: Buffer): boolean {
+  // If the secret is not base64, this is garbage, which matches none of the forms.
   const decoded = Buffer.from(secret.toString('latin1'), 'base64');
   return [secret, decoded].some(
     (bytes) => /-----? ?BEGIN |^ssh-|^ecdsa-|^\s*\{.*"kty"/s.test(bytes.toString('latin1')) || loadDer(bytes),
@@ -110,7 +115,7 @@ function isKey(secret: Buffer): boolean {
 }
 
 /** Returns which member of a JWK forbids this use, or undefined (RFC 7517, sections 4.2 to 4.4). */
-function findRestrictionFault({ use, keyOps, alg }: JwtKey, { name }: Algorithm, purpose: Purpose): string | undefined {
+function findJwkFault({ use, keyOps, alg }: JwtKey, { name }: Algorithm, purpose: Purpose): string | undefined {
   if (use !== undefined && use !== 'sig') return `the JWK is not for signatures: its use is ${quoted(use)}`;
   if (keyOps?.includes(purpose) === false) return `the JWK may not be used to ${purpose}, which is not in its key_ops`;
   return alg === undefined || alg === name ? undefined : `the JWK is for ${quoted(alg)} only, not for ${name}`;

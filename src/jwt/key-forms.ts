@@ -5,14 +5,17 @@ import { createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto';
 import { intoNewFile, shellWord } from '../text.ts';
 
 /**
- * What a file contains, such as `a JWK Set`, the shell command that prints a usable key from FILE, and the name of the
- * file for its output (default: `converted.pem`).
+ * What a file contains, such as `a JWK Set`, the shell command that prints a usable key, and the name of the file for
+ * its output (default: `converted.pem`). The command has the word FILE once, which the path replaces.
  */
 type Form = readonly [contents: string, command: string, outputName?: string];
 
+/** The beginning of the first line of PEM. */
 export const ARMOR = '-----BEGIN ';
+/** Base64 or base64url, which may be broken into lines. */
 const BASE64 = /^[\w+/=\s-]+$/;
 
+/** JSON that is not a single JWK. The commands print the first of several keys. */
 const JSON_FORMS: readonly (readonly [pattern: RegExp, form: Form])[] = [
   [/^\s*\[\s*\{/, ['a list of JWKs', `jq '.[0]' FILE`, 'converted.jwk']],
   [/^\s*\{.*"keys"\s*:\s*\[/s, ['a JWK Set', `jq '.keys[0]' FILE`, 'converted.jwk']],
@@ -58,10 +61,12 @@ function findForm(bytes: Buffer, text: string): Form | undefined {
   const json = JSON_FORMS.find(([pattern]) => pattern.test(text));
   if (json) return json[1];
   if (text.includes(ARMOR)) {
-    // Anything that node:crypto can load is left to loadKey.
+    // Anything that node:crypto can load is left to loadKey. So is an encrypted key, because none of the attempts below
+    // can load it either.
     if (tryTo(() => loadPem(text))) return undefined;
     const [, body = ''] = /-----BEGIN [A-Z ]+-----(.*?)(?:-----END|$)/s.exec(text) ?? [];
     const [, contents = ''] = PEM_FAULTS.find(([pattern]) => pattern.test(text.trim())) ?? [];
+    // Without line breaks, whether real or written out, only base64 is left.
     return findDerForm(body.replace(/\\[rn]|[^\w+/]/g, ''), contents, DECODE_BODY);
   }
   if (!BASE64.test(text)) return undefined;
@@ -88,7 +93,7 @@ export function loadPem(text: string, passphrase?: string): KeyObject {
   return createPrivateKey({ key: text, ...(passphrase !== undefined && { passphrase }) });
 }
 
-/** Loads a DER key in PKCS#8, PKCS#1, SEC1 or SPKI. Returns undefined if the bytes are no such key. */
+/** Returns a DER key in PKCS#8, PKCS#1, SEC1 or SPKI, or undefined if the bytes are no such key. */
 export function loadDer(key: Buffer): KeyObject | undefined {
   // Every such key is an ASN.1 SEQUENCE.
   if (key[0] !== 0x30) return undefined;
@@ -111,8 +116,8 @@ function tryTo<T>(work: () => T): T | undefined {
 }
 
 /**
- * Returns the hint for an HMAC signature that does not match. Portals often show a secret in base64, but the key is the
- * bytes.
+ * Returns the hint for an HMAC signature that does not match. Portals often show a secret in base64, but the decoded
+ * bytes are the key. If the secret itself could be base64, the hint has the command that decodes it.
  */
 export function hintAboutSecret(secret: Buffer, path?: string): string {
   const advice = 'a secret that is shown in base64 must be decoded first';

@@ -14,15 +14,20 @@ interface GeneratedKey {
 const RSA_BITS = 3072;
 const generate = promisify(generateKeyPair);
 
-/** Returns a new key. An HMAC secret is as long as the hash, the least that is allowed (RFC 7518, section 3.2). */
+/**
+ * Returns a new key or key pair. An HMAC secret is as long as the hash, the least that is allowed (RFC 7518, section
+ * 3.2).
+ */
 export async function generateKey(algorithm: Algorithm, format: 'pem' | 'jwk', kid?: string): Promise<GeneratedKey> {
   const { name: alg, family, curve, hashBytes } = algorithm;
+  // JSON.stringify leaves out a `kid` that is undefined.
   const toJwk = (key: object) => `${JSON.stringify({ ...key, use: 'sig', alg, kid }, null, 2)}\n`;
   if (family === 'HS') {
     const secret = randomBytes(hashBytes);
     // PEM has no form for a secret.
     return { signingKey: format === 'pem' ? secret : toJwk({ kty: 'oct', k: secret.toString('base64url') }) };
   }
+  // The PS algorithms also use an ordinary RSA key, because a JWK has no other RSA type (RFC 7518, section 6.3).
   const { privateKey, publicKey } = curve
     ? await generate('ec', { namedCurve: curve })
     : await generate('rsa', { modulusLength: RSA_BITS });

@@ -17,9 +17,10 @@ import type { World } from '../world.ts';
 import { ARMOR, findUnusableForm, loadPem } from './key-forms.ts';
 import { findNonString, readJsonObject } from './token.ts';
 
+/** What a key is used for. The words are those of `key_ops` in a JWK (RFC 7517, section 4.3). */
 export type Purpose = 'sign' | 'verify';
 
-/** A key that could be read. It may still be unsafe or unsuitable: see `findKeyFault`. */
+/** A key that could be read. It may still be unsafe or unsuitable, which `findKeyFault` of key-fit.ts finds out. */
 export interface JwtKey {
   /** The source of the key, for messages. */
   readonly name: string;
@@ -27,22 +28,28 @@ export interface JwtKey {
   readonly path?: string | undefined;
   /** `secret`, or the `asymmetricKeyType` of the key that was read: `rsa`, `rsa-pss`, `ec`, `ed25519`. */
   readonly kind: string;
-  /** An RSA-PSS key is converted to an ordinary RSA key, because jose does not accept it otherwise. */
+  /**
+   * An RSA-PSS key is converted to an ordinary RSA key, because jose, the JWT library, does not accept it otherwise.
+   */
   readonly keyObject: KeyObject;
-  /** The restrictions of an RSA-PSS key (RFC 8017, appendix C). */
+  /** The restrictions of an RSA-PSS key, such as its hash (RFC 8017, appendix A.2.3). */
   readonly pss?: KeyObject['asymmetricKeyDetails'];
+  /** The name of the key, from a JWK. By default it goes into the header of the tokens that the key signs. */
   readonly kid?: string | undefined;
-  /** The restrictions of a JWK (RFC 7517, section 4). */
+  /** These three are the restrictions of a JWK (RFC 7517, section 4). */
   readonly use?: string | undefined;
   readonly keyOps?: readonly string[] | undefined;
   readonly alg?: string | undefined;
 }
 
-/** The maximum size of a key, in KiB. Loading a key whose prime has 30 kB would take 28 s. */
+/** The maximum size of a key, in KiB. Loading an RSA key with a prime number of 30 kB would take 28 s. */
 const MAX_KIB = 16;
-/** Any message, to test a key pair with. */
+/** A message for testing a key pair. Any other would do. */
 const PROBE = Buffer.from('probe');
-/** The object identifier of RSA-PSS in DER. That of ordinary RSA ends with 1 (RFC 8017, appendix C). */
+/**
+ * The object identifier of RSA-PSS in DER. That of ordinary RSA differs only in the last byte, which is 1 (RFC 8017,
+ * appendix C).
+ */
 const PSS_ID = Buffer.from('06092a864886f70d01010a', 'hex');
 
 /** The files of a key, as absolute paths. Either `keyFile` or `secretFile` is set. */
@@ -59,12 +66,14 @@ export interface KeyFiles {
  * holds a public key.
  */
 export async function readJwtKey(files: KeyFiles, purpose: Purpose, world: World): Promise<JwtKey> {
+  // The default is for the type only, because one of the files is always set.
   const { keyFile = '', secretFile, passphraseFile, stdin } = files;
   const isSecret = secretFile !== undefined;
   const label = isSecret ? 'secret file' : 'key file';
   const path = stdin ? undefined : (secretFile ?? keyFile);
   const name = `${label} ${path ?? '(stdin)'}`;
-  // The access to a key file is checked when the key is loaded and known to be private.
+  // The access to a secret file is checked before it is read. The access to a key file is checked only below, when it
+  // is known whether the key is private. For a secret, the second check repeats the first.
   const file =
     path === undefined ? undefined : await readSmallFile(path, label, world, isSecret ? 'private' : undefined);
   const bytes = file?.bytes ?? stdin ?? Buffer.of();
@@ -72,7 +81,8 @@ export async function readJwtKey(files: KeyFiles, purpose: Purpose, world: World
   const key = isSecret ? loadSecret(bytes, name, path) : loadKey(bytes, name, { passphrase, path });
   const { keyObject } = key;
   if (file && path && keyObject.type !== 'public') checkAccess(file.stats, 'private', label, path, world);
-  // The line break at its end is left out, because a message could quote the secret without it.
+  // Registered for redaction without the line break at the end of the file, because a message could quote the secret
+  // without it.
   if (keyObject.type === 'secret')
     world.secrets.add(Buffer.from(keyObject.export().toString('latin1').trimEnd(), 'latin1'));
   return prepareKey(purpose, key);
@@ -81,7 +91,7 @@ export async function readJwtKey(files: KeyFiles, purpose: Purpose, world: World
 async function readPassphrase(path: string, world: World): Promise<string> {
   const text = decodeText(await readSecretFile(path, 'passphrase file', world));
   world.secrets.add(text.trimEnd());
-  // An editor adds this line break.
+  // Editors end a file with a line break, which is not part of the passphrase.
   return text.replace(/\r?\n$/, '');
 }
 
@@ -97,6 +107,7 @@ export function loadKey(bytes: Buffer, name: string, { passphrase, path }: LoadO
   const unusable = findUnusableForm(bytes, text, path);
   if (unusable !== undefined) throw keyError(name, `it is ${unusable.contents}`, { hint: unusable.hint });
   if (text.includes(ARMOR)) return toJwtKey(parsePem(text, name, passphrase), name, path);
+  // The text as UTF-8, because the file may be UTF-16.
   if (/^\s*\{/.test(text)) return { ...parseJwk(Buffer.from(text), name), path };
   throw keyError(name, 'it is neither a PEM key nor a JWK', { hint: 'use --secret-file for an HMAC secret' });
 }
@@ -120,7 +131,10 @@ export function prepareKey(purpose: Purpose, key: JwtKey): JwtKey {
   return key;
 }
 
-/** Returns a warning if a secret ends in a line break, which an editor has probably added. */
+/**
+ * Returns a warning if a secret ends in a line break, which an editor has probably added. That is likely only if the
+ * rest is readable ASCII: random bytes can end in a line break by chance.
+ */
 export function findLineBreakWarning({ name, keyObject }: JwtKey): string | undefined {
   if (keyObject.type !== 'secret' || !/^[\t\x20-\x7e\r\n]*\n$/.test(keyObject.export().toString('latin1'))) return;
   return `${name}: the secret ends in a line break, which is used as part of the secret`;
@@ -199,8 +213,8 @@ function convertToRsaKey(key: KeyObject): KeyObject {
 }
 
 /**
- * Throws `config` unless the public half verifies what the private half signs. This check comes before any other use of
- * the key, because Node crashes when it reads `asymmetricKeyDetails` of some mismatched keys.
+ * Throws `config` unless the public half verifies what the private half signs. This check must come before anything
+ * reads `asymmetricKeyDetails`, because Node crashes when it reads those of some mismatched keys.
  */
 function requireMatchingHalves(keyObject: KeyObject, name: string): void {
   try {

@@ -7,7 +7,7 @@ import { LATEST_SECOND } from './claims.ts';
 import { chooseAlgorithm } from './key-fit.ts';
 import { findLineBreakWarning, type JwtKey, readJwtKey } from './keys.ts';
 
-/** The member `jwt` of the config file, with absolute paths. */
+/** The member `jwt` of the config file, with absolute paths. It has either `keyFile` or `secretFile`. */
 export interface TokenRecipe {
   readonly keyFile?: string | undefined;
   readonly secretFile?: string | undefined;
@@ -28,13 +28,14 @@ export const DEFAULT_LIFETIME = 300;
 const RENEWAL_MARGIN = 60;
 /**
  * How many of the last tokens of a run are redacted. Each is used for at least half its lifetime, so older ones have
- * expired.
+ * expired. They are forgotten, because each token costs time whenever a message is searched for secrets.
  */
 const MAX_REDACTED_TOKENS = 8;
 
-/** A claim with its value as JSON, which is signed exactly as it is. */
+/** A claim with its value as JSON, which goes into the token exactly as it is written. */
 export type Claim = readonly [name: string, json: string];
 
+/** What `mintToken` puts into a token, and the key that signs it. */
 interface TokenPlan extends Pick<TokenRecipe, 'kid' | 'sub' | 'name'> {
   readonly key: JwtKey;
   readonly algorithm: Algorithm;
@@ -42,7 +43,7 @@ interface TokenPlan extends Pick<TokenRecipe, 'kid' | 'sub' | 'name'> {
   readonly issuedAt: number;
   /** In seconds since the epoch. Default: `issuedAt`. */
   readonly notBefore?: number | undefined;
-  /** In seconds from `notBefore` on. */
+  /** How long the token is valid, in seconds from `notBefore` on. */
   readonly lifetime: number;
   readonly claims?: readonly Claim[];
 }
@@ -59,12 +60,13 @@ export async function mintToken(plan: TokenPlan): Promise<string> {
     .setProtectedHeader(header)
     .sign(key.keyObject)
     .catch((cause: unknown) => {
-      // jose uses numbers of the key that node:crypto does not use and has not checked.
+      // `readJwtKey` has already tested an RSA or EC key by a signature of node:crypto. But a private key has redundant
+      // numbers, and jose may use some that the test has not used. If those are wrong, only this signature fails.
       throw new FilingsError('config', "the key's parts don't belong together", { subject: { name: key.name }, cause });
     });
 }
 
-/** Returns the payload. It is put together from strings, so that the JSON of a claim is not changed. */
+/** Returns the JSON of the claims. It is put together from strings, so that the JSON of a claim is not changed. */
 function buildPayload({ sub, name, issuedAt, notBefore = issuedAt, lifetime, claims = [] }: TokenPlan): string {
   const exp = notBefore + lifetime;
   if (exp > LATEST_SECOND)
@@ -86,19 +88,24 @@ function buildPayload({ sub, name, issuedAt, notBefore = issuedAt, lifetime, cla
   return `{${[...members].map(([claim, json]) => `${JSON.stringify(claim)}:${json}`).join(',')}}`;
 }
 
-/** Returns the algorithm that a recipe sets, if it sets one. Throws `config` for an unknown one. */
+/** Returns the algorithm of a recipe, or undefined if it has no `alg`. Throws `config` for an unknown one. */
 export function parseRecipeAlgorithm({ alg }: TokenRecipe): Algorithm | undefined {
   const source = { name: "the config file's jwt.alg", code: 'config' } as const;
   return alg === undefined ? undefined : parseOrThrow(ALGORITHM, alg, source);
 }
 
-/** Reads the key, and returns a minter of tokens for a whole run. Throws `config`. */
+/**
+ * Reads the key, and returns a minter, which supplies a whole run with tokens and renews them. `warning` is about the
+ * key. Throws `config`, as `token` does.
+ */
 export async function createMinter(recipe: TokenRecipe, world: World) {
   const { kid, sub, name, lifetime = DEFAULT_LIFETIME } = recipe;
   const wanted = parseRecipeAlgorithm(recipe);
   const key = await readJwtKey(recipe, 'sign', world);
   const algorithm = chooseAlgorithm(key, 'sign', wanted);
+  /** The last tokens, which are redacted. */
   const minted: string[] = [];
+  /** When the current token was issued, in seconds since the epoch. At first there is none, as if it had expired. */
   let issuedAt = Number.NEGATIVE_INFINITY;
   const mint = async (): Promise<string> => {
     const token = await mintToken({ key, algorithm, kid, sub, name, issuedAt, lifetime });
@@ -111,10 +118,11 @@ export async function createMinter(recipe: TokenRecipe, world: World) {
     return token;
   };
   const margin = Math.min(RENEWAL_MARGIN, lifetime / 2);
+  /** A promise, so that requests at the same time share the token that is being minted. */
   let current: Promise<string>;
   return {
     warning: findLineBreakWarning(key),
-    /** Returns the current token, or a new one if it is about to expire. */
+    /** Called for each request. Returns the current token, or a new one if the current one is about to expire. */
     async token() {
       const now = world.now() / 1000;
       // If the clock was set back, the current token is not valid yet.

@@ -8,6 +8,7 @@ import { findWrapping } from './bare-token.ts';
 /** The checks of a token, in the order in which they run. */
 export type Check = 'format' | 'header' | 'key' | 'signature' | 'claims';
 
+/** Why a token was refused. Returned and not thrown, because `token verify` and the sandbox report it differently. */
 export interface Refusal {
   readonly valid: false;
   readonly failedCheck: Check;
@@ -15,11 +16,12 @@ export interface Refusal {
   readonly hint?: string | undefined;
 }
 
-/** In characters. */
+/** In characters. A longer token is refused before it is decoded. */
 export const MAX_TOKEN_LENGTH = 64 * 1024;
 
 /** The end of a sentence about a part that {@link decodeBase64url} rejects. */
 export const NOT_CANONICAL = 'is not canonical base64url';
+/** In the order in which a token has these parts. */
 const PART_NAMES = ['header', 'claims', 'signature'] as const;
 
 export function refuse(failedCheck: Check, reason: string, hint?: string): Refusal {
@@ -27,8 +29,8 @@ export function refuse(failedCheck: Check, reason: string, hint?: string): Refus
 }
 
 /**
- * Returns the bytes of base64url, or undefined unless the text is canonical: it has no padding and no other characters
- * (RFC 7515, section 2), and its unused bits are zero (RFC 4648, section 3.5).
+ * Returns the bytes of base64url. Returns undefined if the text is not canonical, which means that it has padding or
+ * other characters (RFC 7515, section 2), or that its unused bits are not zero (RFC 4648, section 3.5).
  */
 export function decodeBase64url(text: string): Buffer | undefined {
   // Node's decoder ignores faults, but its encoder writes only canonical text.
@@ -36,7 +38,10 @@ export function decodeBase64url(text: string): Buffer | undefined {
   return bytes.toString('base64url') === text ? bytes : undefined;
 }
 
-/** Reads a JWS in compact serialization (RFC 7515, section 7.1). Refuses it with `format` or `header`. */
+/**
+ * Reads a JWS in compact serialization (RFC 7515, section 7.1). Refuses it with `format` or `header`. The payload is
+ * not parsed, because the claims are checked last.
+ */
 export function readToken(token: string): { header: JsonObject; algorithm: Algorithm; payload: Buffer } | Refusal {
   const parts = splitToken(token);
   if ('failedCheck' in parts) return parts;
@@ -48,10 +53,11 @@ export function readToken(token: string): { header: JsonObject; algorithm: Algor
   if (typeof header === 'string') return refuse('header', `the header ${header}`);
   const fault = findHeaderFault(header);
   if (fault !== undefined) return refuse('header', fault);
+  // `findHeaderFault` has made sure that the algorithm is known.
   return { header, algorithm: ALGORITHM.parse(String(header.alg)) as Algorithm, payload };
 }
 
-/** Returns the three parts of a token without decoding them. */
+/** Returns the three parts of a token without decoding them. Refuses it with `format`. */
 export function splitToken(token: string): readonly [string, string, string] | Refusal {
   if (token === '') return refuse('format', 'the token is empty');
   if (token.length > MAX_TOKEN_LENGTH) return refuse('format', `the token is over ${MAX_TOKEN_LENGTH / 1024} KiB long`);
@@ -63,7 +69,10 @@ export function splitToken(token: string): readonly [string, string, string] | R
   return parts as [string, string, string];
 }
 
-/** Returns the claim `exp` in seconds since the epoch, or undefined if the token has none or is not a JWT at all. */
+/**
+ * Returns the claim `exp` in seconds since the epoch, or undefined if the token has none or cannot be decoded. It
+ * serves to report an expired token before it is sent. A token that cannot be decoded is left to the service.
+ */
 export function readExpiry(token: string): number | undefined {
   const claims = readJsonObject(Buffer.from(token.split('.')[1] ?? '', 'base64url'), { lenient: true });
   return typeof claims === 'object' && typeof claims.exp === 'number' ? claims.exp : undefined;
@@ -89,14 +98,16 @@ export function findNonString(object: JsonObject, names: readonly string[]): str
 }
 
 /**
- * Returns a JSON object, or the reason why it is refused, as the end of a sentence. The reason quotes names but no
- * values, which may be secret. A byte-order mark and duplicate members are refused (RFC 7515, section 4), because
- * libraries differ in which of two members they use. `lenient` accepts both, for a token that is only shown.
+ * Returns the JSON object of a header, of claims or of a JWK. If it is refused, returns the reason, as the end of a
+ * sentence, which quotes names but no values, because a value may be secret. Duplicate members are refused (section 4
+ * of RFC 7515, 7517 and 7519), because libraries differ in which of two they use. So is a byte-order mark, which JSON
+ * must not begin with (RFC 8259, section 8.1). `lenient` accepts both, for a token that is only shown or sent.
  */
 export function readJsonObject(bytes: Uint8Array, { lenient = false } = {}): JsonObject | string {
   const text = decodeUtf8(bytes);
   if (text === undefined) return 'is not UTF-8';
   if (!lenient && text.startsWith('\ufeff')) return 'begins with a byte-order mark';
+  // Used only for duplicate members. What else is wrong is found below, even if `lenient`.
   const fault = lenient ? undefined : findJsonFault(text);
   if (fault?.kind === 'duplicate') return `has the member ${quoted(fault.path.at(-1) ?? '')} twice`;
   const value = parseJson(text.replace(/^\ufeff/, ''));
@@ -107,6 +118,7 @@ export function readJsonObject(bytes: Uint8Array, { lenient = false } = {}): Jso
 
 function decodeUtf8(bytes: Uint8Array): string | undefined {
   try {
+    // Despite its name, `ignoreBOM: true` keeps a byte-order mark in the text.
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
   } catch {
     return undefined;

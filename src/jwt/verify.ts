@@ -9,12 +9,16 @@ import { type Refusal, readJsonObject, readToken, refuse } from './token.ts';
 
 type Verification = { readonly valid: true; readonly header: JsonObject; readonly claims: JsonObject } | Refusal;
 
+/** With the time at which the token must be valid. */
 export interface VerifyOptions extends CheckTime {
-  /** The allowed algorithms. Default: those that fit the key. */
+  /** The allowed algorithms, from `ALGORITHMS`. Default, also if the list is empty: those that fit the key. */
   readonly algorithms?: readonly Algorithm[];
 }
 
-/** Runs all checks, in the order of `Check`, until one fails. The signature is valid if one of the keys made it. */
+/**
+ * Runs all checks until one fails, in the order format, header, key, signature, claims. The signature is valid if one
+ * of the keys made it, whatever the `kid` of the header.
+ */
 export async function verifyToken(
   token: string,
   keys: readonly JwtKey[],
@@ -23,6 +27,7 @@ export async function verifyToken(
   const decoded = readToken(token);
   if ('failedCheck' in decoded) return decoded;
   const { header, algorithm, payload } = decoded;
+  // `includes` compares objects, and `readToken` returns an element of `ALGORITHMS` as well.
   if (algorithms.length > 0 && !algorithms.includes(algorithm)) {
     const allowed = algorithms.map(({ name }) => name).join(', ');
     return refuse('header', `alg is ${algorithm.name}, and only ${allowed} may be used`);
@@ -31,6 +36,7 @@ export async function verifyToken(
   const fitting = keys.filter((_, index) => faults[index] === undefined);
   if (fitting.length === 0) return refuse('key', faults.join('; '));
   if (!(await isSignedByAny(token, fitting, algorithm))) {
+    // A secret fits only an HMAC algorithm, which no other key fits. So if one of these keys is a secret, all are.
     const secret = fitting.find(({ kind }) => kind === 'secret');
     const hint = secret && hintAboutSecret(secret.keyObject.export() as Buffer, secret.path);
     return refuse('signature', 'the signature does not match: another key made it, or the token was changed', hint);

@@ -1,5 +1,5 @@
-// The HTTP server of the sandbox. It passes each request to `answer` in service.ts, turns errors into responses, and
-// logs a line for each request.
+// The HTTP server of the sandbox, which imitates the service with local files (`filings serve` and --sandbox). It
+// passes each request to `answer` in service.ts, turns errors into responses, and logs a line for each request.
 import { once } from 'node:events';
 import { realpath, stat } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type Server } from 'node:http';
@@ -11,6 +11,7 @@ import { answer, Refusal, type ServiceOptions, sendRefusal } from './service.ts'
 export interface SandboxOptions extends ServiceOptions {
   /** 0 lets the system pick a free port. */
   readonly port: number;
+  /** Prints a line. The path and the query in it are text from the client. */
   readonly log?: (line: string) => void;
 }
 
@@ -20,7 +21,10 @@ export interface SandboxOptions extends ServiceOptions {
  */
 const KEEP_ALIVE_MS = 65_000;
 
-/** Throws `usage` if the directory does not exist, and `local_io` if the server cannot listen. */
+/**
+ * Returns when the server accepts connections. Throws `usage` if the directory does not exist, and `local_io` if the
+ * server cannot listen.
+ */
 export async function startSandbox({ log = () => {}, ...options }: SandboxOptions) {
   const { host, now } = options;
   const stats = await stat(options.directory).catch(() => undefined);
@@ -35,7 +39,8 @@ export async function startSandbox({ log = () => {}, ...options }: SandboxOption
     const startedAt = now();
     const traceId = `sandbox-${++requestCount}`;
     let errorNote = '';
-    // Logged on close, because only then is it known whether the whole response was sent.
+    // Logged on close, because only then is it known whether the whole response was sent. `errorNote` is set below
+    // if `answer` fails.
     response.once('close', () => {
       const outcome = `${response.statusCode} ${now() - startedAt}ms${errorNote}`;
       const cutNote = response.writableFinished ? '' : ' (cut off)';
@@ -43,10 +48,11 @@ export async function startSandbox({ log = () => {}, ...options }: SandboxOption
     });
     await answer(request, response, { ...options, directory }).catch((error) => {
       errorNote = ` ${traceId}: ${(error as Error).message}`;
-      // After the headers, it is too late for an error response. The connection is closed before all bytes of the
-      // Content-Length are sent, so the client sees that the body is truncated.
+      // After the headers, it is too late for an error response. Instead, the connection is closed before all bytes of
+      // the Content-Length are sent, so the client sees that the body is truncated.
       if (response.headersSent) response.destroy();
       else {
+        // If the error is no Refusal, its message is only logged, because it may contain a path of this machine.
         const refusal = error instanceof Refusal ? error : new Refusal(500, 'the archive could not be read');
         sendRefusal(response, refusal, traceId);
       }
@@ -65,7 +71,7 @@ export async function startSandbox({ log = () => {}, ...options }: SandboxOption
   };
 }
 
-/** Returns method, path, accession number and file name. The rest of the query is not logged, as it may have a key. */
+/** Returns method, path, accession number and file name for the log. The rest of the query may have a key. */
 function describeRequest({ method, url = '' }: IncomingMessage): string {
   const [target = '', query] = url.split('?');
   const path = target.replace(/APIKEY-.*$/s, 'APIKEY-[redacted]');

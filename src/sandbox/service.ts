@@ -1,4 +1,6 @@
-// Answers requests to the sandbox as the service would (docs/service.md), with the files at DIRECTORY/ACCESSION/FILE.
+// Answers requests to the sandbox, the local server that imitates the service. It answers as the service would
+// (docs/service.md), with the files at DIRECTORY/ACCESSION/FILE. Where docs/service.md leaves a gap, such as the form
+// of a listing, the sandbox does what is common.
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { constants } from 'node:fs';
 import { open, readdir, realpath, stat } from 'node:fs/promises';
@@ -17,11 +19,15 @@ import { parseRange } from './range.ts';
 export interface ServiceOptions {
   /** An absolute path without symbolic links. */
   readonly directory: string;
+  /** The value of `process.platform`. */
   readonly platform: string;
+  /** The address or name on which the server listens. */
   readonly host: string;
+  /** The only key that is accepted. */
   readonly apiKey: string;
   /**
-   * If there are any, each request needs a JWT and the API key, otherwise the API key alone (service.md, section 5).
+   * The keys that verify a JWT. If there are any, each request needs a JWT and the API key. Otherwise it needs only the
+   * API key (service.md, section 5).
    */
   readonly jwtKeys: readonly JwtKey[];
   /** If set, listings are sent in pages of at most this many records. */
@@ -34,6 +40,7 @@ export interface ServiceOptions {
 export class Refusal extends Error {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
+  /** What is wrong with each parameter of the query, for a 400. */
   readonly errors: Errors | undefined;
 
   constructor(status: number, detail: string, headers: Readonly<Record<string, string>> = {}, errors?: Errors) {
@@ -46,10 +53,12 @@ export class Refusal extends Error {
 
 type Errors = Readonly<Record<string, readonly string[]>>;
 
+/** The beginning of a path segment that has the key (service.md, section 5). */
 const KEY_SEGMENT = 'APIKEY-';
-/** The user name of Basic authentication (service.md, section 5). */
+/** The user name of Basic authentication. Its password is the key (service.md, section 5). */
 const BASIC_USER = 'service';
 const CHALLENGES = { key: 'Basic realm="filings", charset="UTF-8"', token: 'Bearer realm="filings"' };
+/** The codes of system errors that are treated as "there is no such file". */
 const MISSING_ERRORS = ['ENOENT', 'ENOTDIR', 'ELOOP', 'ENAMETOOLONG'];
 const MEDIA_TYPES: Readonly<Record<string, string>> = {
   '.htm': 'text/html',
@@ -63,7 +72,7 @@ const MEDIA_TYPES: Readonly<Record<string, string>> = {
   '.zip': 'application/zip',
 };
 
-/** Throws a {@link Refusal}, or the error of a file that cannot be read. */
+/** Sends the response to a request. Throws a {@link Refusal}, or the error of a file that cannot be read. */
 export async function answer(request: IncomingMessage, response: ServerResponse, options: ServiceOptions) {
   requireHost(request, options.host);
   const parsed = parseRequest(request);
@@ -74,7 +83,7 @@ export async function answer(request: IncomingMessage, response: ServerResponse,
   throw new Refusal(404, 'no such resource');
 }
 
-/** Sends an error object (service.md, section 2). */
+/** Sends an error object (service.md, section 2). `traceId` is also in the log, so that the two can be matched. */
 export function sendRefusal(response: ServerResponse, { status, message, headers, errors }: Refusal, traceId: string) {
   const title = errors ? 'One or more validation errors occurred.' : STATUS_CODES[status];
   const body = { type: 'about:blank', title, status, detail: message, errors, traceId };
@@ -87,12 +96,13 @@ function sendJson(response: ServerResponse, status: number, value: unknown, head
 }
 
 /**
- * Refuses other names than loopback if the server listens on loopback. Otherwise a web page could make its own name
- * resolve to this machine, and read the files (DNS rebinding).
+ * If the server listens on loopback, refuses a Host header with any other name. Otherwise a web page could make its own
+ * name resolve to this machine, and read the files (DNS rebinding). 421 is the status for a request to the wrong
+ * host (RFC 9110, section 15.5.20).
  */
-function requireHost({ headers: { host = '' } }: IncomingMessage, listening: string): void {
+function requireHost({ headers: { host = '' } }: IncomingMessage, ownHost: string): void {
   const name = /^(\[[^\]]*\]|[^:]*)(?::\d*)?$/.exec(host)?.[1] ?? '';
-  if (!isLoopback(listening) || isLoopback(name)) return;
+  if (!isLoopback(ownHost) || isLoopback(name)) return;
   throw new Refusal(421, 'Host must be a loopback name, such as localhost or 127.0.0.1');
 }
 
@@ -101,6 +111,7 @@ function requireHost({ headers: { host = '' } }: IncomingMessage, listening: str
  * key. `query` still has one if the request has.
  */
 function parseRequest({ url = '', headersDistinct }: IncomingMessage) {
+  // Only the first `?` begins the query.
   const [path = '', ...rest] = url.split('?');
   const query = new URLSearchParams(rest.join('?'));
   const segments = path.replace(/\/$/, '').split('/').slice(1);
@@ -110,6 +121,7 @@ function parseRequest({ url = '', headersDistinct }: IncomingMessage) {
   for (const key of headersDistinct['x-service-key'] ?? []) keys.push(['header', headerBytes(key)]);
   for (const value of headersDistinct.authorization ?? []) {
     const [, scheme, credentials = ''] = /^(basic|bearer) +(.*)$/i.exec(value) ?? [];
+    // A value without a scheme is the key itself.
     if (scheme === undefined) keys.push(['authorization', headerBytes(value)]);
     else if (scheme.toLowerCase() === 'bearer') tokens.push(credentials);
     else keys.push(['basic', Buffer.from(credentials, 'base64')]);
@@ -124,7 +136,7 @@ function parseRequest({ url = '', headersDistinct }: IncomingMessage) {
 /** Node decodes header values as Latin-1, so this returns the bytes that were sent. */
 const headerBytes = (value: string) => Buffer.from(value, 'latin1');
 
-/** Throws a refusal with 401. If the request has a key in several places, each must be right. */
+/** Throws a refusal with 401 unless the key and the JWT are right. A key in several places must be right in each. */
 async function requireCredentials(
   { keys, tokens }: ReturnType<typeof parseRequest>,
   { apiKey, jwtKeys, now }: ServiceOptions,
@@ -139,6 +151,7 @@ async function requireCredentials(
     if (!timingSafeEqual(sha256(key), sha256(expected))) throw createRefusal('the API key is invalid');
   }
   if (!wantsToken) return;
+  // The JWT is sent in `Authorization`, so even a right key is refused there (service.md, section 5).
   if (keys.some(([placement]) => placement === 'authorization' || placement === 'basic')) {
     throw createRefusal('Authorization must have a JWT: send the key in X-Service-Key, in apikey or in the path');
   }
@@ -148,15 +161,16 @@ async function requireCredentials(
   const { verifyToken } = await import('../jwt/verify.ts');
   const verdict = await verifyToken(token, jwtKeys, { atSeconds: Math.floor(now() / 1000) });
   if (verdict.valid) return;
+  // The error code for a Bearer token (RFC 6750, section 3.1).
   throw createRefusal(`the JWT is invalid: ${verdict.reason}`, `${CHALLENGES.token}, error="invalid_token"`);
 }
 
 const sha256 = (bytes: Buffer) => createHash('sha256').update(bytes).digest();
 
-/** Returns what is wrong with a value, or undefined. */
+/** Returns what is wrong with a value, as the end of a sentence (`must be a file name`). Undefined if it is valid. */
 type Check = (value: string) => string | undefined;
 
-/** Throws a refusal that lists all parameters that are missing or invalid. */
+/** Requires all parameters of `checks`. Throws a refusal with 400 that lists those that are missing or invalid. */
 function requireParameters(query: URLSearchParams, checks: Readonly<Record<string, Check>>): void {
   const errors = Object.entries(checks).flatMap(([name, check]) => {
     const value = query.get(name) ?? '';
@@ -166,6 +180,7 @@ function requireParameters(query: URLSearchParams, checks: Readonly<Record<strin
   if (errors.length > 0) throw new Refusal(400, 'the query is invalid', {}, Object.fromEntries(errors));
 }
 
+/** Also keeps `/` and `..` out of the path to the file. */
 function checkAccession(value: string): string | undefined {
   return asAccession(value) === value ? undefined : 'must be 10 digits, a hyphen, 2 digits, a hyphen and 6 digits';
 }
@@ -182,6 +197,7 @@ async function sendListing(
   const pageParameter = query.has('page_number') ? { page_number: checkPage } : {};
   requireParameters(query, { accession_no: checkAccession, ...pageParameter });
   const accession = query.get('accession_no') ?? '';
+  // A filing that does not exist has an empty listing.
   const names = (await unlessMissing(readdir(join(directory, accession)))) ?? [];
   const files = names
     .filter((name) => isServable(name, platform))
@@ -195,7 +211,7 @@ async function sendListing(
   const total = records.length;
   const size = pageSize ?? total;
   const page = Number(query.get('page_number') ?? 1);
-  // A URL in a response must not repeat the API key.
+  // `next` is the URL of the next page. A URL in a response must not repeat the API key.
   query.delete('apikey');
   query.set('page_number', `${page + 1}`);
   const next = page * size < total ? `/v1/filings?${query}` : undefined;
@@ -212,24 +228,26 @@ async function sendFile(
   const checkName = (value: string) => (isServable(value, platform) ? undefined : 'must be a file name');
   requireParameters(query, { accession_no: checkAccession, file_name: checkName });
   const [accession, name] = [query.get('accession_no') ?? '', query.get('file_name') ?? ''];
-  // Without O_NONBLOCK, opening a FIFO would wait until it has a writer.
+  // Without O_NONBLOCK, opening a FIFO would wait until it has a writer. On Windows the flag is undefined and adds 0.
   const flags = constants.O_RDONLY | constants.O_NONBLOCK;
   const path = await resolveInside(directory, accession, name);
   const file = path && (await unlessMissing(open(path, flags)));
   if (!file) throw new Refusal(404, 'the filing has no file of that name');
   try {
     const stats = await file.stat({ bigint: true });
+    // This and the other errors that are no Refusal become a 500.
     if (!stats.isFile()) throw new Error('it is not a regular file');
     const size = Number(stats.size);
     // A strong ETag must change whenever the bytes do. Any write changes ctime, which no program can set back, and a
     // file that replaces another has another inode.
     const ETag = `"${[stats.ino, stats.size, stats.mtimeNs, stats.ctimeNs].map((number) => number.toString(36)).join('-')}"`;
     const common = { 'Accept-Ranges': 'bytes', ETag };
-    // A range for another version of the file is ignored (RFC 9110, section 13.1.5).
+    // Without If-Range, a range always applies. A range for another version is ignored (RFC 9110, section 13.1.5).
     const range = parseRange((headers['if-range'] ?? ETag) === ETag ? headers.range : undefined, size);
     if (range === 'unsatisfiable') {
       throw new Refusal(416, `the file has ${size} bytes`, { ...common, 'Content-Range': `bytes */${size}` });
     }
+    // For an empty file, `last` is -1, which gives a length of 0 below.
     const { first, last } = range ?? { first: 0, last: size - 1 };
     response.writeHead(range ? 206 : 200, {
       ...common,
@@ -237,11 +255,12 @@ async function sendFile(
       'Content-Length': last - first + 1,
       ...(range && { 'Content-Range': `bytes ${first}-${last}/${size}` }),
     });
+    // A read stream does not accept -1 as its end.
     if (last < first) response.end();
     else {
       const bytes = file.createReadStream({ start: first, end: last, autoClose: false });
-      // `pipeline` must not end the response. If the body is too short, the error below closes the connection instead,
-      // and the client sees that the body is truncated.
+      // `pipeline` must not end the response. If the body is too short, the server closes the connection because of the
+      // error below, and the client sees that the body is truncated.
       await pipeline(bytes, response, { end: false });
       if (bytes.bytesRead <= last - first) throw new Error('the file became shorter while it was being sent');
       response.end();
@@ -251,7 +270,10 @@ async function sendFile(
   }
 }
 
-/** Hidden files are not served, because unfinished downloads are hidden files. */
+/**
+ * Returns whether a file of this name is served. Hidden files are not, because unfinished downloads are hidden files. A
+ * name with a backslash is not served on any system, because on Windows it would lead to another directory.
+ */
 function isServable(name: string, platform: string): boolean {
   return isDirectoryEntryName(name, platform) && !name.includes('\\') && !name.startsWith('.');
 }
@@ -259,9 +281,11 @@ function isServable(name: string, platform: string): boolean {
 /** Resolves symbolic links. Returns undefined if the file does not exist, or a link leads out of the directory. */
 async function resolveInside(directory: string, accession: string, name: string): Promise<string | undefined> {
   const path = await unlessMissing(realpath(join(directory, accession, name)));
+  // `join` adds the separator, but only once if the directory is `/`.
   return path?.startsWith(join(directory, sep)) ? path : undefined;
 }
 
+/** Returns undefined if a system call failed because there is no such file. */
 async function unlessMissing<T>(result: Promise<T>): Promise<T | undefined> {
   return result.catch((error) => {
     if (MISSING_ERRORS.includes(errnoOf(error) ?? '')) return undefined;

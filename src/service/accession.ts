@@ -9,23 +9,28 @@ declare const brand: unique symbol;
 
 const DIGITS = /^([0-9]{10})(-?)([0-9]{2})\2([0-9]{6})$/;
 
-/** Parses an accession number in either form. Throws `usage` for any other string. */
+/** Parses an accession number in either form. Throws `usage` for any other string, with the likely number as a hint. */
 export function parseAccession(text: string): AccessionNumber {
   const accession = asAccession(text);
   if (accession !== undefined) return accession;
-  // People also paste URLs.
+  // People also paste URLs, so look for a number anywhere in the text. It may have only one of its hyphens, so keep
+  // just the digits, which `asAccession` accepts.
   const digits = /(?<!\d)\d{10}-?\d\d-?\d{6}(?!\d)/.exec(text)?.[0].replaceAll('-', '');
-  // Spreadsheets drop leading zeros. Because no filer has the number 0, at least one of the first ten digits is left,
-  // so with hyphens the rest is longer than `-24-000001`.
+  // Spreadsheets drop leading zeros, so put them back: the whole number has 20 characters with hyphens, or 18 without.
+  // At least one of the first ten digits is always left, because they identify the filer, and no filer has the number
+  // 0. So with hyphens, the rest is longer than `-24-000001`. Ten digits or fewer without hyphens may be any number.
   const padded = text.length > 10 ? text.padStart(text.includes('-') ? 20 : 18, '0') : '';
   const suggestion = asAccession(digits ?? padded);
   const hint = suggestion
     ? `did you mean ${suggestion}?`
     : 'an accession number has 10, 2 and 6 digits, such as 0001234567-24-000001';
+  // The text may be a URL that contains a key.
   throw new FilingsError('usage', `'${markForRedaction(text)}' is not an accession number`, { hint });
 }
 
-/** A cache of one, because many consecutive lines of an input are about the same filing. */
+/**
+ * The result of the last call of `asAccession`, because many consecutive lines of an input are about the same filing.
+ */
 let lastAccession: AccessionNumber | undefined;
 
 /** Returns the accession number if the whole string is one, in either form, and undefined otherwise. */

@@ -14,11 +14,11 @@ import type { Credentials } from './credentials.ts';
 import type { ListingDescription } from './described-listing.ts';
 import { getErrorTest } from './error-page.ts';
 import { CHECK_NUMBER_AND_URL, errorFromResponse } from './error-response.ts';
-import { type Listing, type Parameter, readListing, withParameters } from './listing.ts';
+import { type Listing, type QueryParameter, readListing, withParameters } from './listing.ts';
 import { readAtMost, readErrorBytes } from './read-body.ts';
 import { type Hosts, Requests, type ServiceResponse, withHosts } from './requests.ts';
 
-/** More than the listing of any filing needs. A body without an end must not fill the memory. */
+/** More than a page of any listing needs. A body without an end must not fill the memory. */
 const MAX_LISTING_BYTES = 16 << 20;
 
 /** What a run has used so far, for --max-requests and --max-bytes. */
@@ -30,7 +30,7 @@ export interface Meter {
 }
 
 export interface ClientOptions extends Pick<World, 'now'> {
-  /** Ends in a slash, but not in `/v1/`. */
+  /** Ends in a slash, but not in `/v1/`, because `v1/download` or `v1/filings` is added to it. */
   readonly baseUrl: URL;
   readonly credentials: Credentials;
   readonly connections: Connections;
@@ -41,20 +41,23 @@ export interface ClientOptions extends Pick<World, 'now'> {
   /** Prints a line of --verbose. Text from elsewhere must be marked by `markForRedaction`. */
   readonly trace: ((line: string) => void) | undefined;
   readonly meter?: Meter | undefined;
-  /** The user's description of the service's listing. If there is none, `readListing` reads the listing. */
-  readonly listing?: ListingDescription | undefined;
+  /**
+   * How the user has described the service's listings in the config file. Without it, only two common forms are read.
+   */
+  readonly listingDescription?: ListingDescription | undefined;
 }
 
-/** Returns the error for a listing without files. `records` is the number of its records. */
-export function noFilesError(accession: AccessionNumber, records: number): FilingsError {
+/** Returns the error for a listing without files. It may have records without a file name, or of other filings. */
+export function noFilesError(accession: AccessionNumber, { recordCount }: Pick<Listing, 'recordCount'>): FilingsError {
   const reason =
-    records === 0
+    recordCount === 0
       ? 'there is no such filing, or it has no files'
-      : `it has no files: the service sent ${counted(records, 'record')} without a name or of another filing`;
+      : `it has no files: the service sent ${counted(recordCount, 'record')} without a name or of another filing`;
   return errorAbout({ accession }, 'not_found', reason, { hint: CHECK_NUMBER_AND_URL });
 }
 
 export class ServiceClient {
+  /** Public, because `config check` shows the base URL and the credentials. */
   readonly options: ClientOptions;
   readonly #requests: Requests;
 
@@ -63,32 +66,35 @@ export class ServiceClient {
     this.#requests = new Requests(options);
   }
 
-  /** See {@link Requests.clockLeadMs}. */
+  /** By how many milliseconds this machine's clock is ahead of the service's. Undefined if that is not known. */
   get clockLeadMs(): number | undefined {
     return this.#requests.clockLeadMs;
   }
 
   /**
    * Requests a file (service.md, section 3), and returns a response that can be used for it: a 200 whose body is not an
-   * error, or, if `range` has the headers Range and If-Range, a 206 or a 416. Throws the error for any other response,
-   * and the errors of {@link Requests.follow}.
+   * error, or a 206 or a 416 if a part of the file was requested. Does not retry. Throws the error for any other
+   * response, and the errors of {@link Requests.follow}, for example if no response arrives.
+   * @param rangeHeaders Range and If-Range, or none to request the whole file
    */
   async openFile(
     accession: AccessionNumber,
     fileName: string,
-    range: Readonly<Record<string, string>>,
+    rangeHeaders: Readonly<Record<string, string>>,
     signal: AbortSignal,
   ): Promise<ServiceResponse> {
     const url = this.#buildUrl('download', [
       ['accession_no', accession],
       ['file_name', fileName],
     ]);
-    return this.#requests.follow(url, range, signal, async (response) => {
+    return this.#requests.follow(url, rangeHeaders, signal, async (response) => {
       const { status } = response;
-      const isExpected = status === 200 || ('range' in range && (status === 206 || status === 416));
-      // The body of a 416 is not used, so its media type and encoding do not matter.
+      const isExpected = status === 200 || ('range' in rangeHeaders && (status === 206 || status === 416));
+      // A 416 to a request for a range needs no check: only its header is used, so its media type and encoding do not
+      // matter.
       if (!isExpected || status !== 416) await this.#check(response, isExpected, { accession, fileName }, signal);
-      if (status === 200 && (await isErrorPage(response, fileName)))
+      // Not for a 206: transfer/ accepts one only if its validator is that of the bytes that arrived before.
+      if (status === 200 && (await isErrorBody(response, fileName)))
         throw await this.#readError(response, { accession, fileName }, signal);
       return response;
     });
@@ -96,17 +102,17 @@ export class ServiceClient {
 
   /**
    * Requests the listing of a filing (service.md, section 4), with retries, and returns all its files. Throws
-   * `integrity` if the listing may be incomplete, the error for any other response, and the errors of
+   * `integrity` if the listing may be incomplete, the error for a response that is no listing, and the errors of
    * {@link Requests.follow}.
    */
-  async listFiles(
+  async fetchListing(
     accession: AccessionNumber,
-    query: readonly Parameter[],
+    query: readonly QueryParameter[],
     signal: AbortSignal,
     onRetry?: RetryWatcher['onRetry'],
   ): Promise<Listing> {
     const listingUrl = this.#buildUrl('filings', [['accession_no', accession], ...query]);
-    const description = this.options.listing;
+    const description = this.options.listingDescription;
     let hosts: Hosts | undefined;
     const requestPage = async (url: URL) => {
       const attempt = () => this.#requestPage(url, accession, signal);
@@ -116,14 +122,18 @@ export class ServiceClient {
     };
     try {
       if (description === undefined) return readListing(await requestPage(listingUrl), accession);
+      // Imported only now, because loading the JMESPath library takes time.
       const { readDescribedListing } = await import('./described-listing.ts');
       return await readDescribedListing(description, accession, listingUrl, requestPage);
     } catch (error) {
+      // An error in the content of a page should name the host that sent it, too.
       throw hosts ? withHosts(hosts, error) : error;
     }
   }
 
+  /** Requests one page of a listing, which is often the only one. Does not retry. */
   async #requestPage(url: URL, accession: AccessionNumber, signal: AbortSignal) {
+    // Without a file name, errors are about the listing.
     const resource = { accession };
     const onBytes = (bytes: number) => {
       if (this.options.meter) this.options.meter.bytes += bytes;
@@ -162,17 +172,21 @@ export class ServiceClient {
   async #readError(response: ServiceResponse, resource: Resource, signal: AbortSignal): Promise<FilingsError> {
     const { meter, now, retry, secrets } = this.options;
     const { status, headers, retryAfterMs: waitMs } = response;
-    // The wait that the service asks for has begun with the head. Reading the body may take seconds.
+    // The wait that the service asks for begins when the head arrives, so compute its end before reading the body,
+    // which may take seconds. The end is needed on two clocks: `retryAt` is shown to the user, `retryDue` is used to
+    // wait.
     const times = waitMs === undefined ? {} : { retryAt: now() + waitMs, retryDue: retry.monotonic() + waitMs };
-    const { received, body, isTruncated } = await readErrorBytes(response, retry.sleep, signal);
-    if (meter) meter.bytes += received;
+    const { receivedBytes, body, isTruncated } = await readErrorBytes(response, retry.sleep, signal);
+    if (meter) meter.bytes += receivedBytes;
     const hint = this.#chooseHint(response);
     return errorFromResponse({ status, headers, body, isTruncated, resource, hint, ...times }, secrets);
   }
 
+  /** Returns a hint that needs more than the response, or undefined if the usual hint for the status is enough. */
   #chooseHint({ status, address }: ServiceResponse): string | undefined {
     const { baseUrl, credentials } = this.options;
-    if (status === 200) return 'the service sent this instead of the file: check the API key and the base URL';
+    if (status === 200)
+      return 'the service sent this instead of what was requested: check the API key and the base URL';
     if (status !== 401) return undefined;
     const { host, origin } = new URL(address);
     if (origin !== baseUrl.origin)
@@ -181,6 +195,7 @@ export class ServiceClient {
     if (token === undefined) {
       return `check the API key from ${source}, how it is sent (now by --key-in ${keyIn}), and whether the service also requires a JWT`;
     }
+    // With a JWT, a wrong clock is the first suspect, because the service rejects a JWT from the future or the past.
     return (
       describeClockSkew(this.clockLeadMs, true) ??
       `check ${source}: \`filings token inspect\` shows the JWT, whose public key must be imported for this API key`
@@ -189,12 +204,12 @@ export class ServiceClient {
 }
 
 /** Reads the beginning of a body until it is clear whether the body is an error, and puts the bytes back. */
-async function isErrorPage({ headers, length, body }: ServiceResponse, fileName: string): Promise<boolean> {
+async function isErrorBody({ headers, length, body }: ServiceResponse, fileName: string): Promise<boolean> {
   const test = getErrorTest(fileName, String(headers['content-type'] ?? ''), length);
   let start = Buffer.alloc(0);
   let isError = test ? undefined : false;
   while (isError === undefined) {
-    // A body that ended with an error throws the same error at the next read, so it is not lost here.
+    // Undefined at the end of the body. An error ends the body, too, but it is not lost: the next read throws it again.
     const chunks = await body.read().catch(() => undefined);
     start = Buffer.concat([start, ...(chunks ?? [])]);
     isError = test?.(start, chunks === undefined);

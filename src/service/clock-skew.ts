@@ -3,42 +3,53 @@
 import { parseHttpDate } from '../http/head.ts';
 import { roughDuration } from '../text.ts';
 
-/** A smaller difference is treated as none. */
+/** Up to this difference, the two clocks are treated as equal. */
 const MAX_SKEW_MS = 30_000;
 /**
- * The limit for a clock that is ahead while a JWT is sent. The service rejects a JWT from a fast clock, because a JWT
- * is valid only from the second in which it was made. `measureClockLead` may return this much if both clocks agree.
+ * The limit for a clock that is ahead while a JWT is sent. It is much lower, because the service rejects a JWT from a
+ * fast clock: a JWT is valid from the second in which it was made, and by the service's clock that is still in the
+ * future. It is not 0, because `measureClockLead` may return this much even if both clocks agree: just under 1 s that
+ * the date lacks, and MAX_DELAY_IN_LEAD_MS.
  */
 const MAX_LEAD_WITH_TOKEN_MS = 1_999;
-/** How much of the time that a response took is part of its measured lead. */
+/** How much of the time that a response took is added to the lead at most: see `measureClockLead`. */
 const MAX_DELAY_IN_LEAD_MS = 1000;
 
 /**
  * Returns by how many milliseconds this machine's clock is ahead of a response's `Date` (RFC 9110, section 6.6.1), or
- * undefined without a date. It is negative for a clock that is behind. `sentAt` and `receivedAt` are on this machine's
- * clock, and the service may have made the date at any moment between them.
+ * undefined without a valid date. It is negative for a clock that is behind. `date` is the value of the header, which
+ * is an array if the header is repeated. `sentAt` and `receivedAt` are on this machine's clock, and the service may
+ * have made the date at any moment between them.
  *
- * A lead comes out up to 2 s too high: by the fraction of a second that the date lacks, and by the time that the
- * response took, of which only the first second is included. Otherwise, every slow response would look like a fast
+ * A positive lead comes out up to 2 s too high: by the fraction of a second that the date lacks, and by the time that
+ * the response took, of which only the first second is included. Otherwise, every slow response would look like a fast
  * clock.
  */
 export function measureClockLead(date: unknown, sentAt: number, receivedAt: number): number | undefined {
   const serviceDate = typeof date === 'string' ? parseHttpDate(date) : undefined;
   if (serviceDate === undefined) return undefined;
+  // If even the arrival was before the date, this clock is certainly behind. Otherwise, it is ahead or right.
   if (receivedAt < serviceDate) return receivedAt - serviceDate;
   return Math.max(0, Math.min(receivedAt, sentAt + MAX_DELAY_IN_LEAD_MS) - serviceDate);
 }
 
-/** Returns the time on the service's clock, in milliseconds since the epoch. */
+/**
+ * Converts a time on this machine's clock to the service's. Both are in milliseconds since the epoch. A lead of up
+ * to `MAX_SKEW_MS` is treated as none.
+ */
 export function toServiceTime(now: number, leadMs: number | undefined): number {
   return leadMs !== undefined && Math.abs(leadMs) > MAX_SKEW_MS ? now - leadMs : now;
 }
 
-/** Returns what is wrong with this machine's clock, or undefined if the difference is small. */
-export function describeClockSkew(leadMs: number | undefined, withToken: boolean): string | undefined {
+/**
+ * Returns what is wrong with this machine's clock, or undefined if the difference is small or not known. `sendsToken`
+ * says whether requests are sent with a JWT, which tolerates less.
+ */
+export function describeClockSkew(leadMs: number | undefined, sendsToken: boolean): string | undefined {
   if (leadMs === undefined) return undefined;
-  const maxSkewMs = withToken && leadMs > 0 ? MAX_LEAD_WITH_TOKEN_MS : MAX_SKEW_MS;
+  const maxSkewMs = sendsToken && leadMs > 0 ? MAX_LEAD_WITH_TOKEN_MS : MAX_SKEW_MS;
   if (Math.abs(leadMs) <= maxSkewMs) return undefined;
   const direction = leadMs > 0 ? 'ahead of' : 'behind';
+  // `roughDuration` leaves out the sign.
   return `this machine's clock is ${roughDuration(leadMs / 1000, Math.round)} ${direction} the service's: set it right, because JWTs depend on it`;
 }

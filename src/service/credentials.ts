@@ -1,17 +1,22 @@
 // Adds credentials to requests, in the places that the service defines (service.md, section 5).
 
-/** Where an API key can be sent. */
+/**
+ * Where an API key can be sent: in the Authorization header, in a header of its own, in the query, as the last segment
+ * of the path, or as the password of Basic authentication.
+ */
 export const KEY_PLACEMENTS = ['authorization', 'header', 'query', 'path', 'basic'] as const;
 export type KeyPlacement = (typeof KEY_PLACEMENTS)[number];
 
 export interface Credentials {
-  /** Where the key comes from, in words for an error message. */
+  /** Where the key comes from, and the JWT if there is one, in words for an error message. */
   readonly source: string;
   readonly key: string;
   readonly keyIn: KeyPlacement;
+  /** The name of the header for `keyIn: 'header'`. */
   readonly keyHeader: string;
+  /** The user name for `keyIn: 'basic'`. */
   readonly basicUser: string;
-  /** Returns a JWT that is valid now. Undefined if no JWT is sent. */
+  /** Returns a JWT that is valid now, or throws, for example if it has expired. Undefined if no JWT is sent. */
   readonly token: (() => Promise<string>) | undefined;
 }
 
@@ -20,19 +25,19 @@ export interface AuthorizedRequest {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** Returns whether the key is sent in the URL of a request. The URL of a redirect may then repeat it. */
+/** Returns whether the key is sent in the URL of a request. If so, a redirect may reveal it to another host. */
 export function isKeyInUrl({ keyIn }: Credentials): boolean {
   return keyIn === 'query' || keyIn === 'path';
 }
 
-/** Returns the request for a URL with the credentials. Throws the errors of signing a JWT. */
+/** Returns the request for a URL with the credentials. Throws the errors of `credentials.token`. */
 export async function addCredentials(url: URL, credentials: Credentials): Promise<AuthorizedRequest> {
   const { key, keyIn, keyHeader, basicUser } = credentials;
   const token = await credentials.token?.();
   const bearer: AuthorizedRequest['headers'] = token === undefined ? {} : { authorization: `Bearer ${token}` };
   switch (keyIn) {
-    // `token` is undefined here and for `basic`: the settings refuse a JWT with these placements, because both would need
-    // the Authorization header (docs/service.md, section 5).
+    // There is never a token here or for `basic`: the settings refuse a JWT with these placements, because the key and
+    // the token would both need the Authorization header (service.md, section 5).
     case 'authorization':
       return { url, headers: { authorization: key } };
     case 'basic':
@@ -50,11 +55,14 @@ export async function addCredentials(url: URL, credentials: Credentials): Promis
   }
 }
 
-/** Returns the URL with the key at the end of its query or path, unless a redirect has already put it there. */
-function withKeyAtEnd(url: URL, place: 'search' | 'pathname', separator: string, key: string): URL {
+/**
+ * Returns the URL with `keyPart`, a parameter or a path segment, at the end of its query or path. Returns an equal URL
+ * if it has this part already, because a redirect may repeat it.
+ */
+function withKeyAtEnd(url: URL, place: 'search' | 'pathname', separator: string, keyPart: string): URL {
   const withKey = new URL(url);
-  // A path that ends in a slash would get an empty segment. In a query, the slash is data.
+  // A path that ends in a slash would get an empty segment, so its slash goes. In a query, a slash is data.
   const start = place === 'pathname' ? url.pathname.replace(/\/$/, '') : url.search;
-  if (!url[place].split(/[?&/]/).includes(key)) withKey[place] = `${start}${separator}${key}`;
+  if (!url[place].split(/[?&/]/).includes(keyPart)) withKey[place] = `${start}${separator}${keyPart}`;
   return withKey;
 }

@@ -17,39 +17,42 @@ import {
   withParameters,
 } from './listing.ts';
 
-/** The setting `listing`. `files`, `name`, `total`, `more` and `next` are JMESPath expressions. */
+/** The `listing` of the config file. `files`, `name`, `total`, `more` and `next` are JMESPath expressions. */
 export interface ListingDescription {
-  /** Selects the array of records in a response. Default: `@`, the response itself. */
+  /** Selects the array of records in a response, one for each file. Default: `@`, the response itself. */
   readonly files?: string;
   /** Selects the file name in a record. Default: `file_name`. */
   readonly name?: string;
   /** Selects the number of records on all pages. */
   readonly total?: string;
-  /** Selects a value that is empty (see `isSet`) on the last page. */
+  /** Selects a value that is false or empty (see `isSet`) on the last page, and only there. */
   readonly more?: string;
   /** Parameters of every request. */
   readonly query?: Readonly<Record<string, string>>;
-  /** The parameter that has the number of the page, from `firstPage` (default: 1) on. */
+  /** The name of the parameter with the number of the page. The first page has the number `firstPage` (default: 1). */
   readonly page?: string;
   readonly firstPage?: number;
-  /** The parameter that has the number of records on earlier pages. */
+  /** The name of the parameter with the number of records on all earlier pages. */
   readonly offset?: string;
-  /** Selects the address of the next page, or, with `cursor`, the value of that parameter for the next page. */
+  /** Selects the address of the next page, or, if `cursor` is set, the cursor for it. */
   readonly next?: string;
+  /** The name of the parameter with the cursor that `next` selected on the page before. */
   readonly cursor?: string;
 }
 
+/** Ends the run if a service always has another page. */
 const MAX_PAGES = 10_000;
 const HINT = "check the description of the listing: 'filings config get listing' shows it, -v shows the requests";
 
-/** Returns why an expression is invalid, if it is. */
+/** Returns why an expression is invalid, or undefined if it is valid. Called when the config file is checked. */
 export function findExpressionFault(expression: string): string | undefined {
   try {
+    // The result does not matter. There is no response yet, so an empty object takes its place.
     search({}, expression);
     return undefined;
   } catch (error) {
     const { message } = error as Error;
-    // A function may reject the type of the empty object, although it would accept that of a response.
+    // A JMESPath function such as `abs` may reject the empty object, but accept what is in a real response.
     return message.startsWith('Invalid type') ? undefined : message;
   }
 }
@@ -71,7 +74,9 @@ export async function readDescribedListing(
   rejectConflicts(description);
   const makeError: MakeError = (reason) => incompleteError(accession, reason, HINT);
   const files = new Map<string, ListedFile>();
+  /** The first record of each page, as JSON. A service that does not know `page` sends the same page every time. */
   const firstRecords = new Set<string>();
+  /** If the pages contradict each other, there is more than one, and the loop at the end refuses the listing. */
   const totals = new Set<number>();
   let recordCount = 0;
   let pageCount = 0;
@@ -80,7 +85,8 @@ export async function readDescribedListing(
     if (pageCount === MAX_PAGES) throw makeError(`there are over ${grouped(MAX_PAGES)} pages`);
     pageCount += 1;
     const response: ListingResponse = await requestPage(url).catch((error) => {
-      // A 404 or another rejection of a later page must not be taken for the end of the list.
+      // If a later page is rejected, for example by a 404, the list is incomplete. The error's own code, such as
+      // `not_found`, would say that there is no such filing.
       if (pageCount === 1 || (error.code !== 'not_found' && error.code !== 'rejected')) throw error;
       const reasons = [`page ${pageCount}`, error.reason, error.quote].filter(Boolean);
       throw makeError(reasons.join(': ')).with({ cause: error });
@@ -92,11 +98,13 @@ export async function readDescribedListing(
       firstRecords.add(first);
     }
     for (const file of selectFiles(page.records, accession)) {
+      // If pages overlap, they do not fit together, so other files may be on none of them.
       if (files.has(file.file_name)) throw makeError(`'${file.file_name}' is on two pages`);
       files.set(file.file_name, file);
     }
     recordCount += page.records.length;
     if (page.total !== undefined) totals.add(page.total);
+    // The first page must state the total. Later pages need not repeat it.
     if (description.total !== undefined && totals.size === 0) throw makeError('listing.total selects no number');
     const seemsLast = page.records.length === 0 || [...totals].some((total) => recordCount >= total);
     url = findNextUrl(description, listingUrl, { ...page, pageCount, recordCount, seemsLast }, makeError);
@@ -104,10 +112,14 @@ export async function readDescribedListing(
   for (const total of totals) {
     if (total !== recordCount) throw makeError(`it has ${counted(recordCount, 'record')}, but its total is ${total}`);
   }
-  return { files: [...files.values()], records: recordCount, pages: pageCount };
+  return { files: [...files.values()], recordCount, pageCount };
 }
 
-/** Throws `config` for two members of which only one would be used, because pages might then be missed. */
+/**
+ * Throws `config` for two members that exclude each other, and for one that needs another, because pages might be
+ * missed. This is not checked when the config file is written: `config set` sets one member at a time, so a description
+ * may be unfinished then.
+ */
 function rejectConflicts({ page, offset, next, cursor }: ListingDescription): void {
   const subject = { name: 'listing' };
   if (page !== undefined && offset !== undefined)
@@ -115,13 +127,13 @@ function rejectConflicts({ page, offset, next, cursor }: ListingDescription): vo
   if (cursor !== undefined && next === undefined) throw new FilingsError('config', 'cursor requires next', { subject });
 }
 
-/** Evaluates the expressions of the description on one page. */
+/** Evaluates the expressions of the description on one page. A value that is not there or null becomes undefined. */
 function readPage(
   { files = '@', name = 'file_name', total, next, more }: ListingDescription,
   json: unknown,
   makeError: MakeError,
 ) {
-  // Returns undefined for null, which is JMESPath's result for a missing member.
+  // JMESPath's result for a missing member is null.
   const evaluate = (value: unknown, expression: string | undefined): unknown => {
     if (expression === undefined) return undefined;
     try {
@@ -133,13 +145,16 @@ function readPage(
   const items = evaluate(json, files);
   if (!Array.isArray(items)) throw makeError(`listing.files (${files}) selects no array`);
   const records = items.map((item, index): NamedRecord => {
+    // A record that is not an object must be the name itself.
     const fileName = isJsonObject(item) ? evaluate(item, name) : item;
+    // An object without a name is no error: a list may have records that are not about files.
     if (fileName === undefined) return [item, undefined];
     if (typeof fileName === 'string' && fileName !== '') return [isJsonObject(item) ? item : {}, fileName];
     const selected = JSON.stringify(fileName);
     throw makeError(`listing.name (${name}) selects ${selected} in record ${index + 1}, which is not a file name`);
   });
   const statedTotal = evaluate(json, total);
+  // A total that is not a number is treated as missing.
   const isNumber = typeof statedTotal === 'number' || (typeof statedTotal === 'string' && /^\d+$/.test(statedTotal));
   return {
     records,
@@ -149,7 +164,9 @@ function readPage(
   };
 }
 
-/** Returns the URL of the first page, or of a later one if pages are requested by `page` or `offset`. */
+/**
+ * Returns the URL of the page after so many pages and records. Without `page` and `offset`, it is always the first one.
+ */
 function makePageUrl(
   { query = {}, page, firstPage = 1, offset }: ListingDescription,
   listingUrl: URL,
@@ -165,7 +182,10 @@ function makePageUrl(
 interface PagesSoFar {
   readonly pageCount: number;
   readonly recordCount: number;
-  /** Whether the total is reached, or the page just read has no records. Ignored if `next` or `more` is described. */
+  /**
+   * Whether the total is reached, or the page just read has no records. Used only if neither `next` nor `more` is
+   * described.
+   */
   readonly seemsLast: boolean;
   /** The values that `next` and `more` select on the page just read. */
   readonly next: unknown;
@@ -174,7 +194,7 @@ interface PagesSoFar {
 
 /**
  * Returns the URL of the next page, or undefined after the last one. Throws if there is a further page that cannot be
- * requested. Together with `page` or `offset`, `next` only says whether there is a next page.
+ * requested. Together with `page` or `offset`, `next` only says whether there is a next page, but not where it is.
  */
 function findNextUrl(
   description: ListingDescription,
@@ -183,21 +203,27 @@ function findNextUrl(
   makeError: MakeError,
 ): URL | undefined {
   const { query = {}, page, offset, cursor } = description;
+  // Whether the URL of any page can be made here. If not, only `next` leads to the next page.
   const computesUrl = page !== undefined || offset !== undefined;
   const canRequestMore = description.next === undefined ? computesUrl : isSet(next);
   if (!canRequestMore && isSet(more))
     throw makeError(`listing.more (${description.more}) says that there is more, but there is no next page`);
+  // If both `next` and `more` are described, both must say that there is another page. If neither is, the total
+  // decides, or a page without records.
   if (!canRequestMore || (description.more !== undefined && !isSet(more))) return undefined;
   if (description.more === undefined && description.next === undefined && seemsLast) return undefined;
   if (computesUrl) return makePageUrl(description, listingUrl, pageCount, recordCount);
+  // From here on, `next` is the only way to the next page.
   const isString = typeof next === 'string';
   if (cursor !== undefined && (isString || typeof next === 'number'))
     return withParameters(listingUrl, Object.entries({ ...query, [cursor]: `${next}` }));
   if (cursor !== undefined || !isString || !URL.canParse(next, listingUrl.href))
     throw makeError(`listing.next is ${JSON.stringify(next)}, which is not ${cursor ? 'a cursor' : 'an address'}`);
   const url = new URL(next, listingUrl);
+  // Requesting it would send the key to that origin.
   if (url.origin !== listingUrl.origin) throw makeError(`the next page is at another origin, ${url.origin}`);
-  // The service's URL usually has the parameters of the request already. Those that it lacks are added.
+  // The service's URL usually has the parameters of the request already. Those that it lacks are added, except
+  // `accession_no`: the service's URL may name the filing in another way.
   const parameters = [...listingUrl.searchParams].filter(([name]) => name !== 'accession_no');
   return withParameters(
     url,
@@ -205,7 +231,10 @@ function findNextUrl(
   );
 }
 
-/** Returns whether a value is not null, false, zero or empty. Some services send `"false"`, `"0"` or `"null"`. */
+/**
+ * Returns whether a value says yes. Null, false, zero and anything empty say no, and so do the strings `false`, `0` and
+ * `null`, which some services send.
+ */
 function isSet(value: unknown): boolean {
   if (typeof value === 'object' && value !== null) return Object.keys(value).length > 0;
   return typeof value === 'string' ? !/^(?:|false|0|null)$/i.test(value.trim()) : Boolean(value);

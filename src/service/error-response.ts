@@ -18,8 +18,9 @@ export interface ErrorResponse {
   /** Whether `body` is only the beginning of the body. */
   readonly isTruncated: boolean;
   readonly resource: Resource;
-  /** As in `FilingsErrorDetails`. */
+  /** The earliest time for a retry, in milliseconds since the epoch. */
   readonly retryAt?: number;
+  /** The same time on the monotonic clock, in milliseconds. */
   readonly retryDue?: number;
   /** Replaces the hint that follows from the status. */
   readonly hint?: string | undefined;
@@ -32,10 +33,13 @@ export interface ErrorResponse {
 export function errorFromResponse(response: ErrorResponse, secrets: Secrets): FilingsError {
   const { status, headers, body, isTruncated, resource, retryAt, retryDue } = response;
   const code = codeForStatus(status);
-  // The body of an unexpected success (such as a 204 or 206) is content, and does not explain an error.
+  // The body of an unexpected success (such as a 206 that nobody requested) is content, and does not explain an error.
+  // The body of a 200 does, because a 200 only comes here if its body has been recognized as an error.
   const isContent = status > 200 && status < 300 && !/json/i.test(String(headers['content-type']));
+  // The ellipsis shows that there was more. It does no harm to JSON, which is invalid anyway if it was cut.
   const text = isContent ? '' : `${new TextDecoder().decode(body)}${isTruncated ? '…' : ''}`;
   const json = parseJson(text);
+  // Deeper JSON could overflow the stack of the functions below, so it is quoted as if it were text.
   const members = isJsonObject(json) && !exceedsDepth(json) ? json : undefined;
   const summary = members ? findSummaryInJson(members) : findSummaryInText(text.trim(), secrets);
   const challenge = headers['www-authenticate'];
@@ -46,15 +50,15 @@ export function errorFromResponse(response: ErrorResponse, secrets: Secrets): Fi
     .trim();
   const quote = summaryLine || (challenge && `it asks for ${challenge}`);
   const phrase = STATUS_CODES[status];
-  // `reason` has the phrase already: "404 Not Found: Not found." would say it twice.
-  const isPhrase = quote?.replace(/\.$/, '').toLowerCase() === phrase?.toLowerCase();
+  // If the quote only repeats the phrase of the status, leave it out: "404 Not Found: Not found." would say it twice.
+  const onlyRepeatsPhrase = quote?.replace(/\.$/, '').toLowerCase() === phrase?.toLowerCase();
   const reason = phrase === undefined ? `${status}` : `${status} ${phrase}`;
   return errorAbout(
     resource,
     code,
     status === 200 ? `${reason}, but the body is an error` : status < 300 ? `unexpected response: ${reason}` : reason,
     {
-      quote: quote && !isPhrase ? quote : undefined,
+      quote: quote && !onlyRepeatsPhrase ? quote : undefined,
       hint: response.hint ?? hintFor(response, code),
       problem: { ...(members && readProblem(members)), status },
       retryable: isRetriedStatus(status),
@@ -66,7 +70,7 @@ export function errorFromResponse(response: ErrorResponse, secrets: Secrets): Fi
   );
 }
 
-/** The table of statuses is in docs/using.md and in `filings --help`. */
+/** README.md and `filings --help` show the same table to users. */
 function codeForStatus(status: number): ErrorCode {
   if (status === 401 || status === 403 || status === 407) return 'auth';
   if (status === 404 || status === 410) return 'not_found';
@@ -81,11 +85,13 @@ function hintFor({ status, resource }: ErrorResponse, code: ErrorCode): string {
   if (status === 429) return 'wait, then run it again with fewer requests: --rate 1/s, --jobs 1';
   if (status === 407)
     return 'a proxy in between requires a password: set HTTPS_PROXY or HTTP_PROXY to http://USER:PASSWORD@HOST:PORT';
+  // Some services answer too many requests with a 403 instead of a 429 (service.md, section 8).
   if (code === 'auth')
     return 'the key may lack permission; if the service limits requests, wait, then run it again with --rate 1/s';
   if (code === 'temporary') return 'run it again later';
   if (code === 'integrity') return 'check the base URL';
   if (code === 'not_found' && resource.fileName === undefined) return CHECK_NUMBER_AND_URL;
+  // FILE was probably meant as a pattern, which only --include accepts.
   if (code === 'not_found' && /[*?]/.test(resource.fileName ?? ''))
     return `to choose files by a pattern: filings download ${resource.accession} --include ${shellWord(resource.fileName ?? '')}`;
   if (code === 'not_found')
@@ -116,11 +122,12 @@ function findSummaryInText(text: string, secrets: Secrets): string | undefined {
   return /<(?:title|message|h1)\b[^<>]*>\s*([^<\s][^<]*)/i.exec(secrets.redact(text))?.[1]?.replace(/\s+/g, ' ');
 }
 
+/** The members of problem details that must be strings. */
 const STRING_MEMBERS = ['type', 'title', 'detail', 'instance'];
 
 /**
  * Returns the members of problem details, including extensions. Members of the wrong type are ignored (RFC 9457,
- * section 3.1), and so are null members and `status`.
+ * section 3.1), and so are null members and `status`, which the caller takes from the response instead.
  */
 function readProblem({ status: _, errors, ...body }: JsonObject): Omit<Problem, 'status'> {
   const members = Object.entries(body).filter(
@@ -129,14 +136,14 @@ function readProblem({ status: _, errors, ...body }: JsonObject): Omit<Problem, 
   );
   // `errors` should be an object of arrays of strings. If it is not an object, its messages get an empty
   // property name.
-  const byProperty = Object.entries(isJsonObject(errors) ? errors : { '': errors ?? [] }).map(([property, value]) => {
+  const entries = Object.entries(isJsonObject(errors) ? errors : { '': errors ?? [] }).map(([property, value]) => {
     const messages = (Array.isArray(value) ? value : [value]).filter((each) => each !== null);
     return [property, messages.map((each) => (typeof each === 'string' ? each : JSON.stringify(each)))] as const;
   });
-  const messages = Object.fromEntries(byProperty.filter(([, each]) => each.length > 0));
+  const messagesByProperty = Object.fromEntries(entries.filter(([, each]) => each.length > 0));
   // Unlike an assignment, fromEntries treats a member that is called `__proto__` as data.
   return Object.fromEntries([
     ...members,
-    ...(errors === undefined || errors === null ? [] : [['errors', messages] as const]),
+    ...(errors === undefined || errors === null ? [] : [['errors', messagesByProperty] as const]),
   ]);
 }

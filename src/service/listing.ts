@@ -16,19 +16,19 @@ import { counted } from '../text.ts';
 import { type AccessionNumber, asAccession } from './accession.ts';
 import { suggestDescription } from './suggested-description.ts';
 
-/** A file of a filing, with all other members of its record. */
+/** A file of a filing. Its record may have other members, which are kept and shown by `list --json`. */
 export interface ListedFile {
   readonly accession_no: string;
   readonly file_name: string;
   readonly [member: string]: unknown;
 }
 
-/** All files of a filing. */
+/** All files of a filing, from all pages of its listing. */
 export interface Listing {
   readonly files: readonly ListedFile[];
   /** The number of records that were read, including those that are not about a file of this filing. */
-  readonly records: number;
-  readonly pages: number;
+  readonly recordCount: number;
+  readonly pageCount: number;
 }
 
 export interface ListingResponse {
@@ -36,13 +36,16 @@ export interface ListingResponse {
   readonly headers: HeaderFields;
 }
 
-/** A parameter of a request's query. */
-export type Parameter = readonly [name: string, value: string];
+/** A parameter of a URL's query, not encoded. */
+export type QueryParameter = readonly [name: string, value: string];
 
-/** A member next to the list. Only suggested-description.ts sets the third element, which is ignored here. */
+/**
+ * A member next to the list. The third element is ignored here. It is in the type because suggested-description.ts
+ * passes its own members to `mayBePage`, and they have one.
+ */
 type Member = readonly [name: string, value: unknown, path?: string];
 
-/** A record, and the name of its file if it has one. */
+/** A record, and the name of its file if it has one. A record that is only a name has become `{}` and that name. */
 export type NamedRecord = readonly [record: JsonObject, name: string | undefined];
 
 // Names of members as `normalizeName` returns them: `filename` stands for `file_name`, `fileName` and `FILE-NAME`, too.
@@ -51,14 +54,15 @@ const TOTAL = 'total';
 const ACCESSION_NAMES = ['accessionno', 'accessionnumber'];
 /**
  * In a record, `accession` means the number as well: if it were not recognized, a record of another filing would pass
- * for one of this filing. Next to the list there is no such danger, because an unknown member there makes the list
+ * for one of this filing. Next to the list there is no such danger, because a listing with an unknown member there is
  * refused.
  */
 const ACCESSION_NAMES_IN_RECORDS = [...ACCESSION_NAMES, 'accession'];
+/** In the order of preference. */
 const SIZE_NAMES = ['size', 'filesize', 'sizebytes', 'bytes', 'length', 'contentlength'];
 
 const TELL_OPERATOR = "tell the service's operator";
-/** A list with one of these numbers of records may be the first of several pages. */
+/** A list with exactly one of these numbers of records may be the first of several pages. */
 const COMMON_PAGE_SIZES = [10, 20, 25, 50, 100, 200, 250, 500, 1000];
 /**
  * Names of response headers that suggest further pages. They match whole words between hyphens, so that `X-Total-Count`
@@ -77,12 +81,14 @@ const MIN_ACCESSION = 1e8;
 /** Returns the files in a response. Throws `integrity` if the list may be incomplete. */
 export function readListing(response: ListingResponse, accession: AccessionNumber): Listing {
   const json = parseListing(response, accession);
+  // JSON that is not an object is treated as one member without a name, so a bare array is a list, too.
   const members = isJsonObject(json) ? Object.entries(json) : [['', json] as const];
   const lists = members.filter((member): member is [string, unknown[]] => Array.isArray(member[1]));
   const others = members.filter(([, value]) => !Array.isArray(value));
-  const [[, records] = []] = lists;
+  const records = lists[0]?.[1];
   const pagingReason = findPagingHeader(response.headers);
-  const hint = () => suggestDescription(json, (...candidate) => pagingReason !== undefined || mayBePage(...candidate));
+  // A function, because only errors need the hint. A header that suggests pages makes any list a possible page.
+  const hint = () => suggestDescription(json, (...args) => pagingReason !== undefined || mayBePage(...args));
   if (records === undefined)
     throw listingError(accession, 'the response has no list of files', JSON.stringify(json), markForRedaction(hint()));
   const severalLists = lists.length > 1 ? `it has several lists: ${quoteNames(lists)}` : undefined;
@@ -90,16 +96,17 @@ export function readListing(response: ListingResponse, accession: AccessionNumbe
   if (reason !== undefined) throw incompleteError(accession, reason, hint());
   if (mayBePage(records, others))
     throw incompleteError(accession, `${records.length} records may be the first of several pages`, hint());
-  return { files: selectFiles(records.map(addName), accession), records: records.length, pages: 1 };
+  return { files: selectFiles(records.map(addName), accession), recordCount: records.length, pageCount: 1 };
 }
 
 /**
- * Returns the JSON value of a response. Throws `integrity` if it is not JSON, or if an object has the same member
- * twice, because another program might read the other value.
+ * Returns the JSON value of a response. Throws `integrity` if it is not JSON, if it is nested too deeply, or if an
+ * object has the same member twice, because another program might read the other value.
  */
 export function parseListing({ body }: ListingResponse, accession: AccessionNumber): unknown {
   const text = body.toString().replace(/^\ufeff/, '');
   const fault = findJsonFault(text);
+  // JSON must be UTF-8 (RFC 8259, section 8.1). `toString` has replaced invalid bytes, so check the original.
   if (fault === undefined && isUtf8(body)) return parseJson(text);
   if (fault?.kind === 'duplicate')
     throw listingError(accession, 'the response has a duplicate member', fault.path.join('.'));
@@ -111,9 +118,9 @@ export function parseListing({ body }: ListingResponse, accession: AccessionNumb
 }
 
 /**
- * Returns the files of the filing, without duplicate names. Records of other filings are dropped, because a service
- * that does not know the parameter `accession_no` may ignore it and send the records of all filings (service.md,
- * section 8).
+ * Returns the files of the filing. Of records with the same name, the last one is used. Records without a name are
+ * dropped, because they are not about a file. Records of other filings are dropped, too, because a service that does
+ * not know the parameter `accession_no` may ignore it and send the records of all filings (service.md, section 8).
  */
 export function selectFiles(records: readonly NamedRecord[], accession: AccessionNumber): ListedFile[] {
   const files = new Map<string, ListedFile>();
@@ -125,11 +132,12 @@ export function selectFiles(records: readonly NamedRecord[], accession: Accessio
   return [...files.values()];
 }
 
-/** Returns the size in bytes that a file's record states, if any. */
+/** Returns the size in bytes that a file's record states, if any. It is only shown, in lists and in the progress. */
 export function listedSize(file: ListedFile): number | undefined {
   const members = Object.entries(file).map(([name, value]) => [normalizeName(name), value] as const);
   const sizes = SIZE_NAMES.map((sizeName) => members.find(([name]) => name === sizeName)?.[1]);
   const isNumber = (value: unknown) => typeof value === 'number' || (typeof value === 'string' && /^\d+$/.test(value));
+  // Without a size this is NaN, which is not a safe integer.
   const size = Number(sizes.find(isNumber));
   return Number.isSafeInteger(size) && size >= 0 ? size : undefined;
 }
@@ -144,7 +152,7 @@ function listingError(accession: AccessionNumber, reason: string, quote?: string
   return errorAbout({ accession }, 'integrity', reason, { quote, hint });
 }
 
-/** Returns why the headers suggest that the response is one page of several. */
+/** Returns why the headers suggest that the response is one page of several, or undefined if they do not. */
 function findPagingHeader(headers: HeaderFields): string | undefined {
   if (LINK_TO_NEXT.test(String(headers.link ?? ''))) return 'its Link header points to a next page';
   const header = Object.keys(headers).find((name) => name === 'content-range' || PAGING_HEADER.test(name));
@@ -152,8 +160,10 @@ function findPagingHeader(headers: HeaderFields): string | undefined {
 }
 
 /**
- * Returns why a list may be incomplete, if the response has anything but the list that it should have. `others` are the
- * members next to the list. Throws `integrity` if the accession number among them is not the requested one.
+ * Returns the first reason why a list may be incomplete, or undefined if there is none. Reasons are: a member next to
+ * the list (one of `others`) that is neither the accession number nor a total; a total that does not match; and a
+ * record that cannot be read as one file. Throws `integrity` if the accession number next to the list is not the
+ * requested one.
  */
 function findUnexpected(
   records: readonly unknown[],
@@ -178,8 +188,9 @@ function findUnexpected(
 }
 
 /**
- * Returns whether a list may be one page of several. A total that equals the number of records shows that it is not, so
- * its length then means nothing. Any other member next to the list might be about pages.
+ * Returns whether a list may be one page of several. If a total equals the number of records, it is the whole list,
+ * even if that number is a common page size. Any other member next to the list, except the accession number, might be
+ * about pages.
  */
 function mayBePage(records: readonly unknown[], others: readonly Member[]): boolean {
   const clues = others.filter(([name]) => !ACCESSION_NAMES.includes(normalizeName(name)));
@@ -187,7 +198,7 @@ function mayBePage(records: readonly unknown[], others: readonly Member[]): bool
   return clues.some(([name, value]) => normalizeName(name) !== TOTAL || value !== records.length);
 }
 
-/** Returns why a record cannot be read as one file. */
+/** Returns why a record cannot be read as one file, or undefined if it can. */
 function findRecordFault(record: unknown): string | undefined {
   if (typeof record === 'string') return record === '' ? 'is empty' : undefined;
   if (!isJsonObject(record)) return 'is neither a name nor an object';
@@ -207,7 +218,10 @@ function addName(record: unknown): NamedRecord {
   return [record, member && String(record[member])];
 }
 
-/** Returns whether a record has the accession number of another filing. Throws `integrity` if that is not clear. */
+/**
+ * Returns whether a record has the accession number of another filing. A record without a number is taken for one of
+ * the requested filing. Throws `integrity` if the number is invalid, or if there are two different ones.
+ */
 function belongsToAnotherFiling(record: JsonObject, accession: AccessionNumber): boolean {
   const members = Object.entries(record).filter(
     ([name, value]) => value !== null && ACCESSION_NAMES_IN_RECORDS.includes(normalizeName(name)),
@@ -220,14 +234,18 @@ function belongsToAnotherFiling(record: JsonObject, accession: AccessionNumber):
   return accessions.size === 1 && !accessions.has(accession);
 }
 
-/** Returns the accession number in a JSON value. As a number, it has lost its hyphens and its leading zeros. */
+/**
+ * Returns the accession number in a JSON value, or undefined if it has none. An accession number that is sent as a JSON
+ * number has lost its hyphens and its leading zeros.
+ */
 function parseAccessionMember(value: unknown): AccessionNumber | undefined {
   if (typeof value === 'string') return asAccession(value);
+  // JSON.parse rounds larger integers, so they may be another accession number.
   const isExact = Number.isSafeInteger(value) && Number(value) >= MIN_ACCESSION;
   return isExact ? asAccession(String(value).padStart(18, '0')) : undefined;
 }
 
-/** Removes what may differ between services: case, `_` and `-`. */
+/** Removes what may differ between the names that services use for the same member: case, `_` and `-`. */
 function normalizeName(name: string): string {
   return name.toLowerCase().replace(/[_-]/g, '');
 }
@@ -237,10 +255,11 @@ function quoteNames(members: readonly Member[]): string {
 }
 
 /**
- * Returns the URL with more parameters at its end. URLSearchParams is not used, because it would encode the whole query
- * again, including that of a next page's URL from the service, and would encode a space as `+`.
+ * Returns the URL with more parameters at the end of its query. URLSearchParams is not used, because it would encode
+ * the existing query again, which the service may have made as the URL of the next page, and would encode a space as
+ * `+`.
  */
-export function withParameters(url: URL, query: readonly Parameter[]): URL {
+export function withParameters(url: URL, query: readonly QueryParameter[]): URL {
   const parameters = query.map(([name, value]) => `${encodeURIComponent(name)}=${encodeURIComponent(value)}`).join('&');
   const result = new URL(url);
   result.search = [url.search.slice(1), parameters].filter(Boolean).join('&');

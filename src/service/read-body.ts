@@ -5,7 +5,7 @@ import { errorAbout, type Resource } from '../errors.ts';
 import type { HttpResponse } from '../http/request.ts';
 import { grouped } from '../text.ts';
 
-/** A server may send an error slowly or without an end. After this time, the message does without the rest. */
+/** A server may send an error slowly or without an end. The rest of a body that takes longer is not read. */
 const MAX_ERROR_MS = 5000;
 /** Applies to the body of an error as it arrives, and again when it is decoded. */
 const MAX_ERROR_BYTES = 1 << 20;
@@ -21,6 +21,7 @@ export async function readAtMost(
   onBytes: (bytes: number) => void,
 ): Promise<Buffer> {
   const pieces: Buffer[] = [];
+  // A body without a stated length may fit: `readPieces` counts its bytes.
   const canFit = (response.length ?? 0) <= maxBytes;
   if (canFit && (await readPieces(response, maxBytes, pieces, onBytes))) return Buffer.concat(pieces);
   response.discard();
@@ -29,26 +30,30 @@ export async function readAtMost(
 
 /**
  * Returns the decoded body of an error response, or its beginning if the connection ends early or a limit is reached.
- * Throws the signal's reason.
+ * Also returns how many bytes were received, before decoding. Throws the signal's reason, but no error of the network,
+ * because the status alone makes a useful message.
  */
 export async function readErrorBytes(response: HttpResponse, sleep: Sleep, signal: AbortSignal) {
   const pieces: Buffer[] = [];
   const timer = createAbortController();
-  // Discarding the response makes the read below fail. The timer itself fails only when it is stopped.
+  // Discarding the response makes the read below fail. The sleep itself rejects only when `timer.abort` ends it.
   sleep(MAX_ERROR_MS, timer.signal).then(response.discard, () => {});
   const isWhole = await readPieces(response, MAX_ERROR_BYTES, pieces).catch(() => false);
   timer.abort();
+  // Has no effect on a response that was read to its end.
   response.discard();
+  // The `catch` above has also caught the signal's reason.
   signal.throwIfAborted();
   const received = Buffer.concat(pieces);
   const body = await decode(received, String(response.headers['content-encoding'] ?? ''));
-  return { received: received.length, body, isTruncated: !isWhole || body.length === MAX_ERROR_BYTES };
+  // A body that exactly fills the limit is treated as cut, too. That does no harm: it is too long for a message anyway.
+  return { receivedBytes: received.length, body, isTruncated: !isWhole || body.length === MAX_ERROR_BYTES };
 }
 
 /**
  * Removes the content encoding of a body (RFC 9110, section 8.4.1), because some servers compress errors although the
- * request asks for `identity`. Returns no bytes if the body cannot be decoded, because nobody could read the encoded
- * ones.
+ * request asks for `identity`. Returns an empty buffer if the body cannot be decoded, because nobody could read the
+ * encoded bytes in an error message.
  */
 async function decode(bytes: Buffer, encoding: string): Promise<Buffer> {
   const name = encoding.trim().toLowerCase();
@@ -62,6 +67,7 @@ async function decode(bytes: Buffer, encoding: string): Promise<Buffer> {
     // `deflate` should have the zlib wrapper (RFC 1950), in which the low four bits of the first byte are 8, but some
     // servers omit it.
     if (name === 'deflate' && ((bytes[0] ?? 0) & 15) !== 8) return inflateRawSync(bytes, options);
+    // Despite its name, `unzipSync` decodes gzip and zlib, and tells them apart by their first bytes.
     if (/^(x-gzip|gzip|deflate)$/.test(name)) return unzipSync(bytes, options);
   } catch {
     // The bytes do not have the encoding that the header states, or decode to more than `maxOutputLength`.
@@ -70,8 +76,8 @@ async function decode(bytes: Buffer, encoding: string): Promise<Buffer> {
 }
 
 /**
- * Adds a body to `pieces`, which keeps the bytes that have arrived even if reading throws. Stops and returns false if
- * there are more than `maxBytes`.
+ * Adds a body to `pieces`, in which the caller finds the bytes that have arrived even if reading throws. Returns true
+ * at the end of the body. Stops and returns false if there are more than `maxBytes`.
  */
 async function readPieces(
   { body }: HttpResponse,

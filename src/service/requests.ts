@@ -13,10 +13,11 @@ import { type AuthorizedRequest, addCredentials, isKeyInUrl } from './credential
 
 const REDIRECT_STATUSES = new Set([301, 302, 303, 307, 308]);
 const MAX_REDIRECTS = 5;
+/** Headers that identify a version of a file (RFC 9110, section 8.8). A later request sends one back to resume it. */
 const VALIDATORS = ['etag', 'last-modified'];
-/** Far more URLs than are waiting for a retry at the same time. */
+/** Far more URLs than ever wait for a retry at the same time. `#pauseIfRequested` says why there is a limit. */
 const MAX_REFUSED_URLS = 1000;
-/** The codes of errors about a response. Their messages state both hosts of a redirect. */
+/** The codes of errors about a response. After a redirect, their messages name the first and the last host. */
 const RESPONSE_ERROR_CODES: readonly ErrorCode[] = ['auth', 'not_found', 'rejected', 'temporary', 'integrity'];
 
 /** The hosts of the first and of the last request, each with its port. */
@@ -24,7 +25,10 @@ export type Hosts = readonly [first: string, last: string];
 
 /** The last response of a chain of redirects. */
 export interface ServiceResponse extends HttpResponse {
-  /** The last URL without its query and credentials, so that it can be written to a file. */
+  /**
+   * The last URL, without its query and without the credentials that were added to it, because it is written to a file
+   * when a download is interrupted.
+   */
   readonly address: string;
   /** The wait that the service asks for before a retry, in milliseconds. */
   readonly retryAfterMs: number | undefined;
@@ -43,14 +47,16 @@ export class Requests {
 
   constructor(options: ClientOptions) {
     this.#options = options;
+    // From now on, whatever follows the name of this header in a message is redacted.
     options.secrets.addSecretName(options.credentials.keyHeader);
   }
 
   /**
    * Requests a URL of the service, follows redirects, passes the last response to `read`, and returns what that
    * returns. After a redirect to another origin, no request of the chain has credentials, even if the chain leads back.
-   * Throws `temporary` if no response arrives, `integrity` for a redirect that is not followed, the errors of `read`,
-   * and the signal's reason.
+   * Throws `temporary` if no response arrives, `integrity` for a redirect that is not followed, the errors of `read`
+   * and of `addCredentials`, and the signal's reason. Does not retry.
+   * @param fields header fields for every request of the chain, such as Range
    */
   async follow<T>(
     firstUrl: URL,
@@ -59,6 +65,7 @@ export class Requests {
     read: (response: ServiceResponse) => Promise<T>,
   ): Promise<T> {
     let url = firstUrl;
+    // Once this is false, it stays false for the rest of the chain.
     let sendsCredentials = true;
     try {
       for (let hop = 1; ; hop += 1) {
@@ -94,15 +101,17 @@ export class Requests {
     let endRequest: EndRequest = () => {};
     try {
       const response = await get(connections, async () => {
-        // `get` calls this again when the server closed a reused connection before it received the request. `false`
-        // tells the rate limiter that the previous attempt did not reach the service.
+        // `get` calls this function again if the server closed a reused connection before it received the request. Then
+        // `false` tells the rate limiter that the previous attempt did not reach the service. Before the first attempt,
+        // `endRequest` does nothing.
         endRequest(false);
-        // A URL that the service has refused goes to the front of the queue, once.
+        // If the service has refused this URL before, the retry goes to the front of the queue, once.
         const wasRefused = this.#refusedUrls.delete(url.href);
         endRequest = await limiter.acquire(signal, wasRefused);
         // The credentials are added after the wait, because a token might expire during it.
         if (sendsCredentials) request = await addCredentials(url, credentials);
         if (meter) meter.requests += 1;
+        // Without a content encoding, a range of the body is a range of the file.
         const ownFields = { 'user-agent': userAgent, accept: '*/*', 'accept-encoding': 'identity' };
         const headers = { ...ownFields, ...fields, ...request.headers };
         // A redirect's URL is text from elsewhere, and its query may hold a credential that the service has put there.
@@ -118,6 +127,7 @@ export class Requests {
       this.#trace('<', `${response.status}`, response.headers);
       return { ...response, retryAfterMs: this.#pauseIfRequested(url, response) };
     } finally {
+      // After `#pauseIfRequested`: otherwise, the limiter would take a refusal for a request that was accepted.
       endRequest();
     }
   }
@@ -132,14 +142,18 @@ export class Requests {
     trace(`${direction} ${start}`);
     for (const [name, value] of Object.entries(fields)) {
       const isSecret = secrets.isSecretName(name) || name === 'set-cookie';
-      // The query may hold a credential that the service has made for this URL.
+      // The query of a redirect's URL may hold a credential that the service has made for it, such as a signature.
       const shown = name === 'location' ? withoutQuery(`${value}`) : `${value}`;
       const line = `${name}: ${isSecret ? REDACTED : shown}`;
+      // The fields of a request are the program's own text.
       trace(`${direction}   ${direction === '<' ? markForRedaction(line) : line}`);
     }
   }
 
-  /** Pauses all jobs if the response asks for a wait that is not too long. Returns the wait in milliseconds. */
+  /**
+   * If the response asks for a wait, pauses all requests for that time, and returns it in milliseconds. It is also
+   * returned if it is longer than --max-retry-after, but then nothing is paused, because `retry` will end the run.
+   */
   #pauseIfRequested(url: URL, { status, headers }: HttpResponse): number | undefined {
     const { now, limiter, retry } = this.#options;
     const waitMs = isRetriedStatus(status)
@@ -169,20 +183,23 @@ export class Requests {
       const hint = 'send the key in a header instead: --key-in header';
       throw leakError('its URL may contain the key, because the key was sent in the URL', hint);
     }
-    if (secrets.holds(location) || secrets.holds(to.href)) throw leakError('its URL contains the key or the token');
+    // Resolving a Location drops its password and any tabs, so both forms are searched.
+    if (secrets.occurIn(location) || secrets.occurIn(to.href)) throw leakError('its URL contains the key or the token');
   }
 
-  /** Removes validators that hold a secret, because validators are written to files. */
+  /** Removes validators that hold a secret, because the validator of an unfinished download is written to a file. */
   #withSafeValidators(headers: HeaderFields): HeaderFields {
-    const unsafe = VALIDATORS.filter((name) => this.#options.secrets.holds(String(headers[name] ?? '')));
+    const unsafe = VALIDATORS.filter((name) => this.#options.secrets.occurIn(String(headers[name] ?? '')));
     return { ...headers, ...Object.fromEntries(unsafe.map((name) => [name, undefined])) };
   }
 }
 
+/** Removes the query and the fragment. */
 function withoutQuery(url: string): string {
   return url.replace(/[?#].*$/s, '');
 }
 
+/** `what` is the end of the sentence, such as `redirect from https to http://...`. */
 function redirectError(from: URL, what: string, hint = 'check the base URL'): FilingsError {
   return new FilingsError('integrity', `refused to follow a ${what}`, { subject: { host: from.host }, hint });
 }
@@ -202,13 +219,17 @@ export function resolveRedirect(from: URL, location: string | string[] | undefin
     throw redirectError(from, `redirect to ${markForRedaction(`${to.protocol}${to.host && `//${to.host}`}`)}`);
   if (from.protocol === 'https:' && to.protocol === 'http:')
     throw redirectError(from, `redirect from https to ${markForRedaction(`http://${to.host}`)}`);
+  // None of these is sent. They are removed so that they are not shown, because the password may be somebody's secret.
   to.hash = '';
   to.username = '';
   to.password = '';
   return to;
 }
 
-/** If the response came from another host after a redirect, adds both hosts to the error about it. */
+/**
+ * If the response came from another host after a redirect, adds both hosts to the error about it. Other errors are
+ * returned unchanged, for example that of a signal or the deadline.
+ */
 export function withHosts([first, last]: Hosts, error: unknown): unknown {
   if (first === last || !(error instanceof FilingsError) || error.isTimeUp) return error;
   if (!RESPONSE_ERROR_CODES.includes(error.code)) return error;

@@ -1,5 +1,5 @@
-// Finds out where to send requests and with which credentials: reads the key and the token that the settings describe,
-// or starts the sandbox.
+// Finds out where to send requests and with which credentials: reads the key and the token (a JWT) that the settings
+// describe. With --sandbox, starts the sandbox instead, a local stand-in for the service that runs in this process.
 import { join } from 'node:path';
 import { FilingsError } from '../errors.ts';
 import type { Credentials } from '../service/credentials.ts';
@@ -11,11 +11,14 @@ import type { World } from '../world.ts';
 interface Access {
   readonly baseUrl: URL;
   readonly credentials: Credentials;
-  /** Stops the sandbox. */
+  /** Stops the sandbox, if one was started. */
   close(): Promise<void>;
 }
 
-/** Throws `config`, `auth` or `local_io`. */
+/**
+ * The key may be read from a terminal, which prompts for it. Throws `config`, `auth` or `local_io`.
+ * @param note prints a message
+ */
 export async function openAccess(settings: Settings, world: World, note: (text: string) => void): Promise<Access> {
   if (settings.sandbox) return openSandbox(world);
   const { baseUrl, keySource, tokenSource, keyIn, keyHeader, basicUser } = settings;
@@ -37,13 +40,16 @@ export async function openAccess(settings: Settings, world: World, note: (text: 
 }
 
 /**
- * Returns a function that is called for each request and returns its token. That function mints a token if necessary, and
- * throws `auth` if one from a file or the environment has expired. This one throws `config`.
+ * Returns a function that is called for each request and returns the token to send with it. With a recipe, the setting
+ * `jwt`, that function makes a new token whenever the last one is about to expire. A token from a file or the
+ * environment is always the same, so the function throws `auth` when it has expired. `openTokenSource` itself throws
+ * `config`.
  */
 async function openTokenSource(source: TokenSource, world: World, note: (text: string) => void) {
   if (source.kind !== 'recipe') {
     const token = await readSecret(source, 'JWT', world);
     const { readExpiry } = await import('../jwt/token.ts');
+    // A token whose expiry cannot be read is sent all the same, and the service decides.
     const expiry = readExpiry(token) ?? Number.POSITIVE_INFINITY;
     return async () => {
       const secondsAgo = world.now() / 1000 - expiry;
@@ -63,17 +69,20 @@ async function openTokenSource(source: TokenSource, world: World, note: (text: s
 
 async function openSandbox(world: World): Promise<Access> {
   const { startSandbox } = await import('../sandbox/server.ts');
+  // From now on it is redacted, like a key that was read.
   const key = 'sandbox-key';
   world.secrets.add(key);
   const { url, close } = await startSandbox({
     directory: join(world.root, 'samples'),
     host: '127.0.0.1',
+    // Any free port.
     port: 0,
     apiKey: key,
     jwtKeys: [],
     platform: world.platform,
     now: world.now,
   });
+  // `keyHeader` and `basicUser` are not used for this `keyIn`.
   const options = { keyIn: 'authorization', keyHeader: '', basicUser: '', token: undefined } as const;
   return { baseUrl: new URL(url), credentials: { source: 'the sandbox', key, ...options }, close };
 }

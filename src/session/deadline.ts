@@ -9,19 +9,22 @@ import { inSeconds } from '../text.ts';
 import { deriveWorld, type World } from '../world.ts';
 
 /**
- * Throws `temporary` if the deadline passes before `work` has ended. A deadline from a flag or the environment starts
- * here, before anything is read, because the config file, a key or a token may be a pipe that stays silent. A deadline
- * from the config file starts when the settings call `setDeadline`.
+ * Runs `work`. Throws `temporary` if the deadline passes before `work` has ended. A deadline from a flag or the
+ * environment starts here, before anything is read, because the config file, a key or a token may be a pipe that stays
+ * silent. A deadline from the config file starts when `resolveSettings` has read the file and calls `setDeadline`.
  */
 export async function withinDeadline<T>(flags: Flags, world: World, work: (limited: World) => Promise<T>): Promise<T> {
   const { signal, abort, detach } = createChildController(world.interrupt);
+  /** Aborts when `work` has ended, to stop the timer. */
   const ended = createAbortController();
   let isSet = false;
   const setDeadline = (ms: number | undefined) => {
+    // If a flag or a variable has set the deadline already, it takes precedence over the config file.
     if (ms === undefined || isSet) return;
     isSet = true;
     world.sleep(ms, ended.signal).then(
       () => abort(deadlineError(ms)),
+      // The sleep throws when `ended` aborts it.
       () => {},
     );
   };

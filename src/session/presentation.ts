@@ -13,7 +13,10 @@ import type { World } from '../world.ts';
 const PRESENTATION_KEYS = ['errorFormat', 'color', 'verbose', 'quiet'] as const;
 type Presentation = Pick<SettingValues, (typeof PRESENTATION_KEYS)[number]>;
 
-/** Returns the first valid value of each setting by precedence, and ignores invalid ones. Never throws. */
+/**
+ * Returns the settings of `PRESENTATION_KEYS`: of each, the first valid value by precedence. Invalid values are
+ * ignored. Never throws.
+ */
 export async function readPresentation(flags: Flags, world: World): Promise<Presentation> {
   const layers = [
     createFlagLayer(flags),
@@ -22,26 +25,31 @@ export async function readPresentation(flags: Flags, world: World): Promise<Pres
     createDefaultLayer(),
   ];
   const firstValid = (key: keyof Presentation): unknown => {
-    // Without a setting, the string is `undefined`, which none of these kinds accepts.
+    // If a layer lacks the setting, the string is `undefined`, which is not a valid value of any of these settings.
     const values = layers.map((layer) => TABLE[key].kind.parse(String(layer.get(key)?.value)));
     return values.find((value) => value !== undefined);
   };
+  // The default layer has a valid value for each key, so none is missing.
   return Object.fromEntries(PRESENTATION_KEYS.map((key) => [key, firstValid(key)])) as unknown as Presentation;
 }
 
 async function readFileLayers(flags: Flags, world: World): Promise<readonly Layer[]> {
   try {
     const { path } = locateConfig(flags, world);
-    // If the config file is a pipe that has not been read yet, reading it could delay the error forever.
+    // If the config file is a pipe that has not been read yet, reading it could delay the error forever. `configFiles`
+    // has the contents of the files that were read.
     if (path === undefined || !(world.configFiles.has(path) || statSync(path).isFile())) return [];
     return (await readLayers(flags, world)).configLayers;
   } catch {
-    // The command itself reports an invalid config file.
+    // There is no config file, or it is invalid. The command itself reports an invalid one.
     return [];
   }
 }
 
-/** Prints a message to stderr. Does nothing if the text is undefined. */
+/**
+ * Prints a message to stderr. This is for commands without a session: a session has a `progress`, which prints
+ * messages. Does nothing if the text is undefined.
+ */
 export async function printMessage(
   kind: 'note' | 'warning',
   text: string | undefined,
@@ -61,6 +69,7 @@ export async function writeRecords(
   world: World,
 ): Promise<void> {
   const { stdout, env, interrupt } = world;
+  // Empty cells at the end of a row get no tabs.
   let lines = rows.map((cells) => cells.join('\t').trimEnd());
   if (stdout.isTTY) {
     const { formatTable } = await import('../terminal/table.ts');

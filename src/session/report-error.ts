@@ -6,24 +6,28 @@ import type { Flags } from '../spec/command.ts';
 import { guardStream, write } from '../stdio/output.ts';
 import type { World } from '../world.ts';
 
-/** 128 plus the number of SIGPIPE. */
+/** 128 plus the number of SIGPIPE. `download` ends with it if the reader of its output closes the pipe. */
 const BROKEN_PIPE_STATUS = 141;
 
 /**
  * Writes the error to stderr. Returns the exit status. Never throws.
- * @param flags decide how the error is shown, such as `--error-format`
+ * @param flags the options of the command line, some of which decide how the error is shown: `--error-format`,
+ * `--color`
  */
 export async function reportError(thrown: unknown, flags: Flags, world: World): Promise<number> {
   const error = asFilingsError(thrown, world.interrupt);
-  // Nothing is printed, as when SIGPIPE ends a C program because the reader has closed the pipe.
+  // Prints nothing, because SIGPIPE would end a C program without a message, too.
   if (error.exitStatus === BROKEN_PIPE_STATUS) return error.exitStatus;
+  // Adds a listener. Without one, an `error` event of stderr would end the program with another status.
   guardStream(world.stderr);
   try {
-    // `render` imports modules. If that fails, for example because no file descriptor is free, only the message is printed.
+    // `render` imports modules. If that fails, for example because no file descriptor is free, only the message is
+    // printed.
     const text = await render(error, flags, world).catch(
       () => `filings: ${world.secrets.redactMarked(messageOf(error))}\n`,
     );
     const print = (signal?: AbortSignal) => write(world.stderr, text, signal);
+    // After a signal or the deadline, a reader of stderr that has stopped reading must not keep the program alive.
     await (error.isTimeUp ? withTimeLimit(FINAL_OUTPUT_GRACE_MS, world.sleep, print) : print());
   } catch {
     // If stderr cannot be written, the exit status is all that is left to report.

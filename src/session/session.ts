@@ -5,7 +5,7 @@ import { RateLimiter } from '../http/rate-limiter.ts';
 import type { RetryEvent } from '../http/retry.ts';
 import type { AccessionNumber } from '../service/accession.ts';
 import { type Meter, noFilesError, ServiceClient } from '../service/client.ts';
-import type { Listing, Parameter } from '../service/listing.ts';
+import type { Listing, QueryParameter } from '../service/listing.ts';
 import { type ResolvedSettings, resolveSettings } from '../settings/resolve.ts';
 import { listStdinFlags, type Settings } from '../settings/settings.ts';
 import type { Flags } from '../spec/command.ts';
@@ -19,9 +19,12 @@ import { openAccess } from './access.ts';
 export interface Session {
   readonly settings: Settings;
   readonly client: ServiceClient;
-  /** Identifies the service in files that outlive the run: its base URL, or `sandbox`, whose port differs in each run. */
+  /**
+   * Identifies the service in files that outlive the run, such as the list of --done. It is the base URL, but `sandbox`
+   * for the sandbox, whose base URL has another port in each run.
+   */
   readonly identity: string;
-  /** Aborts on SIGINT, SIGTERM or SIGHUP, and at the deadline. */
+  /** The signal of the whole run. Aborts on SIGINT, SIGTERM or SIGHUP, and at the deadline. */
   readonly signal: AbortSignal;
   readonly progress: Progress;
   close(): Promise<void>;
@@ -32,14 +35,15 @@ interface SessionOptions {
   readonly stdinOption?: string | undefined;
   /** Whether the command writes data to stdout, which may be the terminal that shows the progress. */
   readonly writesStdout?: boolean;
+  /** Counts what the client uses. */
   readonly meter?: Meter;
-  /** Set if the command has resolved the settings already. */
+  /** The settings, if the command has resolved them already. */
   readonly resolved?: ResolvedSettings;
 }
 
 /**
- * Resolving the settings starts a deadline that the config file sets. One from a flag or the environment has started
- * already. Throws `usage`, `config`, `auth` or `local_io`.
+ * Opens a session. May prompt for the key or start the sandbox, but sends no request. If the config file sets a
+ * deadline, its time begins when the settings are resolved. Throws `usage`, `config`, `auth` or `local_io`.
  */
 export async function openSession(
   flags: Flags,
@@ -47,11 +51,13 @@ export async function openSession(
   { stdinOption, writesStdout, meter, resolved }: SessionOptions = {},
 ): Promise<Session> {
   const { settings, rawSettings, originError } = resolved ?? (await resolveSettings(flags, world));
-  // A credential of the config file belongs to another origin. Commands that send no request do not mind.
+  // The key or token in the config file belongs to another origin, and must not be sent to this one. It is no error for
+  // commands that only show settings, so `resolveSettings` returns it and does not throw it.
   if (originError) throw originError;
+  // Throws if more than one of these reads stdin.
   refuseSharedStream('stdin', [stdinOption, ...listStdinFlags(rawSettings)]);
   const { secrets, monotonic, now, random, sleep } = world;
-  // A progress bar would overwrite a prompt or the data on the same terminal.
+  // On the same terminal, a progress bar would overwrite what the user types as input, or the data that is printed.
   const sharesTerminal = Boolean((stdinOption && world.stdin.isTTY) || (writesStdout && world.stdout.isTTY));
   const progress = await createProgress({ ...settings, sharesTerminal }, world);
   const access = await openAccess(settings, world, progress.note).catch((error) => {
@@ -62,6 +68,7 @@ export async function openSession(
   const connections = new Connections(settings, world, trace);
   const { retries: maxRetries, maxRetryAfter: maxRetryAfterMs } = settings;
   const client = new ServiceClient({
+    // The base URL and the credentials.
     ...access,
     connections,
     limiter: new RateLimiter(settings.rate, world),
@@ -70,7 +77,8 @@ export async function openSession(
     userAgent: `filings/${world.version}`,
     meter,
     secrets,
-    listing: settings.sandbox ? undefined : settings.listing,
+    // The sandbox sends a plain list, whatever the config file says about the real service.
+    listingDescription: settings.sandbox ? undefined : settings.listing,
     trace,
   });
   return {
@@ -87,22 +95,26 @@ export async function openSession(
   };
 }
 
-/** Like {@link requestListing}, but throws `not_found` if the filing has no files. */
+/** Takes the same arguments as {@link requestListing}, but throws `not_found` if the filing has no files. */
 export async function listFiles(...[session, accession, ...more]: Parameters<typeof requestListing>): Promise<Listing> {
   const listing = await requestListing(session, accession, ...more);
   if (listing.files.length > 0) return listing;
-  throw noFilesError(accession, listing.records);
+  throw noFilesError(accession, listing);
 }
 
-/** Returns the listing of a filing, which may be empty. Prints a note for each retry: why, and how long it waits. */
+/**
+ * Requests the listing of a filing, which may be empty. Prints a note for each retry: why, and how long it waits.
+ * @param query further parameters of the request, from --query
+ * @param onRetry is called before each retry, for example to count them
+ */
 export async function requestListing(
   { client, progress }: Pick<Session, 'client' | 'progress'>,
   accession: AccessionNumber,
-  query: readonly Parameter[],
+  query: readonly QueryParameter[],
   signal: AbortSignal,
   onRetry?: () => void,
 ): Promise<Listing> {
-  // A listing appears in the progress only if it must be retried.
+  // A listing gets a row in the progress only when it must be retried.
   let progressRow: FileProgress | undefined;
   const showWait = (event: RetryEvent) => {
     onRetry?.();
@@ -110,7 +122,7 @@ export async function requestListing(
     progressRow.noteWait(describeRetry(event));
   };
   try {
-    return await client.listFiles(accession, query, signal, showWait);
+    return await client.fetchListing(accession, query, signal, showWait);
   } finally {
     progressRow?.finish();
   }

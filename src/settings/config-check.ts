@@ -1,5 +1,9 @@
 // Checks the parsed JSON of a config file against a zod schema, which is made from the table of settings. The published
 // JSON Schema (schema/config.schema.json) is made from the same zod schema, so that editors and the program agree.
+//
+// A config file is an object of settings. Besides them it may have `$schema`, for editors, and `profiles`: named
+// objects of settings. If a run selects a profile, its settings override those at the top level. Each setting has a
+// `Kind`, which says what type its value has in the file.
 import * as z from 'zod/mini';
 import { type Kind, TEXT } from '../spec/kind.ts';
 import { didYouMean } from '../spec/nearest.ts';
@@ -7,19 +11,20 @@ import { describeExpected, SETTINGS } from './table.ts';
 
 const FILE_SETTINGS = SETTINGS.filter(({ inFile }) => inFile);
 
-/** Creates the schema of a config file. */
+/** Creates the zod schema of a config file. It is exported for the script that generates the JSON Schema. */
 export function createConfigSchema() {
   const members = FILE_SETTINGS.map(({ name, kind }) => [name, createMemberSchema(kind)] as const);
-  // In a profile, `null` unsets a setting of the top level.
-  const overrides = FILE_SETTINGS.filter(({ name }) => name !== 'profile').map(({ name, kind }) => [
+  // In a profile, `null` unsets a setting of the top level. The setting `profile`, which names the profile to select,
+  // would be useless in a profile.
+  const profileMembers = FILE_SETTINGS.filter(({ name }) => name !== 'profile').map(({ name, kind }) => [
     name,
     createMemberSchema(kind, true),
   ]);
-  const profile = z.strictObject(Object.fromEntries(overrides), 'must be an object');
+  const profileSchema = z.strictObject(Object.fromEntries(profileMembers), 'must be an object');
   return z.strictObject({
     $schema: createMemberSchema(TEXT),
     ...Object.fromEntries(members),
-    profiles: z.optional(z.record(z.string(), profile, 'must be an object')),
+    profiles: z.optional(z.record(z.string(), profileSchema, 'must be an object')),
   });
 }
 
@@ -28,13 +33,16 @@ function createMemberSchema(kind: Kind<unknown>, mayBeNull = false): z.ZodMiniTy
   return z.optional(mayBeNull ? z.nullable(value) : value);
 }
 
+/** `fault` is the message for an invalid value. */
 function createValueSchema({ json, bounds, form, choices, members = {} }: Kind<unknown>, fault: string): z.ZodMiniType {
   switch (json) {
     case 'boolean':
       return z.boolean(fault);
     case 'integer':
+      // All integer kinds have bounds. The fallbacks are only for the compiler.
       return z.int(fault).check(z.minimum(bounds?.min ?? 0, fault), z.maximum(bounds?.max ?? Infinity, fault));
     case 'string array':
+      // The only array is `apiKeyCommand`, which must have at least the program.
       return z.array(z.string(fault), fault).check(z.minLength(1, fault));
     case 'string map':
       return z.record(z.string(), z.string(fault), fault);
@@ -43,25 +51,30 @@ function createValueSchema({ json, bounds, form, choices, members = {} }: Kind<u
       return z.strictObject(Object.fromEntries(schemas), fault);
     }
     default:
+      // The value is a string. Without choices or a pattern, any string passes, and `parseSettings` checks it later.
       if (choices !== undefined) return z.enum(choices, fault);
       return form === undefined ? z.string(fault) : z.string(fault).check(z.regex(form, fault));
   }
 }
 
 /**
- * Returns the first fault, if there is one. The message has the path of the member (`profiles.work.jobs`) and the
- * reason, but never a value, which may be a secret.
+ * Returns the first fault of a parsed config file, if there is one. The message has the path of the member
+ * (`profiles.work.jobs`) and the reason, but never a value, which may be a secret.
  */
 export function findConfigFault(config: unknown) {
   const issue = createConfigSchema().safeParse(config).error?.issues[0];
   if (issue === undefined) return undefined;
   const path = issue.path.map(String);
   if (issue.code !== 'unrecognized_keys') return { message: `${path.join('.')}: ${issue.message}` };
+  // The issue has all unknown names in one object, at least one. Only the first is reported.
   const [unknown = ''] = issue.keys;
   return { message: `${[...path, unknown].join('.')}: no such setting`, hint: didYouMean(unknown, listNamesAt(path)) };
 }
 
-/** Returns the valid member names of the object at a path. */
+/**
+ * Returns the valid member names of the object at a path: a setting such as `listing`, the top level or a profile. Only
+ * for a suggestion, so it does not matter that a profile may itself be named `listing`.
+ */
 function listNamesAt(path: readonly string[]): readonly string[] {
   const parent = FILE_SETTINGS.find(({ name }) => name === path.at(-1));
   if (parent?.kind.members) return Object.keys(parent.kind.members);

@@ -1,5 +1,8 @@
 // Changes a config file for `filings config set` and `config unset`. A new value is written only if the program could
-// read the changed file afterwards.
+// read the changed file afterwards. The file is an object of settings, some of which are objects with members. It may
+// also have profiles: named objects of settings. If a run selects a profile, its settings override those at the top
+// level. With --profile, `set` and `unset` change that profile. The `Kind` of a setting says how its value is parsed
+// and stored.
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { replaceFile } from '../disk/atomic-write.ts';
@@ -16,11 +19,14 @@ import { findCredentialFault } from './read-secret.ts';
 import { parseSettings } from './settings.ts';
 import { type NamedSetting, SETTINGS } from './table.ts';
 
-/** Finds a setting by its name in the spelling of the config file or of a flag: `apiKey`, `api-key`. Throws `usage`. */
+/**
+ * Finds a setting by its name in the spelling of the config file or of a flag: `apiKey`, `api-key`. Throws `usage` if
+ * there is none. Also finds the settings that cannot be in the file, because `config get` shows them as well.
+ */
 export function findSetting(typedName: string): NamedSetting {
   const setting = SETTINGS.find(({ name }) => name === toCamelCase(typedName));
   if (setting !== undefined) return setting;
-  // After `api-key=`, the value is a secret. So the message quotes only what is before the equals sign.
+  // A user may type `api-key=KEY` by mistake. So the message quotes only what is before the equals sign.
   const [typed = '', value] = toCamelCase(typedName).split('=', 2);
   const names = SETTINGS.map(({ name }) => name);
   const suggestion = didYouMean(typed, names) ?? "see 'filings config list'";
@@ -50,11 +56,12 @@ export function findFileSetting(typedName: string): FileSetting {
   }
   if (typedMembers.length === 0) return { spec, memberPath: [name] };
   const member = toCamelCase(typedMembers[0] ?? '');
-  // The name of a request parameter may contain dots.
+  // Only the parameters in `listing.query` have a third name. It may contain dots: `listing.query.page.size`.
   const parameter = typedMembers.slice(1).join('.');
   const kinds: Readonly<Record<string, Kind<unknown>>> = spec.kind.members ?? {};
   const kind = Object.hasOwn(kinds, member) ? kinds[member] : undefined;
   if (kind !== undefined && parameter === '') return { spec: { ...spec, kind }, memberPath: [name, member] };
+  // The value of a parameter is a string.
   if (kind?.json === 'string map') return { spec: { ...spec, kind: TEXT }, memberPath: [name, member, parameter] };
   const hint = didYouMean(member, Object.keys(kinds)) ?? "see 'man filings'";
   throw new FilingsError('usage', 'no such member', { subject: { name }, hint });
@@ -71,14 +78,16 @@ function toCamelCase(text: string): string {
 
 /**
  * Converts a value from the command line into the JSON value for the config file. Paths become absolute, because in the
- * file they would be relative to its directory. Throws `usage`. The message never quotes a secret.
+ * file they would be relative to its directory. Throws `usage` for an invalid value. The message never quotes a secret.
  */
 export function toFileValue({ spec: { kind, secret }, memberPath }: FileSetting, text: string, cwd: string): unknown {
   const name = memberPath.join('.');
+  // In the file, `-` still means stdin, and `~/` the home directory.
   const toPath = (typed: string) => (typed === '-' || typed.startsWith('~/') ? typed : resolve(cwd, typed));
   if (kind.json === 'string array' || kind.json === 'string map' || kind.json === 'object') {
     if (findJsonFault(text) !== undefined) throw valueError(name, `must be ${kind.expected}`);
-    // The paths in `jwt` are `keyFile` and `secretFile`.
+    // JSON of another type than the kind's is accepted here, because `editConfigFile` checks the type. The callback
+    // makes the paths in `jwt` absolute, which are `keyFile` and `secretFile`.
     return JSON.parse(text, (memberName, member) =>
       memberName.endsWith('File') && typeof member === 'string' ? toPath(member) : member,
     );
@@ -86,6 +95,7 @@ export function toFileValue({ spec: { kind, secret }, memberPath }: FileSetting,
   const value = parseOrThrow(kind, text, name);
   const fault = secret ? findCredentialFault(text) : undefined;
   if (fault !== undefined) throw new FilingsError('usage', fault, { subject: { name } });
+  // A number or boolean is stored as such. Any other value is stored as typed (`5m`), because a run parses it again.
   if (kind.json !== undefined) return value;
   return kind.completes === 'file' ? toPath(text) : text;
 }
@@ -97,18 +107,20 @@ interface Change {
 }
 
 /**
- * Changes one member, at the top level or in a profile. Creates the file if it does not exist. Throws `config` if the
- * file cannot be read or a new value would make it invalid, and `local_io` if it cannot be written.
+ * Changes one member: in a profile if flags or environment select one, otherwise at the top level. Creates the file if
+ * it does not exist. Throws `config` if the file cannot be read or a new value would make it invalid, and `local_io` if
+ * it cannot be written.
  */
 export async function editConfigFile({ path, profile }: ConfigLocation, change: Change, world: World) {
   if (path === undefined) throw noConfigPathError();
+  // Unchecked, because the change may repair a file with an invalid member.
   const before: JsonObject = await readUncheckedConfig(path, world).catch((error: FilingsError) => {
     if (errnoOf(error.cause) !== 'ENOENT') throw error;
-    // Editors use this schema to complete and check the file.
+    // A new file begins with the path of its JSON Schema, with which editors complete and check it.
     return { $schema: pathToFileURL(join(world.root, 'schema/config.schema.json')).href };
   });
   const after = applyChange(before, profile, change);
-  // Removing a member cannot make a valid file invalid, and may be how a user repairs an invalid one.
+  // A removal is not checked. Otherwise, a file with two invalid members could not be repaired by removing them.
   if (change.value !== undefined) await requireValid(after, profile, path, world);
   const text = `${JSON.stringify(after, undefined, 2)}\n`;
   await replaceFile(path, text, world, { makesDirectories: true }).catch((error: FilingsError) => {
@@ -124,12 +136,14 @@ function applyChange(config: JsonObject, profile: string | undefined, { memberPa
   // Removing a member from a profile that does not exist must not create the profile.
   if (section === undefined && value === undefined) return config;
   const after = setMember(section, memberPath, value);
+  // `profiles` may be undefined, which a spread ignores.
   return profile === undefined ? after : { ...config, profiles: { ...(config.profiles as object), [profile]: after } };
 }
 
 /**
- * Returns a copy of an object with another value at a path. A nested object is removed together with its last member,
- * because an empty `listing` has a meaning: one response is the whole listing.
+ * Returns a copy of an object with another value at a path. Creates the objects on the path, even in place of a value
+ * that is not an object. A nested object is removed together with its last member, because an empty `listing` has a
+ * meaning: one response is the whole listing.
  */
 function setMember(object: unknown, [name = '', ...rest]: readonly string[], value: unknown): JsonObject {
   const members = isJsonObject(object) ? object : {};
@@ -139,6 +153,7 @@ function setMember(object: unknown, [name = '', ...rest]: readonly string[], val
   return { ...members, [name]: isEmpty ? undefined : inner };
 }
 
+/** Returns the profile, if it exists. In an unchecked file it may be no object, which `setMember` then replaces. */
 function findProfileValues({ profiles }: JsonObject, profile: string): JsonObject | undefined {
   return isJsonObject(profiles) && Object.hasOwn(profiles, profile) ? (profiles[profile] as JsonObject) : undefined;
 }
@@ -148,5 +163,7 @@ async function requireValid(config: JsonObject, profile: string | undefined, pat
   await checkConfig(config, path);
   const selected =
     profile === undefined ? undefined : { name: profile, values: findProfileValues(config, profile) ?? {} };
+  // Merges and parses the settings as a run does, only to see whether this throws. Flags and environment are left out,
+  // because the file must be valid without them.
   parseSettings(resolvePrecedence([...createFileLayers(path, config, selected), createDefaultLayer()]), world);
 }

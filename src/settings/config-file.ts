@@ -1,4 +1,6 @@
-// Finds, reads and checks the config file. A run reads a file at most once, because the file may be a pipe.
+// Finds, reads and checks the config file, which is a JSON object of settings. It may also have `profiles`: named
+// objects of settings. If a run selects a profile, its settings override those at the top level. A run reads a file at
+// most once, because the file may be a pipe, as in `--config <(command)`.
 import { stat } from 'node:fs/promises';
 import { checkAccess, readSmallFile } from '../disk/secret-file.ts';
 import { errnoOf, FilingsError, type Subject } from '../errors.ts';
@@ -18,9 +20,7 @@ const MAX_KIB = 128;
 export interface ConfigLocation {
   /** Absolute. Undefined if there is no home directory, or if the user chose the null device. */
   readonly path: string | undefined;
-  /**
-   * Whether a flag or the environment names the file. If not, the standard path is used, and the file may be missing.
-   */
+  /** Whether a flag or the environment names the file. Otherwise `path` is the standard one, and may not exist. */
   readonly isNamed: boolean;
   /** The profile that a flag or the environment selects. */
   readonly profile: string | undefined;
@@ -36,6 +36,7 @@ export interface ConfigFile {
 
 /** Finds the config file and the profile by flags and environment, without reading the file. */
 export function locateConfig(flags: Flags, world: World): ConfigLocation {
+  // A layer has the settings from one source. The first layer that has a setting wins.
   const layers = [createFlagLayer(flags), createEnvLayer(world.env)];
   const [name, profile] = [findInLayers(layers, 'config'), findInLayers(layers, 'profile')].map(
     (setting) => setting && String(setting.value),
@@ -48,7 +49,7 @@ export function locateConfig(flags: Flags, world: World): ConfigLocation {
 
 /**
  * Returns the standard path: below APPDATA on Windows, otherwise by the XDG Base Directory Specification, which says to
- * ignore a relative XDG_CONFIG_HOME.
+ * ignore a relative XDG_CONFIG_HOME. Returns undefined if neither such a variable nor the home directory is known.
  */
 function findStandardPath({ env, platform }: Pick<World, 'env' | 'platform'>): string | undefined {
   const { isAbsolute, join } = pathModule(platform);
@@ -68,9 +69,9 @@ export function noConfigPathError(): FilingsError {
 }
 
 /**
- * Reads and checks the config file. Returns undefined if the location has no path, or if there is no file at the standard
- * path. A file that the user named must exist. Throws `config`. The messages quote names of members, but nothing else
- * from the file.
+ * Reads and checks the config file. Returns undefined if the location has no path, or if there is no file at the
+ * standard path. A file that the user named must exist. Throws `config`. The messages quote names of members, but no
+ * values, which may be secrets.
  */
 export async function readConfigFile({ path, isNamed }: ConfigLocation, world: World): Promise<ConfigFile | undefined> {
   if (path === undefined) return undefined;
@@ -85,13 +86,14 @@ export async function readConfigFile({ path, isNamed }: ConfigLocation, world: W
 }
 
 /**
- * Returns whether there is no file at `path`, after reading it has failed with `code`. A file in a directory that
- * cannot be searched is treated as missing, because HOME may belong to another user, as under `su -m`.
+ * Returns whether there is no file at `path`, after reading it has failed with the system's error `code`. A file in a
+ * directory that cannot be searched is treated as missing, because HOME may belong to another user, as under `su -m`.
  */
 async function isMissing(path: string, code: string | undefined): Promise<boolean> {
   if (code === 'ENOENT' || code === 'ENOTDIR') return true;
   if (code !== 'EACCES') return false;
-  // `stat` succeeds if the file exists but cannot be read, which must be reported.
+  // `stat` needs permission for the directories only. So it succeeds if just the file itself cannot be read, which must
+  // be reported.
   return stat(path).then(
     () => false,
     (error) => errnoOf(error) === 'EACCES',
@@ -99,8 +101,8 @@ async function isMissing(path: string, code: string | undefined): Promise<boolea
 }
 
 /**
- * Reads a config file. Further calls in the same run return the same bytes or throw the same error. Other users must not
- * be able to change the file, because it decides where the key is sent.
+ * Reads a config file. Further calls in the same run return the same bytes or throw the same error. Throws `config` if
+ * other users can change the file (the check `trusted`), because it decides where the key is sent.
  */
 function readOnce(path: string, world: World): Promise<SmallFile> {
   const reading = world.configFiles.get(path) ?? readSmallFile(path, 'config file', world, 'trusted');
@@ -120,21 +122,26 @@ export async function readUncheckedConfig(path: string, world: World): Promise<J
   // An empty file is treated as an empty object.
   const config = text.trim() === '' ? {} : parseConfigJson(text, subject);
   if (!isJsonObject(config)) throw new FilingsError('config', 'must be a JSON object', { subject });
+  // Nothing has been checked yet, so `profiles` may be anything.
   const profiles = isJsonObject(config.profiles) ? Object.values(config.profiles) : [];
   const sections = [config, ...profiles.filter(isJsonObject)];
-  // A profile may have `null` in place of a secret.
+  // In a profile, `null` unsets a setting of the top level, so it is no secret.
   const has = (section: JsonObject, name: string) => Object.hasOwn(section, name) && section[name] !== null;
   const hasSecret = SETTINGS.some(({ name, secret }) => secret && sections.some((section) => has(section, name)));
+  // This check is stricter than that of `readOnce`: others must not even read the file.
   if (hasSecret) checkAccess(stats, 'private', 'config file', path, world);
   return config;
 }
 
-/** Returns the names of the profiles in the config file. Throws `config`. */
+/** Returns the names of the profiles in the config file, for completions. Throws `config`. */
 export async function readProfileNames(flags: Flags, world: World): Promise<readonly string[]> {
   return Object.keys((await readConfigFile(locateConfig(flags, world), world))?.profiles ?? {});
 }
 
-/** Parses JSON. Throws `config` with line and column, even for a duplicate member, of which JSON.parse would drop one. */
+/**
+ * Parses JSON. Throws `config` with line and column. A duplicate member is an error too, because JSON.parse would keep
+ * only the last one without a word.
+ */
 function parseConfigJson(text: string, subject: Subject): unknown {
   const fault = findJsonFault(text);
   if (fault === undefined) return JSON.parse(text);
@@ -146,13 +153,17 @@ function parseConfigJson(text: string, subject: Subject): unknown {
   throw new FilingsError('config', `not valid JSON ${position}`, { subject });
 }
 
-/** Throws `config` if a member is unknown or invalid, or if an expression in a `listing` is not JMESPath. */
+/**
+ * Throws `config` if a member is unknown or invalid, or if an expression in a `listing` is not JMESPath. (That setting
+ * describes the responses of a service with JMESPath expressions.) `path` is for the messages.
+ */
 export async function checkConfig(config: JsonObject, path: string): Promise<void> {
   // Loading zod takes time, so it is loaded only if there is a config file.
   const { findConfigFault } = await import('./config-check.ts');
   const fault = findConfigFault(config);
   if (fault)
     throw new FilingsError('config', fault.message, { subject: { name: 'config file', path }, hint: fault.hint });
+  // The types of these casts have just been checked. In a profile, `listing` may also be null, which unsets it.
   const { profiles = {} } = config as { profiles?: Record<string, JsonObject> };
   const prefixed = Object.entries(profiles).map(([name, profile]) => [`profiles.${name}.`, profile] as const);
   for (const [prefix, { listing }] of [['', config] as const, ...prefixed]) {
@@ -161,10 +172,11 @@ export async function checkConfig(config: JsonObject, path: string): Promise<voi
 }
 
 /**
- * Throws `config` for an invalid JMESPath expression. `name` is that of the listing in errors. Without expressions, the
- * library is not loaded.
+ * Throws `config` for an invalid JMESPath expression. `name` is what errors call the listing. The code that needs the
+ * JMESPath library is loaded only if there is an expression, because loading it takes time.
  */
 async function checkExpressions(listing: ListingDescription | undefined | null, name: string): Promise<void> {
+  // The other members of a listing are no expressions.
   for (const member of ['files', 'name', 'total', 'more', 'next'] as const) {
     const expression = listing?.[member];
     if (expression === undefined) continue;

@@ -1,5 +1,7 @@
-// Settings before they are parsed. Each source (flags, environment, profile, config file, defaults) is a layer, which
-// maps the names of settings to raw settings. `resolvePrecedence` merges the layers, and the highest layer wins.
+// Settings before they are parsed. A raw setting is a value that is not parsed yet, with its source. Each source
+// (flags, environment, profile, config file, defaults) is a layer, which maps the names of settings to raw settings. A
+// profile is a named object of settings in the config file. `resolvePrecedence` merges the layers: for each setting,
+// the highest layer that has it wins.
 import { dirname } from 'node:path';
 import querystring from 'node:querystring';
 import { FilingsError } from '../errors.ts';
@@ -16,6 +18,7 @@ export interface RawSetting {
   readonly source: string;
   /** The directory of the config file, to which relative paths in it refer. Undefined for other sources. */
   readonly directory?: string;
+  /** The name of the profile that has the setting. Undefined for other sources. */
   readonly profile?: string | undefined;
 }
 
@@ -33,6 +36,7 @@ export function createEnvLayer(env: World['env']): Layer {
     // A shell that reads a variable from a Windows file leaves a carriage return at its end.
     const value = variable && env[variable]?.replace(/\r$/, '');
     if (value) return { sourceKind: 'env', source: variable, value };
+    // Without FILINGS_COLOR, the variables that all programs share decide.
     return name === 'color' && readColorConventions(env);
   });
 }
@@ -69,6 +73,7 @@ export function createDefaultLayer(): Layer {
   return createLayer(({ default: value }) => ({ sourceKind: 'default', source: 'default', value }));
 }
 
+/** Calls `read` for each setting. Leaves out those for which it returns nothing, or a value that is undefined. */
 function createLayer(read: (spec: NamedSetting) => RawSetting | undefined | '' | false): Layer {
   return new Map(
     SETTINGS.flatMap((spec) => {
@@ -78,7 +83,10 @@ function createLayer(read: (spec: NamedSetting) => RawSetting | undefined | '' |
   );
 }
 
-/** Reads the variables that other programs share: https://no-color.org first, then https://bixense.com/clicolors. */
+/**
+ * Reads the variables that other programs share: NO_COLOR (https://no-color.org) first, then FORCE_COLOR, where
+ * `0` and `false` mean no color, as in chalk, then CLICOLOR_FORCE (https://bixense.com/clicolors).
+ */
 function readColorConventions({ NO_COLOR, FORCE_COLOR, CLICOLOR_FORCE }: World['env']): RawSetting | undefined {
   const from = (source: string, value: string) => ({ sourceKind: 'env', source, value }) as const;
   if (NO_COLOR) return from('NO_COLOR', 'never');
@@ -86,15 +94,16 @@ function readColorConventions({ NO_COLOR, FORCE_COLOR, CLICOLOR_FORCE }: World['
   return CLICOLOR_FORCE && CLICOLOR_FORCE !== '0' ? from('CLICOLOR_FORCE', 'always') : undefined;
 }
 
-/** Returns the raw setting from the highest layer that has it. */
+/** Returns the raw setting from the highest layer that has it. The highest layer comes first. */
 export function findInLayers(layers: readonly Layer[], name: SettingName): RawSetting | undefined {
   return layers.find((layer) => layer.has(name))?.get(name);
 }
 
 /**
  * Merges the layers, which are ordered from the highest to the lowest. Each setting comes from the highest layer that
- * has it. Settings for one credential are alternatives, so all of them come from the highest layer that has any of
- * them. Throws `usage` or `config` if that layer has two.
+ * has it. Settings for one credential are alternatives, such as `apiKey` and `apiKeyFile`. So all of them come from the
+ * highest layer that has any of them: a key from a flag also overrides a key file from the environment. Throws `usage`
+ * or `config` if that layer has two.
  */
 export function resolvePrecedence(layers: readonly Layer[]): Layer {
   const rawSettings = new Map<string, RawSetting>();
@@ -117,13 +126,14 @@ export function resolvePrecedence(layers: readonly Layer[]): Layer {
   return rawSettings;
 }
 
-/** Returns the source and the error code for a wrong value: `usage` for flags and environment, otherwise `config`. */
+/** Returns the name and the error code for a wrong value: `usage` for flags and environment, otherwise `config`. */
 export function toValueSource({ source, sourceKind }: RawSetting): ValueSource {
   return { name: source, code: sourceKind === 'flag' || sourceKind === 'env' ? 'usage' : 'config' };
 }
 
-// The next two functions register secrets for redaction before any value is checked, because the first error may
-// already quote one. `readSecret` registers those that come from files and programs.
+// The next two functions register secrets in `world.secrets`, which redacts them in messages. They run before any value
+// is checked, because the first error may already quote a secret. `readSecret` registers the secrets that come from
+// files and programs. A secret has no white space around it, hence `trim`. `add` ignores an empty string.
 
 /** The variables with the URL of a proxy. */
 const PROXY_VARIABLES = ['https_proxy', 'HTTPS_PROXY', 'http_proxy', 'HTTP_PROXY'];
@@ -132,6 +142,7 @@ const PROXY_VARIABLES = ['https_proxy', 'HTTPS_PROXY', 'http_proxy', 'HTTP_PROXY
 export function registerEnvironmentSecrets({ env, secrets }: World): void {
   for (const spec of SETTINGS) if (spec.secret && spec.env) secrets.add((env[spec.env] ?? '').trim());
   for (const name of PROXY_VARIABLES) {
+    // USER:PASSWORD of a URL such as http://USER:PASSWORD@HOST, whose scheme may be left out.
     const [, userInfo = ''] = /^(?:[a-z][\w+.-]*:\/\/)?([^/?#]+)@/i.exec(env[name] ?? '') ?? [];
     // Unlike decodeURIComponent, `unescape` does not throw if the URL is malformed.
     const credentials = querystring.unescape(userInfo);

@@ -1,5 +1,5 @@
 // Reads an API key or a JWT from its source: a value, a file, stdin or the output of a program. Every secret is
-// registered for redaction before it is checked.
+// registered in `world.secrets`, which redacts it in messages, before it is checked.
 import { once } from 'node:events';
 import type { Readable } from 'node:stream';
 import { createChildController, onAbort } from '../abort.ts';
@@ -10,25 +10,29 @@ import { readStdin } from '../stdio/input.ts';
 import { decodeText, inSeconds, intoNewFile, shellWord } from '../text.ts';
 import type { World } from '../world.ts';
 
-/** The source of an API key or a JWT. A path is absolute, or `-` for stdin. */
+/**
+ * The source of an API key or a JWT. A `value` was given directly, by a flag, a variable or the config file. A path is
+ * absolute, or `-` for stdin. Only an API key can come from a `command`, which the setting `apiKeyCommand` names.
+ */
 export type SecretSource =
   | { readonly kind: 'value'; readonly value: string }
   | { readonly kind: 'file'; readonly path: string }
   | { readonly kind: 'command'; readonly argv: readonly string[] };
 
-/** The time limit for `apiKeyCommand`. It is long because the program may ask a person for a password. */
+/** The time limit for `apiKeyCommand`. It is long because that program may ask a person for a password. */
 const COMMAND_TIMEOUT_MS = 30_000;
 /** The maximum size of a secret, in KiB. It bounds the time of redaction. */
 const MAX_KIB = 8;
 
 /**
- * Reads a secret, without one line break at its end. Throws the reason of an interruption, or `config` with a message that
- * has no byte of the secret.
+ * Reads a secret, and removes one line break at its end. Throws the reason of `world.interrupt` if a signal or the
+ * deadline aborts it, or `config` with a message that has no byte of the secret.
  */
 export async function readSecret(source: SecretSource, label: 'API key' | 'JWT', world: World): Promise<string> {
   const { name, text } = await readText(source, label, world);
   const secret = removeLineBreak(text);
   const subject = { name };
+  // The length is in UTF-16 units. A valid secret is ASCII, so it has as many bytes.
   if (secret.length > MAX_KIB * 1024) throw new FilingsError('config', `larger than ${MAX_KIB} KiB`, { subject });
   world.secrets.add(secret);
   if (label === 'JWT') await requireBareToken(secret, source, subject);
@@ -39,18 +43,22 @@ export async function readSecret(source: SecretSource, label: 'API key' | 'JWT',
 }
 
 /**
- * Removes a byte-order mark, and one line break at the end. That may be a carriage return alone: a shell leaves it when
- * it reads a Windows file, as in FILINGS_API_KEY="$(cat key)".
+ * Removes a byte-order mark, and one line break at the end. The line break may be a carriage return alone, which a
+ * shell leaves when it reads a Windows file, as in FILINGS_API_KEY="$(cat key)".
  */
 export function removeLineBreak(text: string): string {
   return text.replace(/^\ufeff/, '').replace(/(?:\r\n|\n|\r)$/, '');
 }
 
-/** Throws `config` unless the text is a bare token. The hint has the command that extracts the token. */
+/**
+ * Throws `config` unless the text is a bare token, with nothing around it such as `Bearer` or JSON. The hint has a
+ * command that extracts the token.
+ */
 async function requireBareToken(text: string, source: SecretSource, subject: { readonly name: string }): Promise<void> {
   const { findTokenFault } = await import('../jwt/bare-token.ts');
   const fault = findTokenFault(text);
   if (fault === undefined) return;
+  // `filter` is a shell command that reads the text from stdin and prints the token.
   const { reason, filter } = fault;
   const hint =
     source.kind === 'file' && source.path !== '-'
@@ -59,6 +67,7 @@ async function requireBareToken(text: string, source: SecretSource, subject: { r
   throw new FilingsError('config', reason, { subject, hint });
 }
 
+/** Returns what the source has, and a name of the source for errors. */
 async function readText(source: SecretSource, label: string, world: World) {
   if (source.kind === 'value') return { name: label, text: source.value };
   if (source.kind === 'command') {
@@ -76,14 +85,19 @@ export async function readSecretFromStdin(label: string, world: World): Promise<
   return decodeText(await readStdin(world.stdin, label, world.interrupt));
 }
 
-/** Runs a program without a shell until it exits. Returns the first line of its stdout. Throws `config`. */
+/**
+ * Runs a program without a shell until it exits. Returns the first line of its stdout. Throws `config` if the program
+ * fails or takes too long, or the reason of `world.interrupt`. `name` is the subject of the errors.
+ */
 async function runCommand([program = '', ...args]: readonly string[], name: string, world: World): Promise<string> {
   const { spawn } = await import('node:child_process');
   const { cwd, env, platform, stdin, stderr } = world;
   const commandError = (reason: string, quote?: string) =>
     new FilingsError('config', reason, { subject: { name }, quote: quote || undefined });
+  // This signal aborts when the run is interrupted, at the time limit, and at the end.
   const { signal, abort, detach } = createChildController(world.interrupt);
   const onTimeout = () => abort(commandError(`wrote no key within ${inSeconds(COMMAND_TIMEOUT_MS)}`));
+  // The sleep rejects if the signal aborts first, which is no error.
   world.sleep(COMMAND_TIMEOUT_MS, signal).then(onTimeout, () => {});
   // A program in its own process group can be ended together with all processes that it has started. On a terminal it
   // stays in our group, because only the foreground group can read from the terminal, for example a password.
@@ -95,31 +109,35 @@ async function runCommand([program = '', ...args]: readonly string[], name: stri
     unsubscribe = onAbort(signal, () => {
       if (detached && child.pid !== undefined) world.killProcessGroup(child.pid);
       else child.kill();
+      // Processes that the program has started may keep the pipes open. The reads below must not wait for them.
       for (const stream of [child.stdout, child.stderr]) stream.destroy();
     });
     const output = [readFirstLine(child.stdout), readFirstLine(child.stderr)] as const;
     const [line, message, [status, endedBy]] = await Promise.all([...output, once(child, 'close')]);
     if (status === 0) return line;
-    // A program that fails may print its key to stderr as well.
+    // The error quotes a line of stderr, in which a program that fails may repeat the key.
     world.secrets.add(line.trim());
     throw commandError(endedBy ? `was ended by ${endedBy}` : `exited with status ${status}`, message);
   } catch (error) {
+    // After an abort, the error is only that of the destroyed streams.
     signal.throwIfAborted();
+    // Only a system error, such as ENOENT, is turned into a message below.
     if (error instanceof FilingsError || errnoOf(error) === undefined) throw error;
+    // Node does not start such a script without a shell.
     if (platform === 'win32' && /\.(cmd|bat)$/i.test(program))
       throw commandError('is a script of cmd.exe, which needs a shell: use the program that it starts');
     throw commandError(`cannot be run: ${systemReason(error)}`);
   } finally {
     unsubscribe?.();
     detach();
-    // Stops the timer.
+    // Stops the timer of the sleep. Nothing else listens any more.
     abort(undefined);
   }
 }
 
 /**
- * Returns the first line of a stream, or the beginning of a very long one. Reads the stream to its end even then,
- * because the program would block while it writes the rest.
+ * Returns the first line of a stream, or the beginning of a very long one, which `readSecret` refuses. Reads the stream
+ * to its end even then, because the program would otherwise block while it writes the rest.
  */
 async function readFirstLine(stream: Readable): Promise<string> {
   let text = '';

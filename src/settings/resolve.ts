@@ -1,5 +1,8 @@
 // Finds the settings of a run: reads the config file, merges it with flags and environment, and parses the result.
-// Decides what depends on where a setting comes from: what the sandbox ignores, and where a credential may be sent.
+// Decides what depends on where a setting comes from: what the sandbox ignores, and where a credential may be sent. The
+// sandbox (`--sandbox`) is a built-in service with sample files. A layer has the settings of one source, such as the
+// flags, not yet parsed. A profile is a named object of settings in the config file. If one is selected, its settings
+// override those at the top level of the file.
 import { FilingsError } from '../errors.ts';
 import type { Flags } from '../spec/command.ts';
 import { SWITCH } from '../spec/kind.ts';
@@ -28,8 +31,8 @@ export interface ResolvedSettings {
   /** The config file that was read. */
   readonly configPath: string | undefined;
   /**
-   * The error for any command that sends a request: a credential of the config file belongs to another origin. Commands
-   * that only show settings ignore it.
+   * Set if a credential of the config file must not be sent to the base URL. A command that sends requests must throw
+   * it. Commands that only show settings ignore it.
    */
   readonly originError: FilingsError | undefined;
 }
@@ -42,16 +45,19 @@ export async function resolveSettings(flags: Flags, world: World): Promise<Resol
   const { runLayers, configLayers, configPath, configFlag } = await readLayers(flags, world);
   const rawSettings = resolvePrecedence([...runLayers, ...configLayers, createDefaultLayer()]);
   const settings = parseSettings(rawSettings, world);
+  // Has no effect if a flag or the environment sets the deadline, because that one has started already.
   world.setDeadline(settings.deadline);
+  // The sandbox gets none of the user's credentials, so there is nothing to check.
   const origin = settings.sandbox ? undefined : settings.baseUrl?.origin;
   const originError = origin === undefined ? undefined : findOriginError(rawSettings, configLayers, origin, configFlag);
   return { settings, rawSettings, configPath, originError };
 }
 
 /**
- * Returns the layers before any value is parsed: those of the run (flags, environment) and those of the config file
- * (profile, top level). The sandbox reads only a config file that flags or environment name, and nothing about the
- * service. Throws `usage` or `config`.
+ * Returns the layers, from the highest to the lowest: those of the run (flags, environment) and those of the config
+ * file (profile, top level). With --sandbox, the config file is read only if flags or environment name it, and no layer
+ * has settings about the service. Throws `usage` or `config`. Exported for code that shows errors about invalid
+ * settings.
  */
 export async function readLayers(flags: Flags, world: World) {
   const runLayers = [createFlagLayer(flags), createEnvLayer(world.env)];
@@ -59,13 +65,15 @@ export async function readLayers(flags: Flags, world: World) {
   const usesSandbox = readSandboxSwitch(runLayers);
   const file = usesSandbox && !location.isNamed ? undefined : await readConfigFile(location, world);
   const sections = file ? [file.values, ...Object.values(file.profiles)] : [];
+  // Before the values of the file are parsed, because an error may quote one. Registers the secrets of all profiles,
+  // selected or not.
   for (const section of sections) registerSecretSettings(section, world);
   const profile = findProfile(location, file);
   const configLayers = file ? createFileLayers(file.path, file.values, profile) : [];
-  const filter = (layer: Layer) => (usesSandbox ? removeServiceSettings(layer) : layer);
+  const removeIgnored = (layer: Layer) => (usesSandbox ? removeServiceSettings(layer) : layer);
   return {
-    runLayers: runLayers.map(filter),
-    configLayers: configLayers.map(filter),
+    runLayers: runLayers.map(removeIgnored),
+    configLayers: configLayers.map(removeIgnored),
     configPath: file?.path,
     configFlag: toConfigFlag(location),
   };
@@ -84,17 +92,21 @@ const CREDENTIALS = {
 } as const;
 
 /**
- * Returns an error if a credential of the config file would be sent to another origin than its own, which is the origin
- * of the base URL in its section. A profile inherits the base URL of the top level. A credential from flags or
+ * Returns an error if a credential of the config file would be sent to another origin (scheme, host and port) than its
+ * own. That is the origin of the base URL in the same profile, or at the top level if the profile has none. A
+ * credential at the top level belongs to the base URL there, even if a profile has another. A credential from flags or
  * environment may be sent to any origin, because the user gave it for this run.
+ * @param origin the origin to which the run sends its requests
+ * @param configFlag the flag that makes the command in the hint find the same config file
  */
 function findOriginError(rawSettings: Layer, configLayers: readonly Layer[], origin: string, configFlag: string) {
   for (const { name, credential } of SETTINGS) {
     const setting = rawSettings.get(name);
     // Only a setting of the config file has a directory.
     if (!credential || !setting?.directory) continue;
-    // The last layer is the top level. A credential there does not belong to the base URL of a profile.
+    // The last layer is the top level.
     const ownLayers = setting.profile === undefined ? configLayers.slice(-1) : configLayers;
+    // Without a base URL, this is the string `undefined`, which is not a URL.
     const baseUrl = String(findInLayers(ownLayers, 'baseUrl')?.value);
     const ownOrigin = URL.canParse(baseUrl) ? new URL(baseUrl).origin : undefined;
     if (ownOrigin === origin) continue;
@@ -111,8 +123,9 @@ function findOriginError(rawSettings: Layer, configLayers: readonly Layer[], ori
 }
 
 /**
- * Returns whether the run uses the sandbox. This is parsed before everything else, because it decides which settings
- * are ignored. Throws `usage`.
+ * Returns whether the run uses the sandbox. This setting is parsed before all others, because it decides which of them
+ * are ignored. Throws `usage` if it is invalid, or if --base-url contradicts it. A base URL from the environment is
+ * ignored, because it may be meant for other runs.
  */
 function readSandboxSwitch(layers: readonly Layer[]): boolean {
   const setting = findInLayers(layers, 'sandbox');
@@ -124,7 +137,7 @@ function readSandboxSwitch(layers: readonly Layer[]): boolean {
   return isOn;
 }
 
-/** Returns what a command in a hint needs to find the same config file. */
+/** Returns what a command in a hint needs to find the same config file: ` --config c.json`, or nothing. */
 function toConfigFlag({ path, isNamed }: ConfigLocation): string {
   return isNamed && path !== undefined ? ` --config ${shellWord(path)}` : '';
 }

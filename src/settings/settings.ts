@@ -1,4 +1,5 @@
-// Parses the merged raw settings into typed values. The settings for the key become one `keySource`, and those for the
+// Parses the merged raw settings into typed values. A raw setting is a value that is not parsed yet, with its source: a
+// flag, a variable, the config file or the default. The settings for the key become one `keySource`, and those for the
 // JWT one `tokenSource`. The secrets themselves are read later, by commands that need them.
 import { FilingsError } from '../errors.ts';
 import type { TokenRecipe } from '../jwt/sign.ts';
@@ -17,11 +18,13 @@ type CredentialName = 'apiKey' | 'apiKeyFile' | 'apiKeyCommand' | 'jwtFile' | 'j
 
 /** The parsed settings. Durations are in milliseconds. */
 export interface Settings extends Omit<SettingValues, CredentialName | 'keyIn'> {
+  /** Never undefined, because its default is decided here. */
   readonly keyIn: KeyPlacement;
   readonly keySource: (SecretSource & WithSource) | undefined;
   readonly tokenSource: TokenSource | undefined;
 }
 
+/** A recipe (the setting `jwt`) has the key and the claims with which this program mints tokens itself. */
 export type TokenSource = (SecretSource | { readonly kind: 'recipe'; readonly recipe: TokenRecipe }) & WithSource;
 
 /**
@@ -32,9 +35,10 @@ type PathDeps = Pick<World, 'cwd' | 'env' | 'platform'>;
 
 /** Returns the parsed settings. Throws `usage` or `config` with the source of a value that is invalid. */
 export function parseSettings(rawSettings: Layer, deps: PathDeps): Settings {
+  // Credentials are left out here, because they become `keySource` and `tokenSource`.
   const specs = SETTINGS.filter(({ credential }) => credential === undefined);
   const entries = specs.map((spec) => [spec.name, parseValue(spec, rawSettings.get(spec.name))] as const);
-  // The type that the kinds of the table guarantee, and that `fromEntries` loses.
+  // The kinds of the settings guarantee this type, but `fromEntries` loses it.
   const values = Object.fromEntries(entries) as Omit<SettingValues, CredentialName>;
   const keySource = findKeySource(rawSettings, deps);
   const tokenSource = findTokenSource(rawSettings, deps);
@@ -46,8 +50,9 @@ export function parseSettings(rawSettings: Layer, deps: PathDeps): Settings {
 }
 
 function parseValue({ kind }: NamedSetting, setting: RawSetting | undefined): unknown {
-  // Objects occur only in the config file, whose members were checked by its schema.
+  // Objects, such as `listing`, occur only in the config file, whose schema has checked their members already.
   if (setting === undefined || kind.json === 'object') return setting?.value;
+  // Kinds parse strings, so a number of the config file, or the `true` of a switch, is converted to a string first.
   return parseOrThrow(kind, String(setting.value), toValueSource(setting));
 }
 
@@ -56,6 +61,7 @@ function requireCompatible(settings: Settings, rawSettings: Layer): void {
   const { quiet, verbose, baseUrl, allowHttp, keyIn, tokenSource } = settings;
   if (quiet && verbose) throw new FilingsError('usage', '--quiet cannot be used with --verbose');
   if (baseUrl !== undefined) requireEncryption(baseUrl, allowHttp);
+  // Each of these settings has an effect with one value of `keyIn` only.
   for (const [name, placement] of Object.entries({ keyHeader: 'header', basicUser: 'basic' })) {
     const setting = rawSettings.get(name);
     // In the environment or the config file, the setting may be meant for other runs, which use this placement.
@@ -63,6 +69,7 @@ function requireCompatible(settings: Settings, rawSettings: Layer): void {
     const details = { subject: { name: setting.source }, hint: `use --key-in ${placement}` };
     throw new FilingsError('usage', `has no effect with --key-in ${keyIn}`, details);
   }
+  // If `keyIn` was not set, its default has avoided this conflict.
   const rawKeyIn = rawSettings.get('keyIn');
   if (!tokenSource || !rawKeyIn || (keyIn !== 'authorization' && keyIn !== 'basic')) return;
   const { name, code } = toValueSource(rawKeyIn);
@@ -81,6 +88,7 @@ function requireEncryption(url: URL, allowHttp: boolean): void {
   });
 }
 
+/** At most one setting of the key is present, because the merge refuses two. The same is true of the token. */
 function findKeySource(rawSettings: Layer, deps: PathDeps): Settings['keySource'] {
   const command = rawSettings.get('apiKeyCommand');
   if (!command) return toSecretSource(rawSettings.get('apiKey'), rawSettings.get('apiKeyFile'), deps);
@@ -105,6 +113,7 @@ function toSecretSource(value: RawSetting | undefined, file: RawSetting | undefi
 }
 
 function parseRecipe(setting: RawSetting, deps: PathDeps): TokenRecipe {
+  // The schema of the config file has checked that all members are strings.
   const { keyFile, secretFile, lifetime, ...rest } = setting.value as Readonly<Record<string, string>>;
   const source = toValueSource(setting);
   if ((keyFile === undefined) === (secretFile === undefined)) {
@@ -126,13 +135,16 @@ function toAbsolute(path: string, { directory }: RawSetting, deps: PathDeps): st
   return resolveTypedPath(path, { env: deps.env, platform: deps.platform, cwd: directory ?? deps.cwd });
 }
 
-/** Returns the settings that read a credential from stdin, written as flags. */
+/** Returns the settings that read a credential from stdin, written as flags, for an error if more than one reads it. */
 export function listStdinFlags(rawSettings: Layer): readonly string[] {
   const flags = { apiKeyFile: '--api-key-file -', jwtFile: '--jwt-file -' };
   return Object.entries(flags).flatMap(([name, flag]) => (rawSettings.get(name)?.value === '-' ? [flag] : []));
 }
 
-/** Returns the absolute paths of the files that hold the key, the token, or the key that signs tokens. */
+/**
+ * Returns the absolute paths of the files that hold the key, the token, or the key that signs tokens, so that no
+ * download replaces them.
+ */
 export function listCredentialFiles({ keySource, tokenSource }: Settings): readonly string[] {
   const recipe = tokenSource?.kind === 'recipe' ? tokenSource.recipe : undefined;
   const files = [keySource, tokenSource].map((source) =>

@@ -1,5 +1,6 @@
 // All settings in one table, from which everything else about them is made: flags, environment variables, the config
-// file and its schema, the help, the manual and the completions.
+// file and its schema, the help, the manual and the completions. The `kind` of a setting parses its value from a
+// string. A credential is an API key or a JWT. A recipe (the setting `jwt`) says how the program mints JWTs itself.
 import type { TokenRecipe } from '../jwt/sign.ts';
 import { KEY_PLACEMENTS } from '../service/credentials.ts';
 import type { ListingDescription } from '../service/described-listing.ts';
@@ -18,22 +19,29 @@ import {
 } from '../spec/kind.ts';
 import { type NamedOption, type OptionSpec, toKebabCase, type ValueOf } from '../spec/option.ts';
 
-/** A setting: an option that may also come from the environment, a profile or the config file. */
+/**
+ * A setting is like an option, but it may also come from the environment, the config file, or a profile, which is a
+ * named object of settings in the config file.
+ */
 interface SettingSpec<T = unknown> extends OptionSpec<T> {
   /** Where it can be set. Default: everywhere, as `--base-url`, `FILINGS_BASE_URL` and `baseUrl`, for example. */
   readonly from?: readonly ('flag' | 'env' | 'file')[];
   /** Its environment variable. By default the name is made from the name of the setting. */
   readonly env?: string;
+  /** Whether the value itself is a secret, which is never shown. */
   readonly secret?: true;
-  /** The credential that it is a source of. Settings with the same credential are alternatives. */
+  /**
+   * Set if the key or the token comes from this setting. The settings with the same credential are alternatives, of
+   * which one source, such as the flags, may give only one.
+   */
   readonly credential?: 'key' | 'token';
-  /** `--sandbox` ignores these settings, and all credentials. */
+  /** With `--sandbox`, which uses a built-in service, these settings and all credentials are ignored. */
   readonly describesService?: true;
 }
 
 /**
- * The URL of the service. Users may end it with `/v1` (service.md, section 7), slashes, or both. The parsed URL ends with
- * exactly one slash and never with `/v1`, so that `new URL('v1/download', baseUrl)` is an endpoint.
+ * The URL of the service. Users may end it with `/v1` (service.md, section 7), slashes, or both. The parsed URL ends
+ * with exactly one slash and never with `/v1`, so that `new URL('v1/download', baseUrl)` is an endpoint.
  */
 export const BASE_URL: Kind<URL> = {
   parse(text) {
@@ -52,24 +60,25 @@ export const BASE_URL: Kind<URL> = {
 
 /** A field name (RFC 9110, section 5.1). */
 const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
-/** Headers that the request sets itself, or that would change how its message is framed. */
+/** Headers that cannot carry a key, because they already have a meaning for this program or for HTTP itself. */
 const RESERVED_HEADERS =
   /^(accept-encoding|authorization|connection|content-length|cookie|expect|host|if-range|keep-alive|range|te|trailer|transfer-encoding|upgrade|user-agent|proxy-.*)$/i;
 
 /**
- * A token with a lifetime under two minutes is replaced at half of it (`RENEWAL_MARGIN` in jwt/sign.ts). So even with the
- * shortest lifetime, 10 s, a request has 5 s to arrive before its token expires.
+ * The lifetime of a minted token. A token with a lifetime under two minutes is replaced at half of it (`RENEWAL_MARGIN`
+ * in jwt/sign.ts). So even with the shortest lifetime, 10 s, a request has 5 s to arrive before its token expires.
  */
 const RECIPE_LIFETIME: Kind<number> = {
   ...WHOLE_SECONDS,
   parse(text) {
+    // An invalid text becomes 0, and is refused like any other that is below 10.
     const seconds = WHOLE_SECONDS.parse(text) ?? 0;
     return seconds < 10 ? undefined : seconds;
   },
   expected: 'a duration of whole seconds, at least 10s, such as 90s, 5m or 1h',
 };
 
-/** The members of the config file's `jwt`. */
+/** The members of `jwt` in the config file. */
 export const RECIPE_MEMBERS = {
   keyFile: FILE,
   secretFile: FILE,
@@ -80,8 +89,8 @@ export const RECIPE_MEMBERS = {
   lifetime: RECIPE_LIFETIME,
 } as const satisfies Readonly<Record<keyof TokenRecipe, Kind<unknown>>>;
 
-// These kinds reject every string, because their values are arrays and objects, which only the config file can have. The
-// file's schema checks them.
+// The next three kinds reject every string, because their values are arrays and objects, which only the config file can
+// have. The file's schema checks them.
 const ARGV: Kind<readonly string[]> = {
   parse: () => undefined,
   expected: 'an array of a program and its arguments, such as ["pass", "filings"]',
@@ -94,7 +103,7 @@ const PARAMETERS: Kind<Readonly<Record<string, string>>> = {
   json: 'string map',
 };
 
-/** The members of the config file's `listing`. */
+/** The members of `listing` in the config file. */
 const LISTING_MEMBERS = {
   files: TEXT,
   name: TEXT,
@@ -123,13 +132,16 @@ const KEY_HEADER: Kind<string> = {
   expected: 'the name of a header that may carry a key, such as X-Service-Key',
 };
 
-/** A user name for Basic authentication. It must not contain a colon (RFC 7617, section 2). */
+/**
+ * A user name for Basic authentication, in printable ASCII. It must not contain a colon (RFC 7617, section 2), which in
+ * ASCII is between `9` and `;`.
+ */
 const USER_NAME: Kind<string> = {
   parse: (text) => (/^[ -9;-~]+$/.test(text) ? text : undefined),
   expected: 'a user name in ASCII without a colon, such as service',
 };
 
-/** All settings in the order of the help. */
+/** All settings in the order of the help. A heading is printed above its setting. */
 export const TABLE = {
   config: {
     heading: 'Configuration',
@@ -183,7 +195,7 @@ export const TABLE = {
     help: 'send this user name (with --key-in basic)',
   },
   jwtFile: { kind: FILE, value: 'FILE', credential: 'token', help: 'send the JWT in FILE; - is stdin' },
-  // Not named jwt, because that is the config file's recipe for minting tokens.
+  // Not named `jwt`, because that is the recipe below, which only the config file can have.
   jwtToken: { from: ['env'], kind: TEXT, env: 'FILINGS_JWT', secret: true, credential: 'token', help: 'send this JWT' },
   jwt: {
     from: ['file'],
@@ -307,10 +319,13 @@ export const SETTINGS: readonly NamedSetting[] = Object.entries<SettingSpec>(TAB
   inFile: isFrom(spec, 'file'),
 }));
 
-/** The settings that have a flag, which every command accepts. */
+/** The settings that can be given as flags. Every command accepts all of these flags. */
 export const SHARED_OPTIONS = SETTINGS.filter((spec): spec is NamedSetting & NamedOption => spec.flag !== undefined);
 
-/** Returns what a value in the config file must be, as the end of a sentence. */
+/**
+ * Returns what a value in the config file must be, as the end of a sentence. `kind.expected` is for flags and
+ * variables, where a path has no quotes, and `1` means true.
+ */
 export function describeExpected(kind: Kind<unknown>): string {
   if (kind.completes === 'file') return 'a path in quotes';
   return kind.json === 'boolean' ? 'true or false' : kind.expected;

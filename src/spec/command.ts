@@ -1,5 +1,6 @@
 // Describes commands as data. The parser, the help, the manual and the completions are made from these descriptions, so
-// that they never differ.
+// that they never differ. An option belongs to one command. A setting, such as `--jobs`, applies to all commands, and
+// may also come from the environment or the config file.
 import type { World } from '../world.ts';
 import type { CompletionSource } from './kind.ts';
 import type { Options, Values } from './option.ts';
@@ -8,7 +9,7 @@ export interface CommandSpec<O extends Options = Options> {
   readonly name: string;
   /** One line without a capital and a period, for lists of commands. */
   readonly summary: string;
-  /** The lines of the usage, if it has several, each without the command and `[options]`: `ACCESSION FILE...`. */
+  /** The ways to call the command, if there are several, without its name and `[options]`: `ACCESSION FILE...`. */
   readonly usages?: readonly string[];
   /** Paragraphs that follow the summary. */
   readonly description?: readonly string[];
@@ -16,19 +17,23 @@ export interface CommandSpec<O extends Options = Options> {
   readonly options?: O;
   /** Commands that work as written, each with a description. */
   readonly examples?: readonly (readonly [command: string, effect: string])[];
-  /** The help then says that the examples also work with FILINGS_SANDBOX=1. */
+  /** The help then says that the examples also work with FILINGS_SANDBOX=1, which uses a built-in sample service. */
   readonly sendsRequests?: true;
+  /** The subcommands. */
   readonly children?: readonly CommandSpec[];
-  /** The child that runs if the command line names none. */
+  /** The name of the subcommand that runs if the command line names none. */
   readonly defaultChild?: string;
-  /** Imports the code of the command, which is loaded only when it runs. */
+  /** Imports the code of the command, which is loaded only when it runs. A command with subcommands has no code. */
   readonly load?: () => Promise<CommandModule<O>>;
 }
 
+/** A positional argument. */
 export interface ArgumentSpec {
+  /** In capitals, as the help shows it: `ACCESSION`. */
   readonly name: string;
   readonly help: string;
   readonly required?: boolean;
+  /** Whether it may be repeated. Only the last argument may. */
   readonly variadic?: boolean;
   readonly choices?: readonly string[];
   /** Values that the completions offer, although others are valid as well. */
@@ -37,14 +42,17 @@ export interface ArgumentSpec {
 }
 
 /**
- * Returns the spec unchanged. The compiler checks that the `run` of its module accepts the options of the spec, and then
+ * Returns the spec unchanged. The compiler checks that `run` in the module accepts the options of the spec, and then
  * forgets their types, so that all commands fit in one list.
  */
 export function defineCommand<O extends Options>(spec: CommandSpec<O>): CommandSpec {
   return spec;
 }
 
-/** The settings on the command line, unparsed: `--max-retry-after 5m -v` is `{ maxRetryAfter: '5m', verbose: true }`. */
+/**
+ * The settings on the command line, unparsed: `--max-retry-after 5m -v` is `{ maxRetryAfter: '5m', verbose: true }`.
+ * The options of a single command are not among them.
+ */
 export type Flags = Readonly<Record<string, string | boolean | undefined>>;
 
 /** What `run` gets from the command line. */
@@ -58,8 +66,8 @@ export interface Invocation<O extends Options = Options> {
 
 interface CommandModule<O extends Options = Options> {
   /**
-   * A method, because TypeScript is lenient with the parameters of methods. If this were a property, `defineCommand` could
-   * not return a `CommandSpec`.
+   * Returns the exit status. This is a method, because TypeScript checks the parameters of methods less strictly. With
+   * a property that has a function type, `defineCommand` could not return a `CommandSpec`.
    */
   run(invocation: Invocation<O>, world: World): Promise<number>;
 }
@@ -77,7 +85,7 @@ export type Action =
       readonly kind: 'help';
       /** The full name of the command, such as `filings token sign`. */
       readonly command: string;
-      /** Whether the help is shown because the line names no command, which is an error. */
+      /** Whether the help is shown because the command line lacks a subcommand, which is an error. */
       readonly isCommandMissing: boolean;
       readonly text: string;
     }

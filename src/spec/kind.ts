@@ -1,37 +1,38 @@
 // The kinds of values that options and settings have, such as a duration or a size. A kind parses a value from a
-// string, and describes it for error messages, completions and the schema of the config file.
+// string, and describes it for error messages, completions and the schema of the config file. An option belongs to one
+// command. A setting applies to all commands, and may also come from the environment or the config file.
 import { MAX_TIMER_MS } from '../abort.ts';
 import { grouped, orList } from '../text.ts';
 
 /**
- * What completions offer. `file` and `directory` are local paths. A `listed file` belongs to the filing whose accession
- * number is the argument before. A `setting value` is a value of the setting whose name is the argument before.
+ * What completions offer. `file` and `directory` are local paths. `profile` is the name of a profile in the config
+ * file. A `listed file` belongs to the filing whose accession number is the first argument of the command. A `setting
+ * value` is a value of the setting whose name is the first argument.
  */
 export type CompletionSource = 'file' | 'directory' | 'listed file' | 'profile' | 'setting value';
 
 export interface Kind<T> {
   /** Returns undefined if the text is invalid. */
   readonly parse: (text: string) => T | undefined;
-  /** What follows `must be` in the error message, with an example. */
+  /** The end of the error message after `must be`, with an example. */
   readonly expected: string;
   readonly choices?: readonly string[];
   readonly completes?: CompletionSource;
   /** Values that the completions offer, although others are valid as well. */
   readonly suggests?: readonly string[];
-  /**
-   * The type in the config file, if it is not a string. A `string map` is an object whose members are strings.
-   */
+  /** The type in the config file, if it is not a string. A `string map` is an object whose members are strings. */
   readonly json?: 'boolean' | 'integer' | 'string array' | 'string map' | 'object';
   /** With `json: 'object'`, its members. */
   readonly members?: Readonly<Record<string, Kind<unknown>>>;
   /** For `json: 'integer'`. */
   readonly bounds?: { readonly min: number; readonly max: number };
-  /** The pattern of valid strings, for the config file's schema. */
+  /** A pattern that all valid strings match, for the schema of the config file. `parse` may be stricter. */
   readonly form?: RegExp;
   /** Set if an invalid text may hold a password, so that errors must not quote it. */
   readonly mayHoldPassword?: true;
 }
 
+/** Any string. Only a value of another type in the config file is invalid. */
 export const TEXT: Kind<string> = { parse: (text) => text, expected: 'a string in quotes' };
 
 export const PROFILE: Kind<string> = { ...TEXT, completes: 'profile' };
@@ -51,7 +52,7 @@ export const DURATION: Kind<number> = {
   parse(text) {
     const [, amount, unit] = DURATION_FORM.exec(text) ?? [];
     const milliseconds = Number(amount) * MILLISECONDS[unit as keyof typeof MILLISECONDS];
-    // If the text does not match, this is NaN, and the comparison is false.
+    // If the text does not match, `milliseconds` is NaN, and the comparison is false.
     return milliseconds <= MAX_DATE_MS ? Math.round(milliseconds) : undefined;
   },
   expected: 'a duration, such as 500ms, 30s, 5m, 2h or 1d',
@@ -61,11 +62,12 @@ export const DURATION: Kind<number> = {
 /** A duration in milliseconds, above zero. One that is too long for a timer becomes the longest: about 25 days. */
 export const TIMEOUT: Kind<number> = {
   ...DURATION,
+  // An invalid text becomes 0. Like a duration of zero, it then becomes undefined.
   parse: (text) => Math.min(DURATION.parse(text) ?? 0, MAX_TIMER_MS) || undefined,
   expected: 'a duration above zero, such as 500ms, 30s, 5m, 2h or 1d',
 };
 
-/** Parses to seconds, not to milliseconds. */
+/** A duration in seconds, unlike the two kinds above. */
 export const WHOLE_SECONDS: Kind<number> = {
   ...DURATION,
   parse: (text) => {
@@ -88,14 +90,17 @@ export const RATE: Kind<number> = {
 };
 
 const SIZE_FORM = /^(\d{1,16}(?:\.\d{1,9})?) ?([kmgtp]i?)?b?$/i;
+/** The prefixes of units. The first stands for a factor of 1000 (or 1024), the second for its square, and so on. */
 const PREFIXES = 'kmgtp';
 
 /** A size in bytes. 1 kB is 1000 bytes, and 1 KiB is 1024. */
 export const SIZE: Kind<number> = {
   parse(text) {
-    const [, amount, unit = ''] = SIZE_FORM.exec(text) ?? [];
-    const base = /i$/i.test(unit) ? 1024 : 1000;
-    const bytes = Number(amount) * base ** (unit === '' ? 0 : PREFIXES.indexOf(unit.charAt(0).toLowerCase()) + 1);
+    const [, amount, prefix = ''] = SIZE_FORM.exec(text) ?? [];
+    const base = /i$/i.test(prefix) ? 1024 : 1000;
+    const exponent = prefix === '' ? 0 : PREFIXES.indexOf(prefix.charAt(0).toLowerCase()) + 1;
+    // If the text does not match, `bytes` is NaN, and the comparison is false.
+    const bytes = Number(amount) * base ** exponent;
     return bytes <= Number.MAX_SAFE_INTEGER ? Math.round(bytes) : undefined;
   },
   expected: 'a size, such as 500000, 200kB, 1.5MB or 1GiB',
@@ -103,6 +108,7 @@ export const SIZE: Kind<number> = {
 
 /** A bandwidth in bytes per second, above zero. */
 export const BANDWIDTH: Kind<number> = {
+  // 0 becomes undefined as well.
   parse: (text) => SIZE.parse(text.replace(/\/s$/, '')) || undefined,
   expected: 'a size per second, such as 500kB/s or 2MB',
 };
@@ -114,23 +120,25 @@ const TIMESTAMP =
 /** A time in milliseconds since the epoch. */
 export const TIME: Kind<number> = {
   parse(text) {
+    // Digits alone are seconds since the epoch.
     if (/^\d{1,13}$/.test(text)) return Number(text) * 1_000 <= MAX_DATE_MS ? Number(text) * 1_000 : undefined;
     const [, month, day, clock, zone = ''] = TIMESTAMP.exec(text) ?? [];
-    // Date.parse accepts February 30 and reads it as March 2, or as March 1 in a leap year.
+    // Date.parse accepts February 30 and reads it as March 2, or as March 1 in a leap year. `month` includes the year.
+    // If the text does not match, both numbers are NaN, and so not equal.
     const dayExists = new Date(`${month}-${day}T00:00:00Z`).getUTCDate() === Number(day);
     return dayExists ? Date.parse(`${month}-${day}T${clock}${zone.toUpperCase()}`) : undefined;
   },
   expected: 'an RFC 3339 time, such as 2025-01-31T12:00:00Z, or seconds since the epoch',
 };
 
-/** `expected` is about its environment variable. On the command line a switch has no value. */
+/** `expected` describes the value of an environment variable. On the command line a switch has no value. */
 export const SWITCH: Kind<boolean> = {
   parse: (text) => (/^(1|true)$/.test(text) ? true : /^(0|false)$/.test(text) ? false : undefined),
   expected: '1 or true, 0 or false',
   json: 'boolean',
 };
 
-/** The example appears in the error message. */
+/** Creates the kind of whole numbers from `min` to `max`. The example appears in the error message. */
 export function integer({ min, max, example }: Readonly<Record<'min' | 'max' | 'example', number>>): Kind<number> {
   return {
     parse(text) {
@@ -143,11 +151,12 @@ export function integer({ min, max, example }: Readonly<Record<'min' | 'max' | '
   };
 }
 
+/** Creates the kind whose values are these words. */
 export function choice<const T extends string>(...choices: readonly T[]): Kind<T> {
   return { parse: (text) => choices.find((one) => one === text), expected: orList(choices), choices };
 }
 
-/** A parameter of the listing's query. The program sets `accession_no` itself. */
+/** A parameter for the query of a listing request. `accession_no` is refused, because the program sets it itself. */
 export const QUERY: Kind<readonly [name: string, value: string]> = {
   parse(text) {
     const [, name = '', value = ''] = /^([^=]+)=(.*)$/s.exec(text) ?? [];

@@ -1,9 +1,13 @@
-// Suggests a word for a misspelled one. Commander can do so only for commands and options, but config keys and
-// environment variables are misspelled as well.
+// Suggests a word for a misspelled one. Commander, which parses the command line, can do so only for commands and
+// options, but settings and profiles are misspelled as well. So its suggestions are turned off, and these are used
+// everywhere.
 
 const MAX_EDITS = 3;
 
-/** Allows one edit for every three letters of the longer word, and never more than `MAX_EDITS`. */
+/**
+ * Returns a hint such as `did you mean jobs?`, or undefined if no candidate is similar. Allows one edit for every three
+ * letters of the longer word, and never more than `MAX_EDITS`.
+ */
 export function didYouMean(word: string, candidates: readonly string[]): string | undefined {
   const [best] = candidates
     .map((candidate) => ({ candidate, edits: editDistance(word.toLowerCase(), candidate.toLowerCase()) }))
@@ -15,7 +19,7 @@ export function didYouMean(word: string, candidates: readonly string[]): string 
 /** The optimal string alignment distance: the least insertions, deletions, substitutions and swaps of neighbors. */
 function editDistance(a: string, b: string): number {
   // The last two rows of the table: `row[j]` is the distance between the letters of `a` so far and the first `j` of
-  // `b`.
+  // `b`. The zeros after `??` are only for the compiler.
   let rowBefore: number[] = [];
   let row = Array.from({ length: b.length + 1 }, (_, index) => index);
   for (const [i, letter] of [...a].entries()) {

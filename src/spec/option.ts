@@ -1,5 +1,6 @@
 // Describes options as data. The parser, the help, the manual, the completions and the TypeScript types of the values
-// are made from these descriptions, so that they never differ.
+// are made from these descriptions, so that they never differ. An option belongs to one command. A setting applies to
+// all commands, and may also come from the environment or the config file.
 import { FilingsError } from '../errors.ts';
 import { markForRedaction } from '../secrets.ts';
 import { orList } from '../text.ts';
@@ -11,7 +12,7 @@ export interface OptionSpec<T = unknown> {
   readonly short?: string;
   /** The placeholder for the value in the usage, such as `FILE`. A switch has none. */
   readonly value?: string;
-  /** As it would be written on the command line. */
+  /** Not parsed yet: as it would be written on the command line. */
   readonly default?: string;
   /** What the help says about a default that depends on something else. */
   readonly defaultText?: string;
@@ -28,7 +29,10 @@ export interface OptionSpec<T = unknown> {
 
 export type Options = Readonly<Record<string, OptionSpec>>;
 
-/** The type of a parsed option. If it is not given, a switch is false, and an option without a default is undefined. */
+/**
+ * The type of a parsed option. If it is not given, a switch is false, and an option without a default is undefined.
+ * With the brackets, `boolean` is compared as a whole, and not as a union of `true` and `false`.
+ */
 export type ValueOf<O> = O extends { readonly kind: Kind<infer T> }
   ? O extends { readonly repeatable: true }
     ? readonly T[]
@@ -54,9 +58,10 @@ export function toNamedOptions(record: Options = {}): readonly NamedOption[] {
   return Object.entries(record).map(([name, spec]) => ({ ...spec, name, flag: `--${toKebabCase(name)}` }));
 }
 
+/** For completions and the help. It is in no record of options, because commander adds it to every command. */
 export const HELP_OPTION: NamedOption = { name: 'help', flag: '--help', kind: SWITCH, short: 'h', help: 'show help' };
 
-/** Returns the help and the choices, unless the help already mentions all of them. */
+/** Returns the help, the choices, unless the help already mentions all of them, and whether it can be repeated. */
 export function formatHelpLine({ help, kind: { choices }, repeatable }: OptionSpec): string {
   const omitsChoices = choices !== undefined && !choices.every((choice) => help.includes(choice));
   return `${help}${omitsChoices ? ` (${orList(choices)})` : ''}${repeatable ? ' (repeatable)' : ''}`;
@@ -65,7 +70,7 @@ export function formatHelpLine({ help, kind: { choices }, repeatable }: OptionSp
 /** Returns the help, the choices, the default and the environment variable. */
 export function describeOption(spec: OptionSpec & { readonly env?: string | undefined }): string {
   const { default: value, defaultText = value, env } = spec;
-  // The default of a switch goes without saying.
+  // A switch has no placeholder, and its default, off, goes without saying.
   const notes = [spec.value && defaultText && `(default: ${defaultText})`, env && `(env: ${env})`];
   return [formatHelpLine(spec), ...notes].filter(Boolean).join(' ');
 }
@@ -75,7 +80,10 @@ export function toKebabCase(name: string): string {
   return name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 }
 
-/** Throws `usage` or `config`, with the source and an example. A source that is a string is a flag, such as `--jobs`. */
+/**
+ * Returns the parsed value. If the text is invalid, throws `usage` or `config`, with the source and an example. A
+ * source that is a string is only its name, such as `--jobs`, and the error is `usage`.
+ */
 export function parseOrThrow<T>(kind: Kind<T>, text: string, source: string | ValueSource): T {
   const value = kind.parse(text);
   if (value === undefined)
@@ -83,6 +91,7 @@ export function parseOrThrow<T>(kind: Kind<T>, text: string, source: string | Va
   return value;
 }
 
+/** Where a value was set. */
 export interface ValueSource {
   /** `--jobs`, `FILINGS_JOBS` or `config.json: jobs`, for example. */
   readonly name: string;
@@ -90,7 +99,10 @@ export interface ValueSource {
   readonly code: 'usage' | 'config';
 }
 
-/** Quotes `text`, if there is one. It is marked as foreign, so that it is redacted if it is a key in the wrong place. */
+/**
+ * Returns the error for a wrong value. Quotes the value if `text` is given, and marks it for redaction, because it may
+ * be a key in the wrong place.
+ */
 export function valueError(source: string | ValueSource, fault: string, text?: string): FilingsError {
   const { name, code } = typeof source === 'string' ? { name: source, code: 'usage' as const } : source;
   const actual = text === undefined ? '' : text === '' ? ', but is empty' : `, not '${markForRedaction(text)}'`;

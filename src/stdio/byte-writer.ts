@@ -13,12 +13,13 @@ import { writeChunks, writeToDescriptor, writeToStream } from './output.ts';
 const statAt = promisify(stat);
 /** The wait between attempts to open a FIFO that has no reader yet, in milliseconds. */
 const READER_POLL_MS = 50;
+/** The number of this signal on every POSIX system. */
 const SIGPIPE = 13;
 const LINE_FEED = 0x0a;
 const DESCRIPTOR = /^\/(?:dev|proc\/self)\/fd\/(\d+)$/;
 
 export interface ByteWriter {
-  /** Throws `local_io`, `interrupted` if the reader has closed the pipe, and the signal's reason. */
+  /** Throws `local_io`, `interrupted` if the reader has closed the pipe, or the signal's reason. */
   write(chunks: readonly Buffer[], signal: AbortSignal): Promise<void>;
   /** Closes the destination. Stdout stays open. */
   end(): Promise<void>;
@@ -29,6 +30,7 @@ export function createStdoutWriter({ stdout, stderr }: Pick<World, 'stdout' | 's
   let lastByte: number | undefined = LINE_FEED;
   return {
     write(chunks, signal) {
+      // Set even if the write then fails: at worst, `end` writes a line break too many or too few.
       lastByte = chunks.at(-1)?.at(-1);
       return mapErrors(writeChunks(stdout, chunks, signal), 'stdout', signal);
     },
@@ -39,12 +41,14 @@ export function createStdoutWriter({ stdout, stderr }: Pick<World, 'stdout' | 's
   };
 }
 
+/** Returns whether a path on the command line means stdout. `-` is the usual one, the others are the system's. */
 export function isStdout(path: string): boolean {
   return /^(?:-|\/dev\/stdout|\/(?:dev|proc\/self)\/fd\/1)$/.test(path);
 }
 
 /** Returns whether a path is a device, a FIFO or an open descriptor, which are written like stdout. */
 export async function isStreamPath(path: string): Promise<boolean> {
+  // A path that does not exist yet, or cannot be examined, is left to the code for files.
   const stats = await statAt(path).catch(() => undefined);
   if (stats === undefined || stats.isDirectory()) return false;
   return DESCRIPTOR.test(path) || stats.isFIFO() || stats.isCharacterDevice() || stats.isBlockDevice();
@@ -74,6 +78,7 @@ async function openForWriting(path: string, sleep: Sleep, signal: AbortSignal): 
     try {
       return await openFile(path, constants.O_WRONLY | constants.O_NONBLOCK);
     } catch (error) {
+      // A device that is not connected, or a socket, fails with ENXIO as well. Waiting does not help there.
       if (errnoOf(error) !== 'ENXIO' || !(await statAt(path)).isFIFO()) throw toWriteError(error, path);
     }
     await sleep(READER_POLL_MS, signal);
@@ -92,8 +97,8 @@ function createPipeWriter(pipe: Socket, name: string): ByteWriter {
 }
 
 /**
- * Turns system errors into errors about `name`. If the reader has closed the pipe, the program must end as SIGPIPE
- * would end another program of the pipeline: silently, with 128 plus its number.
+ * Turns system errors into errors about `name`. When the reader of a pipe closes it, SIGPIPE ends most programs. Node
+ * ignores that signal, so this makes an error that has the same effect: exit status 141 (128 plus 13), and no message.
  */
 async function mapErrors(written: Promise<void>, name: string, signal: AbortSignal): Promise<void> {
   await written.catch((error) => {

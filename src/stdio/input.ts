@@ -1,4 +1,5 @@
-// Reads all of stdin, for keys, tokens and passphrases, and ensures that only one option uses it.
+// Reads all of stdin, for keys, tokens and passphrases. Also refuses a command line with two options that would both
+// use stdin, or both stdout.
 import { onAbort } from '../abort.ts';
 import { systemReason } from '../disk/failure.ts';
 import { FilingsError } from '../errors.ts';
@@ -12,7 +13,7 @@ const LINE_BREAK = 0x0a;
  * Reads stdin to its end. Throws `config` if stdin cannot be read or has more than 1 MiB. Throws the signal's reason if
  * it aborts.
  * @param name what is read, such as `API key`, for errors
- * @param maxBytes if there is more, one byte more than this is returned, so that the caller can refuse it
+ * @param maxBytes if stdin has more, one byte more than this is returned, so that the caller can see that and refuse it
  * @param endsAtLine whether the first line break ends the input on a terminal
  */
 export async function readStdin(
@@ -57,7 +58,8 @@ export async function withPrompt(
   if (!stdin.isTTY) return read();
   await write(stderr, `${text}\n`);
   return read().catch(async (error) => {
-    // After Ctrl-C the cursor stands behind the ^C that the terminal has printed.
+    // After Ctrl-C, the most frequent error, the cursor stands behind the ^C that the terminal has printed. The message
+    // about the error must begin on its own line.
     await write(stderr, '\n');
     throw error;
   });

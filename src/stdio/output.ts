@@ -15,7 +15,8 @@ const writevTo = promisify(writev);
 
 /**
  * Resolves when the system has taken all data. Throws the signal's reason as soon as it aborts, even if the reader of a
- * pipe has stopped reading. Throws `local_io` if stdout cannot be written, with the system error as its cause.
+ * pipe has stopped reading. Without `signal`, waits for such a reader. Throws `local_io` if stdout cannot be written,
+ * with the system error as its cause.
  */
 export async function write(
   stream: OutputStream,
@@ -42,6 +43,7 @@ export function isBrokenPipe(error: unknown): boolean {
  * system error or the signal's reason.
  */
 export async function writeChunks(stream: OutputStream, chunks: readonly Buffer[], signal: AbortSignal): Promise<void> {
+  // The streams that tests pass have no descriptor.
   if (stream.fd === undefined || stream.isTTY) return writeToStream(stream, chunks, signal);
   const stats = fstatSync(stream.fd);
   if (stats.isFile() || stats.isCharacterDevice()) return writeToDescriptor(stream.fd, chunks, signal);
@@ -61,6 +63,8 @@ export function writeToStream(stream: Writable, chunks: readonly Buffer[], signa
   guardStream(stream);
   return new Promise((resolve, reject) => {
     const unsubscribe = onAbort(signal, reject);
+    // Corked, so that all chunks go to the system in one call. The last write is empty if there are no chunks, because
+    // its callback settles the promise.
     stream.cork();
     for (const chunk of chunks.slice(0, -1)) stream.write(chunk);
     stream.write(chunks.at(-1) ?? '', (error) => {
@@ -82,5 +86,6 @@ export function terminalColumns(
   { columns }: OutputStream,
   { COLUMNS = '' }: Readonly<Record<string, string | undefined>>,
 ): number {
+  // Not `??`, because some terminals say that they have 0 columns.
   return columns || (/^[1-9]\d{0,5}$/.test(COLUMNS) ? Number(COLUMNS) : DEFAULT_COLUMNS);
 }

@@ -31,10 +31,12 @@ export async function askHidden(
   } catch (error) {
     throw signal.aborted ? signal.reason : error;
   } finally {
+    // This emits `close`, too. But the result is certain at this point, so the abort has no effect.
     terminal.close();
     detach();
     // An open stdin would keep the program alive.
     stdin.destroy();
+    // The terminal has not shown the line break that the user typed.
     await write(stderr, '\n');
   }
 }

@@ -1,4 +1,5 @@
-// Draws the progress line at the bottom of a terminal. The module is imported only where the line is shown.
+// Draws the progress line at the bottom of a terminal, below all messages: the name of the file, a bar, and facts such
+// as the speed. This module is imported only where the line is shown, so that other runs do not load cli-progress.
 import { MultiBar } from 'cli-progress';
 import type { OutputStream } from '../world.ts';
 import type { ProgressLine } from './progress-line.ts';
@@ -10,13 +11,15 @@ const MIN_NAME_COLUMNS = 20;
 /** ED (ECMA-48): erases from the cursor to the end of the screen. */
 const CLEAR_BELOW = '\x1b[J';
 /**
- * The terminal keeps its wrapping and its cursor, so that there is nothing to restore if the program is killed. Without
- * `forceRedraw`, a line that has not changed would not be written again, and CLEAR_BELOW would erase it.
+ * The terminal keeps its wrapping and its cursor, so that there is nothing to restore if the program is killed. With
+ * `gracefulExit`, cli-progress would handle signals, which this program does itself. Without `forceRedraw`, a line that
+ * has not changed would not be written again, and CLEAR_BELOW would erase it.
  */
 const OPTIONS = { hideCursor: false, linewrap: true, gracefulExit: false, clearOnComplete: true, forceRedraw: true };
 
-/** @param readLine called for each frame. The strings that it returns must be printable */
+/** @param readLine called for each frame. Its strings must be printable. If it returns undefined, nothing is drawn */
 export function createBar(stream: OutputStream, readLine: () => ProgressLine | undefined) {
+  // A MultiBar with a single bar, because only a MultiBar can write lines above its bars. Undefined while it is hidden.
   let bar: MultiBar | undefined;
   const format = (_: unknown, { maxWidth }: { readonly maxWidth: number }) => {
     const line = readLine();
@@ -31,8 +34,9 @@ export function createBar(stream: OutputStream, readLine: () => ProgressLine | u
       // line, the cursor stays there, and the next frame clears all rows below. The line is written before the rest is
       // cleared, because tmux copies the screen to its history whenever all of it is cleared.
       bar.on('redraw-post', () => stream.write(`${CLEAR_BELOW}\r`));
-      // Draws the first frame, but without `redraw-post`. `format` ignores the two numbers.
+      // Draws the first frame. `format` ignores the two numbers, a total and a value.
       bar.create(1, 0);
+      // cli-progress emits no `redraw-post` for the first frame.
       stream.write('\r');
     },
     /** Clears the line until the next `show`. */
@@ -42,7 +46,7 @@ export function createBar(stream: OutputStream, readLine: () => ProgressLine | u
       bar?.stop();
       bar = undefined;
     },
-    /** Writes lines above the progress line with the next frame. Each must end with a line break. */
+    /** Writes lines above the progress line when the next frame is drawn. Each must end with a line break. */
     log(lines: string) {
       if (bar) bar.log(lines);
       else stream.write(lines);
@@ -52,10 +56,13 @@ export function createBar(stream: OutputStream, readLine: () => ProgressLine | u
 
 /**
  * Leaves out the bar first, then facts from the last to the first, until there is room for the label. A file name needs
- * only MIN_NAME_COLUMNS, any other label its whole width. Cuts the label if it still does not fit.
+ * only MIN_NAME_COLUMNS, any other label its whole width. Cuts the label if it still does not fit. `share` is how much
+ * of the work is done, from 0 to 1.
  */
 function fitToColumns({ label, isName, share, facts }: ProgressLine, columns: number): string {
+  // `repeat` rounds down.
   const bar = share === undefined ? [] : [`[${'='.repeat(share * BAR_COLUMNS).padEnd(BAR_COLUMNS)}]`];
+  // What may follow the label, from the longest to the shortest. If none fits, the label stands alone.
   const withoutBar = facts.map((_, dropped) => facts.slice(0, facts.length - dropped));
   const tails = [[...bar, ...facts], ...withoutBar].map((texts) => ['', ...texts].join('  '));
   const minLabelColumns = Math.min(displayWidth(label), isName ? MIN_NAME_COLUMNS : columns);

@@ -1,15 +1,17 @@
-// Formats errors and other messages for stderr. Redacts secrets in text from elsewhere, and escapes characters that
-// could control a terminal.
+// Formats errors and other messages for stderr. Redacts secrets in text from elsewhere, which is marked for that, and
+// escapes characters that could control a terminal. A problem is what the service says about an error (RFC 9457).
 import { Chalk } from 'chalk';
 import { errnoOf, type FilingsError, messageOf, type Problem } from '../errors.ts';
 import { markForRedaction, redactJson, type Secrets } from '../secrets.ts';
 import { shortened } from '../text.ts';
 import { printable, printableJson } from './printable.ts';
 
-// The most UTF-16 units of a text. Longer text is cut.
+// The maximum lengths of a text in UTF-16 units. Longer text is cut.
 const MAX_MESSAGE = 500;
 const MAX_JSON_MESSAGE = 2000;
+/** For a hint, a cause or the detail of a problem. */
 const MAX_DETAIL = 1000;
+/** For any other member of a problem. */
 const MAX_MEMBER = 200;
 // The most lines for the members of a problem, and for the causes of an error.
 const MAX_PROBLEM_LINES = 50;
@@ -23,6 +25,7 @@ export interface MessageOptions {
   readonly secrets: Secrets;
 }
 
+/** `term` is the variable TERM. It is `dumb` if a terminal understands no escape sequences. */
 export function usesColor(
   setting: 'auto' | 'always' | 'never',
   stream: { readonly isTTY?: boolean },
@@ -32,13 +35,15 @@ export function usesColor(
 }
 
 export function createPalette(isEnabled: boolean) {
+  // Level 1 is the 16 basic colors, which every terminal with colors has.
   const chalk = new Chalk({ level: isEnabled ? 1 : 0 });
   return { faint: chalk.dim, bad: chalk.red.bold, hint: chalk.cyan };
 }
 
 /**
- * Prints one line. In JSON, the member is named after the kind, and a warning is an object with a `message`, like an
- * error.
+ * Prints one line. With `--error-format json` this is `{"note":"…"}`, with the kind as the name of the member. A
+ * warning is `{"warning":{"message":"…"}}`, like an error. A `trace` is about a request (`--verbose`), and a `log` is
+ * about a request to the server of `filings serve`.
  */
 type Logger = (kind: 'note' | 'warning' | 'trace' | 'log', text: string) => void;
 
@@ -53,6 +58,7 @@ export function createLogger(
   write: (line: string) => void,
 ): Logger {
   return (kind, text) => {
+    // Warnings as well. For one that must be printed in any case, a second logger has `quiet: false`.
     if (quiet) return;
     const line = secrets.redactMarked(text);
     if (errorFormat === 'json') write(`${printableJson({ [kind]: kind === 'warning' ? { message: line } : line })}\n`);
@@ -60,7 +66,7 @@ export function createLogger(
   };
 }
 
-/** Returns the `error` member of `--error-format json` and of report lines, with secrets redacted. */
+/** Returns the `error` member of `--error-format json` and of the lines of `--report`, with secrets redacted. */
 export function toErrorObject(error: FilingsError, { secrets }: Pick<MessageOptions, 'secrets'>) {
   const { code, hint } = error;
   // Redacts before shortening, because half a secret would not be recognized.
@@ -74,7 +80,7 @@ export function toErrorObject(error: FilingsError, { secrets }: Pick<MessageOpti
   };
 }
 
-/** Returns lines for stderr, or one line of JSON. */
+/** Returns lines for stderr, or one line of JSON, each with its line break. */
 export function renderError(error: FilingsError, options: MessageOptions): string {
   const { errorFormat, color, verbose, secrets } = options;
   const retryAt = error.retryAt === undefined ? undefined : new Date(error.retryAt).toISOString();
@@ -87,6 +93,7 @@ export function renderError(error: FilingsError, options: MessageOptions): strin
   const details = error.problem === undefined ? [] : problemLines(error.problem, error);
   const lines = [
     `${palette.bad('filings:')} ${display(messageOf(error), MAX_MESSAGE)}`,
+    // What the service or a cause says is text from elsewhere, so all of it is marked.
     ...details
       .slice(0, MAX_PROBLEM_LINES)
       .map(([indent, text, length]) => indent + display(markForRedaction(text), length)),
@@ -100,7 +107,10 @@ export function renderError(error: FilingsError, options: MessageOptions): strin
 
 type ProblemLine = readonly [indent: string, text: string, maxLength?: number];
 
-/** Returns lines for what the message does not say already. The title and the status are always in the message. */
+/**
+ * Returns lines for what the message does not say already. The message consists of `reason` (such as `404 Not Found`)
+ * and `quote`. It always has the title and the status of the problem.
+ */
 function problemLines(problem: Problem, { reason, quote }: FilingsError): ProblemLine[] {
   const { type = '', title: _, status, detail = '', instance, errors = {}, ...extensions } = problem;
   const isNew = (text: string) => text !== '' && text !== quote && text !== reason && `${status} ${text}` !== reason;
@@ -109,6 +119,7 @@ function problemLines(problem: Problem, { reason, quote }: FilingsError): Proble
   return [
     ...(isNew(detail) ? [['  ', detail] as const] : []),
     ...Object.entries(errors).flatMap(([property, entries]): ProblemLine[] => [
+      // In a validation problem, an error with an empty property name is about the request as a whole.
       ['  ', `${property || '(the request)'}:`, MAX_MEMBER],
       ...entries.map((entry) => ['    ', entry] as const),
     ]),

@@ -1,7 +1,8 @@
-// Describes the progress of a run, which has one file or many, in words and numbers. All functions are pure. Times are
-// in milliseconds of the monotonic clock.
+// Describes the progress of a run, which has one file or many (a batch), in words and numbers. All functions are pure:
+// others keep the counts up to date, and draw the line. Times are in milliseconds of the monotonic clock.
 import { grouped, humanBytes, roughDuration } from '../text.ts';
 
+/** A file that is being downloaded or verified. */
 export interface RunningFile {
   readonly name: string;
   /** The bytes that are there so far, including those of an earlier run. Undefined before the first response. */
@@ -24,16 +25,17 @@ export interface BatchProgress {
   readonly allBytes: number | undefined;
 }
 
+/** What is known about the progress of a run at this moment. */
 export interface RunState {
   readonly runningFiles: Set<RunningFile>;
   /** The bytes that this run has received. */
   bytesThisRun: number;
   readonly startedAt: number;
-  /** Returns undefined if the run has only one file, whose own progress is shown then. */
+  /** Returns undefined if the run has only one file. Then the progress of the first running file is shown. */
   readBatch: () => BatchProgress | undefined;
 }
 
-/** In bytes, or in files if the number of bytes is unknown. */
+/** The amount of work, in bytes, or in files if the number of bytes is unknown. */
 interface Work {
   readonly done: number;
   readonly total: number;
@@ -53,7 +55,7 @@ export interface ProgressLine {
   readonly facts: readonly string[];
 }
 
-/** Returns undefined before the first file. */
+/** Returns undefined if there is nothing to show: no batch, and no running file. */
 export function describeProgress(run: RunState, now: number): ProgressLine | undefined {
   const batch = run.readBatch();
   const [file] = run.runningFiles;
@@ -66,8 +68,9 @@ export function describeProgress(run: RunState, now: number): ProgressLine | und
     : humanBytes(run.bytesThisRun);
   const seconds = Math.max(1, now - run.startedAt) / 1000;
   const work = byteWork ?? (batch && measureBatchInFiles(batch));
+  // A file of 0 bytes is shown as 0%. And more bytes than the total may arrive.
   const share = work && Math.min(1, work.done / Math.max(1, work.total));
-  // Infinite or NaN until this run has done some of the work.
+  // This is infinite or NaN until this run has done some of the work.
   const secondsLeft = work ? ((work.total - work.done) / work.doneThisRun) * seconds : Number.NaN;
   const left = Number.isFinite(secondsLeft) ? `${roughDuration(secondsLeft, Math.ceil)} left` : '';
   const percent = share === undefined ? '' : `${Math.floor(share * 100)}%`;

@@ -23,18 +23,24 @@ type ProgressDeps = Pick<World, 'stderr' | 'env' | 'secrets' | 'monotonic' | 'sl
 export type Progress = Awaited<ReturnType<typeof createProgress>>;
 export type FileProgress = ReturnType<Progress['addFile']>;
 
-/** Errors of stderr are ignored. The error that ends the run is printed by `reportError`, after `stop`. */
+/**
+ * Returns the functions with which a command prints messages and reports its progress. Errors of writing to stderr are
+ * ignored. The error that ends the run is not printed here but by `reportError`, after the command has called `stop`.
+ */
 export async function createProgress(settings: ProgressSettings, deps: ProgressDeps) {
   const { stderr, env, secrets, monotonic, sleep, interrupt, onSuspend } = deps;
   const messageSettings = { ...settings, secrets, color: usesColor(settings.color, stderr, env.TERM) };
   const mode = chooseMode(settings, deps);
   const startedAt = monotonic();
   const run: RunState = { runningFiles: new Set(), bytesThisRun: 0, startedAt, readBatch: () => undefined };
+  // Aborts when the progress has ended for good.
   const ended = createAbortController();
+  // An error of stderr would otherwise end the program.
   guardStream(stderr);
 
   const readPrintableLine = () => {
     const line = describeProgress(run, monotonic());
+    // The label may be a file name, but the facts are only numbers.
     return line && { ...line, label: printable(secrets.redactMarked(line.label)) };
   };
   const bar = mode === 'bar' ? (await import('./bar.ts')).createBar(stderr, readPrintableLine) : undefined;
@@ -54,16 +60,17 @@ export async function createProgress(settings: ProgressSettings, deps: ProgressD
     else stderr.write(lines);
   };
   const log = createLogger(messageSettings, secrets, print);
-  // The loop ends when `stop` aborts its sleep, which throws.
+  // The loop ends when `endProgress` aborts its sleep, which throws.
   if (mode === 'plain') printEvery30Seconds().catch(() => {});
   const endProgress = () => {
     ended.abort();
     bar?.hide();
   };
+  // Calls the first function before Ctrl-Z suspends the program, and the second when the program resumes.
   const unsubscribeSuspend = bar && onSuspend(bar.hide, () => run.runningFiles.size > 0 && show());
   const unsubscribeInterrupt = onAbort(interrupt, (reason) => {
     endProgress();
-    // After Ctrl-C the cursor is behind the ^C that the terminal has printed.
+    // After Ctrl-C the cursor is behind the ^C that the terminal has printed, unless hiding the bar has moved it.
     if (!bar && stderr.isTTY && reason instanceof FilingsError && reason.code === 'interrupted') stderr.write('\n');
   });
   return {
@@ -73,12 +80,14 @@ export async function createProgress(settings: ProgressSettings, deps: ProgressD
     warnAboutFile: (text: string) =>
       createLogger({ ...messageSettings, quiet: false }, secrets, print)('warning', text),
     trace: (text: string) => log('trace', text),
+    /** Prints an error that does not end the run, such as that of one file among many. */
     reportFailure: (error: FilingsError) => print(renderError(error, messageSettings)),
-    /**
-     * Hides the bar. Call this before writing to stdout if it is the same terminal. The next progress shows the bar.
-     */
+    /** Hides the bar before a write to the same terminal. `advance`, `addFile` or `showBatch` shows it again. */
     clearForOutput: () => bar?.hide(),
-    /** Shows the progress of all files instead of a single one. */
+    /**
+     * Shows the progress of all files instead of a single one. `readBatch` is called whenever the progress is shown. If
+     * it returns undefined, a single file is shown as before.
+     */
     showBatch(readBatch: () => BatchProgress | undefined) {
       run.readBatch = readBatch;
       show();
@@ -89,6 +98,7 @@ export async function createProgress(settings: ProgressSettings, deps: ProgressD
       unsubscribeSuspend?.();
       endProgress();
     },
+    /** Begins to show a file. `finish` of the result ends that. */
     addFile(name: string) {
       const file: RunningFile = { name };
       run.runningFiles.add(file);
@@ -101,13 +111,14 @@ export async function createProgress(settings: ProgressSettings, deps: ProgressD
           show();
         },
         /**
-         * `totalBytes` is undefined if the response does not state the file's length. `offset` is the number of bytes
-         * that are there already.
+         * Must be called at each attempt, when its response begins. `totalBytes` is undefined if the response does not
+         * state the file's length. `offset` is the number of bytes that are there already, by default all that have
+         * been counted. It is lower if the download starts again from the beginning.
          */
         beginResponse(totalBytes: number | undefined, offset = file.bytes ?? 0) {
           Object.assign(file, { totalBytes, bytes: offset });
         },
-        /** Prints why and how long the next attempt waits. */
+        /** Prints why and how long the next attempt waits. In the mode `none`, only --verbose shows it. */
         noteWait(text: string) {
           if (mode !== 'none' || settings.verbose) log('note', `${name}: ${text}`);
         },
@@ -119,6 +130,7 @@ export async function createProgress(settings: ProgressSettings, deps: ProgressD
   };
 }
 
+/** In the mode `retry notes only` there is no progress, but `noteWait` still prints. */
 function chooseMode({ progress, quiet, errorFormat, sharesTerminal }: ProgressSettings, { stderr, env }: ProgressDeps) {
   if (quiet || progress === 'none' || errorFormat === 'json') return 'none';
   // A bar needs a cursor that can move. Elsewhere `bar` is the same as `auto`.

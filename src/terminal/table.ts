@@ -1,4 +1,4 @@
-// Aligns rows of cells in columns.
+// Aligns rows of cells in columns, for the tables that commands print.
 import { clipToColumns, displayWidth } from './width.ts';
 
 const GAP = '  ';
@@ -30,6 +30,7 @@ export function formatTable(
       return `${index === rightAlignedIndex ? blanks + cell : cell + blanks}${GAP}`;
     });
     const line = cells.join('');
+    // Even if the line fills the terminal already, one column is left for the ellipsis of the last cell.
     return (line + clipToColumns(row[last] ?? '', Math.max(1, width - displayWidth(line)))).trimEnd();
   });
 }

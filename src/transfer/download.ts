@@ -22,8 +22,9 @@ export interface FetchContext {
 
 /** Where a file is saved, and what happens if a file already exists there. */
 export interface DiskTarget extends PlanOptions {
-  /** An absolute path. */
+  /** The absolute path of the file. */
   readonly path: string;
+  /** The directory of the file, and which parts of its path may be created or be symbolic links. */
   readonly location: DirectoryLocation;
 }
 
@@ -51,35 +52,40 @@ export function saveToDisk(
 ): Promise<Outcome> {
   const { sha256: expectedSha256, writesChecksums, displayPath } = target;
   const needsHash = expectedSha256 !== undefined || writesChecksums;
-  const job = { client: context.client, remoteFile, signal, watcher, expectedSha256, needsHash, attempts: 0 };
+  const job = { client: context.client, remoteFile, signal, watcher, expectedSha256, needsHash, requestCount: 0 };
   return runToOutcome(job, displayPath, context, async () => {
     if (plan.kind === 'fail') throw plan.error;
     return plan.kind === 'fetch' ? fetchToDisk(job, target, context) : skipExisting(target, plan, context, signal);
   });
 }
 
-/** Fetches a file. The result is `skipped` if after the fetch an existing file keeps the final name. */
+/** Fetches a file. The result is `skipped` if after the fetch an existing file is accepted and keeps the final name. */
 async function fetchToDisk(job: Job, target: DiskTarget, { directories }: FetchContext): Promise<PartialOutcome> {
   const part = new Part(job, target, directories);
   await part.claim();
   const { commitResult, ...fetched } = await fetchInto(job, part);
   if (commitResult === 'committed') return fetched;
-  // The existing file may be newer than the last flush of its directory.
+  // Another run may have created the existing file after the last flush of its directory, and died before its own.
   await directories.prepare(target.location).flush();
   const skipped = { result: 'skipped', bytes: lstatSync(target.path).size } as const;
   // If the existing file was not compared, the hash and ETag of the fetched bytes say nothing about it.
   return commitResult === 'same' ? { ...fetched, ...skipped, isSame: true } : skipped;
 }
 
-/** Returns whether skipping a file would change nothing: its entry is flushed, and there is no kept part to remove. */
+/**
+ * Returns whether `skipExisting` would have nothing to do: the directory entry of the file is flushed, and there is no
+ * kept part to remove. The batch then saves the time of calling `saveToDisk`.
+ */
 export function skipNeedsNoWork(target: DiskTarget, { directories }: FetchContext): boolean {
   const directory = directories.getRemembered(target.location);
   return directory?.areExistingEntriesFlushed === true && !existsSync(keptPath(target));
 }
 
 /**
- * Skips an existing file. Flushes its entry, because the run that created the file may have died before its own flush.
- * Removes the kept part of the same file, because nobody resumes the download of a complete file.
+ * Skips an existing file, after its hash was checked if the plan says so. A file of the plan `list` is hashed later,
+ * when the batch adds it to SHA256SUMS. Flushes the file's directory entry, because the run that created the file may
+ * have died before its own flush. Removes the kept part of the same file, because nobody resumes the download of a
+ * complete file.
  */
 async function skipExisting(
   target: DiskTarget,
@@ -98,7 +104,9 @@ async function skipExisting(
 
 /** A pipe, a device or standard output. */
 export interface StreamTarget {
+  /** Opens the stream. It may wait until a FIFO has a reader. */
   readonly open: (signal: AbortSignal) => Promise<ByteWriter>;
+  /** The hash of `--sha256`. */
   readonly sha256?: string | undefined;
 }
 
@@ -111,11 +119,14 @@ export function fetchToStream(
   watcher: Watcher,
 ): Promise<Outcome> {
   const needsHash = expectedSha256 !== undefined;
-  const job = { client: context.client, remoteFile, signal, watcher, expectedSha256, needsHash, attempts: 0 };
+  const job = { client: context.client, remoteFile, signal, watcher, expectedSha256, needsHash, requestCount: 0 };
   return runToOutcome(job, null, context, async () => fetchInto(job, new Pipe(await open(signal), signal)));
 }
 
-/** Returns the outcome of `work`. A `FilingsError` becomes the outcome `failed`; any other error is a bug. */
+/**
+ * Returns the outcome of `work`. A `FilingsError` becomes the outcome `failed`. Any other error is a bug, and is
+ * thrown. `path` is null for a stream.
+ */
 async function runToOutcome(
   job: Job,
   path: string | null,
@@ -127,7 +138,8 @@ async function runToOutcome(
     if (!(error instanceof FilingsError)) throw error;
     return { result: 'failed', bytes: 0, verifiedLength: false, error } as const;
   });
-  const { attempts } = job;
+  // Read only now, because the transfer has counted its requests in the job.
+  const attempts = job.requestCount;
   // A skipped file sets no `verifiedLength`. Its length is not in doubt, so the default is true.
   return { path, resumedBytes: 0, verifiedLength: true, ...outcome, attempts, ms: monotonic() - startMs };
 }

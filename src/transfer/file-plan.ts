@@ -1,10 +1,10 @@
 // Decides what to do about one file: fetch it, skip it, check the existing file, or fail. The decision depends only on
-// the options and on what has the final name now. It is made before the first request, and again if something has the
-// name when the fetched file is complete.
+// the options and on what has the final name now. It is made before the first request. If something has the name when
+// the fetched file is complete, it is made again, to decide which of the two files stays.
 import type { Stats } from 'node:fs';
 import { FilingsError } from '../errors.ts';
 
-/** The values of `--if-exists`. */
+/** The values of `--if-exists`. `compare` fetches the file, and fails if the existing one has other bytes. */
 export type IfExists = 'skip' | 'compare' | 'overwrite' | 'error';
 
 /** The path of a file to download, and the options that decide about an existing one. */
@@ -21,8 +21,8 @@ export interface PlanOptions {
 }
 
 /**
- * The existing file stays. `skip`: it is not even read. `check`: it must have the hash of `--sha256`. `list`: it is
- * added to SHA256SUMS if it is not listed yet.
+ * The existing file stays. `skip`: it is not even read. `check`: it must have the hash of `--sha256`. `list`: its hash
+ * is added to SHA256SUMS if the file is not listed there yet.
  */
 export interface SkipPlan {
   readonly kind: 'skip' | 'check' | 'list';
@@ -30,7 +30,10 @@ export interface SkipPlan {
   readonly bytes: number;
 }
 
-/** The plan for one file. After `fetch`, a new plan decides if something has the name when the file is complete. */
+/**
+ * The plan for one file. In the second plan, made when the file has been fetched and something has its name, `fetch`
+ * means: with `overwrite`, the fetched file replaces it, and with `compare`, the two are compared.
+ */
 export type FilePlan = { readonly kind: 'fetch' } | SkipPlan | { readonly kind: 'fail'; readonly error: FilingsError };
 
 /** `existing` is what `lstat` returns for the final name. */
@@ -38,35 +41,37 @@ export function choosePlan(existing: Stats | undefined, options: PlanOptions): F
   const { displayPath, ifExists } = options;
   if (!existing) return { kind: 'fetch' };
   if (ifExists === 'error')
-    return fail(displayPath, 'it already exists', '--if-exists skip keeps it, --if-exists overwrite replaces it');
-  const isReplaceable = existing.isFile() || (existing.isSymbolicLink() && ifExists === 'overwrite');
-  if (!isReplaceable) {
+    return toFailPlan(displayPath, 'it already exists', '--if-exists skip keeps it, --if-exists overwrite replaces it');
+  // A symbolic link is never followed, neither to read the file nor to write it. But the link itself can be replaced.
+  const isAcceptable = existing.isFile() || (existing.isSymbolicLink() && ifExists === 'overwrite');
+  if (!isAcceptable) {
     const hint = 'move it away, or choose another path with --output or --directory';
-    return fail(displayPath, `cannot write: ${kindOf(existing)} already exists there`, hint);
+    return toFailPlan(displayPath, `cannot write: ${describeKind(existing)} already exists there`, hint);
   }
   if (ifExists === 'overwrite') return { kind: 'fetch' };
   const bytes = existing.size;
   // With `--sha256`, the existing file can be checked without the service, even for `compare`.
   if (options.sha256 !== undefined) return { kind: 'check', bytes };
   if (ifExists === 'compare') return { kind: 'fetch' };
+  // A dry run writes nothing, not even to SHA256SUMS.
   return { kind: options.writesChecksums && !options.isDryRun ? 'list' : 'skip', bytes };
 }
 
-/** Returns the error for an existing file that differs from the fetched one, and stays. Sizes are in bytes. */
-export function differentFileError(displayPath: string, existing: number, fetched: number): FilingsError {
+/** Returns the error for an existing file that differs from the fetched one. The existing one stays. */
+export function differentFileError(displayPath: string, oldSize: number, newSize: number): FilingsError {
   const sizes =
-    existing === fetched ? `both have ${existing} bytes` : `it has ${existing} bytes, but the download has ${fetched}`;
+    oldSize === newSize ? `both have ${oldSize} bytes` : `it has ${oldSize} bytes, but the download has ${newSize}`;
   return new FilingsError('local_io', `a different file already exists: ${sizes}`, {
     subject: { path: displayPath },
     hint: 'choose another path with -o, --layout or -d, or replace it with --if-exists overwrite',
   });
 }
 
-function kindOf(stats: Stats): string {
+function describeKind(stats: Stats): string {
   if (stats.isSymbolicLink()) return 'a symbolic link';
   return stats.isDirectory() ? 'a directory' : 'a special file';
 }
 
-function fail(path: string, reason: string, hint: string): FilePlan {
+function toFailPlan(path: string, reason: string, hint: string): FilePlan {
   return { kind: 'fail', error: new FilingsError('local_io', reason, { subject: { path }, hint }) };
 }

@@ -1,4 +1,5 @@
-// The footer of a kept part tells a later run what the bytes before it are. It is the end of the file:
+// A kept part is the beginning of a file, which a stopped run has left on the disk for a later run (see part.ts). Its
+// footer tells that run what the bytes before it are. It is the end of the file:
 //
 //   JSON                   the version of this format, the request, the version of the remote file, and the number of
 //                          bytes before the JSON
@@ -13,16 +14,17 @@ import type { PartialFile } from './resume.ts';
 
 const MARK = 'filings-kept-1';
 const LENGTH_DIGITS = 8;
+/** Much more than any URL and validator need. A longer footer would not be recognized, and its part not be resumed. */
 const MAX_FOOTER_BYTES = 1 << 16;
 
 /** The request for a file. A part is resumed only by the same request. */
-export interface FooterRequest {
+export interface FileRequest {
   readonly baseUrl: string;
   readonly accession: string;
   readonly fileName: string;
 }
 
-export function makeFooter({ baseUrl, accession, fileName }: FooterRequest, kept: PartialFile): string {
+export function makeFooter({ baseUrl, accession, fileName }: FileRequest, kept: PartialFile): string {
   const { address, validator, total, bytes } = kept;
   const json = JSON.stringify({ version: 1, baseUrl, accession, fileName, address, validator, total, bytes });
   const length = String(Buffer.byteLength(json)).padStart(LENGTH_DIGITS, '0');
@@ -30,21 +32,21 @@ export function makeFooter({ baseUrl, accession, fileName }: FooterRequest, kept
 }
 
 /**
- * Returns the contents of the footer. Returns undefined unless it is exactly the footer that this program would write
- * for the request and for the bytes before it. Throws the system error.
+ * Returns the contents of the footer of a file that has `size` bytes. Returns undefined unless it is exactly the footer
+ * that this program would write for the request and for the bytes before it. Throws the system error.
  */
-export function readFooter(fd: number, size: number, request: FooterRequest): PartialFile | undefined {
+export function readFooter(fd: number, size: number, request: FileRequest): PartialFile | undefined {
   const tail = Buffer.alloc(Math.min(size, MAX_FOOTER_BYTES));
   readSync(fd, tail, 0, tail.length, size - tail.length);
   const end = tail.length - MARK.length - LENGTH_DIGITS;
   const length = Number(tail.toString('latin1', end, end + LENGTH_DIGITS));
   const start = end - length;
-  // Also refuses NaN, which `length` is if the file has no footer.
+  // Also refuses NaN, which `length` is if the file has no footer, and a file that is too short for one.
   if (!(length > 0 && start >= 0)) return undefined;
   const { address, validator, total } = parseObject(tail.toString('utf8', start, end));
   const { kind, value } = isJsonObject(validator) ? validator : {};
   const bytes = size - tail.length + start;
-  // The value becomes a header field of the next request, so it must be a valid one (RFC 9110, section 5.5).
+  // The value becomes the If-Range field of the next request, so it must be a valid one (RFC 9110, section 5.5).
   if (typeof address !== 'string' || typeof value !== 'string' || /[^\t\x20-\x7e\x80-\xff]/.test(value))
     return undefined;
   if (kind !== 'etag' && kind !== 'last-modified') return undefined;

@@ -1,4 +1,5 @@
-// Compares the SHA-256 of a file with the one that --sha256 gives.
+// Compares the SHA-256 of a file with the one that --sha256 gives. Without --sha256, the expected hash is undefined,
+// and nothing is compared.
 import { hashFile } from '../disk/sha256.ts';
 import { FilingsError } from '../errors.ts';
 
@@ -18,14 +19,14 @@ export async function checkExisting(
 }
 
 /**
- * Throws `integrity` if a hash is not the expected one. `path` is given for an existing file only: `fetchInto` puts the
- * accession number and the name of a fetched file into its errors.
+ * Throws `integrity` if a hash is not the expected one. `path` is given only for a file that existed before. The hash
+ * of a fetched file is checked before it has a path, and `fetchInto` adds its accession number and name to the error.
  */
 export function requireHash(actual: string | undefined, expected: string | undefined, path?: string): void {
   if (expected === undefined || actual === expected) return;
-  const again = path === undefined ? '' : '; to download the file again: --if-exists overwrite';
+  const replaceHint = path === undefined ? '' : '; to download the file again: --if-exists overwrite';
   throw new FilingsError('integrity', `wrong hash: expected ${expected}, but its SHA-256 is ${actual}`, {
     subject: { path },
-    hint: `check that --sha256 is the hash of this file${again}`,
+    hint: `check that --sha256 is the hash of this file${replaceHint}`,
   });
 }

@@ -1,4 +1,5 @@
-// What a transfer needs from the code around it: a sink for the bytes, a watcher of the progress, and the job itself.
+// What a transfer, which fetches one file in one or more attempts, needs from the code around it: a sink for the bytes,
+// a watcher of the progress, and the job itself.
 import type { RetryEvent } from '../http/retry.ts';
 import type { ServiceClient } from '../service/client.ts';
 import type { RemoteFile } from './outcome.ts';
@@ -16,7 +17,7 @@ export interface Sink {
   readonly bytes: number;
   /** The remote file's version to which the bytes of an earlier run belong. */
   readonly version?: RemoteVersion | undefined;
-  /** The most bytes that one write should have. By default, as many as suit a disk. */
+  /** The most bytes that one write should have. If undefined, as many as have arrived, which suits a disk. */
   readonly maxWriteBytes?: number;
   /** Whether `begin` can start again from byte 0. A pipe cannot after its first byte. */
   readonly isRestartable: boolean;
@@ -26,7 +27,7 @@ export interface Sink {
   write(chunks: readonly Buffer[]): Promise<void>;
   /**
    * Reads the bytes back and returns their SHA-256. Needed if an earlier run wrote some of them, because the state of a
-   * hash cannot be stored. Throws `local_io` or the signal's reason.
+   * hash cannot be stored. Missing in a sink that never has such bytes. Throws `local_io` or the signal's reason.
    */
   sha256?(): Promise<string>;
   /** Commits the bytes. Throws `local_io`, `interrupted` or the signal's reason. If it throws, call `abandon`. */
@@ -43,8 +44,8 @@ export interface Watcher {
   onReceived(newBytes: number): void | Promise<void>;
   onRetry(event: RetryEvent): void;
   /**
-   * All bytes have arrived and are checked. From now on, the file needs only the disk. A returned promise delays the
-   * commit.
+   * All bytes have arrived and are checked. The next step is the commit, which needs no network. A returned promise
+   * delays it.
    */
   onComplete?(totalBytes: number, sha256: string | undefined): void | Promise<void>;
 }
@@ -59,6 +60,9 @@ export interface Job {
   readonly expectedSha256: string | undefined;
   /** Whether the outcome must have the SHA-256. */
   readonly needsHash: boolean;
-  /** The number of requests so far. The transfer increases it. */
-  attempts: number;
+  /**
+   * The number of requests so far. The transfer increases it: by two in an attempt that first requests a range and
+   * cannot use the response.
+   */
+  requestCount: number;
 }

@@ -1,4 +1,4 @@
-// The outcome of one file, as data from which messages, counts and report lines are made.
+// The outcome of one file of a run, as data from which messages, counts and report lines are made.
 import { type FilingsError, messageOf, withoutResource } from '../errors.ts';
 import type { RetryEvent } from '../http/retry.ts';
 import type { AccessionNumber } from '../service/accession.ts';
@@ -22,15 +22,18 @@ export interface Outcome {
   readonly sha256?: string | undefined;
   readonly etag?: string | undefined;
   /**
-   * False if the body ended with the connection, and neither a header nor a range gave the length. Also false after a
-   * failure and without a request, unless the file was skipped.
+   * False if the body ended with the connection, and neither a header nor a range gave the length. Also false for a
+   * file that is `failed`, `planned` or `unfinished`. True if it was `skipped`, because its length is not in doubt.
    */
   readonly verifiedLength: boolean;
   /** The number of requests. */
   readonly attempts: number;
   /** The duration in milliseconds. */
   readonly ms: number;
-  /** Whether a skipped file was compared with the service's file and has the same bytes. */
+  /**
+   * True for a `skipped` file that was compared with the fetched bytes and has the same ones. Otherwise undefined: if
+   * they differ, the file has `failed`.
+   */
   readonly isSame?: boolean;
   readonly error?: FilingsError | undefined;
 }
@@ -45,9 +48,9 @@ export function outcomeWithoutRequest(
   return { result, path, bytes, resumedBytes: 0, verifiedLength: result === 'skipped', attempts: 0, ms: 0, error };
 }
 
-/** Returns a sentence about the wait before a retry. */
+/** Returns a sentence about the wait before a retry. It omits the file, because it is shown next to the file's name. */
 export function describeRetry({ error, waitMs, isServiceWait, retry, maxRetries }: RetryEvent): string {
   const message = messageOf(withoutResource(error));
-  const asked = isServiceWait ? ' (the service asks to wait)' : '';
-  return `${message}${asked}; retry ${retry} of ${maxRetries} in ${Math.max(1, Math.ceil(waitMs / 1000))} s`;
+  const serviceNote = isServiceWait ? ' (the service asks to wait)' : '';
+  return `${message}${serviceNote}; retry ${retry} of ${maxRetries} in ${Math.max(1, Math.ceil(waitMs / 1000))} s`;
 }

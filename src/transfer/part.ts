@@ -8,8 +8,8 @@
 // No other run reads the part while it is written. A run that is stopped may keep the part for a later run: it appends
 // a footer that describes the bytes, flushes everything, and only then renames the part to `.NAME.filings-resume`. The
 // later run claims the kept part by renaming it to the name of a new part. Only one run can succeed with that
-// rename, so no lock is needed. A kill or a power cut before the first rename leaves a part that nobody resumes. A
-// later run removes it when it is a day old.
+// rename, so no lock is needed. If a run is killed, or the power is cut, before the part has the name for kept parts,
+// nobody resumes it. A later run removes it when it is a day old.
 import {
   closeSync,
   constants,
@@ -28,27 +28,27 @@ import { NEW_FILE } from '../disk/calls.ts';
 import type { Directories, Directory } from '../disk/directory.ts';
 import { mapWriteErrors, toReadError } from '../disk/failure.ts';
 import { OutputFile } from '../disk/output-file.ts';
-import { keptName, partName } from '../disk/part-name.ts';
+import { keptPartName, workingPartName } from '../disk/part-name.ts';
 import { openRegular } from '../disk/regular-file.ts';
 import { hashFile } from '../disk/sha256.ts';
 import { errnoOf, FilingsError } from '../errors.ts';
 import type { DiskTarget } from './download.ts';
 import { choosePlan, differentFileError } from './file-plan.ts';
-import { type FooterRequest, makeFooter, readFooter } from './footer.ts';
+import { type FileRequest, makeFooter, readFooter } from './footer.ts';
 import { checkExisting } from './hashes.ts';
 import type { CommitResult, Job, Sink } from './job.ts';
 import type { RemoteVersion } from './resume.ts';
 
-/** A part of this size or less is not kept, because fetching its bytes again takes no longer than keeping them. */
+/** A part of this size or less is not kept: fetching its bytes again takes no longer than flushing and keeping them. */
 const MAX_DROPPED_BYTES = 1 << 20;
 /** Bounds the last flush of a part to keep. A run that a signal or the deadline ends must not wait for a slow disk. */
 const MAX_FLUSH_MS = 2000;
-/** What `link` answers on file systems without hard links, such as FAT and some network file systems. */
+/** The errors of `link` on file systems without hard links, such as FAT and some network file systems. */
 const NO_LINK_ERRORS = new Set(['EPERM', 'EISDIR', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK', 'EXDEV']);
 
 /**
- * Call `claim` first. `Sink` says what its methods throw. Errors of the disk show the final path, because the user does
- * not know the name of the part.
+ * Call `claim` first, which takes over the kept part of an earlier run if there is one. `Sink` says what its methods
+ * throw. Errors of the disk show the final path, because the user does not know the name of the part.
  */
 export class Part implements Sink {
   readonly isRestartable = true;
@@ -58,8 +58,8 @@ export class Part implements Sink {
   readonly #target: DiskTarget;
   readonly #directories: Directories;
   readonly #path: string;
-  /** Undefined until `begin`, or `claim` if there was a kept part. */
-  #started: { readonly directory: Directory; readonly file: OutputFile } | undefined;
+  /** The open part and its directory. Undefined until `begin`, or `claim` if there was a kept part. */
+  #openPart: { readonly directory: Directory; readonly file: OutputFile } | undefined;
   /** Once true, nothing may be written to the part: the same file may have the final name already. */
   #mayHaveFinalName = false;
 
@@ -67,18 +67,18 @@ export class Part implements Sink {
     this.#job = job;
     this.#target = target;
     this.#directories = directories;
-    this.#path = join(dirname(target.path), partName(basename(target.path), directories.world.random()));
+    this.#path = join(dirname(target.path), workingPartName(basename(target.path), directories.world.random()));
   }
 
   get bytes(): number {
-    return this.#started?.file.size ?? 0;
+    return this.#openPart?.file.size ?? 0;
   }
 
   async begin(version: RemoteVersion): Promise<void> {
     this.version = version;
     const directory = this.#directories.prepare(this.#target.location);
     await mapWriteErrors(this.#target.path, async () =>
-      this.#started ? this.#started.file.restart() : this.#use(openSync(this.#path, NEW_FILE, 0o666), directory),
+      this.#openPart ? this.#openPart.file.restart() : this.#use(openSync(this.#path, NEW_FILE, 0o666), directory),
     );
   }
 
@@ -105,6 +105,7 @@ export class Part implements Sink {
       await file.flush();
       this.#mayHaveFinalName = true;
       if (ifExists === 'overwrite') await this.#rename();
+      // `link` fails if another program has created a file of this name since `lstat` above.
       else if (!(await this.#link())) return this.#yieldTo(lstatSync(path));
       await directory.flush();
       await file.close();
@@ -125,7 +126,8 @@ export class Part implements Sink {
       const errno = errnoOf(error) ?? '';
       if (errno === 'EEXIST') return false;
       if (!NO_LINK_ERRORS.has(errno)) this.#rethrow(error);
-      // Two runs may both see that the name is free. docs/guarantees.md, "Not promised", says so.
+      // Another run may take the name between this check and the rename, which then replaces that run's file. That
+      // cannot be avoided without hard links. docs/guarantees.md, "Not promised", says so.
       if (lstatSync(path, { throwIfNoEntry: false })) return false;
       await this.#rename();
     }
@@ -136,7 +138,10 @@ export class Part implements Sink {
     await this.#nameCalls.rename(this.#path, this.#target.path).catch((error) => this.#rethrow(error));
   }
 
-  /** Throws the error of `link` or `rename`. If only the part is missing, the error fails this file alone. */
+  /**
+   * Throws the error of `link` or `rename`, which as an error of the disk stops the run. If only the part is missing,
+   * throws an error that fails this file alone.
+   */
   #rethrow(error: unknown): never {
     if (errnoOf(error) !== 'ENOENT' || !existsSync(dirname(this.#path))) throw error;
     throw new FilingsError('temporary', 'another program removed the temporary file during the download', {
@@ -156,6 +161,7 @@ export class Part implements Sink {
     if (plan.kind === 'fail') throw plan.error;
     // The fetched bytes have the hash of --sha256, too. So after this check, both files are the same.
     if (plan.kind === 'check') await checkExisting(path, displayPath, sha256, signal);
+    // Here `fetch` means `--if-exists compare`, because `finish` handles `overwrite` itself.
     if (plan.kind === 'fetch') {
       const fetched = await this.sha256();
       if ((await hashFile(path, displayPath, signal)) !== fetched)
@@ -177,8 +183,9 @@ export class Part implements Sink {
   }
 
   async abandon(error: unknown): Promise<void> {
-    if (!this.#started) return;
+    if (!this.#openPart) return;
     const mayKeep = !this.#mayHaveFinalName && canBeResumedAfter(error, this.#job.signal);
+    // A part that cannot be kept is removed.
     if (mayKeep && (await this.#keep().catch(() => false))) return;
     // Not awaited, because a slow disk may take long to end a flush. The caller reports `error`, so failures here are
     // ignored.
@@ -196,48 +203,57 @@ export class Part implements Sink {
     if (!version?.validator || bytes <= MAX_DROPPED_BYTES) return false;
     const footer = makeFooter(this.#request, { ...version, bytes });
     // No secret may get onto the disk, and the address in the footer could hold one.
-    if (this.#job.client.options.secrets.holds(footer)) return false;
+    if (this.#job.client.options.secrets.occurIn(footer)) return false;
     // The write and the flush throw if any earlier one of this file has failed: the bytes may be lost.
     await file.write([Buffer.from(footer)]);
     const timer = createAbortController();
+    // When the timer is stopped below, this promise is rejected, too late to have an effect on the race.
     const timeout = this.#directories.world.sleep(MAX_FLUSH_MS, timer.signal).then(() => false);
     const isFlushed = await Promise.race([file.flush().then(() => true), timeout]).finally(() => timer.abort());
     if (!isFlushed) return false;
     await file.close();
     await this.#nameCalls.rename(this.#path, keptPath(this.#target));
+    // For the summary of the run.
     this.#directories.keptBytes += bytes;
     return true;
   }
 
-  /** Claims the kept part of an earlier run, if there is one. Creates no file or directory. Throws `local_io`. */
+  /**
+   * Claims the kept part of an earlier run, if there is one. Creates no file or directory, because no response has
+   * arrived yet. Throws `local_io` if the directory cannot be used.
+   */
   async claim(): Promise<void> {
     const directory = this.#directories.prepareExisting(this.#target.location);
     const path = keptPath(this.#target);
-    // If it cannot be claimed, the download begins at byte 0.
+    // If it cannot be claimed, the download begins at byte 0, so the error is ignored.
     if (directory && existsSync(path)) await this.#claim(path, directory).catch(() => {});
   }
 
-  /** Throws the system error. */
+  /** Claims the kept part at `path`, unless it is unsuitable. Throws the system error. */
   async #claim(path: string, directory: Directory): Promise<void> {
     const { uid, now } = this.#directories.world;
     const { fd, stats } = openRegular(path, constants.O_RDWR | constants.O_NOFOLLOW);
     try {
       // Claiming truncates the file, so it must not be another user's, nor have another name.
       if (stats.nlink !== 1 || (uid !== undefined && stats.uid !== uid)) return;
-      // Its age would make another run remove it as the part of a killed run.
+      // It may have been kept for more than a day. After the rename below, another run would then take it for the part
+      // of a killed run and remove it, so it gets the current time first.
       futimesSync(fd, now() / 1000, now() / 1000);
       await this.#nameCalls.rename(path, this.#path);
       const { ino, size } = fstatSync(fd);
-      // Since it was opened, another run may have claimed it and kept a new part under the same name.
+      // Since it was opened, another run may have claimed it and kept a new part under the same name. Then the rename
+      // has moved that new part, which is not the open file and is removed below.
       const kept = lstatSync(this.#path).ino === ino ? readFooter(fd, size, this.#request) : undefined;
       if (!kept) return;
       const { bytes, ...version } = kept;
-      // Cuts the footer off. That also sets the modification time by the clock that `removeAbandonedParts` relies on.
+      // Cuts the footer off. That also sets the modification time by the clock of the file system, which may differ
+      // from this machine's. `removeAbandonedParts`, which `#use` calls, compares it with the times of other parts.
       ftruncateSync(fd, bytes);
       this.version = version;
       await this.#use(fd, directory, bytes);
     } finally {
-      if (!this.#started) {
+      // If there was no rename yet, no file has this name, and `remove` does nothing.
+      if (!this.#openPart) {
         await this.#nameCalls.remove(this.#path).catch(() => {});
         closeSync(fd);
       }
@@ -246,20 +262,20 @@ export class Part implements Sink {
 
   /** Starts to use a part, and takes the opportunity to remove parts of killed runs in the same directory. */
   async #use(fd: number, directory: Directory, bytes = 0): Promise<void> {
-    this.#started = { directory, file: new OutputFile(fd, bytes) };
-    // A part that stays behind does no harm, so a failure is ignored.
+    this.#openPart = { directory, file: new OutputFile(fd, bytes) };
+    // A part of a killed run that stays behind does no harm, so a failure is ignored.
     await directory.removeAbandonedParts(fstatSync(fd).mtimeMs, this.#nameCalls).catch(() => {});
   }
 
-  get #request(): FooterRequest {
+  get #request(): FileRequest {
     const { client, remoteFile } = this.#job;
     return { baseUrl: client.options.baseUrl.href, ...remoteFile };
   }
 
-  /** The same as `#started`, for calls after `begin`. */
+  /** `#openPart`, for methods that may only be called when it is set. */
   get #output() {
-    if (!this.#started) throw new Error('begin was not called');
-    return this.#started;
+    if (!this.#openPart) throw new Error('begin was not called');
+    return this.#openPart;
   }
 
   get #nameCalls() {
@@ -267,12 +283,16 @@ export class Part implements Sink {
   }
 }
 
-/** Returns the path that the kept part of a file has. */
+/** Returns the path that the kept part of a file has, whether or not it exists. */
 export function keptPath({ path }: Pick<DiskTarget, 'path'>): string {
-  return join(dirname(path), keptName(basename(path)));
+  return join(dirname(path), keptPartName(basename(path)));
 }
 
-/** Returns whether the bytes before an error are good: the run was stopped, or the transfer was cut off. */
+/**
+ * Returns whether the bytes before an error are good: the run was stopped, or the transfer was cut off. After an error
+ * of the disk they may be lost, and `integrity` says that they are wrong, unless a retry may help: then the body was
+ * only truncated.
+ */
 function canBeResumedAfter(error: unknown, signal: AbortSignal): boolean {
   if (!(error instanceof FilingsError)) return false;
   // What stopped the run, such as an error of another file, says nothing about the bytes of this one.

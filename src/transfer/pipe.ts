@@ -26,9 +26,12 @@ export class Pipe implements Sink {
     return this.#bytes === 0;
   }
 
+  /** Has nothing to drop, because it is called only while `isRestartable` is true. */
   async begin(): Promise<void> {}
 
   async write(chunks: readonly Buffer[]): Promise<void> {
+    // If this throws, some of the bytes may have been written. No retry follows, so it does not matter that they are
+    // not counted.
     await this.#writer.write(chunks, this.#signal);
     for (const { length } of chunks) this.#bytes += length;
   }
@@ -38,6 +41,6 @@ export class Pipe implements Sink {
     return 'committed';
   }
 
-  /** Does not end the writer, because a reader that never reads would block the program. */
+  /** Does nothing, not even end the writer: that would wait for a reader that may never read the rest. */
   async abandon(): Promise<void> {}
 }

@@ -11,12 +11,12 @@ interface Validator {
   readonly value: string;
 }
 
-/** The version of the remote file that a response has sent, as far as its header says. */
+/** Which version of the remote file a response has sent, as far as its header says. */
 export interface RemoteVersion {
   readonly validator?: Validator | undefined;
   /** The length of the whole file in bytes, if a response gave it. */
   readonly total?: number | undefined;
-  /** The address after all redirects. Without its query, because that of a signed address differs from time to time. */
+  /** The URL after all redirects. Without its query, because that of a signed URL differs from request to request. */
   readonly address?: string;
 }
 
@@ -25,6 +25,7 @@ export interface PartialFile extends RemoteVersion {
   readonly bytes: number;
 }
 
+/** The parts of a response on which the decision depends. */
 export type ResumeResponse = Pick<ServiceResponse, 'status' | 'headers' | 'address'>;
 
 /** How to use a response for a partial file. */
@@ -37,7 +38,7 @@ export type Decision =
   | { readonly kind: 'complete' }
   /** The response cannot be used for the partial file. Request the whole file, without a range. */
   | { readonly kind: 'retry-whole' }
-  /** The response is invalid. */
+  /** The response is invalid. The attempt fails with this reason. */
   | { readonly kind: 'refuse'; readonly reason: string };
 
 /** `Last-Modified` is strong if `Date` is at least one second later (RFC 9110, section 8.8.2.2). */
@@ -47,7 +48,7 @@ const MIN_STRONG_AGE_MS = 1000;
  * Returns the ETag if it is strong. Returns a strong Last-Modified only if there is no ETag, not even a weak one,
  * because otherwise If-Range must not have a date (RFC 9110, section 13.1.5).
  */
-export function strongValidator(headers: ResumeResponse['headers']): Validator | undefined {
+export function findStrongValidator(headers: ResumeResponse['headers']): Validator | undefined {
   const etag = headers.etag;
   if (etag !== undefined) {
     return typeof etag === 'string' && /^"[\x21\x23-\x7e\x80-\xff]*"$/.test(etag)
@@ -57,7 +58,8 @@ export function strongValidator(headers: ResumeResponse['headers']): Validator |
   const modified = headers['last-modified'];
   const date = headers.date;
   if (typeof modified !== 'string' || typeof date !== 'string') return undefined;
-  // If a date is invalid, its default makes the age negative: no file is from before 1970.
+  // If a date is invalid, its default makes the age negative, so that there is no validator: 0 is the start of 1970,
+  // and no file is older.
   const age = (parseHttpDate(date) ?? 0) - (parseHttpDate(modified) ?? Number.POSITIVE_INFINITY);
   return age >= MIN_STRONG_AGE_MS ? { kind: 'last-modified', value: modified } : undefined;
 }
@@ -76,11 +78,11 @@ export function makeRangeHeaders(partial: PartialFile): Record<string, string> {
 export function decide(partial: PartialFile, response: ResumeResponse): Decision {
   if (response.status === 206) return decideOn206(partial, response);
   if (response.status === 416) return decideOn416(partial, response);
-  // A 200 with Content-Range has only a range of the file. And a 200 with another length than before, under the same
-  // strong ETag, cannot be the whole file.
+  // A 200 must have the whole file, but one with Content-Range has only a range of it.
   if (response.headers['content-range'] !== undefined)
     return { kind: 'refuse', reason: 'invalid response: 200 with Content-Range' };
-  const total = knownTotal(partial, response);
+  // With another length than before under the same strong ETag, it cannot be the whole file either.
+  const total = findKnownTotal(partial, response);
   const length = singleValue(response.headers['content-length']);
   if (total !== undefined && length !== undefined && Number(length) !== total)
     return { kind: 'refuse', reason: `the file has ${length} bytes, but had ${total} before with the same ETag` };
@@ -89,15 +91,16 @@ export function decide(partial: PartialFile, response: ResumeResponse): Decision
 
 /**
  * Returns the length in bytes that a whole body must have, if an earlier response with the same strong ETag and address
- * gave it.
+ * gave it. A Last-Modified is not enough: then a body of another length just starts the file again.
  */
-export function knownTotal(partial: PartialFile, response: ResumeResponse): number | undefined {
+export function findKnownTotal(partial: PartialFile, response: ResumeResponse): number | undefined {
   return partial.validator?.kind === 'etag' && isSameVersion(partial, response) ? partial.total : undefined;
 }
 
 function decideOn206(partial: PartialFile, response: ResumeResponse): Decision {
   const range = /^bytes (\d{1,15})-(\d{1,15})\/(\d{1,15})$/.exec(singleValue(response.headers['content-range']) ?? '');
-  // Without a valid range these are undefined, whatever the cast says, and no comparison below is true.
+  // Without a valid range these three are undefined, although the cast says `number`. The comparisons with `start` and
+  // `total` below are then false.
   const [start, last, total] = (range ?? []).slice(1).map(Number) as [number, number, number];
   const length = singleValue(response.headers['content-length']);
   const isExact =
@@ -117,11 +120,15 @@ function decideOn206(partial: PartialFile, response: ResumeResponse): Decision {
  */
 function decideOn416(partial: PartialFile, response: ResumeResponse): Decision {
   const total = /^bytes \*\/(\d{1,15})$/.exec(singleValue(response.headers['content-range']) ?? '')?.[1];
+  // Without a valid Content-Range, `Number(total)` is NaN, which equals nothing.
   const isWhole = Number(total) === partial.bytes && (partial.total ?? partial.bytes) === partial.bytes;
   return { kind: isWhole && isSameVersion(partial, response) ? 'complete' : 'retry-whole' };
 }
 
-/** Compares addresses, too, because the same validator at another address may belong to another file. */
+/**
+ * Compares addresses, too, because the same validator at another address may belong to another file. The `kind` of a
+ * validator is the name of its header field.
+ */
 function isSameVersion({ validator, address }: PartialFile, response: ResumeResponse): boolean {
   return (
     validator !== undefined && address === response.address && response.headers[validator.kind] === validator.value

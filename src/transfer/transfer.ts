@@ -9,12 +9,12 @@ import { requireHash } from './hashes.ts';
 import type { CommitResult, Job, Sink } from './job.ts';
 import {
   decide,
-  knownTotal,
+  findKnownTotal,
+  findStrongValidator,
   makeRangeHeaders,
   type PartialFile,
   type RemoteVersion,
   singleValue,
-  strongValidator,
 } from './resume.ts';
 
 /** What is known about a file after it has been fetched, checked and committed. */
@@ -29,8 +29,8 @@ interface FetchResult {
 }
 
 /**
- * Fetches a file and finishes the sink. After a failure it abandons the sink, and throws the error of the last attempt
- * or of the sink, or the signal's reason.
+ * Fetches a file and finishes the sink, which may already have bytes of an earlier run. After a failure it abandons the
+ * sink, and throws the error of the last attempt or of the sink, or the signal's reason.
  */
 export async function fetchInto(job: Job, sink: Sink): Promise<FetchResult> {
   const { remoteFile, signal } = job;
@@ -38,8 +38,10 @@ export async function fetchInto(job: Job, sink: Sink): Promise<FetchResult> {
     return await new Transfer(job, sink).run();
   } catch (error) {
     await sink.abandon(error);
+    // The reason for an abort is not about this file.
     if (signal.aborted) throw error;
     const failure = withResource(remoteFile, error);
+    // Of the two sinks only a pipe, and only after its first byte, is not restartable.
     throw sink.isRestartable ? failure : toTruncationError(failure);
   }
 }
@@ -51,9 +53,11 @@ class Transfer {
   #version: RemoteVersion;
   /** Hashes the bytes as they arrive. Undefined if no hash is needed, or if an earlier run wrote some of the bytes. */
   #hash: Hash | undefined;
-  /** The most bytes that the sink has had at the start of an attempt. */
+  /** The most bytes that the sink has had at the start of an attempt. Only bytes beyond them are progress. */
   #farthest = 0;
+  /** How many bytes the sink had when the body of the last attempt began. */
   #resumedBytes = 0;
+  /** The SHA-256 of the whole file, after the attempt that received it. */
   #sha256: string | undefined;
   /** The hosts of the last response of this attempt, for its error. Undefined before the response. */
   #hosts: Hosts | undefined;
@@ -79,7 +83,10 @@ class Transfer {
       result: this.#resumedBytes > 0 ? 'resumed' : 'downloaded',
       bytes,
       resumedBytes: this.#resumedBytes,
+      // `lastResponse` is undefined if a 416 said that all bytes were there already. They then have the ETag of the
+      // earlier responses.
       etag: singleValue(lastResponse?.headers.etag) ?? (validator?.kind === 'etag' ? validator.value : undefined),
+      // That 416 has also confirmed the length.
       verifiedLength: !lastResponse?.endsWithConnection || total !== undefined,
       sha256,
       commitResult: await this.#sink.finish(),
@@ -90,12 +97,14 @@ class Transfer {
     return { bytes: this.#sink.bytes, ...this.#version };
   }
 
+  /** Returns the response whose body was received, or undefined if the sink had all bytes already. */
   async #attempt(): Promise<ServiceResponse | undefined> {
     const sink = this.#sink;
     this.#farthest = Math.max(this.#farthest, sink.bytes);
     this.#hosts = undefined;
     try {
       const response = await this.#open();
+      // Read only now: `#open` may have restarted the sink.
       this.#resumedBytes = sink.bytes;
       this.#job.watcher.onAttempt(this.#version.total, sink.bytes);
       if (response) await this.#receive(response);
@@ -112,12 +121,13 @@ class Transfer {
 
   /**
    * Requests the rest of the file and prepares the sink. Returns the response whose body the sink needs, or undefined
-   * if it has all bytes. The loop runs twice if the rest cannot be used: then it requests the whole file.
+   * if it has all bytes. The loop runs twice if the response to the range cannot be used: with 0 as `bytes`, the second
+   * request has no range. It never runs a third time, because without a range `openFile` returns only a 200.
    */
   async #open(): Promise<ServiceResponse | undefined> {
     const { client, remoteFile, signal } = this.#job;
     for (let partial = this.#partial; ; partial = { ...partial, bytes: 0 }) {
-      this.#job.attempts += 1;
+      this.#job.requestCount += 1;
       const { accession, fileName } = remoteFile;
       const response = await client.openFile(accession, fileName, makeRangeHeaders(partial), signal);
       this.#hosts = response.hosts;
@@ -128,15 +138,17 @@ class Transfer {
       response.discard();
       if (decision.kind === 'complete') return undefined;
       if (decision.kind === 'refuse') throw new FilingsError('integrity', decision.reason);
+      // The decision is `retry-whole`.
       this.#requireRestartable();
     }
   }
 
+  /** Prepares for a body that begins at byte 0. */
   async #restart(response: ServiceResponse): Promise<void> {
-    const total = response.length ?? knownTotal(this.#partial, response);
+    const total = response.length ?? findKnownTotal(this.#partial, response);
     try {
       this.#requireRestartable();
-      this.#version = { validator: strongValidator(response.headers), total, address: response.address };
+      this.#version = { validator: findStrongValidator(response.headers), total, address: response.address };
       await this.#sink.begin(this.#version);
       if (this.#job.needsHash) this.#hash = createHash('sha256');
     } catch (error) {
@@ -154,8 +166,8 @@ class Transfer {
   }
 
   /**
-   * Writes a body to the sink. Throws unless the file is whole then: the body ends where HTTP's framing and the range
-   * say, or an earlier response or the expected hash proves it.
+   * Writes a body to the sink. Throws unless the file is then known to be whole, because the body ended where HTTP's
+   * framing and the range say, or because an earlier response or the expected hash proves it.
    */
   async #receive(response: ServiceResponse): Promise<void> {
     const { maxWriteBytes } = this.#sink;
@@ -187,8 +199,10 @@ class Transfer {
     if (total !== undefined && bytes !== total) {
       throw new FilingsError('integrity', `truncated: received ${bytes} of ${total} bytes`, { retryable: true });
     }
+    // Bytes without a known total are accepted here: reading the body has thrown if its end was visibly wrong.
     if (bytes > 0 || length === 0) return;
     // Without a length, an empty file looks the same as a connection that broke before the first byte.
+    // Only a broken connection may bring more next time. An empty body that ended properly would be sent again.
     throw new FilingsError('integrity', 'empty response without a length', {
       retryable: endsWithConnection,
       subcode: 'unproved-end',
@@ -206,7 +220,10 @@ class Transfer {
     return bytes === total || (expectedSha256 !== undefined && (await this.#computeHash()) === expectedSha256);
   }
 
-  /** Returns the SHA-256 of the bytes so far, from the running hash or from the sink. */
+  /**
+   * Returns the SHA-256 of the bytes so far, from the running hash or from the sink. Hashes a copy, because a digest
+   * ends a hash and more bytes may follow.
+   */
   async #computeHash(): Promise<string | undefined> {
     return this.#hash ? this.#hash.copy().digest('hex') : this.#sink.sha256?.();
   }

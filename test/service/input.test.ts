@@ -107,6 +107,19 @@ describe('a line', () => {
     expect(lines.map(({ kind }) => kind)).toEqual(['entry', 'invalid', 'entry']);
     expect(lines[1]).toMatchObject({ error: { message: expect.stringContaining('longer than 65536 characters') } });
   });
+
+  test.each`
+    where                             | value
+    ${'between two characters'}       | ${'x'}
+    ${'in the middle of a character'} | ${''}
+  `('is invalid, with its limit in bytes, if it is an object that is cut $where', async ({ value }) => {
+    const start = `{"accession_no":"${filing}","title":"${value}`;
+    const lines = await read([start, 'é'.repeat(16 << 20), `"}\n${other}`]);
+    expect(lines).toMatchObject([
+      { number: 1, error: { code: 'usage', message: expect.stringContaining('longer than 33554432 bytes') } },
+      { number: 2, accession: other },
+    ]);
+  });
 });
 
 describe('an input', () => {

@@ -45,21 +45,23 @@ describe('a described listing', () => {
     ${'addresses until the last'} | ${{ ...NEXT, more: 'm' }}   | ${UNTIL_M}                                          | ${'ab'}  | ${'* /2?own=1 /3?own=1'}
     ${'cursors'}                  | ${{ ...NEXT, cursor: 'c' }} | ${[f('a', { n: 7 }), f('b', { n: 'x&y' }), f('c')]} | ${'abc'} | ${'* *&c=7 *&c=x%26y'}
   `('is read by $by', async ({ description, pages, names, asked }) => {
-    expect(await read(description, pages)).toMatchObject({ names, asked, pages: asked.split(' ').length });
+    expect(await read(description, pages)).toMatchObject({ names, asked, pageCount: asked.split(' ').length });
   });
 
   test.each([[null], [false], [0], [''], [[]], [{}], ['false'], ['0'], ['null']])(
     'ends with the first page on which more is %j',
     async (more) => {
       const description = { files: 'f', page: 'p', more: 'm' };
-      expect((await read(description, [f('a', { m: 'yes' }), f('b', { m: more }), 'never asked'])).pages).toBe(2);
+      expect((await read(description, [f('a', { m: 'yes' }), f('b', { m: more }), 'never asked'])).pageCount).toBe(2);
     },
   );
 
   test('keeps all members of its records, and drops records of other filings', async () => {
     const record = { file: { name: 'a' }, size: 7 };
-    const { files, records } = await read({ name: 'file.name' }, [[record, { ...record, accession: 123456724000002 }]]);
-    expect(records).toBe(2);
+    const { files, recordCount } = await read({ name: 'file.name' }, [
+      [record, { ...record, accession: 123456724000002 }],
+    ]);
+    expect(recordCount).toBe(2);
     expect(files).toEqual([{ accession_no: ACCESSION, file_name: 'a', ...record }]);
   });
 });

@@ -2,7 +2,13 @@ import { posix, win32 } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { fileNameFault, foldName } from '../../src/disk/file-name.ts';
-import { hasPartSuffix, isKeptName, isPartName, keptName, partName } from '../../src/disk/part-name.ts';
+import {
+  hasPartSuffix,
+  isKeptPartName,
+  isWorkingPartName,
+  keptPartName,
+  workingPartName,
+} from '../../src/disk/part-name.ts';
 import { proving } from '../proving.ts';
 
 test.each([
@@ -111,19 +117,19 @@ describe('a hidden name', () => {
   test('is recognized whatever the final name and the random number are', () => {
     for (const final of ['a', 'a.htm', 'a\n', 'x'.repeat(232), 'x'.repeat(255)]) {
       for (const random of [0, 0.5, 0.123456789, 1 - 2 ** -53]) {
-        const [part, kept] = [partName(final, random), keptName(final)];
-        expect([isPartName(part), isKeptName(part), hasPartSuffix(part)]).toEqual([true, false, true]);
-        expect([isPartName(kept), isKeptName(kept), hasPartSuffix(kept)]).toEqual([false, true, true]);
+        const [part, kept] = [workingPartName(final, random), keptPartName(final)];
+        expect([isWorkingPartName(part), isKeptPartName(part), hasPartSuffix(part)]).toEqual([true, false, true]);
+        expect([isWorkingPartName(kept), isKeptPartName(kept), hasPartSuffix(kept)]).toEqual([false, true, true]);
         expect(Math.max(Buffer.byteLength(part), Buffer.byteLength(kept))).toBeLessThanOrEqual(255);
       }
     }
-    expect(partName('a.htm', 0.123456789)).toMatch(/^\.a\.htm\.[a-z\d]{8}\.filings-part$/);
-    expect(keptName('a.htm')).toBe('.a.htm.filings-resume');
+    expect(workingPartName('a.htm', 0.123456789)).toMatch(/^\.a\.htm\.[a-z\d]{8}\.filings-part$/);
+    expect(keptPartName('a.htm')).toBe('.a.htm.filings-resume');
   });
 
   test('is none of a user', () => {
     const unclear = ['a.filings-part', '.a.filings-part', '.filings-resume', '.a.ABCD1234.filings-part'];
     const names = ['a.part', '.a.part', '.a.abcd1234.part', ...unclear];
-    expect(names.filter((name) => isPartName(name) || isKeptName(name))).toEqual([]);
+    expect(names.filter((name) => isWorkingPartName(name) || isKeptPartName(name))).toEqual([]);
   });
 });

@@ -41,13 +41,13 @@ describe('a listing', () => {
   `('is read from $response', ({ response, files }) => {
     const listing = read(response);
     expect(listing.files.map((file) => file.file_name)).toEqual(files);
-    expect(listing.pages).toBe(1);
+    expect(listing.pageCount).toBe(1);
   });
 
   test('has all members of its records, and counts the records that it drops', () => {
     const record = { accession_no: '000123456724000001', file_name: 'a', form: '10-K', size: null };
     const files = [{ ...record, accession_no: ACCESSION }];
-    expect(read([record, { file_name: 'b', accession: OTHER }])).toEqual({ files, records: 2, pages: 1 });
+    expect(read([record, { file_name: 'b', accession: OTHER }])).toEqual({ files, recordCount: 2, pageCount: 1 });
   });
 
   test('is read with fields that do not speak of pages', () => {

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
 import {
   decide,
+  findStrongValidator,
   makeRangeHeaders,
   type PartialFile,
   type ResumeResponse,
-  strongValidator,
 } from '../../src/transfer/resume.ts';
 
 const MODIFIED = 'Tue, 01 Apr 2025 10:00:00 GMT';
@@ -54,7 +54,7 @@ test.each`
   ${'a list of one Last-Modified'}        | ${{ 'last-modified': [MODIFIED], date: LATER }}                    | ${undefined}
   ${'a list of one Date'}                 | ${{ 'last-modified': MODIFIED, date: [LATER] }}                    | ${undefined}
 `('the strong validator of $fields is $validator', ({ headers, validator }) => {
-  expect(strongValidator(headers)).toEqual(validator);
+  expect(findStrongValidator(headers)).toEqual(validator);
 });
 
 const PART = part();

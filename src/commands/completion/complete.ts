@@ -1,5 +1,6 @@
-// Runs `__complete`, which the completion scripts call at each TAB with the words up to the cursor. Prints the words
-// that can stand there, each with a tab and a description. Prints nothing where the shell should complete paths itself.
+// Runs `__complete`, which the completion scripts call at each TAB with the words up to the cursor. Prints one line for
+// each word that can stand there: the word, a tab and a description, which may be empty. If it prints nothing, for
+// example because the word is a path, the shell completes paths itself.
 import { PassThrough, Writable } from 'node:stream';
 import { parseAccession } from '../../service/accession.ts';
 import { withinDeadline } from '../../session/deadline.ts';
@@ -14,13 +15,18 @@ const HELP_COMMAND: CommandSpec = { name: 'help', summary: 'show help for a comm
 
 type Candidate = readonly [word: string, help: string];
 
-/** The words before the current one. Those that make no sense are left out, because the line is still being typed. */
+/** The words before the one that is completed. Unknown options are left out, because the line is still being typed. */
 interface TypedLine {
+  /** The arguments of the command, without the name of the command. */
   readonly args: readonly string[];
+  /** The values by the names of the options: a string, or `true` for an option without a value. */
   readonly flags: Readonly<Record<string, string | true>>;
 }
 
-/** Completes the last word. Ignores all errors, because a message would appear in the middle of the command line. */
+/**
+ * Completes the last of the words, which may be empty. Always returns 0 and ignores all errors, because a message would
+ * appear in the middle of the command line.
+ */
 export async function complete(words: readonly string[], commands: readonly CommandSpec[], world: World) {
   const current = words.at(-1) ?? '';
   const candidates = await findCandidates(words.slice(0, -1), current, commands, world).catch(() => []);
@@ -29,6 +35,10 @@ export async function complete(words: readonly string[], commands: readonly Comm
   return 0;
 }
 
+/**
+ * Returns the words that can follow `words`. They need not begin with `current`, because the caller filters them.
+ * `current` only shows what is being typed: an option, the value in `--option=value`, or something else.
+ */
 async function findCandidates(
   words: readonly string[],
   current: string,
@@ -36,9 +46,10 @@ async function findCandidates(
   world: World,
 ): Promise<readonly Candidate[]> {
   const isHelpCommand = words[0] === 'help';
+  // After `filings help` come the names of a command and its subcommand, but not `help` again.
   const children = isHelpCommand ? commands : [...commands, HELP_COMMAND];
   let spec: CommandSpec = { name: 'filings', summary: '', children };
-  /** The option whose value is the next word. */
+  /** Set after an option such as `--profile`, because the word that follows is its value. */
   let pending: NamedOption | undefined;
   const args: string[] = [];
   const flags: Record<string, string | true> = {};
@@ -50,6 +61,7 @@ async function findCandidates(
     else if (child) spec = child;
     else if (!word.startsWith('-')) args.push(word);
     else if (option) flags[option.name] = value ?? true;
+    // `option.value` is the placeholder in the help, which only options with a value have.
     pending = !pending && value === undefined && option?.value !== undefined ? option : undefined;
   }
   const line = { args, flags };
@@ -61,6 +73,7 @@ async function findCandidates(
   }
   if (current.startsWith('-')) return listOptions(spec).map((option) => [option.flag, formatHelpLine(option)]);
   if (spec.children) return spec.children.map(({ name, summary }) => [name, summary]);
+  // `filings help list` takes no argument of `list`.
   if (isHelpCommand) return [];
   const last = spec.arguments?.at(-1);
   const argument = spec.arguments?.[args.length] ?? (last?.variadic ? last : undefined);
@@ -75,11 +88,17 @@ function findOption(spec: CommandSpec, word: string): NamedOption | undefined {
   return listOptions(spec).find(({ flag, short }) => word === flag || word === `-${short}`);
 }
 
+/**
+ * Returns the values of an option or an argument: its fixed choices, or suggestions, or names that are looked up in the
+ * config file (`profile`) or requested from the service (`listed file`, of the filing that the first argument names).
+ * Returns none for a local path.
+ */
 async function suggestValues(
   { choices, suggests, completes }: Pick<ArgumentSpec, 'choices' | 'suggests' | 'completes'>,
   { args: [first, ...others], flags }: TypedLine,
   world: World,
 ): Promise<readonly Candidate[]> {
+  // In `config set NAME VALUE`, the first argument is the name of the setting whose value is completed.
   const setting = completes === 'setting value' ? SHARED_OPTIONS.find(({ flag }) => flag === `--${first}`) : undefined;
   const choicesOrSuggestions = choices ?? suggests ?? setting?.kind.choices ?? [];
   const lookUp = async (limited: World) => {
@@ -90,14 +109,18 @@ async function suggestValues(
   // An empty stdin and a silent stderr, because a TAB must neither ask for a key nor print a message.
   const stdin = new PassThrough().end();
   const stderr = new Writable({ write: (_chunk, _encoding, done) => done() });
+  // As if the user had typed --deadline 2s. If it passes, this throws, and nothing is offered.
   const names = await withinDeadline({ deadline: '2s' }, deriveWorld(world, { stdin, stderr }), lookUp);
   // The shells quote blanks and the like. But control characters would reach the terminal, and a name such as `-f`
-  // would be read as an option, so such names are left out.
+  // would be read as an option, so such names are left out. So are files that the line already has.
   const offered = names.filter((name) => printable(name) === name && !/^-/.test(name) && !others.includes(name));
   return [...choicesOrSuggestions, ...offered].map((word) => [word, '']);
 }
 
-/** Sends a single request for a listing. Sends none if the key comes from a program, which a TAB must not run. */
+/**
+ * Requests the names of a filing's files. Sends no request if the key comes from a program, which a TAB must not run.
+ * `--retries 0` of the caller makes it a single request. Throws what `openSession` and `listFiles` throw.
+ */
 async function requestFileNames(accession: string, flags: Flags, world: World): Promise<readonly string[]> {
   const { listFiles, openSession } = await import('../../session/session.ts');
   const { resolveSettings } = await import('../../settings/resolve.ts');

@@ -12,22 +12,26 @@ import type { World } from '../../world.ts';
 
 /** Requested if there is no ACCESSION. No filing has this number, so a 404 is the expected response. */
 const NO_FILING = '0000000000-00-000000' as AccessionNumber;
-const NO_RECORDS: Listing = { files: [], records: 0, pages: 0 };
+/** Stands for the 404 that is expected for {@link NO_FILING}. */
+const NO_RECORDS: Listing = { files: [], recordCount: 0, pageCount: 0 };
 
+/** Returns 0. Throws the errors of `list`, such as `config`, `auth` or `not_found`. */
 export async function run({ args: [text], flags }: Invocation, world: World): Promise<number> {
   const accession = text === undefined ? NO_FILING : parseAccession(text);
   const session = await openSession(flags, world);
   const { client, progress, signal } = session;
   try {
+    // The empty list stands for the parameters of `--query`, an option that this command does not have.
     const listing = await requestListing(session, accession, [], signal).catch((error) => {
       if (text === undefined && error.code === 'not_found') return NO_RECORDS;
       throw error;
     });
-    const provesLittle = text === undefined && listing.records === 0;
-    // Without ACCESSION an empty listing is no error, but it proves little. Records without a single file are an error
-    // even then, because the service may ignore the accession number.
-    if (listing.files.length === 0 && !provesLittle) throw noFilesError(accession, listing.records);
+    const provesLittle = text === undefined && listing.recordCount === 0;
+    // Without ACCESSION an empty listing is no error, but it proves little. `files` lacks the records of other filings.
+    // If there are records but no files, the service may ignore the accession number, so that is an error even then.
+    if (listing.files.length === 0 && !provesLittle) throw noFilesError(accession, listing);
     const { baseUrl, credentials } = client.options;
+    // How far this machine's clock is ahead of the service's. Its limit is stricter if a token is sent.
     const leadMs = client.clockLeadMs;
     const clock =
       leadMs === undefined
@@ -38,10 +42,11 @@ export async function run({ args: [text], flags }: Invocation, world: World): Pr
       ['key', describeKeyPlacement(credentials)],
       ['token', credentials.token ? 'in Authorization: Bearer' : 'none'],
       ['source', credentials.source],
+      // `describeClockSkew` returns undefined for a small difference.
       ['clock', clock ?? 'ok'],
-      ['records', `${listing.records}`],
+      ['records', `${listing.recordCount}`],
       ['files', `${listing.files.length}`],
-      ['pages', `${listing.pages}`],
+      ['pages', `${listing.pageCount}`],
     ];
     await writeRecords(['CHECKED', 'RESULT'], rows, flags, world);
     if (provesLittle)

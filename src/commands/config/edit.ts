@@ -9,20 +9,25 @@ import { write } from '../../stdio/output.ts';
 import { printable } from '../../terminal/printable.ts';
 import type { World } from '../../world.ts';
 
-/** Throws `usage` for an unknown key or an invalid value, and `local_io`. */
+/**
+ * Runs `config set KEY [VALUE]`, where KEY is the name of a setting. Throws `usage` for an unknown name or an invalid
+ * value, `config` if the file or the change to it is invalid, and `local_io` if the file cannot be written.
+ */
 export async function set({ args, flags }: Invocation, world: World): Promise<number> {
   const [name = '', value] = args;
   const setting = findFileSetting(name);
   const { spec } = setting;
   const typed = value ?? (await readSecretValue(spec, world));
+  // A pipe often delivers a line break after the secret, as `echo` does.
   const text = spec.secret ? removeLineBreak(typed) : typed;
+  // So that it is redacted if a message quotes it.
   if (spec.secret) world.secrets.add(text);
   const change = { memberPath: setting.memberPath, value: toFileValue(setting, text, world.cwd) };
   await editConfigFile(locateConfig(flags, world), change, world);
   return 0;
 }
 
-/** Throws `usage` for an unknown key, and `local_io`. */
+/** Throws `usage` for an unknown name, `config` if the file cannot be read, and `local_io` if it cannot be written. */
 export async function unset({ args, flags }: Invocation, world: World): Promise<number> {
   const { memberPath } = findFileSetting(args[0] ?? '');
   await editConfigFile(locateConfig(flags, world), { memberPath, value: undefined }, world);

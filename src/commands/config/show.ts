@@ -1,4 +1,5 @@
-// Runs `config list` and `config get`. Both print effective values, whatever their source, and never a secret.
+// Runs `config list` and `config get`. Both print effective values, whatever their source. A setting that is a secret,
+// such as the API key, is printed as `[redacted]`.
 import { FilingsError } from '../../errors.ts';
 import { isJsonObject } from '../../json.ts';
 import { REDACTED, redactJson, type Secrets } from '../../secrets.ts';
@@ -13,6 +14,7 @@ import { printable } from '../../terminal/printable.ts';
 import type { World } from '../../world.ts';
 
 export async function showAll({ flags }: Invocation, world: World): Promise<number> {
+  // The settings before they are parsed, by name, each with the source that has precedence.
   const { rawSettings } = await resolveSettings(flags, world);
   const rows = SETTINGS.map((spec) => {
     const { value = '', source = 'not set' } = rawSettings.get(spec.name) ?? {};
@@ -23,8 +25,9 @@ export async function showAll({ flags }: Invocation, world: World): Promise<numb
 }
 
 /**
- * Hides a secret entirely, and the arguments of `apiKeyCommand`, which may contain one. Any other value may contain a
- * secret by mistake, so known secrets in it are redacted. A choice cannot: it is one of a few words.
+ * Returns a cell of the table; `value` is '' for a setting that is not set. Hides a secret entirely, and the arguments
+ * of `apiKeyCommand`, the only array, because one of them may be a secret. Any other value may contain a secret by
+ * mistake, so known secrets in it are redacted. A choice cannot: it is one of a few words.
  */
 function displayValue({ secret, kind }: NamedSetting, value: unknown, secrets: Secrets): string {
   if (secret && value !== '') return REDACTED;
@@ -36,8 +39,12 @@ function toText(value: unknown): string {
   return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
-/** Throws `not_found` if the setting, or the member of it, is not set. */
+/**
+ * Prints one setting, or a member of one, such as `listing.files`. Unlike the table of `showAll`, it prints the whole
+ * value and redacts nothing in it, except that the value of a secret is hidden. Throws `not_found` if it is not set.
+ */
 export async function showOne({ args: [name = ''], flags }: Invocation, world: World): Promise<number> {
+  // Only settings of the config file have members. Without a dot, the name can be that of any setting.
   const { spec, memberPath } = name.includes('.') ? findFileSetting(name) : { spec: findSetting(name), memberPath: [] };
   const setting = (await resolveSettings(flags, world)).rawSettings.get(spec.name)?.value;
   // The first name in the path is that of the setting itself.

@@ -1,14 +1,19 @@
-// The help of `filings config` and its subcommands.
+// The arguments and the help of `filings config` and its subcommands. The code of a subcommand is imported only when it
+// runs. The modules with several subcommands name their functions, and `load` returns one of them as `run`.
 import { SETTINGS } from '../../settings/table.ts';
 import { type ArgumentSpec, defineCommand } from '../../spec/command.ts';
 import { toKebabCase } from '../../spec/option.ts';
 
-/** The settings that the file can have, and members such as `listing.files`. They are spelled like flags: `api-key`. */
+/**
+ * The settings that the config file can have, and members such as `listing.files`. They are spelled like flags:
+ * `api-key`. The completions suggest them. `config get` also accepts a setting that only a flag or a variable can set.
+ */
 const SETTING_NAMES = SETTINGS.filter(({ inFile }) => inFile).flatMap(({ name, kind }) => [
   toKebabCase(name),
   ...Object.keys(kind.members ?? {}).map((member) => `${toKebabCase(name)}.${member}`),
 ]);
 
+/** KEY is the name of a setting, and not an API key. */
 const SETTING: ArgumentSpec = {
   name: 'KEY',
   required: true,

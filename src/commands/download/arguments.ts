@@ -20,8 +20,9 @@ type Options = Values<typeof OPTIONS>;
 export interface DownloadArgs {
   /** Without duplicates. Exactly one if files are named, none with `--input`. */
   readonly accessions: readonly AccessionNumber[];
+  /** The FILE arguments without duplicates. */
   readonly fileNames: readonly string[];
-  /** Undefined without `--all`, `--include` and `--exclude`. */
+  /** Selects files from the listing of a filing. Undefined without `--all`, `--include` and `--exclude`. */
   readonly nameFilter: ((name: string) => boolean) | undefined;
   /** `-` for stdout, even if the option was `/dev/stdout`. */
   readonly output: string | undefined;
@@ -29,7 +30,7 @@ export interface DownloadArgs {
   readonly layout: Layout;
   /** `-` for stdout, even if the option was `/dev/stdout`. */
   readonly report: string | undefined;
-  /** Whether exactly one file is named. Its error is then the error of the run. */
+  /** Whether exactly one file is named. If that file fails, its error is the error of the run. */
   readonly isSingleFile: boolean;
   readonly options: Options;
 }
@@ -38,11 +39,13 @@ export interface DownloadArgs {
 export function parseArguments(rawArgs: readonly string[], options: Options, platform: string): DownloadArgs {
   const { all, include, exclude, input, output, directory = '.' } = options;
   const hasSelection = all || include.length > 0 || exclude.length > 0;
-  const isBatch = hasSelection || input !== undefined;
-  const { layout = isBatch ? '{accession_no}/{file_name}' : '{file_name}' } = options;
+  const mayHaveSeveralFilings = hasSelection || input !== undefined;
+  // Files of different filings may have the same name. Files named by arguments belong to one filing.
+  const { layout = mayHaveSeveralFilings ? '{accession_no}/{file_name}' : '{file_name}' } = options;
+  // With --all there is no pattern, so the filter accepts every name.
   const filter = compileNameFilter(include, exclude);
   if (all && include.length > 0) {
-    throw usage('--all cannot be used with --include', 'omit --all to download only the files that match');
+    throw usageError('--all cannot be used with --include', 'omit --all to download only the files that match');
   }
   const { accessions, fileNames } = parseNames(rawArgs, hasSelection);
   const args: DownloadArgs = {
@@ -51,8 +54,10 @@ export function parseArguments(rawArgs: readonly string[], options: Options, pla
     nameFilter: hasSelection ? filter : undefined,
     output: normalizeStdout(output),
     directory,
-    // With --output the file name is only sent to the service, so it may be anything.
-    layout: output === undefined ? parseLayout(layout, platform) : { template: '', pathFor: (_, path) => ({ path }) },
+    // With --output the file name is only sent to the service, so it may be anything. The path that this layout returns
+    // is never opened.
+    layout:
+      output === undefined ? parseLayout(layout, platform) : { template: '', pathFor: (_, name) => ({ path: name }) },
     report: normalizeStdout(options.report),
     isSingleFile: input === undefined && fileNames.length === 1,
     options,
@@ -62,15 +67,16 @@ export function parseArguments(rawArgs: readonly string[], options: Options, pla
   if (output === undefined) requireSafeNames(args);
   refuseSharedStream('stdout', [
     args.output === '-' && '--output -',
+    // With `--report -`, a dry run prints only the report.
     args.report === '-' ? '--report -' : options.dryRun && '--dry-run',
   ]);
   return args;
 }
 
 /**
- * Parses `ACCESSION...` if an option selects files, otherwise `ACCESSION FILE...`. If an option selects files and a later
- * argument is not an accession number, it is returned as a file name, which `requireFiles` refuses with a hint. Throws
- * `usage`.
+ * Parses `ACCESSION...` if an option selects files, otherwise `ACCESSION FILE...`. If an option selects files, but an
+ * argument after the first is not an accession number, returns all arguments after the first as file names, which
+ * `requireFiles` refuses with a hint. Throws `usage`.
  */
 function parseNames(
   [first, ...names]: readonly string[],
@@ -94,18 +100,19 @@ function normalizeStdout(path: string | undefined): string | undefined {
 function requireFiles({ accessions: [accession], fileNames, nameFilter, options }: DownloadArgs): void {
   const { input } = options;
   if (input !== undefined && accession !== undefined) {
-    throw usage('--input cannot be used with ACCESSION');
+    throw usageError('--input cannot be used with ACCESSION');
   }
   if (input !== undefined) return;
   if (accession === undefined) {
-    throw usage('download: ACCESSION is missing', 'name a filing and its files, or use --input FILE; see --help');
+    throw usageError('download: ACCESSION is missing', 'name a filing and its files, or use --input FILE; see --help');
   }
   if (fileNames.length > 0 && nameFilter) {
+    // Without --all, the file names are probably what the shell made of a pattern without quotes.
     const hint = options.all ? 'omit --all or the file names' : QUOTE_PATTERN;
-    throw usage('FILE cannot be used with --all, --include or --exclude', hint);
+    throw usageError('FILE cannot be used with --all, --include or --exclude', hint);
   }
   if (fileNames.length > 0 || nameFilter) return;
-  throw usage(
+  throw usageError(
     `${accession}: no files selected`,
     `name files, or add --all or --include GLOB; to see the names: filings list ${accession}`,
   );
@@ -121,41 +128,47 @@ function requireCompatibleOptions(args: DownloadArgs, platform: string): void {
   const singleFileOption = output !== undefined ? '--output' : sha256 !== undefined ? '--sha256' : undefined;
   if (singleFileOption !== undefined && !isSingleFile) {
     const hint = 'download one file at a time, or several to a directory: --directory DIR';
-    throw usage(`${singleFileOption} requires exactly one FILE`, hint);
+    throw usageError(`${singleFileOption} requires exactly one FILE`, hint);
   }
-  if (done !== undefined && input === undefined) throw usage('--done requires --input');
-  if (failed === '-') throw usage('--failed must be a file');
-  if (done === '-') throw usage('--done must be a file');
+  if (done !== undefined && input === undefined) throw usageError('--done requires --input');
+  // Unlike the report, these two lists cannot be written to stdout.
+  if (failed === '-') throw usageError('--failed must be a file');
+  if (done === '-') throw usageError('--done must be a file');
   if (output === undefined || output === '-') return;
-  if (withSlashes(output, platform).endsWith('/')) throw outputIsDirectory(output);
+  if (withSlashes(output, platform).endsWith('/')) throw outputIsDirectoryError(output);
   // Only the last segment is checked, so the real working directory is not needed.
   const path = resolveTypedPath(output, { cwd: '/', platform });
   const name = pathModule(platform).basename(path);
-  if (hasPartSuffix(name)) throw usage(`--output ${output}: the program uses this ending for its own temporary files`);
-  // Windows opens a device for a name such as `con`, and a hidden stream of the file `a` for `a:b`.
+  if (hasPartSuffix(name))
+    throw usageError(`--output ${output}: the program uses this ending for its own temporary files`);
+  // Windows opens a device for a name such as `con`, and a hidden stream of the file `a` for `a:b`. Both are refused,
+  // except for the null device.
   if (isNullDevice(path) || platform !== 'win32' || isDirectoryEntryName(name, platform)) return;
-  throw usage(`--output ${output}: Windows does not allow the name '${name}' for a file`);
+  throw usageError(`--output ${output}: Windows does not allow the name '${name}' for a file`);
 }
 
 /** Throws `usage` if a file name is an accession number, or is refused as the name of a file on disk. */
 function requireSafeNames({ accessions: [accession], fileNames, layout }: DownloadArgs): void {
+  // It is probably meant as another filing. A file that really has such a name can be downloaded with --output.
   const filing = fileNames.find(asAccession);
   if (filing !== undefined) {
     const hint = 'for several filings, omit FILE and add --all or --include GLOB';
-    throw usage(`FILE: ${filing} is an accession number`, hint);
+    throw usageError(`FILE: ${filing} is an accession number`, hint);
   }
+  // With --input there are no arguments. The names in the input are checked when they are read.
   if (accession === undefined) return;
+  // The download will run the same check. This one refuses the whole command line before any file is written.
   const check = new NameCheck(layout);
   for (const fileName of fileNames) {
     const item = check.check({ accession, fileName, size: undefined, filing: undefined });
-    if (item.kind === 'refused') throw usage(`file name '${fileName}': ${item.error.reason}`, item.error.hint);
+    if (item.kind === 'refused') throw usageError(`file name '${fileName}': ${item.error.reason}`, item.error.hint);
   }
 }
 
-export function outputIsDirectory(output: string): FilingsError {
-  return usage('--output must be a file', `to write into this directory: --directory ${shellWord(output)}`);
+export function outputIsDirectoryError(output: string): FilingsError {
+  return usageError('--output must be a file', `to write into this directory: --directory ${shellWord(output)}`);
 }
 
-function usage(message: string, hint?: string): FilingsError {
+function usageError(message: string, hint?: string): FilingsError {
   return new FilingsError('usage', message, { hint });
 }

@@ -1,7 +1,8 @@
 // Protects the files that a run itself uses: its report and lists, its input, the config file, and the files that hold
 // its key or token. No two of them may be the same file. And no download may replace one of them, which could happen
 // because the service chooses the names of the files in a listing. Two paths are treated as the same file if they are
-// equal after symbolic links are resolved and names are folded, because the file system may ignore case.
+// equal after symbolic links are resolved and the paths are folded: `foldName` removes the differences in case and in
+// Unicode normalization that a file system may ignore.
 import { readlink, realpath, stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { SUMS_NAME } from '../../checksums/format.ts';
@@ -11,20 +12,21 @@ import { resolveTypedPath } from '../../paths.ts';
 import type { ResolvedSettings } from '../../settings/resolve.ts';
 import { listCredentialFiles } from '../../settings/settings.ts';
 import type { World } from '../../world.ts';
-import { type DownloadArgs, outputIsDirectory } from './arguments.ts';
+import { type DownloadArgs, outputIsDirectoryError } from './arguments.ts';
 
 /** Linux follows at most this many symbolic links in one path: path_resolution(7). */
 const MAX_LINKS = 40;
 
 /**
- * Throws `usage` if two options mean the same file, or if a FILE of the arguments would replace a file of the run.
- * Returns the `findRunFileError` of `FileDeps`, which checks the path of each download in the same way.
+ * Throws `usage` if two options mean the same file, or if a FILE of the arguments would replace a file that the run
+ * uses. Returns a function that checks the path of each later download: it returns an error if the download would
+ * replace a file that the run uses, otherwise undefined.
  */
 export async function checkRunFiles(args: DownloadArgs, resolved: ResolvedSettings, world: World) {
   const { output, report, options } = args;
   const { input, failed, done } = options;
   await refuseWrongFileTypes(args, world);
-  /** What messages call each file, such as `--report`, by its folded path. */
+  /** The protected files: what messages call each of them, such as `--report`, by its folded path. */
   const labels = new Map<string, string>();
   const requireUnused = async (label: string, path: string) => {
     const foldedPath = await foldRealPath(path);
@@ -35,6 +37,7 @@ export async function checkRunFiles(args: DownloadArgs, resolved: ResolvedSettin
       throw new FilingsError('usage', reason, { hint });
     }
     const other = labels.get(foldedPath);
+    // Two options may share a terminal or `/dev/null`.
     if (other !== undefined && !(await isCharacterDevice(path))) {
       throw new FilingsError('usage', `${other} and ${label} are the same file`, { hint });
     }
@@ -52,18 +55,22 @@ export async function checkRunFiles(args: DownloadArgs, resolved: ResolvedSettin
 
   const directory = resolve(world.cwd, output === undefined ? args.directory : dirname(output));
   const foldedDirectory = await foldRealPath(directory);
-  /** `path` is below `directory`. `code` is `usage` for a name from the arguments, otherwise `integrity`. */
+  /**
+   * `path` is below `directory`. `code` is `usage` for a name from the arguments. Otherwise the name comes from the
+   * service or the input, and `code` is `integrity`.
+   */
   const findError = (path: string, displayPath: string, code: 'integrity' | 'usage' = 'integrity') => {
     if (labels.size === 0) return undefined;
-    // Only the directory is resolved, once. A symbolic link below it is refused before anything is written.
+    // Links are resolved in `directory` only, and only once. A download refuses any symbolic link below it.
     const label = labels.get(foldedDirectory + foldName(path.slice(directory.length)));
     if (label === undefined) return undefined;
     const hint = `choose another directory, or another file for ${label}`;
     return new FilingsError(code, `it is the same file as ${label}`, { subject: { path: displayPath }, hint });
   };
-  // Arguments that name files have exactly one accession number.
+  // If the arguments name files, there is exactly one accession number. Otherwise the loop has nothing to do.
   const [accession = ''] = args.accessions;
   for (const name of output === undefined ? args.fileNames : []) {
+    // The names were checked with the arguments, so there is always a path.
     const { path = '' } = args.layout.pathFor(accession, name);
     const error = findError(join(directory, path), name, 'usage');
     if (error) throw error;
@@ -76,13 +83,13 @@ export async function checkRunFiles(args: DownloadArgs, resolved: ResolvedSettin
  * rename, which would replace a device or a pipe.
  */
 async function refuseWrongFileTypes({ output, options: { failed } }: DownloadArgs, world: World): Promise<void> {
+  // An error is ignored here: the path may not exist yet, and opening it later reports any other error.
   const readStats = (path: string | undefined) =>
     path === undefined || path === '-' ? undefined : stat(resolveTypedPath(path, world)).catch(() => undefined);
-  if (output !== undefined && (await readStats(output))?.isDirectory()) throw outputIsDirectory(output);
+  if (output !== undefined && (await readStats(output))?.isDirectory()) throw outputIsDirectoryError(output);
   if ((await readStats(failed))?.isFile() === false) throw new FilingsError('usage', '--failed must be a file');
 }
 
-/** Two options may share a terminal or `/dev/null`. */
 async function isCharacterDevice(path: string): Promise<boolean> {
   const stats = await stat(path).catch(() => undefined);
   return stats?.isCharacterDevice() === true;
@@ -92,7 +99,10 @@ async function foldRealPath(path: string): Promise<string> {
   return foldName(await resolveLinks(path));
 }
 
-/** Resolves all symbolic links. Unlike `realpath`, it also does so if the file or its directory does not exist yet. */
+/**
+ * Resolves all symbolic links of an absolute path. Unlike `realpath`, it also does so if the file or its directory does
+ * not exist yet: it then resolves the existing part, and adds the rest.
+ */
 async function resolveLinks(path: string, linksLeft = MAX_LINKS): Promise<string> {
   const real = await realpath(path).catch(() => undefined);
   if (real !== undefined || dirname(path) === path) return real ?? path;

@@ -1,5 +1,6 @@
-// Runs `download`: checks the command line, opens the session and the outputs, runs the batch, and returns the exit status
-// or throws the error of the run. How a batch and a single download work is in batch/ and transfer/.
+// Runs `download`: checks the command line, opens the session (settings, client and progress) and the outputs (report,
+// plan of a dry run, done list), and runs a batch, even for a single file. The batch downloads the files, and its
+// recorder prints and counts how each of them ended.
 import { resolve } from 'node:path';
 import { Batch } from '../../batch/batch.ts';
 import type { FileDeps } from '../../batch/files.ts';
@@ -29,32 +30,39 @@ const SIGPIPE = 13;
 interface Run {
   readonly args: DownloadArgs;
   readonly session: Session;
+  /** What all files of the batch share. */
   readonly fileDeps: FileDeps;
+  /** The report, the plan of a dry run and the done list. Each is undefined if it was not asked for. */
   readonly outputs: Awaited<ReturnType<typeof openOutputs>>;
   readonly recorder: Recorder;
   readonly world: World;
 }
 
+/** Returns the exit status, or throws the error of the run. */
 export async function run(invocation: Invocation<typeof OPTIONS>, world: World): Promise<number> {
   const { options, flags } = invocation;
   const args = parseArguments(invocation.args, options, world.platform);
   const { dryRun, limitRate } = options;
   const resolved = await resolveSettings(flags, world);
-  // Throws if two options mean the same file. The returned function refuses a download that would replace a file that the
-  // run itself uses, such as its report.
+  // Throws if two options mean the same file. The returned function refuses a download that would replace a file that
+  // the run itself uses, such as its report.
   const findRunFileError = await checkRunFiles(args, resolved, world);
+  // A dry run downloads nothing, so it is not limited. `limits` is also the meter that counts bytes and requests.
   const limits = new Limits(dryRun ? {} : options, world.monotonic);
   const stdinOption = options.input === '-' ? '--input -' : undefined;
+  // A dry run prints the files that it would download.
   const writesStdout = args.output === '-' || args.report === '-' || dryRun;
   const session = await openSession(flags, world, { stdinOption, writesStdout, meter: limits, resolved });
   try {
     const directories = new Directories(world);
-    // Creates the directory before anything is requested. `directories` remembers it for the downloads.
+    // Creates `--directory` before anything is requested. `directories` remembers it for the downloads. For `--output`,
+    // no directory is created.
     if (args.output === undefined && !dryRun)
       await directories.prepare({ directory: resolve(world.cwd, args.directory), below: '.' });
     const fileDeps: FileDeps = {
       findTarget: createTargetFinder(args, world),
       findRunFileError,
+      // Set if `--output` is stdout, a device or a pipe.
       stream: await findStream(args, world),
       fetching: { client: session.client, directories, monotonic: world.monotonic },
       checksums: options.checksums && !dryRun ? new ChecksumFiles() : undefined,
@@ -71,7 +79,9 @@ export async function run(invocation: Invocation<typeof OPTIONS>, world: World):
       hasFailedList: options.failed !== undefined,
       flushChecksums: async () => fileDeps.checksums?.flush(),
       progress: session.progress,
+      // Whether a file that did not fail is printed, too.
       printsFiles: !dryRun && (args.isSingleFile || session.settings.verbose),
+      // The recorder keeps the error of a single file or filing as `singleError`, for `decideRunError` below.
       singleTarget: args.isSingleFile ? 'file' : args.accessions.length === 1 ? 'filing' : undefined,
       world,
     });
@@ -101,6 +111,7 @@ async function downloadAll(run: Run): Promise<FilingsError | undefined> {
   const { args, session, recorder, world } = run;
   const { failed: failedPath, dryRun } = args.options;
   const error = await runBatch(run).catch(async (failure) => {
+    // A second failure is ignored, because this one is a bug and must be seen.
     await recorder.close().catch(() => {});
     throw failure;
   });
@@ -145,8 +156,10 @@ async function runBatch(run: Run): Promise<FilingsError | undefined> {
   const batch = new Batch({ selection, fileDeps, recorder, signal: session.signal, world });
   if (!isSingleFile) showBatchProgress(batch, fileDeps);
   const end = await batch.run().finally(close);
+  // Incomplete downloads that are kept on the disk, for the next run to resume.
   counts.resumableBytes = fileDeps.fetching.directories.keptBytes;
   const error = decideRunError(end, run);
+  // The result of a single file is already its own line or error, so it needs no summary.
   if (isSingleFile && !options.dryRun) {
     if (counts.resumableBytes > 0) progress.note(`${fileNames[0]}: ${describeResumable(counts.resumableBytes)}`);
     return error;
@@ -162,14 +175,18 @@ async function runBatch(run: Run): Promise<FilingsError | undefined> {
   return error;
 }
 
-/** Returns the lines of `--input`, or the arguments as if they were lines, and a function that closes the input. */
+/**
+ * Returns the lines of `--input`, or the arguments as if they were lines. Also returns a function that closes the
+ * input, because an open stdin would keep the program running.
+ */
 function openLines(
   { options, accessions, fileNames, nameFilter }: DownloadArgs,
   world: World,
   { note, warn }: Session['progress'],
 ) {
   async function* argumentLines(): AsyncGenerator<readonly Line[]> {
-    // An entry without a file is a whole filing, which is then listed.
+    // With a filter there are no FILE arguments. Each filing is then one entry without a file, and the filter selects
+    // files from its listing.
     const names = nameFilter ? [undefined] : fileNames;
     yield accessions.flatMap((accession) => names.map((file) => ({ kind: 'entry', accession, file })));
   }
@@ -191,6 +208,7 @@ function createSelectionOptions(
     layout: args.layout,
     jobs: session.settings.jobs,
     async list(accession, stop) {
+      // The batch stops at this error, and starts nothing more.
       if (limits.reachedError) throw limits.reachedError;
       return (await listFiles(session, accession, args.options.query, stop, onRetry)).files;
     },
@@ -204,23 +222,26 @@ function createSelectionOptions(
 
 function showBatchProgress({ tally }: Batch, { progress, counts }: FileDeps): void {
   progress.showBatch(() => {
+    // The number of files is known only after the whole input and all listings have been read.
     const allFiles = tally.hasInputEnded && tally.pending === 0 ? tally.files : undefined;
     // For a single file, its own bar is enough.
     if (allFiles === 1) return undefined;
     const { skipped, failed } = counts.byResult;
+    // The size of a file is unknown if its listing does not state it, or if the file was named without a listing.
     const allBytes = allFiles !== undefined && tally.unsized === 0 ? tally.bytes : undefined;
     return { endedFiles: counts.ended, allFiles, skipped, failed, endedBytes: counts.endedBytes, allBytes };
   });
 }
 
 /**
- * Returns the error of the run. If the run is for one file or filing, that is the error of this file or filing instead of
- * `1 of 1 files failed`. But if a signal or the deadline has stopped the run, it is the error of the signal or deadline.
+ * Returns the error of the run. If the run is for one file or filing, that is the error of this file or filing instead
+ * of `1 of 1 files failed`. But if a signal or the deadline has stopped the run, it is the error of the signal or
+ * deadline.
  */
 function decideRunError(end: BatchEnd, { args, recorder, fileDeps }: Run): FilingsError | undefined {
   const { counts } = fileDeps;
   if (args.options.dryRun && isClosedPipe(end.stoppedBy)) return undefined;
-  // `isTimeUp` is true of a signal and of the deadline.
+  // `isTimeUp` is true for the error of a signal or of the deadline.
   if (recorder.singleError && end.stoppedBy?.isTimeUp !== true) return recorder.singleError;
   const { downloaded, resumed, failed } = counts.byResult;
   const error = batchError({ ...end, ended: counts.ended, failed, permanent: counts.permanent });

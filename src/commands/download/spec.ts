@@ -15,13 +15,13 @@ import {
 } from '../../spec/kind.ts';
 import { defineOptions } from '../../spec/option.ts';
 
-/** Accepts upper case as well, which PowerShell's Get-FileHash prints. */
+/** Accepts upper case as well, which PowerShell's Get-FileHash prints. The value is always in lower case. */
 const SHA256: Kind<string> = {
   parse: (text) => /^[0-9a-f]{64}$/.exec(text.trim().toLowerCase())?.[0],
   expected: '64 hexadecimal digits, as sha256sum prints them',
 };
 
-/** Options that make a batch. Options for exactly one file exclude them. */
+/** Options that may select several files. Options for exactly one file exclude them. */
 const BATCH_OPTIONS = ['all', 'include', 'exclude', 'input'] as const;
 
 export const OPTIONS = defineOptions({
@@ -30,6 +30,7 @@ export const OPTIONS = defineOptions({
     kind: FILE,
     short: 'o',
     value: 'PATH',
+    // PATH is one file, or a stream such as stdout. A layout and checksums are for files below --directory.
     excludes: [...BATCH_OPTIONS, 'layout', 'checksums'],
     help: 'write a single file to PATH; - is stdout',
     longHelp:
@@ -85,7 +86,7 @@ export const OPTIONS = defineOptions({
     defaultText: 'skip or compare; overwrite with -o',
     help: 'choose what to do with an existing file',
     longHelp:
-      "skip keeps the existing file without a download. compare downloads the file: if the bytes are the same, the file is skipped; if they differ, it fails and the existing file stays. overwrite downloads the file and replaces the existing one. error fails. With --sha256, skip and compare hash the existing file instead of downloading it. Without -o the default is skip if the last accession number in the path of the file's directory is that of its filing, and compare otherwise.",
+      "skip keeps the existing file and downloads nothing. compare downloads the file: if both have the same bytes, the file is skipped; if they differ, the download fails and the existing file stays. overwrite downloads the file and replaces the existing one. error fails without a download. With --sha256, skip and compare hash the existing file instead of downloading it. Without -o, the default is skip in the filing's own directory, where the last accession number in the path is that of the filing. Elsewhere it is compare, because the existing file may belong to another filing.",
   },
   dryRun: { kind: SWITCH, short: 'n', help: 'print what would be downloaded; download nothing' },
   sha256: {
@@ -148,6 +149,7 @@ export const DOWNLOAD = defineCommand({
     'A file gets its final name only when it is complete, and a complete file is never replaced unless you ask for it. In a directory named after the filing it is not downloaded again; elsewhere it is downloaded and compared. An interrupted download of more than 1 MiB is resumed.',
     'Several FILEs, --all, --include, --exclude and --input make a batch, which continues after a failed file and ends with a summary. To download what is still missing, run the same command again.',
   ],
+  // The usual forms only: --exclude can be added to --all or --include, or select files without them.
   usages: ['ACCESSION FILE...', 'ACCESSION... --all | --include GLOB', '--input FILE [--all | --include GLOB]'],
   arguments: [
     { name: 'ACCESSION', help: 'the accession number, such as 0001234567-24-000001' },

@@ -1,4 +1,5 @@
-// Decides where a run writes: the path of each file, or the stream of `--output`. Opens the report and the done list.
+// Decides where a run writes: the path of each file, or the stream of `--output`. Opens the report, the plan of a dry
+// run and the done list.
 import { constants } from 'node:fs';
 import { access } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
@@ -14,7 +15,7 @@ import type { DiskTarget, StreamTarget } from '../../transfer/download.ts';
 import type { World } from '../../world.ts';
 import type { DownloadArgs } from './arguments.ts';
 
-/** The returned function finds the target of a file: `--output`, or a path below `--directory` that the layout gives. */
+/** Returns a function that finds the target of a file: `--output`, or its path in the layout, below `--directory`. */
 export function createTargetFinder(
   args: DownloadArgs,
   { cwd, platform }: Pick<World, 'cwd' | 'platform'>,
@@ -24,6 +25,7 @@ export function createTargetFinder(
   const paths = pathModule(platform);
   if (output !== undefined) {
     const path = resolveTypedPath(output, { cwd, platform });
+    // Like the shell for `> PATH`, `-o PATH` creates no directory.
     const location = { directory: paths.dirname(path), below: '.', mustExist: true };
     const { ifExists = 'overwrite' } = options;
     return () => ({ path, location, displayPath: output, ifExists, sha256, writesChecksums, isDryRun });
@@ -33,12 +35,14 @@ export function createTargetFinder(
   const prefix = paths.join(absolute, '/');
   const displayDirectory = paths.join(directory, '/');
   const displayPrefix = displayDirectory === paths.join('.', '/') ? '' : displayDirectory;
+  // The directory may be one that an earlier run made for a filing, such as `-d mirror/0001234567-24-000001`.
   const directoryAccession = findAccession(splitPath(absolute, platform));
-  // The object has no spread, because V8 takes ten times as long for one, and there may be a million files.
+  // The members that all targets share are not spread into the object (`...shared`), because V8 takes ten times as long
+  // for that, and there may be a million files.
   return ({ path, accession }) => {
     const native = nativePath(path, platform);
-    // Only files of this filing are ever placed in its own directory. Elsewhere, an existing file may belong to another
-    // filing or to the user, so it is compared.
+    // A directory named after a filing gets only files of this filing, so an existing one needs no download. Elsewhere,
+    // an existing file may belong to another filing or to the user, so it is compared.
     const isOwnDirectory = (findAccession(path.split('/')) ?? directoryAccession) === accession;
     return {
       path: prefix + native,
@@ -55,7 +59,7 @@ export function createTargetFinder(
 /** Returns the deepest directory that all files of the run are known to share, for the summary. */
 export function findCommonDirectory({ directory, layout, accessions }: DownloadArgs, platform: string): string {
   const [accession, ...others] = accessions;
-  // `a` stands for the name of any file.
+  // With a single filing, the layout may put all files into one directory below. `a` stands for the name of any file.
   const { path = '' } = accession !== undefined && others.length === 0 ? layout.pathFor(accession, 'a') : {};
   const paths = pathModule(platform);
   return paths.join(directory, paths.dirname(nativePath(path, platform)));
@@ -66,7 +70,7 @@ function findAccession(segments: readonly string[]): AccessionNumber | undefined
   return asAccession(segments.findLast(asAccession) ?? '');
 }
 
-/** Returns the stream if `--output` is stdout, a device or a FIFO. Returns undefined for a regular file. */
+/** Returns the stream if `--output` is stdout, a device or a FIFO. Returns undefined for a file, even a missing one. */
 export async function findStream({ output, options }: DownloadArgs, world: World): Promise<StreamTarget | undefined> {
   if (output === undefined) return undefined;
   const { sha256 } = options;
@@ -78,8 +82,8 @@ export async function findStream({ output, options }: DownloadArgs, world: World
 }
 
 /**
- * Opens the report and the done list, both or neither. Throws `local_io` if one of them cannot be opened, or if there is
- * no permission to write `--failed`, which is created only at the end.
+ * Opens the report and the done list, both or neither, and stdout for the plan of a dry run. Throws `local_io` if one
+ * of them cannot be opened, or if there is no permission to create `--failed`, which is done only at the end.
  */
 export async function openOutputs(args: DownloadArgs, session: Session, world: World) {
   const { failed, dryRun } = args.options;
@@ -93,11 +97,13 @@ export async function openOutputs(args: DownloadArgs, session: Session, world: W
   try {
     return { report, plan, done: await openDone(args, session, world) };
   } catch (error) {
+    // The plan is not closed, because it is stdout.
     await report?.close();
     throw error;
   }
 }
 
+/** Opens the done list. Its lines apply only to a run whose options lead to the same `selection`. */
 async function openDone(
   { options, layout, directory }: DownloadArgs,
   { identity, settings: { listing }, signal }: Session,
@@ -105,6 +111,7 @@ async function openDone(
 ): Promise<DoneList | undefined> {
   const { include, exclude, query, done, dryRun } = options;
   if (done === undefined) return undefined;
+  // The setting `listing` says how to read the listings of the service, so it also decides which files a filing has.
   const parameters = listing === undefined ? query : [...query, ['listing', JSON.stringify(listing)]];
   const absolute = resolve(world.cwd, directory);
   const selection = hashSelection(identity, include, exclude, layout.template, absolute, parameters);

@@ -17,6 +17,7 @@ import type { OPTIONS } from './spec.ts';
 const TYPES = ['type', 'document_type', 'documentType', 'form', 'form_type', 'content_type', 'mime_type'];
 const DESCRIPTIONS = ['description', 'document_description', 'primary_doc_description', 'title'];
 
+/** `formatCell` returns '' if the file has nothing for the column. */
 type Column = readonly [heading: string, formatCell: (file: ListedFile) => string];
 
 const ACCESSION: Column = ['ACCESSION', (file) => file.accession_no];
@@ -31,6 +32,7 @@ const COLUMNS: readonly Column[] = [
  * Call `print` for each filing, then `end`.
  * @param isSingle whether there is only one filing. Its lines have no accession number, and it must have a file that
  * matches
+ * @param isChosen tests whether `--include` and `--exclude` select a file name
  */
 export function createListOutput(
   isSingle: boolean,
@@ -45,14 +47,18 @@ export function createListOutput(
   const formatRecord = (file: ListedFile): string => {
     const terminator = nul ? '\0' : '\n';
     if (json) return printableJson(file) + terminator;
-    // A NUL within a name is escaped even with `-0`, because the reader would take it for the end of the name.
+    // With `-0`, names are printed unchanged, but not on a terminal, which control characters could change. A NUL
+    // within a name is always escaped, because the reader would take it for the end of the name.
     const isExact = nul && !stdout.isTTY && !file.file_name.includes('\0');
     const name = isExact ? file.file_name : printable(file.file_name);
     return `${isSingle ? '' : `${file.accession_no}\t`}${name}${terminator}`;
   };
 
   return {
-    /** Returns an error if no file matches and the filing is the only one. */
+    /**
+     * Prints the files that match, or keeps them for the table. If none match, returns an error if the filing is the
+     * only one. Otherwise prints a note, and the run goes on.
+     */
     async print(accession: string, files: readonly ListedFile[]): Promise<FilingsError | undefined> {
       const matches = files.filter((file) => isChosen(file.file_name));
       if (matches.length === 0) {
@@ -65,7 +71,7 @@ export function createListOutput(
       return undefined;
     },
 
-    /** Prints the table, without columns that are empty in all rows. */
+    /** Prints the table, without columns that are empty in all rows. NAME is never empty. */
     async end(): Promise<void> {
       if (tableFiles.length === 0) return;
       const columns = [...(isSingle ? [] : [ACCESSION]), ...COLUMNS].filter(
@@ -73,12 +79,14 @@ export function createListOutput(
       );
       const headings = columns.map(([heading]) => heading);
       const rows = tableFiles.map((file) => columns.map(([, formatCell]) => formatCell(file)));
-      // A name that is cut could not be copied and pasted, so it is left whole even in the last column.
+      // `formatTable` cuts the last column to the width. A name that is cut could not be copied and pasted, so there is
+      // no width if the last column is NAME.
       const canCut = stdout.isTTY && headings.at(-1) !== 'NAME';
       const width = canCut ? terminalColumns(stdout, env) : undefined;
       const { formatTable } = await import('../../terminal/table.ts');
       const [head = '', ...lines] = formatTable([headings, ...rows], {
         width,
+        // -1 if no file has a size, which aligns no column to the right.
         rightAlignedIndex: headings.indexOf('SIZE'),
       });
       const { faint } = createPalette(usesColor(settings.color, stdout, env.TERM));
@@ -92,7 +100,7 @@ function formatSize(file: ListedFile): string {
   return size === undefined ? '' : humanBytes(size);
 }
 
-/** Formats the first of the members that has a text, cut to `length` characters. */
+/** Formats the first of the members that is a string with text, cut to `length` characters. Returns '' if none is. */
 function formatFirst(members: readonly string[], file: ListedFile, length: number): string {
   const value = members.map((member) => file[member]).find((text) => typeof text === 'string' && text !== '');
   return typeof value === 'string' ? printable(value, length) : '';

@@ -15,7 +15,7 @@ import type { World } from '../../world.ts';
 import { createListOutput } from './output.ts';
 import type { OPTIONS } from './spec.ts';
 
-/** Returns 0, or throws the error of the run. */
+/** Returns 0, or throws the error that the run ends with, which sums up the filings that failed. */
 export async function run({ args, options, flags }: Invocation<typeof OPTIONS>, world: World): Promise<number> {
   const { input, query } = options;
   if (args.length === 0 && input === undefined) {
@@ -24,6 +24,8 @@ export async function run({ args, options, flags }: Invocation<typeof OPTIONS>, 
       hint: 'pass an accession number: filings list 0001234567-24-000001; or read them from a file: --input FILE',
     });
   }
+  // An unquoted `--include ex*` is expanded by the shell to `--include ex1 ex2 ex3`: the names after the first become
+  // arguments. That has probably happened if the first argument is an accession number and another is not.
   const [first = '', ...further] = args;
   if (options.include.length > 0 && asAccession(first) && !further.every(asAccession)) {
     throw new FilingsError('usage', 'only accession numbers can be arguments', {
@@ -36,36 +38,40 @@ export async function run({ args, options, flags }: Invocation<typeof OPTIONS>, 
   const stdinOption = input === '-' ? '--input -' : undefined;
   const session = await openSession(flags, world, { stdinOption, writesStdout: true });
   const { progress, settings } = session;
-  // If an error ends the run, this ends the requests that are ahead of it.
+  // If an error ends the run early, this ends the requests for the next filings, which `ReadAhead` has already started.
   const stop = createChildController(session.signal);
   try {
     const inputStream = input === undefined ? undefined : openInput(input, world, progress.note);
     onAbort(stop.signal, () => inputStream?.destroy());
     const filingCount = inputStream ? undefined : accessions.length;
-    const ahead = new ReadAhead<Listed>({
+    const ahead = new ReadAhead<Outcome>({
       lines: readAllLines(accessions, inputStream, progress.warn),
       jobs: settings.jobs,
       needsListing: (line): line is Entry => line.kind === 'entry',
+      // An array, because `ReadAhead` can yield several results for one line.
       list: async ({ accession }) => [await tryToList(session, accession, query, stop.signal)],
     });
     const output = createListOutput(filingCount === 1, isChosen, options, session, world);
     await printAll(ahead.results(), output, session, filingCount);
     return 0;
   } finally {
+    // No reason is needed, because nobody waits for the requests any more.
     stop.abort(undefined);
     stop.detach();
     await session.close();
   }
 }
 
-type Listed = { readonly accession: string; readonly files: readonly ListedFile[] } | { readonly error: FilingsError };
+/** The outcome of one filing. */
+type Outcome = { readonly accession: string; readonly files: readonly ListedFile[] } | { readonly error: FilingsError };
 
 /** Returns the error instead of throwing it, so that the other filings are still listed. */
-async function tryToList(...[session, accession, ...more]: Parameters<typeof listFiles>): Promise<Listed> {
+async function tryToList(...[session, accession, ...more]: Parameters<typeof listFiles>): Promise<Outcome> {
   try {
     return { accession, files: (await listFiles(session, accession, ...more)).files };
   } catch (error) {
     if (error instanceof FilingsError) return { error };
+    // A defect in the program, which ends the run.
     throw error;
   }
 }
@@ -75,21 +81,24 @@ async function tryToList(...[session, accession, ...more]: Parameters<typeof lis
  * @param filingCount undefined if the accession numbers come from an input
  */
 async function printAll(
-  groups: AsyncIterable<readonly (Listed | Line)[]>,
+  groups: AsyncIterable<readonly (Outcome | Line)[]>,
   output: ReturnType<typeof createListOutput>,
   { progress, signal }: Session,
   filingCount: number | undefined,
 ): Promise<void> {
   const rule = new StopRule('filing');
+  // `permanent` is the number of failures that would come again in the next run.
   let [finished, failed, permanent] = [0, 0, 0];
   let stoppedBy: FilingsError | undefined;
   try {
     for await (const result of flatten(groups)) {
       // Only for the type: `ReadAhead` yields a listing in place of each entry, and other lines as they are.
       if ('kind' in result && result.kind === 'entry') continue;
-      // `print` returns an error if this is the only filing and none of its files match.
+      // An invalid line has an `error`, too. `print` returns one if no file of the only filing matches.
       const error = 'error' in result ? result.error : await output.print(result.accession, result.files);
+      // After a signal or at the deadline, every request fails with that reason, which is no failure of the filing.
       signal.throwIfAborted();
+      // The error of the only filing is thrown itself, and not a summary: `1 of 1 filings failed`.
       if (error && filingCount === 1) throw error;
       finished += 1;
       if (error) failed += 1;
@@ -105,6 +114,7 @@ async function printAll(
     if (!signal.aborted) throw error;
     stoppedBy = signal.reason;
   }
+  // Undefined with an input, because the number of filings is then unknown.
   const notStarted = filingCount && filingCount - finished;
   const error = batchError({ ended: finished, failed, permanent, stoppedBy, notStarted }, 'filing');
   if (error) throw error;

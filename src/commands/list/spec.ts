@@ -1,4 +1,4 @@
-// The options and the help of `filings list`.
+// The options and the help of `filings list`. The name of a member is the name of the option: `null` is `--null`.
 import { defineCommand } from '../../spec/command.ts';
 import { FILE, QUERY, SWITCH, TEXT } from '../../spec/kind.ts';
 import { defineOptions } from '../../spec/option.ts';

@@ -1,5 +1,5 @@
-// Runs `serve`: reads the keys, starts the sandbox, prints its URL and where its API key comes from, and waits for a
-// signal.
+// Runs `serve`: reads the keys, starts the sandbox (the local stand-in for the service), prints its URL and where its
+// API key comes from, and waits for SIGINT or another signal that ends a run.
 import { readdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { onAbort } from '../../abort.ts';
@@ -20,20 +20,25 @@ import { createLogger } from '../../terminal/messages.ts';
 import type { World } from '../../world.ts';
 import type { OPTIONS } from './spec.ts';
 
+/** It is public: the help and the documentation show it. */
 const DEFAULT_KEY = 'sandbox-key';
 
 /** Serves until the first signal, which is its normal end, so the exit status is 0. Throws `usage` and `local_io`. */
 export async function run({ args, options, flags }: Invocation<typeof OPTIONS>, world: World): Promise<number> {
-  // With `--sandbox` (or FILINGS_SANDBOX=1), the settings would ignore the API key.
+  // `--sandbox` (or FILINGS_SANDBOX=1) is for commands that send requests, and makes the settings ignore the API key.
+  // Here the key is that of the server to start, so the switch is overridden.
   const { settings, rawSettings } = await resolveSettings({ ...flags, sandbox: false }, world);
+  // Nobody awaits the writes of the log, and their errors must not end the server.
   guardStream(world.stderr);
   const log = createLogger(settings, world.secrets, (line) => world.stderr.write(line));
   const { host } = options;
+  // An empty string, perhaps from an unset variable, would mean the working directory.
   if (args[0] === '')
     throw new FilingsError('usage', 'must be a directory, but is empty', { subject: { name: 'DIRECTORY' } });
-  // With an empty host, Node would listen on every address.
+  // With an empty host, Node would listen on every address. The `%` is for IPv6 with a zone: `fe80::1%eth0`.
   if (!/^[\w.:%-]+$/.test(host)) throw valueError('--host', 'must be an address or a name of this machine', host);
-  // A key in the config file belongs to the real service, so the sandbox must not use it.
+  // A key in the config file belongs to the real service, so the sandbox must not use it. The two settings exclude each
+  // other, so at most one is found.
   const keySetting = [rawSettings.get('apiKey'), rawSettings.get('apiKeyFile')].find(
     (setting) => setting && /^(flag|env)$/.test(setting.sourceKind),
   );
@@ -43,22 +48,27 @@ export async function run({ args, options, flags }: Invocation<typeof OPTIONS>, 
     directory,
     host,
     port: options.port,
-    apiKey: await readKey(host, keySetting && settings.keySource, world),
+    // `keySource` is parsed from `keySetting`, unless the key comes from the config file.
+    apiKey: await readApiKey(host, keySetting && settings.keySource, world),
     jwtKeys,
     pageSize: options.pages,
     platform: world.platform,
     now: world.now,
+    // A log line quotes the request, which may contain a key or a token.
     log: (line) => log('log', markForRedaction(line)),
   });
   try {
     if (!isLoopback(host)) log('warning', `other machines can reach ${host}, and anyone in between can read the keys`);
     log('note', `the API key ${keySetting === undefined ? `is ${DEFAULT_KEY}` : `comes from ${keySetting.source}`}`);
+    // The first filing of the directory, for the example below.
     const accession = (await readdir(directory)).sort().find((name) => asAccession(name) === name);
-    // Another key would have to be passed, and pages would first have to be described in the config file (`listing`).
+    // The command in this note works only if the sandbox wants no more than the default key and sends each listing as a
+    // whole. To follow pages, the client needs a description of them in its config file (`listing`).
     if (accession && keySetting === undefined && jwtKeys.length === 0 && options.pages === undefined)
       log('note', `try it: filings list ${accession} --base-url ${sandbox.url} --api-key ${DEFAULT_KEY}`);
-    // The URL comes last. When a program has read it, the messages above are already on stderr.
+    // Printed last, so that a program that has read the URL finds the messages above already on stderr.
     await write(world.stdout, `${sandbox.url}\n`);
+    // Aborts at --deadline as well, which is a normal end, too.
     await new Promise((stop) => onAbort(world.interrupt, stop));
   } finally {
     await sandbox.close();
@@ -66,7 +76,8 @@ export async function run({ args, options, flags }: Invocation<typeof OPTIONS>, 
   return 0;
 }
 
-async function readKey(host: string, source: Settings['keySource'], world: World): Promise<string> {
+/** Returns the API key that requests must send. Throws `usage` for the default key if other machines could send it. */
+async function readApiKey(host: string, source: Settings['keySource'], world: World): Promise<string> {
   const key = source ? await readSecret(source, 'API key', world) : DEFAULT_KEY;
   if (isLoopback(host) || key !== DEFAULT_KEY) return key;
   throw new FilingsError('usage', 'other machines can reach this address, and the default key is public', {
@@ -75,13 +86,14 @@ async function readKey(host: string, source: Settings['keySource'], world: World
   });
 }
 
+/** Reads the keys that verify JWTs. If there are none, the sandbox requires no JWT. Throws `config`. */
 async function readJwtKeys({ jwtKey, jwtSecret }: Values<typeof OPTIONS>, world: World): Promise<JwtKey[]> {
   const files: KeyFiles[] = jwtKey.map((path) => ({ keyFile: resolve(world.cwd, path) }));
   if (jwtSecret !== undefined) files.push({ secretFile: resolve(world.cwd, jwtSecret) });
   return Promise.all(
     files.map(async (file) => {
       const key = await readJwtKey(file, 'verify', world);
-      // Refuses a key that fits no algorithm.
+      // Called only because it throws if the key fits no algorithm.
       chooseAlgorithm(key, 'verify');
       return key;
     }),

@@ -1,4 +1,5 @@
-// The options and the help of `filings serve`.
+// The options and the help of `filings serve`. As everywhere in the specs, a default is a string, because it is parsed
+// like a value from the command line.
 import { defineCommand } from '../../spec/command.ts';
 import { FILE, integer, TEXT } from '../../spec/kind.ts';
 import { defineOptions } from '../../spec/option.ts';

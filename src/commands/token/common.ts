@@ -14,8 +14,8 @@ import type { KEY_OPTIONS } from './spec.ts';
 
 /**
  * Returns the absolute paths of the files of `--key`, `--secret-file` and `--passphrase-file`, and the bytes of stdin
- * if it is the key or the secret. Throws `usage` if stdin is also read for the token or for a credential of the service.
- * `tokenSource` is the argument with the token as that error names it, if the token is read from stdin.
+ * if it is the key or the secret. Throws `usage` if stdin is also read for the token or for a credential of the
+ * service. Pass `tokenSource` only if the token is read from stdin: it is the argument's name for that error.
  */
 export async function resolveKeyFiles(
   { options, flags }: Pick<Invocation<typeof KEY_OPTIONS>, 'options' | 'flags'>,
@@ -26,10 +26,12 @@ export async function resolveKeyFiles(
   const keySource = key === '-' ? '--key -' : secretFile === '-' && '--secret-file -';
   const others = [flags.apiKeyFile === '-' && '--api-key-file -', flags.jwtFile === '-' && '--jwt-file -'];
   refuseSharedStream('stdin', [keySource, tokenSource, ...others]);
+  // Called only if `keySource` is a string.
   const read = () => readStdin(world.stdin, String(keySource), world.interrupt);
   const prompt = `paste the ${key === '-' ? 'key' : 'secret'}, then press Ctrl-D:`;
   const stdin = keySource ? await withPrompt(world, prompt, read) : undefined;
-  // A path of `-` becomes nonsense here. That does no harm, because a path is ignored if `stdin` is set.
+  // A path `-`, which means stdin, becomes the path of a file named `-`. That does no harm, because the path of the key
+  // or the secret is ignored if `stdin` is set.
   const absolute = (path: string | undefined) => path && resolveTypedPath(path, world);
   return { keyFile: absolute(key), secretFile: absolute(secretFile), passphraseFile: absolute(passphraseFile), stdin };
 }
@@ -42,15 +44,17 @@ export function isStdin(argument: string | undefined): argument is '-' | undefin
 /** Returns the token: the argument unchanged, or stdin without one line break at its end. */
 export async function readTokenInput(argument: string | undefined, world: World): Promise<string> {
   if (!isStdin(argument)) return argument;
-  const read = () =>
-    readStdin(world.stdin, 'token', world.interrupt, { maxBytes: 2 * MAX_TOKEN_LENGTH, endsAtLine: true });
+  // Twice the maximum, because PowerShell writes UTF-16, with two bytes for each character. More is cut off, and the
+  // token is then refused when it is decoded.
+  const maxBytes = 2 * MAX_TOKEN_LENGTH;
+  const read = () => readStdin(world.stdin, 'token', world.interrupt, { maxBytes, endsAtLine: true });
   const bytes = await withPrompt(world, 'paste the token, then press Enter:', read);
   return decodeText(bytes).replace(/\r?\n$/, '');
 }
 
 /**
- * Throws the `auth` error about a token that is refused. With `--json`, it prints an object with the reason to stdout
- * first: `json` has the other members of that object, and is false without the option.
+ * Throws the `auth` error about a token that was refused. With `--json`, prints an object with the reason to stdout
+ * first. `json` has the other members of that object, and is false without `--json`.
  */
 export async function reportRefusal(
   { failedCheck: failed_check, reason, hint }: Refusal,
@@ -65,8 +69,8 @@ export async function reportRefusal(
 }
 
 /**
- * Returns the header and the claims of a valid token as JSON, exactly as they are signed. Parsing them would change
- * numbers that JavaScript cannot represent.
+ * Returns the header and the claims of a token as JSON, exactly as they are signed. Parsing them would change numbers
+ * that JavaScript cannot represent. Expects a token that is known to be valid, and ignores its signature.
  */
 export function decodeSignedParts(token: string): { readonly header: string; readonly claims: string } {
   const [header = '', claims = ''] = token.split('.').map((part) => Buffer.from(part, 'base64url').toString());

@@ -1,4 +1,5 @@
-// Runs `token inspect`, which shows what a token says although nothing proves that it is true. Every output says so.
+// Runs `token inspect`, which shows what a token says. The signature is not checked, so nothing proves that it is true,
+// and every output contains a warning about that.
 import type { JsonObject } from '../../json.ts';
 import { type Inspection, inspectToken } from '../../jwt/inspect.ts';
 import { writeRecords } from '../../session/presentation.ts';
@@ -10,7 +11,7 @@ import { readTokenInput, reportRefusal } from './common.ts';
 import type { INSPECT_OPTIONS } from './spec.ts';
 
 const HEADINGS = ['PART', 'NAME', 'VALUE', 'MEANING'];
-/** The member of every JSON output that says so. */
+/** The warning in JSON output. */
 const UNVERIFIED = { verified: false };
 
 /**
@@ -26,10 +27,12 @@ export async function run({ args, options, flags }: Invocation<typeof INSPECT_OP
   return 0;
 }
 
+/** Returns the rows below HEADINGS. Empty cells at the end of a row are left out. */
 function createRows({ header, claims, times, objections }: Inspection): string[][] {
+  // The JSON output has them as `objections`.
   const problems = objections.length > 0 ? objections.map((reason) => printable(reason)) : ['none found'];
   return [
-    // A row of the output, and not a message on stderr, so that it is still there when the output was saved.
+    // A row and not a message on stderr, so that the warning is also in saved output.
     ['NOT VERIFIED', '', 'the signature was not checked: anyone could have made this token'],
     ...createMemberRows('header', header, {}),
     ...createMemberRows('claims', claims, times),
@@ -37,10 +40,13 @@ function createRows({ header, claims, times, objections }: Inspection): string[]
   ];
 }
 
-/** Returns a row for each member. The value is JSON, so that a line break in it cannot imitate another row. */
+/**
+ * Returns a row for each member. The value is JSON, so that a line break in it cannot imitate another row. `times`
+ * explains the members that are dates.
+ */
 function createMemberRows(part: string, members: JsonObject, times: Inspection['times']): string[][] {
   return Object.entries(members).map(([name, value]) => {
-    // A claim may be called `constructor`.
+    // Without `hasOwn`, a claim named `constructor` would find the method of every object.
     const time = Object.hasOwn(times, name) ? times[name] : undefined;
     return [part, printable(name), printableJson(value), time === undefined ? '' : `${time.utc}, ${time.relative}`];
   });

@@ -12,10 +12,12 @@ import type { KEYGEN_OPTIONS } from './spec.ts';
 /** Generates a key and writes it to new files. Returns 0. Throws `usage`, and `local_io` if a file already exists. */
 export async function run({ options, flags }: Invocation<typeof KEYGEN_OPTIONS>, world: World): Promise<number> {
   const { alg, out, public: publicFile, format, kid } = options;
+  // The parser has no required options, so they are checked here.
   if (alg === undefined || out === undefined)
     throw new FilingsError('usage', 'give both --alg ALG and --out FILE', { subject: { name: 'token keygen' } });
   if (kid !== undefined && format !== 'jwk')
     throw new FilingsError('usage', 'has no effect without --format jwk', { subject: { name: '--kid' } });
+  // `publicKey` is undefined for an HMAC secret.
   const { signingKey, publicKey } = await generateKey(alg, format, kid);
   const outPath = resolveTypedPath(out, world);
   const files: NewFile[] = [{ path: outPath, bytes: signingKey, mode: 0o600 }];
@@ -27,9 +29,10 @@ export async function run({ options, flags }: Invocation<typeof KEYGEN_OPTIONS>,
     if (path === outPath) throw new FilingsError('usage', 'is the same file as --out', { subject });
     files.push({ path, bytes: publicKey, mode: 0o644 });
   }
+  // Either all files are created or none.
   await createNewFiles(files);
   if (publicKey !== undefined && publicFile === undefined) await write(world.stdout, publicKey, world.interrupt);
-  // The service verifies tokens with this key (service.md, section 6).
+  // The service verifies tokens with this key (docs/service.md, section 6).
   const keyToImport = publicKey === undefined ? 'it' : (publicFile ?? 'the printed public key');
   const advice = `keep ${out} secret, and import ${keyToImport} into the service's customer portal, for the API key that you use`;
   await printMessage('note', advice, flags, world);

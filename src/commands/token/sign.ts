@@ -1,4 +1,4 @@
-// Runs `token sign`, which mints one token.
+// Runs `token sign`, which mints one token: with a key on the command line, or by the recipe in the config file.
 import { replaceFile } from '../../disk/atomic-write.ts';
 import { FilingsError } from '../../errors.ts';
 import { chooseAlgorithm } from '../../jwt/key-fit.ts';
@@ -14,16 +14,16 @@ import { decodeSignedParts, resolveKeyFiles } from './common.ts';
 import type { SIGN_OPTIONS } from './spec.ts';
 
 /**
- * Mints a token and prints or writes it. Returns 0. A key on the command line replaces the recipe `jwt` of the config
- * file as a whole. Other options override single members of it. Throws `usage` if there is no key, or if `--out` would
- * replace the file of the key.
+ * Mints a token and prints it, or writes it to `--out`. Returns 0. With a key on the command line, the recipe (`jwt` in
+ * the config file) is not used at all. Without one, options override single members of the recipe. Throws `usage` if
+ * there is no key, or if `--out` would replace the file of the key.
  */
 export async function run(invocation: Invocation<typeof SIGN_OPTIONS>, world: World): Promise<number> {
   const { options, flags } = invocation;
   const optionFiles = await resolveKeyFiles(invocation, world);
   const hasKey = optionFiles.keyFile !== undefined || optionFiles.secretFile !== undefined;
   const recipe = hasKey ? {} : await readConfiguredRecipe(flags, world);
-  // A recipe names no passphrase file. For an encrypted key, the option gives one.
+  // A recipe has `keyFile` or `secretFile`, but no passphrase file, so that of the option is used for an encrypted key.
   const files = hasKey ? optionFiles : { ...recipe, passphraseFile: optionFiles.passphraseFile };
   const out = options.out === undefined ? undefined : resolveTypedPath(options.out, world);
   if (out !== undefined && [files.keyFile, files.secretFile, files.passphraseFile].includes(out)) {
@@ -45,11 +45,13 @@ export async function run(invocation: Invocation<typeof SIGN_OPTIONS>, world: Wo
   });
   await printMessage('warning', findLineBreakWarning(key), flags, world);
   const { header, claims } = decodeSignedParts(token);
-  // Both are JSON already, which another round through JavaScript might change.
+  // The header and the claims are JSON already. `JSON.stringify` would need parsed values, and parsing could change
+  // numbers. A token has no character that must be escaped.
   const text = options.json ? `{"token":"${token}","header":${header},"claims":${claims}}` : token;
   const httpHeader = options.header ? 'Authorization: Bearer ' : '';
   const line = `${httpHeader}${text}\n`;
   if (out === undefined) await write(world.stdout, line, world.interrupt);
+  // The mode of the file is 0600.
   else await replaceFile(out, line, world);
   return 0;
 }

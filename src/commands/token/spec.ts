@@ -1,4 +1,5 @@
-// The commands below `filings token` and their options, as data.
+// The commands below `filings token` and their options, as data. The parser, the help, the manual page and the
+// completions are made from it. If one option excludes another, that applies in both directions.
 import { findJsonFault } from '../../json.ts';
 import { ALGORITHM } from '../../jwt/algorithms.ts';
 import type { Claim } from '../../jwt/sign.ts';
@@ -18,6 +19,7 @@ const OUTPUT_FILE: Kind<string> = {
  */
 const WHEN: Kind<(issuedAt: number) => number> = {
   parse(text) {
+    // Both in milliseconds. No string is valid as both.
     const [duration, time] = [DURATION.parse(text), TIME.parse(text)];
     if (duration !== undefined) return (issuedAt) => issuedAt + Math.floor(duration / 1000);
     return time === undefined || time < 0 ? undefined : () => Math.floor(time / 1000);
@@ -25,7 +27,7 @@ const WHEN: Kind<(issuedAt: number) => number> = {
   expected: 'a duration, such as 30s, or a time, such as 2025-01-31T12:00:00Z',
 };
 
-/** Returns the kind of a NAME=VALUE option. `toJson` converts VALUE to JSON, or returns undefined if VALUE is invalid. */
+/** Returns the kind of an option with the form NAME=VALUE. `toJson` returns undefined if VALUE is invalid. */
 function createClaimKind(expected: string, toJson: (value: string) => string | undefined): Kind<Claim> {
   const parse = (text: string): Claim | undefined => {
     const [, name, value = ''] = /^([^=]+)=(.*)$/s.exec(text) ?? [];
@@ -100,6 +102,7 @@ export const VERIFY_OPTIONS = defineOptions({
 });
 
 export const KEYGEN_OPTIONS = defineOptions({
+  // The parser does not know required options. `token keygen` itself checks that both are there.
   alg: { kind: ALGORITHM, value: 'ALG', help: 'make a key for this algorithm (required)' },
   out: { kind: OUTPUT_FILE, value: 'FILE', help: 'write the private key or secret to a new FILE (required)' },
   public: { kind: OUTPUT_FILE, value: 'FILE', help: 'write the public key to FILE instead of stdout' },

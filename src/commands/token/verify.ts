@@ -1,4 +1,4 @@
-// Runs `token verify`, which checks a token as strictly as the service should.
+// Runs `token verify`, which checks the encoding, the header, the signature and the dates of a token.
 import { FilingsError } from '../../errors.ts';
 import { findLineBreakWarning, readJwtKey } from '../../jwt/keys.ts';
 import { verifyToken } from '../../jwt/verify.ts';
@@ -22,10 +22,11 @@ export async function run(invocation: Invocation<typeof VERIFY_OPTIONS>, world: 
   // The time is read after the token, because a pipe may deliver the token late.
   const time = { atSeconds: (at ?? world.now()) / 1000, leewaySeconds: leeway / 1000 };
   const verdict = await verifyToken(token, [key], { algorithms, ...time });
+  // Printed only if there is a warning. It may explain why the signature does not match.
   await printMessage('warning', findLineBreakWarning(key), invocation.flags, world);
   if (!verdict.valid) return reportRefusal(verdict, 'is not valid', json && { valid: false }, world);
   const { header, claims } = decodeSignedParts(token);
-  // Both are JSON already, which another round through JavaScript might change.
+  // Both are JSON already. `JSON.stringify` would need parsed values, and parsing could change numbers.
   const text = json ? `{"valid":true,"header":${header},"claims":${claims}}` : claims;
   await write(world.stdout, `${text}\n`, world.interrupt);
   return 0;

@@ -1,5 +1,6 @@
-// Collects the findings of `verify`: formats a line for each, counts them, and makes the summary and the error, whose
-// hint is a command that repairs the files if one command can.
+// Collects the findings of `filings verify`, such as a missing file: formats a line for each, counts them, and makes
+// the summary and the error of the run. If a single `filings download` can repair the files, the error's hint is that
+// command.
 import { posix } from 'node:path';
 import type { Finding } from '../../checksums/verify.ts';
 import { FilingsError } from '../../errors.ts';
@@ -17,22 +18,25 @@ export class Findings {
   readonly #roots: readonly string[];
   readonly #platform: string;
   readonly #json: boolean;
-  /** Whether the command in the hint would download every missing or changed file to where it belongs. */
+  /** Whether the command of `repairHint` would download every missing or changed file to the path where it belongs. */
   #canRepair: boolean;
 
   constructor(roots: readonly string[], platform: string, json: boolean) {
     this.#roots = roots;
     this.#platform = platform;
     this.#json = json;
+    // The command has one `-d`, so it can repair only one directory.
     this.#canRepair = roots.length === 1;
   }
 
-  /** Returns the line to print, or an empty string if there is none. */
+  /** Counts a finding. Returns its line for stdout, or an empty string if it has none. */
   add({ result, path, reason }: Finding): string {
     this.#counts[result] += 1;
+    // The caller prints an `unreadable` finding as an error on stderr.
     if (result === 'same' || result === 'unreadable') return '';
     const slashedPath = withSlashes(path, this.#platform);
-    // A finding with a reason is about a SHA256SUMS or an invalid name in it, so there is nothing to download.
+    // A finding with a reason is about a SHA256SUMS or an invalid name in it, so there is no file to download. Without
+    // `accession_no` and `file_name`, `filings download -i -` ignores the line.
     const file = reason === undefined ? parseFilePath(slashedPath) : undefined;
     if (result === 'missing' || result === 'changed')
       this.#canRepair &&= slashedPath === this.#repairPath(file?.accession_no, file?.file_name);
@@ -41,30 +45,33 @@ export class Findings {
       : `${result}\t${printable(slashedPath)}\n`;
   }
 
-  /** Returns the path to which the command in the hint would download a file. */
+  /** Returns the path to which the command of `repairHint` would download a file. */
   #repairPath(accession = '', fileName = ''): string {
     const root = withSlashes(this.#roots[0] ?? '', this.#platform);
     return posix.join(root, isFilingDirectory(root) ? '' : accession, fileName);
   }
 
-  /** Returns undefined if all files match. */
-  error(): FilingsError | undefined {
+  /**
+   * Returns the error of the run, or undefined if all files match. Only the gravest problem decides its code and hint,
+   * but the summary counts all. Unlisted files and a torn SHA256SUMS are no error.
+   */
+  toError(): FilingsError | undefined {
     const { missing, changed, damaged, unreadable } = this.#counts;
-    const failure = (code: 'integrity' | 'local_io' | 'usage', reason: string, hint?: string) =>
+    const createError = (code: 'integrity' | 'local_io' | 'usage', reason: string, hint?: string) =>
       new FilingsError(code, reason, { subject: { name: 'verify' }, hint });
     if (missing + changed > 0)
-      return failure('integrity', this.summary(), this.#canRepair ? repairHint(this.#roots[0] ?? '') : undefined);
+      return createError('integrity', this.summary(), this.#canRepair ? repairHint(this.#roots[0] ?? '') : undefined);
     if (damaged > 0) {
       const hint = 'delete the unreadable lines, then download again with --checksums, which lists the files again';
-      return failure('integrity', this.summary(), hint);
+      return createError('integrity', this.summary(), hint);
     }
-    if (unreadable > 0) return failure('local_io', this.summary());
+    if (unreadable > 0) return createError('local_io', this.summary());
     if (this.directories > 0) return undefined;
     const hint = 'filings download --checksums writes one in each directory, and sha256sum can make one';
-    return failure('usage', 'there is no SHA256SUMS in or below these directories', hint);
+    return createError('usage', 'there is no SHA256SUMS in or below these directories', hint);
   }
 
-  /** Leaves out counts that are zero. */
+  /** Returns one sentence for stderr. Leaves out counts that are zero. */
   summary(): string {
     const { directories, bytes } = this;
     const { same } = this.#counts;
@@ -83,13 +90,14 @@ export class Findings {
     return `${printableJson({ v: 1, summary })}\n`;
   }
 
+  /** The number of listed files, without those that could not be read. */
   get #files(): number {
     const { same, missing, changed } = this.#counts;
     return same + missing + changed;
   }
 }
 
-/** Returns undefined if no segment of the path is an accession number. */
+/** Returns the filing and the name of a file, or undefined if no directory in its path is an accession number. */
 function parseFilePath(path: string) {
   const segments = path.split('/');
   const file_name = segments.pop() ?? '';
@@ -99,6 +107,7 @@ function parseFilePath(path: string) {
 
 const isFilingDirectory = (root: string) => asAccession(posix.basename(root)) !== undefined;
 
+/** The command reads the findings from a second `verify`, whose JSON lines are valid input for `download`. */
 function repairHint(root: string): string {
   const directory = shellWord(root);
   // `root` is already the directory of the accession number, so the layout must not add another one.

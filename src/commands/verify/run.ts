@@ -1,5 +1,5 @@
-// Runs `verify`: hashes the files that each SHA256SUMS lists, and prints each difference as soon as it is found. The
-// error or the note at the end sums them up.
+// Runs `filings verify`: hashes the files that each SHA256SUMS lists, and prints each finding, such as a missing file,
+// as soon as it is made. The error or the note at the end sums them up.
 import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { FINAL_OUTPUT_GRACE_MS, withTimeLimit, yieldToEventLoop } from '../../abort.ts';
@@ -15,22 +15,24 @@ import type { World } from '../../world.ts';
 import { Findings } from './findings.ts';
 import type { OPTIONS } from './spec.ts';
 
-/** Returns 0, or throws an error if any file is missing or changed. */
+/** Returns 0. Throws if a file is missing, changed or unreadable, if a SHA256SUMS is damaged, or if there is none. */
 export async function run({ args, options, flags }: Invocation<typeof OPTIONS>, world: World): Promise<number> {
   const { monotonic, sleep, interrupt: signal } = world;
   const { settings } = await resolveSettings(flags, world);
   const progress = await createProgress(settings, world);
   const startedAt = monotonic();
-  const print = async (text: string, until: AbortSignal) => {
+  const print = async (text: string, writeSignal: AbortSignal) => {
     if (text === '') return;
+    // The progress bar may be on the same terminal.
     if (world.stdout.isTTY) progress.clearForOutput();
-    await write(world.stdout, text, until);
+    await write(world.stdout, text, writeSignal);
   };
   try {
     for (const root of args) requireDirectory(root, world.cwd);
     const findings = new Findings(args, world.platform, options.json);
+    // One row shows the progress of all files.
     const progressRow = progress.addFile('verified');
-    // There is no response. Without this call, the row would say `no response yet` until the first block is hashed.
+    // Rows are made for downloads: without this call, it would say `no response yet` until the first block is hashed.
     progressRow.beginResponse(undefined);
     const onHashed = (bytes: number) => {
       findings.bytes += bytes;
@@ -40,10 +42,11 @@ export async function run({ args, options, flags }: Invocation<typeof OPTIONS>, 
     try {
       for await (const finding of verifyBelow(args, world, findings, onHashed)) {
         const { path, reason, error } = finding;
-        // The error is a system error, which `toReadError` converts, or a FilingsError already.
+        // The cast is safe: the error is a system error, which `toReadError` converts, or a FilingsError already.
         if (error) progress.reportFailure(toReadError(error, path) as FilingsError);
         if (reason !== undefined) progress.warnAboutFile(`${path}: ${reason}`);
         await print(findings.add(finding), signal);
+        // Small files are hashed without a pause, in which a signal could arrive.
         await yieldToEventLoop(signal);
       }
     } catch (error) {
@@ -52,13 +55,13 @@ export async function run({ args, options, flags }: Invocation<typeof OPTIONS>, 
       stoppedBy = signal.reason;
     }
     progressRow.finish();
-    const error = stoppedBy ?? findings.error();
+    const error = stoppedBy ?? findings.toError();
     const lastLine = options.json ? findings.summaryLine(monotonic() - startedAt, error?.exitStatus ?? 0) : '';
-    // If the run was stopped, `signal` has aborted, and would end this write as well.
+    // If the run was stopped, `signal` has aborted, and would end this write as well. A time limit replaces it.
     await (stoppedBy
-      ? withTimeLimit(FINAL_OUTPUT_GRACE_MS, sleep, (until) => print(lastLine, until))
+      ? withTimeLimit(FINAL_OUTPUT_GRACE_MS, sleep, (timeLimit) => print(lastLine, timeLimit))
       : print(lastLine, signal));
-    // An error of `findings` contains the summary, or says that there was nothing to check.
+    // An error from `findings` needs no note: it contains the summary, or says that there was nothing to check.
     if (stoppedBy || !error) progress.note(findings.summary());
     if (error) throw error;
     return 0;
@@ -67,7 +70,10 @@ export async function run({ args, options, flags }: Invocation<typeof OPTIONS>, 
   }
 }
 
-/** Verifies the directories with a SHA256SUMS in and below the roots, and counts them. Throws the signal's reason. */
+/**
+ * Verifies the directories with a SHA256SUMS in and below the roots, and yields the findings. Counts the directories in
+ * `findings`. Throws the signal's reason.
+ */
 async function* verifyBelow(
   roots: readonly string[],
   { cwd, platform, interrupt }: Pick<World, 'cwd' | 'platform' | 'interrupt'>,
@@ -76,7 +82,7 @@ async function* verifyBelow(
 ): AsyncGenerator<Finding> {
   for await (const entry of findDirectories(roots, cwd)) {
     interrupt.throwIfAborted();
-    // A directory that cannot be read is already a finding.
+    // A directory that cannot be read comes as a finding.
     if ('result' in entry) yield entry;
     else {
       findings.directories += 1;
@@ -85,10 +91,11 @@ async function* verifyBelow(
   }
 }
 
+/** Throws `usage` if a root is missing or not a directory. This is checked for all roots before anything is hashed. */
 function requireDirectory(path: string, cwd: string): void {
   try {
-    // `/.` makes the call fail with ENOTDIR for anything but a directory, except on Windows. An empty path is left empty,
-    // which fails with ENOENT, because `resolve` would turn it into the working directory.
+    // `/.` makes the call fail with ENOTDIR for anything but a directory, except on Windows. An empty path is left
+    // empty, which fails with ENOENT, because `resolve` would turn it into the working directory.
     statSync(path && `${resolve(cwd, path)}/.`);
   } catch (cause) {
     throw new FilingsError('usage', `cannot be opened: ${systemReason(cause)}`, {

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { isKeptName, isPartName } from '../../../src/disk/part-name.ts';
+import { isKeptPartName, isWorkingPartName } from '../../../src/disk/part-name.ts';
 import { readReport } from '../../program/batch.ts';
 import type { Tree } from './crash-state.ts';
 import { bodyOf, namesOf, SENT_BYTES } from './service.ts';
@@ -34,12 +34,12 @@ export function faultsOf(tree: Tree, stdout: string, { versions, old }: Expectat
         if (found && createHash('sha256').update(found).digest('hex') !== sha256 && !mayDiffer)
           faults.push(`the hash of ${folder}${file} is another`);
       }
-    } else if (isKeptName(name)) {
+    } else if (isKeptPartName(name)) {
       const bodies = bodiesOf(folder + name.slice(1).replace('.filings-resume', ''));
       if (!bodies.some((body) => body.subarray(0, SENT_BYTES).equals(content.subarray(0, SENT_BYTES))))
         faults.push(`${path} is not what the service sent`);
     } else if (name.startsWith('.')) {
-      if (!isPartName(name)) faults.push(`${path} is no part`);
+      if (!isWorkingPartName(name)) faults.push(`${path} is no part`);
     } else if (name !== '' && !stands(path)) faults.push(`${path} is neither whole nor old: ${content.length} bytes`);
   }
   for (const path of old.keys()) if (!tree.has(path)) faults.push(`${path} stood there, and is gone`);
