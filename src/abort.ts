@@ -1,5 +1,6 @@
-// Ends waits and work when an AbortSignal fires. A signal can live as long as the run, so each of these functions
-// removes its listener when it is done, or returns a function that does.
+// Helpers that end waits and work with an AbortSignal, and the time bounds that several files share. A signal can live
+// as long as the run, so a function that adds a listener to it removes the listener at its end, or returns a function
+// that does.
 import { setMaxListeners } from 'node:events';
 import { setImmediate, setTimeout } from 'node:timers/promises';
 
@@ -22,8 +23,8 @@ export function onAbort(signal: AbortSignal, act: (reason: unknown) => void): ()
 }
 
 /**
- * Use this instead of `new AbortController()`. Each job adds listeners, and Node prints a warning when a signal has
- * more than ten of them. The 0 below removes that limit.
+ * Use this instead of `new AbortController()`. Each concurrent download adds listeners, and Node prints a warning when
+ * a signal has more than ten of them. The 0 below removes that limit.
  */
 export function createAbortController(): AbortController {
   const controller = new AbortController();
@@ -32,8 +33,9 @@ export function createAbortController(): AbortController {
 }
 
 /**
- * Returns a signal that aborts when `parent` does, with the same reason, or when `abort` is called, which does not
- * abort `parent`. Call `detach` at the end: `parent` often lives longer, and would keep the listener.
+ * The `signal` of the result aborts when `parent` does, with the same reason, or when the `abort` of the result is
+ * called; `parent` itself is never aborted by it. Call `detach` at the end: `parent` often lives longer, and would keep
+ * the listener.
  */
 export function createChildController(parent: AbortSignal) {
   const controller = createAbortController();
@@ -52,6 +54,7 @@ export async function sleep(ms: number, signal: AbortSignal): Promise<void> {
     await setTimeout(Math.min(left, MAX_TIMER_MS), undefined, { signal }).catch(() => {});
     signal.throwIfAborted();
   }
+  // For a wait of 0, which skips the loop.
   signal.throwIfAborted();
 }
 
@@ -59,8 +62,9 @@ export async function sleep(ms: number, signal: AbortSignal): Promise<void> {
 export const FINAL_OUTPUT_GRACE_MS = 1000;
 
 /**
- * Calls `work` with a signal that aborts after `ms` milliseconds. `work` must end when it does. Returns the result of
- * `work`, or throws what it throws, which after an abort is usually an AbortError. `sleep` is the one of the `World`.
+ * Calls `work` with a signal that aborts after `ms` milliseconds. `work` must end when the signal aborts, because
+ * nothing else ends it. Returns the result of `work`, or throws what it throws, which after an abort is usually an
+ * AbortError. Pass the `sleep` of the `World`, not the function above.
  */
 export function withTimeLimit<T>(ms: number, sleep: Sleep, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const [limit, timer] = [createAbortController(), createAbortController()];
@@ -72,7 +76,7 @@ export function withTimeLimit<T>(ms: number, sleep: Sleep, work: (signal: AbortS
   return work(limit.signal).finally(() => timer.abort());
 }
 
-/** Lets signals, timers and sockets have their turn during long work. Throws the signal's reason if it has aborted. */
+/** Lets SIGINT, timers and sockets have their turn during long work. Throws the signal's reason if it has aborted. */
 export async function yieldToEventLoop(signal: AbortSignal): Promise<void> {
   await setImmediate();
   signal.throwIfAborted();

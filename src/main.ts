@@ -38,12 +38,13 @@ function runIn(world: World): ProgramRun {
   });
   const work = async () => {
     try {
-      // Secrets are registered first, so that no later error or log shows one.
+      // The register functions tell `world.secrets` which strings are secret. They come first, so that every error
+      // that is printed later is redacted.
       registerEnvironmentSecrets(world);
       if (isCompletion)
         return await (await import('./commands/completion/complete.ts')).complete(words, COMMANDS, world);
       registerSecretSettings(flags, world);
-      // Then `error` says what is wrong with the command line.
+      // Without an action, `error` says what is wrong with the command line.
       if (action === undefined) throw error;
       return await execute(action, flags, world);
     } catch (thrown) {
@@ -65,10 +66,11 @@ async function execute(action: Action, flags: Flags, world: World): Promise<numb
       return showHelp(action, flags, world);
     case 'run': {
       const { run } = await action.load();
-      // Node would end the program if a stream had an error and no listener for it.
+      // Node would end the program if a stream had an error and no listener for it. `write` adds a listener itself, but
+      // commands also call `world.stderr.write` directly.
       guardStream(world.stdout);
       guardStream(world.stderr);
-      // `limited` is the same world, except that its `interrupt` also aborts at --deadline.
+      // `world.interrupt` is the AbortSignal for SIGINT and the like. In `limited`, it also aborts at --deadline.
       return withinDeadline(flags, world, (limited) => run(action.invocation, limited));
     }
   }

@@ -11,17 +11,17 @@ export function pathModule(platform: string): typeof posix {
   return platform === 'win32' ? win32 : posix;
 }
 
-/** Returns the segments of a path. The first is a drive (`C:`), or empty if the path begins with a slash. */
+/** Returns the segments of a path. The first one of an absolute path is a drive (`C:`) or empty. */
 export function splitPath(path: string, platform: string): readonly string[] {
   return withSlashes(path, platform).split('/');
 }
 
-/** Replaces the backslashes of Windows by slashes. Reports and findings of `verify` have slashes on every platform. */
+/** Replaces the backslashes of Windows by slashes. The lines of `--report` and `verify` have slashes everywhere. */
 export function withSlashes(path: string, platform: string): string {
   return platform === 'win32' ? path.replaceAll('\\', '/') : path;
 }
 
-/** The opposite of `withSlashes`. For paths from `--layout`, which have slashes on every platform. */
+/** The opposite of `withSlashes`. Takes a path from the template of `--layout`, which has slashes on every platform. */
 export function nativePath(path: string, platform: string): string {
   return platform === 'win32' ? path.replaceAll('/', '\\') : path;
 }
@@ -56,7 +56,7 @@ export function expandHome(path: string, home: string | undefined): string {
   throw new FilingsError('usage', 'the home directory is unknown', { subject: { path }, hint });
 }
 
-/** Returns undefined if the variable is unset or empty. */
+/** Returns undefined if `HOME`, or `USERPROFILE` on Windows, is unset or empty. */
 export function homeDirectory(env: World['env'], platform: string): string | undefined {
   return (platform === 'win32' ? env.USERPROFILE : env.HOME) || undefined;
 }

@@ -1,6 +1,7 @@
 // Runs a batch. The selection yields items: files, and those filings and lines of the input from which no file came.
-// For each file, the batch plans what to do, such as to download it or to skip it, and carries the plan out. The
-// recorder prints and counts the outcome. A failed file does not stop a batch. A batch stops in one of two ways:
+// (The input can name a whole filing. Its files are then requested from the service, as a listing.) For each file, the
+// batch plans what to do, such as to download it or to skip it, and carries the plan out. The recorder prints and
+// counts the outcome. A failed file does not stop a batch. A batch stops in one of two ways:
 // - It cancels the downloads in progress, after a signal, the deadline, or an error that would fail all other files.
 // - It only starts no more downloads, after a limit is reached or the input cannot be read further.
 import { setImmediate } from 'node:timers/promises';
@@ -40,6 +41,7 @@ export class Batch {
   readonly #usingJob = new Set<PlannedFile>();
   /** Aborts to cancel the downloads in progress. */
   readonly #cancellation = createAbortController();
+  /** Stops the batch when so many files fail in a row that the rest would fail too. Its messages say "files". */
   readonly #stopRule = new StopRule('file');
   /** Why no more downloads start, although those in progress end normally. */
   #drainReason: FilingsError | undefined;
@@ -47,7 +49,7 @@ export class Batch {
   #recorded = 0;
   /** Wakes `#start` after a job is free or the batch stops. One callback is enough: `#processAll` awaits each call. */
   #wakeStart = () => {};
-  /** Ends the wait of `#unlessStopped`, which has only one call at a time, too. */
+  /** Ends the wait of `#unlessStopped`. One callback is enough here as well: `#processAll` awaits each call. */
   #onStop = () => {};
 
   constructor(options: BatchOptions) {
@@ -89,7 +91,7 @@ export class Batch {
       });
       if (!next || next.done || this.#isStopped) return;
       for (const item of next.value) {
-        // Thousands of existing files in a row need no wait. Signals and timers must have their turn in between.
+        // Thousands of existing files in a row need no wait. SIGINT and timers must have their turn in between.
         if (world.monotonic() - sliceStart > MAX_SLICE_MS) {
           await setImmediate();
           sliceStart = world.monotonic();
@@ -126,8 +128,8 @@ export class Batch {
     if (decided) return this.#record(item, decided);
     // A plan that hashes an existing file is started like a download, because both take time.
     if (planned.plan.kind !== 'skip') return this.#start(planned);
-    // This skip still has to flush the directory or remove a part. The next file is planned only after that, because in
-    // a flushed directory its skip needs no work.
+    // This skip still has to flush the directory or remove the file's part (a partial download that an earlier run
+    // left). The next file is planned only after that, because in a flushed directory its skip needs no work.
     return carryOut(planned, fileDeps, this.#cancellation.signal).then((outcome) => this.#record(item, outcome));
   }
 
@@ -145,7 +147,8 @@ export class Batch {
         this.#wakeStart = resolve;
       });
     }
-    // A limit stops only downloads. Hashing an existing file sends no request.
+    // The first download after a limit is reached stops the batch. Hashing an existing file does not, because it sends
+    // no request.
     if (planned.plan.kind === 'fetch' && fileDeps.limits.reachedError) this.#drain(fileDeps.limits.reachedError);
     // The file is not recorded, so it is one of those that were not started.
     if (this.#isStopped) return;
@@ -191,7 +194,8 @@ export class Batch {
     const stopError = error && (wasRequested || error.stopsRun) ? this.#stopRule.record(error) : undefined;
     // The rule may return another error, such as `403 for 20 files in a row`. Then this file's error is printed as
     // well.
-    recorder.record(item, outcome, stopError !== undefined && stopError === error);
+    const isPrintedLater = stopError !== undefined && stopError === error;
+    recorder.record(item, outcome, isPrintedLater);
     if (stopError) this.#cancel(stopError);
   }
 

@@ -1,7 +1,7 @@
 // The done list (`--done`) is a file with a line for each filing whose selected files are all on disk. A later run
 // skips such a filing without a request, but only if its selection is the same, because another selection may need
-// other files. A line is `ACCESSION<TAB>SELECTION<TAB>TIME<TAB>FILES`, where FILES is the number of files. To let the
-// next run request the listing of a filing again, users delete its line.
+// other files. A line is `ACCESSION<TAB>SELECTION<TAB>TIME<TAB>FILES`, where FILES is the number of selected files. To
+// make the next run ask the service again which files a filing has, users delete its line.
 import { createHash } from 'node:crypto';
 import { AppendFile } from '../disk/append.ts';
 import { readRegular } from '../disk/regular-file.ts';
@@ -18,6 +18,7 @@ export function hashSelection(...values: readonly (string | readonly unknown[])[
   return createHash('sha256').update(JSON.stringify(values)).digest('hex').slice(0, 16);
 }
 
+/** Does not match a line that a crash cut off, unless only digits of FILES are missing, which nobody reads. */
 const LINE = /^([0-9]{10}-[0-9]{2}-[0-9]{6})\t([0-9a-f]{16})\t[0-9T:.Z+-]+\t[0-9]+$/;
 /** A line that this program wrote has up to 66 bytes. Of a longer line, the rest is not kept in memory. */
 const MAX_LINE_BYTES = 200;
@@ -76,7 +77,7 @@ export class DoneList {
 
   async #read(signal: AbortSignal): Promise<void> {
     const { path, selection } = this.#options;
-    // The second `path` is the one that errors show. A missing file, as in a dry run, has no lines.
+    // The second `path` is the one that errors show. `readRegular` treats a missing file, as in a dry run, as empty.
     for await (const bytes of readWholeLines(readRegular(path, path), MAX_LINE_BYTES)) {
       signal.throwIfAborted();
       // Latin-1 is enough, because all lines that match are ASCII.

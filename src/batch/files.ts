@@ -1,5 +1,6 @@
-// Plans one file of a batch and carries the plan out. A failure is an outcome and not an exception, because the batch
-// continues with the next file.
+// Plans one file of a batch and carries the plan out: fetch the file, fail, or keep the existing file. The last one has
+// three kinds: `skip`, and two that hash the file first, to check it (`check`) or to add it to SHA256SUMS (`list`). A
+// failure is an outcome and not an exception, because the batch continues with the next file.
 import { basename, dirname } from 'node:path';
 import type { ChecksumFiles } from '../checksums/sums-files.ts';
 import { hashFile } from '../disk/sha256.ts';
@@ -66,8 +67,8 @@ export function outcomeWithoutWork({ item, target, plan }: PlannedFile, deps: Fi
 }
 
 /**
- * Carries out a plan that needs work and returns the outcome. Calls `onFetched` with the size of the file when all
- * bytes have arrived, before they are flushed to disk. Throws only if this program has a bug.
+ * Carries out a plan that needs work and returns the outcome. If it fetches the file, it calls `onFetched` with the
+ * size of the file when all bytes have arrived, before they are flushed to disk. Throws only if this program has a bug.
  */
 export async function carryOut(
   { item, target, plan }: PlannedFile,
@@ -103,13 +104,11 @@ export async function carryOut(
     progress.warnAboutFile(`${fetched.path ?? item.fileName}: the file is empty`);
   const outcome = checksums && !stream ? await addChecksum(fetched, target, checksums, signal) : fetched;
   bar.finish();
+  // Only a file that was selected from a listing (the service's list of a filing's files) has a `filing`.
   return item.filing ? withListingHint(outcome) : outcome;
 }
 
-/**
- * For a file that was selected from a listing. If a file is not found, the usual hint is to check its name, but a
- * listed name cannot be wrong.
- */
+/** Replaces the usual hint for a file that is not found, which is to check its name: a listed name cannot be wrong. */
 function withListingHint(outcome: Outcome): Outcome {
   if (outcome.error?.code !== 'not_found') return outcome;
   const hint = 'the file is in the listing, but the service does not have it: run it again later';
@@ -135,7 +134,8 @@ async function addChecksum(
     return { ...outcome, sha256 };
   } catch (error) {
     if (!(error instanceof FilingsError)) throw error;
-    // The file itself is on disk. But it has no line yet, so it is a failed file, and the next run tries again.
+    // The file itself is on disk. But it has no line yet, so it is a failed file, and the next run tries again. Like
+    // every failed file it has 0 bytes in the report.
     return { ...outcome, result: 'failed', bytes: 0, verifiedLength: false, error };
   }
 }

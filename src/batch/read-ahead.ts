@@ -1,8 +1,11 @@
-// Reads the input ahead of the downloads, so that its size is known early, and requests the listings of the next
-// filings at the same time. Listings may arrive in any order, but results are yielded in the order of the input. A
-// listing is yielded as soon as it has arrived and those before it are yielded, even if the next line has not been
-// read, because stdin may be slow. Nothing is remembered after it was yielded, because an input may have millions of
-// lines.
+// Reads the input ahead of the downloads, so that the caller, who counts the lines as they are read, knows early how many
+// there are. Also requests the listings of the next filings, several at once. A listing is the service's list of the
+// files of a filing. A line that names a whole filing may need one. A line that names a single file, or an invalid line,
+// needs none.
+//
+// Listings may arrive in any order, but results are yielded in the order of the input. A listing is yielded as soon as
+// it has arrived and those before it have been yielded, even if the next line has not been read, because stdin may be
+// slow. Nothing is kept after it has been yielded, because an input may have millions of lines.
 import { createAbortController, type Sleep } from '../abort.ts';
 import type { Entry, Line } from '../input/lines.ts';
 
@@ -12,7 +15,7 @@ const MAX_LINES_AHEAD = 100_000;
 const MAX_END_WAIT_MS = 200;
 
 interface ReadAheadOptions<T> {
-  /** In arrays, such as the lines of one chunk of the input. */
+  /** The input, in arrays such as the lines of one chunk. The caller may count the lines as they are read. */
   readonly lines: AsyncIterable<readonly Line[]>;
   /** How many listings are requested at the same time. */
   readonly jobs: number;

@@ -42,11 +42,11 @@ export class Recorder {
   #completeFilings: SelectedFiling[] = [];
   #appendingDone: Promise<void> | undefined;
   /**
-   * Files that were selected from a listing after a line of the input had named them. They are counted for their filing
-   * only at the end of the run, because the download for that line may still be in progress.
+   * Files that a listing has selected although a line of the input named them earlier, so that they are duplicates.
+   * Whether they are on disk is known only when the download for that line has ended, so `finish` counts them.
    */
   readonly #selectedAgain: (readonly [file: string, filing: SelectedFiling])[] = [];
-  /** Files that a line of the input names, but that are not on disk after their turn. */
+  /** Files that a line of the input names, and whose download has ended without the file on disk. */
   readonly #unsaved = new Set<string>();
 
   constructor(options: RecorderOptions) {
@@ -55,8 +55,9 @@ export class Recorder {
   }
 
   /**
-   * `outcome` is undefined for a duplicate and for a filing of which no file is selected. With `isPrintedLater`, the
-   * error is not printed here, because it will be printed as the error of the run.
+   * `outcome` is undefined for a duplicate and for a filing of which no file is selected. `isPrintedLater` means that
+   * the error in `outcome` has stopped the batch, so the run ends with it and prints it then. Unlike `singleError`, that
+   * can happen in any run.
    */
   record(item: Item, outcome: Outcome | undefined, isPrintedLater = false): void {
     const { counts, hasFailedList, plan, done, world } = this.#options;
@@ -126,7 +127,13 @@ export class Recorder {
     this.#options.report?.add(format(new Date(this.#options.world.now()).toISOString()));
   }
 
-  /** Updates what the done list needs. `filing` is undefined for a file that a line of the input names. */
+  /**
+   * Keeps count of the missing files of a filing, for the done list. There are three cases:
+   *
+   * 1. A file selected from a listing is on disk: its filing has one missing file less.
+   * 2. A file selected from a listing is a duplicate, because a line of the input named it before: `finish` decides.
+   * 3. A file that a line of the input names (`filing` is undefined) is not on disk: `finish` must not count it.
+   */
   #updateFiling({ accession, fileName, filing, kind }: NamedFile & { kind: string }, outcome?: Outcome): void {
     const isOnDisk = outcome !== undefined && RESULTS_ON_DISK.has(outcome.result);
     if (filing && isOnDisk) this.#countFileOnDisk(filing);

@@ -1,12 +1,12 @@
 // Writes small files: the config file, keys, tokens and the list of failed downloads. `replaceFile` is atomic: even
 // after a crash, a reader sees either the old file or the complete new one. `createNewFiles` writes under the final
-// names. It removes its files if it fails, but a crash may leave an incomplete one. Downloads have their own code for
-// this in `transfer/part.ts`, because a download that was cut off is kept, so that a later run can resume it.
+// names. It removes its files if it fails, but a crash may leave an incomplete one. Downloads are written by
+// `transfer/part.ts`, because a download that was cut off is kept, so that a later run can resume it.
 import { lstat, open, readlink, realpath, unlink } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { errnoOf, FilingsError } from '../errors.ts';
 import type { World } from '../world.ts';
-import { createNameCalls, undefinedIfMissing } from './calls.ts';
+import { createNameOperations, undefinedIfMissing } from './calls.ts';
 import { mapWriteErrors, toWriteError } from './failure.ts';
 import { flushDirectory, makeDirectories } from './make-directories.ts';
 import { workingPartName } from './part-name.ts';
@@ -46,9 +46,9 @@ export async function createNewFiles(files: readonly NewFile[]): Promise<void> {
 }
 
 interface ReplaceOptions {
-  /** The permissions. By default only the owner may read the file. */
+  /** The permissions, even if the file exists and has others. By default only the owner may read the file. */
   readonly mode?: number;
-  /** Whether to create missing directories. Everyone who may read the file may enter them. */
+  /** Whether to create the directories above the file. Everyone who may read the file may enter the new ones. */
   readonly makesDirectories?: boolean;
 }
 
@@ -68,11 +68,12 @@ export function replaceFile(
     const made = makesDirectories ? makeDirectories(dirname(target), mode | ((mode & 0o444) >> 2)) : [];
     // The entry of a new directory is in the directory above it.
     for (const directory of made) await flushDirectory(dirname(directory));
-    // The temporary file is in the same directory, because a rename to another file system would fail.
+    // The temporary file is in the same directory, because a rename to another file system would fail. Its name is that
+    // of a temporary file of a download, so if a crash leaves it behind, a later download into the directory removes it.
     const tempFile = join(dirname(target), workingPartName(basename(target), random()));
     await create({ path: tempFile, bytes: text, mode });
     // On Windows the rename is retried, because a virus scanner may have the file open.
-    await removeOnFailure(tempFile, () => createNameCalls({ platform, sleep }).rename(tempFile, target));
+    await removeOnFailure(tempFile, () => createNameOperations({ platform, sleep }).rename(tempFile, target));
     await flushDirectory(dirname(target));
   });
 }

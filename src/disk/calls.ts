@@ -24,14 +24,14 @@ export const closeFile = promisify(close);
  * Calls that change names. They throw the system error. Windows refuses them while another program has the file open.
  * Then they wait and try again, so they return promises although the system calls are synchronous.
  */
-export interface NameCalls {
+export interface NameOperations {
   link(from: string, to: string): Promise<void>;
   rename(from: string, to: string): Promise<void>;
   /** Removes a file, unless it is missing already. */
   remove(path: string): Promise<void>;
 }
 
-const POSIX: NameCalls = {
+const POSIX: NameOperations = {
   link: async (from, to) => linkSync(from, to),
   rename: async (from, to) => renameSync(from, to),
   remove: async (path) => {
@@ -44,7 +44,7 @@ const POSIX: NameCalls = {
 };
 
 /** Returns calls that on Windows are repeated for up to a second, because virus scanners open each new file briefly. */
-export function createNameCalls({ platform, sleep }: Pick<World, 'platform' | 'sleep'>): NameCalls {
+export function createNameOperations({ platform, sleep }: Pick<World, 'platform' | 'sleep'>): NameOperations {
   if (platform !== 'win32') return POSIX;
   return {
     link: (from, to) => retryWhileInUse(() => POSIX.link(from, to), sleep),

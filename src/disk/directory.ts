@@ -9,7 +9,7 @@ import { opendir } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { FilingsError } from '../errors.ts';
 import type { World } from '../world.ts';
-import { createNameCalls, type NameCalls } from './calls.ts';
+import { createNameOperations, type NameOperations } from './calls.ts';
 import { mapWriteErrors, toWriteError } from './failure.ts';
 import { flushDirectory, makeDirectories, makeDirectory } from './make-directories.ts';
 import { isWorkingPartName } from './part-name.ts';
@@ -70,7 +70,7 @@ export class Directory {
    * server, if this is a network file system. The clock of this machine may differ from it. Throws the system error if
    * the directory cannot be read. A part that cannot be removed is left there, where it does no harm.
    */
-  async removeAbandonedParts(newPartMtimeMs: number, nameCalls: NameCalls): Promise<void> {
+  async removeAbandonedParts(newPartMtimeMs: number, nameOperations: NameOperations): Promise<void> {
     if (!this.#mayHoldAbandonedParts) return;
     this.#mayHoldAbandonedParts = false;
     // Unlike `readdir`, this never holds all names of a large directory in memory.
@@ -78,7 +78,8 @@ export class Directory {
       if (!isWorkingPartName(name)) continue;
       const path = join(this.path, name);
       const stats = lstatSync(path, { throwIfNoEntry: false });
-      if (stats && newPartMtimeMs - stats.mtimeMs >= MIN_ABANDONED_AGE_MS) await nameCalls.remove(path).catch(() => {});
+      if (stats && newPartMtimeMs - stats.mtimeMs >= MIN_ABANDONED_AGE_MS)
+        await nameOperations.remove(path).catch(() => {});
     }
   }
 
@@ -114,9 +115,9 @@ export class Directory {
 /** What the directories and the parts in them use of the `World`, which has all that the program takes from outside. */
 type DirectoryWorld = Pick<World, 'cwd' | 'platform' | 'uid' | 'now' | 'random' | 'sleep'>;
 
-/** The directories of a run, and what the parts in them share: `nameCalls`, `world` and `keptBytes`. */
+/** The directories of a run, and what the parts in them share: `nameOperations`, `world` and `keptBytes`. */
 export class Directories {
-  readonly nameCalls: NameCalls;
+  readonly nameOperations: NameOperations;
   readonly world: DirectoryWorld;
   /** The number of bytes in the parts that this run keeps for a later one. Each part adds its own, for the summary. */
   keptBytes = 0;
@@ -125,7 +126,7 @@ export class Directories {
 
   constructor(world: DirectoryWorld) {
     this.world = world;
-    this.nameCalls = createNameCalls(world);
+    this.nameOperations = createNameOperations(world);
   }
 
   /**

@@ -28,8 +28,8 @@ export async function readSecretFile(path: string, name: string, world: SecretFi
 /**
  * Returns the bytes of a file of at most 1 MiB, and the stats of the file that was really opened. Reads a pipe, such as
  * that of `<(command)`, to its end. Checks `protection` before it reads, because another user's pipe may never end.
- * Without `protection`, the access is not checked: whether a key is private is known only after reading it, so the
- * caller uses `checkAccess` then. `name` is the word for the file in errors, such as `API key file`. Throws `config`
+ * Without `protection`, the access is not checked. That is for key files: whether one holds a public key, which anyone
+ * may read, is known only after reading it, so the caller calls `checkAccess` afterwards. `name` is the word for the file in errors, such as `API key file`. Throws `config`
  * with the system error as its cause, or the interrupt's reason.
  */
 export async function readSmallFile(
@@ -40,11 +40,12 @@ export async function readSmallFile(
 ): Promise<SmallFile> {
   const subject = { name, path };
   try {
-    // Not `openRegular`, which refuses pipes. Opening a FIFO would otherwise block the whole process until it has a
-    // writer (O_NONBLOCK), and a terminal must not become the controlling terminal (O_NOCTTY).
+    // Not `openRegular`, which refuses pipes. O_NONBLOCK, because opening a FIFO that has no writer would block the whole
+    // process. O_NOCTTY, because a terminal must not become the controlling terminal.
     const fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY);
     const stats = fstatSync(fd);
-    // Node's `Socket` reads any pipe. Unlike a read in the thread pool, it can wait without blocking a thread.
+    // With O_NONBLOCK, a plain read of a FIFO that has no writer yet returns the end of the file. Node's `Socket` waits
+    // until there is something to read, and blocks no thread meanwhile.
     const pipe = stats.isFIFO()
       ? new Socket({ fd, readable: true, writable: false, signal: world.interrupt })
       : undefined;
@@ -98,7 +99,8 @@ export function checkAccess(
   // The commands of the hints must work for the user who runs this program. Only root may change files of others.
   const sudo = world.uid === 0 ? '' : 'sudo ';
   if (uid !== world.uid && uid !== 0) {
-    // A key need not come from this file, so the hint leaves the file to its owner. A config file must be a file.
+    // A secret can also be passed without a file, so the hint for a private file suggests that. A config file without a
+    // secret cannot, so the hint changes its owner.
     const instead =
       protection === 'private'
         ? 'pass the key in the environment or on stdin'
@@ -111,5 +113,5 @@ export function checkAccess(
   if ((mode & forbidden) === 0) return;
   const verb = (mode & WRITABLE_BY_OTHERS) !== 0 ? 'write' : 'read';
   const hint = uid === world.uid ? `chmod 600 ${quotedPath}` : `${sudo}chmod go-w ${quotedPath}`;
-  throw new FilingsError('config', `others can ${verb} it`, { subject, hint });
+  throw new FilingsError('config', `other users can ${verb} it`, { subject, hint });
 }

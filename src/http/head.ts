@@ -1,6 +1,6 @@
-// Checks two things in the head of a response that undici lets pass: malformed status lines, and a framing (how the end
-// of the body is recognized) that undici does not know. Also parses HTTP dates, because Date.parse accepts strings that
-// are not dates. All functions here are pure.
+// Handles what undici gets wrong in the head of a response: interim responses, malformed status lines, and framings (how
+// the end of the body is recognized) that undici does not know. Also parses HTTP dates, because Date.parse accepts
+// strings that are not dates. All functions here are pure.
 
 /** Fields by lower-case name. The value of a repeated field is an array. */
 export type HeaderFields = Readonly<Record<string, string | string[] | undefined>>;

@@ -8,9 +8,7 @@ import { errnoOf } from '../errors.ts';
 
 /** The size of a read buffer. Reads should be large, because each one costs a run of undici's parser. */
 const MAX_READ_BYTES = 524_288;
-/**
- * Enough for the 1 MiB that a body gathers, for the 1 MiB that is being written to the disk, and for a few more reads.
- */
+/** Enough for the 1 MiB that a `Body` holds for its reader, the 1 MiB that is being written, and a few more reads. */
 const MAX_SPARE_BUFFERS = 8;
 
 /** The read buffers of one connection, which are recycled so that a large body creates no garbage. */
@@ -27,7 +25,7 @@ export class ReadBuffers {
       return true;
     },
   };
-  /** Receives the bytes of each read. The PausableSocket of the connection sets it. */
+  /** Receives the bytes of each read. The PausableSocket sets it, before anything is read from the socket. */
   deliver: (bytes: Buffer) => void = () => {};
   #bufferBytes = MAX_READ_BYTES;
   #spare: Buffer[] = [];
@@ -69,6 +67,7 @@ export class PausableSocket extends Duplex {
    * request.ts sets it to check the head of the response, and clears it at the final status line.
    */
   filterBytes: ((bytes: Buffer) => Buffer | null) | undefined;
+  /** True from `pauseReading` to `resumeReading`. A full stream also pauses the socket, but does not set this. */
   isReadingPaused = false;
   /** Whether the peer ended the connection by a reset (RST) instead of properly (FIN). */
   wasReset = false;
@@ -80,8 +79,9 @@ export class PausableSocket extends Duplex {
    * `ReadBuffers`, pass that as `buffers`.
    */
   constructor(socket: Socket, buffers?: ReadBuffers) {
-    // When this many bytes wait for undici, `push` returns false and the socket is paused. If it were the size of one
-    // read, that would happen after every single read, and each pause costs system calls.
+    // Bytes wait here only until undici gets the event that they are readable. When this many wait, `push` returns
+    // false and the socket is paused. With room for just one read, that would happen after every single read, and each
+    // pause costs system calls.
     super({ readableHighWaterMark: 2 * MAX_READ_BYTES });
     this.#socket = socket;
     this.#buffers = buffers;
@@ -93,7 +93,8 @@ export class PausableSocket extends Duplex {
     socket.on('end', () => {
       // If a reset follows the last bytes at once, Node reports an ordinary end, but the peer's address is undefined.
       // Nothing may read the address before, because Node would return the same value again. And our own FIN must not
-      // have been sent yet, because after it the address is always undefined.
+      // have been sent yet, because after it the address is always undefined. This class has no `_final`, so ending this
+      // stream does not send one.
       if (socket.remoteAddress === undefined) this.wasReset = true;
       this.push(null);
     });
@@ -101,7 +102,7 @@ export class PausableSocket extends Duplex {
       if (errnoOf(error) === 'ECONNRESET') this.wasReset = true;
       this.destroy(error);
     });
-    // This loses no bytes, because undici, which is never paused, has read all of them by then.
+    // This loses no bytes: undici is never paused, so by then it has read all that the socket delivered.
     socket.on('close', () => this.destroy());
   }
 
@@ -111,6 +112,7 @@ export class PausableSocket extends Duplex {
   }
 
   resumeReading(): void {
+    // If a full stream has paused the socket, only `_read` may resume it.
     if (!this.isReadingPaused) return;
     this.isReadingPaused = false;
     this.#socket.resume();

@@ -1,5 +1,7 @@
-// Finds the proxy for a URL in the environment, and opens tunnels through it. undici's own proxy agents are not used,
-// because they hide the socket, which http/pausable-socket.ts needs, and do not cover all forms of NO_PROXY.
+// Finds the proxy for a URL in the environment. For an https URL, it opens a tunnel through the proxy. For plain HTTP,
+// request.ts sends the request to the proxy itself, with the header and the refusal error that are made here. undici's
+// own proxy agents are not used, because they hide the socket, which http/pausable-socket.ts needs, and do not cover
+// all forms of NO_PROXY.
 import { once } from 'node:events';
 import { type IncomingMessage, request as openRequest } from 'node:http';
 import type { Socket } from 'node:net';
@@ -17,7 +19,8 @@ import { isRetriedStatus } from './retry.ts';
  * request when it runs a CGI script, and this program is not meant to be one. An empty variable is treated as not set.
  */
 export function findProxy(url: URL, env: World['env']): URL | undefined {
-  // A proxy would connect to its own machine instead of this one, and would get the key over plain HTTP.
+  // A proxy would connect to its own machine instead of this one. And because loopback URLs may be plain HTTP, it could
+  // read the API key in the request.
   if (isLoopback(url.hostname)) return undefined;
   const name = url.protocol === 'https:' ? 'https_proxy' : 'http_proxy';
   const value = env[name] || env[name.toUpperCase()];
@@ -100,6 +103,7 @@ export function makeProxyHeaders(proxy: URL): Readonly<Record<string, string>> {
 export function proxyRefusalError(proxy: URL, url: URL, status: number, challenge: string | undefined): FilingsError {
   const variable = url.protocol === 'https:' ? 'HTTPS_PROXY' : 'HTTP_PROXY';
   const reason = `the proxy ${proxy.host} refused with ${status}`;
+  // `connected` is about the service, which was not reached.
   if (status !== 407) {
     const hint = `check ${variable}, or put the host in NO_PROXY to connect without a proxy`;
     return new FilingsError('temporary', reason, { connected: false, retryable: isRetriedStatus(status), hint });
@@ -110,6 +114,7 @@ export function proxyRefusalError(proxy: URL, url: URL, status: number, challeng
   const hint = acceptsBasic
     ? `${basicHint} ${variable}`
     : 'this program supports only Basic: ask the operator of the proxy, or run a local proxy that can log in to it, such as cntlm';
+  // The proxy wrote these names, so they could contain anything, even a secret that it echoes.
   const offer = acceptsBasic ? '' : `: it offers only ${markForRedaction(schemes.join(' and '))}`;
   return new FilingsError('auth', reason + offer, {
     connected: false,

@@ -6,7 +6,8 @@
 // requests, and that 50 jobs wait for the end of the pause. If all of them sent their requests, 40 would be refused
 // again after each pause, until their retries were used up.
 //
-// A request has its outcome when the head of its response has arrived, or when it has failed.
+// A request has its outcome when the head of its response has arrived, or when it has failed. The service refuses a
+// request by asking for a pause. Every other outcome is treated as accepted, even a status of 404 or a failure.
 import { createAbortController, onAbort } from '../abort.ts';
 import type { World } from '../world.ts';
 
@@ -40,7 +41,7 @@ export class RateLimiter {
   #nextAt = 0;
   #pausedUntil = 0;
   #pauseCount = 0;
-  /** The number of requests that were sent since the last pause, and how many of them have an outcome. */
+  /** The number of requests sent since the last pause (at first, since the start), and how many have an outcome. */
   #sentCount = 0;
   #outcomeCount = 0;
   #lastSentAt = 0;
@@ -69,8 +70,9 @@ export class RateLimiter {
       // If the signal has already aborted, `onAbort` would call its function at once, before `waiter` exists.
       signal.throwIfAborted();
       const unsubscribe = onAbort(signal, (reason) => {
+        // The waiter is still in the queue, because `#admit` unsubscribes each waiter that it removes.
         this.#queue.splice(this.#queue.indexOf(waiter), 1);
-        // Stops the timer if this was the last waiter.
+        // Stops the timer if no other request waits.
         this.#admit();
         reject(reason);
       });
@@ -145,8 +147,8 @@ export class RateLimiter {
       // A request that the service did not receive says nothing either, so another one takes its place.
       if (wasSent) this.#outcomeCount += 1;
       else this.#sentCount -= 1;
-      // Without this line, `#nextAt` could be long past, and all requests that waited for this outcome would go at
-      // once, whatever the rate is.
+      // Requests that waited for this outcome may have been called long ago, with `#nextAt` long past. Each of them would
+      // move it on by only one interval, so without this line all of them would go at once, whatever the rate is.
       this.#nextAt = Math.max(this.#nextAt, this.#clock.monotonic());
       this.#admit();
     };

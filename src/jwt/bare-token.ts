@@ -30,13 +30,13 @@ interface TokenFault {
  */
 export function findTokenFault(text: string): TokenFault | undefined {
   if (BARE_TOKEN.test(text)) return undefined;
-  const reason = 'is not a JWT: three parts of base64url with dots between them';
+  const reason = 'is not a JWT, which has three base64url parts separated by dots';
   return findWrapping(text) ?? { reason, filter: EXTRACT };
 }
 
 /**
  * Returns what is around the token, or undefined if the text does not look like one of the usual wrappings. token.ts
- * uses only this, because it says more precisely itself what is wrong with a token that is bare.
+ * calls this and not `findTokenFault`, because its own errors about a malformed token are more precise.
  */
 export function findWrapping(text: string): TokenFault | undefined {
   const trimmed = text.trim();

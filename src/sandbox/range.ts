@@ -8,6 +8,7 @@
  */
 export function parseRange(header: string | undefined, size: number) {
   const [, from = '', to = ''] = /^bytes=[ \t]*(\d*)-(\d*)[ \t]*$/i.exec(header ?? '') ?? [];
+  // No match, or `bytes=-`.
   if (from === '' && to === '') return undefined;
   // `bytes=-n` means the last n bytes.
   const first = from === '' ? Math.max(0, size - Number(to)) : Number(from);

@@ -71,7 +71,10 @@ export async function startSandbox({ log = () => {}, ...options }: SandboxOption
   };
 }
 
-/** Returns method, path, accession number and file name for the log. The rest of the query may have a key. */
+/**
+ * Returns method, path, accession number and file name for the log. A key may be in the path, as the segment
+ * `APIKEY-KEY`, or in another parameter of the query (docs/service.md, section 5), so these are left out.
+ */
 function describeRequest({ method, url = '' }: IncomingMessage): string {
   const [target = '', query] = url.split('?');
   const path = target.replace(/APIKEY-.*$/s, 'APIKEY-[redacted]');

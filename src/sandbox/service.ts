@@ -36,7 +36,7 @@ export interface ServiceOptions {
   readonly now: () => number;
 }
 
-/** An error response of the service. Its `detail` is also logged, so it must not contain a secret. */
+/** An error response of the service. server.ts also logs its message, which must therefore not contain a secret. */
 export class Refusal extends Error {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
@@ -108,7 +108,7 @@ function requireHost({ headers: { host = '' } }: IncomingMessage, ownHost: strin
 
 /**
  * Finds the API keys and tokens of a request in all places of service.md, section 5. `resource` is the path without a
- * key. `query` still has one if the request has.
+ * key. The parameter `apikey` is not removed from `query`.
  */
 function parseRequest({ url = '', headersDistinct }: IncomingMessage) {
   // Only the first `?` begins the query.
@@ -136,7 +136,7 @@ function parseRequest({ url = '', headersDistinct }: IncomingMessage) {
 /** Node decodes header values as Latin-1, so this returns the bytes that were sent. */
 const headerBytes = (value: string) => Buffer.from(value, 'latin1');
 
-/** Throws a refusal with 401 unless the key and the JWT are right. A key in several places must be right in each. */
+/** Throws a refusal with 401 unless every key in the request is right, and the JWT if `jwtKeys` require one. */
 async function requireCredentials(
   { keys, tokens }: ReturnType<typeof parseRequest>,
   { apiKey, jwtKeys, now }: ServiceOptions,
@@ -147,7 +147,7 @@ async function requireCredentials(
   if (keys.length === 0) throw createRefusal('no API key was given');
   for (const [placement, key] of keys) {
     const expected = Buffer.from(placement === 'basic' ? `${BASIC_USER}:${apiKey}` : apiKey);
-    // Hashed first, because timingSafeEqual needs equal lengths, and a check of the length would reveal the key's.
+    // Hashed first, because timingSafeEqual needs equal lengths, and comparing them would reveal the length of the key.
     if (!timingSafeEqual(sha256(key), sha256(expected))) throw createRefusal('the API key is invalid');
   }
   if (!wantsToken) return;
@@ -180,7 +180,7 @@ function requireParameters(query: URLSearchParams, checks: Readonly<Record<strin
   if (errors.length > 0) throw new Refusal(400, 'the query is invalid', {}, Object.fromEntries(errors));
 }
 
-/** Also keeps `/` and `..` out of the path to the file. */
+/** Requires exactly one accession number, which also keeps `/` and `..` out of the path to the file. */
 function checkAccession(value: string): string | undefined {
   return asAccession(value) === value ? undefined : 'must be 10 digits, a hyphen, 2 digits, a hyphen and 6 digits';
 }
@@ -214,7 +214,7 @@ async function sendListing(
   // `next` is the URL of the next page. A URL in a response must not repeat the API key.
   query.delete('apikey');
   query.set('page_number', `${page + 1}`);
-  const next = page * size < total ? `/v1/filings?${query}` : undefined;
+  const next = page * size < total ? `/v1/filings?${query}` : undefined; // JSON omits undefined
   const pageRecords = records.slice((page - 1) * size, page * size);
   sendJson(response, 200, { total, files: pageRecords, next }, { 'Content-Type': 'application/json' });
 }
@@ -235,7 +235,7 @@ async function sendFile(
   if (!file) throw new Refusal(404, 'the filing has no file of that name');
   try {
     const stats = await file.stat({ bigint: true });
-    // This and the other errors that are no Refusal become a 500.
+    // server.ts responds with 500 to an error that is no Refusal.
     if (!stats.isFile()) throw new Error('it is not a regular file');
     const size = Number(stats.size);
     // A strong ETag must change whenever the bytes do. Any write changes ctime, which no program can set back, and a
@@ -259,8 +259,8 @@ async function sendFile(
     if (last < first) response.end();
     else {
       const bytes = file.createReadStream({ start: first, end: last, autoClose: false });
-      // `pipeline` must not end the response. If the body is too short, the server closes the connection because of the
-      // error below, and the client sees that the body is truncated.
+      // `pipeline` must not end the response. If the file became shorter, the error below makes server.ts close the
+      // connection, and the client sees that the body is truncated.
       await pipeline(bytes, response, { end: false });
       if (bytes.bytesRead <= last - first) throw new Error('the file became shorter while it was being sent');
       response.end();

@@ -17,8 +17,9 @@ export function parseAccession(text: string): AccessionNumber {
   // just the digits, which `asAccession` accepts.
   const digits = /(?<!\d)\d{10}-?\d\d-?\d{6}(?!\d)/.exec(text)?.[0].replaceAll('-', '');
   // Spreadsheets drop leading zeros, so put them back: the whole number has 20 characters with hyphens, or 18 without.
-  // At least one of the first ten digits is always left, because they identify the filer, and no filer has the number
-  // 0. So with hyphens, the rest is longer than `-24-000001`. Ten digits or fewer without hyphens may be any number.
+  // Only a text of more than ten characters is padded. With hyphens, what is left is always longer: at least one digit
+  // of the filer's number, which is never 0, and ten characters such as `-24-000001`. Without hyphens, ten digits or
+  // fewer may be any number, such as that of a filer.
   const padded = text.length > 10 ? text.padStart(text.includes('-') ? 20 : 18, '0') : '';
   const suggestion = asAccession(digits ?? padded);
   const hint = suggestion

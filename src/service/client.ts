@@ -113,8 +113,10 @@ export class ServiceClient {
   ): Promise<Listing> {
     const listingUrl = this.#buildUrl('filings', [['accession_no', accession], ...query]);
     const description = this.options.listingDescription;
+    // The hosts of the page that is being read. Undefined during a request, whose errors name their hosts themselves.
     let hosts: Hosts | undefined;
     const requestPage = async (url: URL) => {
+      hosts = undefined;
       const attempt = () => this.#requestPage(url, accession, signal);
       const response = await retry(attempt, this.options.retry, signal, { onRetry });
       hosts = response.hosts;
@@ -126,7 +128,7 @@ export class ServiceClient {
       const { readDescribedListing } = await import('./described-listing.ts');
       return await readDescribedListing(description, accession, listingUrl, requestPage);
     } catch (error) {
-      // An error in the content of a page should name the host that sent it, too.
+      // An error in the content of a page must name the host that sent it, as an error of the request does.
       throw hosts ? withHosts(hosts, error) : error;
     }
   }
@@ -198,7 +200,7 @@ export class ServiceClient {
     // With a JWT, a wrong clock is the first suspect, because the service rejects a JWT from the future or the past.
     return (
       describeClockSkew(this.clockLeadMs, true) ??
-      `check ${source}: \`filings token inspect\` shows the JWT, whose public key must be imported for this API key`
+      `check ${source}: \`filings token inspect\` shows the JWT; its public key must be imported in the service's portal for this API key`
     );
   }
 }

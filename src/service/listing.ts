@@ -119,8 +119,9 @@ export function parseListing({ body }: ListingResponse, accession: AccessionNumb
 
 /**
  * Returns the files of the filing. Of records with the same name, the last one is used. Records without a name are
- * dropped, because they are not about a file. Records of other filings are dropped, too, because a service that does
- * not know the parameter `accession_no` may ignore it and send the records of all filings (service.md, section 8).
+ * dropped, because they are not about a file. They occur only in described listings: `readListing` has refused them
+ * before. Records of other filings are dropped as well, because a service that does not know the parameter
+ * `accession_no` may ignore it and send the records of all filings (service.md, section 8).
  */
 export function selectFiles(records: readonly NamedRecord[], accession: AccessionNumber): ListedFile[] {
   const files = new Map<string, ListedFile>();
@@ -255,9 +256,9 @@ function quoteNames(members: readonly Member[]): string {
 }
 
 /**
- * Returns the URL with more parameters at the end of its query. URLSearchParams is not used, because it would encode
- * the existing query again, which the service may have made as the URL of the next page, and would encode a space as
- * `+`.
+ * Returns the URL with more parameters at the end of its query. URLSearchParams is not used, because it would encode a
+ * space as `+`, and the existing query a second time. That query must stay as it is if the service has sent the URL as
+ * that of the next page.
  */
 export function withParameters(url: URL, query: readonly QueryParameter[]): URL {
   const parameters = query.map(([name, value]) => `${encodeURIComponent(name)}=${encodeURIComponent(value)}`).join('&');

@@ -48,7 +48,8 @@ export class Requests {
   constructor(options: ClientOptions) {
     this.#options = options;
     // From now on, whatever follows the name of this header in a message is redacted.
-    options.secrets.addSecretName(options.credentials.keyHeader);
+    // Empty if the key is not sent in a header.
+    if (options.credentials.keyHeader) options.secrets.addSecretName(options.credentials.keyHeader);
   }
 
   /**
@@ -145,14 +146,15 @@ export class Requests {
       // The query of a redirect's URL may hold a credential that the service has made for it, such as a signature.
       const shown = name === 'location' ? withoutQuery(`${value}`) : `${value}`;
       const line = `${name}: ${isSecret ? REDACTED : shown}`;
-      // The fields of a request are the program's own text.
+      // Only the service's text is searched for secrets. The fields of a request are the program's own words, and the
+      // field with the credentials is redacted by its name above.
       trace(`${direction}   ${direction === '<' ? markForRedaction(line) : line}`);
     }
   }
 
   /**
-   * If the response asks for a wait, pauses all requests for that time, and returns it in milliseconds. It is also
-   * returned if it is longer than --max-retry-after, but then nothing is paused, because `retry` will end the run.
+   * If the response asks for a wait, pauses all requests for that time, and returns it in milliseconds. A wait longer
+   * than --max-retry-after is returned too, but nothing is paused, because the caller (http/retry.ts) will end the run.
    */
   #pauseIfRequested(url: URL, { status, headers }: HttpResponse): number | undefined {
     const { now, limiter, retry } = this.#options;

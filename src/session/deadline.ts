@@ -1,5 +1,5 @@
 // Limits the time of a whole command with --deadline: the command runs in a world whose `interrupt` aborts at the
-// deadline, as it does after a signal.
+// deadline, just as it does on SIGINT or SIGTERM.
 import { createAbortController, createChildController } from '../abort.ts';
 import { FilingsError } from '../errors.ts';
 import { createEnvLayer, createFlagLayer, findInLayers } from '../settings/layers.ts';
@@ -34,7 +34,8 @@ export async function withinDeadline<T>(flags: Flags, world: World, work: (limit
   try {
     return await work(deriveWorld(world, { interrupt: signal, setDeadline }));
   } catch (error) {
-    // A Node call that is aborted throws an AbortError. Report the reason for the abort instead: deadline or signal.
+    // A Node call that is aborted throws an AbortError. Throw the reason for the abort instead, which says that the
+    // deadline has passed or that the process was interrupted.
     throw error instanceof FilingsError || !signal.aborted ? error : signal.reason;
   } finally {
     ended.abort();
@@ -44,7 +45,7 @@ export async function withinDeadline<T>(flags: Flags, world: World, work: (limit
 
 function deadlineError(ms: number): FilingsError {
   return new FilingsError('temporary', `the deadline of ${inSeconds(ms)} has passed`, {
-    hint: 'run it again, or allow more time with --deadline',
+    hint: 'run the command again, or allow more time with --deadline',
     stopsRun: true,
     isTimeUp: true,
   });

@@ -35,15 +35,18 @@ interface SessionOptions {
   readonly stdinOption?: string | undefined;
   /** Whether the command writes data to stdout, which may be the terminal that shows the progress. */
   readonly writesStdout?: boolean;
-  /** Counts what the client uses. */
+  /** Counts the requests and received bytes of the client, for --max-requests and --max-bytes. */
   readonly meter?: Meter;
   /** The settings, if the command has resolved them already. */
   readonly resolved?: ResolvedSettings;
 }
 
 /**
- * Opens a session. May prompt for the key or start the sandbox, but sends no request. If the config file sets a
- * deadline, its time begins when the settings are resolved. Throws `usage`, `config`, `auth` or `local_io`.
+ * Opens a session. May prompt for the key or start the sandbox, but sends no request. Throws `usage`, `config`, `auth`
+ * or `local_io`.
+ *
+ * A deadline in the config file starts to run when the settings are resolved. One from --deadline or the environment
+ * has been running since the start of the program.
  */
 export async function openSession(
   flags: Flags,

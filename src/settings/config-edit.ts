@@ -39,7 +39,7 @@ interface FileSetting {
   /** The setting. For a member, `kind` is that of the member. */
   readonly spec: NamedSetting;
   /** The member names that lead to the value: `['listing', 'query', 'page_size']`. */
-  readonly memberPath: readonly string[];
+  readonly path: readonly string[];
 }
 
 /**
@@ -54,15 +54,15 @@ export function findFileSetting(typedName: string): FileSetting {
     const hint = `use ${describeOtherSources(spec)}`;
     throw new FilingsError('usage', `${name} cannot be set in the config file`, { hint });
   }
-  if (typedMembers.length === 0) return { spec, memberPath: [name] };
+  if (typedMembers.length === 0) return { spec, path: [name] };
   const member = toCamelCase(typedMembers[0] ?? '');
   // Only the parameters in `listing.query` have a third name. It may contain dots: `listing.query.page.size`.
   const parameter = typedMembers.slice(1).join('.');
   const kinds: Readonly<Record<string, Kind<unknown>>> = spec.kind.members ?? {};
   const kind = Object.hasOwn(kinds, member) ? kinds[member] : undefined;
-  if (kind !== undefined && parameter === '') return { spec: { ...spec, kind }, memberPath: [name, member] };
+  if (kind !== undefined && parameter === '') return { spec: { ...spec, kind }, path: [name, member] };
   // The value of a parameter is a string.
-  if (kind?.json === 'string map') return { spec: { ...spec, kind: TEXT }, memberPath: [name, member, parameter] };
+  if (kind?.json === 'string map') return { spec: { ...spec, kind: TEXT }, path: [name, member, parameter] };
   const hint = didYouMean(member, Object.keys(kinds)) ?? "see 'man filings'";
   throw new FilingsError('usage', 'no such member', { subject: { name }, hint });
 }
@@ -80,14 +80,14 @@ function toCamelCase(text: string): string {
  * Converts a value from the command line into the JSON value for the config file. Paths become absolute, because in the
  * file they would be relative to its directory. Throws `usage` for an invalid value. The message never quotes a secret.
  */
-export function toFileValue({ spec: { kind, secret }, memberPath }: FileSetting, text: string, cwd: string): unknown {
-  const name = memberPath.join('.');
+export function toFileValue({ spec: { kind, secret }, path }: FileSetting, text: string, cwd: string): unknown {
+  const name = path.join('.');
   // In the file, `-` still means stdin, and `~/` the home directory.
   const toPath = (typed: string) => (typed === '-' || typed.startsWith('~/') ? typed : resolve(cwd, typed));
   if (kind.json === 'string array' || kind.json === 'string map' || kind.json === 'object') {
     if (findJsonFault(text) !== undefined) throw valueError(name, `must be ${kind.expected}`);
-    // JSON of another type than the kind's is accepted here, because `editConfigFile` checks the type. The callback
-    // makes the paths in `jwt` absolute, which are `keyFile` and `secretFile`.
+    // JSON of another type than the kind's is accepted here, because `editConfigFile` checks the type. The callback is
+    // for `jwt`, whose members `keyFile` and `secretFile` are paths.
     return JSON.parse(text, (memberName, member) =>
       memberName.endsWith('File') && typeof member === 'string' ? toPath(member) : member,
     );
@@ -101,15 +101,15 @@ export function toFileValue({ spec: { kind, secret }, memberPath }: FileSetting,
 }
 
 interface Change {
-  readonly memberPath: readonly string[];
+  readonly path: readonly string[];
   /** Undefined removes the member. */
   readonly value: unknown;
 }
 
 /**
  * Changes one member: in a profile if flags or environment select one, otherwise at the top level. Creates the file if
- * it does not exist. Throws `config` if the file cannot be read or a new value would make it invalid, and `local_io` if
- * it cannot be written.
+ * it does not exist, even for a removal. Throws `config` if the location has no path, if the file cannot be read, or if
+ * a new value would make it invalid, and `local_io` if it cannot be written.
  */
 export async function editConfigFile({ path, profile }: ConfigLocation, change: Change, world: World) {
   if (path === undefined) throw noConfigPathError();
@@ -131,19 +131,19 @@ export async function editConfigFile({ path, profile }: ConfigLocation, change: 
 }
 
 /** Returns a changed copy of the config. `undefined` as a value removes a member, because JSON.stringify omits it. */
-function applyChange(config: JsonObject, profile: string | undefined, { memberPath, value }: Change): JsonObject {
+function applyChange(config: JsonObject, profile: string | undefined, { path, value }: Change): JsonObject {
   const section = profile === undefined ? config : findProfileValues(config, profile);
   // Removing a member from a profile that does not exist must not create the profile.
   if (section === undefined && value === undefined) return config;
-  const after = setMember(section, memberPath, value);
+  const after = setMember(section, path, value);
   // `profiles` may be undefined, which a spread ignores.
   return profile === undefined ? after : { ...config, profiles: { ...(config.profiles as object), [profile]: after } };
 }
 
 /**
  * Returns a copy of an object with another value at a path. Creates the objects on the path, even in place of a value
- * that is not an object. A nested object is removed together with its last member, because an empty `listing` has a
- * meaning: one response is the whole listing.
+ * that is not an object. A nested object is removed together with its last member. An empty one would have a meaning:
+ * `"listing": {}` tells a run that the service lists all files in one response, as a plain array.
  */
 function setMember(object: unknown, [name = '', ...rest]: readonly string[], value: unknown): JsonObject {
   const members = isJsonObject(object) ? object : {};
@@ -163,7 +163,7 @@ async function requireValid(config: JsonObject, profile: string | undefined, pat
   await checkConfig(config, path);
   const selected =
     profile === undefined ? undefined : { name: profile, values: findProfileValues(config, profile) ?? {} };
-  // Merges and parses the settings as a run does, only to see whether this throws. Flags and environment are left out,
-  // because the file must be valid without them.
+  // Merges and parses the settings as a run does, only to see whether this throws. A layer is one source of settings,
+  // such as a profile. Those of the flags and the environment are left out: the file must be valid without them.
   parseSettings(resolvePrecedence([...createFileLayers(path, config, selected), createDefaultLayer()]), world);
 }

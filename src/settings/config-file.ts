@@ -29,14 +29,15 @@ export interface ConfigLocation {
 /** A checked config file. */
 export interface ConfigFile {
   readonly path: string;
-  /** The settings at the top level. */
+  /** The settings at the top level. `$schema`, which is for editors, may be among them. Runs ignore it. */
   readonly values: JsonObject;
   readonly profiles: Readonly<Record<string, JsonObject>>;
 }
 
 /** Finds the config file and the profile by flags and environment, without reading the file. */
 export function locateConfig(flags: Flags, world: World): ConfigLocation {
-  // A layer has the settings from one source. The first layer that has a setting wins.
+  // A layer has the settings from one source. The first layer that has a setting wins. The values of these two are
+  // strings, but others in a layer may be of another type, hence `String`.
   const layers = [createFlagLayer(flags), createEnvLayer(world.env)];
   const [name, profile] = [findInLayers(layers, 'config'), findInLayers(layers, 'profile')].map(
     (setting) => setting && String(setting.value),
@@ -172,11 +173,11 @@ export async function checkConfig(config: JsonObject, path: string): Promise<voi
 }
 
 /**
- * Throws `config` for an invalid JMESPath expression. `name` is what errors call the listing. The code that needs the
+ * Throws `config` for an invalid JMESPath expression. `name` is what errors call the setting. The code that needs the
  * JMESPath library is loaded only if there is an expression, because loading it takes time.
  */
 async function checkExpressions(listing: ListingDescription | undefined | null, name: string): Promise<void> {
-  // The other members of a listing are no expressions.
+  // The other members are no expressions.
   for (const member of ['files', 'name', 'total', 'more', 'next'] as const) {
     const expression = listing?.[member];
     if (expression === undefined) continue;

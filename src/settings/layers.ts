@@ -1,7 +1,8 @@
 // Settings before they are parsed. A raw setting is a value that is not parsed yet, with its source. Each source
 // (flags, environment, profile, config file, defaults) is a layer, which maps the names of settings to raw settings. A
 // profile is a named object of settings in the config file. `resolvePrecedence` merges the layers: for each setting,
-// the highest layer that has it wins.
+// the highest layer that has it wins. At the end of the file are the functions that register the secrets among the raw
+// settings, so that messages redact them.
 import { dirname } from 'node:path';
 import querystring from 'node:querystring';
 import { FilingsError } from '../errors.ts';
@@ -73,7 +74,10 @@ export function createDefaultLayer(): Layer {
   return createLayer(({ default: value }) => ({ sourceKind: 'default', source: 'default', value }));
 }
 
-/** Calls `read` for each setting. Leaves out those for which it returns nothing, or a value that is undefined. */
+/**
+ * Calls `read` for each setting. Leaves out those for which it returns a value that is undefined, or no raw setting. (An
+ * `&&` in `read` may then return the empty string or `false`.)
+ */
 function createLayer(read: (spec: NamedSetting) => RawSetting | undefined | '' | false): Layer {
   return new Map(
     SETTINGS.flatMap((spec) => {
@@ -101,9 +105,9 @@ export function findInLayers(layers: readonly Layer[], name: SettingName): RawSe
 
 /**
  * Merges the layers, which are ordered from the highest to the lowest. Each setting comes from the highest layer that
- * has it. Settings for one credential are alternatives, such as `apiKey` and `apiKeyFile`. So all of them come from the
- * highest layer that has any of them: a key from a flag also overrides a key file from the environment. Throws `usage`
- * or `config` if that layer has two.
+ * has it. But settings with the same `credential` (`key` for the API key, `token` for the JWT) are alternatives, such as
+ * `apiKey` and `apiKeyFile`. Only the highest layer that has any of them is used: a key from the environment also
+ * overrides a key file in the config file. Throws `usage` or `config` if that layer has two.
  */
 export function resolvePrecedence(layers: readonly Layer[]): Layer {
   const rawSettings = new Map<string, RawSetting>();
@@ -131,9 +135,10 @@ export function toValueSource({ source, sourceKind }: RawSetting): ValueSource {
   return { name: source, code: sourceKind === 'flag' || sourceKind === 'env' ? 'usage' : 'config' };
 }
 
-// The next two functions register secrets in `world.secrets`, which redacts them in messages. They run before any value
-// is checked, because the first error may already quote a secret. `readSecret` registers the secrets that come from
-// files and programs. A secret has no white space around it, hence `trim`. `add` ignores an empty string.
+// The next two functions register secrets in `world.secrets`, which redacts them in messages, percent-encoded or not.
+// They run before any value is checked, because the first error may already quote a secret. `readSecret` registers the
+// secrets that come from files and programs. A secret has no white space around it, hence `trim`. `add` ignores an empty
+// string.
 
 /** The variables with the URL of a proxy. */
 const PROXY_VARIABLES = ['https_proxy', 'HTTPS_PROXY', 'http_proxy', 'HTTP_PROXY'];

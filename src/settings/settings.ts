@@ -28,7 +28,8 @@ export interface Settings extends Omit<SettingValues, CredentialName | 'keyIn'> 
 export type TokenSource = (SecretSource | { readonly kind: 'recipe'; readonly recipe: TokenRecipe }) & WithSource;
 
 /**
- * Where it was set, for messages: `FILINGS_API_KEY`, `--api-key-file`, `/home/me/.config/filings/config.json: apiKey`.
+ * Here `source` is where the setting was set, for messages: `FILINGS_API_KEY`, `--api-key-file`,
+ * `/home/me/.config/filings/config.json: apiKey`. Where the secret itself comes from is in {@link SecretSource}.
  */
 type WithSource = { readonly source: string };
 type PathDeps = Pick<World, 'cwd' | 'env' | 'platform'>;
@@ -88,7 +89,10 @@ function requireEncryption(url: URL, allowHttp: boolean): void {
   });
 }
 
-/** At most one setting of the key is present, because the merge refuses two. The same is true of the token. */
+/**
+ * At most one of the settings for the key is present: `resolvePrecedence` keeps only those of the highest layer that has
+ * any, and refuses two in the same layer. The same is true of the settings for the JWT.
+ */
 function findKeySource(rawSettings: Layer, deps: PathDeps): Settings['keySource'] {
   const command = rawSettings.get('apiKeyCommand');
   if (!command) return toSecretSource(rawSettings.get('apiKey'), rawSettings.get('apiKeyFile'), deps);
@@ -115,9 +119,9 @@ function toSecretSource(value: RawSetting | undefined, file: RawSetting | undefi
 function parseRecipe(setting: RawSetting, deps: PathDeps): TokenRecipe {
   // The schema of the config file has checked that all members are strings.
   const { keyFile, secretFile, lifetime, ...rest } = setting.value as Readonly<Record<string, string>>;
-  const source = toValueSource(setting);
+  const valueSource = toValueSource(setting);
   if ((keyFile === undefined) === (secretFile === undefined)) {
-    throw valueError(source, 'must have exactly one of keyFile and secretFile');
+    throw valueError(valueSource, 'must have exactly one of keyFile and secretFile');
   }
   return {
     ...rest,
@@ -126,7 +130,7 @@ function parseRecipe(setting: RawSetting, deps: PathDeps): TokenRecipe {
     lifetime:
       lifetime === undefined
         ? undefined
-        : parseOrThrow(RECIPE_MEMBERS.lifetime, lifetime, { ...source, name: `${source.name}.lifetime` }),
+        : parseOrThrow(RECIPE_MEMBERS.lifetime, lifetime, { ...valueSource, name: `${valueSource.name}.lifetime` }),
   };
 }
 

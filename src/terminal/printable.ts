@@ -1,5 +1,5 @@
 // Escapes what a terminal would not show as it is. A file name or a message of the service could otherwise move the
-// cursor, change what is on the screen, or look like another name. The rest of the program calls such text printable.
+// cursor, change what is on the screen, or look like another name. The program calls the escaped text printable.
 import { shortened } from '../text.ts';
 
 /**

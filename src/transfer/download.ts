@@ -59,13 +59,17 @@ export function saveToDisk(
   });
 }
 
-/** Fetches a file. The result is `skipped` if after the fetch an existing file is accepted and keeps the final name. */
+/**
+ * Fetches a file. If a file has the final name when the fetch is complete, `--if-exists` decides whether it may stay (with
+ * `compare`, if both have the same bytes). Then the result is `skipped`.
+ */
 async function fetchToDisk(job: Job, target: DiskTarget, { directories }: FetchContext): Promise<PartialOutcome> {
   const part = new Part(job, target, directories);
   await part.claim();
   const { commitResult, ...fetched } = await fetchInto(job, part);
   if (commitResult === 'committed') return fetched;
-  // Another run may have created the existing file after the last flush of its directory, and died before its own.
+  // Another run may have created the existing file and died before it flushed the directory. An earlier flush by this
+  // run may not cover that file, so the directory is flushed again.
   await directories.prepare(target.location).flush();
   const skipped = { result: 'skipped', bytes: lstatSync(target.path).size } as const;
   // If the existing file was not compared, the hash and ETag of the fetched bytes say nothing about it.
@@ -73,8 +77,9 @@ async function fetchToDisk(job: Job, target: DiskTarget, { directories }: FetchC
 }
 
 /**
- * Returns whether `skipExisting` would have nothing to do: the directory entry of the file is flushed, and there is no
- * kept part to remove. The batch then saves the time of calling `saveToDisk`.
+ * For a file whose plan is `skip`: returns whether the batch can save itself the call of `saveToDisk`, because the
+ * file's directory entry is flushed and there is no kept part (an earlier run's unfinished download) to remove. Not for
+ * the plans `check` and `list`, whose files must still be hashed.
  */
 export function skipNeedsNoWork(target: DiskTarget, { directories }: FetchContext): boolean {
   const directory = directories.getRemembered(target.location);
@@ -82,8 +87,8 @@ export function skipNeedsNoWork(target: DiskTarget, { directories }: FetchContex
 }
 
 /**
- * Skips an existing file, after its hash was checked if the plan says so. A file of the plan `list` is hashed later,
- * when the batch adds it to SHA256SUMS. Flushes the file's directory entry, because the run that created the file may
+ * Skips an existing file. If the plan is `check`, checks its hash first. If the plan is `list`, the batch hashes it
+ * later, when it adds the file to SHA256SUMS. Flushes the file's directory entry, because the run that created the file may
  * have died before its own flush. Removes the kept part of the same file, because nobody resumes the download of a
  * complete file.
  */
@@ -97,7 +102,7 @@ async function skipExisting(
   const hash = kind === 'check' ? await checkExisting(path, displayPath, sha256, signal) : undefined;
   if (isDryRun) return { result: 'skipped', bytes, sha256: hash };
   // A part that stays behind does no harm, so a failure is ignored.
-  if (existsSync(keptPath(target))) await directories.nameCalls.remove(keptPath(target)).catch(() => {});
+  if (existsSync(keptPath(target))) await directories.nameOperations.remove(keptPath(target)).catch(() => {});
   await directories.prepare(location).flushExistingEntries();
   return { result: 'skipped', bytes, sha256: hash };
 }

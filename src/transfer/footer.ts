@@ -1,13 +1,13 @@
-// A kept part is the beginning of a file, which a stopped run has left on the disk for a later run (see part.ts). Its
-// footer tells that run what the bytes before it are. It is the end of the file:
+// A kept part is a temporary file with the first bytes of a download, which a stopped run has left for a later run (see
+// part.ts). These bytes are followed by a footer, which tells the later run what they are. The footer consists of:
 //
 //   JSON                   the version of this format, the request, the version of the remote file, and the number of
 //                          bytes before the JSON
 //   8 digits               the length of the JSON in bytes
 //   filings-kept-1         the mark
 //
-// No service can fake a footer with a body that ends like one, because only a file with the name of a kept part is
-// searched for a footer, and a run gives that name only after it has appended its own.
+// A response body that ends like a footer cannot be mistaken for one. A run first appends its own footer to a part, and
+// only then renames the part to the name of a kept part. Only files with such a name are searched for a footer.
 import { readSync } from 'node:fs';
 import { isJsonObject, parseJson } from '../json.ts';
 import type { PartialFile } from './resume.ts';

@@ -120,8 +120,8 @@ export class Part implements Sink {
   async #link(): Promise<boolean> {
     const { path } = this.#target;
     try {
-      await this.#nameCalls.link(this.#path, path);
-      await this.#nameCalls.remove(this.#path);
+      await this.#nameOperations.link(this.#path, path);
+      await this.#nameOperations.remove(this.#path);
     } catch (error) {
       const errno = errnoOf(error) ?? '';
       if (errno === 'EEXIST') return false;
@@ -135,7 +135,7 @@ export class Part implements Sink {
   }
 
   async #rename(): Promise<void> {
-    await this.#nameCalls.rename(this.#path, this.#target.path).catch((error) => this.#rethrow(error));
+    await this.#nameOperations.rename(this.#path, this.#target.path).catch((error) => this.#rethrow(error));
   }
 
   /**
@@ -168,7 +168,7 @@ export class Part implements Sink {
         throw differentFileError(displayPath, existing.size, this.bytes);
     }
     await this.#output.file.close();
-    await this.#nameCalls.remove(this.#path);
+    await this.#nameOperations.remove(this.#path);
     return plan.kind === 'fetch' || plan.kind === 'check' ? 'same' : 'exists';
   }
 
@@ -190,7 +190,7 @@ export class Part implements Sink {
     // Not awaited, because a slow disk may take long to end a flush. The caller reports `error`, so failures here are
     // ignored.
     this.#output.file.discard().catch(() => {});
-    await this.#nameCalls.remove(this.#path).catch(() => {});
+    await this.#nameOperations.remove(this.#path).catch(() => {});
   }
 
   /**
@@ -212,7 +212,7 @@ export class Part implements Sink {
     const isFlushed = await Promise.race([file.flush().then(() => true), timeout]).finally(() => timer.abort());
     if (!isFlushed) return false;
     await file.close();
-    await this.#nameCalls.rename(this.#path, keptPath(this.#target));
+    await this.#nameOperations.rename(this.#path, keptPath(this.#target));
     // For the summary of the run.
     this.#directories.keptBytes += bytes;
     return true;
@@ -239,7 +239,7 @@ export class Part implements Sink {
       // It may have been kept for more than a day. After the rename below, another run would then take it for the part
       // of a killed run and remove it, so it gets the current time first.
       futimesSync(fd, now() / 1000, now() / 1000);
-      await this.#nameCalls.rename(path, this.#path);
+      await this.#nameOperations.rename(path, this.#path);
       const { ino, size } = fstatSync(fd);
       // Since it was opened, another run may have claimed it and kept a new part under the same name. Then the rename
       // has moved that new part, which is not the open file and is removed below.
@@ -254,7 +254,7 @@ export class Part implements Sink {
     } finally {
       // If there was no rename yet, no file has this name, and `remove` does nothing.
       if (!this.#openPart) {
-        await this.#nameCalls.remove(this.#path).catch(() => {});
+        await this.#nameOperations.remove(this.#path).catch(() => {});
         closeSync(fd);
       }
     }
@@ -264,7 +264,7 @@ export class Part implements Sink {
   async #use(fd: number, directory: Directory, bytes = 0): Promise<void> {
     this.#openPart = { directory, file: new OutputFile(fd, bytes) };
     // A part of a killed run that stays behind does no harm, so a failure is ignored.
-    await directory.removeAbandonedParts(fstatSync(fd).mtimeMs, this.#nameCalls).catch(() => {});
+    await directory.removeAbandonedParts(fstatSync(fd).mtimeMs, this.#nameOperations).catch(() => {});
   }
 
   get #request(): FileRequest {
@@ -278,8 +278,8 @@ export class Part implements Sink {
     return this.#openPart;
   }
 
-  get #nameCalls() {
-    return this.#directories.nameCalls;
+  get #nameOperations() {
+    return this.#directories.nameOperations;
   }
 }
 

@@ -5,7 +5,7 @@ import { describe, expect } from 'vitest';
 import { sleep } from '../../src/abort.ts';
 import { AppendFile } from '../../src/disk/append.ts';
 import { replaceFile } from '../../src/disk/atomic-write.ts';
-import { createNameCalls, NEW_FILE, retryWhileInUse } from '../../src/disk/calls.ts';
+import { createNameOperations, NEW_FILE, retryWhileInUse } from '../../src/disk/calls.ts';
 import { Directory } from '../../src/disk/directory.ts';
 import { OutputFile } from '../../src/disk/output-file.ts';
 import { FilingsError } from '../../src/errors.ts';
@@ -18,7 +18,7 @@ const text = (path: string) => readFile(path, 'utf8');
 type Plant = { make: (path: string) => Promise<unknown>; why: string };
 
 test('a file is created, written, flushed, closed, linked, renamed and removed', async ({ directory }) => {
-  const names = createNameCalls(here);
+  const names = createNameOperations(here);
   const [part, final, other] = [join(directory, 'part'), join(directory, 'final'), join(directory, 'other')];
   const written = new OutputFile(openSync(part, NEW_FILE, 0o600));
   await written.write([Buffer.from('gone')]);

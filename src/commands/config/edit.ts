@@ -22,15 +22,15 @@ export async function set({ args, flags }: Invocation, world: World): Promise<nu
   const text = spec.secret ? removeLineBreak(typed) : typed;
   // So that it is redacted if a message quotes it.
   if (spec.secret) world.secrets.add(text);
-  const change = { memberPath: setting.memberPath, value: toFileValue(setting, text, world.cwd) };
+  const change = { path: setting.path, value: toFileValue(setting, text, world.cwd) };
   await editConfigFile(locateConfig(flags, world), change, world);
   return 0;
 }
 
 /** Throws `usage` for an unknown name, `config` if the file cannot be read, and `local_io` if it cannot be written. */
 export async function unset({ args, flags }: Invocation, world: World): Promise<number> {
-  const { memberPath } = findFileSetting(args[0] ?? '');
-  await editConfigFile(locateConfig(flags, world), { memberPath, value: undefined }, world);
+  const { path } = findFileSetting(args[0] ?? '');
+  await editConfigFile(locateConfig(flags, world), { path, value: undefined }, world);
   return 0;
 }
 

@@ -14,7 +14,8 @@ import { printable } from '../../terminal/printable.ts';
 import type { World } from '../../world.ts';
 
 export async function showAll({ flags }: Invocation, world: World): Promise<number> {
-  // The settings before they are parsed, by name, each with the source that has precedence.
+  // The values as they were written, by name, each with the source that took precedence. `resolveSettings` has also
+  // parsed them, so all are valid.
   const { rawSettings } = await resolveSettings(flags, world);
   const rows = SETTINGS.map((spec) => {
     const { value = '', source = 'not set' } = rawSettings.get(spec.name) ?? {};
@@ -27,7 +28,7 @@ export async function showAll({ flags }: Invocation, world: World): Promise<numb
 /**
  * Returns a cell of the table; `value` is '' for a setting that is not set. Hides a secret entirely, and the arguments
  * of `apiKeyCommand`, the only array, because one of them may be a secret. Any other value may contain a secret by
- * mistake, so known secrets in it are redacted. A choice cannot: it is one of a few words.
+ * mistake, so known secrets in it are redacted. A setting with choices cannot, because its value is one of them.
  */
 function displayValue({ secret, kind }: NamedSetting, value: unknown, secrets: Secrets): string {
   if (secret && value !== '') return REDACTED;
@@ -40,17 +41,16 @@ function toText(value: unknown): string {
 }
 
 /**
- * Prints one setting, or a member of one, such as `listing.files`. Unlike the table of `showAll`, it prints the whole
- * value and redacts nothing in it, except that the value of a secret is hidden. Throws `not_found` if it is not set.
+ * Prints one setting, or a member of one, such as `listing.files`. A secret setting is printed as `[redacted]`.
+ * Any other value is printed in full and unredacted, unlike in the table of `showAll`, because scripts need the exact
+ * value. That includes the arguments of `apiKeyCommand`. Throws `not_found` if the setting is not set.
  */
 export async function showOne({ args: [name = ''], flags }: Invocation, world: World): Promise<number> {
   // Only settings of the config file have members. Without a dot, the name can be that of any setting.
-  const { spec, memberPath } = name.includes('.') ? findFileSetting(name) : { spec: findSetting(name), memberPath: [] };
+  const { spec, path } = name.includes('.') ? findFileSetting(name) : { spec: findSetting(name), path: [name] };
   const setting = (await resolveSettings(flags, world)).rawSettings.get(spec.name)?.value;
   // The first name in the path is that of the setting itself.
-  const value = memberPath
-    .slice(1)
-    .reduce((outer, member) => (isJsonObject(outer) ? outer[member] : undefined), setting);
+  const value = path.slice(1).reduce((outer, member) => (isJsonObject(outer) ? outer[member] : undefined), setting);
   if (value === undefined) {
     const fileHint = spec.secret ? `filings config set ${toKebabCase(spec.name)}` : 'see filings config set --help';
     const hint = spec.inFile ? fileHint : `use ${describeOtherSources(spec)}`;

@@ -47,7 +47,8 @@ export async function run(invocation: Invocation<typeof OPTIONS>, world: World):
   // Throws if two options mean the same file. The returned function refuses a download that would replace a file that
   // the run itself uses, such as its report.
   const findRunFileError = await checkRunFiles(args, resolved, world);
-  // A dry run downloads nothing, so it is not limited. `limits` is also the meter that counts bytes and requests.
+  // A dry run shows all files, and not only those that one limited run would reach. So it ignores the limits, even
+  // --max-requests, although it may request listings. `limits` is also the meter that counts bytes and requests.
   const limits = new Limits(dryRun ? {} : options, world.monotonic);
   const stdinOption = options.input === '-' ? '--input -' : undefined;
   // A dry run prints the files that it would download.
@@ -136,6 +137,7 @@ function withRetryHint(
   failedPath: string,
   { fileNames, layout, output }: DownloadArgs,
 ): FilingsError {
+  // --output is for a single file, and cannot be used with -i. The same command, run again, retries the file.
   if (output !== undefined) return error;
   // The default layout is {file_name} with FILE arguments, but {accession_no}/{file_name} with --input.
   const layoutOption = fileNames.length > 0 ? ` --layout ${shellWord(layout.template)}` : '';
@@ -246,7 +248,9 @@ function decideRunError(end: BatchEnd, { args, recorder, fileDeps }: Run): Filin
   const { downloaded, resumed, failed } = counts.byResult;
   const error = batchError({ ...end, ended: counts.ended, failed, permanent: counts.permanent });
   if (error?.code !== 'limit') return error;
-  // The next run stops at the same file if this one completed none, or if --if-exists overwrite makes it start over.
+  // A limit never cuts off a download: it only prevents that another one starts. So a run that completed no file had
+  // used up the limit before, for example on listings, and the next run would do the same. With --if-exists overwrite,
+  // the next run starts over and stops at the same place.
   const isStuck = downloaded + resumed === 0 || args.options.ifExists === 'overwrite';
   const hint = isStuck ? 'raise the limit: otherwise the next run gets no further' : 'run it again to continue';
   return error.with({ hint });

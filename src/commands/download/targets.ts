@@ -82,8 +82,9 @@ export async function findStream({ output, options }: DownloadArgs, world: World
 }
 
 /**
- * Opens the report and the done list, both or neither, and stdout for the plan of a dry run. Throws `local_io` if one
- * of them cannot be opened, or if there is no permission to create `--failed`, which is done only at the end.
+ * Opens the report and the done list, each if its option is set, and stdout for the plan of a dry run. Throws
+ * `local_io` if one of them cannot be opened, after it has closed the report again. Also throws it if there is no
+ * permission to create the file of `--failed`, because that file is written only at the end of the run.
  */
 export async function openOutputs(args: DownloadArgs, session: Session, world: World) {
   const { failed, dryRun } = args.options;
@@ -97,7 +98,7 @@ export async function openOutputs(args: DownloadArgs, session: Session, world: W
   try {
     return { report, plan, done: await openDone(args, session, world) };
   } catch (error) {
-    // The plan is not closed, because it is stdout.
+    // The plan has no lines yet, and is always stdout, which `close` would leave open. The report may be a file.
     await report?.close();
     throw error;
   }

@@ -1,5 +1,6 @@
-// Runs `list`: requests up to `--jobs` listings at a time, and prints them in the order of the accession numbers. A
-// filing that fails does not stop the others, unless they would all fail in the same way.
+// Runs `list`: requests up to `--jobs` listings (the service's lists of a filing's files) at a time, and prints them in
+// the order of the arguments or of the input. A filing that fails does not stop the others, unless `StopRule` concludes
+// that they would all fail in the same way.
 import type { Readable } from 'node:stream';
 import { createChildController, onAbort } from '../../abort.ts';
 import { ReadAhead } from '../../batch/read-ahead.ts';
@@ -38,11 +39,12 @@ export async function run({ args, options, flags }: Invocation<typeof OPTIONS>, 
   const stdinOption = input === '-' ? '--input -' : undefined;
   const session = await openSession(flags, world, { stdinOption, writesStdout: true });
   const { progress, settings } = session;
-  // If an error ends the run early, this ends the requests for the next filings, which `ReadAhead` has already started.
+  // For the end of `run`: ends the requests for further filings that `ReadAhead` has already started, and the input.
   const stop = createChildController(session.signal);
   try {
     const inputStream = input === undefined ? undefined : openInput(input, world, progress.note);
     onAbort(stop.signal, () => inputStream?.destroy());
+    // Unknown with an input: it is read while listings are printed, and a later line may always follow.
     const filingCount = inputStream ? undefined : accessions.length;
     const ahead = new ReadAhead<Outcome>({
       lines: readAllLines(accessions, inputStream, progress.warn),
@@ -51,11 +53,13 @@ export async function run({ args, options, flags }: Invocation<typeof OPTIONS>, 
       // An array, because `ReadAhead` can yield several results for one line.
       list: async ({ accession }) => [await tryToList(session, accession, query, stop.signal)],
     });
-    const output = createListOutput(filingCount === 1, isChosen, options, session, world);
+    const isSingle = filingCount === 1;
+    const output = createListOutput(isSingle, isChosen, options, session, world);
     await printAll(ahead.results(), output, session, filingCount);
     return 0;
   } finally {
-    // No reason is needed, because nobody waits for the requests any more.
+    // Also needed after a success, because an open stdin would keep the program running. It needs no reason: nobody
+    // waits for the requests any more.
     stop.abort(undefined);
     stop.detach();
     await session.close();
@@ -77,7 +81,7 @@ async function tryToList(...[session, accession, ...more]: Parameters<typeof lis
 }
 
 /**
- * Prints the results in order, and throws the error of the run at the end.
+ * Prints the results in order. At the end, throws the error that sums up the failures, if there are any.
  * @param filingCount undefined if the accession numbers come from an input
  */
 async function printAll(
@@ -94,27 +98,28 @@ async function printAll(
     for await (const result of flatten(groups)) {
       // Only for the type: `ReadAhead` yields a listing in place of each entry, and other lines as they are.
       if ('kind' in result && result.kind === 'entry') continue;
-      // An invalid line has an `error`, too. `print` returns one if no file of the only filing matches.
+      // A failed filing and an invalid line of the input have an `error`. `print` returns one if the run has only one
+      // filing and none of its files match.
       const error = 'error' in result ? result.error : await output.print(result.accession, result.files);
-      // After a signal or at the deadline, every request fails with that reason, which is no failure of the filing.
+      // After SIGINT or the like, or at the deadline, every request fails, which is not a failure of its filing.
       signal.throwIfAborted();
       // The error of the only filing is thrown itself, and not a summary: `1 of 1 filings failed`.
       if (error && filingCount === 1) throw error;
       finished += 1;
       if (error) failed += 1;
       if (error && !isTemporary(error)) permanent += 1;
+      // Also records a success, because the rule counts failures in a row.
       stoppedBy = rule.record(error);
-      // The error that stops the run becomes the error of the run, which is printed at its end.
+      // If this error itself stops the run, it is part of what `run` throws, which is printed then.
       if (error && error !== stoppedBy) progress.reportFailure(error);
       if (stoppedBy) break;
     }
     await output.end();
   } catch (error) {
-    // On abort the input is destroyed, so reading the next line fails. The reason for the abort is what matters.
+    // On abort, `error` may be that the destroyed input cannot be read. The reason for the abort is what matters.
     if (!signal.aborted) throw error;
     stoppedBy = signal.reason;
   }
-  // Undefined with an input, because the number of filings is then unknown.
   const notStarted = filingCount && filingCount - finished;
   const error = batchError({ ended: finished, failed, permanent, stoppedBy, notStarted }, 'filing');
   if (error) throw error;
@@ -125,8 +130,8 @@ async function* flatten<T>(groups: AsyncIterable<readonly T[]>): AsyncGenerator<
 }
 
 /**
- * Yields the arguments, then the lines of the input. Of consecutive lines with the same accession number only the first
- * is yielded, because the input may have one line per file.
+ * Yields the arguments, then the lines of the input. The input may have one line per file, but `list` always lists the
+ * whole filing. So of consecutive lines with the same accession number only the first is yielded.
  */
 async function* readAllLines(
   accessions: readonly AccessionNumber[],
@@ -139,6 +144,7 @@ async function* readAllLines(
   for await (const batch of readLines(input, warn)) {
     yield batch.filter((line) => {
       const previous = last;
+      // Every invalid line is yielded, because each is an error of its own.
       last = line.kind === 'entry' ? line.accession : undefined;
       return last === undefined || last !== previous;
     });

@@ -1,4 +1,4 @@
-// The options and the help of `filings verify`.
+// The arguments, the options and the help of `filings verify`. Its code, in run.ts, is imported only when it runs.
 import { defineCommand } from '../../spec/command.ts';
 import { SWITCH } from '../../spec/kind.ts';
 import { defineOptions } from '../../spec/option.ts';
@@ -26,6 +26,7 @@ export const VERIFY = defineCommand({
   examples: [
     ['filings verify exhibits', 'check that no file is missing or changed'],
     ['filings verify mirror --json > findings.jsonl', 'write the differences for another program'],
+    // `download` skips the lines about unlisted files and about a SHA256SUMS itself, and the summary.
     [
       'filings verify mirror --json | filings download -i - -d mirror --checksums --if-exists overwrite',
       'download missing and changed files again',
