@@ -1,5 +1,6 @@
-// Checks JSON more strictly than JSON.parse, which accepts duplicate members and any depth. Says what is wrong, and
-// where.
+// `findJsonFault` checks JSON more strictly than JSON.parse, which accepts duplicate members and any depth, and says
+// what is wrong, and where. It does not return the value, so callers parse the text as well. Where leniency does no
+// harm, they only do that.
 
 export type JsonObject = Readonly<Record<string, unknown>>;
 
@@ -7,7 +8,10 @@ interface JsonFault {
   readonly kind: 'syntax' | 'too deep' | 'duplicate';
   /** The index of the fault in the text, in UTF-16 units. */
   readonly at: number;
-  /** The member names and array indexes from the outermost value to the fault. */
+  /**
+   * The member names and array indexes from the outermost value to the fault. Use it for a duplicate only: elsewhere it
+   * may end in the member before the fault, or in an empty name.
+   */
   readonly path: readonly string[];
 }
 
@@ -76,6 +80,7 @@ export function findJsonFault(text: string): JsonFault | undefined {
       expected = innermost.close === '}' ? 'name' : 'value';
     } else if (expected === 'colon' && token === ':') expected = 'value';
     else if (innermost !== undefined && expected.endsWith('name') && STRING.test(token)) {
+      // Parsed, because "a" and "\u0061" are the same name.
       innermost.position = String(JSON.parse(token));
       if (innermost.names.has(innermost.position)) return fault('duplicate');
       innermost.names.add(innermost.position);

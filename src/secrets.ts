@@ -1,7 +1,7 @@
 // Keeps every secret that a run has read, and removes them from foreign text, which the service, a proxy or the system
 // wrote. The program's own words are never redacted: if the API key were `downloaded`, the summary "3 downloaded" would
 // become "3 [redacted]". So code that puts foreign text into a message marks it with `markForRedaction`, and code that
-// prints the message redacts only the marked text.
+// prints the message redacts only the marked text. `redactJson` makes a short redacted copy of foreign JSON.
 
 import { shortened } from './text.ts';
 
@@ -46,7 +46,7 @@ const KEY_IN_URL = [
 ].join('|');
 const ALL_KEYS_IN_URL = new RegExp(KEY_IN_URL, 'gi');
 
-/** Redacts the key in a URL of a request, even if the key is shorter than {@link MIN_LENGTH}. */
+/** Redacts only the key in the URL of a request. Its other text is the program's own, so `redact` would be too much. */
 export function redactKeyInUrl(url: string): string {
   return url.replace(ALL_KEYS_IN_URL, REDACTED);
 }
@@ -145,7 +145,7 @@ export class Secrets {
       for (const { text, before, after } of needles) {
         for (const at of findAll(canonical.text, text)) {
           let end = at + text.length + after;
-          // The padding of base64.
+          // The padding of base64, which can only follow an unknown last character.
           while (after && canonical.text[end] === '=') end += 1;
           ranges.push([canonical.starts[at - before] ?? 0, canonical.starts[end] ?? bytes.length]);
         }
@@ -182,8 +182,8 @@ function toByteString(text: string | Buffer): string {
 /** Returns the indexes of all occurrences, including overlapping ones. */
 function findAll(text: string, wanted: string): number[] {
   const indexes: number[] = [];
-  // Canonicalizing may shorten a secret to a few characters, or to none if it is all backslashes. Such a string would
-  // be found everywhere.
+  // Canonicalizing may shorten a secret of MIN_LENGTH, even to nothing if it is all backslashes. A very short string
+  // would be found everywhere.
   if (wanted.length < MIN_LENGTH / 2) return indexes;
   for (let at = text.indexOf(wanted); at >= 0; at = text.indexOf(wanted, at + 1)) indexes.push(at);
   return indexes;
@@ -257,6 +257,7 @@ export function redactJson(value: unknown, secrets: Secrets): unknown {
       Object.entries(value)
         .slice(0, MAX_ENTRIES)
         .map(([name, member]) => {
+          // An object or an array is not a key. The strings in it are redacted like all others.
           const isSecret = typeof member !== 'object' && secrets.isSecretName(name);
           return [copyText(name), isSecret ? REDACTED : copy(member)];
         }),

@@ -69,7 +69,7 @@ export function counted(count: number, one: string, many = `${one}s`): string {
 
 /** Formats milliseconds as seconds, without rounding: `60 s`, `0.5 s`. */
 export function inSeconds(milliseconds: number): string {
-  return `${milliseconds / 1000} s`;
+  return milliseconds < 1000 ? `${milliseconds} ms` : `${milliseconds / 1000} s`;
 }
 
 const TIME_UNITS = [

@@ -22,6 +22,9 @@ import type { FileItem } from './item.ts';
 import type { Limits, Throttle } from './limits.ts';
 import type { Counts } from './report.ts';
 
+/** With `--limit-rate`, how many bytes the progress bar advances at once. */
+const THROTTLE_STEP = 16_384;
+
 /** What all files of a batch share. */
 export interface FileDeps {
   readonly findTarget: (file: FileItem) => DiskTarget;
@@ -79,11 +82,16 @@ export async function carryOut(
   const bar = progress.addFile(item.fileName);
   const watcher: Watcher = {
     onAttempt: bar.beginResponse,
-    onReceived(bytes) {
+    async onReceived(bytes) {
       limits.bytes += bytes;
-      bar.advance(bytes);
-      // The transfer waits for the returned promise before it reads more.
-      return throttle?.delay(bytes, signal);
+      // The transfer waits for the returned promise before it reads more. With a limited rate, up to 1 MiB may arrive
+      // at once, so the bar shows the bytes as they become due.
+      for (let left = bytes; throttle && left > 0; left -= THROTTLE_STEP) {
+        const step = Math.min(left, THROTTLE_STEP);
+        await throttle.delay(step, signal);
+        bar.advance(step);
+      }
+      if (!throttle) bar.advance(bytes);
     },
     async onComplete(bytes, sha256) {
       onFetched?.(bytes);

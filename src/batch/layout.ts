@@ -1,5 +1,6 @@
 // The layout is a template, such as `{accession_no}/{file_name}`, for the path of each file below `--directory`. The
-// template is checked once, with sample values. The names of files come from the service, so each path is checked, too.
+// template is checked once, with sample values. The name of each file is checked when its path is made: it comes from
+// the service and may be unsafe on disk.
 import { type FileNameFault, fileNameFault } from '../disk/file-name.ts';
 import { FilingsError } from '../errors.ts';
 import { shortened } from '../text.ts';
@@ -30,8 +31,9 @@ export function parseLayout(template: string, platform: string): Layout {
       hint: `use a template such as ${ACCESSION_NO}/${FILE_NAME} or ${ACCESSION_NO}-${FILE_NAME}`,
     });
   }
-  // `pathFor` always checks the file name itself. It checks the segments of the path as well if one of them has more
-  // than the file name, as in `{accession_no}-{file_name}`, because that segment may be unsafe, for example too long.
+  // `pathFor` always checks the file name itself. It checks the segments of the path as well if one of them has the
+  // file name and more, as in `{accession_no}-{file_name}`, because that segment may be unsafe, for example too long.
+  // Segments without the file name were checked above: all accession numbers have the same length and characters.
   const isNameWholeSegment = template
     .split('/')
     .every((segment) => segment === FILE_NAME || !segment.includes(FILE_NAME));

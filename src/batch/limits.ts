@@ -1,5 +1,6 @@
-// `--max-bytes`, `--max-requests` and `--stop-after` decide when a run starts no more downloads and listings. They
-// never cancel a download in progress, so that every run makes progress. `--limit-rate` limits the bandwidth.
+// `--max-bytes`, `--max-requests` and `--stop-after` decide when a run starts no more downloads and listings (requests
+// for the list of a filing's files). They never cancel a download in progress, so that every run makes progress.
+// `--limit-rate` limits the bandwidth.
 import { FilingsError } from '../errors.ts';
 import type { Meter } from '../service/client.ts';
 import { grouped, inSeconds } from '../text.ts';
@@ -25,7 +26,7 @@ export class Limits implements Meter {
     this.#startedAt = monotonic();
   }
 
-  /** The error of the first limit that is reached. Undefined as long as downloads and listings may start. */
+  /** The error for a limit that is reached. Undefined as long as downloads and listings may start. */
   get reachedError(): FilingsError | undefined {
     const { maxBytes = Infinity, maxRequests = Infinity, stopAfter = Infinity } = this.#options;
     if (this.requests >= maxRequests) return limitError(`request limit (${grouped(maxRequests)})`);
@@ -61,7 +62,7 @@ export class Throttle {
   /** Waits until `bytes` more bytes are due. Throws the signal's reason. */
   async delay(bytes: number, signal: AbortSignal): Promise<void> {
     const now = this.#clock.monotonic();
-    // Later than now if bytes before these have arrived early.
+    // If earlier bytes are not due yet, these bytes queue behind them, so `startsAt` is later than now.
     const startsAt = Math.max(this.#dueAt, now - BURST_MS);
     this.#dueAt = startsAt + bytes / this.#bytesPerMs;
     // If the bytes are already due, the duration is not positive, and `sleep` returns at once.

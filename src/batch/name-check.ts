@@ -1,5 +1,5 @@
 // A run must not download one file twice, nor write two files to one path. So every name of a run is checked here, in
-// the order of the input: it is that of a new file or of a duplicate, or it is refused. Paths are compared after
+// the order of the input. A name belongs to a new file or to a duplicate, or it is refused. Paths are compared after
 // folding: `A.htm` and `a.htm` have the same folded path, because some file systems treat them as the same file. A run
 // may have millions of names, so the check remembers digests, which take the same memory however long a name is.
 import { hash } from 'node:crypto';
@@ -31,13 +31,13 @@ export class NameCheck {
     const key = digest(foldedPath);
     // An owner is a digest of the filing, followed by a digest of the name as it is spelled. It is a string, because an
     // object would double the memory for each name. Owners are compared only if their folded paths are equal, so six
-    // characters of each digest are enough. The first digest is left out if each path has its accession number, and the
-    // second if folding does not change the path.
+    // characters of each digest are enough. The first digest is left out if each path has its accession number. The
+    // second is left out if folding does not change the path: of all spellings, that is so for only one.
     const filingDigest = this.#pathHasAccession ? '' : shortDigest(accession);
     const owner = filingDigest + (foldedPath === path ? '' : shortDigest(fileName));
     const firstOwner = this.#owners.get(key);
-    // If the owners are equal, it is the same file. If only their filings are equal, it is another spelling of the
-    // first name. Otherwise a file of another filing has the path.
+    // If the owners are equal, this file is the first one again. If only their filings are equal, this name is another
+    // spelling of the first name. Otherwise a file of another filing has the path.
     if (firstOwner === owner) return { ...file, kind: 'duplicate' };
     // With an empty `filingDigest`, this is true of every first owner. That is right, because paths with accession
     // numbers are equal only within a filing.
@@ -54,9 +54,7 @@ export class NameCheck {
     return { kind: 'file', accession, fileName, path, size, filing };
   }
 
-  /**
-   * Returns a `refused` item. If the name comes again, it is a `duplicate`, so that its error is reported only once.
-   */
+  /** Returns a `refused` item, or a `duplicate` if the name was refused before: its error is reported only once. */
   #refuse(file: NamedFile, code: 'integrity' | 'local_io', reason: string, hint: string | undefined): Item {
     const { accession, fileName } = file;
     // JSON escapes lone surrogates. In UTF-8, which `hash` uses, all of them would be the same character. `check` needs

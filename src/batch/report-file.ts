@@ -27,8 +27,8 @@ export class ReportFile {
   }
 
   /**
-   * A path `-` is stdout. `option` is what errors name. After `signal` aborts, the last lines are written only if that
-   * takes no longer than a grace period. Throws `local_io`.
+   * A path `-` is stdout. `option` is what errors name. If `signal` aborts during a write to a pipe, the write fails,
+   * and nothing more is written. A write that begins after the abort gets a grace period. Throws `local_io`.
    */
   static async open(option: '--report' | '--dry-run', path: string, world: World, signal: AbortSignal) {
     const { sleep } = world;
@@ -37,16 +37,16 @@ export class ReportFile {
       if (path === '-') return createStdoutWriter(world);
       return (await isStreamPath(absolute)) ? openPathWriter(absolute, sleep, signal) : AppendFile.open(absolute);
     });
-    const writeLines = async (lines: Buffer) => {
+    const writeUntilAborted = async (lines: Buffer) => {
       if (!signal.aborted) return writer.write([lines], signal);
       await withTimeLimit(FINAL_OUTPUT_GRACE_MS, sleep, (timeLimit) =>
         writer.write([lines], timeLimit).catch((error) => {
-          // After the grace period, the remaining lines are given up without an error.
+          // After the grace period, these lines are given up without an error.
           if (!timeLimit.aborted) throw error;
         }),
       );
     };
-    return new ReportFile(writer, (lines) => withOption(option, () => writeLines(lines)));
+    return new ReportFile(writer, (lines) => withOption(option, () => writeUntilAborted(lines)));
   }
 
   /** Whether the run should call `flush` before it adds more lines. */
@@ -67,7 +67,7 @@ export class ReportFile {
   flush(): Promise<void> {
     if (this.#waitingLines !== '' && !this.#isWriting) {
       this.#isWriting = true;
-      this.#writing = this.#writing.then(() => this.#writeLines());
+      this.#writing = this.#writing.then(() => this.#writeAllWaiting());
       this.#writing.catch(this.onError);
     }
     return this.#writing;
@@ -77,7 +77,7 @@ export class ReportFile {
     return this.#writer.end();
   }
 
-  async #writeLines(): Promise<void> {
+  async #writeAllWaiting(): Promise<void> {
     while (this.#waitingLines !== '') {
       const lines = Buffer.from(this.#waitingLines);
       this.#waitingLines = '';

@@ -9,7 +9,10 @@ import type { Outcome } from '../transfer/outcome.ts';
 import type { World } from '../world.ts';
 import { type BatchEnd, isTemporary } from './verdict.ts';
 
-/** What a report line is about: a file, a listing (if there is no file name), or an invalid line of the input. */
+/**
+ * What a report line is about: a file, an invalid line of the input, or (if there is no file name) a listing, which is
+ * the request for the list of a filing's files.
+ */
 interface ReportSubject {
   readonly accession?: string;
   readonly fileName?: string;
@@ -17,6 +20,7 @@ interface ReportSubject {
   readonly number?: number | undefined;
 }
 
+/** `add` counts what can be counted from an outcome alone. The command and the recorder set the other fields. */
 export class Counts {
   /** A failed listing and an invalid line of the input are one failed file each. */
   readonly byResult = { downloaded: 0, resumed: 0, skipped: 0, planned: 0, failed: 0, unfinished: 0 };
@@ -29,7 +33,7 @@ export class Counts {
   bytes = 0;
   /** Sum of the listed sizes of all ended files, to compare with the listed total. Real sizes where none is listed. */
   endedBytes = 0;
-  /** Size of the parts that this run has kept for the next run to resume. */
+  /** Size of the parts (partial downloads) that this run has kept for the next run to resume. */
   resumableBytes = 0;
   /** The latest time before which the service does not want to be asked again, in milliseconds since the epoch. */
   retryAt: number | undefined;
@@ -38,6 +42,7 @@ export class Counts {
 
   add({ result, bytes, error }: Outcome): void {
     this.byResult[result] += 1;
+    // A failed or unfinished file has 0 bytes.
     if (result !== 'skipped') this.bytes += bytes;
     if (result !== 'failed' || error === undefined) return;
     if (!isTemporary(error)) this.permanent += 1;
@@ -142,9 +147,12 @@ export function describeBatch(counts: Counts, { notStarted, ms, requests, direct
   if (facts.length === 0) facts.push('nothing downloaded');
   // Not shown if it is unknown, because the input was not read to its end.
   if (notStarted) facts.push(`${notStarted} not started`);
-  if (counts.resumableBytes > 0) facts.push(describeResumable(counts.resumableBytes));
-  const retry = counts.retryAt === undefined ? '' : `; run it again after ${new Date(counts.retryAt).toISOString()}`;
-  return `${facts.join(', ')}; ${counted(requests, 'request')}, ${humanDuration(ms)}${retry}`;
+  const { resumableBytes, retryAt } = counts;
+  if (resumableBytes > 0) facts.push(`${humanBytes(resumableBytes)} kept`);
+  const resume = resumableBytes > 0 ? '; run the same command to resume' : '';
+  // A stopped run prints the retry time of its error with the error, so this is only the one of failed files.
+  const next = retryAt === undefined ? resume : `; run it again after ${new Date(retryAt).toISOString()}`;
+  return `${facts.join(', ')}; ${counted(requests, 'request')}, ${humanDuration(ms)}${next}`;
 }
 
 /** Returns the line on stderr about a file that ended without an error. */

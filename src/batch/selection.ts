@@ -1,6 +1,6 @@
-// Turns the lines of the input into items, in the order of the input: requests the listings of filings, selects their
-// files and checks every name. An item is a file to download, or says why a line or filing gave no file. Arguments of
-// the command are passed as lines, too.
+// Turns the lines of the input into items, in the order of the input. An item is a file to download, or says why a line
+// or filing gave no file. For a line that names a whole filing, its listing (the service's list of its files) is
+// requested, and files are selected from it. Every name is checked. Arguments of the command are passed as lines, too.
 import { FilingsError } from '../errors.ts';
 import type { Entry, Line } from '../input/lines.ts';
 import type { AccessionNumber } from '../service/accession.ts';
@@ -66,14 +66,17 @@ export class Selection {
     for await (const candidates of this.readAhead.results()) yield this.#toItems(candidates);
   }
 
-  /** Returns whether the line is a whole filing, whose files the filter selects from its listing. */
+  /**
+   * Returns whether the line is a whole filing, whose files the filter selects from its listing. A valid line is an
+   * `entry`; without a `file`, it is a whole filing.
+   */
   #needsListing(line: Line): line is Entry {
     return line.kind === 'entry' && line.file === undefined && this.#options.nameFilter !== undefined;
   }
 
   /**
-   * Counts the lines for the tally. Of the lines that need a listing, drops those whose filing is done or was named
-   * before.
+   * Counts the lines for the tally. Of the lines that need a listing, drops those whose filing is done (it is in the
+   * file of `--done`), and those whose filing came before, because its files would all be duplicates.
    */
   async *#countAndFilterLines(input: AsyncIterable<readonly Line[]>): AsyncGenerator<readonly Line[]> {
     for await (const lines of input) {
@@ -126,9 +129,9 @@ export class Selection {
    */
   *#toItems(candidates: readonly (Candidate | Line)[]): Generator<Item> {
     for (const candidate of candidates) {
-      const file = 'kind' in candidate && candidate.kind === 'entry' ? toCandidate(candidate) : candidate;
-      // Only a `NamedFile` has no `kind`. An `unmatched`, `unlisted` or invalid one is an item already.
-      const item = 'kind' in file ? file : this.#nameCheck.check(file);
+      const fileOrItem = 'kind' in candidate && candidate.kind === 'entry' ? toCandidate(candidate) : candidate;
+      // Only a `NamedFile` has no `kind`. Whatever has one (`unmatched`, `unlisted` or `invalid`) is an item already.
+      const item = 'kind' in fileOrItem ? fileOrItem : this.#nameCheck.check(fileOrItem);
       // The duplicate was counted as a file when its line was read or its listing arrived.
       if (item.kind === 'duplicate') this.#count(item.size, -1);
       yield item;
@@ -138,7 +141,8 @@ export class Selection {
 
 /**
  * Returns the file that a line names, or an `invalid` item if the line has only an accession number. That is an error
- * here, because a line that needs a listing does not get here.
+ * here, because a line that needs a listing does not get here. Unlike the error of an unreadable line, it stops the
+ * run: probably `--all` or `--include` is missing, for all lines.
  */
 function toCandidate({ accession, file: fileName, number }: Entry): Candidate {
   if (fileName !== undefined) return { accession, fileName, size: undefined, filing: undefined };

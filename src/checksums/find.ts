@@ -1,4 +1,5 @@
-// Finds the directories that have a SHA256SUMS, for `filings verify`, and lists the files in each of them.
+// Finds the directories that have a SHA256SUMS, for `filings verify`, and lists the files in each of them. A finding is
+// a result that `verify` prints, here that a directory cannot be read.
 import { opendir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { isSystemError } from '../disk/failure.ts';
@@ -12,7 +13,8 @@ import type { Finding, SumsDirectory } from './verify.ts';
  * goes on. A root may be a symbolic link. A link below a root is not followed: it is treated as a file.
  */
 export async function* findDirectories(roots: readonly string[], cwd: string): AsyncGenerator<SumsDirectory | Finding> {
-  // A stack, so that directories come in the order of a recursive walk.
+  // A stack, so that directories come in the order of a recursive walk. Its end is taken first, so all lists are
+  // reversed.
   const waiting = [...roots].reverse();
   for (let path = waiting.pop(); path !== undefined; path = waiting.pop()) {
     try {
@@ -34,7 +36,8 @@ async function readContents(path: string) {
     const { name } = entry;
     if (entry.isDirectory()) contents.below.push(name);
     else if (name === SUMS_NAME) contents.hasSums = true;
-    // Unfinished downloads of this program are left out: no SHA256SUMS lists them, so `verify` would report them.
+    // Unfinished downloads of this program are left out, whether a run still writes them (working parts) or has kept
+    // them (kept parts): no SHA256SUMS lists them, so `verify` would report each as unlisted.
     else if (!isWorkingPartName(name) && !isKeptPartName(name)) contents.names.push(name);
   }
   return contents;

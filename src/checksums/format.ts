@@ -28,7 +28,7 @@ const CHARACTERS: Readonly<Record<string, string>> = { '\\\\': '\\', '\\n': '\n'
 export interface SumsEntry {
   /** The hash in the last line for this name. */
   readonly sha256: string;
-  /** Where all lines for this name begin, in bytes, so that they can be commented out. */
+  /** Where all lines for this name begin, in bytes. `download` comments them out before it replaces the file. */
   readonly offsets: readonly number[];
 }
 
@@ -37,7 +37,7 @@ interface Sums {
   readonly entries: Map<string, SumsEntry>;
   /** The numbers of the lines that are neither entries nor comments, from 1. */
   readonly invalidLines: readonly number[];
-  /** Whether the last line has no line break and is no comment. It may be cut, so it is never an entry. */
+  /** Whether the last line has no line break and is no comment. It is never an entry: a crash may have cut it off. */
   readonly endsMidLine: boolean;
 }
 
@@ -69,8 +69,8 @@ export function isSafeToOpen(name: string, platform: string): boolean {
 }
 
 /**
- * Reads a SHA256SUMS. A missing file is treated as empty. Refuses a symbolic link. Skips blank lines and comments,
- * which people write. `displayPath` is for messages. Throws `local_io`.
+ * Reads a SHA256SUMS. A missing file is treated as empty. Refuses a symbolic link. Skips blank lines and comments.
+ * `displayPath` is for messages. Throws `local_io`.
  */
 export async function readSums(path: string, displayPath: string): Promise<Sums> {
   const entries: Sums['entries'] = new Map();
@@ -100,5 +100,6 @@ export async function readSums(path: string, displayPath: string): Promise<Sums>
     }
     for (const line of lines) addLine(line);
   }
+  // `rest` is deliberately not added: see `endsMidLine`.
   return { entries, invalidLines, endsMidLine: rest !== '' && !rest.startsWith('#') };
 }

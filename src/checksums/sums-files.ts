@@ -1,6 +1,7 @@
 // Adds to the SHA256SUMS of each directory that `download --checksums` writes to. Several runs may write to such a file
 // at the same time, so nothing in it is ever removed or moved. There are only two kinds of changes: a line is appended
-// by a single write, or an outdated or incomplete line is made a comment by overwriting its first byte with `#`.
+// by a single write, or an outdated or incomplete line is made a comment by overwriting its first byte with `#`. The
+// recorder calls `flush` before it adds filings to the done list (`--done`), because later runs skip those filings.
 import { closeSync, constants, fstatSync, fsync, openSync, readSync, write, writeSync } from 'node:fs';
 import { promisify } from 'node:util';
 import { OPEN_TO_FLUSH } from '../disk/calls.ts';
@@ -28,12 +29,12 @@ export class ChecksumFiles {
   #flushing: Promise<void> = Promise.resolve();
   #lastWrite: Promise<unknown> = Promise.resolve();
 
-  /** If so, the caller adds no line and relies on the existing one, which the next `flush` then covers. */
+  /** Returns whether a file has a line. Then the caller adds none, and the next `flush` covers the existing one. */
   async isListed(directory: string, name: string): Promise<boolean> {
-    const isListed = (await this.#entriesIn(directory)).has(name);
+    const hasLine = (await this.#entriesIn(directory)).has(name);
     // Another run may have written the line and not have flushed it yet.
-    if (isListed) this.#unflushed.add(directory);
-    return isListed;
+    if (hasLine) this.#unflushed.add(directory);
+    return hasLine;
   }
 
   /** Appends a line. `sha256` is in lower-case hexadecimal digits. */
@@ -44,8 +45,8 @@ export class ChecksumFiles {
       await appendLine(fd, path, formatSumsLine(name, sha256)).finally(() => closeSync(fd));
     });
     this.#unflushed.add(directory);
-    // The offset would be needed only to comment out this line, and no run comments out its own lines: it writes each
-    // file only once.
+    // Offsets are needed only to comment out lines before the file is replaced. This run has finished with the file,
+    // because it writes each file only once.
     (await this.#remembered.get(directory))?.set(name, { sha256, offsets: [] });
   }
 
@@ -119,8 +120,8 @@ function findLastLine(fd: number, size: number): number {
 }
 
 /**
- * Appends a line by one write. If the file ends with an incomplete line, makes that a comment first. If the write is
- * partial, the loop does the same with what has just been written, and tries again. On a full disk, the write throws.
+ * Appends a line by one write. If the file ends with an incomplete line, makes that line a comment first. After a
+ * partial write, the loop makes the partial line a comment and tries again. On a full disk, the write throws.
  */
 async function appendLine(fd: number, path: string, line: string): Promise<void> {
   for (;;) {

@@ -18,7 +18,8 @@ export interface Finding {
   /**
    * The first four are about a file: `unlisted` means that it is in the directory but not in its SHA256SUMS. `damaged`
    * is about a SHA256SUMS that has an invalid line or no entries. `torn` is about one whose last line is incomplete,
-   * which is no failure. `unreadable` is about a file, a SHA256SUMS or a directory that cannot be read.
+   * which is no failure: that line is ignored, so its file may be `unlisted`. `unreadable` is about a file, a SHA256SUMS
+   * or a directory that cannot be read.
    */
   readonly result: 'same' | 'missing' | 'changed' | 'unlisted' | 'damaged' | 'torn' | 'unreadable';
   /** The path for display. */
@@ -41,8 +42,9 @@ export interface SumsDirectory {
 }
 
 /**
- * Yields a finding for each listed and each unlisted file, even if it cannot be read, and for a defective SHA256SUMS.
- * Throws only the signal's reason, when the signal aborts.
+ * Yields a finding for each listed and each unlisted file, and for a defective SHA256SUMS. If the SHA256SUMS cannot be
+ * read, that is the only finding. A file that cannot be read is a finding as well, so this throws only the signal's
+ * reason.
  */
 export async function* verifyDirectory(
   { path, displayPath, names }: SumsDirectory,
@@ -62,6 +64,7 @@ export async function* verifyDirectory(
   for (const [name, { sha256 }] of entries) {
     // The directory and the name, put together without `join`, which would resolve `..` in the name and hide it.
     const entryPath = `${sumsPath.slice(0, -SUMS_NAME.length)}${name}`;
+    // An unsafe name is `missing`, even if it leads to a file elsewhere: the directory cannot have a file of that name.
     yield isSafeToOpen(name, platform)
       ? { path: entryPath, ...(await checkFile(join(path, name), sha256, signal, onHashed)) }
       : { path: entryPath, result: 'missing', reason: 'not opened, because it is not a file name in this directory' };

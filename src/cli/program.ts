@@ -45,28 +45,30 @@ export function readCommandLine(args: readonly string[], options: ParseOptions =
   const isHelpCommand = args[0] === 'help';
   const argv = isHelpCommand ? [...args.slice(1), '--help'] : args;
   const state: ParseState = { ...options, argv, helpText: '' };
+  const program = buildCommand(PROGRAM, [], state);
   let error: unknown;
   try {
-    const program = buildCommand(PROGRAM, [], state);
     // The version is empty, because `main` prints it. The help command is only for the list of commands in the help:
     // commander never sees the word `help`, which was replaced above.
     program.version('', '-V, --version', 'print the version').helpCommand('help [COMMAND]', 'show help for a command');
-    if (isHelpCommand) requireCommand(args.slice(1), program);
     program.parse([...argv], { from: 'user' });
   } catch (thrown) {
     error = thrown;
   }
-  return { flags: state.command ? readFlags(state.command, state.home) : {}, action: state.action, error };
+  const flags = state.command ? readFlags(state.command, state.home) : {};
+  const unknown = isHelpCommand ? findUnknownCommand(args.slice(1), program) : undefined;
+  return unknown ? { flags, action: undefined, error: unknown } : { flags, action: state.action, error };
 }
 
-/** Throws `usage` if the words after `help` are not a command. Commander would show the program's help instead. */
-function requireCommand(words: readonly string[], program: Command): void {
+/** Returns an error if the words after `help` are not a command. Commander shows the program's help in this case. */
+function findUnknownCommand(words: readonly string[], program: Command): FilingsError | undefined {
   let [command, path] = [program, 'filings'];
   for (const word of words.filter((one) => !one.startsWith('-'))) {
     const child = command.commands.find((one) => one.name() === word);
-    if (child === undefined) throw unknownCommand(word, command, path);
+    if (child === undefined) return unknownCommand(word, command, path);
     [command, path] = [child, `${path} ${word}`];
   }
+  return undefined;
 }
 
 /**

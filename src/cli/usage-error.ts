@@ -2,6 +2,7 @@
 // be a key (`-kSECRET`), so only a harmless beginning of it is shown.
 import type { Command, CommanderError } from 'commander';
 import { FilingsError } from '../errors.ts';
+import { asAccession } from '../service/accession.ts';
 import { didYouMean } from '../spec/nearest.ts';
 import { counted, orList } from '../text.ts';
 
@@ -60,6 +61,11 @@ function unknownOption(word: string, command: Command, path: string): FilingsErr
 /** @param command the parent, which has no subcommand called `word` */
 export function unknownCommand(word: string, command: Command, path: string): FilingsError {
   const names = command.commands.map((child) => child.name());
+  const accession = asAccession(word);
+  if (accession !== undefined && names.includes('download')) {
+    const hint = `did you mean 'filings list ${accession}' or 'filings download ${accession} FILE'?`;
+    return new FilingsError('usage', `${accession} is an accession number, not a command`, { hint });
+  }
   return unknownWord('command', word, names, `see ${path} --help`);
 }
 

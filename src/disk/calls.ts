@@ -1,5 +1,6 @@
-// System calls on files, with what differs between platforms. Calls that only change a name are synchronous, because
-// the same call in the thread pool takes ten times as long. Calls that may take long run in the pool.
+// System calls on files, with what differs between platforms, and helpers for their errors and for partial writes.
+// Calls that only change a name are synchronous, because the same call in the thread pool takes ten times as long.
+// Calls that may take long run in the pool.
 import { close, constants, linkSync, lstatSync, open, renameSync, unlinkSync } from 'node:fs';
 import { promisify } from 'node:util';
 import { createAbortController, type Sleep } from '../abort.ts';
@@ -7,7 +8,7 @@ import { errnoOf } from '../errors.ts';
 import type { World } from '../world.ts';
 
 const { O_CREAT, O_DIRECTORY, O_EXCL, O_NOFOLLOW, O_RDONLY, O_RDWR } = constants;
-/** Flags that create a file for reading and writing, and fail if the name exists. */
+/** Flags that create a file for reading and writing, and fail if the name exists, even as a symbolic link. */
 export const NEW_FILE = O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW;
 
 /**
@@ -21,8 +22,8 @@ export const openFile = promisify(open);
 export const closeFile = promisify(close);
 
 /**
- * Calls that change names. They throw the system error. Windows refuses them while another program has the file open.
- * Then they wait and try again, so they return promises although the system calls are synchronous.
+ * Calls that change names. They throw the system error. Windows refuses them while another program has the file open,
+ * so there they wait and try again. That is why they return promises although the system calls are synchronous.
  */
 export interface NameOperations {
   link(from: string, to: string): Promise<void>;
@@ -60,12 +61,12 @@ const IN_USE_POLL_MS = 50;
 const MAX_IN_USE_MS = 1000;
 
 /**
- * Throws the error of a rename. If it failed because another program has the file at `to` open, throws EINUSE instead,
- * a code of this program, for which `failure.ts` has a hint: to close the file there.
+ * Throws the error of a rename, the only one of the calls that replaces a file. If it failed because another program
+ * has the file at `to` open, throws EINUSE instead, a code of this program, for which `failure.ts` has a hint.
  */
 function throwRenameError(error: unknown, to: string): never {
-  // Windows reports the same errors if the file at `to` is read-only. Closing it does not help then, so the error is
-  // thrown unchanged, as it is if there is no file at `to`.
+  // Windows reports the same errors if the file at `to` is read-only. Then the hint to close it would be wrong, so the
+  // error is thrown unchanged. So is the error if there is no file at `to`.
   const isWritable = ((lstatSync(to, { throwIfNoEntry: false })?.mode ?? 0) & 0o200) !== 0;
   if (!IN_USE_ERRORS.has(errnoOf(error)) || !isWritable) throw error;
   throw Object.assign(new Error('in use', { cause: error }), { code: 'EINUSE' });

@@ -4,6 +4,8 @@
 //
 // A file survives a power cut only if three things have been flushed: its own bytes (see `output-file.ts`), its entry
 // in its directory, and the entries of all new directories above it. The flushes here are those of entries.
+//
+// In a directory that existed before, the temporary files of killed runs are removed.
 import { existsSync, lstatSync, type Stats, statSync } from 'node:fs';
 import { opendir } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
@@ -41,12 +43,16 @@ export class Directory {
   readonly path: string;
   /** The running or failed flush of the entries of the directories above this one. Undefined once it has succeeded. */
   #flushingAncestors: Promise<unknown> | undefined;
-  /** Whether the entries from before this run are flushed. True at once if this run created the directory. */
+  /** Whether the existing entries, those from before this run, are flushed. True at once in a directory that is new. */
   #areOldEntriesFlushed: boolean;
+  /** False once `removeAbandonedParts` has been called, and in a directory that is new. */
   #mayHoldAbandonedParts: boolean;
   /** Stays rejected after a failure: the kernel reports lost entries only once, so another flush would succeed. */
   #lastFlush: Promise<void> = Promise.resolve();
-  /** A flush that starts when the last one ends. All calls of `flush` until then share it. */
+  /**
+   * A flush that starts when the last one ends. All calls of `flush` until then share it. If the last one has failed,
+   * this one never starts: it fails with the same error, and stays here for all later calls.
+   */
   #waitingFlush: Promise<void> | undefined;
 
   constructor(path: string, isNew: boolean, flushingAncestors: Promise<unknown> | undefined) {
@@ -65,10 +71,11 @@ export class Directory {
   }
 
   /**
-   * Removes the parts that killed runs have left. `newPartMtimeMs` is the modification time of a part that this run has
-   * just written here. It is compared with those of the other parts because one clock sets them all: that of the file
-   * server, if this is a network file system. The clock of this machine may differ from it. Throws the system error if
-   * the directory cannot be read. A part that cannot be removed is left there, where it does no harm.
+   * At the first call, removes the parts that killed runs have left. `newPartMtimeMs` is the modification time of a
+   * part that this run has just written here. It is compared with those of the other parts because one clock sets them
+   * all: that of the file server, if this is a network file system. The clock of this machine may differ from it.
+   * Throws the system error if the directory cannot be read. A part that cannot be removed is left there, where it does
+   * no harm.
    */
   async removeAbandonedParts(newPartMtimeMs: number, nameOperations: NameOperations): Promise<void> {
     if (!this.#mayHoldAbandonedParts) return;
@@ -131,7 +138,7 @@ export class Directories {
 
   /**
    * Returns a directory, which is checked or created unless it is remembered. Throws `local_io`. The error stops the
-   * run, unless it is only about a file or link below the directory that the user named.
+   * run, unless it only says that there is a file or a symbolic link in place of a directory of `below`.
    */
   prepare(location: DirectoryLocation): Directory {
     const known = this.getRemembered(location);
@@ -149,8 +156,8 @@ export class Directories {
   }
 
   /**
-   * Returns undefined for a directory that `prepare` would create. Throws the errors of `prepare`, for example if a
-   * directory is missing that must exist.
+   * Like `prepare`, but returns undefined for a missing directory, unless it must exist: then it throws as well. A link
+   * that leads nowhere is treated as missing.
    */
   prepareExisting(location: DirectoryLocation): Directory | undefined {
     const { directory, below, mustExist } = location;
@@ -181,8 +188,8 @@ function prepareRoot(path: string, mustExist: boolean, cwd: string): Directory {
     requireDirectory(path, statSync(path), true);
     if (made.length > 0) return new Directory(path, true, flushEntriesOf(made));
     // Another run may have created the directory a moment ago and not flushed its entry. The working directory, and one
-    // that must exist, were there before this command. The error is ignored, because the user may not be allowed to
-    // read the parent.
+    // that must exist, need no flush: they were there before this command. An error of the flush is ignored, because
+    // the user may not be allowed to read the parent.
     const wasThere = mustExist || path === cwd;
     return new Directory(path, false, wasThere ? undefined : flushEntriesOf([path]).catch(() => {}));
   } catch (error) {

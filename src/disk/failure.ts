@@ -1,4 +1,5 @@
-// Turns errors of the file system into `local_io` errors, with a reason in words and a hint.
+// Turns errors of the file system into `local_io` errors, with a reason in words and a hint. `systemReason` is for
+// other callers, which make their own error and need only words for the system's.
 import { constants } from 'node:os';
 import { getSystemErrorMap } from 'node:util';
 import { errnoOf, FilingsError } from '../errors.ts';
@@ -38,9 +39,9 @@ const REASONS: Readonly<Record<string, readonly [reason: string, hint: string]>>
 const NAMES_BY_NUMBER: Readonly<Record<number, string>> = { [ESTALE]: 'ESTALE', [EDQUOT]: 'EDQUOT' };
 
 /**
- * Returns the `local_io` of a failed write. It stops the run, because the next file would probably fail, too. Only a
- * file that another program has open fails alone. Returns an error that is not a system error unchanged: it is already
- * a `FilingsError`, or a bug.
+ * Returns the `local_io` of a failed write. It stops the run, because the next file would probably fail, too. Only if
+ * another program has the file open, the run goes on with the next file. Returns an error that is not a system error
+ * unchanged: it is already a `FilingsError`, or a bug.
  */
 export function toWriteError(error: unknown, path: string): unknown {
   if (!isSystemError(error)) return error;
@@ -83,12 +84,13 @@ function describe(error: unknown): readonly [reason: string, hint: string] {
 }
 
 /**
- * Returns the system's words for an error, and its name, such as `permission denied (EACCES)`. Callers that do not
- * write a file use only this, because the REASONS can mislead there: a missing config file is not a missing directory.
- * For a failed write it is the last resort, for errors that are not among the REASONS.
+ * Returns the system's words for an error, and its name, such as `permission denied (EACCES)`. Callers that make their
+ * own error use only this, because the REASONS can mislead there: a missing config file is not a missing directory. In
+ * this file it is the last resort, for errors that are not among the REASONS.
  */
 export function systemReason(error: unknown): string {
   const name = findErrorName(error);
+  // The message may quote foreign text, for example of the service, from which secrets must be removed in the output.
   if (name === undefined) return markForRedaction(error instanceof Error ? error.message : String(error));
   const [, words] = [...getSystemErrorMap().values()].find(([known]) => known === name) ?? [];
   // Node has no words for an error that libuv does not name, such as ESTALE.

@@ -1,6 +1,6 @@
-// Decides which names may become names of files. They come from the service, from the input and from the command line,
-// so they may be hostile: a name must not lead to another directory, to a device or to an option of another program.
-// Also decides which names some file system would treat as the same.
+// Decides which names of the service's files may become names on the disk. They come from the service, from the input
+// and from FILE arguments, so they may be hostile: a name must not lead to another directory, to a device or to an
+// option of another program. Also decides which names some file system would treat as the same.
 import { shellWord } from '../text.ts';
 import { MAX_FINAL_NAME_BYTES } from './part-name.ts';
 
@@ -25,7 +25,10 @@ const INVISIBLE = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\u115f\u1160\u3164\uffa0]|\u03
 /** The name of the file that `--checksums` writes, SHA256SUMS, as `foldName` returns it. */
 const FOLDED_SUMS_NAME = 'sha256sums';
 
-/** A fast path: matches nearly all real names, and none that breaks one of the RULES. So it allows only short names. */
+/**
+ * A fast path: matches nearly all real names, and none that breaks one of the RULES, which is why it matches only short
+ * names. The few other names, such as `contract.pdf`, are checked by the RULES.
+ */
 const HARMLESS = /^(?!con|prn|aux|nul|clock|com|lpt|sha256)[a-z0-9](?:[\w.-]{0,150}[\w-])?$/i;
 
 /**
@@ -39,6 +42,7 @@ const RULES: readonly (readonly [isBroken: (name: string, platform: string) => b
   [(name) => INVISIBLE.test(name), 'it contains control or invisible characters'],
   [(name) => /[/\\]/.test(name), 'it contains a path separator'],
   [(name) => name.includes(':'), 'it contains a colon, which means a drive or a hidden stream on Windows'],
+  // `..` leads out of the directory, the names of temporary files begin with a dot, and options with a dash.
   [(name) => /^[.-]/.test(name), 'it begins with a dot or a dash'],
   [(name) => /^ |[. ]$/.test(name), 'it begins or ends with a space, or ends with a dot'],
   [(name) => WINDOWS_DEVICE.test(name), 'it is the name of a device on Windows'],
@@ -51,7 +55,7 @@ const RULES: readonly (readonly [isBroken: (name: string, platform: string) => b
 ];
 
 /**
- * Returns why a name is refused, because it could be something else than one file in the right directory. Returns
+ * Returns why a file of the service cannot be stored under its name, with the hint to choose another one. Returns
  * undefined if the name may be used unchanged.
  */
 export function fileNameFault(name: string, platform: string): FileNameFault | undefined {

@@ -28,7 +28,7 @@ export class OutputFile {
   #failure: unknown;
   #isClosed = false;
 
-  /** `size` is the number of bytes that an earlier run wrote and flushed. */
+  /** `size` is the number of bytes that an earlier run wrote and flushed, if its download is resumed. */
   constructor(fd: number, size = 0) {
     this.fd = fd;
     this.#size = size;
@@ -66,7 +66,10 @@ export class OutputFile {
     return hashOpenFile(this.fd, this.#size, signal);
   }
 
-  /** Empties the file, to begin the download again. A running flush ends first, because it sets `#flushedSize`. */
+  /**
+   * Empties the file, to begin the download again. A running flush ends first, because it sets `#flushedSize`. If it or
+   * an earlier write has failed, the next write throws that error.
+   */
   async restart(): Promise<void> {
     await this.#runningFlush;
     this.#size = 0;
@@ -91,11 +94,12 @@ export class OutputFile {
 
   /**
    * Closes a file that nobody needs. If a flush is running, the file is truncated first, so that a slow disk has
-   * nothing left to write. That cannot empty a file with a final name: it got the name after its last flush, so none is
-   * running.
+   * nothing left to write. That cannot empty a file with a final name: it got the name after its last flush, so no
+   * flush is running.
    */
   discard(): Promise<void> {
     if (this.#runningFlush && !this.#isClosed) {
+      // `close` takes this promise at once, so it also waits for the truncation, although the flush resets the field.
       this.#runningFlush = Promise.all([this.#runningFlush, truncateTo(this.fd, 0).catch(() => {})]);
     }
     return this.close();

@@ -2,7 +2,8 @@
 // replaces. No file of a filing can have such a name, because `file-name.ts` refuses names that begin with a dot. There
 // are two kinds of parts:
 //
-//   .NAME.ID.filings-part    a working part, to which one run writes. No other run ever reads it.
+//   .NAME.ID.filings-part    a working part, to which one run writes. No other run ever reads it. If a kill has left it, a
+//                            later run may remove it.
 //   .NAME.filings-resume     a kept part, of a download that was interrupted. A later run can resume it.
 import { hash } from 'node:crypto';
 
@@ -10,10 +11,11 @@ import { hash } from 'node:crypto';
 const MAX_NAME_BYTES = 255;
 const ID_LENGTH = 8;
 
+// The flag `s` is for names that contain a newline.
 const WORKING_PART = new RegExp(`^\\..+\\.[0-9a-z]{${ID_LENGTH}}\\.filings-part$`, 's');
 const KEPT_PART = /^\..+\.filings-resume$/s;
 
-/** The longest final name that fits into the name of its working part, in bytes. */
+/** The longest final name that fits into the name of its working part, in bytes. The name of a kept part is shorter. */
 export const MAX_FINAL_NAME_BYTES = MAX_NAME_BYTES - '..'.length - ID_LENGTH - '.filings-part'.length;
 
 /** Returns a name for a new working part. Its ID has the digits of `random`, a number in [0, 1), after the point. */
@@ -38,8 +40,8 @@ export function isKeptPartName(name: string): boolean {
 }
 
 /**
- * Returns whether a name ends like that of a part of either kind, in upper or lower case. The user may not choose such
- * a name with `-o`.
+ * Returns whether a name ends like that of a part of either kind. `-o` refuses such a name even if it is no part's name
+ * because it has no leading dot or is in upper case.
  */
 export function hasPartSuffix(name: string): boolean {
   return /\.filings-(?:part|resume)$/i.test(name);

@@ -1,4 +1,5 @@
-// Opens regular files only. Opening a FIFO could block the program, and reading a device such as /dev/zero never ends.
+// Opens and reads regular files only. Opening a FIFO could block the program, and reading a device such as /dev/zero
+// never ends.
 import { closeSync, constants, createReadStream, fstatSync, openSync, type Stats } from 'node:fs';
 import { errnoOf } from '../errors.ts';
 import { toReadError } from './failure.ts';
@@ -11,7 +12,7 @@ const { O_NOCTTY, O_NONBLOCK, O_RDONLY } = constants;
  */
 export function openRegular(path: string, flags: number): { readonly fd: number; readonly stats: Stats } {
   // These flags prevent two effects of opening something else: waiting for the other end of a FIFO, and making a
-  // terminal the controlling terminal of this process.
+  // terminal the controlling terminal of this process. They do not change how a regular file is read.
   const fd = openSync(path, flags | O_NONBLOCK | O_NOCTTY);
   try {
     const stats = fstatSync(fd);
@@ -23,7 +24,10 @@ export function openRegular(path: string, flags: number): { readonly fd: number;
   }
 }
 
-/** Throws EISDIR for a directory, and EFTYPE (as BSD does) for anything else that is not a regular file. */
+/**
+ * Throws EISDIR for a directory, and EFTYPE, a code of BSD, for anything else that is not a regular file. `failure.ts`
+ * has words for both.
+ */
 export function requireRegular(stats: Stats): void {
   if (stats.isFile()) return;
   throw Object.assign(new Error('not a regular file'), { code: stats.isDirectory() ? 'EISDIR' : 'EFTYPE' });
@@ -31,7 +35,8 @@ export function requireRegular(stats: Stats): void {
 
 /**
  * Yields the bytes of a regular file. A missing file is treated as empty, because the callers read a done list or a
- * SHA256SUMS, which need not exist yet. Throws `local_io`, with `displayPath` as the path in its message.
+ * SHA256SUMS, which need not exist yet. `flags` are added to O_RDONLY, such as O_NOFOLLOW. Throws `local_io`, with
+ * `displayPath` as the path in its message.
  */
 export async function* readRegular(path: string, displayPath: string, flags = 0): AsyncGenerator<Buffer> {
   try {

@@ -1,5 +1,5 @@
 // Hashes files in blocks. Blocks are read synchronously, because for small files that takes a third of the time that
-// the thread pool needs. Between two blocks, the event loop gets a turn.
+// the thread pool needs. After each full block, the event loop gets a turn, so that a signal can stop the program.
 import { createHash } from 'node:crypto';
 import { closeSync, constants, readSync } from 'node:fs';
 import { yieldToEventLoop } from '../abort.ts';
@@ -22,7 +22,7 @@ export async function hashFile(path: string, displayPath: string, signal: AbortS
 }
 
 /**
- * Returns the SHA-256 of an open file. `size` only sets the size of the buffer: the file is always read to its end.
+ * Returns the SHA-256 of an open file, which is read from byte 0 to its end. `size` only sets the size of the buffer.
  * Calls `onHashed` with the number of bytes of each block. Throws the system error or the signal's reason.
  */
 export async function hashOpenFile(
@@ -32,7 +32,7 @@ export async function hashOpenFile(
   onHashed?: (bytes: number) => void,
 ): Promise<string> {
   const hash = createHash('sha256');
-  // Never empty: a read into an empty buffer looks like the end of the file, even if the file has grown since `size`.
+  // `+ 1`, because a read into an empty buffer looks like the end of the file, even if the file has grown since `size`.
   const block = Buffer.allocUnsafe(Math.min(size + 1, MAX_BLOCK_BYTES));
   for (let position = 0; ; ) {
     const bytes = readSync(fd, block, 0, block.length, position);
@@ -40,7 +40,7 @@ export async function hashOpenFile(
     hash.update(block.subarray(0, bytes));
     position += bytes;
     onHashed?.(bytes);
-    // After a shorter block, hardly any bytes are left, so the hash is ready at once.
+    // After a shorter block, hardly any bytes are left, so the hash is ready without a pause.
     if (bytes === MAX_BLOCK_BYTES) await yieldToEventLoop(signal);
   }
 }

@@ -147,8 +147,8 @@ export class RateLimiter {
       // A request that the service did not receive says nothing either, so another one takes its place.
       if (wasSent) this.#outcomeCount += 1;
       else this.#sentCount -= 1;
-      // Requests that waited for this outcome may have been called long ago, with `#nextAt` long past. Each of them would
-      // move it on by only one interval, so without this line all of them would go at once, whatever the rate is.
+      // Requests may have waited long for this outcome, with `#nextAt` long past. Each of them moves it on by only one
+      // interval, so without this line all of them would go at once, whatever the rate is.
       this.#nextAt = Math.max(this.#nextAt, this.#clock.monotonic());
       this.#admit();
     };

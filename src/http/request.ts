@@ -53,8 +53,8 @@ export interface HttpResponse {
 
 /**
  * Sends a GET request, and returns its response as soon as the head has arrived. `prepare` waits until the rate limiter
- * allows a request, counts it, and returns it with the credentials. If the request must be sent again, `prepare` is
- * called again, because all of this applies to the second one, too.
+ * allows a request, counts it, and returns it with the credentials. If the request must be sent again after it may have
+ * reached the server, `prepare` is called again, because all of this applies to the second request as well.
  *
  * Throws `temporary` if no response arrives, `integrity` if it is not valid HTTP, `auth` or `config` if the user must
  * correct the settings of the proxy, the signal's reason, and the errors of `prepare`. Reading the body throws
@@ -72,7 +72,7 @@ export async function get(connections: Connections, prepare: () => Promise<GetRe
       // error of Node or undici from which `exchangeError` has made this one.
       const code = error instanceof FilingsError ? errnoOf(error.cause) : undefined;
       if (!connection.isReused || code === undefined || !CLOSED_CONNECTION_CODES.includes(code)) throw error;
-      // If nothing was sent, the same request can be used again.
+      // If nothing was sent, the same request is used again, so that it is not counted twice.
       if (code !== CLOSED_BEFORE_REQUEST) request = await prepare();
     }
   }
@@ -140,6 +140,7 @@ class Exchange {
   }
 
   /**
+   * Drops interim responses (1xx), which the server may send before the final response, because undici fails at a 100.
    * Gets the bytes of each read before undici does. Returns those from the final status line on, or null until it has
    * arrived. After that it is not called any more.
    */
@@ -184,8 +185,8 @@ class Exchange {
       length: this.#bodyProgress.expected,
       endsWithConnection: this.#framing.kind === 'until-close',
       body: this.#body,
-      // Nobody sees this error unless a `read` of the body is waiting. In this way, `readErrorBytes` stops such a read
-      // when a body takes too long.
+      // This error is never shown. It only ends a `read` of the body that is waiting. In this way, `readErrorBytes`
+      // stops when the body takes too long.
       discard: () => this.#abort(new Error('the response was discarded')),
     });
     this.#headSettlers = undefined;
@@ -238,7 +239,7 @@ class Exchange {
     return { received: this.#receivedBytes, expected };
   }
 
-  /** Aborts the exchange with an error of the network or of the response. */
+  /** Like `#abort`, for an error of the network or of the response. Adds the host to it. */
   #fail(error: FilingsError): void {
     this.#abort(error.with({ subject: { host: this.#request.url.host } }));
   }

@@ -33,7 +33,7 @@ export interface RetryEvent {
   readonly waitMs: number;
   /** Whether the service asked for this wait (Retry-After). */
   readonly isServiceWait: boolean;
-  /** The number of the next retry, from 1 on. */
+  /** The number of the next retry. Starts again at 1 after an attempt with progress (`MIN_PROGRESS_BYTES`). */
   readonly retry: number;
   /** The number of the last possible retry. The message says "retry 2 of 5". */
   readonly maxRetries: number;
@@ -52,8 +52,9 @@ export interface RetryWatcher {
 
 /**
  * Repeats an attempt until it succeeds, a retry cannot help, or all retries are used up. Returns the result of the
- * attempt that succeeded. Throws the error of the last one, with the number of tries, or the signal's reason. If the
- * service asks for a wait that is too long, the error also stops the run.
+ * attempt that succeeded. Otherwise, throws the signal's reason, or the error of the last attempt. After more than one
+ * attempt, the error gets their number. If the service asks for a wait that is too long, the error gets that wait
+ * instead, and stops the run.
  */
 export async function retry<T>(
   attempt: () => Promise<T>,
@@ -71,6 +72,7 @@ export async function retry<T>(
       if (signal.aborted) throw signal.reason;
       // Any other error is a bug, which a retry would not mend.
       if (!(error instanceof FilingsError)) throw error;
+      // 1 and not 0 after progress, because this attempt has failed as well.
       failures = (countNewBytes?.() ?? 0) >= MIN_PROGRESS_BYTES ? 1 : failures + 1;
       // How much of the wait that the service asks for is left. `retryDue` is on the monotonic clock, because the
       // machine's clock may have been set in the meantime.
@@ -81,7 +83,7 @@ export async function retry<T>(
       const retryable = error.retryable && !(isUnresolved && lastSubcode === error.subcode);
       lastSubcode = error.subcode;
       const isTooLong = serviceWaitMs !== undefined && serviceWaitMs > policy.maxRetryAfterMs;
-      // Even if no retry is left, a wait that is too long must stop the run, below.
+      // If a retry could help but none is left, a wait that is too long must still stop the run, below.
       if (!retryable || (failures > policy.maxRetries && !isTooLong)) throw tries > 1 ? error.with({ tries }) : error;
       if (isTooLong) {
         const fewer = error.problem?.status === 429 ? ', with fewer requests: --rate 1/s' : '';

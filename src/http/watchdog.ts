@@ -30,7 +30,7 @@ export class Watchdog {
 
   /**
    * Starts a timer, which runs until its `end` is called. Calls `onIdle` when the timeout has passed without enough
-   * bytes. `onIdle` must call `end` of the timer, or it is called again after each further wait.
+   * bytes. `onIdle` must call `end` of the timer, or it is called over and over.
    */
   watch(onIdle: () => void): IdleTimer {
     const timer = new IdleTimer(this.#clock.monotonic, onIdle, () => this.#timers.delete(timer));
@@ -58,9 +58,11 @@ export class Watchdog {
       await yieldToEventLoop(this.#closed.signal);
       const checkedAt = monotonic();
       // While the process was suspended, no exchange could receive anything. So all of them get the full timeout again.
+      // A suspension that was over before `dueAt` is not noticed, and leaves them only the rest of the timeout.
       const wasSuspended = checkedAt - dueAt >= MIN_SUSPENSION_MS;
       for (const timer of [...this.#timers]) {
-        // Unlike `restart`, this leaves a paused timer paused.
+        // The timer alone counts these bytes, which nobody has received. Unlike `restart`, this leaves a paused timer
+        // paused.
         if (wasSuspended) timer.addBytes(MIN_ACTIVE_BYTES);
         else if (checkedAt - timer.activeAt >= this.#timeoutMs) timer.onIdle();
       }

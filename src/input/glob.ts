@@ -1,6 +1,7 @@
 // Globs for `--include` and `--exclude`. A glob is split into symbols, and its braces are expanded into several
 // patterns. Each pattern becomes a list of matchers, which are compared with whole names. A glob is not translated into
-// one regular expression, because names come from the service and could make such an expression run for minutes.
+// one regular expression, because names come from the service and could make such an expression run for minutes. The
+// hint and the error for a glob that the shell expanded or that selects nothing are also here.
 import { FilingsError } from '../errors.ts';
 import { shortened } from '../text.ts';
 
@@ -16,7 +17,10 @@ export function compileNameFilter(include: readonly string[], exclude: readonly 
   return (name) => isIncluded(name) && !excluded.some((matches) => matches(name));
 }
 
-/** The hint if file names follow `--include`: the shell has probably expanded a pattern without quotes. */
+/**
+ * The hint if there are file names as arguments besides `--include`. The shell has probably expanded an unquoted
+ * `--include ex*` to `--include ex1 ex2`, where ex2 is an argument.
+ */
 export const QUOTE_PATTERN = "quote the pattern, or the shell expands it: --include 'ex*'";
 
 /** Tests one character. `*` stands for any number of characters. */
@@ -84,7 +88,8 @@ function parseClass(symbol: string): Matcher {
   if (members === '') throw new SyntaxError("a '[' is not closed");
   if (members.includes('[:')) throw new SyntaxError(`${symbol} is not supported: use a range, such as [0-9]`);
   // The class becomes one of a regular expression, where `[`, `]`, `^`, `-` and a backslash need a backslash to be
-  // literal. Any other character loses its backslash: `\d` is the letter d in a glob, and not a digit.
+  // literal. A dash without a backslash stays as it is, because it makes a range in both. Any other character loses its
+  // backslash: `\d` is the letter d in a glob, and not a digit.
   const escaped = members.replace(/\\(.)|[[\]^]/gsu, (match, character = match) =>
     /[\\[\]^-]/.test(character) ? `\\${character}` : character,
   );
@@ -95,7 +100,8 @@ function parseClass(symbol: string): Matcher {
 
 /**
  * Returns whether the matchers match the whole name. When a character does not match, only the last `*` is extended by
- * one character. So the number of steps is at most the length of the name times the number of matchers.
+ * one character. The earlier ones can stay as they are, because the last one can take any characters that they would.
+ * So the number of steps is at most the length of the name times the number of matchers.
  */
 function matchesAll(matchers: readonly Matcher[], name: readonly string[]): boolean {
   let [nameIndex, matcherIndex] = [0, 0];
@@ -119,8 +125,8 @@ function matchesAll(matchers: readonly Matcher[], name: readonly string[]): bool
 
 /** Returns the error for a filing that has `files` files, none of which is selected. */
 export function noMatchError(accession: string, files: number): FilingsError {
-  const reason = files === 1 ? 'its one file is not selected' : `none of its ${files} files is selected`;
-  return new FilingsError('not_found', `${reason} by --include and --exclude (matching is case-sensitive)`, {
+  const reason = files === 1 ? 'its only file does not match' : `none of its ${files} files match`;
+  return new FilingsError('not_found', `${reason} (--include and --exclude are case-sensitive)`, {
     subject: { name: accession },
     hint: `to see its files: filings list ${accession}`,
   });

@@ -1,6 +1,6 @@
-// Reads `--input`. Each line is an accession number, an accession number and a file name, or a JSON object from
-// `filings list` or `filings verify`. The input may be larger than the memory, so it is read as a stream, a few lines
-// at a time.
+// Reads `--input`. Each line is an accession number, an accession number and a file name, or a record: a JSON object
+// from `filings list`, `filings verify` or the `--report` of a download. The input may be larger than the memory, so it
+// is read as a stream, a few lines at a time.
 import { isUtf8 } from 'node:buffer';
 import { constants, createReadStream, fstatSync, openSync } from 'node:fs';
 import { Socket } from 'node:net';
@@ -65,7 +65,7 @@ export function openInput(
 function openStream(path: string, absolute: string): Readable {
   try {
     // Opening or reading a FIFO that has no writer blocks a thread of Node's pool, and nothing can cancel that. So it
-    // is opened with O_NONBLOCK and read as a socket.
+    // is opened with O_NONBLOCK and read as a socket, which waits for a writer. A plain read would find an empty file.
     const fd = openSync(absolute, O_RDONLY | O_NONBLOCK | O_NOCTTY);
     const stats = fstatSync(fd);
     if (stats.isDirectory()) throw new Error(IS_DIRECTORY);
@@ -188,8 +188,8 @@ function parseText(line: string, number: number): Line {
 /** Parses a JSON object on one line. */
 function parseRecord(line: string, number: number): Line | 'ignored' {
   const { v, accession_no: accession, file_name: file, result } = parseObject(line);
-  // `v` marks a record of this program. Reports and `verify --json` also have records that must not be downloaded: a
-  // summary, and files that no SHA256SUMS lists, which may be the user's own.
+  // `v` marks a record of this program. Some must not be downloaded: the summary that ends a report, and a file that
+  // `verify --json` found in no SHA256SUMS, which may be the user's own.
   if (v !== undefined && (accession === undefined || result === 'unlisted')) return 'ignored';
   if (typeof accession !== 'string') throw invalidLineError('accession_no is not a string');
   if (file !== undefined && file !== null && typeof file !== 'string')
@@ -254,7 +254,10 @@ function findMistake(text: string, mistakes: Mistakes): string | undefined {
   return mistakes.find(([pattern]) => pattern.test(text))?.[1];
 }
 
-/** Returns why a string cannot stand as a file name after an accession number, or undefined if it can. */
+/**
+ * Returns why a string cannot stand as a file name after an accession number, or undefined if it can. Used before such
+ * a line is written for a later `--input`.
+ */
 export function findFileMistake(file: string): string | undefined {
   return findMistake(file, FILE_MISTAKES);
 }

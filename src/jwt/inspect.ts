@@ -1,5 +1,6 @@
-// Decodes a token for `token inspect`. Unlike the strict readers in token.ts and verify.ts, it shows as much as
-// possible of a broken or forged token, and reports the faults along with it.
+// Decodes a token for `token inspect`. A token is a JWT: header, payload (the claims) and signature, in base64url, with
+// dots in between. Unlike the strict readers in token.ts and verify.ts, this one shows as much as possible of a broken
+// or forged token, and reports the faults along with it.
 import type { JsonObject } from '../json.ts';
 import { roughDuration } from '../text.ts';
 import { type CheckTime, findClaimFaults, LATEST_SECOND } from './claims.ts';
@@ -30,13 +31,14 @@ export function inspectToken(token: string, time: CheckTime): Inspection | Refus
   const [header, claims] = [decodeLeniently(parts[0]), decodeLeniently(parts[1])];
   if (typeof header === 'string') return refuse('format', `the header part ${header}`);
   if (typeof claims === 'string') return refuse('format', `the claims part ${claims}`);
-  // Decoding again by the strict rules finds the faults that were tolerated above. `readToken` does not parse the
-  // payload, and accepts an empty signature.
+  // Decoding again by the strict rules finds the faults that were tolerated above. `readToken` alone would miss some:
+  // it does not parse the payload, and accepts an empty signature.
   const strict = readToken(token);
   const strictClaims = readJsonObject(Buffer.from(parts[1], 'base64url'));
   return {
     header,
     claims,
+    // Whole seconds, because `roughDuration` rounds down: half a second ahead would be "0 s in the future".
     times: describeTimes(claims, Math.floor(time.atSeconds)),
     objections: [
       ...('failedCheck' in strict ? [strict.reason] : []),

@@ -22,14 +22,15 @@ const FAMILIES: Readonly<Record<string, readonly Family[]>> = {
 /** The JWK names of curves (RFC 7518, section 6.2.1.1), by their OpenSSL names. */
 const JWK_CURVES: Readonly<Record<string, string>> = { prime256v1: 'P-256', secp384r1: 'P-384', secp521r1: 'P-521' };
 
-/** Returns why a key cannot be used with an algorithm, or undefined if it can. */
+/** Returns why a key cannot be used with an algorithm, to `sign` or to `verify`, or undefined if it can. */
 export function findKeyFault(key: JwtKey, algorithm: Algorithm, purpose: Purpose): string | undefined {
   return findMaterialFault(key, algorithm) ?? findJwkFault(key, algorithm, purpose);
 }
 
 /**
  * Returns the algorithm to use: `wanted`, or by default the first that fits. Throws `config` if none fits. The error
- * says why the most similar algorithm does not, because that is what the user can do something about.
+ * says why the nearest algorithm does not, because that is what the user can do something about. The nearest is one for
+ * which the material is right but the JWK forbids it, or else one of the key's families.
  */
 export function chooseAlgorithm(key: JwtKey, purpose: Purpose, wanted?: Algorithm): Algorithm {
   // Never empty.
@@ -52,7 +53,7 @@ function findMaterialFault(key: JwtKey, algorithm: Algorithm): string | undefine
   const keyIs = `the key is ${describeKey(key)}`;
   if (families === undefined) return `${keyIs}, which the service does not accept`;
   if (!families.includes(family) || (curve && curve !== getCurve(keyObject)))
-    return `${keyIs}, which is not for ${name}`;
+    return `${keyIs}, which cannot be used with ${name}`;
   if (kind === 'secret') return findSecretFault(keyObject.export(), algorithm);
   if (kind === 'ec') return undefined;
   return findRsaFault(key, keyIs) ?? findPssFault(key, algorithm);
@@ -73,7 +74,8 @@ function getCurve(key: KeyObject): string {
 
 /**
  * Returns why an RSA key is unsafe or too large, or undefined. A public exponent must be odd and at least 3 (RFC 8017,
- * section 3.1). With an exponent of 1, the signature is the padded hash itself, which anybody can compute.
+ * section 3.1). With an exponent of 1, the signature is the padded hash itself, which anybody can compute. An even
+ * exponent, which makes no RSA key at all, gets the same message.
  */
 function findRsaFault({ keyObject }: JwtKey, keyIs: string): string | undefined {
   const { modulusLength = 0, publicExponent = 0n } = keyObject.asymmetricKeyDetails ?? {};
@@ -85,7 +87,8 @@ function findRsaFault({ keyObject }: JwtKey, keyIs: string): string | undefined 
 
 /**
  * Returns why the restrictions of an RSA-PSS key rule out the algorithm, or undefined. The salt must be as long as the
- * hash (RFC 7518, section 3.5), and the key states the shortest salt that it allows.
+ * hash (RFC 7518, section 3.5), and the key states the shortest salt that it allows. The restrictions are in `pss`,
+ * because `keyObject` was converted to an ordinary RSA key, which has none.
  */
 function findPssFault({ pss }: JwtKey, { name, hashBytes }: Algorithm): string | undefined {
   const { hashAlgorithm, mgf1HashAlgorithm, saltLength = 0 } = pss ?? {};
@@ -93,13 +96,13 @@ function findPssFault({ pss }: JwtKey, { name, hashBytes }: Algorithm): string |
   if (hashAlgorithm === undefined) return undefined;
   const isSameHash = [hashAlgorithm, mgf1HashAlgorithm].every((hash) => hash === `sha${hashBytes * 8}`);
   if (isSameHash && saltLength <= hashBytes) return undefined;
-  return `the key is restricted to ${hashAlgorithm} and a salt of ${saltLength} bytes or more, which is not for ${name}`;
+  return `the key is restricted to ${hashAlgorithm} and a salt of ${saltLength} bytes or more, so it cannot be used with ${name}`;
 }
 
 function findSecretFault(secret: Buffer, { name, hashBytes }: Algorithm): string | undefined {
   if (isKey(secret)) return 'the secret is a key or a certificate, so anyone who has its public part could sign';
   if (secret.length >= hashBytes) return undefined;
-  return `${name} needs a secret of at least ${hashBytes} bytes, and this has ${secret.length}`;
+  return `${name} needs a secret of at least ${hashBytes} bytes, and this one has ${secret.length}`;
 }
 
 /**
@@ -117,6 +120,7 @@ function isKey(secret: Buffer): boolean {
 /** Returns which member of a JWK forbids this use, or undefined (RFC 7517, sections 4.2 to 4.4). */
 function findJwkFault({ use, keyOps, alg }: JwtKey, { name }: Algorithm, purpose: Purpose): string | undefined {
   if (use !== undefined && use !== 'sig') return `the JWK is not for signatures: its use is ${quoted(use)}`;
-  if (keyOps?.includes(purpose) === false) return `the JWK may not be used to ${purpose}, which is not in its key_ops`;
+  if (keyOps?.includes(purpose) === false)
+    return `the JWK may not be used to ${purpose}: its key_ops do not include it`;
   return alg === undefined || alg === name ? undefined : `the JWK is for ${quoted(alg)} only, not for ${name}`;
 }

@@ -1,6 +1,7 @@
 // Recognizes keys that are neither PEM nor JWK but in one of the forms that portals and tools hand out: DER, a JWK Set,
 // a PEM key that was in an environment variable. The error then has the command that converts the key. This program
-// does not convert it, because two programs that repair a damaged key differently would use different keys.
+// does not convert it, because two programs that repair a damaged key differently would use different keys. DER is
+// loaded here only to recognize it. The loader for PEM and a hint for secrets in base64 are also here.
 import { createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto';
 import { intoNewFile, shellWord } from '../text.ts';
 
@@ -26,7 +27,8 @@ const JSON_FORMS: readonly (readonly [pattern: RegExp, form: Form])[] = [
 ];
 
 /**
- * What is wrong with a PEM key that cannot be read. The first pattern that matches decides, and the last always does.
+ * What is wrong with a text that has an {@link ARMOR} but that node:crypto cannot load. The first pattern that matches
+ * decides, and the last always does.
  */
 const PEM_FAULTS: readonly (readonly [pattern: RegExp, contents: string])[] = [
   [/\\n/, 'a PEM key with \\n written out instead of line breaks'],
@@ -61,8 +63,8 @@ function findForm(bytes: Buffer, text: string): Form | undefined {
   const json = JSON_FORMS.find(([pattern]) => pattern.test(text));
   if (json) return json[1];
   if (text.includes(ARMOR)) {
-    // Anything that node:crypto can load is left to loadKey. So is an encrypted key, because none of the attempts below
-    // can load it either.
+    // Anything that node:crypto can load is left to loadKey. So is an encrypted key, because without its passphrase,
+    // `findDerForm` cannot load it either.
     if (tryTo(() => loadPem(text))) return undefined;
     const [, body = ''] = /-----BEGIN [A-Z ]+-----(.*?)(?:-----END|$)/s.exec(text) ?? [];
     const [, contents = ''] = PEM_FAULTS.find(([pattern]) => pattern.test(text.trim())) ?? [];
@@ -87,7 +89,7 @@ function createPemCommand({ type }: KeyObject): string {
   return type === 'private' ? 'openssl pkey -inform DER' : 'openssl pkey -pubin -inform DER -pubout';
 }
 
-/** Loads a PEM key in PKCS#8, PKCS#1, SEC1 or SPKI. Throws the errors of node:crypto. */
+/** Loads a PEM key in PKCS#8, PKCS#1, SEC1 or SPKI, or the key of a certificate. Throws the errors of node:crypto. */
 export function loadPem(text: string, passphrase?: string): KeyObject {
   if (!text.includes('PRIVATE KEY-----')) return createPublicKey(text);
   return createPrivateKey({ key: text, ...(passphrase !== undefined && { passphrase }) });

@@ -200,7 +200,7 @@ export class ServiceClient {
     // With a JWT, a wrong clock is the first suspect, because the service rejects a JWT from the future or the past.
     return (
       describeClockSkew(this.clockLeadMs, true) ??
-      `check ${source}: \`filings token inspect\` shows the JWT; its public key must be imported in the service's portal for this API key`
+      `check ${source}: 'filings token inspect - < FILE' shows what a JWT says, and the public key that verifies it must be imported in the service's portal for this API key`
     );
   }
 }

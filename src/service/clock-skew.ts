@@ -21,9 +21,9 @@ const MAX_DELAY_IN_LEAD_MS = 1000;
  * is an array if the header is repeated. `sentAt` and `receivedAt` are on this machine's clock, and the service may
  * have made the date at any moment between them.
  *
- * A positive lead comes out up to 2 s too high: by the fraction of a second that the date lacks, and by the time that
- * the response took, of which only the first second is included. Otherwise, every slow response would look like a fast
- * clock.
+ * A positive lead is measured as if the service had made the date when the response arrived, but at most 1 s after the
+ * request was sent. Without that limit, every slow response would look like a fast clock. So the lead comes out up to
+ * 2 s too high: by this second, and by the fraction of a second that the date lacks.
  */
 export function measureClockLead(date: unknown, sentAt: number, receivedAt: number): number | undefined {
   const serviceDate = typeof date === 'string' ? parseHttpDate(date) : undefined;
@@ -34,8 +34,8 @@ export function measureClockLead(date: unknown, sentAt: number, receivedAt: numb
 }
 
 /**
- * Converts a time on this machine's clock to the service's. Both are in milliseconds since the epoch. A lead of up
- * to `MAX_SKEW_MS` is treated as none.
+ * Converts a time on this machine's clock to the service's, to compare it with the date of a Retry-After. Both are in
+ * milliseconds since the epoch. A difference of up to `MAX_SKEW_MS` either way is treated as none.
  */
 export function toServiceTime(now: number, leadMs: number | undefined): number {
   return leadMs !== undefined && Math.abs(leadMs) > MAX_SKEW_MS ? now - leadMs : now;

@@ -8,7 +8,7 @@ export const KEY_PLACEMENTS = ['authorization', 'header', 'query', 'path', 'basi
 export type KeyPlacement = (typeof KEY_PLACEMENTS)[number];
 
 export interface Credentials {
-  /** Where the key comes from, and the JWT if there is one, in words for an error message. */
+  /** Names the settings of the key and the JWT for a message, such as `FILINGS_API_KEY and FILINGS_JWT`. */
   readonly source: string;
   readonly key: string;
   readonly keyIn: KeyPlacement;
@@ -25,7 +25,7 @@ export interface AuthorizedRequest {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** Returns whether the key is sent in the URL of a request. If so, a redirect may reveal it to another host. */
+/** Returns whether the key is sent in the URL of a request. If so, the URL of a redirect may repeat it. */
 export function isKeyInUrl({ keyIn }: Credentials): boolean {
   return keyIn === 'query' || keyIn === 'path';
 }
@@ -44,6 +44,7 @@ export async function addCredentials(url: URL, credentials: Credentials): Promis
       // RFC 7617.
       return { url, headers: { authorization: `Basic ${Buffer.from(`${basicUser}:${key}`).toString('base64')}` } };
     case 'header':
+      // The settings also refuse `authorization` as `keyHeader`.
       return { url, headers: { [keyHeader]: key, ...bearer } };
     case 'query':
       return {
@@ -56,13 +57,14 @@ export async function addCredentials(url: URL, credentials: Credentials): Promis
 }
 
 /**
- * Returns the URL with `keyPart`, a parameter or a path segment, at the end of its query or path. Returns an equal URL
- * if it has this part already, because a redirect may repeat it.
+ * Returns the URL with `keyPart`, a parameter or a path segment, at the end of its query or path. If the URL of a
+ * redirect has repeated this part, an equal URL is returned.
  */
 function withKeyAtEnd(url: URL, place: 'search' | 'pathname', separator: string, keyPart: string): URL {
   const withKey = new URL(url);
   // A path that ends in a slash would get an empty segment, so its slash goes. In a query, a slash is data.
   const start = place === 'pathname' ? url.pathname.replace(/\/$/, '') : url.search;
+  // `keyPart` has no separator in it, because the key is percent-encoded.
   if (!url[place].split(/[?&/]/).includes(keyPart)) withKey[place] = `${start}${separator}${keyPart}`;
   return withKey;
 }

@@ -1,6 +1,7 @@
-// Reads a listing that the user has described in the config file (docs/using.md) with JMESPath expressions
-// (https://jmespath.org/specification.html). It may have several pages. Nothing is guessed: a response that is not as
-// described is an error. This file is loaded only when it is needed, because loading the JMESPath library takes time.
+// Reads a listing, the service's list of the files of a filing, that the user has described in the config file
+// (docs/using.md) with JMESPath expressions (https://jmespath.org/specification.html). It may have several pages.
+// Nothing is guessed: a response that is not as described is an error. This file is loaded only when it is needed,
+// because loading the JMESPath library takes time.
 import { search } from '@jmespath-community/jmespath';
 import { FilingsError } from '../errors.ts';
 import { isJsonObject } from '../json.ts';
@@ -74,7 +75,10 @@ export async function readDescribedListing(
   rejectConflicts(description);
   const makeError: MakeError = (reason) => incompleteError(accession, reason, HINT);
   const files = new Map<string, ListedFile>();
-  /** The first record of each page, as JSON. A service that does not know `page` sends the same page every time. */
+  /**
+   * The first record of each page, as JSON. If one repeats, the listing is refused, because a service that does not
+   * know the parameter for the page sends the same page every time.
+   */
   const firstRecords = new Set<string>();
   /** If the pages contradict each other, there is more than one, and the loop at the end refuses the listing. */
   const totals = new Set<number>();
@@ -88,6 +92,7 @@ export async function readDescribedListing(
       // If a later page is rejected, for example by a 404, the list is incomplete. The error's own code, such as
       // `not_found`, would say that there is no such filing.
       if (pageCount === 1 || (error.code !== 'not_found' && error.code !== 'rejected')) throw error;
+      // `quote` is the part of the response that the error shows, if any.
       const reasons = [`page ${pageCount}`, error.reason, error.quote].filter(Boolean);
       throw makeError(reasons.join(': ')).with({ cause: error });
     });
@@ -147,8 +152,10 @@ function readPage(
   const records = items.map((item, index): NamedRecord => {
     // A record that is not an object must be the name itself.
     const fileName = isJsonObject(item) ? evaluate(item, name) : item;
-    // An object without a name is no error: a list may have records that are not about files.
+    // An object without a name is no error here: a list may have records that are not about files. If no record has a
+    // name, because `name` is wrong, the commands fail with `noFilesError`.
     if (fileName === undefined) return [item, undefined];
+    // A record that is only a name has no members to keep, hence `{}`.
     if (typeof fileName === 'string' && fileName !== '') return [isJsonObject(item) ? item : {}, fileName];
     const selected = JSON.stringify(fileName);
     throw makeError(`listing.name (${name}) selects ${selected} in record ${index + 1}, which is not a file name`);

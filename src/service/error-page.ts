@@ -1,6 +1,7 @@
 // Recognizes an error that a service sends with a 200 instead of the file: a small JSON object with a message, or an
-// HTML page such as a login page (service.md, section 8). If such an error were saved under the name of the file, every
-// later run would skip it as the existing file.
+// HTML page, such as a login page, under a name that is not HTML (service.md, section 8; client.ts recognizes problem
+// details, the third kind). If such an error were saved under the name of the file, every later run would skip it as
+// the existing file.
 import { isJsonObject, parseJson } from '../json.ts';
 
 /**
@@ -28,8 +29,9 @@ const ERROR_MEMBERS = ['error', 'message'];
 const PROBLEM_MEMBERS = ['type', 'title', 'status', 'detail'];
 
 /**
- * Returns whether a body that begins with the bytes `start` is an error, or undefined if more bytes are needed to tell.
- * With `isWhole` they are the whole body, and the result is never undefined.
+ * Returns whether a body that begins with the bytes `start` is an error, or undefined if more bytes are needed to tell:
+ * it is then called again with a longer `start`. With `isWhole` they are the whole body, and the result is never
+ * undefined.
  */
 type ErrorTest = (start: Buffer, isWhole: boolean) => boolean | undefined;
 
@@ -40,7 +42,8 @@ type ErrorTest = (start: Buffer, isWhole: boolean) => boolean | undefined;
 export function getErrorTest(fileName: string, contentType: string, length: number | undefined): ErrorTest | undefined {
   const type = contentType.split(';', 1)[0]?.trim().toLowerCase();
   if (type === 'text/html' && NEVER_HTML.test(fileName)) return isHtml;
-  // A body without a stated length may still turn out to be small.
+  // A body without a stated length may still turn out to be small. A `.json` file may itself be an object with such
+  // members.
   const canBeMessage = (length ?? 0) <= MAX_TESTED_BYTES && !/\.json$/i.test(fileName);
   return type === 'application/json' && canBeMessage ? isErrorMessage : undefined;
 }

@@ -1,7 +1,7 @@
 // Turns an error response into a FilingsError. The body may be problem details (RFC 9457), other JSON, HTML, XML or
 // text, depending on which server responds: the service or a gateway. The content alone decides how it is read, because
-// media types are often wrong (service.md, section 8). Text from the body stays as it is here. It is redacted and
-// shortened when it is shown.
+// media types are often wrong (service.md, section 8). Quotes from JSON and plain text are redacted and shortened only
+// when they are shown.
 import { STATUS_CODES } from 'node:http';
 import { type ErrorCode, errorAbout, type FilingsError, type Problem, type Resource } from '../errors.ts';
 import type { HeaderFields } from '../http/head.ts';
@@ -18,9 +18,9 @@ export interface ErrorResponse {
   /** Whether `body` is only the beginning of the body. */
   readonly isTruncated: boolean;
   readonly resource: Resource;
-  /** The earliest time for a retry, in milliseconds since the epoch. */
+  /** The earliest time for a retry, in milliseconds since the epoch. It is shown to the user. */
   readonly retryAt?: number;
-  /** The same time on the monotonic clock, in milliseconds. */
+  /** The same time on the monotonic clock, in milliseconds, to wait for it. */
   readonly retryDue?: number;
   /** Replaces the hint that follows from the status. */
   readonly hint?: string | undefined;
@@ -33,8 +33,9 @@ export interface ErrorResponse {
 export function errorFromResponse(response: ErrorResponse, secrets: Secrets): FilingsError {
   const { status, headers, body, isTruncated, resource, retryAt, retryDue } = response;
   const code = codeForStatus(status);
-  // The body of an unexpected success (such as a 206 that nobody requested) is content, and does not explain an error.
-  // The body of a 200 does, because a 200 only comes here if its body has been recognized as an error.
+  // The body of an unexpected success (such as a 206 that nobody requested) is content, and does not explain an error,
+  // unless it is JSON: problem details are an error under any status. The body of a 200 does explain one, because a 200
+  // only comes here if its body has been recognized as an error.
   const isContent = status > 200 && status < 300 && !/json/i.test(String(headers['content-type']));
   // The ellipsis shows that there was more. It does no harm to JSON, which is invalid anyway if it was cut.
   const text = isContent ? '' : `${new TextDecoder().decode(body)}${isTruncated ? '…' : ''}`;
@@ -96,6 +97,7 @@ function hintFor({ status, resource }: ErrorResponse, code: ErrorCode): string {
     return `to choose files by a pattern: filings download ${resource.accession} --include ${shellWord(resource.fileName ?? '')}`;
   if (code === 'not_found')
     return `check the file name, the accession number and the base URL; to see the files: filings list ${resource.accession}`;
+  // The code is `rejected`.
   return resource.fileName === undefined
     ? 'check the accession number'
     : 'check the accession number and the file name';
@@ -117,8 +119,8 @@ function findSummaryInJson(body: JsonObject): string | undefined {
 /** Returns the title or message of HTML or XML, or the first line of plain text. */
 function findSummaryInText(text: string, secrets: Secrets): string | undefined {
   if (!text.startsWith('<')) return text.split(/[\r\n]/, 1)[0];
-  // The text is redacted before a part of it is cut out, because a secret that contains `<` would be cut, too, and
-  // would no longer be recognized.
+  // Redacted before a part of it is cut out, because that could cut a secret which contains `<`, and the rest of the
+  // secret would not be recognized when the quote is shown.
   return /<(?:title|message|h1)\b[^<>]*>\s*([^<\s][^<]*)/i.exec(secrets.redact(text))?.[1]?.replace(/\s+/g, ' ');
 }
 

@@ -30,13 +30,13 @@ export async function readAtMost(
 
 /**
  * Returns the decoded body of an error response, or its beginning if the connection ends early or a limit is reached.
- * Also returns how many bytes were received, before decoding. Throws the signal's reason, but no error of the network,
- * because the status alone makes a useful message.
+ * Also returns how many bytes were received, before decoding. Throws the reason of `signal`, which is the one that the
+ * request was made with, but no error of the network, because the status alone makes a useful message.
  */
 export async function readErrorBytes(response: HttpResponse, sleep: Sleep, signal: AbortSignal) {
   const pieces: Buffer[] = [];
   const timer = createAbortController();
-  // Discarding the response makes the read below fail. The sleep itself rejects only when `timer.abort` ends it.
+  // `discard` closes the connection, which makes the read below fail. The sleep only rejects if `timer.abort` ends it.
   sleep(MAX_ERROR_MS, timer.signal).then(response.discard, () => {});
   const isWhole = await readPieces(response, MAX_ERROR_BYTES, pieces).catch(() => false);
   timer.abort();
@@ -52,8 +52,8 @@ export async function readErrorBytes(response: HttpResponse, sleep: Sleep, signa
 
 /**
  * Removes the content encoding of a body (RFC 9110, section 8.4.1), because some servers compress errors although the
- * request asks for `identity`. Returns an empty buffer if the body cannot be decoded, because nobody could read the
- * encoded bytes in an error message.
+ * request asks for `identity`. Returns an empty buffer if the body cannot be decoded, or is too long when decoded:
+ * nobody could read the encoded bytes in an error message.
  */
 async function decode(bytes: Buffer, encoding: string): Promise<Buffer> {
   const name = encoding.trim().toLowerCase();

@@ -1,6 +1,7 @@
 // Finds out how to show messages (format, color and verbosity), and prints messages and rows of cells. It works even if
 // the command line or the settings are invalid, because it decides how the errors about them are shown.
 import { statSync } from 'node:fs';
+import type { FilingsError } from '../errors.ts';
 import { locateConfig } from '../settings/config-file.ts';
 import { createDefaultLayer, createEnvLayer, createFlagLayer, type Layer } from '../settings/layers.ts';
 import { readLayers } from '../settings/resolve.ts';
@@ -8,6 +9,7 @@ import { type SettingValues, TABLE } from '../settings/table.ts';
 import type { Flags } from '../spec/command.ts';
 import { write } from '../stdio/output.ts';
 import { createLogger, createPalette, usesColor } from '../terminal/messages.ts';
+import { shellWord } from '../text.ts';
 import type { World } from '../world.ts';
 
 const PRESENTATION_KEYS = ['errorFormat', 'color', 'verbose', 'quiet'] as const;
@@ -31,6 +33,19 @@ export async function readPresentation(flags: Flags, world: World): Promise<Pres
   };
   // The default layer has a valid value for each key, so none is missing.
   return Object.fromEntries(PRESENTATION_KEYS.map((key) => [key, firstValid(key)])) as unknown as Presentation;
+}
+
+/** Returns the error with the flags in its hint that a pasted command needs to find the same service and settings. */
+export function repeatFlags(error: FilingsError, { sandbox, config, profile }: Flags): FilingsError {
+  const named = Object.entries({ config, profile }).filter(([, value]) => value !== undefined);
+  const words = [
+    ...(sandbox ? ['--sandbox'] : []),
+    ...named.map(([name, value]) => `--${name} ${shellWord(`${value}`)}`),
+  ];
+  // `filings token` and `filings verify` read none of these.
+  return error.with({
+    hint: error.hint?.replaceAll(/\bfilings (?=(?:config|download|list) )/g, ['filings', ...words, ''].join(' ')),
+  });
 }
 
 async function readFileLayers(flags: Flags, world: World): Promise<readonly Layer[]> {

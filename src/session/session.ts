@@ -14,6 +14,7 @@ import { createProgress, type FileProgress, type Progress } from '../terminal/pr
 import { describeRetry } from '../transfer/outcome.ts';
 import type { World } from '../world.ts';
 import { openAccess } from './access.ts';
+import { repeatFlags } from './presentation.ts';
 
 /** The command must close it. */
 export interface Session {
@@ -89,7 +90,7 @@ export async function openSession(
     client,
     identity: settings.sandbox ? 'sandbox' : access.baseUrl.href,
     signal: world.interrupt,
-    progress,
+    progress: { ...progress, reportFailure: (error) => progress.reportFailure(repeatFlags(error, flags)) },
     async close() {
       progress.stop();
       connections.close();

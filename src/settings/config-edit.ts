@@ -63,7 +63,9 @@ export function findFileSetting(typedName: string): FileSetting {
   if (kind !== undefined && parameter === '') return { spec: { ...spec, kind }, path: [name, member] };
   // The value of a parameter is a string.
   if (kind?.json === 'string map') return { spec: { ...spec, kind: TEXT }, path: [name, member, parameter] };
-  const hint = didYouMean(member, Object.keys(kinds)) ?? "see 'man filings'";
+  const members = Object.keys(kinds);
+  if (members.length === 0) throw new FilingsError('usage', 'has no members', { subject: { name } });
+  const hint = didYouMean(member, members) ?? `the members are ${members.join(', ')}`;
   throw new FilingsError('usage', 'no such member', { subject: { name }, hint });
 }
 
@@ -101,6 +103,7 @@ export function toFileValue({ spec: { kind, secret }, path }: FileSetting, text:
 }
 
 interface Change {
+  /** Of the member, as in `FileSetting`. */
   readonly path: readonly string[];
   /** Undefined removes the member. */
   readonly value: unknown;

@@ -75,8 +75,8 @@ export function createDefaultLayer(): Layer {
 }
 
 /**
- * Calls `read` for each setting. Leaves out those for which it returns a value that is undefined, or no raw setting. (An
- * `&&` in `read` may then return the empty string or `false`.)
+ * Calls `read` for each setting. Leaves out those for which it returns no raw setting, or one whose value is undefined.
+ * An `&&` in `read` may return the empty string or `false` instead of undefined.
  */
 function createLayer(read: (spec: NamedSetting) => RawSetting | undefined | '' | false): Layer {
   return new Map(
@@ -105,9 +105,9 @@ export function findInLayers(layers: readonly Layer[], name: SettingName): RawSe
 
 /**
  * Merges the layers, which are ordered from the highest to the lowest. Each setting comes from the highest layer that
- * has it. But settings with the same `credential` (`key` for the API key, `token` for the JWT) are alternatives, such as
- * `apiKey` and `apiKeyFile`. Only the highest layer that has any of them is used: a key from the environment also
- * overrides a key file in the config file. Throws `usage` or `config` if that layer has two.
+ * has it. But settings with the same `credential` (`key`: the API key, `token`: the JWT) are alternatives, such as
+ * `apiKey` and `apiKeyFile`. All of them come from the highest layer that has any: a key from a flag also overrides a
+ * key file from the environment. Throws `usage` or `config` if that layer has two.
  */
 export function resolvePrecedence(layers: readonly Layer[]): Layer {
   const rawSettings = new Map<string, RawSetting>();
@@ -137,8 +137,8 @@ export function toValueSource({ source, sourceKind }: RawSetting): ValueSource {
 
 // The next two functions register secrets in `world.secrets`, which redacts them in messages, percent-encoded or not.
 // They run before any value is checked, because the first error may already quote a secret. `readSecret` registers the
-// secrets that come from files and programs. A secret has no white space around it, hence `trim`. `add` ignores an empty
-// string.
+// secrets that come from files and programs. A secret has no white space around it, hence `trim`. An empty string is
+// ignored.
 
 /** The variables with the URL of a proxy. */
 const PROXY_VARIABLES = ['https_proxy', 'HTTPS_PROXY', 'http_proxy', 'HTTP_PROXY'];

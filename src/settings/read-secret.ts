@@ -1,5 +1,5 @@
-// Reads an API key or a JWT from its source: a value, a file, stdin or the output of a program. Every secret is
-// registered in `world.secrets`, which redacts it in messages, before it is checked.
+// Reads an API key or a JWT from its source: a value, a file, stdin or the output of a program. Every secret that is
+// not too long is registered in `world.secrets`, which redacts it in messages, before its characters are checked.
 import { once } from 'node:events';
 import type { Readable } from 'node:stream';
 import { createChildController, onAbort } from '../abort.ts';
@@ -25,8 +25,8 @@ const COMMAND_TIMEOUT_MS = 30_000;
 const MAX_KIB = 8;
 
 /**
- * Reads a secret, and removes one line break at its end. Throws the reason of `world.interrupt` if a signal or the
- * deadline aborts it, or `config` with a message that has no byte of the secret.
+ * Reads a secret, and removes one line break at its end. Throws the reason of `world.interrupt` when that aborts (on
+ * SIGINT or the like, or at the deadline), or `config` with a message that has no byte of the secret.
  */
 export async function readSecret(source: SecretSource, label: 'API key' | 'JWT', world: World): Promise<string> {
   const { name, text } = await readText(source, label, world);
@@ -38,7 +38,10 @@ export async function readSecret(source: SecretSource, label: 'API key' | 'JWT',
   if (label === 'JWT') await requireBareToken(secret, source, subject);
   const fault = findCredentialFault(secret);
   if (fault === undefined) return secret;
-  const hint = `put nothing but the ${label} there, on one line`;
+  const isCommand = source.kind === 'command';
+  const hint = isCommand
+    ? 'it must print the key in its first line'
+    : `put nothing but the ${label} there, on one line`;
   throw new FilingsError('config', fault, { subject, hint });
 }
 
@@ -71,8 +74,8 @@ async function requireBareToken(text: string, source: SecretSource, subject: { r
 async function readText(source: SecretSource, label: string, world: World) {
   if (source.kind === 'value') return { name: label, text: source.value };
   if (source.kind === 'command') {
-    const name = `${label} of apiKeyCommand: ${source.argv[0]}`;
-    return { name, text: await runCommand(source.argv, name, world) };
+    const name = `apiKeyCommand ${source.argv[0]}`;
+    return { name: `${label} from ${name}`, text: await runCommand(source.argv, name, world) };
   }
   if (source.path === '-') return { name: `${label} from stdin`, text: await readSecretFromStdin(label, world) };
   const bytes = await readSecretFile(source.path, `${label} file`, world);
@@ -93,14 +96,18 @@ async function runCommand([program = '', ...args]: readonly string[], name: stri
   const { spawn } = await import('node:child_process');
   const { cwd, env, platform, stdin, stderr } = world;
   const commandError = (reason: string, quote?: string) =>
-    new FilingsError('config', reason, { subject: { name }, quote: quote || undefined });
+    new FilingsError('config', reason, {
+      subject: { name },
+      quote: quote || undefined,
+      hint: 'run that command in a shell to see why',
+    });
   // This signal aborts when the run is interrupted, at the time limit, and at the end.
   const { signal, abort, detach } = createChildController(world.interrupt);
   const onTimeout = () => abort(commandError(`wrote no key within ${inSeconds(COMMAND_TIMEOUT_MS)}`));
   // The sleep rejects if the signal aborts first, which is no error.
   world.sleep(COMMAND_TIMEOUT_MS, signal).then(onTimeout, () => {});
-  // A program in its own process group can be ended together with all processes that it has started. On a terminal it
-  // stays in our group, because only the foreground group can read from the terminal, for example a password.
+  // A program in its own process group can be ended together with all processes that it has started. But if there may
+  // be a terminal, it stays in our group, because only the foreground group can read a password from /dev/tty.
   const detached = platform !== 'win32' && !stdin.isTTY && !stderr.isTTY;
   let unsubscribe: (() => void) | undefined;
   try {
@@ -113,6 +120,7 @@ async function runCommand([program = '', ...args]: readonly string[], name: stri
       for (const stream of [child.stdout, child.stderr]) stream.destroy();
     });
     const output = [readFirstLine(child.stdout), readFirstLine(child.stderr)] as const;
+    // `once` rejects with the child's `error` event, for example if there is no such program.
     const [line, message, [status, endedBy]] = await Promise.all([...output, once(child, 'close')]);
     if (status === 0) return line;
     // The error quotes a line of stderr, in which a program that fails may repeat the key.
@@ -136,8 +144,8 @@ async function runCommand([program = '', ...args]: readonly string[], name: stri
 }
 
 /**
- * Returns the first line of a stream, or the beginning of a very long one, which `readSecret` refuses. Reads the stream
- * to its end even then, because the program would otherwise block while it writes the rest.
+ * Returns the first line of a stream, or the beginning of a very long one. (As a secret, that is still too long for
+ * `readSecret`.) Reads the stream to its end, because the program would otherwise block while it writes the rest.
  */
 async function readFirstLine(stream: Readable): Promise<string> {
   let text = '';

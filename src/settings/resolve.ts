@@ -8,7 +8,6 @@ import type { Flags } from '../spec/command.ts';
 import { SWITCH } from '../spec/kind.ts';
 import { didYouMean } from '../spec/nearest.ts';
 import { parseOrThrow } from '../spec/option.ts';
-import { shellWord } from '../text.ts';
 import type { World } from '../world.ts';
 import { type ConfigFile, type ConfigLocation, locateConfig, readConfigFile } from './config-file.ts';
 import {
@@ -42,14 +41,15 @@ export interface ResolvedSettings {
  * config file: keys and tokens are read when they are needed. Throws `usage` or `config`.
  */
 export async function resolveSettings(flags: Flags, world: World): Promise<ResolvedSettings> {
-  const { runLayers, configLayers, configPath, configFlag } = await readLayers(flags, world);
+  const { runLayers, configLayers, configPath } = await readLayers(flags, world);
   const rawSettings = resolvePrecedence([...runLayers, ...configLayers, createDefaultLayer()]);
   const settings = parseSettings(rawSettings, world);
-  // Has no effect if a flag or the environment sets the deadline, because that one has started already.
+  // For a deadline in the config file. Has no effect if a flag or the environment sets it, because `withinDeadline`
+  // started that deadline before the command.
   world.setDeadline(settings.deadline);
   // The sandbox gets none of the user's credentials, so there is nothing to check.
   const origin = settings.sandbox ? undefined : settings.baseUrl?.origin;
-  const originError = origin === undefined ? undefined : findOriginError(rawSettings, configLayers, origin, configFlag);
+  const originError = origin === undefined ? undefined : findOriginError(rawSettings, configLayers, origin);
   return { settings, rawSettings, configPath, originError };
 }
 
@@ -65,8 +65,8 @@ export async function readLayers(flags: Flags, world: World) {
   const usesSandbox = readSandboxSwitch(runLayers);
   const file = usesSandbox && !location.isNamed ? undefined : await readConfigFile(location, world);
   const sections = file ? [file.values, ...Object.values(file.profiles)] : [];
-  // Before the values of the file are parsed, because an error may quote one. Registers the secrets of all profiles,
-  // selected or not.
+  // This must come before the values of the file are parsed, because an error may quote one. It registers the secrets
+  // of all profiles, selected or not.
   for (const section of sections) registerSecretSettings(section, world);
   const profile = findProfile(location, file);
   const configLayers = file ? createFileLayers(file.path, file.values, profile) : [];
@@ -75,7 +75,6 @@ export async function readLayers(flags: Flags, world: World) {
     runLayers: runLayers.map(removeIgnored),
     configLayers: configLayers.map(removeIgnored),
     configPath: file?.path,
-    configFlag: toConfigFlag(location),
   };
 }
 
@@ -92,14 +91,14 @@ const CREDENTIALS = {
 } as const;
 
 /**
- * Returns an error if a credential of the config file would be sent to another origin (scheme, host and port) than its
- * own. That is the origin of the base URL in the same profile, or at the top level if the profile has none. A
- * credential at the top level belongs to the base URL there, even if a profile has another. A credential from flags or
+ * Returns an error if a credential of the config file would be sent to another origin (scheme, host and port) than the
+ * one it is for. A credential in a profile is for the origin of the profile's base URL, or of the base URL at the top
+ * level if the profile has none. A credential at the top level is for the base URL there, even if a profile has another
+ * base URL. Without a base URL to be for, it is not sent at all. A credential from flags or
  * environment may be sent to any origin, because the user gave it for this run.
  * @param origin the origin to which the run sends its requests
- * @param configFlag the flag that makes the command in the hint find the same config file
  */
-function findOriginError(rawSettings: Layer, configLayers: readonly Layer[], origin: string, configFlag: string) {
+function findOriginError(rawSettings: Layer, configLayers: readonly Layer[], origin: string) {
   for (const { name, credential } of SETTINGS) {
     const setting = rawSettings.get(name);
     // Only a setting of the config file has a directory.
@@ -111,7 +110,7 @@ function findOriginError(rawSettings: Layer, configLayers: readonly Layer[], ori
     const ownOrigin = URL.canParse(baseUrl) ? new URL(baseUrl).origin : undefined;
     if (ownOrigin === origin) continue;
     const { label, alternatives } = CREDENTIALS[credential];
-    const command = `filings config set base-url ${origin}${configFlag}`;
+    const command = `filings config set base-url ${origin}`;
     const [reason, hint] =
       ownOrigin === undefined
         ? ['the config file has no baseUrl for it', `if the ${label} is for this host, run: ${command}`]
@@ -137,11 +136,6 @@ function readSandboxSwitch(layers: readonly Layer[]): boolean {
   return isOn;
 }
 
-/** Returns what a command in a hint needs to find the same config file: ` --config c.json`, or nothing. */
-function toConfigFlag({ path, isNamed }: ConfigLocation): string {
-  return isNamed && path !== undefined ? ` --config ${shellWord(path)}` : '';
-}
-
 /** Returns the selected profile, if one is selected. Throws `config` if the config file does not have it. */
 function findProfile(location: ConfigLocation, file: ConfigFile | undefined) {
   const profile = location.profile ?? file?.values.profile;
@@ -154,7 +148,7 @@ function findProfile(location: ConfigLocation, file: ConfigFile | undefined) {
   const reason =
     file === undefined ? 'there is no config file' : `${file.path} has ${known.join(', ') || 'no profiles'}`;
   // If neither a flag nor a variable selects the profile, the config file does.
-  const unset = location.profile === undefined ? `filings config unset profile${toConfigFlag(location)}` : undefined;
+  const unset = location.profile === undefined ? 'filings config unset profile' : undefined;
   throw new FilingsError('config', `no such profile: ${reason}`, {
     subject: { name: `profile ${name}` },
     hint: didYouMean(name, known) ?? unset,

@@ -31,8 +31,8 @@ interface SettingSpec<T = unknown> extends OptionSpec<T> {
   /** Whether the value itself is a secret, which is never shown. */
   readonly secret?: true;
   /**
-   * Set if the key or the token comes from this setting. The settings with the same credential are alternatives, of
-   * which one source, such as the flags, may give only one.
+   * Set if the API key (`key`) or the JWT (`token`) comes from this setting. The settings with the same credential are
+   * alternatives, of which one source, such as the flags, may give only one.
    */
   readonly credential?: 'key' | 'token';
   /** With `--sandbox`, which uses a built-in service, these settings and all credentials are ignored. */
@@ -54,7 +54,8 @@ export const BASE_URL: Kind<URL> = {
     url.pathname = `${url.pathname.replace(/\/+(?:v1\/*)?$/, '')}/`;
     return url;
   },
-  expected: 'an http or https URL without user, query and fragment, such as https://api.example.com',
+  expected: 'an http or https URL without a user, query or fragment, such as https://api.example.com',
+  // Errors do not quote a rejected URL.
   mayHoldPassword: true,
 };
 
@@ -103,7 +104,7 @@ const PARAMETERS: Kind<Readonly<Record<string, string>>> = {
   json: 'string map',
 };
 
-/** The members of `listing` in the config file. */
+/** The members of `listing` in the config file, which describes the responses in which a service lists files. */
 const LISTING_MEMBERS = {
   files: TEXT,
   name: TEXT,
@@ -141,7 +142,7 @@ const USER_NAME: Kind<string> = {
   expected: 'a user name in ASCII without a colon, such as service',
 };
 
-/** All settings in the order of the help. A heading is printed above its setting. */
+/** All settings in the order of the help. `OptionSpec` explains the members, such as `value` and `defaultText`. */
 export const TABLE = {
   config: {
     heading: 'Configuration',
@@ -214,7 +215,7 @@ export const TABLE = {
     kind: SWITCH,
     describesService: true,
     default: 'false',
-    help: 'allow plain http to other machines (others can read the key)',
+    help: 'allow plain http to other machines (exposes the key)',
   },
   connectTimeout: {
     heading: 'Requests',

@@ -17,7 +17,10 @@ export interface CommandSpec<O extends Options = Options> {
   readonly options?: O;
   /** Commands that work as written, each with a description. */
   readonly examples?: readonly (readonly [command: string, effect: string])[];
-  /** The help then says that the examples also work with FILINGS_SANDBOX=1, which uses a built-in sample service. */
+  /**
+   * Only the help depends on it: it says that the examples also work with FILINGS_SANDBOX=1, which uses a built-in
+   * service with sample files.
+   */
   readonly sendsRequests?: true;
   /** The subcommands. */
   readonly children?: readonly CommandSpec[];
@@ -35,9 +38,11 @@ export interface ArgumentSpec {
   readonly required?: boolean;
   /** Whether it may be repeated. Only the last argument may. */
   readonly variadic?: boolean;
+  /** All valid values, if there is a fixed list of them. */
   readonly choices?: readonly string[];
   /** Values that the completions offer, although others are valid as well. */
   readonly suggests?: readonly string[];
+  /** What the completions look up, such as file names. */
   readonly completes?: CompletionSource;
 }
 
@@ -57,6 +62,7 @@ export type Flags = Readonly<Record<string, string | boolean | undefined>>;
 
 /** What `run` gets from the command line. */
 export interface Invocation<O extends Options = Options> {
+  /** The positional arguments. Those of a variadic one follow the others in the same list. */
   readonly args: readonly string[];
   /** The command's own options, parsed. */
   readonly options: Values<O>;

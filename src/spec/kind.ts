@@ -16,6 +16,7 @@ export interface Kind<T> {
   readonly parse: (text: string) => T | undefined;
   /** The end of the error message after `must be`, with an example. */
   readonly expected: string;
+  /** All valid values, if there is a fixed list of them. */
   readonly choices?: readonly string[];
   readonly completes?: CompletionSource;
   /** Values that the completions offer, although others are valid as well. */
@@ -156,7 +157,10 @@ export function choice<const T extends string>(...choices: readonly T[]): Kind<T
   return { parse: (text) => choices.find((one) => one === text), expected: orList(choices), choices };
 }
 
-/** A parameter for the query of a listing request. `accession_no` is refused, because the program sets it itself. */
+/**
+ * A parameter for the query of the request that lists the files of a filing. `accession_no` is refused, because the
+ * program sets it itself.
+ */
 export const QUERY: Kind<readonly [name: string, value: string]> = {
   parse(text) {
     const [, name = '', value = ''] = /^([^=]+)=(.*)$/s.exec(text) ?? [];

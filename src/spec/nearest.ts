@@ -26,6 +26,7 @@ function editDistance(a: string, b: string): number {
     const next = [i + 1];
     for (const [j, other] of [...b].entries()) {
       const substituted = (row[j] ?? 0) + (letter === other ? 0 : 1);
+      // False in the first row and column, where there is no letter before: `a[-1]` and `b[-1]` are undefined.
       const isSwapped = letter === b[j - 1] && a[i - 1] === other;
       const swapped = isSwapped ? (rowBefore[j - 1] ?? 0) + 1 : substituted;
       next.push(Math.min(substituted, swapped, (row[j + 1] ?? 0) + 1, (next[j] ?? 0) + 1));

@@ -17,7 +17,7 @@ export interface OptionSpec<T = unknown> {
   /** What the help says about a default that depends on something else. */
   readonly defaultText?: string;
   readonly repeatable?: true;
-  /** The names of options that cannot be used together with this one. */
+  /** The names (not the flags) of options that cannot be used together with this one. */
   readonly excludes?: readonly string[];
   /** One line of under 60 characters, for the help, the completions and the manual. */
   readonly help: string;
@@ -30,8 +30,9 @@ export interface OptionSpec<T = unknown> {
 export type Options = Readonly<Record<string, OptionSpec>>;
 
 /**
- * The type of a parsed option. If it is not given, a switch is false, and an option without a default is undefined.
- * With the brackets, `boolean` is compared as a whole, and not as a union of `true` and `false`.
+ * The type of a parsed option. If it is not given, a repeatable option is an empty list, a switch is false, and any
+ * other option without a default is undefined. With the brackets, `boolean` is compared as a whole, and not as a union
+ * of `true` and `false`.
  */
 export type ValueOf<O> = O extends { readonly kind: Kind<infer T> }
   ? O extends { readonly repeatable: true }
@@ -70,7 +71,7 @@ export function formatHelpLine({ help, kind: { choices }, repeatable }: OptionSp
 /** Returns the help, the choices, the default and the environment variable. */
 export function describeOption(spec: OptionSpec & { readonly env?: string | undefined }): string {
   const { default: value, defaultText = value, env } = spec;
-  // A switch has no placeholder, and its default, off, goes without saying.
+  // Only a switch has no placeholder. Its default, off, goes without saying.
   const notes = [spec.value && defaultText && `(default: ${defaultText})`, env && `(env: ${env})`];
   return [formatHelpLine(spec), ...notes].filter(Boolean).join(' ');
 }
@@ -100,8 +101,8 @@ export interface ValueSource {
 }
 
 /**
- * Returns the error for a wrong value. Quotes the value if `text` is given, and marks it for redaction, because it may
- * be a key in the wrong place.
+ * Returns the error for a wrong value. Quotes the value if `text` is given, and marks it for redaction, because the
+ * user may have put an API key there by mistake.
  */
 export function valueError(source: string | ValueSource, fault: string, text?: string): FilingsError {
   const { name, code } = typeof source === 'string' ? { name: source, code: 'usage' as const } : source;

@@ -65,7 +65,7 @@ ${A}  a.htm         1.2 kB  text/html  The report
     const { list } = await service(by({ [A]: ['a.htm'], [B]: [], [C]: ['c.htm'] }));
     const listed = { stdout: `${A}\ta.htm\n${C}\tc.htm\n`, exitCode: 3 };
     expect(await list([A, B, C])).toMatchObject({ ...listed, stderr: expect.stringContaining(`listing of ${B}: `) });
-    const stderr = `${C}: its one file is not selected by --include and --exclude (matching is case-sensitive)\n`;
+    const stderr = `${C}: its only file does not match (--include and --exclude are case-sensitive)\n`;
     expect(await list([A, C, '--include', 'a*'])).toEqual({ stdout: `${A}\ta.htm\n`, stderr, exitCode: 0 });
   });
 
@@ -147,7 +147,7 @@ describe('the exit status', () => {
     exit | body                                             | args                      | message
     ${5} | ${[]}                                            | ${[]}                     | ${`${A}: there is no such filing`}
     ${5} | ${[{ accession: B, filename: 'b' }]}             | ${[]}                     | ${'sent 1 record without a name or of another'}
-    ${5} | ${['a.htm']}                                     | ${['--include', '*.xml']} | ${`${A}: its one file is not selected by --include`}
+    ${5} | ${['a.htm']}                                     | ${['--include', '*.xml']} | ${`${A}: its only file does not match`}
     ${5} | ${404}                                           | ${[]}                     | ${`the listing of ${A}: 404 `}
     ${9} | ${ok('["a.htm"]', { Link: '</2>; rel="next"' })} | ${[]}                     | ${'may be incomplete'}
     ${9} | ${ok('[', { 'Content-Length': 60_000_000 })}     | ${[]}                     | ${'the limit of 16,777,216 bytes\n'}

@@ -124,7 +124,7 @@ describe('config unset', () => {
     for (const line of [`check ${ACCESSION}`, 'get jobs']) {
       const { exitCode, stderr } = await config.run(`${line} --config ${path}`);
       expect([exitCode, stderr]).toEqual([2, expect.stringContaining('profile gone: no such profile')]);
-      expect(stderr).toContain(`hint: filings config unset profile --config ${path}\n`);
+      expect(stderr).toContain(`hint: filings --config ${path} config unset profile\n`);
     }
     for (const line of ['set jobs 8', 'unset profile'])
       expect((await config.run(`${line} --config ${path}`)).exitCode).toBe(0);
@@ -139,7 +139,7 @@ describe('config list and get', () => {
     const rows = ['rate\t2/s\tFILINGS_RATE', 'retries\t1\t--retries', 'color\tauto\tdefault', 'deadline\t\tnot set'];
     expect(linesOf(stdout)).toEqual(expect.arrayContaining([`jobs\t8\t${config.path}: jobs`, ...rows]));
     expect((await config.run('get jobs', { FILINGS_JOBS: '3' })).stdout).toBe('3\n');
-    const notSet = 'filings: api-key: not set\n  hint: filings config set api-key\n';
+    const notSet = 'filings: api-key: not set\n  hint: set it with filings config set api-key\n';
     expect(await config.run('get api-key')).toEqual({ exitCode: 5, stdout: '', stderr: notSet });
   });
 
@@ -171,9 +171,9 @@ test('config path prints the path of the file, whether or not it exists', async 
   expect((await filings(['config', 'path'])).exitCode).toBe(2);
 });
 
-test('a config file that others can write is only used to print its path', async ({ place, config }) => {
+test('a config file that other users can write is only used to print its path', async ({ place, config }) => {
   await place.config({ baseUrl: 'https://a.example', apiKey: CANARY }, 0o666);
-  const stderr = expect.stringContaining(`others can write it\n  hint: chmod 600 ${config.path}\n`);
+  const stderr = expect.stringContaining(`other users can write it\n  hint: chmod 600 ${config.path}\n`);
   for (const command of ['set jobs 2', 'unset base-url', 'list', `check ${ACCESSION}`])
     expect(await config.run(command)).toMatchObject({ exitCode: 2, stderr });
   expect((await config.run('path')).exitCode).toBe(0);

@@ -122,7 +122,7 @@ describe('a token command is refused', () => {
     ${'sign --key ec.pem --not-before tomorrow'}       | ${2} | ${/--not-before: must be a duration, such as 30s, or a time/}
     ${'sign --key ec.pem --claim a=1 --claim a=2'}     | ${2} | ${/claim a: set twice/}
     ${'sign --key ec.pem --claim-json a=x'}            | ${2} | ${/--claim-json: must be NAME=JSON/}
-    ${'sign --key open.pem'}                           | ${2} | ${/others can write it\n.*chmod 600 \S+\/open.pem/}
+    ${'sign --key open.pem'}                           | ${2} | ${/other users can write it\n.*chmod 600 \S+\/open.pem/}
     ${'sign --key ec.pem --out -'}                     | ${2} | ${/--out: must be a file/}
     ${'sign --key ec.pem --out no/x'}                  | ${8} | ${/no such directory\n +hint: create it first/}
     ${'sign --key ec.pem --out ec.pem'}                | ${2} | ${/ec.pem is the file that the key is read from/}
@@ -167,7 +167,7 @@ test.each`
   what                    | args                               | input                         | reason
   ${'an empty stdin'}     | ${'inspect'}                       | ${''}                         | ${/token is empty\n/}
   ${'megabytes of stdin'} | ${'inspect'}                       | ${'A'.repeat(2_000_000)}      | ${/over 64 KiB long\n/}
-  ${'the name of a file'} | ${'verify token.jwt --key ec.pub'} | ${''}                         | ${/hint: .*redirect stdin: - < FILE\n/}
+  ${'the name of a file'} | ${'verify token.jwt --key ec.pub'} | ${''}                         | ${/hint: .*replace it with: - < FILE\n/}
   ${'JSON'}               | ${'verify --key ec.pub'}           | ${'{"access_token":"a.b.c"}'} | ${/is JSON.*\n.* jq -r .access_token\n/}
 `('$what in place of a token fails the check of its format', async ({ args, input, reason }) => {
   const { exitCode, stdout, stderr } = await run(args, input);
@@ -211,7 +211,7 @@ describe('token verify', () => {
     for (const [args, check, reason] of [
       ['--key ec.pub --at 1800000000', 'claims', early],
       ['--key ec.pub --at 2027-01-15T08:00:00Z --leeway 93s', 'claims', early],
-      ['--secret-file secret', 'key', 'the key is a secret of 64 bytes, which is not for ES256'],
+      ['--secret-file secret', 'key', 'the key is a secret of 64 bytes, which cannot be used with ES256'],
       ['--key ec.pub --alg RS256 --alg ES384', 'header', 'alg is ES256, and only RS256, ES384 may be used'],
       ['--key other.pub', 'signature', expect.stringContaining('another key')],
     ] as const) {

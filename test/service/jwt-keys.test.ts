@@ -127,8 +127,8 @@ describe('loading refuses', () => {
     ${'RSA of 1024 bits'}                          | ${pem(weak.privateKey)}                         | ${/1024 bits, and fewer than 2048/}
     ${'Ed25519'}                                   | ${pem(keyPair('ed25519').privateKey)}           | ${/ed25519 \(EdDSA\), which the service does not/}
     ${'an OKP JWK'}                                | ${jwk(keyPair('ed25519').privateKey)}           | ${/EdDSA/}
-    ${'secp256k1'}                                 | ${pem(ecPair('secp256k1').privateKey)}          | ${/EC key on secp256k1, which is not for ES256/}
-    ${'an oct JWK of 31 bytes'}                    | ${jwk(createSecretKey(secret.subarray(0, 31)))} | ${/at least 32 bytes, and this has 31/}
+    ${'secp256k1'}                                 | ${pem(ecPair('secp256k1').privateKey)}          | ${/EC key on secp256k1, which cannot be used with ES256/}
+    ${'an oct JWK of 31 bytes'}                    | ${jwk(createSecretKey(secret.subarray(0, 31)))} | ${/at least 32 bytes, and this one has 31/}
     ${'a JWK for another algorithm'}               | ${jwk(rsa.privateKey, { alg: 'RSA-OAEP' })}     | ${/for "RSA-OAEP" only/}
     ${'a JWK with the d of another key'}           | ${json({ ...ownEc, d: foreignEc?.d })}          | ${mixed}
     ${'a JWK with a d beyond its curve'}           | ${json({ ...ownEc, d: `_${ownEc?.d}` })}        | ${mixed}

@@ -89,8 +89,8 @@ describe('createMinter', () => {
   test('refuses what its recipe and its key file do not allow', async () => {
     const refused = (reason: string) => ({ code: 'config', message: expect.stringContaining(reason) });
     await expect(minterOf({ alg: 'EdDSA' })).rejects.toMatchObject(refused('jwt.alg: must be an algorithm'));
-    await expect(minterOf({ alg: 'RS256' })).rejects.toMatchObject(refused('which is not for RS256'));
-    await expect(minterOf({}, SECRET, 0o602)).rejects.toMatchObject(refused('others can write it'));
+    await expect(minterOf({ alg: 'RS256' })).rejects.toMatchObject(refused('which cannot be used with RS256'));
+    await expect(minterOf({}, SECRET, 0o602)).rejects.toMatchObject(refused('other users can write it'));
     const publicKey = pem(ecPair('P-256').publicKey);
     await expect(minterOf({}, publicKey)).rejects.toMatchObject(refused('a public key, which can only verify'));
   });

@@ -92,12 +92,12 @@ describe('a JWT', () => {
 
   test('is refused unless it has three parts of base64url', async () => {
     for (const value of ['a.b', 'a.b.c.d', 'a.b.', 'a.b=.c', 'opaque'])
-      await expect(readToken({ kind: 'value', value }), value).rejects.toThrow('JWT: is not a JWT: three parts');
+      await expect(readToken({ kind: 'value', value }), value).rejects.toThrow('JWT: is not a JWT, which has three');
   });
 });
 
 describe('a key file', () => {
-  test('that others can read is refused with a command that fixes its mode, and is closed', async ({ folder }) => {
+  test('that other users can read is refused with a command that fixes its mode, and is closed', async ({ folder }) => {
     const path = await folder.ownFile('open key', CANARY, 0o640);
     const descriptors = readdirSync('/dev/fd').length;
     const refused = { code: 'config', hint: `chmod 600 '${path}'` };
@@ -107,7 +107,7 @@ describe('a key file', () => {
 
   // Kubernetes, Swarm and systemd mount secrets as files of root, which the user of the service can read.
   const asOwner = 'run as the user who owns it (uid 500)';
-  const [read, write, foreign] = ['others can read it', 'others can write it', 'another user owns it'];
+  const [read, write, foreign] = ['other users can read it', 'other users can write it', 'another user owns it'];
   test.each`
     what                                           | protection   | reader       | owner  | mode     | fault        | hint
     ${'a mounted secret'}                          | ${'private'} | ${500}       | ${0}   | ${0o644} | ${undefined} | ${''}

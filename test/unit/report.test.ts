@@ -59,7 +59,7 @@ test('the summary counts each file once and only the bytes of downloaded files',
   counts.add(outcome({ result: 'failed', bytes: 0, error: new FilingsError('temporary', 'x') }));
   counts.resumableBytes = 10_000_000;
   expect(describeBatch(counts, end)).toBe(
-    '2 downloaded (200 B) to out, 1 of them resumed, 1 skipped, 1 failed, 2 not started, stopped at 10 MB; run the same command to resume; 4 requests, 3.2 s',
+    '2 downloaded (200 B) to out, 1 of them resumed, 1 skipped, 1 failed, 2 not started, 10 MB kept; 4 requests, 3.2 s; run the same command to resume',
   );
   counts.add(outcome({ result: 'failed', error: new FilingsError('integrity', 'truncated', { retryable: true }) }));
   counts.add(outcome({ result: 'failed', error: new FilingsError('integrity', 'wrong hash') }));

@@ -52,8 +52,8 @@ export async function showOne({ args: [name = ''], flags }: Invocation, world: W
   // The first name in the path is that of the setting itself.
   const value = path.slice(1).reduce((outer, member) => (isJsonObject(outer) ? outer[member] : undefined), setting);
   if (value === undefined) {
-    const fileHint = spec.secret ? `filings config set ${toKebabCase(spec.name)}` : 'see filings config set --help';
-    const hint = spec.inFile ? fileHint : `use ${describeOtherSources(spec)}`;
+    const command = `filings config set ${toKebabCase(name)}${spec.secret ? '' : ' VALUE'}`;
+    const hint = `set it with ${spec.inFile ? command : describeOtherSources(spec)}`;
     throw new FilingsError('not_found', 'not set', { subject: { name }, hint });
   }
   const text = spec.secret ? REDACTED : toText(value);

@@ -25,7 +25,7 @@ export const CONFIG = defineCommand({
   name: 'config',
   summary: 'show and change settings',
   description: [
-    "'filings config list' lists the keys. A flag overrides the environment, which overrides the profile, then the rest of the config file, then the default.",
+    "'filings config list' lists the settings. A flag overrides the environment, which overrides the profile, then the rest of the config file, then the default.",
   ],
   examples: [
     ['filings config set base-url https://api.example.com', 'set the address of the service'],
@@ -53,7 +53,7 @@ export const CONFIG = defineCommand({
         {
           name: 'VALUE',
           completes: 'setting value',
-          help: 'the value; omit it for api-key to use a prompt or stdin',
+          help: 'the value; if it is omitted, api-key is read from a prompt or stdin',
         },
       ],
       description: [

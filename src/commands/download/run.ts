@@ -164,6 +164,8 @@ async function runBatch(run: Run): Promise<FilingsError | undefined> {
   // The result of a single file is already its own line or error, so it needs no summary.
   if (isSingleFile && !options.dryRun) {
     if (counts.resumableBytes > 0) progress.note(`${fileNames[0]}: ${describeResumable(counts.resumableBytes)}`);
+    else if (error?.isTimeUp && limits.bytes > 0 && !fileDeps.stream)
+      progress.note(`${fileNames[0]}: nothing was kept, so the next run begins at the first byte`);
     return error;
   }
   const { bytes, requests } = limits;

@@ -146,7 +146,7 @@ export const DOWNLOAD = defineCommand({
   name: 'download',
   summary: 'download files of filings, to disk or to stdout',
   description: [
-    'A file gets its final name only when it is complete, and a complete file is never replaced unless you ask for it. In a directory named after the filing it is not downloaded again; elsewhere it is downloaded and compared. An interrupted download of more than 1 MiB is resumed.',
+    'A file gets its final name only when it is complete, and a complete file is never replaced unless you ask for it. In a directory named after the filing it is not downloaded again; elsewhere it is downloaded and compared. A download that is interrupted after its first 1 MiB is resumed.',
     'Several FILEs, --all, --include, --exclude and --input make a batch, which continues after a failed file and ends with a summary. To download what is still missing, run the same command again.',
   ],
   // The usual forms only: --exclude can be added to --all or --include, or select files without them.

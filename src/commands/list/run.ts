@@ -39,7 +39,8 @@ export async function run({ args, options, flags }: Invocation<typeof OPTIONS>, 
   const stdinOption = input === '-' ? '--input -' : undefined;
   const session = await openSession(flags, world, { stdinOption, writesStdout: true });
   const { progress, settings } = session;
-  // For the end of `run`: ends the requests for further filings that `ReadAhead` has already started, and the input.
+  // Aborted at the end of `run`, to end the requests that `ReadAhead` has already started for later filings, and the
+  // input.
   const stop = createChildController(session.signal);
   try {
     const inputStream = input === undefined ? undefined : openInput(input, world, progress.note);
@@ -58,7 +59,7 @@ export async function run({ args, options, flags }: Invocation<typeof OPTIONS>, 
     await printAll(ahead.results(), output, session, filingCount);
     return 0;
   } finally {
-    // Also needed after a success, because an open stdin would keep the program running. It needs no reason: nobody
+    // Even after a success, because an open stdin would keep the program running. No reason is given, because nobody
     // waits for the requests any more.
     stop.abort(undefined);
     stop.detach();
@@ -82,7 +83,7 @@ async function tryToList(...[session, accession, ...more]: Parameters<typeof lis
 
 /**
  * Prints the results in order. At the end, throws the error that sums up the failures, if there are any.
- * @param filingCount undefined if the accession numbers come from an input
+ * @param filingCount undefined with `--input`
  */
 async function printAll(
   groups: AsyncIterable<readonly (Outcome | Line)[]>,
@@ -116,7 +117,7 @@ async function printAll(
     }
     await output.end();
   } catch (error) {
-    // On abort, `error` may be that the destroyed input cannot be read. The reason for the abort is what matters.
+    // On abort, `error` may only say that the destroyed input cannot be read. The reason for the abort is what matters.
     if (!signal.aborted) throw error;
     stoppedBy = signal.reason;
   }
@@ -144,7 +145,7 @@ async function* readAllLines(
   for await (const batch of readLines(input, warn)) {
     yield batch.filter((line) => {
       const previous = last;
-      // Every invalid line is yielded, because each is an error of its own.
+      // Invalid lines are all yielded, because each has its own error.
       last = line.kind === 'entry' ? line.accession : undefined;
       return last === undefined || last !== previous;
     });

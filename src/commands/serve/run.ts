@@ -23,10 +23,10 @@ import type { OPTIONS } from './spec.ts';
 /** It is public: the help and the documentation show it. */
 const DEFAULT_KEY = 'sandbox-key';
 
-/** Serves until the first signal, which is its normal end, so the exit status is 0. Throws `usage` and `local_io`. */
+/** Serves until it is interrupted, which is its normal end: it returns 0. Throws `usage`, `config` or `local_io`. */
 export async function run({ args, options, flags }: Invocation<typeof OPTIONS>, world: World): Promise<number> {
-  // `--sandbox` (or FILINGS_SANDBOX=1) is for commands that send requests, and makes the settings ignore the API key.
-  // Here the key is that of the server to start, so the switch is overridden.
+  // `--sandbox` (or FILINGS_SANDBOX=1) is for commands that send requests, and would make the settings ignore the API
+  // key. `serve` needs that key, because it is the one that the new server accepts. So the switch is overridden.
   const { settings, rawSettings } = await resolveSettings({ ...flags, sandbox: false }, world);
   // Nobody awaits the writes of the log, and their errors must not end the server.
   guardStream(world.stderr);
@@ -37,8 +37,8 @@ export async function run({ args, options, flags }: Invocation<typeof OPTIONS>, 
     throw new FilingsError('usage', 'must be a directory, but is empty', { subject: { name: 'DIRECTORY' } });
   // With an empty host, Node would listen on every address. The `%` is for IPv6 with a zone: `fe80::1%eth0`.
   if (!/^[\w.:%-]+$/.test(host)) throw valueError('--host', 'must be an address or a name of this machine', host);
-  // A key in the config file belongs to the real service, so the sandbox must not use it. The two settings exclude each
-  // other, so at most one is found.
+  // Only a key from a flag or a variable is used: one in the config file belongs to the real service. The two settings
+  // exclude each other, so at most one is found.
   const keySetting = [rawSettings.get('apiKey'), rawSettings.get('apiKeyFile')].find(
     (setting) => setting && /^(flag|env)$/.test(setting.sourceKind),
   );
@@ -48,19 +48,20 @@ export async function run({ args, options, flags }: Invocation<typeof OPTIONS>, 
     directory,
     host,
     port: options.port,
-    // `keySource` is parsed from `keySetting`, unless the key comes from the config file.
+    // `settings.keySource` says where to read the key. Without a `keySetting`, that can only be the config file.
     apiKey: await readApiKey(host, keySetting && settings.keySource, world),
     jwtKeys,
     pageSize: options.pages,
     platform: world.platform,
     now: world.now,
-    // A log line quotes the request, which may contain a key or a token.
+    // A log line quotes the request, which may contain a key or a token. `log` redacts these in marked text only.
     log: (line) => log('log', markForRedaction(line)),
   });
   try {
     if (!isLoopback(host)) log('warning', `other machines can reach ${host}, and anyone in between can read the keys`);
     log('note', `the API key ${keySetting === undefined ? `is ${DEFAULT_KEY}` : `comes from ${keySetting.source}`}`);
-    // The first filing of the directory, for the example below.
+    // The first filing, for the example below. `asAccession` also accepts a number without hyphens, but the sandbox
+    // does not serve a directory with such a name.
     const accession = (await readdir(directory)).sort().find((name) => asAccession(name) === name);
     // The command in this note works only if the sandbox wants no more than the default key and sends each listing as a
     // whole. To follow pages, the client needs a description of them in its config file (`listing`).
@@ -68,7 +69,7 @@ export async function run({ args, options, flags }: Invocation<typeof OPTIONS>, 
       log('note', `try it: filings list ${accession} --base-url ${sandbox.url} --api-key ${DEFAULT_KEY}`);
     // Printed last, so that a program that has read the URL finds the messages above already on stderr.
     await write(world.stdout, `${sandbox.url}\n`);
-    // Aborts at --deadline as well, which is a normal end, too.
+    // `interrupt` aborts on SIGINT or the like, and at --deadline. Either is a normal end.
     await new Promise((stop) => onAbort(world.interrupt, stop));
   } finally {
     await sandbox.close();
@@ -76,9 +77,12 @@ export async function run({ args, options, flags }: Invocation<typeof OPTIONS>, 
   return 0;
 }
 
-/** Returns the API key that requests must send. Throws `usage` for the default key if other machines could send it. */
-async function readApiKey(host: string, source: Settings['keySource'], world: World): Promise<string> {
-  const key = source ? await readSecret(source, 'API key', world) : DEFAULT_KEY;
+/**
+ * Returns the API key that requests must send: the default key if there is no `keySource`. Throws `usage` if that key
+ * would protect a server that other machines can reach.
+ */
+async function readApiKey(host: string, keySource: Settings['keySource'], world: World): Promise<string> {
+  const key = keySource ? await readSecret(keySource, 'API key', world) : DEFAULT_KEY;
   if (isLoopback(host) || key !== DEFAULT_KEY) return key;
   throw new FilingsError('usage', 'other machines can reach this address, and the default key is public', {
     subject: { name: `--host ${host}` },
@@ -88,6 +92,7 @@ async function readApiKey(host: string, source: Settings['keySource'], world: Wo
 
 /** Reads the keys that verify JWTs. If there are none, the sandbox requires no JWT. Throws `config`. */
 async function readJwtKeys({ jwtKey, jwtSecret }: Values<typeof OPTIONS>, world: World): Promise<JwtKey[]> {
+  // Both options are paths.
   const files: KeyFiles[] = jwtKey.map((path) => ({ keyFile: resolve(world.cwd, path) }));
   if (jwtSecret !== undefined) files.push({ secretFile: resolve(world.cwd, jwtSecret) });
   return Promise.all(

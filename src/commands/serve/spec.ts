@@ -1,5 +1,5 @@
-// The options and the help of `filings serve`. As everywhere in the specs, a default is a string, because it is parsed
-// like a value from the command line.
+// The options and the help of `filings serve`. Its code, in run.ts, is imported only when it runs. A `default` is a
+// string, because it is parsed like a value from the command line. An `example` appears in the error for a wrong value.
 import { defineCommand } from '../../spec/command.ts';
 import { FILE, integer, TEXT } from '../../spec/kind.ts';
 import { defineOptions } from '../../spec/option.ts';
@@ -17,6 +17,7 @@ export const OPTIONS = defineOptions({
     default: '8787',
     help: 'listen on this port; 0 picks a free one',
   },
+  // With several keys from these two options, it is enough if one of them verifies the JWT.
   jwtKey: { kind: FILE, value: 'PUBLIC', repeatable: true, help: 'also require a JWT that this public key verifies' },
   jwtSecret: { kind: FILE, value: 'FILE', help: 'also require a JWT that this HMAC secret verifies' },
   pages: {

@@ -14,22 +14,23 @@ import type { KEY_OPTIONS } from './spec.ts';
 
 /**
  * Returns the absolute paths of the files of `--key`, `--secret-file` and `--passphrase-file`, and the bytes of stdin
- * if it is the key or the secret. Throws `usage` if stdin is also read for the token or for a credential of the
- * service. Pass `tokenSource` only if the token is read from stdin: it is the argument's name for that error.
+ * if it is the key or the secret. Throws `usage` if stdin is also given for the token or for a credential of the
+ * service, even if the command would not read that credential.
+ * @param tokenArgument the name of the argument, for that error, if the token is read from stdin
  */
 export async function resolveKeyFiles(
   { options, flags }: Pick<Invocation<typeof KEY_OPTIONS>, 'options' | 'flags'>,
   world: World,
-  tokenSource?: string | false,
+  tokenArgument?: string | false,
 ): Promise<KeyFiles> {
   const { key, secretFile, passphraseFile } = options;
-  const keySource = key === '-' ? '--key -' : secretFile === '-' && '--secret-file -';
+  const stdinOption = key === '-' ? '--key -' : secretFile === '-' && '--secret-file -';
   const others = [flags.apiKeyFile === '-' && '--api-key-file -', flags.jwtFile === '-' && '--jwt-file -'];
-  refuseSharedStream('stdin', [keySource, tokenSource, ...others]);
-  // Called only if `keySource` is a string.
-  const read = () => readStdin(world.stdin, String(keySource), world.interrupt);
+  refuseSharedStream('stdin', [stdinOption, tokenArgument, ...others]);
+  // Called only if `stdinOption` is a string.
+  const read = () => readStdin(world.stdin, String(stdinOption), world.interrupt);
   const prompt = `paste the ${key === '-' ? 'key' : 'secret'}, then press Ctrl-D:`;
-  const stdin = keySource ? await withPrompt(world, prompt, read) : undefined;
+  const stdin = stdinOption ? await withPrompt(world, prompt, read) : undefined;
   // A path `-`, which means stdin, becomes the path of a file named `-`. That does no harm, because the path of the key
   // or the secret is ignored if `stdin` is set.
   const absolute = (path: string | undefined) => path && resolveTypedPath(path, world);
@@ -41,11 +42,11 @@ export function isStdin(argument: string | undefined): argument is '-' | undefin
   return argument === undefined || argument === '-';
 }
 
-/** Returns the token: the argument unchanged, or stdin without one line break at its end. */
+/** Returns the token: the argument unchanged, or all of stdin except one line break at its end. */
 export async function readTokenInput(argument: string | undefined, world: World): Promise<string> {
   if (!isStdin(argument)) return argument;
   // Twice the maximum, because PowerShell writes UTF-16, with two bytes for each character. More is cut off, and the
-  // token is then refused when it is decoded.
+  // token is then refused when it is decoded. `endsAtLine`: on a terminal, Enter is enough, and Ctrl-D is not needed.
   const maxBytes = 2 * MAX_TOKEN_LENGTH;
   const read = () => readStdin(world.stdin, 'token', world.interrupt, { maxBytes, endsAtLine: true });
   const bytes = await withPrompt(world, 'paste the token, then press Enter:', read);
@@ -53,8 +54,9 @@ export async function readTokenInput(argument: string | undefined, world: World)
 }
 
 /**
- * Throws the `auth` error about a token that was refused. With `--json`, prints an object with the reason to stdout
- * first. `json` has the other members of that object, and is false without `--json`.
+ * Always throws: the `auth` error about a token that was refused. With `--json`, first prints an object with the reason
+ * to stdout.
+ * @param json the other members of that object, or false without `--json`
  */
 export async function reportRefusal(
   { failedCheck: failed_check, reason, hint }: Refusal,
@@ -64,7 +66,7 @@ export async function reportRefusal(
 ): Promise<never> {
   if (json) await write(world.stdout, `${printableJson({ ...json, failed_check, reason })}\n`, world.interrupt);
   // The user may have passed the name of a file.
-  const fileHint = failed_check === 'format' ? 'to read the token from a file, redirect stdin: - < FILE' : undefined;
+  const fileHint = failed_check === 'format' ? 'to read the token from a file, replace it with: - < FILE' : undefined;
   throw new FilingsError('auth', `the token ${verdict} (${failed_check}): ${reason}`, { hint: hint ?? fileHint });
 }
 

@@ -1,5 +1,5 @@
-// Runs `token inspect`, which shows what a token says. The signature is not checked, so nothing proves that it is true,
-// and every output contains a warning about that.
+// Runs `token inspect`, which shows what a token says. The signature is not checked, so anyone could have made the
+// token, and every output contains a warning about that.
 import type { JsonObject } from '../../json.ts';
 import { type Inspection, inspectToken } from '../../jwt/inspect.ts';
 import { writeRecords } from '../../session/presentation.ts';
@@ -20,6 +20,7 @@ const UNVERIFIED = { verified: false };
 export async function run({ args, options, flags }: Invocation<typeof INSPECT_OPTIONS>, world: World): Promise<number> {
   const token = await readTokenInput(args[0], world);
   const inspection = inspectToken(token, { atSeconds: world.now() / 1000 });
+  // Only a token that could not be decoded has a `failedCheck`.
   if ('failedCheck' in inspection)
     return reportRefusal(inspection, 'cannot be read', options.json && UNVERIFIED, world);
   if (options.json) await write(world.stdout, `${printableJson({ ...UNVERIFIED, ...inspection })}\n`, world.interrupt);
@@ -29,7 +30,7 @@ export async function run({ args, options, flags }: Invocation<typeof INSPECT_OP
 
 /** Returns the rows below HEADINGS. Empty cells at the end of a row are left out. */
 function createRows({ header, claims, times, objections }: Inspection): string[][] {
-  // The JSON output has them as `objections`.
+  // What is wrong with the token apart from its signature. The JSON output calls it `objections`.
   const problems = objections.length > 0 ? objections.map((reason) => printable(reason)) : ['none found'];
   return [
     // A row and not a message on stderr, so that the warning is also in saved output.
@@ -42,7 +43,7 @@ function createRows({ header, claims, times, objections }: Inspection): string[]
 
 /**
  * Returns a row for each member. The value is JSON, so that a line break in it cannot imitate another row. `times`
- * explains the members that are dates.
+ * explains the claims that are dates, and is empty for the header, which has none.
  */
 function createMemberRows(part: string, members: JsonObject, times: Inspection['times']): string[][] {
   return Object.entries(members).map(([name, value]) => {

@@ -9,7 +9,10 @@ import { write } from '../../stdio/output.ts';
 import type { World } from '../../world.ts';
 import type { KEYGEN_OPTIONS } from './spec.ts';
 
-/** Generates a key and writes it to new files. Returns 0. Throws `usage`, and `local_io` if a file already exists. */
+/**
+ * Generates a key and writes it to new files, except for a public key without `--public`, which it prints to stdout.
+ * Returns 0. Throws `usage`, and `local_io` if a file already exists.
+ */
 export async function run({ options, flags }: Invocation<typeof KEYGEN_OPTIONS>, world: World): Promise<number> {
   const { alg, out, public: publicFile, format, kid } = options;
   // The parser has no required options, so they are checked here.
@@ -17,7 +20,7 @@ export async function run({ options, flags }: Invocation<typeof KEYGEN_OPTIONS>,
     throw new FilingsError('usage', 'give both --alg ALG and --out FILE', { subject: { name: 'token keygen' } });
   if (kid !== undefined && format !== 'jwk')
     throw new FilingsError('usage', 'has no effect without --format jwk', { subject: { name: '--kid' } });
-  // `publicKey` is undefined for an HMAC secret.
+  // `signingKey` is the private key, or an HMAC secret, which has no `publicKey`.
   const { signingKey, publicKey } = await generateKey(alg, format, kid);
   const outPath = resolveTypedPath(out, world);
   const files: NewFile[] = [{ path: outPath, bytes: signingKey, mode: 0o600 }];
@@ -32,7 +35,7 @@ export async function run({ options, flags }: Invocation<typeof KEYGEN_OPTIONS>,
   // Either all files are created or none.
   await createNewFiles(files);
   if (publicKey !== undefined && publicFile === undefined) await write(world.stdout, publicKey, world.interrupt);
-  // The service verifies tokens with this key (docs/service.md, section 6).
+  // With the imported key or secret, the service verifies tokens (docs/service.md, section 6).
   const keyToImport = publicKey === undefined ? 'it' : (publicFile ?? 'the printed public key');
   const advice = `keep ${out} secret, and import ${keyToImport} into the service's customer portal, for the API key that you use`;
   await printMessage('note', advice, flags, world);

@@ -23,7 +23,8 @@ export async function run(invocation: Invocation<typeof SIGN_OPTIONS>, world: Wo
   const optionFiles = await resolveKeyFiles(invocation, world);
   const hasKey = optionFiles.keyFile !== undefined || optionFiles.secretFile !== undefined;
   const recipe = hasKey ? {} : await readConfiguredRecipe(flags, world);
-  // A recipe has `keyFile` or `secretFile`, but no passphrase file, so that of the option is used for an encrypted key.
+  // A recipe has `keyFile` or `secretFile`, but nothing for the passphrase of an encrypted key. So `--passphrase-file`
+  // also applies to the key of the recipe.
   const files = hasKey ? optionFiles : { ...recipe, passphraseFile: optionFiles.passphraseFile };
   const out = options.out === undefined ? undefined : resolveTypedPath(options.out, world);
   if (out !== undefined && [files.keyFile, files.secretFile, files.passphraseFile].includes(out)) {
@@ -43,19 +44,21 @@ export async function run(invocation: Invocation<typeof SIGN_OPTIONS>, world: Wo
     lifetime: options.lifetime ?? recipe.lifetime ?? DEFAULT_LIFETIME,
     claims: [...options.claim, ...options.claimJson],
   });
+  // Prints nothing unless the key is an HMAC secret that ends in a line break.
   await printMessage('warning', findLineBreakWarning(key), flags, world);
   const { header, claims } = decodeSignedParts(token);
   // The header and the claims are JSON already. `JSON.stringify` would need parsed values, and parsing could change
   // numbers. A token has no character that must be escaped.
   const text = options.json ? `{"token":"${token}","header":${header},"claims":${claims}}` : token;
-  const httpHeader = options.header ? 'Authorization: Bearer ' : '';
-  const line = `${httpHeader}${text}\n`;
+  const httpPrefix = options.header ? 'Authorization: Bearer ' : '';
+  const line = `${httpPrefix}${text}\n`;
   if (out === undefined) await write(world.stdout, line, world.interrupt);
   // The mode of the file is 0600.
   else await replaceFile(out, line, world);
   return 0;
 }
 
+/** Throws `usage` if the settings have no token, or a finished one instead of a recipe. */
 async function readConfiguredRecipe(flags: Flags, world: World): Promise<TokenRecipe> {
   const { tokenSource } = (await resolveSettings(flags, world)).settings;
   if (tokenSource?.kind === 'recipe') return tokenSource.recipe;

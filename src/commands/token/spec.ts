@@ -1,5 +1,7 @@
-// The commands below `filings token` and their options, as data. The parser, the help, the manual page and the
-// completions are made from it. If one option excludes another, that applies in both directions.
+// The commands below `filings token` and their options, as data for the parser, the help, the manual page and the
+// completions. If one option excludes another, that applies in both directions. A `default` is parsed and becomes the
+// value of the option, whereas a `defaultText` is only shown in the help. The code of a command is imported by its
+// `load`, only when it runs.
 import { findJsonFault } from '../../json.ts';
 import { ALGORITHM } from '../../jwt/algorithms.ts';
 import type { Claim } from '../../jwt/sign.ts';
@@ -7,6 +9,7 @@ import { type ArgumentSpec, defineCommand } from '../../spec/command.ts';
 import { choice, DURATION, FILE, type Kind, SWITCH, TEXT, TIME, WHOLE_SECONDS } from '../../spec/kind.ts';
 import { defineOptions } from '../../spec/option.ts';
 
+/** Refuses `-`, which would otherwise create a file with this name. */
 const OUTPUT_FILE: Kind<string> = {
   ...FILE,
   parse: (text) => (text === '-' ? undefined : FILE.parse(text)),
@@ -27,7 +30,10 @@ const WHEN: Kind<(issuedAt: number) => number> = {
   expected: 'a duration, such as 30s, or a time, such as 2025-01-31T12:00:00Z',
 };
 
-/** Returns the kind of an option with the form NAME=VALUE. `toJson` returns undefined if VALUE is invalid. */
+/**
+ * Returns the kind of an option with the form NAME=VALUE. `toJson` converts VALUE to the JSON of the claim, and returns
+ * undefined if VALUE is invalid.
+ */
 function createClaimKind(expected: string, toJson: (value: string) => string | undefined): Kind<Claim> {
   const parse = (text: string): Claim | undefined => {
     const [, name, value = ''] = /^([^=]+)=(.*)$/s.exec(text) ?? [];
@@ -66,6 +72,7 @@ export const SIGN_OPTIONS = defineOptions({
   kid: { kind: TEXT, value: 'ID', help: 'set the key ID (kid) in the header' },
   sub: { kind: TEXT, value: 'TEXT', help: 'set the subject claim' },
   name: { kind: TEXT, value: 'TEXT', help: 'set the name claim' },
+  // A `default` would override the lifetime of the `jwt` section.
   lifetime: { kind: WHOLE_SECONDS, value: 'DURATION', defaultText: '5m', help: 'make the token valid for this time' },
   notBefore: {
     kind: WHEN,

@@ -17,12 +17,15 @@ export async function run(invocation: Invocation<typeof VERIFY_OPTIONS>, world: 
     const subject = { name: 'token verify' };
     throw new FilingsError('usage', 'no key: give --key FILE or --secret-file FILE', { subject });
   }
-  const key = await readJwtKey(await resolveKeyFiles(invocation, world, isStdin(args[0]) && 'TOKEN'), 'verify', world);
+  const keyFiles = await resolveKeyFiles(invocation, world, isStdin(args[0]) && 'TOKEN');
+  const key = await readJwtKey(keyFiles, 'verify', world);
   const token = await readTokenInput(args[0], world);
   // The time is read after the token, because a pipe may deliver the token late.
   const time = { atSeconds: (at ?? world.now()) / 1000, leewaySeconds: leeway / 1000 };
+  // Without `--alg`, `algorithms` is empty, which allows all that fit the key.
   const verdict = await verifyToken(token, [key], { algorithms, ...time });
-  // Printed only if there is a warning. It may explain why the signature does not match.
+  // Prints nothing unless the key is an HMAC secret that ends in a line break. That may explain why the signature does
+  // not match.
   await printMessage('warning', findLineBreakWarning(key), invocation.flags, world);
   if (!verdict.valid) return reportRefusal(verdict, 'is not valid', json && { valid: false }, world);
   const { header, claims } = decodeSignedParts(token);

@@ -14,9 +14,15 @@ export class Findings {
   directories = 0;
   /** Number of bytes that have been hashed. */
   bytes = 0;
+  /**
+   * Numbers of files, except for `damaged` and `torn`: a SHA256SUMS with an invalid line or no entries, and one whose
+   * last line is incomplete. What is `unreadable` may also be a SHA256SUMS or a directory.
+   */
   readonly #counts = { same: 0, missing: 0, changed: 0, unlisted: 0, damaged: 0, torn: 0, unreadable: 0 };
+  /** The directories from the command line. */
   readonly #roots: readonly string[];
   readonly #platform: string;
+  /** Whether `add` returns a line of JSON. */
   readonly #json: boolean;
   /** Whether the command of `repairHint` would download every missing or changed file to the path where it belongs. */
   #canRepair: boolean;
@@ -35,8 +41,9 @@ export class Findings {
     // The caller prints an `unreadable` finding as an error on stderr.
     if (result === 'same' || result === 'unreadable') return '';
     const slashedPath = withSlashes(path, this.#platform);
-    // A finding with a reason is about a SHA256SUMS or an invalid name in it, so there is no file to download. Without
-    // `accession_no` and `file_name`, `filings download -i -` ignores the line.
+    // A finding with a reason is about a SHA256SUMS or an invalid name in it, so there is no file to download: without
+    // `accession_no` and `file_name`, `filings download -i -` ignores the line. An invalid name is `missing`, and rules
+    // out the repair, because `#repairPath` then returns another path.
     const file = reason === undefined ? parseFilePath(slashedPath) : undefined;
     if (result === 'missing' || result === 'changed')
       this.#canRepair &&= slashedPath === this.#repairPath(file?.accession_no, file?.file_name);
@@ -90,7 +97,7 @@ export class Findings {
     return `${printableJson({ v: 1, summary })}\n`;
   }
 
-  /** The number of listed files, without those that could not be read. */
+  /** The number of files that a SHA256SUMS lists, without the unreadable ones. */
   get #files(): number {
     const { same, missing, changed } = this.#counts;
     return same + missing + changed;
