@@ -54,7 +54,7 @@ export async function sleep(ms: number, signal: AbortSignal): Promise<void> {
     await setTimeout(Math.min(left, MAX_TIMER_MS), undefined, { signal }).catch(() => {});
     signal.throwIfAborted();
   }
-  // For a wait of 0, which skips the loop.
+  // For a wait of 0 or less, which skips the loop.
   signal.throwIfAborted();
 }
 

@@ -83,9 +83,9 @@ export interface FilingsErrorDetails extends Omit<MessageParts, 'reason'> {
   /** What to do next, in one sentence. Any text from elsewhere in it is marked (`markForRedaction`). */
   readonly hint?: string | undefined;
   readonly problem?: Problem | undefined;
-  /** The earliest time for a retry, in milliseconds since the epoch. */
+  /** The earliest time for a retry, in milliseconds since the epoch, as the user sees it. */
   readonly retryAt?: number | undefined;
-  /** The same time in milliseconds of the monotonic clock. Waits use this one, because nobody can set that clock. */
+  /** The same time in milliseconds of the monotonic clock. The program waits by that clock: nobody can set it. */
   readonly retryDue?: number | undefined;
   /** The signal's number, for `interrupted`. */
   readonly signal?: number | undefined;
@@ -100,7 +100,10 @@ export interface FilingsErrorDetails extends Omit<MessageParts, 'reason'> {
    */
   readonly subcode?: 'unresolved-name' | 'unproved-end' | undefined;
   readonly cause?: unknown;
-  /** Whether the error ends a batch, mostly because all other files would fail, too. True by default for `config`. */
+  /**
+   * Whether the error ends a batch, because all other files would fail as well, or because it reports a signal, the
+   * deadline or a limit. True by default for `config`.
+   */
   readonly stopsRun?: boolean;
   /** Whether a signal or the deadline has ended the run, so that little time is left to print the error. */
   readonly isTimeUp?: boolean;
@@ -166,7 +169,10 @@ export class FilingsError extends Error implements MessageParts {
     return status + (this.signal ?? 0);
   }
 
-  /** Returns a changed copy. Whatever is absent in `changes` and in its `subject` stays as it is. */
+  /**
+   * Returns a changed copy. Whatever is absent in `changes` and in its `subject` stays as it is. A member that is
+   * present but undefined is removed.
+   */
   with(changes: FilingsErrorDetails & { readonly code?: ErrorCode }): FilingsError {
     const { code = this.code, subject } = changes;
     return new FilingsError(code, this.reason, {
@@ -180,7 +186,7 @@ export class FilingsError extends Error implements MessageParts {
   }
 }
 
-/** Makes an error about a file or a listing of the service. */
+/** Makes an error about a file or a listing of the service. The resource replaces any other subject in `details`. */
 export function errorAbout(
   resource: Resource,
   code: ErrorCode,
@@ -190,7 +196,10 @@ export function errorAbout(
   return new FilingsError(code, reason, { ...details, subject: { resource } });
 }
 
-/** Adds the resource to an error of the network or of a response if it has none. Returns any other error unchanged. */
+/**
+ * Adds the resource to a `temporary` or `integrity` error that has none: it comes from the network or from a response.
+ * Returns any other error unchanged.
+ */
 export function withResource(resource: Resource, error: unknown): unknown {
   if (!(error instanceof FilingsError) || error.subject?.resource) return error;
   if (error.code !== 'temporary' && error.code !== 'integrity') return error;

@@ -1,6 +1,6 @@
 // `findJsonFault` checks JSON more strictly than JSON.parse, which accepts duplicate members and any depth, and says
-// what is wrong, and where. It does not return the value, so callers parse the text as well. Where leniency does no
-// harm, they only do that.
+// what is wrong, and where. It does not return the value, so callers that need it parse the text as well. Where
+// leniency does no harm, `parseJson` is used alone.
 
 export type JsonObject = Readonly<Record<string, unknown>>;
 

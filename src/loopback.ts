@@ -22,7 +22,7 @@ export const lookUpHost: LookupFunction = (hostname, options, done) => {
   // module does not fail. `dns.lookup` passes its errors to `done`.
   if (!isLocalhost(hostname)) import('node:dns').then(({ default: dns }) => dns.lookup(hostname, options, done));
   else if (options.all) done(null, [...LOCALHOST_ADDRESSES]);
-  // Without `all`, the callback takes a single address.
+  // Without `all`, the callback takes a single address. No caller asks for a `family`.
   else done(null, '127.0.0.1', 4);
 };
 

@@ -1,6 +1,6 @@
 // Runs a batch. The selection yields items: files, and those filings and lines of the input from which no file came.
-// (The input can name a whole filing. Its files are then requested from the service, as a listing.) For each file, the
-// batch plans what to do, such as to download it or to skip it, and carries the plan out. The recorder prints and
+// (For a whole filing, the selection requests its listing, which is the service's list of its files.) For each file,
+// the batch plans what to do, such as to download it or to skip it, and carries the plan out. The recorder prints and
 // counts the outcome. A failed file does not stop a batch. A batch stops in one of two ways:
 // - It cancels the downloads in progress, after a signal, the deadline, or an error that would fail all other files.
 // - It only starts no more downloads, after a limit is reached or the input cannot be read further.
@@ -41,7 +41,7 @@ export class Batch {
   readonly #usingJob = new Set<PlannedFile>();
   /** Aborts to cancel the downloads in progress. */
   readonly #cancellation = createAbortController();
-  /** Stops the batch when so many files fail in a row that the rest would fail too. Its messages say "files". */
+  /** Decides which failure stops the batch, such as the 20th 403 in a row. `file` is the noun in its messages. */
   readonly #stopRule = new StopRule('file');
   /** Why no more downloads start, although those in progress end normally. */
   #drainReason: FilingsError | undefined;

@@ -1,5 +1,5 @@
-// Plans one file of a batch and carries the plan out: fetch the file, fail, or keep the existing file. The last one has
-// three kinds: `skip`, and two that hash the file first, to check it (`check`) or to add it to SHA256SUMS (`list`). A
+// Plans one file of a batch and carries the plan out. The plan is to `fetch` the file, to `fail`, or to keep the
+// existing file: without reading it (`skip`), after checking its hash (`check`), or to add it to SHA256SUMS (`list`). A
 // failure is an outcome and not an exception, because the batch continues with the next file.
 import { basename, dirname } from 'node:path';
 import type { ChecksumFiles } from '../checksums/sums-files.ts';

@@ -3,7 +3,7 @@
 import type { FilingsError } from '../errors.ts';
 import type { AccessionNumber } from '../service/accession.ts';
 
-/** A filing whose files are selected from its listing. */
+/** A filing whose files are selected from its listing, which is the service's list of its files. */
 export interface SelectedFiling {
   readonly accession: AccessionNumber;
   /** Number of selected files. */
@@ -35,12 +35,12 @@ export type Item =
   | (NamedFile & { readonly kind: 'duplicate' })
   /** The name is unsafe, or its path is already used by another name of the run. */
   | (NamedFile & { readonly kind: 'refused'; readonly error: FilingsError })
-  /** No file of the filing matches the selection. `files` is the number of listed files. */
+  /** No file of the filing matches `--include` and `--exclude`. `files` is the number of listed files. */
   | { readonly kind: 'unmatched'; readonly accession: AccessionNumber; readonly files: number }
   /** The listing failed. */
   | { readonly kind: 'unlisted'; readonly accession: AccessionNumber; readonly error: FilingsError }
   /**
-   * Line `number` of the input is invalid, or it has no file name although no option selects files. The type of a line
-   * allows an undefined `number` for arguments, but those have been checked before the batch.
+   * Line `number` of the input is invalid, or it has no file name although no option selects files. The type allows an
+   * undefined `number`, because arguments are lines without one. But invalid arguments have failed before the batch.
    */
   | { readonly kind: 'invalid'; readonly number: number | undefined; readonly error: FilingsError };

@@ -1,6 +1,6 @@
-// `--max-bytes`, `--max-requests` and `--stop-after` decide when a run starts no more downloads and listings (requests
-// for the list of a filing's files). They never cancel a download in progress, so that every run makes progress.
-// `--limit-rate` limits the bandwidth.
+// `--max-bytes`, `--max-requests` and `--stop-after` decide when a run starts no more downloads and requests no more
+// listings (the service's lists of the files of a filing). They never cancel a download in progress, so that every run
+// makes progress. `--limit-rate` limits the bandwidth.
 import { FilingsError } from '../errors.ts';
 import type { Meter } from '../service/client.ts';
 import { grouped, inSeconds } from '../text.ts';
@@ -26,7 +26,7 @@ export class Limits implements Meter {
     this.#startedAt = monotonic();
   }
 
-  /** The error for a limit that is reached. Undefined as long as downloads and listings may start. */
+  /** The error for a limit that is reached. Undefined as long as downloads may start and listings may be requested. */
   get reachedError(): FilingsError | undefined {
     const { maxBytes = Infinity, maxRequests = Infinity, stopAfter = Infinity } = this.#options;
     if (this.requests >= maxRequests) return limitError(`request limit (${grouped(maxRequests)})`);

@@ -37,7 +37,7 @@ export class ReportFile {
       if (path === '-') return createStdoutWriter(world);
       return (await isStreamPath(absolute)) ? openPathWriter(absolute, sleep, signal) : AppendFile.open(absolute);
     });
-    const writeUntilAborted = async (lines: Buffer) => {
+    const writeWithGrace = async (lines: Buffer) => {
       if (!signal.aborted) return writer.write([lines], signal);
       await withTimeLimit(FINAL_OUTPUT_GRACE_MS, sleep, (timeLimit) =>
         writer.write([lines], timeLimit).catch((error) => {
@@ -46,7 +46,7 @@ export class ReportFile {
         }),
       );
     };
-    return new ReportFile(writer, (lines) => withOption(option, () => writeUntilAborted(lines)));
+    return new ReportFile(writer, (lines) => withOption(option, () => writeWithGrace(lines)));
   }
 
   /** Whether the run should call `flush` before it adds more lines. */

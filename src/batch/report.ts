@@ -10,8 +10,8 @@ import type { World } from '../world.ts';
 import { type BatchEnd, isTemporary } from './verdict.ts';
 
 /**
- * What a report line is about: a file, an invalid line of the input, or (if there is no file name) a listing, which is
- * the request for the list of a filing's files.
+ * What a report line is about: a file, an invalid line of the input, or (if it has only an accession number) a filing
+ * whose listing failed. A listing is the service's list of the files of a filing.
  */
 interface ReportSubject {
   readonly accession?: string;
@@ -20,7 +20,7 @@ interface ReportSubject {
   readonly number?: number | undefined;
 }
 
-/** `add` counts what can be counted from an outcome alone. The command and the recorder set the other fields. */
+/** `add` counts what can be counted from an outcome alone. Code outside of this class sets the other fields. */
 export class Counts {
   /** A failed listing and an invalid line of the input are one failed file each. */
   readonly byResult = { downloaded: 0, resumed: 0, skipped: 0, planned: 0, failed: 0, unfinished: 0 };
@@ -150,7 +150,7 @@ export function describeBatch(counts: Counts, { notStarted, ms, requests, direct
   const { resumableBytes, retryAt } = counts;
   if (resumableBytes > 0) facts.push(`${humanBytes(resumableBytes)} kept`);
   const resume = resumableBytes > 0 ? '; run the same command to resume' : '';
-  // A stopped run prints the retry time of its error with the error, so this is only the one of failed files.
+  // The error that stopped a run is printed with its own retry time. This time comes from failed files.
   const next = retryAt === undefined ? resume : `; run it again after ${new Date(retryAt).toISOString()}`;
   return `${facts.join(', ')}; ${counted(requests, 'request')}, ${humanDuration(ms)}${next}`;
 }

@@ -1,7 +1,7 @@
 // Adds to the SHA256SUMS of each directory that `download --checksums` writes to. Several runs may write to such a file
 // at the same time, so nothing in it is ever removed or moved. There are only two kinds of changes: a line is appended
 // by a single write, or an outdated or incomplete line is made a comment by overwriting its first byte with `#`. The
-// recorder calls `flush` before it adds filings to the done list (`--done`), because later runs skip those filings.
+// recorder of a batch calls `flush` before it adds filings to the done list (`--done`): later runs skip those filings.
 import { closeSync, constants, fstatSync, fsync, openSync, readSync, write, writeSync } from 'node:fs';
 import { promisify } from 'node:util';
 import { OPEN_TO_FLUSH } from '../disk/calls.ts';

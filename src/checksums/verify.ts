@@ -18,8 +18,8 @@ export interface Finding {
   /**
    * The first four are about a file: `unlisted` means that it is in the directory but not in its SHA256SUMS. `damaged`
    * is about a SHA256SUMS that has an invalid line or no entries. `torn` is about one whose last line is incomplete,
-   * which is no failure: that line is ignored, so its file may be `unlisted`. `unreadable` is about a file, a SHA256SUMS
-   * or a directory that cannot be read.
+   * which is no failure: that line is ignored, so its file may be `unlisted`. `unreadable` is about a file, a
+   * SHA256SUMS or a directory that cannot be read.
    */
   readonly result: 'same' | 'missing' | 'changed' | 'unlisted' | 'damaged' | 'torn' | 'unreadable';
   /** The path for display. */

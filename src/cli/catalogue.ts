@@ -11,7 +11,7 @@ import type { CommandSpec } from '../spec/command.ts';
 /** In the order in which the help and the manual show them. */
 export const COMMANDS: readonly CommandSpec[] = [LIST, DOWNLOAD, VERIFY, TOKEN, SERVE, CONFIG, COMPLETION];
 
-/** The root of the commands. It has no code to load: `filings` alone prints an overview of the commands. */
+/** The root of the commands. It has no `load`: `filings` alone runs no command, but prints an overview of them. */
 export const PROGRAM: CommandSpec = {
   name: 'filings',
   summary: 'list and download the files of company filings, and mint and check the JWTs that the service accepts',

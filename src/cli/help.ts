@@ -1,5 +1,6 @@
 // Lays out the parts of the help that commander does not have, such as examples. Also replaces how commander lays out
-// rows and the usage, because it would squeeze descriptions into a narrow column on a narrow terminal.
+// rows, because it would squeeze descriptions into a narrow column on a narrow terminal, and the usage, because it
+// would not wrap it.
 import type { Help } from 'commander';
 import { EXIT_STATUSES } from '../errors.ts';
 import type { CommandSpec } from '../spec/command.ts';
@@ -12,12 +13,12 @@ const MIN_DESCRIPTION_COLUMNS = 30;
 const INDENT_BELOW_TERM = 6;
 
 /**
- * Formats the row of an option, an argument, a command or an exit status. Replaces the method of commander's Help, so
- * commander calls it, with the width of the longest term. `help` wraps text and knows the width of the terminal.
+ * Formats the row of an option, an argument, a command or an exit status. Replaces the method `formatItem` of
+ * commander's Help. `termWidth` is the width of the longest term. `help` wraps text and knows the terminal's width.
  */
 export function formatItem(term: string, termWidth: number, description: string, help: Help): string {
   if (description === '') return `  ${term}`;
-  // Commander's own default, which it has set already: it is repeated only for the type.
+  // Commander has set the width already. Here and below, its default of 80 is repeated only for the type.
   const { helpWidth = 80 } = help;
   // Two blanks before the term and two after it.
   const columnsWithTerm = termWidth + 4;
@@ -54,6 +55,7 @@ export function formatHelpEnd(
   help: Help,
 ): string {
   const { helpWidth = 80 } = help;
+  // The sandbox is a built-in sample service. Only commands that send requests can use it.
   const heading = sendsRequests ? 'Examples (set FILINGS_SANDBOX=1 to try them without an account):' : 'Examples:';
   const indent = ' '.repeat(INDENT_BELOW_TERM);
   const exampleRows = examples.map(
@@ -74,7 +76,8 @@ export function formatHelpEnd(
 
 /**
  * Breaks a long command with backslashes, so that it still works when it is pasted. The command is split at all spaces.
- * So an example must not have a space inside quotes, where the shell would keep the break, except within `$(...)`.
+ * So an example must not have a space inside quotes, except within `$(...)`, because the indent of the next line would
+ * become part of the quoted string.
  */
 function foldCommand(line: string, columns: number): string {
   const [first = '', ...words] = line.split(' ');

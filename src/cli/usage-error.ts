@@ -18,8 +18,10 @@ const HARMLESS_START = /^(--[a-z][\w-]*|-\w|[a-z-]{1,24}$)/i;
  */
 export function usageError({ code, message }: CommanderError, command: Command, path: string): FilingsError {
   const hint = `see ${path} --help`;
+  // Begins a message that names no option: `config get: KEY is missing`.
   const subject = { name: path.replace(/^filings /, '') };
-  // An error of commander has no fields for the words that it is about, so they are taken from the message.
+  // An error of commander has no fields for the words that it is about, so they are taken from the message: what is in
+  // quotes, or the long names of two options. Every option has a long name.
   const [, word = ''] = /'(.*?)'/.exec(message) ?? [];
   const [first = '', second = ''] = message.match(/--[a-z][\w-]*/g) ?? [];
   switch (code) {
@@ -34,7 +36,8 @@ export function usageError({ code, message }: CommanderError, command: Command, 
     case 'commander.missingArgument':
       return new FilingsError('usage', `${word} is missing`, { subject, hint });
     case 'commander.invalidArgument': {
-      // The only argument with a list of choices is the SHELL of `completion`, its first.
+      // The only argument with a list of choices is the SHELL of `completion`, its first. Commander does not know the
+      // choices of options, which are checked later.
       const { argChoices: choices = [] } = command.registeredArguments[0] ?? {};
       const choose = `choose ${orList(choices)}`;
       return unknownWord('SHELL', word, choices, choose);
@@ -51,17 +54,22 @@ export function usageError({ code, message }: CommanderError, command: Command, 
 }
 
 function unknownOption(word: string, command: Command, path: string): FilingsError {
-  // Commander also calls a known switch unknown if it has a value: `--json=true`.
+  // Commander also calls a known switch unknown if it has a value: `--json=true`. The template tells the compiler that
+  // `long` is a string, which it is for every option here.
   const options = command.options.map(({ long }) => `${long}`);
   const [name = '', value] = word.split('=');
   if (value === undefined || !options.includes(name)) return unknownWord('option', word, options, `see ${path} --help`);
   return new FilingsError('usage', `${name} takes no value`, { hint: `write ${name} without a value` });
 }
 
-/** @param command the parent, which has no subcommand called `word` */
+/**
+ * Also called where commander reports another error for the unknown word, or none: see program.ts.
+ * @param command the parent, which has no subcommand called `word`
+ */
 export function unknownCommand(word: string, command: Command, path: string): FilingsError {
   const names = command.commands.map((child) => child.name());
   const accession = asAccession(word);
+  // Only the program itself has a command `download`.
   if (accession !== undefined && names.includes('download')) {
     const hint = `did you mean 'filings list ${accession}' or 'filings download ${accession} FILE'?`;
     return new FilingsError('usage', `${accession} is an accession number, not a command`, { hint });

@@ -32,7 +32,7 @@ export async function createNewFiles(files: readonly NewFile[]): Promise<void> {
       created.push(file.path);
       await flushDirectory(dirname(file.path));
     } catch (cause) {
-      // If `file` could not be created, it is not among these: `create` has removed it, or it existed before.
+      // If `file` could not be created, `created` does not hold it: `create` has removed it, or it existed before.
       // The first error is the one to report, so a failure to remove is ignored.
       for (const path of created) await unlink(path).catch(() => {});
       if (errnoOf(cause) !== 'EEXIST') throw toWriteError(cause, file.path);
@@ -68,8 +68,8 @@ export function replaceFile(
     const made = makesDirectories ? makeDirectories(dirname(target), mode | ((mode & 0o444) >> 2)) : [];
     // The entry of a new directory is in the directory above it.
     for (const directory of made) await flushDirectory(dirname(directory));
-    // The temporary file is in the same directory, because a rename to another file system would fail. It has
-    // the name of a working part, as downloads do, so that `verify` does not report it if a crash leaves it there.
+    // The temporary file is in the same directory, because a rename to another file system would fail. It has the
+    // name of a working part, so if a crash leaves it there, `verify` ignores it.
     const tempFile = join(dirname(target), workingPartName(basename(target), random()));
     await create({ path: tempFile, bytes: text, mode });
     // On Windows the rename is retried, because a virus scanner may have the file open.

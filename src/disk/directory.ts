@@ -5,7 +5,7 @@
 // A file survives a power cut only if three things have been flushed: its own bytes (see `output-file.ts`), its entry
 // in its directory, and the entries of all new directories above it. The flushes here are those of entries.
 //
-// In a directory that existed before, the temporary files of killed runs are removed.
+// In a directory that existed before this run, `removeAbandonedParts` removes the temporary files of killed runs.
 import { existsSync, lstatSync, type Stats, statSync } from 'node:fs';
 import { opendir } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';

@@ -2,8 +2,8 @@
 // replaces. No file of a filing can have such a name, because `file-name.ts` refuses names that begin with a dot. There
 // are two kinds of parts:
 //
-//   .NAME.ID.filings-part    a working part, to which one run writes. No other run ever reads it. If a kill has left it, a
-//                            later run may remove it.
+//   .NAME.ID.filings-part    a working part, to which one run writes. No other run ever reads it. One that a killed run
+//                            has left may be removed by a later run.
 //   .NAME.filings-resume     a kept part, of a download that was interrupted. A later run can resume it.
 import { hash } from 'node:crypto';
 

@@ -15,10 +15,10 @@ import { Watchdog } from './watchdog.ts';
 /** Each address of a host gets a quarter of the connect timeout, so that a dead route leaves time for the next one. */
 const ADDRESSES_PER_TIMEOUT = 4;
 /**
- * undici closes a connection after it has been idle for this long. Common servers wait longer, so they rarely close a
+ * undici closes a connection that has been unused for this long. Common servers wait longer, so they rarely close a
  * connection just when a request is sent on it.
  */
-const KEEP_IDLE_MS = 4000;
+const KEEP_UNUSED_MS = 4000;
 /** The limit for all header fields of a response together. If it changes, change the error message in failures.ts. */
 const MAX_HEAD_BYTES = 16_384;
 
@@ -26,6 +26,7 @@ const MAX_HEAD_BYTES = 16_384;
 interface Timeouts {
   /** For the name lookup, all addresses, the proxy's response and the TLS handshake together. */
   readonly connectTimeout: number;
+  /** For a response that receives too few bytes (see watchdog.ts). It has nothing to do with unused connections. */
   readonly idleTimeout: number;
 }
 
@@ -50,8 +51,8 @@ export class Connections {
   readonly #sleep: Sleep;
   readonly #env: World['env'];
   readonly #trace: ((line: string) => void) | undefined;
-  /** By the origin of the requested URL, even if a proxy is at the other end. */
-  readonly #idle = new Map<string, Connection[]>();
+  /** Connections that no request uses now, by the origin of the requested URL, even if they lead to a proxy. */
+  readonly #unused = new Map<string, Connection[]>();
   readonly #connectOptions: buildConnector.BuildOptions;
   readonly #connect: buildConnector.connector;
 
@@ -80,12 +81,12 @@ export class Connections {
   }
 
   /**
-   * Returns an idle connection, or opens a new one. Nothing here checks whether an idle connection is still open. The
+   * Returns an unused connection, or opens a new one. Nothing here checks whether an unused one is still open. The
    * server may close it at any moment, so `get` in request.ts must be able to acquire another one anyway. If a new
    * connection cannot be opened, throws the error of `connectError` or of proxy.ts, or the signal's reason.
    */
   async acquire(url: URL, signal: AbortSignal): Promise<Connection> {
-    return this.#idle.get(url.origin)?.pop() ?? this.#open(url, signal);
+    return this.#unused.get(url.origin)?.pop() ?? this.#open(url, signal);
   }
 
   /**
@@ -94,14 +95,14 @@ export class Connections {
    */
   release(url: URL, connection: Connection): void {
     connection.isReused = true;
-    this.#idle.set(url.origin, [...(this.#idle.get(url.origin) ?? []), connection]);
+    this.#unused.set(url.origin, [...(this.#unused.get(url.origin) ?? []), connection]);
   }
 
-  /** Closes the idle connections and stops the idle timeouts. A connection in use is closed when its request aborts. */
+  /** Closes the unused connections and stops the watchdog. A connection in use is closed when its request aborts. */
   close(): void {
     this.watchdog.close();
-    for (const connection of [...this.#idle.values()].flat()) connection.socket.destroy();
-    this.#idle.clear();
+    for (const connection of [...this.#unused.values()].flat()) connection.socket.destroy();
+    this.#unused.clear();
   }
 
   async #open(url: URL, signal: AbortSignal): Promise<Connection> {
@@ -134,6 +135,7 @@ export class Connections {
     const peer = proxy ?? url;
     const isTunnel = proxy !== undefined && url.protocol === 'https:';
     const usesTls = peer.protocol === 'https:' || isTunnel;
+    // Over TLS, read buffers would cost more time than they save (see `onread` in pausable-socket.ts).
     const buffers = usesTls ? undefined : new ReadBuffers();
     // A connector has one `onread` for all its connections, but each connection needs its own read buffers. So a plain
     // connection gets its own connector, which costs nothing, because it has no TLS sessions to remember.
@@ -188,10 +190,11 @@ function createClient(socket: PausableSocket, origin: string): Client {
     // 0 turns undici's timeouts off. The watchdog replaces them.
     headersTimeout: 0,
     bodyTimeout: 0,
-    keepAliveTimeout: KEEP_IDLE_MS,
+    keepAliveTimeout: KEEP_UNUSED_MS,
     // undici calls this for the first request, and again if the connection is closed before a request is written to it.
-    // The second call must fail. `done` must not be called synchronously, because undici is still busy with the request
-    // then. It would ignore that the connection is ready, and never send the request.
+    // The second call must fail: request.ts decides whether to send the request on another connection. `done` must not
+    // be called synchronously, because undici is still busy with the request then. It would ignore that the connection
+    // is ready, and never send the request.
     connect: (_options, done) =>
       setImmediate(() => {
         // undici's types require a Socket, but for HTTP/1 it only uses what every Duplex has.

@@ -82,12 +82,14 @@ export function connectError(error: unknown, proxy: URL | undefined, env: World[
   }
   if (CERTIFICATE_CODES.test(code)) {
     const { message: quote } = cause as Error;
-    // Not retryable, which is the default of a FilingsError, because the server would send the same certificate again.
+    // `temporary` is the code of every TLS error. By default a FilingsError is not retryable, which is right here: the
+    // server would send the same certificate again.
     const details = { cause, quote, connected: false, hint: certificateHint(code, env) };
     return new FilingsError('temporary', "cannot verify the server's certificate", details);
   }
   const failure = networkError(cause);
-  // A TLS error usually comes from the service at the end of the tunnel, so a hint about the proxy would mislead.
+  // Through a proxy, most errors are about the connection to the proxy itself, so the hint is as well. But a TLS error
+  // usually comes from the service at the end of the tunnel.
   if (!proxy || /^(ERR_|EPROTO)/.test(code)) return failure;
   return failure.with({
     hint: 'check HTTPS_PROXY and HTTP_PROXY, or put the host in NO_PROXY to connect without a proxy',
@@ -112,7 +114,7 @@ function networkError(cause: unknown): FilingsError {
   const [, reason, hint] = CONNECT_FAILURES.find(([pattern]) => pattern.test(searched)) ?? otherFailure;
   // OpenSSL puts its explanation between a function and a file: `SSL routines:ssl3_get_record:wrong version number:...`
   const quote = /SSL routines:[^:]*:([^:]+)/.exec(message)?.[1];
-  // `retry` tries such a name only once more.
+  // For such a name, retry.ts makes only one more attempt.
   const subcode = /^(ENOTFOUND|EAI_AGAIN)$/.test(code) ? 'unresolved-name' : undefined;
   return new FilingsError('temporary', reason, {
     cause,
@@ -209,7 +211,7 @@ function internalError(cause: unknown, name: string, message: string): FilingsEr
   });
 }
 
-/** Returns whether an error means that the peer or the system closed the connection. */
+/** Returns whether an error means that the peer, the system or undici (UND_ERR_INFO) closed the connection. */
 function isClosedConnection(error: unknown): boolean {
   const closedCodes =
     /^(UND_ERR_SOCKET|UND_ERR_INFO|ECONNRESET|EPROTO|CLOSED_BEFORE_REQUEST)$|^ERR_(SSL|TLS|STREAM|SOCKET)/;

@@ -93,8 +93,8 @@ export class PausableSocket extends Duplex {
     socket.on('end', () => {
       // If a reset follows the last bytes at once, Node reports an ordinary end, but the peer's address is undefined.
       // Nothing may read the address before, because Node would return the same value again. And our own FIN must not
-      // have been sent yet, because after it the address is always undefined. This class has no `_final`, so ending this
-      // stream does not send one.
+      // have been sent yet, because after it the address is always undefined. This class has no `_final`, so the end of
+      // this stream does not send one.
       if (socket.remoteAddress === undefined) this.wasReset = true;
       this.push(null);
     });

@@ -1,4 +1,5 @@
-// Generates keys for signing tokens, strong enough for their algorithm and in the forms that keys.ts reads.
+// Generates keys for signing tokens, with at least the size that their algorithm requires, in the forms that keys.ts
+// reads.
 import { generateKeyPair, randomBytes } from 'node:crypto';
 import { promisify } from 'node:util';
 import type { Algorithm } from './algorithms.ts';
@@ -10,13 +11,16 @@ interface GeneratedKey {
   readonly publicKey?: string;
 }
 
-/** An RSA key of this size is about as strong as SHA-256 and P-256 (NIST SP 800-57 part 1, table 2). */
+/**
+ * For all RS and PS algorithms, which require 2048 bits (RFC 7518, sections 3.3 and 3.5). An RSA key of this size is
+ * about as strong as SHA-256 and P-256 (NIST SP 800-57 part 1, table 2).
+ */
 const RSA_BITS = 3072;
 const generate = promisify(generateKeyPair);
 
 /**
  * Returns a new key or key pair. An HMAC secret is as long as the hash, the least that is allowed (RFC 7518, section
- * 3.2).
+ * 3.2). `kid` is for a JWK only, because PEM has no place for it.
  */
 export async function generateKey(algorithm: Algorithm, format: 'pem' | 'jwk', kid?: string): Promise<GeneratedKey> {
   const { name: alg, family, curve, hashBytes } = algorithm;
@@ -27,7 +31,8 @@ export async function generateKey(algorithm: Algorithm, format: 'pem' | 'jwk', k
     // PEM has no form for a secret.
     return { signingKey: format === 'pem' ? secret : toJwk({ kty: 'oct', k: secret.toString('base64url') }) };
   }
-  // The PS algorithms also use an ordinary RSA key, because a JWK has no other RSA type (RFC 7518, section 6.3).
+  // Node also accepts the JWK name of a curve, such as `P-256`. The PS algorithms also use an ordinary RSA key, because
+  // a JWK has no other RSA type (RFC 7518, section 6.3).
   const { privateKey, publicKey } = curve
     ? await generate('ec', { namedCurve: curve })
     : await generate('rsa', { modulusLength: RSA_BITS });

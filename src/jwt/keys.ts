@@ -52,7 +52,7 @@ const PROBE = Buffer.from('probe');
  */
 const PSS_ID = Buffer.from('06092a864886f70d01010a', 'hex');
 
-/** The files of a key, as absolute paths. Either `keyFile` or `secretFile` is set. */
+/** The files of a key, as absolute paths. Either `keyFile` or `secretFile` is set, even if the key is in `stdin`. */
 export interface KeyFiles {
   readonly keyFile?: string | undefined;
   readonly secretFile?: string | undefined;
@@ -81,8 +81,8 @@ export async function readJwtKey(files: KeyFiles, purpose: Purpose, world: World
   const key = isSecret ? loadSecret(bytes, name, path) : loadKey(bytes, name, { passphrase, path });
   const { keyObject } = key;
   if (file && path && keyObject.type !== 'public') checkAccess(file.stats, 'private', label, path, world);
-  // Registered for redaction without the line break at the end of the file, because a message could quote the secret
-  // without it.
+  // An HMAC secret is registered for redaction without a line break at its end, because a message could quote only the
+  // rest.
   if (keyObject.type === 'secret')
     world.secrets.add(Buffer.from(keyObject.export().toString('latin1').trimEnd(), 'latin1'));
   return prepareKey(purpose, key);
@@ -214,7 +214,8 @@ function convertToRsaKey(key: KeyObject): KeyObject {
 
 /**
  * Throws `config` unless the public half verifies what the private half signs. This check must come before anything
- * reads `asymmetricKeyDetails`, because Node crashes when it reads those of some mismatched keys.
+ * reads `asymmetricKeyDetails`, even those of a key before its conversion, because Node crashes when it reads those of
+ * some mismatched keys.
  */
 function requireMatchingHalves(keyObject: KeyObject, name: string): void {
   try {

@@ -54,6 +54,7 @@ interface TokenPlan extends Pick<TokenRecipe, 'kid' | 'sub' | 'name'> {
 export async function mintToken(plan: TokenPlan): Promise<string> {
   const { key, algorithm, kid = key.kid } = plan;
   const payload = buildPayload(plan);
+  // Loaded here, so that a run loads jose only when it really mints a token.
   const { CompactSign } = await import('jose');
   const header = { alg: algorithm.name, typ: 'JWT', ...(kid !== undefined && { kid }) };
   return new CompactSign(Buffer.from(payload))
@@ -96,7 +97,7 @@ export function parseRecipeAlgorithm({ alg }: TokenRecipe): Algorithm | undefine
 
 /**
  * Reads the key, and returns a minter, which supplies a whole run with tokens and renews them. `warning` is about the
- * key. Throws `config`, as `token` does.
+ * key. Throws `config`, and `token` throws the errors of `mintToken`.
  */
 export async function createMinter(recipe: TokenRecipe, world: World) {
   const { kid, sub, name, lifetime = DEFAULT_LIFETIME } = recipe;
@@ -128,6 +129,7 @@ export async function createMinter(recipe: TokenRecipe, world: World) {
       // If the clock was set back, the current token is not valid yet.
       if (issuedAt <= now && now < issuedAt + lifetime - margin) return current;
       issuedAt = Math.floor(now);
+      // If this fails, further calls fail with the same error. No retry is needed: a `config` error ends the run.
       current = mint();
       return current;
     },

@@ -1,9 +1,12 @@
-// Splits and decodes a token, without verifying it. It is stricter than most libraries, because an attacker can exploit
-// a token that two programs understand differently.
+// Splits and decodes a token, without verifying it. `readToken` is stricter than most libraries, because an attacker
+// can exploit a token that two programs understand differently. `readExpiry` is lenient. The strict reader of JSON
+// objects also reads JWKs.
 import { exceedsDepth, findJsonFault, isJsonObject, type JsonObject, MAX_DEPTH, parseJson } from '../json.ts';
 import { quoted } from '../text.ts';
 import { ALGORITHM, type Algorithm } from './algorithms.ts';
 import { findWrapping } from './bare-token.ts';
+
+const TOO_DEEP = `is nested more than ${MAX_DEPTH} levels deep`;
 
 /** The checks of a token, in the order in which they run. */
 export type Check = 'format' | 'header' | 'key' | 'signature' | 'claims';
@@ -61,6 +64,7 @@ export function readToken(token: string): { header: JsonObject; algorithm: Algor
 export function splitToken(token: string): readonly [string, string, string] | Refusal {
   if (token === '') return refuse('format', 'the token is empty');
   if (token.length > MAX_TOKEN_LENGTH) return refuse('format', `the token is over ${MAX_TOKEN_LENGTH / 1024} KiB long`);
+  // Text around the token, such as quotes or `Bearer`.
   const wrapping = findWrapping(token);
   if (wrapping)
     return refuse('format', `it ${wrapping.reason}`, `to keep only the token, pipe it through: ${wrapping.filter}`);
@@ -107,13 +111,14 @@ export function readJsonObject(bytes: Uint8Array, { lenient = false } = {}): Jso
   const text = decodeUtf8(bytes);
   if (text === undefined) return 'is not UTF-8';
   if (!lenient && text.startsWith('\ufeff')) return 'begins with a byte-order mark';
-  // Used only for duplicate members. What else is wrong is found below, even if `lenient`.
   const fault = lenient ? undefined : findJsonFault(text);
+  // JSON.parse would drop a value that is nested too deeply if a later member has the same name.
+  if (fault?.kind === 'too deep') return TOO_DEEP;
   if (fault?.kind === 'duplicate') return `has the member ${quoted(fault.path.at(-1) ?? '')} twice`;
   const value = parseJson(text.replace(/^\ufeff/, ''));
   if (value === undefined) return 'is not JSON';
   if (!isJsonObject(value)) return 'is not a JSON object';
-  return exceedsDepth(value) ? `is nested more than ${MAX_DEPTH} levels deep` : value;
+  return exceedsDepth(value) ? TOO_DEEP : value;
 }
 
 function decodeUtf8(bytes: Uint8Array): string | undefined {

@@ -211,10 +211,11 @@ async function sendListing(
   const total = records.length;
   const size = pageSize ?? total;
   const page = Number(query.get('page_number') ?? 1);
-  // `next` is the URL of the next page. A URL in a response must not repeat the API key.
+  // `next` is the URL of the next page. On the last page it is undefined, so JSON.stringify leaves it out. A URL in a
+  // response must not repeat the API key.
   query.delete('apikey');
   query.set('page_number', `${page + 1}`);
-  const next = page * size < total ? `/v1/filings?${query}` : undefined; // JSON omits undefined
+  const next = page * size < total ? `/v1/filings?${query}` : undefined;
   const pageRecords = records.slice((page - 1) * size, page * size);
   sendJson(response, 200, { total, files: pageRecords, next }, { 'Content-Type': 'application/json' });
 }

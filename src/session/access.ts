@@ -16,7 +16,8 @@ interface Access {
 }
 
 /**
- * The key may be read from a terminal, which prompts for it. Throws `config`, `auth` or `local_io`.
+ * Reads the key, which may prompt for it on a terminal, and the token. Throws `auth` if no key is set, the errors of
+ * `readSecret` and `createMinter`, or `local_io` if the sandbox cannot listen.
  * @param note prints a message
  */
 export async function openAccess(settings: Settings, world: World, note: (text: string) => void): Promise<Access> {
@@ -34,35 +35,37 @@ export async function openAccess(settings: Settings, world: World, note: (text: 
   }
   const key = await readSecret(keySource, 'API key', world);
   const token = tokenSource && (await openTokenSource(tokenSource, world, note));
+  // In words, such as `FILINGS_API_KEY and --jwt-file`.
   const source = [keySource.source, ...(tokenSource ? [tokenSource.source] : [])].join(' and ');
   const credentials = { source, key, keyIn, keyHeader, basicUser, token };
   return { baseUrl, credentials, async close() {} };
 }
 
 /**
- * Returns a function that is called for each request and returns the token to send with it. With a recipe, the setting
- * `jwt`, that function makes a new token whenever the last one is about to expire. A token from a file or the
- * environment is always the same, so the function throws `auth` when it has expired. `openTokenSource` itself throws
- * `config`.
+ * Returns a function that is called for each request and returns the token to send with it. With a recipe (the setting
+ * `jwt`), that function makes a new token whenever the last one is about to expire. A token from a file or the
+ * environment is always the same, so the function throws `auth` when it has expired. Before that, `openTokenSource`
+ * throws the errors of `readSecret` or `createMinter`.
  */
-async function openTokenSource(source: TokenSource, world: World, note: (text: string) => void) {
-  if (source.kind !== 'recipe') {
-    const token = await readSecret(source, 'JWT', world);
+async function openTokenSource(tokenSource: TokenSource, world: World, note: (text: string) => void) {
+  if (tokenSource.kind !== 'recipe') {
+    const token = await readSecret(tokenSource, 'JWT', world);
     const { readExpiry } = await import('../jwt/token.ts');
     // A token whose expiry cannot be read is sent all the same, and the service decides.
-    const expiry = readExpiry(token) ?? Number.POSITIVE_INFINITY;
+    const expiresAtSeconds = readExpiry(token) ?? Number.POSITIVE_INFINITY;
     return async () => {
-      const secondsAgo = world.now() / 1000 - expiry;
+      const secondsAgo = world.now() / 1000 - expiresAtSeconds;
       if (secondsAgo < 0) return token;
       throw new FilingsError('auth', `the JWT expired ${roughDuration(secondsAgo)} ago`, {
-        subject: { name: source.source },
+        // Where the setting was set, such as `--jwt-file`.
+        subject: { name: tokenSource.source },
         hint: "get a new one, or check this machine's clock: date -u",
         stopsRun: true,
       });
     };
   }
   const { createMinter } = await import('../jwt/sign.ts');
-  const minter = await createMinter(source.recipe, world);
+  const minter = await createMinter(tokenSource.recipe, world);
   if (minter.warning !== undefined) note(minter.warning);
   return minter.token;
 }

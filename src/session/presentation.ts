@@ -37,15 +37,14 @@ export async function readPresentation(flags: Flags, world: World): Promise<Pres
 
 /** Returns the error with the flags in its hint that a pasted command needs to find the same service and settings. */
 export function repeatFlags(error: FilingsError, { sandbox, config, profile }: Flags): FilingsError {
-  const named = Object.entries({ config, profile }).filter(([, value]) => value !== undefined);
-  const words = [
-    ...(sandbox ? ['--sandbox'] : []),
-    ...named.map(([name, value]) => `--${name} ${shellWord(`${value}`)}`),
-  ];
-  // `filings token` and `filings verify` read none of these.
-  return error.with({
-    hint: error.hint?.replaceAll(/\bfilings (?=(?:config|download|list) )/g, ['filings', ...words, ''].join(' ')),
+  const format = (name: string, value: unknown) => (value === undefined ? '' : ` --${name} ${shellWord(`${value}`)}`);
+  // The other commands need none of these flags.
+  const hint = error.hint?.replaceAll(/\bfilings (config set base-url|config|download|list) /g, (_, command) => {
+    // A base URL is set at the top level, because profiles inherit it, and a key at the top level needs it there.
+    const profileFlag = command === 'config set base-url' ? '' : format('profile', profile);
+    return `filings${sandbox ? ' --sandbox' : ''}${format('config', config)}${profileFlag} ${command} `;
   });
+  return error.with({ hint });
 }
 
 async function readFileLayers(flags: Flags, world: World): Promise<readonly Layer[]> {

@@ -6,7 +6,7 @@ import type { Flags } from '../spec/command.ts';
 import { guardStream, write } from '../stdio/output.ts';
 import type { World } from '../world.ts';
 
-/** 128 plus the number of SIGPIPE. `download` ends with it if the reader of its output closes the pipe. */
+/** 128 plus the number of SIGPIPE. `download` ends with it if the reader of its stdout or FIFO closes the pipe. */
 const BROKEN_PIPE_STATUS = 141;
 
 /**
@@ -16,7 +16,7 @@ const BROKEN_PIPE_STATUS = 141;
  */
 export async function reportError(thrown: unknown, flags: Flags, world: World): Promise<number> {
   const error = asFilingsError(thrown, world.interrupt);
-  // Prints nothing, because SIGPIPE would end a C program without a message, too.
+  // Prints nothing, just as a C program that SIGPIPE ends prints nothing.
   if (error.exitStatus === BROKEN_PIPE_STATUS) return error.exitStatus;
   // Adds a listener. Without one, an `error` event of stderr would end the program with another status.
   guardStream(world.stderr);
@@ -45,7 +45,8 @@ async function render(error: FilingsError, flags: Flags, world: World): Promise<
 
 function asFilingsError(thrown: unknown, interrupt: AbortSignal): FilingsError {
   if (thrown instanceof FilingsError) return thrown;
-  // A Node call that is aborted throws an AbortError. Report the reason for the abort instead: deadline or signal.
+  // A Node call that is aborted throws an AbortError. Report the reason for the abort instead. It is a signal, because
+  // `withinDeadline` has already replaced the AbortError of a deadline.
   if (interrupt.aborted && interrupt.reason instanceof FilingsError) return interrupt.reason;
   // Without a free file descriptor, even the import of a module fails, so this error can be thrown anywhere.
   if (['EMFILE', 'ENFILE'].includes(errnoOf(thrown) ?? '')) {

@@ -9,6 +9,7 @@ import { type Kind, TEXT } from '../spec/kind.ts';
 import { didYouMean } from '../spec/nearest.ts';
 import { describeExpected, SETTINGS } from './table.ts';
 
+/** The settings that a config file may have. */
 const FILE_SETTINGS = SETTINGS.filter(({ inFile }) => inFile);
 
 /** Creates the zod schema of a config file. It is exported for the script that generates the JSON Schema. */
@@ -51,15 +52,16 @@ function createValueSchema({ json, bounds, form, choices, members = {} }: Kind<u
       return z.strictObject(Object.fromEntries(schemas), fault);
     }
     default:
-      // The value is a string. Without choices or a pattern, any string passes, and `parseSettings` checks it later.
+      // Without `json`, the value is a string. It passes unless `choices` or `form` (a pattern) excludes it, and
+      // `parseSettings` checks it later.
       if (choices !== undefined) return z.enum(choices, fault);
       return form === undefined ? z.string(fault) : z.string(fault).check(z.regex(form, fault));
   }
 }
 
 /**
- * Returns the first fault of a parsed config file, if there is one. The message has the path of the member
- * (`profiles.work.jobs`) and the reason, but never a value, which may be a secret.
+ * Returns the first fault of a parsed config file, if there is one. Expects an object. The message has the path of the
+ * member (`profiles.work.jobs`) and the reason, but never a value, which may be a secret.
  */
 export function findConfigFault(config: unknown) {
   const issue = createConfigSchema().safeParse(config).error?.issues[0];

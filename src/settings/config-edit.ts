@@ -39,7 +39,7 @@ interface FileSetting {
   /** The setting. For a member, `kind` is that of the member. */
   readonly spec: NamedSetting;
   /** The member names that lead to the value: `['listing', 'query', 'page_size']`. */
-  readonly path: readonly string[];
+  readonly settingPath: readonly string[];
 }
 
 /**
@@ -54,17 +54,18 @@ export function findFileSetting(typedName: string): FileSetting {
     const hint = `use ${describeOtherSources(spec)}`;
     throw new FilingsError('usage', `${name} cannot be set in the config file`, { hint });
   }
-  if (typedMembers.length === 0) return { spec, path: [name] };
+  if (typedMembers.length === 0) return { spec, settingPath: [name] };
   const member = toCamelCase(typedMembers[0] ?? '');
   // Only the parameters in `listing.query` have a third name. It may contain dots: `listing.query.page.size`.
   const parameter = typedMembers.slice(1).join('.');
   const kinds: Readonly<Record<string, Kind<unknown>>> = spec.kind.members ?? {};
   const kind = Object.hasOwn(kinds, member) ? kinds[member] : undefined;
-  if (kind !== undefined && parameter === '') return { spec: { ...spec, kind }, path: [name, member] };
+  if (kind !== undefined && parameter === '') return { spec: { ...spec, kind }, settingPath: [name, member] };
   // The value of a parameter is a string.
-  if (kind?.json === 'string map') return { spec: { ...spec, kind: TEXT }, path: [name, member, parameter] };
+  if (kind?.json === 'string map') return { spec: { ...spec, kind: TEXT }, settingPath: [name, member, parameter] };
   const members = Object.keys(kinds);
-  if (members.length === 0) throw new FilingsError('usage', 'has no members', { subject: { name } });
+  if (members.length === 0)
+    throw new FilingsError('usage', 'has no members', { subject: { name }, hint: "see 'filings config list'" });
   const hint = didYouMean(member, members) ?? `the members are ${members.join(', ')}`;
   throw new FilingsError('usage', 'no such member', { subject: { name }, hint });
 }
@@ -82,16 +83,16 @@ function toCamelCase(text: string): string {
  * Converts a value from the command line into the JSON value for the config file. Paths become absolute, because in the
  * file they would be relative to its directory. Throws `usage` for an invalid value. The message never quotes a secret.
  */
-export function toFileValue({ spec: { kind, secret }, path }: FileSetting, text: string, cwd: string): unknown {
-  const name = path.join('.');
+export function toFileValue({ spec: { kind, secret }, settingPath }: FileSetting, text: string, cwd: string): unknown {
+  const name = settingPath.join('.');
   // In the file, `-` still means stdin, and `~/` the home directory.
   const toPath = (typed: string) => (typed === '-' || typed.startsWith('~/') ? typed : resolve(cwd, typed));
   if (kind.json === 'string array' || kind.json === 'string map' || kind.json === 'object') {
     if (findJsonFault(text) !== undefined) throw valueError(name, `must be ${kind.expected}`);
-    // JSON of another type than the kind's is accepted here, because `editConfigFile` checks the type. The callback is
-    // for `jwt`, whose members `keyFile` and `secretFile` are paths.
+    // JSON of another type than the kind's is accepted here, because `editConfigFile` checks the type. The members
+    // `keyFile` and `secretFile` of `jwt` are paths.
     return JSON.parse(text, (memberName, member) =>
-      memberName.endsWith('File') && typeof member === 'string' ? toPath(member) : member,
+      name === 'jwt' && memberName.endsWith('File') && typeof member === 'string' ? toPath(member) : member,
     );
   }
   const value = parseOrThrow(kind, text, name);
@@ -103,8 +104,8 @@ export function toFileValue({ spec: { kind, secret }, path }: FileSetting, text:
 }
 
 interface Change {
-  /** Of the member, as in `FileSetting`. */
-  readonly path: readonly string[];
+  /** The names that lead to the member, as in `FileSetting`. Elsewhere in this file, a `path` is that of a file. */
+  readonly settingPath: readonly string[];
   /** Undefined removes the member. */
   readonly value: unknown;
 }
@@ -134,11 +135,11 @@ export async function editConfigFile({ path, profile }: ConfigLocation, change: 
 }
 
 /** Returns a changed copy of the config. `undefined` as a value removes a member, because JSON.stringify omits it. */
-function applyChange(config: JsonObject, profile: string | undefined, { path, value }: Change): JsonObject {
+function applyChange(config: JsonObject, profile: string | undefined, { settingPath, value }: Change): JsonObject {
   const section = profile === undefined ? config : findProfileValues(config, profile);
   // Removing a member from a profile that does not exist must not create the profile.
   if (section === undefined && value === undefined) return config;
-  const after = setMember(section, path, value);
+  const after = setMember(section, settingPath, value);
   // `profiles` may be undefined, which a spread ignores.
   return profile === undefined ? after : { ...config, profiles: { ...(config.profiles as object), [profile]: after } };
 }

@@ -94,8 +94,8 @@ const CREDENTIALS = {
  * Returns an error if a credential of the config file would be sent to another origin (scheme, host and port) than the
  * one it is for. A credential in a profile is for the origin of the profile's base URL, or of the base URL at the top
  * level if the profile has none. A credential at the top level is for the base URL there, even if a profile has another
- * base URL. Without a base URL to be for, it is not sent at all. A credential from flags or
- * environment may be sent to any origin, because the user gave it for this run.
+ * base URL. If the file has no base URL for a credential, it is not sent at all. A credential from flags or environment
+ * may be sent to any origin, because the user gave it for this run.
  * @param origin the origin to which the run sends its requests
  */
 function findOriginError(rawSettings: Layer, configLayers: readonly Layer[], origin: string) {
@@ -110,6 +110,7 @@ function findOriginError(rawSettings: Layer, configLayers: readonly Layer[], ori
     const ownOrigin = URL.canParse(baseUrl) ? new URL(baseUrl).origin : undefined;
     if (ownOrigin === origin) continue;
     const { label, alternatives } = CREDENTIALS[credential];
+    // `repeatFlags` in session/presentation.ts adds the run's --config and --profile to a command in a hint.
     const command = `filings config set base-url ${origin}`;
     const [reason, hint] =
       ownOrigin === undefined

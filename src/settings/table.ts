@@ -55,7 +55,7 @@ export const BASE_URL: Kind<URL> = {
     return url;
   },
   expected: 'an http or https URL without a user, query or fragment, such as https://api.example.com',
-  // Errors do not quote a rejected URL.
+  // A rejected URL may, so errors do not quote it.
   mayHoldPassword: true,
 };
 

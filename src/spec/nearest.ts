@@ -16,7 +16,10 @@ export function didYouMean(word: string, candidates: readonly string[]): string 
   return best && `did you mean ${best.candidate}?`;
 }
 
-/** The optimal string alignment distance: the least insertions, deletions, substitutions and swaps of neighbors. */
+/**
+ * The optimal string alignment distance: the least insertions, deletions, substitutions and swaps of neighbors. It is
+ * only approximate with characters of two UTF-16 units.
+ */
 function editDistance(a: string, b: string): number {
   // The last two rows of the table: `row[j]` is the distance between the letters of `a` so far and the first `j` of
   // `b`. The zeros after `??` are only for the compiler.

@@ -13,15 +13,15 @@ import { writeChunks, writeToDescriptor, writeToStream } from './output.ts';
 const statAt = promisify(stat);
 /** The wait between attempts to open a FIFO that has no reader yet, in milliseconds. */
 const READER_POLL_MS = 50;
-/** The number of this signal on every POSIX system. */
+/** The number of this process signal on every POSIX system. */
 const SIGPIPE = 13;
 const LINE_FEED = 0x0a;
 const DESCRIPTOR = /^\/(?:dev|proc\/self)\/fd\/(\d+)$/;
 
 export interface ByteWriter {
-  /** Throws `local_io`, `interrupted` if the reader has closed the pipe, or the signal's reason. */
+  /** Throws `local_io`, `interrupted` if the reader has closed the pipe, or `signal.reason` when `signal` aborts. */
   write(chunks: readonly Buffer[], signal: AbortSignal): Promise<void>;
-  /** Closes the destination. Stdout stays open. */
+  /** Closes the destination, unless it was open before, like stdout and the files that the shell has opened. */
   end(): Promise<void>;
 }
 
@@ -98,7 +98,7 @@ function createPipeWriter(pipe: Socket, name: string): ByteWriter {
 
 /**
  * Turns system errors into errors about `name`. When the reader of a pipe closes it, SIGPIPE ends most programs. Node
- * ignores that signal, so this makes an error that has the same effect: exit status 141 (128 plus 13), and no message.
+ * ignores SIGPIPE, so this makes an error that has the same effect: exit status 141 (128 plus 13), and no message.
  */
 async function mapErrors(written: Promise<void>, name: string, signal: AbortSignal): Promise<void> {
   await written.catch((error) => {

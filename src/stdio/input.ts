@@ -1,5 +1,5 @@
-// Reads all of stdin, for keys, tokens and passphrases. Also refuses a command line with two options that would both
-// use stdin, or both stdout.
+// Reads all of stdin, for keys, tokens and passphrases, and asks for it on a terminal. Also refuses a command line with
+// two options that would both use stdin, or both stdout.
 import { onAbort } from '../abort.ts';
 import { systemReason } from '../disk/failure.ts';
 import { FilingsError } from '../errors.ts';
@@ -13,7 +13,8 @@ const LINE_BREAK = 0x0a;
  * Reads stdin to its end. Throws `config` if stdin cannot be read or has more than 1 MiB. Throws the signal's reason if
  * it aborts.
  * @param name what is read, such as `API key`, for errors
- * @param maxBytes if stdin has more, one byte more than this is returned, so that the caller can see that and refuse it
+ * @param maxBytes a lower limit than 1 MiB, beyond which nothing is thrown. Instead, one byte more than this is
+ *   returned, so that the caller can see that stdin has more and refuse it
  * @param endsAtLine whether the first line break ends the input on a terminal
  */
 export async function readStdin(
@@ -59,7 +60,7 @@ export async function withPrompt(
   await write(stderr, `${text}\n`);
   return read().catch(async (error) => {
     // After Ctrl-C, the most frequent error, the cursor stands behind the ^C that the terminal has printed. The message
-    // about the error must begin on its own line.
+    // about the error must begin on its own line. After another error, this is only an empty line.
     await write(stderr, '\n');
     throw error;
   });

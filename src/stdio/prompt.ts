@@ -7,7 +7,7 @@ import { FilingsError } from '../errors.ts';
 import { interruptionError, type World } from '../world.ts';
 import { write } from './output.ts';
 
-/** Throws `usage` after Ctrl-D or at the end of stdin, `interrupted` after Ctrl-C, and the interrupt's reason. */
+/** Throws `usage` after Ctrl-D or at the end of stdin, `interrupted` after Ctrl-C, or `interrupt.reason` on abort. */
 export async function askHidden(
   name: string,
   { stdin, stderr, interrupt }: Pick<World, 'stdin' | 'stderr' | 'interrupt'>,
@@ -15,8 +15,8 @@ export async function askHidden(
   const { signal, abort, detach } = createChildController(interrupt);
   const discard = new Writable({ write: (_chunk, _encoding, done) => done() });
   const terminal = createInterface({ input: stdin, output: discard, terminal: true, historySize: 0 });
-  // In raw mode the terminal sends no signal for Ctrl-C. readline reads it, and Ctrl-D, as input and emits these
-  // events.
+  // createInterface has put the terminal into raw mode, which turns off echo. Ctrl-C then causes no SIGINT: readline
+  // reads it, and Ctrl-D, as input and emits these events.
   terminal.on('SIGINT', () => abort(interruptionError('SIGINT')));
   terminal.on('close', () => abort(new FilingsError('usage', 'nothing was entered', { subject: { name } })));
   try {

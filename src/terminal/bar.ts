@@ -1,5 +1,6 @@
-// Draws the progress line at the bottom of a terminal, below all messages: the name of the file, a bar, and facts such
-// as the speed. This module is imported only where the line is shown, so that other runs do not load cli-progress.
+// Draws the progress line at the bottom of a terminal, below all messages: a label, such as the name of a file, then a
+// bar, and facts such as the speed. This module is imported only where the line is shown, so that other runs do not
+// load cli-progress.
 import { MultiBar } from 'cli-progress';
 import type { OutputStream } from '../world.ts';
 import type { ProgressLine } from './progress-line.ts';
@@ -13,7 +14,8 @@ const CLEAR_BELOW = '\x1b[J';
 /**
  * The terminal keeps its wrapping and its cursor, so that there is nothing to restore if the program is killed. With
  * `gracefulExit`, cli-progress would handle signals, which this program does itself. Without `forceRedraw`, a line that
- * has not changed would not be written again, and CLEAR_BELOW would erase it.
+ * has not changed would not be written again, and CLEAR_BELOW would erase it. `clearOnComplete` makes `stop` clear the
+ * line.
  */
 const OPTIONS = { hideCursor: false, linewrap: true, gracefulExit: false, clearOnComplete: true, forceRedraw: true };
 
@@ -46,7 +48,10 @@ export function createBar(stream: OutputStream, readLine: () => ProgressLine | u
       bar?.stop();
       bar = undefined;
     },
-    /** Writes lines above the progress line when the next frame is drawn. Each must end with a line break. */
+    /**
+     * Writes lines above the progress line when the next frame is drawn, or at once while it is hidden. Each must end
+     * with a line break.
+     */
     log(lines: string) {
       if (bar) bar.log(lines);
       else stream.write(lines);

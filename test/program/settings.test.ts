@@ -49,6 +49,11 @@ describe('config set', () => {
     expect(await config.read()).toEqual({ $schema: SCHEMA, apiKey: CANARY });
   });
 
+  test('leaves a parameter of the listing alone whose name ends like that of a path', async ({ config }) => {
+    await config.run(['set', 'listing.query', '{"sortFile": "x"}']);
+    expect(await config.read()).toMatchObject({ listing: { query: { sortFile: 'x' } } });
+  });
+
   test.for([[], ['--profile', 'p']])('sets, shows and unsets each member of listing %j', async (level, { config }) => {
     const values = { files: 'data.documents', total: 'data."record-count"', next: 'links[0].href' };
     const others = { 'first-page': '0', 'query.page_size': '100', 'query.filter.type': 'a.b' };

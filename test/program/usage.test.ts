@@ -2,6 +2,10 @@ import { readdir } from 'node:fs/promises';
 import { describe, expect } from 'vitest';
 import { ACCESSION, filings, jsonOf, test } from './run.ts';
 
+const LISTING_MEMBERS = 'files, name, total, more, query, page, firstPage, offset, next, cursor';
+const NOT_A_COMMAND = `${ACCESSION} is an accession number, not a command`;
+const DID_YOU_MEAN = `did you mean 'filings list ${ACCESSION}' or 'filings download ${ACCESSION} FILE'?`;
+
 describe('an invalid command line', () => {
   test.each`
     args                                             | env
@@ -27,6 +31,9 @@ describe('an invalid command line', () => {
     ${['lst', ACCESSION]}                   | ${"unknown command 'lst'"}          | ${'did you mean list?'}
     ${['list', ACCESSION, '--constructor']} | ${"unknown option '--constructor'"} | ${'see filings list --help'}
     ${['config', 'get', '']}                | ${"'': no such setting"}            | ${"see 'filings config list'"}
+    ${['config', 'get', 'listing.nope']}    | ${'listing: no such member'}        | ${`the members are ${LISTING_MEMBERS}`}
+    ${['config', 'get', 'base-url.nope']}   | ${'baseUrl: has no members'}        | ${"see 'filings config list'"}
+    ${[ACCESSION, 'a.htm']}                 | ${NOT_A_COMMAND}                    | ${DID_YOU_MEAN}
   `('with an unknown word gets a hint: $args', async ({ args, message, hint }) => {
     const stderr = `filings: ${message}\n  hint: ${hint}\n`;
     expect(await filings(args)).toEqual({ exitCode: 2, stdout: '', stderr });
@@ -52,6 +59,17 @@ describe('an invalid command line', () => {
     const { stderr } = await filings(['list', '--nonsense', ...args], { env });
     expect(stderr.includes('\x1b[')).toBe(isColored);
   });
+});
+
+test('a hint repeats the flags without which it would be about another service', async ({ place }) => {
+  await place.write('my file.json', '{"apiKey": "a-key", "profiles": {"p": {}}}');
+  const flags = ['--config', 'my file.json', '--profile=p'];
+  const unset = await place.filings(['config', 'get', 'listing', ...flags]);
+  expect(unset.stderr).toContain("set it with filings --config 'my file.json' --profile p config set listing VALUE\n");
+  const foreign = await place.filings(['list', ACCESSION, '--base-url=http://127.0.0.1:9', ...flags]);
+  expect(foreign.stderr).toContain("run: filings --config 'my file.json' config set base-url http://127.0.0.1:9\n");
+  const batch = await place.filings(['--sandbox', 'download', ACCESSION, 'primary.htm', 'none.htm']);
+  expect(batch.stderr).toContain(`: filings --sandbox list ${ACCESSION}\n`);
 });
 
 test('18 digits are an accession number, several may follow, and --limit-rate needs no /s', async ({ place }) => {

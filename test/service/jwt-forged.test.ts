@@ -13,6 +13,8 @@ const [rsa, other] = [rsaPair('rsa'), rsaPair('other')];
 const [pss, pss256, pss512] = [rsaPair('pss'), rsaPair('pss256'), rsaPair('pss512')];
 const [p256, p384] = [ecPair('prime256v1'), ecPair('secp384r1')];
 const secret = randomBytes(64);
+/** An array that is nested too deeply. */
+const DEEP = '['.repeat(200) + ']'.repeat(200);
 const RSA = loadVerificationKey(pem(rsa.publicKey), 'rsa.pem');
 const EC = loadVerificationKey(pem(p256.publicKey), 'ec.pem');
 const SECRET = loadSecret(secret, 'secret');
@@ -72,42 +74,43 @@ test.each`
 `('the check format refuses $what', refusedBy('format'));
 
 test.each`
-  what                            | token                                                             | reason
-  ${'no header'}                  | ${`.${body}.${tail}`}                                             | ${/is not JSON/}
-  ${'a header that is a list'}    | ${rs('["RS256"]')}                                                | ${/not a JSON object/}
-  ${'two algs'}                   | ${rs('{"alg":"none","alg":"RS256"}')}                             | ${/member "alg" twice/}
-  ${'two algs, one escaped'}      | ${rs('{"alg":"RS256","\\u0061lg":"RS256"}')}                      | ${/member "alg" twice/}
-  ${'a header that is not UTF-8'} | ${rs(Buffer.from('{"alg":"RS256","x":"\xff"}', 'latin1'))}        | ${/not UTF-8/}
-  ${'no alg'}                     | ${rs({ typ: 'JWT' })}                                             | ${/no alg/}
-  ${'alg null'}                   | ${rs({ alg: null })}                                              | ${/alg is not a string/}
-  ${'alg none'}                   | ${rs({ alg: 'none' })}                                            | ${/does not accept/}
-  ${'alg none, stripped'}         | ${`${part({ alg: 'none' })}.${body}.`}                            | ${/does not accept/}
-  ${'alg rs256'}                  | ${rs({ alg: 'rs256' })}                                           | ${/does not accept/}
-  ${'alg EdDSA'}                  | ${rs({ alg: 'EdDSA' })}                                           | ${/does not accept that algorithm/}
-  ${'alg constructor'}            | ${rs({ alg: 'constructor' })}                                     | ${/does not accept/}
-  ${'crit, unknown'}              | ${rs({ alg: 'RS256', crit: ['exp'], exp: 1 })}                    | ${/crit asks for extensions/}
-  ${'crit, empty'}                | ${rs({ alg: 'RS256', crit: [] })}                                 | ${/crit asks for extensions/}
-  ${'b64 false without crit'}     | ${rs({ alg: 'RS256', b64: false })}                               | ${/b64/}
-  ${'kid a number'}               | ${rs({ alg: 'RS256', kid: 1 })}                                   | ${/kid is not a string/}
-  ${'nested too deep'}            | ${rs(`{"alg":"RS256","x":${'['.repeat(200)}${']'.repeat(200)}}`)} | ${/levels deep/}
+  what                            | token                                                      | reason
+  ${'no header'}                  | ${`.${body}.${tail}`}                                      | ${/is not JSON/}
+  ${'a header that is a list'}    | ${rs('["RS256"]')}                                         | ${/not a JSON object/}
+  ${'two algs'}                   | ${rs('{"alg":"none","alg":"RS256"}')}                      | ${/member "alg" twice/}
+  ${'two algs, one escaped'}      | ${rs('{"alg":"RS256","\\u0061lg":"RS256"}')}               | ${/member "alg" twice/}
+  ${'a header that is not UTF-8'} | ${rs(Buffer.from('{"alg":"RS256","x":"\xff"}', 'latin1'))} | ${/not UTF-8/}
+  ${'no alg'}                     | ${rs({ typ: 'JWT' })}                                      | ${/no alg/}
+  ${'alg null'}                   | ${rs({ alg: null })}                                       | ${/alg is not a string/}
+  ${'alg none'}                   | ${rs({ alg: 'none' })}                                     | ${/does not accept/}
+  ${'alg none, stripped'}         | ${`${part({ alg: 'none' })}.${body}.`}                     | ${/does not accept/}
+  ${'alg rs256'}                  | ${rs({ alg: 'rs256' })}                                    | ${/does not accept/}
+  ${'alg EdDSA'}                  | ${rs({ alg: 'EdDSA' })}                                    | ${/does not accept that algorithm/}
+  ${'alg constructor'}            | ${rs({ alg: 'constructor' })}                              | ${/does not accept/}
+  ${'crit, unknown'}              | ${rs({ alg: 'RS256', crit: ['exp'], exp: 1 })}             | ${/crit asks for extensions/}
+  ${'crit, empty'}                | ${rs({ alg: 'RS256', crit: [] })}                          | ${/crit asks for extensions/}
+  ${'b64 false without crit'}     | ${rs({ alg: 'RS256', b64: false })}                        | ${/b64/}
+  ${'kid a number'}               | ${rs({ alg: 'RS256', kid: 1 })}                            | ${/kid is not a string/}
+  ${'a deep member that is lost'} | ${rs(`{"x":${DEEP},"x":1,"alg":"RS256"}`)}                 | ${/levels deep/}
+  ${'nested too deep'}            | ${rs(`{"alg":"RS256","x":${DEEP}}`)}                       | ${/levels deep/}
 `('the check header refuses $what', refusedBy('header'));
 
 test('the check header refuses an algorithm that is not allowed', () =>
   refusedBy('header')({ token: good, reason: /only PS256, ES256 may/, algorithms: algorithms('PS256', 'ES256') }));
 
 test.each`
-  what                                    | token                                  | reason                         | key
-  ${'RS to HS: the PEM as the secret'}    | ${hs(pem(rsa.publicKey))}              | ${/which cannot be used with HS256/}    | ${undefined}
-  ${'RS to HS, by mistake on both sides'} | ${hs(pem(rsa.publicKey))}              | ${/public part could sign/}    | ${RSA_PEM}
-  ${'an oct JWK that holds a PEM key'}    | ${hs(pem(rsa.publicKey))}              | ${/public part/}               | ${octJwk(pem(rsa.publicKey))}
-  ${'RS for an EC key'}                   | ${good}                                | ${/an EC key on P-256/}        | ${EC}
-  ${'ES for a secret'}                    | ${goodEc}                              | ${/a secret of 64 bytes/}      | ${SECRET}
-  ${'a wrong curve'}                      | ${forge('ES256', p384.privateKey)}     | ${/an EC key on P-384/}        | ${load(p384)}
-  ${'HS512 with 63 bytes'}                | ${hs(secret.subarray(0, 63), 'HS512')} | ${/at least 64 bytes/}         | ${short(63)}
-  ${'a JWK for encryption'}               | ${good}                                | ${/use is "enc"/}              | ${rsaJwk({ use: 'enc' })}
-  ${'a JWK that may only sign'}           | ${good}                                | ${/may not be used to verify/} | ${rsaJwk({ key_ops: ['sign'] })}
-  ${'an RSA-PSS key for RS'}              | ${good}                                | ${/RSA-PSS key of 2048 bits/}  | ${load(pss256)}
-  ${'an RSA-PSS key of another hash'}     | ${ps(32)}                              | ${/is restricted to sha512/}   | ${load(pss512)}
+  what                                    | token                                  | reason                               | key
+  ${'RS to HS: the PEM as the secret'}    | ${hs(pem(rsa.publicKey))}              | ${/which cannot be used with HS256/} | ${undefined}
+  ${'RS to HS, by mistake on both sides'} | ${hs(pem(rsa.publicKey))}              | ${/public part could sign/}          | ${RSA_PEM}
+  ${'an oct JWK that holds a PEM key'}    | ${hs(pem(rsa.publicKey))}              | ${/public part/}                     | ${octJwk(pem(rsa.publicKey))}
+  ${'RS for an EC key'}                   | ${good}                                | ${/an EC key on P-256/}              | ${EC}
+  ${'ES for a secret'}                    | ${goodEc}                              | ${/a secret of 64 bytes/}            | ${SECRET}
+  ${'a wrong curve'}                      | ${forge('ES256', p384.privateKey)}     | ${/an EC key on P-384/}              | ${load(p384)}
+  ${'HS512 with 63 bytes'}                | ${hs(secret.subarray(0, 63), 'HS512')} | ${/at least 64 bytes/}               | ${short(63)}
+  ${'a JWK for encryption'}               | ${good}                                | ${/use is "enc"/}                    | ${rsaJwk({ use: 'enc' })}
+  ${'a JWK that may only sign'}           | ${good}                                | ${/may not be used to verify/}       | ${rsaJwk({ key_ops: ['sign'] })}
+  ${'an RSA-PSS key for RS'}              | ${good}                                | ${/RSA-PSS key of 2048 bits/}        | ${load(pss256)}
+  ${'an RSA-PSS key of another hash'}     | ${ps(32)}                              | ${/is restricted to sha512/}         | ${load(pss512)}
 `('the check key refuses $what', refusedBy('key'));
 
 test.each`

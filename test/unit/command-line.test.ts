@@ -107,6 +107,7 @@ describe('the settings of a command line that is wrong', () => {
     ${'download --jobs 1 --if-exists x'}         | ${{ jobs: '1' }}           | ${'--if-exists: must be skip, compare'}
     ${'list --color x --error-format json'}      | ${{ ...json, color: 'x' }} | ${'--color: must be'}
     ${'completion csh --error-format json'}      | ${json}                    | ${"unknown SHELL 'csh'"}
+    ${'help lst --error-format=json'}            | ${json}                    | ${"unknown command 'lst'"}
     ${'download --all -o x --error-format json'} | ${json}                    | ${'--output cannot be used with --all'}
     ${'--error-format text completion bash zsh'} | ${{ errorFormat: 'text' }} | ${'at most 1'}
     ${'list --error-format json --jobs'}         | ${json}                    | ${'--jobs needs a value'}

@@ -89,16 +89,17 @@ function findOption(spec: CommandSpec, word: string): NamedOption | undefined {
 }
 
 /**
- * Returns the values of an option or an argument: its fixed choices, or suggestions, or names that are looked up in the
- * config file (`profile`) or requested from the service (`listed file`, of the filing that the first argument names).
- * Returns none for a local path.
+ * Returns the values of an argument, or of an option, whose `kind` (the type of its value) has the same three fields.
+ * They are its fixed choices, or suggestions, or names that are looked up in the config file (`profile`) or requested
+ * from the service (`listed file`, of the filing that the first argument names). Returns none for a local path.
  */
 async function suggestValues(
   { choices, suggests, completes }: Pick<ArgumentSpec, 'choices' | 'suggests' | 'completes'>,
   { args: [first, ...others], flags }: TypedLine,
   world: World,
 ): Promise<readonly Candidate[]> {
-  // In `config set NAME VALUE`, the first argument is the name of the setting whose value is completed.
+  // In `config set KEY VALUE`, KEY is the name of the setting whose value is completed. Every setting with choices is
+  // also a shared option, `--KEY`.
   const setting = completes === 'setting value' ? SHARED_OPTIONS.find(({ flag }) => flag === `--${first}`) : undefined;
   const choicesOrSuggestions = choices ?? suggests ?? setting?.kind.choices ?? [];
   const lookUp = async (limited: World) => {
@@ -112,14 +113,15 @@ async function suggestValues(
   // As if the user had typed --deadline 2s. If it passes, this throws, and nothing is offered.
   const names = await withinDeadline({ deadline: '2s' }, deriveWorld(world, { stdin, stderr }), lookUp);
   // The shells quote blanks and the like. But control characters would reach the terminal, and a name such as `-f`
-  // would be read as an option, so such names are left out. So are files that the line already has.
+  // would be read as an option, so such names are left out. So are `others`, because nobody wants to type
+  // a file twice.
   const offered = names.filter((name) => printable(name) === name && !/^-/.test(name) && !others.includes(name));
   return [...choicesOrSuggestions, ...offered].map((word) => [word, '']);
 }
 
 /**
  * Requests the names of a filing's files. Sends no request if the key comes from a program, which a TAB must not run.
- * `--retries 0` of the caller makes it a single request. Throws what `openSession` and `listFiles` throw.
+ * The caller adds `--retries 0`, so no request is repeated. Throws what `openSession` and `listFiles` throw.
  */
 async function requestFileNames(accession: string, flags: Flags, world: World): Promise<readonly string[]> {
   const { listFiles, openSession } = await import('../../session/session.ts');
@@ -128,6 +130,7 @@ async function requestFileNames(accession: string, flags: Flags, world: World): 
   if (resolved.settings.keySource?.kind === 'command') return [];
   const session = await openSession(flags, world, { resolved });
   try {
+    // The empty list stands for the parameters of `--query`.
     return (await listFiles(session, parseAccession(accession), [], session.signal)).files.map(
       (file) => file.file_name,
     );

@@ -1,5 +1,6 @@
 // The command `completion`: its help, and its code, which prints one of the scripts in completions/. The script makes
-// the shell call `filings __complete` at each TAB.
+// the shell call `filings __complete` at each TAB. The parser does not know this word, for which main.ts calls
+// complete.ts.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { defineCommand, type Invocation } from '../../spec/command.ts';
@@ -25,11 +26,12 @@ export const COMPLETION = defineCommand({
       'for PowerShell, with . ~/.config/powershell/filings.ps1 in $PROFILE',
     ],
   ],
-  // Other commands import their code here, from a file of its own. The code of this one is below.
+  // Other commands import a file with their code here. The code of this command is below.
   load: async () => ({ run }),
 });
 
-// The parser has checked that SHELL is given and one of `SHELLS`. The default only satisfies the compiler.
+// The parser has checked that SHELL is given and one of `SHELLS`. The default only satisfies the compiler. `root` is
+// the directory of the program's package.
 async function run({ args: [shell = ''] }: Invocation, { root, stdout }: World): Promise<number> {
   const script = `filings.${shell === 'powershell' ? 'ps1' : shell}`;
   await write(stdout, readFileSync(join(root, 'completions', script)));

@@ -1,5 +1,6 @@
-// Runs `config check`: requests one listing as `list` does, with the same errors. Then shows the address, the
-// credentials and the clock of the request, and the size of the listing.
+// Runs `config check`: requests one listing (the service's list of a filing's files) as `list` does, with the same
+// errors. Then shows the address, how the credentials were sent and where they come from, whether this machine's clock
+// is right, and the size of the listing.
 import { type AccessionNumber, parseAccession } from '../../service/accession.ts';
 import { noFilesError } from '../../service/client.ts';
 import { describeClockSkew } from '../../service/clock-skew.ts';
@@ -27,11 +28,11 @@ export async function run({ args: [text], flags }: Invocation, world: World): Pr
       throw error;
     });
     const provesLittle = text === undefined && listing.recordCount === 0;
-    // Without ACCESSION an empty listing is no error, but it proves little. `files` lacks the records of other filings.
-    // If there are records but no files, the service may ignore the accession number, so that is an error even then.
+    // Without ACCESSION, an empty listing is no error, but it proves little. Records without files are an error in any
+    // case: `files` omits records of other filings, so the service may have ignored the accession number.
     if (listing.files.length === 0 && !provesLittle) throw noFilesError(accession, listing);
     const { baseUrl, credentials } = client.options;
-    // How far this machine's clock is ahead of the service's. Its limit is stricter if a token is sent.
+    // How far this machine's clock is ahead of the service's. If a token is sent, `describeClockSkew` tolerates less.
     const leadMs = client.clockLeadMs;
     const clock =
       leadMs === undefined

@@ -10,31 +10,33 @@ import { printable } from '../../terminal/printable.ts';
 import type { World } from '../../world.ts';
 
 /**
- * Runs `config set KEY [VALUE]`, where KEY is the name of a setting. Throws `usage` for an unknown name or an invalid
- * value, `config` if the file or the change to it is invalid, and `local_io` if the file cannot be written.
+ * Runs `config set KEY [VALUE]`, where KEY is the name of a setting, or of a member of one, such as `listing.files`.
+ * Throws `usage` for an unknown name or an invalid value, `config` if the file cannot be read or would become invalid,
+ * and `local_io` if it cannot be written.
  */
 export async function set({ args, flags }: Invocation, world: World): Promise<number> {
   const [name = '', value] = args;
-  const setting = findFileSetting(name);
-  const { spec } = setting;
+  const target = findFileSetting(name);
+  const { spec } = target;
   const typed = value ?? (await readSecretValue(spec, world));
   // A pipe often delivers a line break after the secret, as `echo` does.
   const text = spec.secret ? removeLineBreak(typed) : typed;
   // So that it is redacted if a message quotes it.
   if (spec.secret) world.secrets.add(text);
-  const change = { path: setting.path, value: toFileValue(setting, text, world.cwd) };
+  const change = { settingPath: target.settingPath, value: toFileValue(target, text, world.cwd) };
   await editConfigFile(locateConfig(flags, world), change, world);
   return 0;
 }
 
 /** Throws `usage` for an unknown name, `config` if the file cannot be read, and `local_io` if it cannot be written. */
 export async function unset({ args, flags }: Invocation, world: World): Promise<number> {
-  const { path } = findFileSetting(args[0] ?? '');
-  await editConfigFile(locateConfig(flags, world), { path, value: undefined }, world);
+  const { settingPath } = findFileSetting(args[0] ?? '');
+  // The undefined value removes the member. It is no error if the file does not have it.
+  await editConfigFile(locateConfig(flags, world), { settingPath, value: undefined }, world);
   return 0;
 }
 
-/** Throws `config` if there is neither `--config` nor a home directory. */
+/** Throws `config` if there is no path: with `--config /dev/null`, or if no home directory is known. */
 export async function printPath({ flags }: Invocation, world: World): Promise<number> {
   const { path: file } = locateConfig(flags, world);
   if (file === undefined) throw noConfigPathError();

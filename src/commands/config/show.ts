@@ -47,10 +47,14 @@ function toText(value: unknown): string {
  */
 export async function showOne({ args: [name = ''], flags }: Invocation, world: World): Promise<number> {
   // Only settings of the config file have members. Without a dot, the name can be that of any setting.
-  const { spec, path } = name.includes('.') ? findFileSetting(name) : { spec: findSetting(name), path: [name] };
+  const { spec, settingPath } = name.includes('.')
+    ? findFileSetting(name)
+    : { spec: findSetting(name), settingPath: [name] };
   const setting = (await resolveSettings(flags, world)).rawSettings.get(spec.name)?.value;
-  // The first name in the path is that of the setting itself.
-  const value = path.slice(1).reduce((outer, member) => (isJsonObject(outer) ? outer[member] : undefined), setting);
+  // The first name in it is that of the setting itself.
+  const value = settingPath
+    .slice(1)
+    .reduce((outer, member) => (isJsonObject(outer) ? outer[member] : undefined), setting);
   if (value === undefined) {
     const command = `filings config set ${toKebabCase(name)}${spec.secret ? '' : ' VALUE'}`;
     const hint = `set it with ${spec.inFile ? command : describeOtherSources(spec)}`;

@@ -5,8 +5,9 @@ import { type ArgumentSpec, defineCommand } from '../../spec/command.ts';
 import { toKebabCase } from '../../spec/option.ts';
 
 /**
- * The settings that the config file can have, and members such as `listing.files`. They are spelled like flags:
- * `api-key`. The completions suggest them. `config get` also accepts a setting that only a flag or a variable can set.
+ * The settings that the config file can have, spelled like flags: `api-key`. If a setting is an object, also its
+ * members, spelled as in the file: `jwt.keyFile`. The completions suggest them. `config get` also accepts a setting
+ * that only a flag or a variable can set.
  */
 const SETTING_NAMES = SETTINGS.filter(({ inFile }) => inFile).flatMap(({ name, kind }) => [
   toKebabCase(name),
@@ -14,7 +15,7 @@ const SETTING_NAMES = SETTINGS.filter(({ inFile }) => inFile).flatMap(({ name, k
 ]);
 
 /** KEY is the name of a setting, and not an API key. */
-const SETTING: ArgumentSpec = {
+const KEY_ARGUMENT: ArgumentSpec = {
   name: 'KEY',
   required: true,
   suggests: SETTING_NAMES,
@@ -40,7 +41,7 @@ export const CONFIG = defineCommand({
     defineCommand({
       name: 'get',
       summary: 'show one setting',
-      arguments: [SETTING],
+      arguments: [KEY_ARGUMENT],
       description: ['A secret is shown as [redacted]. The exit status is 5 if the setting is not set.'],
       examples: [['filings config get base-url --profile test', 'show the base URL of the profile test']],
       load: async () => ({ run: (await import('./show.ts')).showOne }),
@@ -49,7 +50,7 @@ export const CONFIG = defineCommand({
       name: 'set',
       summary: 'change a setting in the config file, or in one of its profiles (--profile)',
       arguments: [
-        SETTING,
+        KEY_ARGUMENT,
         {
           name: 'VALUE',
           completes: 'setting value',
@@ -68,7 +69,7 @@ export const CONFIG = defineCommand({
     defineCommand({
       name: 'unset',
       summary: 'remove a setting from the config file, or from one of its profiles (--profile)',
-      arguments: [SETTING],
+      arguments: [KEY_ARGUMENT],
       load: async () => ({ run: (await import('./edit.ts')).unset }),
     }),
     defineCommand({

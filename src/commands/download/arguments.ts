@@ -42,7 +42,7 @@ export function parseArguments(rawArgs: readonly string[], options: Options, pla
   const mayHaveSeveralFilings = hasSelection || input !== undefined;
   // Files of different filings may have the same name. Files named by arguments belong to one filing.
   const { layout = mayHaveSeveralFilings ? '{accession_no}/{file_name}' : '{file_name}' } = options;
-  // With --all there is no pattern, so the filter accepts every name.
+  // Without --include, as with --all, the filter accepts every name that --exclude does not match.
   const filter = compileNameFilter(include, exclude);
   if (all && include.length > 0) {
     throw usageError('--all cannot be used with --include', 'omit --all to download only the files that match');
@@ -131,7 +131,7 @@ function requireCompatibleOptions(args: DownloadArgs, platform: string): void {
     throw usageError(`${singleFileOption} requires exactly one FILE`, hint);
   }
   if (done !== undefined && input === undefined) throw usageError('--done requires --input');
-  // Unlike the report, these two lists cannot be written to stdout.
+  // Unlike the report, the lists of --failed and --done cannot be written to stdout.
   if (failed === '-') throw usageError('--failed must be a file');
   if (done === '-') throw usageError('--done must be a file');
   if (output === undefined || output === '-') return;
@@ -149,17 +149,18 @@ function requireCompatibleOptions(args: DownloadArgs, platform: string): void {
 
 /** Throws `usage` if a file name is an accession number, or is refused as the name of a file on disk. */
 function requireSafeNames({ accessions: [accession], fileNames, layout }: DownloadArgs): void {
-  // It is probably meant as another filing. A file that really has such a name can be downloaded with --output.
-  const filing = fileNames.find(asAccession);
-  if (filing !== undefined) {
+  // Such a name probably means another filing. A file that really has such a name can be downloaded with --output.
+  const otherAccession = fileNames.find(asAccession);
+  if (otherAccession !== undefined) {
     const hint = 'for several filings, omit FILE and add --all or --include GLOB';
-    throw usageError(`FILE: ${filing} is an accession number`, hint);
+    throw usageError(`FILE: ${otherAccession} is an accession number`, hint);
   }
   // With --input there are no arguments. The names in the input are checked when they are read.
   if (accession === undefined) return;
   // The download will run the same check. This one refuses the whole command line before any file is written.
   const check = new NameCheck(layout);
   for (const fileName of fileNames) {
+    // `size` and `filing` are known only for a file that was selected from a listing.
     const item = check.check({ accession, fileName, size: undefined, filing: undefined });
     if (item.kind === 'refused') throw usageError(`file name '${fileName}': ${item.error.reason}`, item.error.hint);
   }

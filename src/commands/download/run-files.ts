@@ -1,8 +1,8 @@
-// Protects the files that a run itself uses: its report and lists, its input, the config file, and the files that hold
-// its key or token. No two of them may be the same file. And no download may replace one of them, which could happen
-// because the service chooses the names of the files in a listing. Two paths are treated as the same file if they are
-// equal after symbolic links are resolved and the paths are folded: `foldName` removes the differences in case and in
-// Unicode normalization that a file system may ignore.
+// Protects the files that a run itself uses: its report, the lists of --failed and --done, its input, the config file,
+// and the files that hold its key or token. No two of them may be the same file. And no download may replace one of
+// them, which could happen because the service chooses the names of the files that it lists. Two paths are treated as
+// the same file if they are equal after symbolic links are resolved and the paths are folded: `foldName` removes the
+// differences in case and in Unicode normalization that a file system may ignore.
 import { readlink, realpath, stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { SUMS_NAME } from '../../checksums/format.ts';
@@ -28,6 +28,7 @@ export async function checkRunFiles(args: DownloadArgs, resolved: ResolvedSettin
   await refuseWrongFileTypes(args, world);
   /** The protected files: what messages call each of them, such as `--report`, by its folded path. */
   const labels = new Map<string, string>();
+  /** Returns the folded path. Throws if it is that of a protected file. */
   const requireUnused = async (label: string, path: string) => {
     const foldedPath = await foldRealPath(path);
     const hint = `choose another file for ${label}`;
@@ -47,6 +48,7 @@ export async function checkRunFiles(args: DownloadArgs, resolved: ResolvedSettin
   const { configPath, settings } = resolved;
   if (configPath !== undefined) await protect('the config file', resolve(world.cwd, configPath));
   for (const path of listCredentialFiles(settings)) await protect('the key or token file', resolve(world.cwd, path));
+  // The names of the properties are those of the options.
   for (const [name, path] of Object.entries({ input, report, failed, done })) {
     if (path !== undefined && path !== '-') await protect(`--${name}`, resolveTypedPath(path, world));
   }
@@ -56,10 +58,11 @@ export async function checkRunFiles(args: DownloadArgs, resolved: ResolvedSettin
   const directory = resolve(world.cwd, output === undefined ? args.directory : dirname(output));
   const foldedDirectory = await foldRealPath(directory);
   /**
-   * `path` is below `directory`. `code` is `usage` for a name from the arguments. Otherwise the name comes from the
-   * service or the input, and `code` is `integrity`.
+   * `path` is below `directory`, even that of `--output`. `code` is `usage` for a name from the arguments. Otherwise
+   * the name comes from the service or the input, and `code` is `integrity`.
    */
   const findError = (path: string, displayPath: string, code: 'integrity' | 'usage' = 'integrity') => {
+    // Only saves time: the path need not be folded.
     if (labels.size === 0) return undefined;
     // Links are resolved in `directory` only, and only once. A download refuses any symbolic link below it.
     const label = labels.get(foldedDirectory + foldName(path.slice(directory.length)));

@@ -1,4 +1,5 @@
-// The command line of `download`, from which the parser, the help, the manual page and the completions are made.
+// The command line of `download`, from which the parser, the help, the manual page and the completions are made. A
+// `heading` begins a group of options in the help. If one option excludes another, that applies in both directions.
 import { defineCommand } from '../../spec/command.ts';
 import {
   BANDWIDTH,
@@ -50,6 +51,7 @@ export const OPTIONS = defineOptions({
     defaultText: '{file_name} for FILE arguments, otherwise {accession_no}/{file_name}',
     help: 'set the path of each file below DIR',
   },
+  // Does not exclude `include` here, because arguments.ts refuses both together with a better hint.
   all: {
     heading: 'Which files',
     kind: SWITCH,
@@ -151,6 +153,8 @@ export const DOWNLOAD = defineCommand({
   ],
   // The usual forms only: --exclude can be added to --all or --include, or select files without them.
   usages: ['ACCESSION FILE...', 'ACCESSION... --all | --include GLOB', '--input FILE [--all | --include GLOB]'],
+  // ACCESSION is not required, because --input can replace it. For the parser, further accession numbers are FILEs:
+  // arguments.ts tells them apart.
   arguments: [
     { name: 'ACCESSION', help: 'the accession number, such as 0001234567-24-000001' },
     { name: 'FILE', variadic: true, completes: 'listed file', help: 'file names of the filing' },

@@ -1,6 +1,6 @@
-// Prints the files of listings as names, JSON Lines or a table. Names and JSON are printed filing by filing. A table is
-// printed at the end, because the widths of its columns depend on all rows. Listings are data, so they are never
-// redacted.
+// Prints the files of filings as names, JSON Lines or a table. Names and JSON are printed filing by filing. A table is
+// printed at the end, because the widths of its columns depend on all rows. What the service lists is data, so it is
+// never redacted.
 import { type FilingsError, messageOf } from '../../errors.ts';
 import { noMatchError } from '../../input/glob.ts';
 import { type ListedFile, listedSize } from '../../service/listing.ts';
@@ -30,8 +30,8 @@ const COLUMNS: readonly Column[] = [
 
 /**
  * Call `print` for each filing, then `end`.
- * @param isSingle whether there is only one filing. Its lines have no accession number, and it must have a file that
- * matches
+ * @param isSingle whether there is only one filing. Names and rows of the table then have no accession number, and the
+ * filing must have a file that matches
  * @param isChosen tests whether `--include` and `--exclude` select a file name
  */
 export function createListOutput(
@@ -66,12 +66,13 @@ export function createListOutput(
         if (isSingle) return error;
         progress.note(messageOf(error));
       }
+      // Not `push(...matches)`, which overflows the stack for very many files.
       if (isTable) for (const file of matches) tableFiles.push(file);
       else await write(stdout, matches.map(formatRecord).join(''), signal);
       return undefined;
     },
 
-    /** Prints the table, without columns that are empty in all rows. NAME is never empty. */
+    /** Prints the table, without columns that are empty in all rows. NAME needs no test, because it is never empty. */
     async end(): Promise<void> {
       if (tableFiles.length === 0) return;
       const columns = [...(isSingle ? [] : [ACCESSION]), ...COLUMNS].filter(
