@@ -8,7 +8,7 @@ import { closeFile, openFile } from '../disk/calls.ts';
 import { toWriteError } from '../disk/failure.ts';
 import { errnoOf, FilingsError } from '../errors.ts';
 import type { World } from '../world.ts';
-import { writeChunks, writeToDescriptor, writeToStream } from './output.ts';
+import { createChunkWriter, writeToDescriptor, writeToStream } from './output.ts';
 
 const statAt = promisify(stat);
 /** The wait between attempts to open a FIFO that has no reader yet, in milliseconds. */
@@ -28,11 +28,12 @@ export interface ByteWriter {
 export function createStdoutWriter({ stdout, stderr }: Pick<World, 'stdout' | 'stderr'>): ByteWriter {
   // Before the first byte, the cursor is at the start of a line, as after a line feed.
   let lastByte: number | undefined = LINE_FEED;
+  const writeChunks = createChunkWriter(stdout);
   return {
     write(chunks, signal) {
       // Set even if the write then fails: at worst, `end` writes a line break too many or too few.
       lastByte = chunks.at(-1)?.at(-1);
-      return mapErrors(writeChunks(stdout, chunks, signal), 'stdout', signal);
+      return mapErrors(writeChunks(chunks, signal), 'stdout', signal);
     },
     async end() {
       // Ends the last line of the data, so that the next message on the same terminal does not continue it.

@@ -24,7 +24,7 @@ export async function write(
   signal: AbortSignal = createAbortController().signal,
 ): Promise<void> {
   signal.throwIfAborted();
-  await writeChunks(stream, [Buffer.from(data)], signal).catch((error) => {
+  await createChunkWriter(stream)([Buffer.from(data)], signal).catch((error) => {
     signal.throwIfAborted();
     // An error of stderr is ignored, because there is nowhere to report it.
     if (stream.fd !== STDERR) throw toWriteError(error, 'stdout');
@@ -37,17 +37,18 @@ export function isBrokenPipe(error: unknown): boolean {
 }
 
 /**
- * Writes to files and devices through the descriptor, because Node's stream for files ignores a short write, such as
- * one to a disk that has become full. Writes to pipes, sockets and terminals through Node's stream. A write through the
- * descriptor would block a thread of libuv's pool if the reader never reads, and the process could not end. Throws the
- * system error or the signal's reason.
+ * Returns a function that writes to files and devices through the descriptor, because Node's stream for files ignores a
+ * short write, such as one to a disk that has become full. It writes to pipes, sockets and terminals through Node's
+ * stream. A write through the descriptor would block a thread of libuv's pool if the reader never reads, and the process
+ * could not end. The function throws the system error or the signal's reason.
  */
-export async function writeChunks(stream: OutputStream, chunks: readonly Buffer[], signal: AbortSignal): Promise<void> {
+export function createChunkWriter(stream: OutputStream) {
+  const { fd } = stream;
   // The streams that tests pass have no descriptor.
-  if (stream.fd === undefined || stream.isTTY) return writeToStream(stream, chunks, signal);
-  const stats = fstatSync(stream.fd);
-  if (stats.isFile() || stats.isCharacterDevice()) return writeToDescriptor(stream.fd, chunks, signal);
-  return writeToStream(stream, chunks, signal);
+  const stats = fd === undefined || stream.isTTY ? undefined : fstatSync(fd);
+  const usesDescriptor = stats?.isFile() || stats?.isCharacterDevice();
+  return (chunks: readonly Buffer[], signal: AbortSignal): Promise<void> =>
+    fd !== undefined && usesDescriptor ? writeToDescriptor(fd, chunks, signal) : writeToStream(stream, chunks, signal);
 }
 
 /** After a short write, writes the rest. Throws the system error or the signal's reason. */
