@@ -1,5 +1,5 @@
 // Everything that the program takes from outside: the command line, the environment, streams, clocks and signals. No
-// other file except `bin` uses `process`, so a test can run the program in a `World` of its own.
+// other file except bin/filings.js uses `process`, so a test can run the program in its own `World`.
 import { createReadStream, fstatSync, readFileSync, type Stats } from 'node:fs';
 import { join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
@@ -43,7 +43,8 @@ export interface World {
   readonly random: () => number;
   /**
    * Aborts on the first SIGINT, SIGTERM, SIGHUP or (on Windows) Ctrl-Break, with a FilingsError `interrupted` as the
-   * reason. A command gets a world from `withinDeadline` (session/deadline.ts), in which it also aborts at --deadline.
+   * reason. A command gets a world from `withinDeadline` (session/deadline.ts), whose `interrupt` also aborts at
+   * --deadline.
    */
   readonly interrupt: AbortSignal;
   /**
@@ -57,7 +58,7 @@ export interface World {
   readonly onSuspend: (hide: () => void, show: () => void) => () => void;
   /** All secrets read so far. They are redacted in diagnostics, and never in data. */
   readonly secrets: Secrets;
-  /** The config files that were read, by path. Each is read only once, because a pipe would have no bytes left. */
+  /** The config files that were read, by path. Each is read only once: a pipe would be empty the second time. */
   readonly configFiles: Map<string, Promise<SmallFile>>;
   /** The version of the package. Throws if package.json cannot be read. */
   readonly version: string;
@@ -70,7 +71,7 @@ export interface World {
  * Windows.
  */
 const SIGNALS = { SIGHUP: 1, SIGINT: 2, SIGTERM: 15, SIGBREAK: 21 } as const;
-type Signal = keyof typeof SIGNALS;
+type SignalName = keyof typeof SIGNALS;
 /**
  * Signals within this time of the first are treated as one with it: `timeout` sends its signal to the program and then
  * to the group of the program, so it arrives twice.
@@ -78,10 +79,11 @@ type Signal = keyof typeof SIGNALS;
 const MIN_BETWEEN_SIGNALS_MS = 500;
 
 /**
- * Returns the error of a run that a signal ends. The prompt for a secret needs it for Ctrl-C, too: there the terminal
- * is in raw mode, so Ctrl-C is input and no signal. `isTimeUp` says that little time is left to print the error.
+ * Returns the error of a run that a signal ends. The prompt for a secret calls this when it reads Ctrl-C, which is
+ * input and no signal there, because the terminal is in raw mode. `isTimeUp` says that little time is left to print the
+ * error.
  */
-export function interruptionError(name: Signal): FilingsError {
+export function interruptionError(name: SignalName): FilingsError {
   return new FilingsError('interrupted', `interrupted: ${name}`, {
     signal: SIGNALS[name],
     stopsRun: true,
@@ -123,7 +125,7 @@ export function systemWorld(root: string): World {
     sleep,
     random: Math.random,
     interrupt: installSignalHandlers(),
-    // `withinDeadline` replaces it.
+    // Does nothing here: the world that `withinDeadline` makes of this one has a deadline to set.
     setDeadline() {},
     killProcessGroup,
     onSuspend,
@@ -175,11 +177,11 @@ function onSuspend(hide: () => void, show: () => void): () => void {
 function installSignalHandlers(): AbortSignal {
   const controller = createAbortController();
   let firstAt: number | undefined;
-  for (const name of Object.keys(SIGNALS) as Signal[]) {
+  for (const name of Object.keys(SIGNALS) as SignalName[]) {
     process.on(name, () => {
       firstAt ??= monotonic();
       if (monotonic() - firstAt > MIN_BETWEEN_SIGNALS_MS) process.exit(128 + SIGNALS[name]);
-      // A second call has no effect.
+      // Only the first abort of a controller has an effect.
       controller.abort(interruptionError(name));
     });
   }

@@ -1,5 +1,6 @@
-// Formats errors and other messages for stderr. Redacts secrets in text from elsewhere, which is marked for that, and
-// escapes characters that could control a terminal. A problem is what the service says about an error (RFC 9457).
+// Formats errors and other messages for stderr, and escapes characters that could control a terminal. Redacts secrets,
+// but only in text from elsewhere, which other code has marked with `markForRedaction` (secrets.ts). A problem is what
+// the service says about an error (RFC 9457).
 import { Chalk } from 'chalk';
 import { errnoOf, type FilingsError, messageOf, type Problem } from '../errors.ts';
 import { markForRedaction, redactJson, type Secrets } from '../secrets.ts';
@@ -20,7 +21,7 @@ const MAX_CAUSES = 8;
 export interface MessageOptions {
   readonly errorFormat: 'text' | 'json';
   readonly color: boolean;
-  /** Adds the causes of an error, or the stack of an `internal` one, to its text. */
+  /** Adds the causes of an error, or the stack of an `internal` one. JSON has neither. */
   readonly verbose: boolean;
   readonly secrets: Secrets;
 }
@@ -58,7 +59,7 @@ export function createLogger(
   write: (line: string) => void,
 ): Logger {
   return (kind, text) => {
-    // Warnings as well. For one that must be printed in any case, a second logger has `quiet: false`.
+    // Drops warnings as well. For those that `--quiet` must not hide, progress.ts has a second logger.
     if (quiet) return;
     const line = secrets.redactMarked(text);
     if (errorFormat === 'json') write(`${printableJson({ [kind]: kind === 'warning' ? { message: line } : line })}\n`);
@@ -108,8 +109,9 @@ export function renderError(error: FilingsError, options: MessageOptions): strin
 type ProblemLine = readonly [indent: string, text: string, maxLength?: number];
 
 /**
- * Returns lines for what the message does not say already. The message consists of `reason` (such as `404 Not Found`)
- * and `quote`. It always has the title and the status of the problem.
+ * Returns lines for what the message does not say already. The message has `reason` (such as `404 Not Found`) and
+ * `quote` (a summary from the body: the title, if there is one, unless it only repeats the reason). So the title gets
+ * no line, nor does a member that says `Not Found`, for example.
  */
 function problemLines(problem: Problem, { reason, quote }: FilingsError): ProblemLine[] {
   const { type = '', title: _, status, detail = '', instance, errors = {}, ...extensions } = problem;

@@ -2,8 +2,9 @@
 // others keep the counts up to date, and draw the line. Times are in milliseconds of the monotonic clock.
 import { grouped, humanBytes, roughDuration } from '../text.ts';
 
-/** A file that is being downloaded or verified. */
+/** A file that is being downloaded, or a listing (the service's list of a filing's files) that is retried. */
 export interface RunningFile {
+  /** The file name, the accession number of the listing, or `verified` for all files of `filings verify`. */
   readonly name: string;
   /** The bytes that are there so far, including those of an earlier run. Undefined before the first response. */
   bytes?: number | undefined;
@@ -19,7 +20,7 @@ export interface BatchProgress {
   readonly allFiles: number | undefined;
   readonly skipped: number;
   readonly failed: number;
-  /** The sum of the sizes of the files that have ended: the size in the listing, otherwise the actual size. */
+  /** The sum for the files that have ended: the size in the listing, otherwise the actual size (0 after a failure). */
   readonly endedBytes: number;
   /** The sum of the sizes in the listings. Undefined while `allFiles` is, and if any size is missing. */
   readonly allBytes: number | undefined;
@@ -28,7 +29,7 @@ export interface BatchProgress {
 /** What is known about the progress of a run at this moment. */
 export interface RunState {
   readonly runningFiles: Set<RunningFile>;
-  /** The bytes that this run has received. */
+  /** The bytes that this run has received, or hashed to verify them. */
   bytesThisRun: number;
   readonly startedAt: number;
   /** Returns undefined if the run has only one file. Then the progress of the first running file is shown. */
@@ -63,12 +64,13 @@ export function describeProgress(run: RunState, now: number): ProgressLine | und
   const label = batch ? describeFiles(batch) : (file?.name ?? '');
   if (!batch && file?.bytes === undefined) return { label, isName: true, facts: ['no response yet'] };
   const byteWork = batch ? measureBatchInBytes(run, batch) : measureFile(file, run);
+  // Without a total, this shows what the run has received, even bytes that a restart of the file has dropped.
   const amount = byteWork
     ? `${humanBytes(byteWork.done)} of ${humanBytes(byteWork.total)}`
     : humanBytes(run.bytesThisRun);
   const seconds = Math.max(1, now - run.startedAt) / 1000;
   const work = byteWork ?? (batch && measureBatchInFiles(batch));
-  // A file of 0 bytes is shown as 0%. And more bytes than the total may arrive.
+  // The inner bound is for a total of 0, which is shown as 0%. The outer one is for more bytes than the total.
   const share = work && Math.min(1, work.done / Math.max(1, work.total));
   // This is infinite or NaN until this run has done some of the work.
   const secondsLeft = work ? ((work.total - work.done) / work.doneThisRun) * seconds : Number.NaN;

@@ -1,5 +1,5 @@
-// All output on stderr during a run: messages, and the progress of the run. On a terminal the progress is a line with a
-// bar that stays below the messages. Elsewhere a line is printed every 30 seconds.
+// Writes to stderr during a run: messages, and the progress of the run. On a terminal the progress is a line with a bar
+// that stays below the messages. Elsewhere a line is printed every 30 seconds.
 import { createAbortController, onAbort } from '../abort.ts';
 import { FilingsError } from '../errors.ts';
 import { guardStream } from '../stdio/output.ts';
@@ -40,7 +40,7 @@ export async function createProgress(settings: ProgressSettings, deps: ProgressD
 
   const readPrintableLine = () => {
     const line = describeProgress(run, monotonic());
-    // The label may be a file name, but the facts are only numbers.
+    // The label may be a file name, in which only marked text is redacted. The facts are only numbers.
     return line && { ...line, label: printable(secrets.redactMarked(line.label)) };
   };
   const bar = mode === 'bar' ? (await import('./bar.ts')).createBar(stderr, readPrintableLine) : undefined;
@@ -51,7 +51,7 @@ export async function createProgress(settings: ProgressSettings, deps: ProgressD
     for (;;) {
       await sleep(PLAIN_INTERVAL_MS, ended.signal);
       const line = describeProgress(run, monotonic());
-      // `log` redacts and escapes the label.
+      // `log` escapes the label, as `readPrintableLine` does for the bar.
       if (line) log('note', [line.label, ...line.facts].join('  '));
     }
   };
@@ -66,7 +66,8 @@ export async function createProgress(settings: ProgressSettings, deps: ProgressD
     ended.abort();
     bar?.hide();
   };
-  // Calls the first function before Ctrl-Z suspends the program, and the second when the program resumes.
+  // Calls the first function before Ctrl-Z suspends the program, and the second when the program resumes. If no file is
+  // running then, the next `addFile` shows the bar.
   const unsubscribeSuspend = bar && onSuspend(bar.hide, () => run.runningFiles.size > 0 && show());
   const unsubscribeInterrupt = onAbort(interrupt, (reason) => {
     endProgress();
@@ -98,7 +99,7 @@ export async function createProgress(settings: ProgressSettings, deps: ProgressD
       unsubscribeSuspend?.();
       endProgress();
     },
-    /** Begins to show a file. `finish` of the result ends that. */
+    /** Begins to show a `RunningFile`. `finish` of the result ends that. */
     addFile(name: string) {
       const file: RunningFile = { name };
       run.runningFiles.add(file);
@@ -112,13 +113,16 @@ export async function createProgress(settings: ProgressSettings, deps: ProgressD
         },
         /**
          * Must be called at each attempt, when its response begins. `totalBytes` is undefined if the response does not
-         * state the file's length. `offset` is the number of bytes that are there already, by default all that have
-         * been counted. It is lower if the download starts again from the beginning.
+         * state the file's length. `offset` is the number of bytes that are there already, by default all that
+         * `advance` has counted. It is 0 if the download starts again from the beginning.
          */
         beginResponse(totalBytes: number | undefined, offset = file.bytes ?? 0) {
           Object.assign(file, { totalBytes, bytes: offset });
         },
-        /** Prints why and how long the next attempt waits. In the mode `none`, only --verbose shows it. */
+        /**
+         * Prints why and how long the next attempt waits. In the mode `none`, that needs --verbose. With --quiet,
+         * nothing is printed.
+         */
         noteWait(text: string) {
           if (mode !== 'none' || settings.verbose) log('note', `${name}: ${text}`);
         },
@@ -130,7 +134,7 @@ export async function createProgress(settings: ProgressSettings, deps: ProgressD
   };
 }
 
-/** In the mode `retry notes only` there is no progress, but `noteWait` still prints. */
+/** In the mode `retry notes only` there is no progress, neither a bar nor plain lines, but `noteWait` still prints. */
 function chooseMode({ progress, quiet, errorFormat, sharesTerminal }: ProgressSettings, { stderr, env }: ProgressDeps) {
   if (quiet || progress === 'none' || errorFormat === 'json') return 'none';
   // A bar needs a cursor that can move. Elsewhere `bar` is the same as `auto`.

@@ -6,14 +6,14 @@ const GAP = '  ';
 interface TableOptions {
   /** The width of the terminal in columns. If it is undefined, no cell is cut. */
   readonly width?: number | undefined;
-  /** The index of a column to align to the right, such as a column of numbers. Not the last column. */
+  /** The index of a column to align to the right, or -1 for none. The last cell of a row is never aligned or padded. */
   readonly rightAlignedIndex?: number;
 }
 
 /**
- * Returns one line per row. The cells must be printable. Each column is as wide as its longest cell. Only the last
- * column is cut to fit the terminal. The other columns may have names, which could not be copied and pasted if they
- * were cut.
+ * Returns one line per row. The cells must be printable (printable.ts). Rows may have different numbers of them. Each
+ * column is as wide as its widest cell. Only the last cell of a row is cut to fit the terminal. The others may hold the
+ * names of files, which could not be copied and pasted if they were cut.
  */
 export function formatTable(
   rows: readonly (readonly string[])[],

@@ -1,9 +1,9 @@
 // Measures and cuts text in terminal columns, which are not characters: an emoji takes two, a combining accent none.
-// The text must be printable: `printable` has replaced its control characters by escapes.
+// The text must be printable: `printable` (printable.ts) has replaced its control characters by escapes.
 import stringWidth from 'string-width';
 
 const ASCII = /^[ -~]*$/;
-/** Splits text into graphemes, which is the default: a letter together with its accents, for example. */
+/** By default, a Segmenter splits text into graphemes: a letter together with its accents, for example. */
 const segmenter = new Intl.Segmenter();
 
 export function displayWidth(text: string): number {

@@ -1,6 +1,7 @@
 // Decides what to do about one file: fetch it, skip it, check the existing file, or fail. The decision depends only on
-// the options and on what has the final name now. It is made before the first request. If something has the name when
-// the fetched file is complete, it is made again, to decide which of the two files stays.
+// the options and on what exists under the file's final name now (a file that is being fetched has a temporary name).
+// It is made before the first request. If something has the final name when the fetched file is complete, the decision
+// is made again, to choose which of the two stays.
 import type { Stats } from 'node:fs';
 import { FilingsError } from '../errors.ts';
 
@@ -14,15 +15,16 @@ export interface PlanOptions {
   readonly ifExists: IfExists;
   /** `--sha256`, in lower case. */
   readonly sha256: string | undefined;
-  /** `--checksums`. */
+  /** `--checksums`, which adds the hash of each file to SHA256SUMS. */
   readonly writesChecksums: boolean;
   /** `--dry-run`. */
   readonly isDryRun: boolean;
 }
 
 /**
- * The existing file stays. `skip`: it is not even read. `check`: it must have the hash of `--sha256`. `list`: its hash
- * is added to SHA256SUMS if the file is not listed there yet.
+ * The existing file stays. `skip`: it is not even read. `check`: it must have the hash of `--sha256`. `list`: unless
+ * SHA256SUMS lists it already, the batch hashes it to add it there. A checked file is added as well, if `--checksums`
+ * is set.
  */
 export interface SkipPlan {
   readonly kind: 'skip' | 'check' | 'list';
@@ -31,12 +33,13 @@ export interface SkipPlan {
 }
 
 /**
- * The plan for one file. In the second plan, made when the file has been fetched and something has its name, `fetch`
- * means: with `overwrite`, the fetched file replaces it, and with `compare`, the two are compared.
+ * The plan for one file. In a second plan, made when the file has been fetched and something has its final name,
+ * `fetch` means: with `overwrite`, the fetched file replaces what is there, and with `compare`, the two are compared.
+ * Any other second plan drops the fetched file.
  */
 export type FilePlan = { readonly kind: 'fetch' } | SkipPlan | { readonly kind: 'fail'; readonly error: FilingsError };
 
-/** `existing` is what `lstat` returns for the final name. */
+/** `existing` is what `lstat` returns for the final name, or undefined if nothing is there. */
 export function choosePlan(existing: Stats | undefined, options: PlanOptions): FilePlan {
   const { displayPath, ifExists } = options;
   if (!existing) return { kind: 'fetch' };

@@ -1,5 +1,5 @@
-// Compares the SHA-256 of a file with the one that --sha256 gives. Without --sha256, the expected hash is undefined,
-// and nothing is compared.
+// Compares the SHA-256 of a file with the expected one, which is that of --sha256. Without --sha256, the expected hash
+// is undefined, and nothing is compared.
 import { hashFile } from '../disk/sha256.ts';
 import { FilingsError } from '../errors.ts';
 
@@ -19,8 +19,9 @@ export async function checkExisting(
 }
 
 /**
- * Throws `integrity` if a hash is not the expected one. `path` is given only for a file that existed before. The hash
- * of a fetched file is checked before it has a path, and `fetchInto` adds its accession number and name to the error.
+ * Throws `integrity` if a hash is not the expected one. `actual` may be undefined only if `expected` is. `path` is
+ * passed only for an existing file. A fetched file does not have its final path yet when its hash is checked, so
+ * `fetchInto` (transfer.ts) adds its accession number and name to the error instead.
  */
 export function requireHash(actual: string | undefined, expected: string | undefined, path?: string): void {
   if (expected === undefined || actual === expected) return;

@@ -1,13 +1,14 @@
-// What a transfer, which fetches one file in one or more attempts, needs from the code around it: a sink for the bytes,
-// a watcher of the progress, and the job itself.
+// What a transfer (transfer.ts), which fetches one file in one or more attempts, needs from the code around it: a sink
+// for the bytes (part.ts for the disk, pipe.ts for a stream), a watcher of the progress, and the job itself.
 import type { RetryEvent } from '../http/retry.ts';
 import type { ServiceClient } from '../service/client.ts';
 import type { RemoteFile } from './outcome.ts';
 import type { RemoteVersion } from './resume.ts';
 
 /**
- * What became of the bytes. `committed`: they have the final name. `same`: an existing file with the same bytes has it.
- * `exists`: an existing file that was not compared has it.
+ * What became of the bytes. `committed`: they are in the file with the final name, or in the stream. `same`: they were
+ * dropped, because an existing file with the final name has the same bytes. `exists`: they were dropped, because an
+ * existing file has the final name, and was not compared.
  */
 export type CommitResult = 'committed' | 'same' | 'exists';
 
@@ -30,7 +31,11 @@ export interface Sink {
    * hash cannot be stored. Missing in a sink that never has such bytes. Throws `local_io` or the signal's reason.
    */
   sha256?(): Promise<string>;
-  /** Commits the bytes. Throws `local_io`, `interrupted` or the signal's reason. If it throws, call `abandon`. */
+  /**
+   * Commits the bytes, which are complete and checked: gives them the final name, or ends the stream. Throws
+   * `local_io`, `interrupted`, the signal's reason, or on the disk also `integrity` or `temporary`. If it throws, call
+   * `abandon`.
+   */
   finish(): Promise<CommitResult>;
   /** Drops the bytes, unless a later run can resume them after this error. Never throws. */
   abandon(error: unknown): Promise<void>;
@@ -38,14 +43,17 @@ export interface Sink {
 
 /** Is told what happens to one transfer, for the progress display and the limits of the run. */
 export interface Watcher {
-  /** An attempt begins at byte `offset`. `totalBytes` is the length of the file, if it is known. */
+  /**
+   * An attempt has got its response. `offset` is the number of bytes that the sink still has from before, and
+   * `totalBytes` the length of the file, if it is known.
+   */
   onAttempt(totalBytes: number | undefined, offset: number): void;
   /** `newBytes` more bytes have arrived. A returned promise delays the transfer. */
   onReceived(newBytes: number): void | Promise<void>;
   onRetry(event: RetryEvent): void;
   /**
-   * All bytes have arrived and are checked. The next step is the commit, which needs no network. A returned promise
-   * delays it.
+   * All bytes have arrived, and `expectedSha256`, if there is one, has been checked. The next step is the commit, which
+   * needs no network. A returned promise delays it.
    */
   onComplete?(totalBytes: number, sha256: string | undefined): void | Promise<void>;
 }
@@ -58,11 +66,11 @@ export interface Job {
   readonly watcher: Watcher;
   /** The SHA-256 that the file must have, in lower-case hexadecimal digits. */
   readonly expectedSha256: string | undefined;
-  /** Whether the outcome must have the SHA-256. */
+  /** Whether the outcome must have the SHA-256. Always true if there is an `expectedSha256`. */
   readonly needsHash: boolean;
   /**
-   * The number of requests so far. The transfer increases it: by two in an attempt that first requests a range and
-   * cannot use the response.
+   * The number of requests so far. The transfer increases it: by two in an attempt that requests a range, cannot use
+   * the response, and so requests the whole file.
    */
   requestCount: number;
 }

@@ -15,7 +15,7 @@ export interface Outcome {
   readonly result: 'downloaded' | 'resumed' | 'skipped' | 'planned' | 'failed' | 'unfinished';
   /** The path as the user would write it, or null for a stream. */
   readonly path: string | null;
-  /** The size of the whole file, or 0 after a failure. */
+  /** The size of the whole file. For `planned`, the size that the service lists, or 0 if none. 0 after a failure. */
   readonly bytes: number;
   /** How many of these bytes had arrived before the last request, in this run or an earlier one. */
   readonly resumedBytes: number;
@@ -23,10 +23,11 @@ export interface Outcome {
   readonly etag?: string | undefined;
   /**
    * False if the body ended with the connection, and neither a header nor a range gave the length. Also false for a
-   * file that is `failed`, `planned` or `unfinished`. True if it was `skipped`, because its length is not in doubt.
+   * file that is `failed`, `planned` or `unfinished`. True for a `skipped` file, because its length is not in doubt.
+   * But if `isSame` is set, this is still about the body that was fetched.
    */
   readonly verifiedLength: boolean;
-  /** The number of requests. */
+  /** The number of requests for the file. One attempt of a transfer may make two (`requestCount` in job.ts). */
   readonly attempts: number;
   /** The duration in milliseconds. */
   readonly ms: number;

@@ -1,5 +1,5 @@
-// The sink for a file on the disk. It writes a part, which is a temporary file next to the final name, so that the
-// final name never has incomplete or unchecked bytes, even after a power cut:
+// The sink (see job.ts) for a file on the disk. It writes a part, which is a temporary file next to the final name, so
+// that the final name never has incomplete or unchecked bytes, even after a power cut:
 //
 //   1. create the part, write and flush its bytes
 //   2. give it the final name
@@ -47,7 +47,7 @@ const MAX_FLUSH_MS = 2000;
 const NO_LINK_ERRORS = new Set(['EPERM', 'EISDIR', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK', 'EXDEV']);
 
 /**
- * Call `claim` first, which takes over the kept part of an earlier run if there is one. `Sink` says what its methods
+ * Call `claim` first, which takes over the kept part of an earlier run if there is one. `Sink` says what the methods
  * throw. Errors of the disk show the final path, because the user does not know the name of the part.
  */
 export class Part implements Sink {
@@ -60,7 +60,7 @@ export class Part implements Sink {
   readonly #path: string;
   /** The open part and its directory. Undefined until `begin`, or `claim` if there was a kept part. */
   #openPart: { readonly directory: Directory; readonly file: OutputFile } | undefined;
-  /** Once true, nothing may be written to the part: the same file may have the final name already. */
+  /** True from just before `link` or `rename`. Then nothing may be written: the part may be the final file already. */
   #mayHaveFinalName = false;
 
   constructor(job: Job, target: DiskTarget, directories: Directories) {
@@ -159,7 +159,8 @@ export class Part implements Sink {
     const { signal } = this.#job;
     const plan = choosePlan(existing, this.#target);
     if (plan.kind === 'fail') throw plan.error;
-    // The fetched bytes have the hash of --sha256, too. So after this check, both files are the same.
+    // The transfer has already checked the fetched bytes against --sha256. If the existing file has that hash as well,
+    // the two are the same.
     if (plan.kind === 'check') await checkExisting(path, displayPath, sha256, signal);
     // Here `fetch` means `--if-exists compare`, because `finish` handles `overwrite` itself.
     if (plan.kind === 'fetch') {
@@ -173,8 +174,8 @@ export class Part implements Sink {
   }
 
   /**
-   * Copies the permissions of the file to replace, because the shell's `>` would leave them unchanged, too. If that
-   * file has another owner or group, the new one keeps the default permissions.
+   * Copies the permissions of the file to replace, because the shell's `>` would not change them either. If that file
+   * has another owner or group, the new one keeps the default permissions.
    */
   #copyMode(old: Stats): void {
     const { fd } = this.#output.file;
@@ -202,7 +203,7 @@ export class Part implements Sink {
     const { file } = this.#output;
     if (!version?.validator || bytes <= MAX_DROPPED_BYTES) return false;
     const footer = makeFooter(this.#request, { ...version, bytes });
-    // No secret may get onto the disk, and the address in the footer could hold one.
+    // No secret may get onto the disk, and the URL of the response, which the footer has, could hold one.
     if (this.#job.client.options.secrets.occurIn(footer)) return false;
     // The write and the flush throw if any earlier one of this file has failed: the bytes may be lost.
     await file.write([Buffer.from(footer)]);
@@ -229,12 +230,15 @@ export class Part implements Sink {
     if (directory && existsSync(path)) await this.#claim(path, directory).catch(() => {});
   }
 
-  /** Claims the kept part at `path`, unless it is unsuitable. Throws the system error. */
+  /**
+   * Claims the kept part at `path`. Leaves it there if it belongs to another user or has a second name, and removes it
+   * if its footer is invalid or is for another request. Throws the system error.
+   */
   async #claim(path: string, directory: Directory): Promise<void> {
     const { uid, now } = this.#directories.world;
     const { fd, stats } = openRegular(path, constants.O_RDWR | constants.O_NOFOLLOW);
     try {
-      // Claiming truncates the file, so it must not be another user's, nor have another name.
+      // Claiming truncates the file, so it must not be another user's, nor have another name (a hard link).
       if (stats.nlink !== 1 || (uid !== undefined && stats.uid !== uid)) return;
       // It may have been kept for more than a day. After the rename below, another run would then take it for the part
       // of a killed run and remove it, so it gets the current time first.
@@ -289,14 +293,16 @@ export function keptPath({ path }: Pick<DiskTarget, 'path'>): string {
 }
 
 /**
- * Returns whether the bytes before an error are good: the run was stopped, or the transfer was cut off. After an error
- * of the disk they may be lost, and `integrity` says that they are wrong, unless a retry may help: then the body was
- * only truncated.
+ * Returns whether the bytes before an error are good, because the run was stopped or the transfer was cut off. After an
+ * error of the disk (`local_io`), they may be lost. After `integrity`, they are wrong, unless the error is retryable:
+ * then the body was only truncated.
  */
 function canBeResumedAfter(error: unknown, signal: AbortSignal): boolean {
   if (!(error instanceof FilingsError)) return false;
   // What stopped the run, such as an error of another file, says nothing about the bytes of this one.
   if (error === signal.reason) return true;
   if (error.code === 'local_io') return false;
+  // An abort ends every attempt with the signal's reason. So another error after it comes from the commit, before which
+  // the bytes were complete and checked.
   return signal.aborted || error.code === 'temporary' || (error.code === 'integrity' && error.retryable === true);
 }

@@ -1,5 +1,5 @@
-// The sink for a pipe, a device or standard output. It writes each byte once: what a reader has got cannot be taken
-// back.
+// The sink (see job.ts) for a pipe, a device or standard output. It writes each byte once: what a reader has got cannot
+// be taken back.
 import type { ByteWriter } from '../stdio/byte-writer.ts';
 import type { Sink } from './job.ts';
 
@@ -8,8 +8,8 @@ export class Pipe implements Sink {
   readonly #signal: AbortSignal;
   #bytes = 0;
   /**
-   * What a pipe holds on Linux (pipe(7)). A larger write would wait for the reader several times, and the program does
-   * not read from the network during a write.
+   * What a pipe holds on Linux (pipe(7)). A larger write would wait for the reader several times. The connection would
+   * stand still for that long, because the program does not read from the network during a write.
    */
   readonly maxWriteBytes = 65_536;
 
@@ -30,8 +30,8 @@ export class Pipe implements Sink {
   async begin(): Promise<void> {}
 
   async write(chunks: readonly Buffer[]): Promise<void> {
-    // If this throws, some of the bytes may have been written. No retry follows, so it does not matter that they are
-    // not counted.
+    // If this throws, some of the bytes may have been written. It does not matter that they are not counted, because no
+    // error of a write is retryable.
     await this.#writer.write(chunks, this.#signal);
     for (const { length } of chunks) this.#bytes += length;
   }

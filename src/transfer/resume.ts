@@ -16,7 +16,7 @@ export interface RemoteVersion {
   readonly validator?: Validator | undefined;
   /** The length of the whole file in bytes, if a response gave it. */
   readonly total?: number | undefined;
-  /** The URL after all redirects. Without its query, because that of a signed URL differs from request to request. */
+  /** The URL after all redirects, without its query: the query of a signed URL differs from request to request. */
   readonly address?: string;
 }
 
@@ -71,9 +71,10 @@ export function makeRangeHeaders(partial: PartialFile): Record<string, string> {
 }
 
 /**
- * Decides about a response with status 200, or with 206 or 416 after a request for a range. Bytes of two responses are
- * joined only if both have the same address and the same strong validator, and the second one begins exactly where the
- * first one stopped and ends exactly at the total.
+ * Decides about a response with status 200, or with 206 or 416. The last two come only after a request for a range (the
+ * client refuses them otherwise), so `partial` then has bytes and a validator. Bytes of two responses are joined only
+ * if both have the same address and the same strong validator, and the second one begins exactly where the first one
+ * stopped and ends exactly at the total.
  */
 export function decide(partial: PartialFile, response: ResumeResponse): Decision {
   if (response.status === 206) return decideOn206(partial, response);
@@ -115,8 +116,9 @@ function decideOn206(partial: PartialFile, response: ResumeResponse): Decision {
 }
 
 /**
- * After a request for the bytes behind the end of a complete file, a 416 is the normal answer. It proves that the file
- * is complete only if its total is the size of the partial file and the version is the same.
+ * After a request for the bytes behind the end of a complete file, a 416 is the normal answer. It proves that the
+ * partial file is complete only if the total in its Content-Range is the size of the partial file, and the version is
+ * the same.
  */
 function decideOn416(partial: PartialFile, response: ResumeResponse): Decision {
   const total = /^bytes \*\/(\d{1,15})$/.exec(singleValue(response.headers['content-range']) ?? '')?.[1];
@@ -126,8 +128,8 @@ function decideOn416(partial: PartialFile, response: ResumeResponse): Decision {
 }
 
 /**
- * Compares addresses, too, because the same validator at another address may belong to another file. The `kind` of a
- * validator is the name of its header field.
+ * Compares the validators, and also the addresses, because the same validator at another address may belong to another
+ * file. The `kind` of a validator is the name of its header field.
  */
 function isSameVersion({ validator, address }: PartialFile, response: ResumeResponse): boolean {
   return (

@@ -1,6 +1,6 @@
-// Fetches one file into a sink, with retries. Each attempt continues where the last one stopped, if `resume.ts` finds
-// that both responses have the same bytes, and otherwise starts again at byte 0. The sink commits the bytes only after
-// their length, and the hash if one is expected, have been checked.
+// Fetches one file into a sink (its destination, see job.ts), with retries. Each attempt continues where the last one
+// stopped, if `resume.ts` finds that both responses are of the same version of the file, and otherwise starts again at
+// byte 0. The sink commits the bytes only after their length, and the hash if one is expected, have been checked.
 import { createHash, type Hash } from 'node:crypto';
 import { FilingsError, withResource } from '../errors.ts';
 import { retry } from '../http/retry.ts';
@@ -38,7 +38,7 @@ export async function fetchInto(job: Job, sink: Sink): Promise<FetchResult> {
     return await new Transfer(job, sink).run();
   } catch (error) {
     await sink.abandon(error);
-    // The reason for an abort is not about this file.
+    // The reason for an abort is not about this file, so it does not get the file's name.
     if (signal.aborted) throw error;
     const failure = withResource(remoteFile, error);
     // Of the two sinks only a pipe, and only after its first byte, is not restartable.
@@ -59,7 +59,7 @@ class Transfer {
   #resumedBytes = 0;
   /** The SHA-256 of the whole file, after the attempt that received it. */
   #sha256: string | undefined;
-  /** The hosts of the last response of this attempt, for its error. Undefined before the response. */
+  /** From which host to which the last response was redirected, for errors. Undefined before this attempt has one. */
   #hosts: Hosts | undefined;
 
   constructor(job: Job, sink: Sink) {
@@ -89,6 +89,7 @@ class Transfer {
       // That 416 has also confirmed the length.
       verifiedLength: !lastResponse?.endsWithConnection || total !== undefined,
       sha256,
+      // The commit comes last, after all checks.
       commitResult: await this.#sink.finish(),
     };
   }
@@ -230,8 +231,8 @@ class Transfer {
 }
 
 /**
- * Turns an error into `integrity`, because the reader of the pipe has got a truncated file. An interrupt and a failed
- * write to the pipe keep their codes.
+ * Turns an error into `integrity`, because what the reader of the pipe has got is truncated, or else has the wrong
+ * hash. An interrupt and a failed write to the pipe keep their codes.
  */
 function toTruncationError(error: unknown): unknown {
   if (!(error instanceof FilingsError) || error.code === 'interrupted' || error.code === 'local_io') return error;
