@@ -4,7 +4,6 @@
 // Checks the version of Node, sets what must be set before any other code runs, and starts the bundle in dist/.
 const { existsSync } = require('node:fs');
 const { join } = require('node:path');
-const { setFlagsFromString } = require('node:v8');
 
 const [major, minor] = process.versions.node.split('.').map(Number);
 if (major < 20 || (major === 20 && minor < 19)) {
@@ -21,11 +20,6 @@ process.on('SIGUSR1', () => {});
 process.env.UV_THREADPOOL_SIZE ??= '16';
 // The program checks certificates whatever this variable says, but Node would print a warning that it does not.
 delete process.env.NODE_TLS_REJECT_UNAUTHORIZED;
-// undici parses HTTP responses with WebAssembly. V8 would spend a third of the time of a small download on optimizing
-// it, and a large download would be no faster.
-setFlagsFromString('--liftoff-only');
-// V8 then keeps the space for new objects small and collects it more often, which halves the memory of a long batch.
-setFlagsFromString('--semi-space-growth-factor=1');
 
 // Stack traces then show the source files instead of the bundle. Only with --verbose, because reading the maps is slow.
 if (process.argv.some((word) => word === '-v' || word === '--verbose')) process.setSourceMapsEnabled(true);

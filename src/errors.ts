@@ -91,8 +91,8 @@ export interface FilingsErrorDetails extends Omit<MessageParts, 'reason'> {
   readonly signal?: number | undefined;
   /** Whether a retry may succeed. */
   readonly retryable?: boolean;
-  /** False if no connection could be made. */
-  readonly connected?: boolean;
+  /** Whether the service could not be reached. A batch stops after several such errors in a row. */
+  readonly isUnreachable?: boolean;
   /**
    * A special case of `code`. `unresolved-name`: no address was found for the host, which is retried only once.
    * `unproved-end`: all bytes may have arrived, but the response has no length that proves it. A hash or a known total
@@ -153,7 +153,7 @@ export class FilingsError extends Error implements MessageParts {
     Object.assign(
       this,
       // The defaults. Every error has these properties, even if there is no hint.
-      { hint: undefined, retryable: false, connected: true, stopsRun: code === 'config', isTimeUp: false },
+      { hint: undefined, retryable: false, isUnreachable: false, stopsRun: code === 'config', isTimeUp: false },
       details,
     );
   }

@@ -67,8 +67,8 @@ export function counted(count: number, one: string, many = `${one}s`): string {
   return `${grouped(count)} ${count === 1 ? one : many}`;
 }
 
-/** Formats milliseconds as seconds, without rounding: `60 s`, `0.5 s`. */
-export function inSeconds(milliseconds: number): string {
+/** Formats milliseconds exactly, in seconds if there is at least one: `500 ms`, `1.5 s`, `60 s`. */
+export function exactDuration(milliseconds: number): string {
   return milliseconds < 1000 ? `${milliseconds} ms` : `${milliseconds / 1000} s`;
 }
 

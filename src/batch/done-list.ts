@@ -62,10 +62,12 @@ export class DoneList {
    * Appends a line for each filing. Throws `local_io`. Does not change what `has` returns, because a run asks only once
    * about each filing.
    */
-  async add(filings: readonly Pick<SelectedFiling, 'accession' | 'files'>[]): Promise<void> {
+  async add(filings: readonly Pick<SelectedFiling, 'accession' | 'selectedCount'>[]): Promise<void> {
     const { selection, now } = this.#options;
     const time = new Date(now()).toISOString().replace(/\.\d+/, '');
-    const lines = filings.map(({ accession, files }) => `${accession}\t${selection}\t${time}\t${files}\n`);
+    const lines = filings.map(
+      ({ accession, selectedCount }) => `${accession}\t${selection}\t${time}\t${selectedCount}\n`,
+    );
     await this.#file?.write(lines.map((line) => Buffer.from(line))).catch((error) => {
       throw asDoneListError(error);
     });

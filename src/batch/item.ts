@@ -6,13 +6,12 @@ import type { AccessionNumber } from '../service/accession.ts';
 /** A filing whose files are selected from its listing, which is the service's list of its files. */
 export interface SelectedFiling {
   readonly accession: AccessionNumber;
-  /** Number of selected files. */
-  readonly files: number;
+  readonly selectedCount: number;
   /** Number of selected files that are not known to be on disk yet. The recorder of the outcomes counts it down. */
-  missing: number;
+  missingCount: number;
 }
 
-/** A file by the name that a listing, the input or an argument gives it. Only the name of a `FileItem` is checked. */
+/** A file by the name that a listing, the input or an argument gives it. The name may be unsafe, except in a `FileItem`. */
 export interface NamedFile {
   readonly accession: AccessionNumber;
   readonly fileName: string;
@@ -35,12 +34,13 @@ export type Item =
   | (NamedFile & { readonly kind: 'duplicate' })
   /** The name is unsafe, or its path is already used by another name of the run. */
   | (NamedFile & { readonly kind: 'refused'; readonly error: FilingsError })
-  /** No file of the filing matches `--include` and `--exclude`. `files` is the number of listed files. */
-  | { readonly kind: 'unmatched'; readonly accession: AccessionNumber; readonly files: number }
+  /** No file of the filing matches `--include` and `--exclude`. */
+  | { readonly kind: 'unmatched'; readonly accession: AccessionNumber; readonly listedCount: number }
   /** The listing failed. */
   | { readonly kind: 'unlisted'; readonly accession: AccessionNumber; readonly error: FilingsError }
   /**
-   * Line `number` of the input is invalid, or it has no file name although no option selects files. The type allows an
-   * undefined `number`, because arguments are lines without one. But invalid arguments have failed before the batch.
+   * Line `number` of the input is invalid, or it names a whole filing and no option says which of its files to download.
+   * In practice `number` is always defined: only arguments have no line number, and an invalid argument fails before the
+   * batch begins.
    */
   | { readonly kind: 'invalid'; readonly number: number | undefined; readonly error: FilingsError };

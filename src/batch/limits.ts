@@ -3,7 +3,7 @@
 // makes progress. `--limit-rate` limits the bandwidth.
 import { FilingsError } from '../errors.ts';
 import type { Meter } from '../service/client.ts';
-import { grouped, inSeconds } from '../text.ts';
+import { exactDuration, grouped } from '../text.ts';
 import type { World } from '../world.ts';
 
 /** A missing option is no limit. `stopAfter` is in milliseconds. */
@@ -33,7 +33,7 @@ export class Limits implements Meter {
     if (this.bytes >= maxBytes) return limitError(`download limit (${grouped(maxBytes)} bytes)`);
     // The clock is read only if there is a time limit.
     const ms = stopAfter === Infinity ? 0 : this.#monotonic() - this.#startedAt;
-    return ms >= stopAfter ? limitError(`time limit (${inSeconds(stopAfter)})`) : undefined;
+    return ms >= stopAfter ? limitError(`time limit (${exactDuration(stopAfter)})`) : undefined;
   }
 }
 

@@ -103,7 +103,7 @@ export class Recorder {
 
   #print(item: Item, outcome: Outcome | undefined, isPrintedLater: boolean): void {
     const { singleTarget, printsFiles, progress } = this.#options;
-    const unmatched = item.kind === 'unmatched' ? noMatchError(item.accession, item.files) : undefined;
+    const unmatched = item.kind === 'unmatched' ? noMatchError(item.accession, item.listedCount) : undefined;
     const error = unmatched ?? outcome?.error;
     // For a single filing, the error of the run is that of its listing, or that none of its files is selected. The
     // errors of its files are printed one by one.
@@ -143,8 +143,8 @@ export class Recorder {
 
   /** Counts a file of a filing that is on disk. Filings that become complete during an append are appended together. */
   #countFileOnDisk(filing: SelectedFiling): void {
-    filing.missing -= 1;
-    if (filing.missing > 0) return;
+    filing.missingCount -= 1;
+    if (filing.missingCount > 0) return;
     this.#completeFilings.push(filing);
     // If an append fails, `#appendingDone` stays set, so that this run appends nothing more to the done list.
     this.#appendingDone ??= this.#appendDoneLines().catch((error) => this.onError(error));

@@ -107,8 +107,8 @@ export class Selection {
       const listed = await list(accession, this.#signal);
       // A listing is requested only if there is a filter, although the type allows that there is none.
       const selected = listed.filter(({ file_name }) => nameFilter?.(file_name));
-      if (selected.length === 0) return [{ kind: 'unmatched', accession, files: listed.length }];
-      const filing = { accession, files: selected.length, missing: selected.length };
+      if (selected.length === 0) return [{ kind: 'unmatched', accession, listedCount: listed.length }];
+      const filing = { accession, selectedCount: selected.length, missingCount: selected.length };
       return selected.map((file) => {
         const size = listedSize(file);
         this.#count(size, 1);

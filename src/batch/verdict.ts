@@ -27,7 +27,7 @@ export class StopRule {
   /** Records how a file or filing ended; undefined is a success. Returns the error that stops the run, if any. */
   record(error: FilingsError | undefined): FilingsError | undefined {
     // Any other end, even another failure, begins the count again.
-    this.#unreachable = error?.connected === false ? this.#unreachable + 1 : 0;
+    this.#unreachable = error?.isUnreachable ? this.#unreachable + 1 : 0;
     this.#forbidden = error?.problem?.status === 403 ? this.#forbidden + 1 : 0;
     if (error === undefined || error.stopsRun) return error;
     if (this.#forbidden >= MAX_FORBIDDEN) {

@@ -1,6 +1,6 @@
-// Lays out the parts of the help that commander does not have, such as examples. Also replaces how commander lays out
-// rows, because it would squeeze descriptions into a narrow column on a narrow terminal, and the usage, because it
-// would not wrap it.
+// Lays out the parts of the help that commander does not have, such as examples. Also replaces two of commander's own
+// layouts: on a narrow terminal, commander would squeeze the descriptions of options into a narrow column, and it never
+// wraps the usage.
 import type { Help } from 'commander';
 import { EXIT_STATUSES } from '../errors.ts';
 import type { CommandSpec } from '../spec/command.ts';
@@ -31,8 +31,9 @@ export function formatItem(term: string, termWidth: number, description: string,
 }
 
 /**
- * Wraps the usage, which has a line for each form of a command. Commander means `styleUsage`, which this replaces, for
- * colors, but has no other way to change the usage. It calls this with its Help as `this`, which its types do not say.
+ * Wraps the usage, which has a line for each form of a command. Replaces the method `styleUsage` of commander's Help,
+ * which is meant for adding colors: commander has no other hook for the usage. It calls the function as a method, so
+ * `this` is its Help object, although commander's types do not say so.
  */
 export function wrapUsage(this: unknown, text: string): string {
   return wrapWithIndent(text, 'Usage: '.length, this as Help);

@@ -7,9 +7,9 @@ import { markForRedaction } from '../secrets.ts';
 import type { World } from '../world.ts';
 
 /**
- * A code of our own, which connections.ts gives to undici: the connection was closed before undici wrote the request to
- * it, so nothing was sent. After a code of undici such as `UND_ERR_SOCKET`, undici would try to connect again instead
- * of failing.
+ * Our own error code, which connections.ts gives to undici. It means that the connection was closed before undici wrote
+ * the request to it, so nothing was sent. It must not be one of undici's own codes, such as `UND_ERR_SOCKET`: undici
+ * would then try to connect again instead of failing the request.
  */
 export const CLOSED_BEFORE_REQUEST = 'CLOSED_BEFORE_REQUEST';
 
@@ -67,7 +67,7 @@ const UNTRUSTED_CODES = /SELF_SIGNED|SIGNATURE|ISSUER|CERT_UNTRUSTED/;
 
 /**
  * Returns the error for a connection that could not be made, directly or through `proxy`. Nearly all of these errors
- * have `connected: false`, because a batch stops after several of them in a row.
+ * are marked `isUnreachable`: a batch stops after several of them in a row.
  */
 export function connectError(error: unknown, proxy: URL | undefined, env: World['env']): FilingsError {
   // Node tries all addresses of a host (RFC 8305), and reports one error for each. The first one that has a code is
@@ -75,7 +75,7 @@ export function connectError(error: unknown, proxy: URL | undefined, env: World[
   const causes: unknown[] = error instanceof AggregateError ? error.errors : [error];
   const cause = causes.find((each) => errnoOf(each) !== undefined) ?? error;
   const code = errnoOf(cause) ?? '';
-  // This is a limit of this machine, and says nothing about the service, so `connected` stays true.
+  // This is a limit of this machine, and says nothing about the service, so the error is not `isUnreachable`.
   if (code === 'EMFILE' || code === 'ENFILE') {
     const hint = 'lower --jobs, or raise the limit (ulimit -n)';
     return new FilingsError('local_io', 'cannot connect: too many open files', { cause, hint, stopsRun: true });
@@ -84,7 +84,7 @@ export function connectError(error: unknown, proxy: URL | undefined, env: World[
     const { message: quote } = cause as Error;
     // `temporary` is the code of every TLS error. By default a FilingsError is not retryable, which is right here: the
     // server would send the same certificate again.
-    const details = { cause, quote, connected: false, hint: certificateHint(code, env) };
+    const details = { cause, quote, isUnreachable: true, hint: certificateHint(code, env) };
     return new FilingsError('temporary', "cannot verify the server's certificate", details);
   }
   const failure = networkError(cause);
@@ -121,7 +121,7 @@ function networkError(cause: unknown): FilingsError {
     quote,
     hint,
     subcode,
-    connected: false,
+    isUnreachable: true,
     retryable: !FINAL_ALERT.test(searched),
   });
 }
@@ -142,6 +142,7 @@ export function exchangeError(error: unknown, progress: BodyProgress | undefined
   const isWrongLength = errnoOf(error) === 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH';
   // An error of undici's parser need not have a code, so its name identifies it.
   const isParserError = name === 'HTTPParserError';
+  // A wrong length means that fewer bytes than Content-Length have arrived: undici's parser ends the body at that length.
   const isTruncated =
     progress !== undefined && (isWrongLength || (isParserError && message.includes('(Invalid EOF state)')));
   if ((isWrongLength || isParserError) && !isTruncated) {
@@ -176,8 +177,9 @@ export function truncatedError({ received, expected }: BodyProgress, cause?: unk
 }
 
 /**
- * Returns the error for a body that ended together with a TLS connection, and had neither a length nor chunks. So
- * nothing shows whether the body is complete. The error is not retryable, because the service would send the body in
+ * Returns the error for a body without a length and without chunks, which ended with its TLS connection. Such a body is
+ * complete only if the server has closed TLS properly (RFC 9112, section 9.8), and Node does not report whether it has.
+ * The error is not retryable, because the service would send the body in
  * the same form again. But because of the subcode, transfer.ts accepts the file if --sha256 or a known total proves
  * that it is complete.
  */

@@ -106,7 +106,7 @@ export function proxyRefusalError(proxy: URL, url: URL, status: number, challeng
   // `connected` is about the service, which was not reached.
   if (status !== 407) {
     const hint = `check ${variable}, or put the host in NO_PROXY to connect without a proxy`;
-    return new FilingsError('temporary', reason, { connected: false, retryable: isRetriedStatus(status), hint });
+    return new FilingsError('temporary', reason, { isUnreachable: true, retryable: isRetriedStatus(status), hint });
   }
   const schemes = parseSchemes(challenge ?? '');
   const acceptsBasic = schemes.length === 0 || schemes.some((scheme) => /^basic$/i.test(scheme));
@@ -117,7 +117,7 @@ export function proxyRefusalError(proxy: URL, url: URL, status: number, challeng
   // The proxy wrote these names, so they could contain anything, even a secret that it echoes.
   const offer = acceptsBasic ? '' : `: it offers only ${markForRedaction(schemes.join(' and '))}`;
   return new FilingsError('auth', reason + offer, {
-    connected: false,
+    isUnreachable: true,
     stopsRun: true,
     problem: { status },
     hint,
@@ -160,7 +160,7 @@ export async function openTunnel(socket: Socket, url: URL, proxy: URL, signal: A
   signal.throwIfAborted();
   if (status !== undefined) throw proxyRefusalError(proxy, url, status, response?.headers['proxy-authenticate']);
   throw new FilingsError('temporary', `no valid response from the proxy ${proxy.host}`, {
-    connected: false,
+    isUnreachable: true,
     retryable: true,
     hint: 'check HTTPS_PROXY, or put the host in NO_PROXY to connect without a proxy',
   });

@@ -4,7 +4,7 @@
 // nothing is wrong with the service.
 import { onAbort } from '../abort.ts';
 import { errnoOf, FilingsError } from '../errors.ts';
-import { grouped, inSeconds } from '../text.ts';
+import { exactDuration, grouped } from '../text.ts';
 import { Body } from './body.ts';
 import type { Connection, Connections } from './connections.ts';
 import {
@@ -265,7 +265,7 @@ class Exchange {
   }
 
   #idleError(): FilingsError {
-    const limit = inSeconds(this.#connections.timeouts.idleTimeout);
+    const limit = exactDuration(this.#connections.timeouts.idleTimeout);
     const received = this.#headSettlers ? 'no response' : `fewer than ${grouped(MIN_ACTIVE_BYTES)} new bytes`;
     const hint = 'run it again later, or allow more time with --idle-timeout';
     return new FilingsError('temporary', `timed out: ${received} in ${limit}`, { hint, retryable: true });

@@ -1,7 +1,7 @@
 // Retries failed attempts to get a file or a listing. Each error says whether a retry can help (`retryable`). The wait
 // before a retry is the one that the service asks for. If it asks for none, the wait doubles with each failure.
 import { FilingsError } from '../errors.ts';
-import { inSeconds } from '../text.ts';
+import { exactDuration } from '../text.ts';
 import type { World } from '../world.ts';
 import { parseHttpDate } from './head.ts';
 
@@ -89,7 +89,7 @@ export async function retry<T>(
         const fewer = error.problem?.status === 429 ? ', with fewer requests: --rate 1/s' : '';
         throw error.with({
           serviceWaitMs,
-          hint: `the wait is longer than --max-retry-after (${inSeconds(policy.maxRetryAfterMs)}): run it again when the wait is over${fewer}`,
+          hint: `the wait is longer than --max-retry-after (${exactDuration(policy.maxRetryAfterMs)}): run it again when the wait is over${fewer}`,
           stopsRun: true,
         });
       }

@@ -225,7 +225,7 @@ type Mistakes = readonly (readonly [pattern: RegExp, reason: string])[];
 
 const ENCODING_MISTAKES: Mistakes = [
   [/\r/, "the lines end with CR only: convert them with tr '\\r' '\\n'"],
-  [/\0/, 'contains NUL: separate lines by line feeds (no -0 in filings list, and UTF-16 only with a byte-order mark)'],
+  [/\0/, 'contains NUL: save the file as UTF-8, or run filings list without -0'],
   // `toUtf8` decodes invalid UTF-16 to this character. Invalid UTF-8 does not get here: `parseLine` refuses it.
   [/\ufffd/, NOT_UNICODE],
 ];

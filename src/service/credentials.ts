@@ -39,6 +39,7 @@ export async function addCredentials(url: URL, credentials: Credentials): Promis
     // There is never a token here or for `basic`: the settings refuse a JWT with these placements, because the key and
     // the token would both need the Authorization header (service.md, section 5).
     case 'authorization':
+      // The service expects the bare key, without a scheme such as `Bearer` (service.md, section 5).
       return { url, headers: { authorization: key } };
     case 'basic':
       // RFC 7617.
@@ -57,8 +58,8 @@ export async function addCredentials(url: URL, credentials: Credentials): Promis
 }
 
 /**
- * Returns the URL with `keyPart`, a parameter or a path segment, at the end of its query or path. If the URL of a
- * redirect has repeated this part, an equal URL is returned.
+ * Returns the URL with `keyPart`, a parameter or a path segment, at the end of its query or path. The URL of a redirect
+ * may already contain this part, because services repeat it. Then a copy of the URL is returned.
  */
 function withKeyAtEnd(url: URL, place: 'search' | 'pathname', separator: string, keyPart: string): URL {
   const withKey = new URL(url);

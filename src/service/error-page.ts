@@ -1,7 +1,7 @@
-// Recognizes an error that a service sends with a 200 instead of the file: a small JSON object with a message, or an
-// HTML page, such as a login page, under a name that is not HTML (service.md, section 8; client.ts recognizes problem
-// details, the third kind). If such an error were saved under the name of the file, every later run would skip it as
-// the existing file.
+// Recognizes an error that a service sends with a 200 instead of the file (service.md, section 8): a small JSON object
+// with a message or with members of problem details, or an HTML page, such as a login page, under a name that is not
+// HTML. Problem details with their own media type, application/problem+json, do not get here: client.ts refuses them. If
+// such an error were saved under the name of the file, every later run would skip it as an existing file.
 import { isJsonObject, parseJson } from '../json.ts';
 
 /**
@@ -24,7 +24,8 @@ const MAY_BE_HTML = /^(?:\xef\xbb?$|(?:\xef\xbb\xbf)?\s*(?:<[!a-z ]{0,13})?$)/i;
 /** A JSON object with one of these is an error, such as `{"error": "..."}` (service.md, section 8). */
 const ERROR_MEMBERS = ['error', 'message'];
 /**
- * Members of problem details (RFC 9457, section 3.1). Two are required, because a file may well have a `title`, too.
+ * Members of problem details (RFC 9457, section 3.1) that were sent as plain JSON. Two are required, because a file may
+ * well have a `title`, too.
  */
 const PROBLEM_MEMBERS = ['type', 'title', 'status', 'detail'];
 

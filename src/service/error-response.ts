@@ -1,7 +1,7 @@
 // Turns an error response into a FilingsError. The body may be problem details (RFC 9457), other JSON, HTML, XML or
-// text, depending on which server responds: the service or a gateway. The content alone decides how it is read, because
-// media types are often wrong (service.md, section 8). Quotes from JSON and plain text are redacted and shortened only
-// when they are shown.
+// text, depending on which server responds: the service or a gateway. The content decides how it is parsed, because media
+// types are often wrong (service.md, section 8). The media type only decides whether an unexpected 2xx may explain an
+// error. Quotes from JSON and plain text are redacted and shortened when they are shown.
 import { STATUS_CODES } from 'node:http';
 import { type ErrorCode, errorAbout, type FilingsError, type Problem, type Resource } from '../errors.ts';
 import type { HeaderFields } from '../http/head.ts';
@@ -33,9 +33,9 @@ export interface ErrorResponse {
 export function errorFromResponse(response: ErrorResponse, secrets: Secrets): FilingsError {
   const { status, headers, body, isTruncated, resource, retryAt, retryDue } = response;
   const code = codeForStatus(status);
-  // The body of an unexpected success (such as a 206 that nobody requested) is content, and does not explain an error,
-  // unless it is JSON: problem details are an error under any status. The body of a 200 does explain one, because a 200
-  // only comes here if its body has been recognized as an error.
+  // A 2xx other than 200 is unexpected here, such as a 206 that nobody requested. Its body is ordinary content, which
+  // should not be quoted as an error message. But if it says that it is JSON, it may be problem details, which are an
+  // error under any status. A 200 comes here only after its body has been recognized as an error.
   const isContent = status > 200 && status < 300 && !/json/i.test(String(headers['content-type']));
   // The ellipsis shows that there was more. It does no harm to JSON, which is invalid anyway if it was cut.
   const text = isContent ? '' : `${new TextDecoder().decode(body)}${isTruncated ? '…' : ''}`;

@@ -70,7 +70,7 @@ const COMMON_PAGE_SIZES = [10, 20, 25, 50, 100, 200, 250, 500, 1000];
  */
 const PAGING_HEADER =
   /(?:^|-)(?:total|totalcount|totalpages|count|next|more|pages?|pagination|continuation|continuationtoken)(?:-|$)/i;
-/** Single quotes and no quotes are not in RFC 8288, section 3, but services send them. */
+/** `rel="next"` and `rel=next` are valid (RFC 8288, section 3). `rel='next'` is not, but some services send it. */
 const LINK_TO_NEXT = /;\s*rel\s*=\s*(?:"[^"]*\bnext\b|'[^']*\bnext\b|next\b)/i;
 /**
  * The smallest accession number, 0000000001-00-000000, as an integer. The first ten digits identify the filer and start
@@ -256,9 +256,9 @@ function quoteNames(members: readonly Member[]): string {
 }
 
 /**
- * Returns the URL with more parameters at the end of its query. URLSearchParams is not used, because it would encode a
- * space as `+`, and the existing query a second time. That query must stay as it is if the service has sent the URL as
- * that of the next page.
+ * Returns the URL with more parameters at the end of its query. URLSearchParams is not used, because it would rewrite
+ * the existing query: `a%20b/c` would become `a+b%2Fc`. The URL of a next page comes from the service, so its query must
+ * be sent back exactly as it came.
  */
 export function withParameters(url: URL, query: readonly QueryParameter[]): URL {
   const parameters = query.map(([name, value]) => `${encodeURIComponent(name)}=${encodeURIComponent(value)}`).join('&');

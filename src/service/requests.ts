@@ -26,8 +26,9 @@ export type Hosts = readonly [first: string, last: string];
 /** The last response of a chain of redirects. */
 export interface ServiceResponse extends HttpResponse {
   /**
-   * The last URL, without its query and without the credentials that were added to it, because it is written to a file
-   * when a download is interrupted.
+   * The last URL, without its query and without the credentials that this program added to it. It is written to a file
+   * when a download is interrupted. The path of a redirect may still repeat the key, so `transfer/part.ts` searches it
+   * for secrets before.
    */
   readonly address: string;
   /** The wait that the service asks for before a retry, in milliseconds. */

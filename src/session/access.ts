@@ -16,8 +16,9 @@ interface Access {
 }
 
 /**
- * Reads the key, which may prompt for it on a terminal, and the token. Throws `auth` if no key is set, the errors of
- * `readSecret` and `createMinter`, or `local_io` if the sandbox cannot listen.
+ * Reads the key and the token, or starts the sandbox and reads neither. Reading the key may prompt on a terminal.
+ * Throws `config` if no base URL is set, `auth` if no key is set, the errors of `readSecret` and `createMinter`, or
+ * `local_io` if the sandbox cannot listen.
  * @param note prints a message
  */
 export async function openAccess(settings: Settings, world: World, note: (text: string) => void): Promise<Access> {
@@ -44,8 +45,8 @@ export async function openAccess(settings: Settings, world: World, note: (text: 
 /**
  * Returns a function that is called for each request and returns the token to send with it. With a recipe (the setting
  * `jwt`), that function makes a new token whenever the last one is about to expire. A token from a file or the
- * environment is always the same, so the function throws `auth` when it has expired. Before that, `openTokenSource`
- * throws the errors of `readSecret` or `createMinter`.
+ * environment is always the same, so the function throws `auth` when it has expired. `openTokenSource` itself
+ * throws the errors of `readSecret` and `createMinter`, before it returns the function.
  */
 async function openTokenSource(tokenSource: TokenSource, world: World, note: (text: string) => void) {
   if (tokenSource.kind !== 'recipe') {

@@ -5,7 +5,7 @@ import { FilingsError } from '../errors.ts';
 import { createEnvLayer, createFlagLayer, findInLayers } from '../settings/layers.ts';
 import { TABLE } from '../settings/table.ts';
 import type { Flags } from '../spec/command.ts';
-import { inSeconds } from '../text.ts';
+import { exactDuration } from '../text.ts';
 import { deriveWorld, type World } from '../world.ts';
 
 /**
@@ -44,7 +44,7 @@ export async function withinDeadline<T>(flags: Flags, world: World, work: (limit
 }
 
 function deadlineError(ms: number): FilingsError {
-  return new FilingsError('temporary', `the deadline of ${inSeconds(ms)} has passed`, {
+  return new FilingsError('temporary', `the deadline of ${exactDuration(ms)} has passed`, {
     hint: 'run the command again, or allow more time with --deadline',
     stopsRun: true,
     isTimeUp: true,

@@ -1,8 +1,9 @@
 // Changes a config file for `filings config set` and `config unset`. A new value is written only if the program could
 // read the changed file afterwards. The file is an object of settings, some of which are objects with members. It may
 // also have profiles: named objects of settings. If a run selects a profile, its settings override those at the top
-// level. With --profile, `set` and `unset` change that profile. The `Kind` of a setting says how its value is parsed
-// and stored.
+// level. `set` and `unset` change a profile if --profile or the environment selects it, otherwise the top level. The
+// file's own setting `profile`, which selects the profile of a run, does not matter to them. The `Kind` of a setting
+// says how its value is parsed and stored.
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { replaceFile } from '../disk/atomic-write.ts';

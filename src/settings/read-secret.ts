@@ -7,7 +7,7 @@ import { systemReason } from '../disk/failure.ts';
 import { readSecretFile } from '../disk/secret-file.ts';
 import { errnoOf, FilingsError } from '../errors.ts';
 import { readStdin } from '../stdio/input.ts';
-import { decodeText, inSeconds, intoNewFile, shellWord } from '../text.ts';
+import { decodeText, exactDuration, intoNewFile, shellWord } from '../text.ts';
 import type { World } from '../world.ts';
 
 /**
@@ -103,7 +103,7 @@ async function runCommand([program = '', ...args]: readonly string[], name: stri
     });
   // This signal aborts when the run is interrupted, at the time limit, and at the end.
   const { signal, abort, detach } = createChildController(world.interrupt);
-  const onTimeout = () => abort(commandError(`wrote no key within ${inSeconds(COMMAND_TIMEOUT_MS)}`));
+  const onTimeout = () => abort(commandError(`wrote no key within ${exactDuration(COMMAND_TIMEOUT_MS)}`));
   // The sleep rejects if the signal aborts first, which is no error.
   world.sleep(COMMAND_TIMEOUT_MS, signal).then(onTimeout, () => {});
   // A program in its own process group can be ended together with all processes that it has started. But if there may

@@ -7,7 +7,7 @@ import type { ProgressLine } from './progress-line.ts';
 import { clipToColumns, displayWidth } from './width.ts';
 
 const BAR_COLUMNS = 10;
-/** A file name is cut to this many columns before the bar and the facts after it are left out. */
+/** A file name may be cut to this many columns. To keep that many, the bar is left out first, and then facts. */
 const MIN_NAME_COLUMNS = 20;
 /** ED (ECMA-48): erases from the cursor to the end of the screen. */
 const CLEAR_BELOW = '\x1b[J';

@@ -1,6 +1,7 @@
 // Formats errors and other messages for stderr, and escapes characters that could control a terminal. Redacts secrets,
-// but only in text from elsewhere, which other code has marked with `markForRedaction` (secrets.ts). A problem is what
-// the service says about an error (RFC 9457).
+// but only in text that is not the program's own. In a message, the code that made it has marked such text with
+// `markForRedaction` (secrets.ts). An error's problem, which is the service's description of it (RFC 9457), and its
+// causes come from elsewhere as a whole, so this file marks or redacts them.
 import { Chalk } from 'chalk';
 import { errnoOf, type FilingsError, messageOf, type Problem } from '../errors.ts';
 import { markForRedaction, redactJson, type Secrets } from '../secrets.ts';
@@ -109,9 +110,10 @@ export function renderError(error: FilingsError, options: MessageOptions): strin
 type ProblemLine = readonly [indent: string, text: string, maxLength?: number];
 
 /**
- * Returns lines for what the message does not say already. The message has `reason` (such as `404 Not Found`) and
- * `quote` (a summary from the body: the title, if there is one, unless it only repeats the reason). So the title gets
- * no line, nor does a member that says `Not Found`, for example.
+ * Returns lines for the members of a problem that say more than the message does. The message already has `reason`,
+ * such as `404 Not Found`, and usually `quote`, a summary of the body. If the problem has a title, `quote` is that,
+ * or undefined if the title only repeats the reason. So the title needs no line, and neither does a member that only
+ * repeats the quote or the reason.
  */
 function problemLines(problem: Problem, { reason, quote }: FilingsError): ProblemLine[] {
   const { type = '', title: _, status, detail = '', instance, errors = {}, ...extensions } = problem;

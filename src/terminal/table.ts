@@ -30,7 +30,7 @@ export function formatTable(
       return `${index === rightAlignedIndex ? blanks + cell : cell + blanks}${GAP}`;
     });
     const line = cells.join('');
-    // Even if the line fills the terminal already, one column is left for the ellipsis of the last cell.
+    // `clipToColumns` needs at least one column. So if the other cells already fill the terminal, the row is wider.
     return (line + clipToColumns(row[last] ?? '', Math.max(1, width - displayWidth(line)))).trimEnd();
   });
 }

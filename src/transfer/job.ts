@@ -20,10 +20,13 @@ export interface Sink {
   readonly version?: RemoteVersion | undefined;
   /** The most bytes that one write should have. If undefined, as many as have arrived, which suits a disk. */
   readonly maxWriteBytes?: number;
-  /** Whether `begin` can start again from byte 0. A pipe cannot after its first byte. */
+  /** Whether `restart` can be called. For a pipe it cannot be called after the first byte. */
   readonly isRestartable: boolean;
-  /** Starts with byte 0 of this version. Drops the bytes so far. Throws `local_io`. */
-  begin(version: RemoteVersion): Promise<void>;
+  /**
+   * Drops the bytes so far, if there are any, and starts at byte 0 of this version. Not called to resume: then `write`
+   * appends to the bytes that the sink has. Throws `local_io`.
+   */
+  restart(version: RemoteVersion): Promise<void>;
   /** Appends bytes. Throws `local_io`, `interrupted` or the signal's reason. */
   write(chunks: readonly Buffer[]): Promise<void>;
   /**

@@ -58,7 +58,7 @@ export class Part implements Sink {
   readonly #target: DiskTarget;
   readonly #directories: Directories;
   readonly #path: string;
-  /** The open part and its directory. Undefined until `begin`, or `claim` if there was a kept part. */
+  /** The open part and its directory. Undefined until `restart`, or `claim` if there was a kept part. */
   #openPart: { readonly directory: Directory; readonly file: OutputFile } | undefined;
   /** True from just before `link` or `rename`. Then nothing may be written: the part may be the final file already. */
   #mayHaveFinalName = false;
@@ -74,7 +74,7 @@ export class Part implements Sink {
     return this.#openPart?.file.size ?? 0;
   }
 
-  async begin(version: RemoteVersion): Promise<void> {
+  async restart(version: RemoteVersion): Promise<void> {
     this.version = version;
     const directory = this.#directories.prepare(this.#target.location);
     await mapWriteErrors(this.#target.path, async () =>
@@ -278,7 +278,7 @@ export class Part implements Sink {
 
   /** `#openPart`, for methods that may only be called when it is set. */
   get #output() {
-    if (!this.#openPart) throw new Error('begin was not called');
+    if (!this.#openPart) throw new Error('restart was not called');
     return this.#openPart;
   }
 

@@ -27,7 +27,7 @@ export class Pipe implements Sink {
   }
 
   /** Has nothing to drop, because it is called only while `isRestartable` is true. */
-  async begin(): Promise<void> {}
+  async restart(): Promise<void> {}
 
   async write(chunks: readonly Buffer[]): Promise<void> {
     // If this throws, some of the bytes may have been written. It does not matter that they are not counted, because no

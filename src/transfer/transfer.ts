@@ -150,7 +150,7 @@ class Transfer {
     try {
       this.#requireRestartable();
       this.#version = { validator: findStrongValidator(response.headers), total, address: response.address };
-      await this.#sink.begin(this.#version);
+      await this.#sink.restart(this.#version);
       if (this.#job.needsHash) this.#hash = createHash('sha256');
     } catch (error) {
       response.discard();

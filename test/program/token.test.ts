@@ -243,7 +243,7 @@ describe('token keygen', () => {
     expect([exitCode, stdout, await modeOf('new.pem')]).toEqual([0, '', 0o600]);
     const written = createPublicKey(await readText('new.pem'));
     expect(await readText('new.pub')).toBe(written.export({ format: 'pem', type: 'spki' }));
-    expect(stderr).toContain("import new.pub into the service's customer portal");
+    expect(stderr).toContain("import new.pub in the service's customer portal");
     expect(stderr).not.toContain('PRIVATE KEY');
   });
 

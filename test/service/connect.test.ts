@@ -118,7 +118,7 @@ test('connects to localhost without looking it up', async () => {
   onTestFinished(() => lookup.mockRestore());
   expect(`${await read(await ask())}`).toBe('ok');
   expect(lookup).not.toHaveBeenCalled();
-  await expect(ask('http://name.invalid/')).rejects.toMatchObject({ connected: false });
+  await expect(ask('http://name.invalid/')).rejects.toMatchObject({ isUnreachable: true });
   expect(lookup).toHaveBeenCalled();
 });
 
@@ -249,7 +249,7 @@ describe('a silent server', () => {
     await once(server.listen(0, '127.0.0.1'), 'listening');
     const { port } = server.address() as { port: number };
     const { ask, pass } = await talk(() => {});
-    const error = { connected: false, ...late('connecting timed out') };
+    const error = { isUnreachable: true, ...late('connecting timed out') };
     const rejection = expect(ask(`https://127.0.0.1:${port}/`)).rejects.toMatchObject(error);
     await expect.poll(() => peers).toHaveLength(1);
     await pass(CONNECT_MS);

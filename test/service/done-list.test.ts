@@ -10,7 +10,7 @@ const id = '0123456789abcdef';
 const never = new AbortController().signal;
 const filing = (n: number) => parseAccession(`0001234567-24-${String(n).padStart(6, '0')}`);
 const entry = (n: number, selection = id) => `${filing(n)}\t${selection}\t2024-05-01T00:00:00Z\t3\n`;
-const completedFilings = (...numbers: number[]) => numbers.map((n) => ({ accession: filing(n), files: 3 }));
+const completedFilings = (...numbers: number[]) => numbers.map((n) => ({ accession: filing(n), selectedCount: 3 }));
 
 /** `test` with the path of a list. */
 const test = base.extend('path', ({ directory }) => join(directory, 'list'));

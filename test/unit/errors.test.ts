@@ -40,7 +40,7 @@ describe('FilingsError', () => {
     retryAt: 1,
     retryDue: 2,
     retryable: true,
-    connected: false,
+    isUnreachable: true,
     subcode: 'unproved-end',
     cause,
   });

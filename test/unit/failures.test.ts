@@ -12,7 +12,7 @@ const parserError = (words: string) =>
 const system = Object.assign(new Error('read EHOSTUNREACH'), { code: 'EHOSTUNREACH', errno: -113, syscall: 'read' });
 const noMemory = new RangeError('WebAssembly.Instance(): Out of memory: Cannot allocate Wasm memory');
 
-const TEMPORARY = { code: 'temporary', connected: false, retryable: true };
+const TEMPORARY = { code: 'temporary', isUnreachable: true, retryable: true };
 const FINAL = { ...TEMPORARY, retryable: false };
 const UNRESOLVED = { ...TEMPORARY, subcode: 'unresolved-name' };
 const CERTIFICATE = "cannot verify the server's certificate: x";

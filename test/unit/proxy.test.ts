@@ -96,6 +96,6 @@ test('a proxy that refuses is temporary, and retried only if its status says so'
     expect(proxyRefusalError(new URL(P), new URL(HTTPS), status, undefined)).toMatchObject({
       code: 'temporary',
       retryable,
-      connected: false,
+      isUnreachable: true,
     });
 });

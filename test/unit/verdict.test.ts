@@ -66,7 +66,7 @@ test.each`
   expect(isTemporary(error)).toBe(temporary);
 });
 
-const apart = new FilingsError('temporary', 'no', { connected: false });
+const apart = new FilingsError('temporary', 'no', { isUnreachable: true });
 const forbidden = new FilingsError('auth', 'no', { problem: { status: 403 } as FilingsError['problem'] });
 const missing = new FilingsError('not_found', 'no');
 const times = (count: number, error: FilingsError | undefined) => Array.from({ length: count }, () => error);

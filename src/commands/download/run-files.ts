@@ -26,7 +26,7 @@ export async function checkRunFiles(args: DownloadArgs, resolved: ResolvedSettin
   const { output, report, options } = args;
   const { input, failed, done } = options;
   await refuseWrongFileTypes(args, world);
-  /** The protected files: what messages call each of them, such as `--report`, by its folded path. */
+  /** Maps the folded path of each protected file to what messages call the file, such as `--report`. */
   const labels = new Map<string, string>();
   /** Returns the folded path. Throws if it is that of a protected file. */
   const requireUnused = async (label: string, path: string) => {
@@ -48,7 +48,8 @@ export async function checkRunFiles(args: DownloadArgs, resolved: ResolvedSettin
   const { configPath, settings } = resolved;
   if (configPath !== undefined) await protect('the config file', resolve(world.cwd, configPath));
   for (const path of listCredentialFiles(settings)) await protect('the key or token file', resolve(world.cwd, path));
-  // The names of the properties are those of the options.
+  // The names of the properties are those of the options. `resolveTypedPath` also recognizes `nul` on Windows, which only
+  // makes sense for a file that an option names.
   for (const [name, path] of Object.entries({ input, report, failed, done })) {
     if (path !== undefined && path !== '-') await protect(`--${name}`, resolveTypedPath(path, world));
   }
@@ -58,8 +59,9 @@ export async function checkRunFiles(args: DownloadArgs, resolved: ResolvedSettin
   const directory = resolve(world.cwd, output === undefined ? args.directory : dirname(output));
   const foldedDirectory = await foldRealPath(directory);
   /**
-   * `path` is below `directory`, even that of `--output`. `code` is `usage` for a name from the arguments. Otherwise
-   * the name comes from the service or the input, and `code` is `integrity`.
+   * `path` is always below `directory`. That includes the path of `--output`, because `directory` is then its parent.
+   * `code` is `usage` for a name from the arguments. Otherwise the name comes from the service or the input, and `code`
+   * is `integrity`.
    */
   const findError = (path: string, displayPath: string, code: 'integrity' | 'usage' = 'integrity') => {
     // Only saves time: the path need not be folded.
@@ -110,6 +112,8 @@ async function resolveLinks(path: string, linksLeft = MAX_LINKS): Promise<string
   const real = await realpath(path).catch(() => undefined);
   if (real !== undefined || dirname(path) === path) return real ?? path;
   const target = linksLeft > 0 ? await readlink(path).catch(() => undefined) : undefined;
-  if (target !== undefined) return resolveLinks(resolve(dirname(path), target), linksLeft - 1);
+  // A `..` in the target is relative to the real directory of the link.
+  if (target !== undefined)
+    return resolveLinks(resolve(await resolveLinks(dirname(path), linksLeft - 1), target), linksLeft - 1);
   return join(await resolveLinks(dirname(path), linksLeft), basename(path));
 }

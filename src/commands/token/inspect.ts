@@ -28,7 +28,7 @@ export async function run({ args, options, flags }: Invocation<typeof INSPECT_OP
   return 0;
 }
 
-/** Returns the rows below HEADINGS. Empty cells at the end of a row are left out. */
+/** Returns the rows below HEADINGS. A row may have fewer cells than HEADINGS. */
 function createRows({ header, claims, times, objections }: Inspection): string[][] {
   // What is wrong with the token apart from its signature. The JSON output calls it `objections`.
   const problems = objections.length > 0 ? objections.map((reason) => printable(reason)) : ['none found'];

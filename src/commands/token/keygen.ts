@@ -35,9 +35,10 @@ export async function run({ options, flags }: Invocation<typeof KEYGEN_OPTIONS>,
   // Either all files are created or none.
   await createNewFiles(files);
   if (publicKey !== undefined && publicFile === undefined) await write(world.stdout, publicKey, world.interrupt);
-  // With the imported key or secret, the service verifies tokens (docs/service.md, section 6).
+  // The service verifies tokens with the key that the customer imports (docs/service.md, section 6). For HMAC, that can
+  // only be the secret itself.
   const keyToImport = publicKey === undefined ? 'it' : (publicFile ?? 'the printed public key');
-  const advice = `keep ${out} secret, and import ${keyToImport} into the service's customer portal, for the API key that you use`;
+  const advice = `keep ${out} secret, and import ${keyToImport} in the service's customer portal, under the API key that you will send with the tokens`;
   await printMessage('note', advice, flags, world);
   return 0;
 }
