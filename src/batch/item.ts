@@ -11,7 +11,9 @@ export interface SelectedFiling {
   missingCount: number;
 }
 
-/** A file by the name that a listing, the input or an argument gives it. The name may be unsafe, except in a `FileItem`. */
+/**
+ * A file by the name that a listing, the input or an argument gives it. The name may be unsafe, except in a `FileItem`.
+ */
 export interface NamedFile {
   readonly accession: AccessionNumber;
   readonly fileName: string;
@@ -39,8 +41,8 @@ export type Item =
   /** The listing failed. */
   | { readonly kind: 'unlisted'; readonly accession: AccessionNumber; readonly error: FilingsError }
   /**
-   * Line `number` of the input is invalid, or it names a whole filing and no option says which of its files to download.
-   * In practice `number` is always defined: only arguments have no line number, and an invalid argument fails before the
-   * batch begins.
+   * Line `number` of the input is invalid, or it names a whole filing and no option says which of its files to
+   * download. In practice `number` is always defined: only arguments have no line number, and an invalid argument fails
+   * before the batch begins.
    */
   | { readonly kind: 'invalid'; readonly number: number | undefined; readonly error: FilingsError };

@@ -1,7 +1,7 @@
-// Reads the input ahead of the downloads, so that the caller, who counts the lines as they are read, knows early how many
-// there are. Also requests the listings of the next filings, several at once. A listing is the service's list of the
-// files of a filing. A line that names a whole filing may need one. A line that names a single file, or an invalid line,
-// needs none.
+// Reads the input ahead of the downloads, so that the caller, who counts the lines as they are read, knows early how
+// many there are. Also requests the listings of the next filings, several at once. A listing is the service's list of
+// the files of a filing. A line that names a whole filing may need one. A line that names a single file, or an invalid
+// line, needs none.
 //
 // Listings may arrive in any order, but results are yielded in the order of the input. A listing is yielded as soon as
 // it has arrived and those before it have been yielded, even if the next line has not been read, because stdin may be

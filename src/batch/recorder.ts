@@ -56,8 +56,8 @@ export class Recorder {
 
   /**
    * `outcome` is undefined for a duplicate and for a filing of which no file is selected. `isPrintedLater` means that
-   * the error in `outcome` has stopped the batch, so the run ends with it and prints it then. Unlike `singleError`, that
-   * can happen in any run.
+   * the error in `outcome` has stopped the batch, so the run ends with it and prints it then. Unlike `singleError`,
+   * that can happen in any run.
    */
   record(item: Item, outcome: Outcome | undefined, isPrintedLater = false): void {
     const { counts, hasFailedList, plan, done, world } = this.#options;

@@ -29,8 +29,9 @@ export async function readSecretFile(path: string, name: string, world: SecretFi
  * Returns the bytes of a file of at most 1 MiB, and the stats of the file that was really opened. Reads a pipe, such as
  * that of `<(command)`, to its end. Checks `protection` before it reads, because another user's pipe may never end.
  * Without `protection`, the access is not checked. That is for key files: whether one holds a public key, which anyone
- * may read, is known only after reading it, so the caller calls `checkAccess` afterwards. `name` is the word for the file in errors, such as `API key file`. Throws `config`
- * with the system error as its cause, or the interrupt's reason.
+ * may read, is known only after reading it, so the caller calls `checkAccess` afterwards. `name` is the word for the
+ * file in errors, such as `API key file`. Throws `config` with the system error as its cause, or the interrupt's
+ * reason.
  */
 export async function readSmallFile(
   path: string,
@@ -40,8 +41,8 @@ export async function readSmallFile(
 ): Promise<SmallFile> {
   const subject = { name, path };
   try {
-    // Not `openRegular`, which refuses pipes. O_NONBLOCK, because opening a FIFO that has no writer would block the whole
-    // process. O_NOCTTY, because a terminal must not become the controlling terminal.
+    // Not `openRegular`, which refuses pipes. O_NONBLOCK, because opening a FIFO that has no writer would block the
+    // whole process. O_NOCTTY, because a terminal must not become the controlling terminal.
     const fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY);
     const stats = fstatSync(fd);
     // With O_NONBLOCK, a plain read of a FIFO that has no writer yet returns the end of the file. Node's `Socket` waits

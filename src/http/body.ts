@@ -57,8 +57,9 @@ export class Body {
       this.#socket.pauseReading();
       this.#timer.pause();
     }
-    // Unless the reader has enough already, it is woken after all that the socket has received in this turn of the event
-    // loop. Over TLS these are several records of 16 KiB, and with a write for each one a pipe takes 1.3 times as long.
+    // Unless the reader has enough already, it is woken after all that the socket has received in this turn of the
+    // event loop. Over TLS these are several records of 16 KiB, and with a write for each one a pipe takes 1.3 times as
+    // long.
     if (this.#size >= this.#maxGatheredBytes) this.#wake();
     else if (this.#chunks.length === 1) setImmediate(this.#wake);
   }

@@ -142,7 +142,8 @@ export function exchangeError(error: unknown, progress: BodyProgress | undefined
   const isWrongLength = errnoOf(error) === 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH';
   // An error of undici's parser need not have a code, so its name identifies it.
   const isParserError = name === 'HTTPParserError';
-  // A wrong length means that fewer bytes than Content-Length have arrived: undici's parser ends the body at that length.
+  // A wrong length means that fewer bytes than Content-Length have arrived: undici's parser ends the body at that
+  // length.
   const isTruncated =
     progress !== undefined && (isWrongLength || (isParserError && message.includes('(Invalid EOF state)')));
   if ((isWrongLength || isParserError) && !isTruncated) {

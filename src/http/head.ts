@@ -1,5 +1,5 @@
-// Handles what undici gets wrong in the head of a response: interim responses, malformed status lines, and framings (how
-// the end of the body is recognized) that undici does not know. Also parses HTTP dates, because Date.parse accepts
+// Handles what undici gets wrong in the head of a response: interim responses, malformed status lines, and framings
+// (how the end of the body is recognized) that undici does not know. Also parses HTTP dates, because Date.parse accepts
 // strings that are not dates. All functions here are pure.
 
 /** Fields by lower-case name. The value of a repeated field is an array. */

@@ -1,7 +1,7 @@
 // Recognizes an error that a service sends with a 200 instead of the file (service.md, section 8): a small JSON object
 // with a message or with members of problem details, or an HTML page, such as a login page, under a name that is not
-// HTML. Problem details with their own media type, application/problem+json, do not get here: client.ts refuses them. If
-// such an error were saved under the name of the file, every later run would skip it as an existing file.
+// HTML. Problem details with their own media type, application/problem+json, do not get here: client.ts refuses them.
+// If such an error were saved under the name of the file, every later run would skip it as an existing file.
 import { isJsonObject, parseJson } from '../json.ts';
 
 /**

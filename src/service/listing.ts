@@ -257,8 +257,8 @@ function quoteNames(members: readonly Member[]): string {
 
 /**
  * Returns the URL with more parameters at the end of its query. URLSearchParams is not used, because it would rewrite
- * the existing query: `a%20b/c` would become `a+b%2Fc`. The URL of a next page comes from the service, so its query must
- * be sent back exactly as it came.
+ * the existing query: `a%20b/c` would become `a+b%2Fc`. The URL of a next page comes from the service, so its query
+ * must be sent back exactly as it came.
  */
 export function withParameters(url: URL, query: readonly QueryParameter[]): URL {
   const parameters = query.map(([name, value]) => `${encodeURIComponent(name)}=${encodeURIComponent(value)}`).join('&');

@@ -90,8 +90,8 @@ function requireEncryption(url: URL, allowHttp: boolean): void {
 }
 
 /**
- * At most one of the settings for the key is present: `resolvePrecedence` keeps only those of the highest layer that has
- * any, and refuses two in the same layer. The same is true of the settings for the JWT.
+ * At most one of the settings for the key is present: `resolvePrecedence` keeps only those of the highest layer that
+ * has any, and refuses two in the same layer. The same is true of the settings for the JWT.
  */
 function findKeySource(rawSettings: Layer, deps: PathDeps): Settings['keySource'] {
   const command = rawSettings.get('apiKeyCommand');

@@ -39,8 +39,8 @@ export function isBrokenPipe(error: unknown): boolean {
 /**
  * Returns a function that writes to files and devices through the descriptor, because Node's stream for files ignores a
  * short write, such as one to a disk that has become full. It writes to pipes, sockets and terminals through Node's
- * stream. A write through the descriptor would block a thread of libuv's pool if the reader never reads, and the process
- * could not end. The function throws the system error or the signal's reason.
+ * stream. A write through the descriptor would block a thread of libuv's pool if the reader never reads, and the
+ * process could not end. The function throws the system error or the signal's reason.
  */
 export function createChunkWriter(stream: OutputStream) {
   const { fd } = stream;

@@ -60,8 +60,8 @@ export function saveToDisk(
 }
 
 /**
- * Fetches a file. If a file has the final name when the fetch is complete, `--if-exists` decides whether it may stay (with
- * `compare`, if both have the same bytes). Then the result is `skipped`.
+ * Fetches a file. If a file has the final name when the fetch is complete, `--if-exists` decides whether it may stay
+ * (with `compare`, if both have the same bytes). Then the result is `skipped`.
  */
 async function fetchToDisk(job: Job, target: DiskTarget, { directories }: FetchContext): Promise<PartialOutcome> {
   const part = new Part(job, target, directories);
@@ -88,8 +88,8 @@ export function skipNeedsNoWork(target: DiskTarget, { directories }: FetchContex
 
 /**
  * Skips an existing file. If the plan is `check`, checks its hash first. If the plan is `list`, the batch hashes it
- * later, when it adds the file to SHA256SUMS. Flushes the file's directory entry, because the run that created the file may
- * have died before its own flush. Removes the kept part of the same file, because nobody resumes the download of a
+ * later, when it adds the file to SHA256SUMS. Flushes the file's directory entry, because the run that created the file
+ * may have died before its own flush. Removes the kept part of the same file, because nobody resumes the download of a
  * complete file.
  */
 async function skipExisting(

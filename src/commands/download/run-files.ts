@@ -48,8 +48,8 @@ export async function checkRunFiles(args: DownloadArgs, resolved: ResolvedSettin
   const { configPath, settings } = resolved;
   if (configPath !== undefined) await protect('the config file', resolve(world.cwd, configPath));
   for (const path of listCredentialFiles(settings)) await protect('the key or token file', resolve(world.cwd, path));
-  // The names of the properties are those of the options. `resolveTypedPath` also recognizes `nul` on Windows, which only
-  // makes sense for a file that an option names.
+  // The names of the properties are those of the options. `resolveTypedPath` also recognizes `nul` on Windows, which
+  // only makes sense for a file that an option names.
   for (const [name, path] of Object.entries({ input, report, failed, done })) {
     if (path !== undefined && path !== '-') await protect(`--${name}`, resolveTypedPath(path, world));
   }

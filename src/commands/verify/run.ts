@@ -94,9 +94,9 @@ async function* verifyBelow(
 /** Throws `usage` if a root is missing or not a directory. This is checked for all roots before anything is hashed. */
 function requireDirectory(path: string, cwd: string): void {
   try {
-    // `/.` makes the call fail with ENOTDIR for anything but a directory. On Windows it does not, and a file is reported
-    // later, as a directory that cannot be read. An empty path stays empty, so that the call fails with ENOENT:
-    // `resolve` would turn it into the working directory.
+    // `/.` makes the call fail with ENOTDIR for anything but a directory. On Windows it does not, and a file is
+    // reported later, as a directory that cannot be read. An empty path stays empty, so that the call fails with
+    // ENOENT: `resolve` would turn it into the working directory.
     statSync(path && `${resolve(cwd, path)}/.`);
   } catch (cause) {
     throw new FilingsError('usage', `cannot be opened: ${systemReason(cause)}`, {
