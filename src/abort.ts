@@ -1,6 +1,6 @@
-// Helpers that end waits and work with an AbortSignal, and the time bounds that several files share. A signal can live
-// as long as the run, so a function that adds a listener to it removes the listener at its end, or returns a function
-// that does.
+// Helpers that use an AbortSignal to end waits and other work, and time bounds that several files share. A signal can
+// live as long as the run, so a function that adds a listener to it removes the listener at its end, or returns a
+// function that does.
 import { setMaxListeners } from 'node:events';
 import { setImmediate, setTimeout } from 'node:timers/promises';
 
@@ -34,8 +34,8 @@ export function createAbortController(): AbortController {
 
 /**
  * The `signal` of the result aborts when `parent` does, with the same reason, or when the `abort` of the result is
- * called; `parent` itself is never aborted by it. Call `detach` at the end: `parent` often lives longer, and would keep
- * the listener.
+ * called. That call does not abort `parent`. Call `detach` at the end: `parent` often lives longer, and would keep the
+ * listener.
  */
 export function createChildController(parent: AbortSignal) {
   const controller = createAbortController();

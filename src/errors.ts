@@ -197,7 +197,7 @@ export function errorAbout(
 }
 
 /**
- * Adds the resource to a `temporary` or `integrity` error that has none: it comes from the network or from a response.
+ * Adds the resource to an error of the network or of a response (`temporary` or `integrity`), unless it has one.
  * Returns any other error unchanged.
  */
 export function withResource(resource: Resource, error: unknown): unknown {

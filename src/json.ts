@@ -42,7 +42,7 @@ export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** For a value that was parsed without `findJsonFault`. Its own recursion ends at MAX_DEPTH, so it is safe. */
+/** For a value that was parsed without `findJsonFault`. This function itself recurses no deeper than MAX_DEPTH. */
 export function exceedsDepth(value: unknown, levels = MAX_DEPTH): boolean {
   if (typeof value !== 'object' || value === null) return false;
   return levels === 0 || Object.values(value).some((member) => exceedsDepth(member, levels - 1));

@@ -29,7 +29,7 @@ export function main(world: World): Promise<number> {
 }
 
 function runIn(world: World): ProgramRun {
-  // The parser would reject the arguments of `__complete`, because they are a command line that is still being typed.
+  // Completion scripts call `filings __complete` with an unfinished command line, which the parser would reject.
   const [firstWord, ...words] = world.argv;
   const isCompletion = firstWord === '__complete';
   const { action, error, flags } = readCommandLine(isCompletion ? [] : world.argv, {

@@ -33,8 +33,8 @@ const URL_END = '\\0-\\x20"<>';
  * (service.md, section 5), or user and password before the `@`. Each place has two patterns. The second is for a
  * percent-encoded URL, because a redirect may carry the first URL in a parameter of its own URL.
  *
- * `apikey=` may also follow a `;`, which ends `&amp;` if the URL is in HTML, or a `/`. The service expects no key after
- * `/apikey=`, but redacting too much is safe.
+ * `apikey=` may also follow a `/` or a `;`. In HTML, the `;` ends `&amp;`. The service expects no key after `/apikey=`,
+ * but redacting too much is safe.
  */
 const KEY_IN_URL = [
   `(?<=[?&;/]apikey=)[^&#${URL_END}]+`,
@@ -70,7 +70,7 @@ type Range = readonly [from: number, to: number];
  * `redact` replaces whatever stands where this program or the service puts keys, even if it is no secret of this run.
  */
 export class Secrets {
-  /** The forms of each secret, by its byte string (see `toByteString`). None if it is too short to be searched for. */
+  /** Maps the byte string of each secret to its encoded forms. A secret too short to be searched for has none. */
   readonly #needles = new Map<string, readonly Needle[]>();
   /** The names of header fields, parameters and JSON members that hold a key or a token. */
   readonly #secretNames = new Set(['authorization', 'proxy-authorization', 'x-service-key', 'apikey']);

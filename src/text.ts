@@ -15,7 +15,7 @@ export function intoNewFile(command: string, file: string): string {
   return `(umask 077; set -C; ${command} > ${file})`;
 }
 
-/** Encodings by their byte-order marks. Windows PowerShell writes text files in UTF-16. */
+/** Maps byte-order marks, in hex, to encodings. Windows PowerShell writes text files in UTF-16. */
 const UTF_16_MARKS: Readonly<Record<string, string>> = { fffe: 'utf-16le', feff: 'utf-16be' };
 
 /**

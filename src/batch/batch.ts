@@ -45,7 +45,7 @@ export class Batch {
   readonly #stopRule = new StopRule('file');
   /** Why no more downloads start, although those in progress end normally. */
   #drainReason: FilingsError | undefined;
-  /** Number of files and of failed listings that are recorded. */
+  /** Number of recorded files. As in the tally, a failed listing or an invalid line is one file. */
   #recorded = 0;
   /** Wakes `#start` after a job is free or the batch stops. One callback is enough: `#processAll` awaits each call. */
   #wakeStart = () => {};
@@ -182,7 +182,8 @@ export class Batch {
     // unfinished. Such a listing is not recorded, so its filing is one of those not started.
     const isCancelled = error && error === (this.#cancellation.signal.reason ?? this.#drainReason);
     if (isCancelled && item.kind === 'unlisted') return;
-    // The tally has no file for a duplicate, nor for a filing of which no file is selected.
+    // The tally has no file for a duplicate (a file that came earlier in the run), nor for a filing of which no file is
+    // selected.
     if (item.kind !== 'duplicate' && item.kind !== 'unmatched') this.#recorded += 1;
     if (isCancelled) {
       // The recorder does not print this error, because it is printed at the end as the error of the run.
@@ -206,7 +207,10 @@ export class Batch {
     this.#wakeStart();
   }
 
-  /** Cancels the downloads in progress and starts no more. A later reason is ignored. */
+  /**
+   * Cancels the downloads in progress and starts no more. `run` reports the first reason given here, even after a
+   * `#drain`.
+   */
   #cancel(reason: unknown): void {
     this.#cancellation.abort(reason);
     this.#onStop();

@@ -30,7 +30,7 @@ export interface FileDeps {
   readonly findTarget: (file: FileItem) => DiskTarget;
   /** Returns the error for a download that would replace a file that the run itself uses, such as its report. */
   readonly findRunFileError: (path: string, displayPath: string) => FilingsError | undefined;
-  /** Stdout, a device or a pipe, if the single file of the run is written there. */
+  /** Set if the single file of the run is written to stdout, to a device or to a pipe. */
   readonly stream: StreamTarget | undefined;
   readonly fetching: FetchContext;
   /** For `--checksums`. */
@@ -63,8 +63,8 @@ export function outcomeWithoutWork({ item, target, plan }: PlannedFile, deps: Fi
   const path = stream ? null : target.displayPath;
   if (plan.kind === 'fail') return outcomeWithoutRequest('failed', path, 0, plan.error);
   if (isDryRun && plan.kind === 'fetch') return outcomeWithoutRequest('planned', path, item.size ?? 0);
-  // Even a skip may have work: to flush the directory, and to remove the part of an earlier download. A dry run does
-  // neither.
+  // Even a skip may have work: to flush the directory, and to remove the partial file that an earlier run has kept. A
+  // dry run does neither.
   const isSkipped = plan.kind === 'skip' && (isDryRun || skipNeedsNoWork(target, fetching));
   return isSkipped ? outcomeWithoutRequest('skipped', path, plan.bytes) : undefined;
 }

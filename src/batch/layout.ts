@@ -14,7 +14,7 @@ type LayoutPath =
 
 export interface Layout {
   readonly template: string;
-  /** Returns a relative path with slashes whose segments are all safe on disk, or the fault of the file name. */
+  /** Returns a relative path with slashes whose segments are safe on disk, or the fault of the file name or path. */
   pathFor(accession: string, fileName: string): LayoutPath;
 }
 

@@ -34,7 +34,7 @@ export class ReadAhead<T> {
   #lastSlot: Slot<T> | undefined;
   #linesAhead = 0;
   #reading: Promise<void> | undefined;
-  /** Wakes `results`, which waits for a slot. */
+  /** Wakes `results()`, which waits for a slot. */
   #wakeConsumer = () => {};
   /** Wakes `#read`, which waits until fewer than `MAX_LINES_AHEAD` lines are in the queue. */
   #wakeReader = () => {};
@@ -121,8 +121,8 @@ export class ReadAhead<T> {
       requested += 1;
       if (slot.results) continue;
       slot.results = this.#options.list(slot.line);
-      // `results` throws the error when it is the turn of this listing. Without this handler, Node would end the
-      // program.
+      // `results()` throws the error when this slot is the first. Without this handler, Node would end the program
+      // before that.
       slot.results.catch(() => {});
     }
   }

@@ -25,7 +25,7 @@ interface RecorderOptions {
   readonly progress: Progress;
   /** Whether each file without an error is printed as well. */
   readonly printsFiles: boolean;
-  /** What the run is for, if it is for a single file or filing. The error of this target is that of the run. */
+  /** What the run is for, if it is for a single file or filing. If this target fails, the run ends with its error. */
   readonly singleTarget: 'file' | 'filing' | undefined;
   readonly world: Pick<World, 'now' | 'secrets' | 'platform'>;
 }
@@ -35,7 +35,7 @@ export class Recorder {
   failedList = '';
   /** The first error of the `singleTarget`. It is not printed here, because the run ends with it. */
   singleError: FilingsError | undefined;
-  /** Called when the report or the done list cannot be written. */
+  /** Called when the report, the plan or the done list cannot be written, or the checksums cannot be flushed. */
   onError: (error: unknown) => void = () => {};
   readonly #options: RecorderOptions;
   /** Filings whose files are all on disk, but which are not in the done list yet. */
@@ -105,11 +105,11 @@ export class Recorder {
     const { singleTarget, printsFiles, progress } = this.#options;
     const unmatched = item.kind === 'unmatched' ? noMatchError(item.accession, item.listedCount) : undefined;
     const error = unmatched ?? outcome?.error;
-    // For a single filing, the error of the run is that of its listing, or that none of its files is selected. The
-    // errors of its files are printed one by one.
+    // A run for a single filing ends with an error if its listing fails or none of its files is selected. The errors of
+    // its files are printed one by one.
     const isSingle = singleTarget === 'file' || (singleTarget === 'filing' && !('fileName' in item));
     if (error && isSingle) this.singleError ??= error;
-    // In a run over several filings, it is not a failure that one has no matching file.
+    // In a run over several filings, one without a matching file is not a failure.
     else if (unmatched) progress.note(messageOf(unmatched));
     else if (error && !isPrintedLater) progress.reportFailure(error);
     else if (outcome && item.kind === 'file' && printsFiles) progress.note(describeOutcome(item.fileName, outcome));

@@ -1,6 +1,6 @@
 // Writes the lines of `--report`, or the plan of a dry run, to a file, a pipe or stdout. A line is written immediately,
-// unless a write is in progress: then it waits, and the next write has all waiting lines. After a signal, the run ends
-// even if the reader of a pipe does not read.
+// unless a write is in progress: then it waits, and the next write has all waiting lines. An aborted run ends even if
+// the reader of a pipe does not read.
 import { FINAL_OUTPUT_GRACE_MS, withTimeLimit } from '../abort.ts';
 import { AppendFile } from '../disk/append.ts';
 import { FilingsError } from '../errors.ts';
@@ -28,7 +28,8 @@ export class ReportFile {
 
   /**
    * A path `-` is stdout. `option` is what errors name. If `signal` aborts during a write to a pipe, the write fails,
-   * and nothing more is written. A write that begins after the abort gets a grace period. Throws `local_io`.
+   * and nothing more is written. A write that begins after the abort gets a grace period. Throws `local_io` or the
+   * signal's reason.
    */
   static async open(option: '--report' | '--dry-run', path: string, world: World, signal: AbortSignal) {
     const { sleep } = world;
@@ -62,7 +63,7 @@ export class ReportFile {
 
   /**
    * Writes the waiting lines, and those that are added during the write. Throws `local_io`, `interrupted` if the reader
-   * of stdout has closed it, or the signal's reason. After a failed write, every later call throws the same error.
+   * of a pipe has closed it, or the signal's reason. After a failed write, every later call throws the same error.
    */
   flush(): Promise<void> {
     if (this.#waitingLines !== '' && !this.#isWriting) {

@@ -18,7 +18,7 @@ export interface SelectionOptions {
   readonly layout: Layout;
   /** Undefined if no option selects files. Then a line without a file name is an error. */
   readonly nameFilter: ((name: string) => boolean) | undefined;
-  /** Returns whether the done list has a filing, and if so counts it. So it is called only once for each filing. */
+  /** Returns whether a filing is in the file of `--done`. If so, counts it, so call it once per filing only. */
   readonly countIfDone: (accession: AccessionNumber) => boolean;
   /** How many listings are requested at the same time. */
   readonly jobs: number;
@@ -42,6 +42,7 @@ export class Selection {
     pending: 0,
     hasInputEnded: false,
   };
+  /** Reads later lines, and requests their listings, while earlier files are being downloaded. */
   readonly readAhead: ReadAhead<Candidate>;
   readonly #options: SelectionOptions;
   readonly #signal: AbortSignal;
@@ -75,8 +76,8 @@ export class Selection {
   }
 
   /**
-   * Counts the lines for the tally. Of the lines that need a listing, drops those whose filing is done (it is in the
-   * file of `--done`), and those whose filing came before, because its files would all be duplicates.
+   * Counts the lines for the tally. Of the lines that need a listing, drops those whose filing is done, and those
+   * whose filing came before, because its files would all be duplicates.
    */
   async *#countAndFilterLines(input: AsyncIterable<readonly Line[]>): AsyncGenerator<readonly Line[]> {
     for await (const lines of input) {

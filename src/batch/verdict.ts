@@ -76,7 +76,7 @@ export function isTemporary({ code, retryable }: FilingsError): boolean {
  * 3. the number of failed files
  * 4. a limit, such as `--max-bytes`
  *
- * The remaining reasons become remarks, so that none is hidden. Only the error of a signal is returned as it is.
+ * The remaining reasons become its remarks. Only the error of a signal gets none.
  */
 export function batchError(result: BatchResult, unit: Unit = 'file'): FilingsError | undefined {
   const { ended, failed, permanent, stoppedBy, notStarted } = result;

@@ -28,12 +28,12 @@ const CHARACTERS: Readonly<Record<string, string>> = { '\\\\': '\\', '\\n': '\n'
 export interface SumsEntry {
   /** The hash in the last line for this name. */
   readonly sha256: string;
-  /** Where all lines for this name begin, in bytes. `download` comments them out before it replaces the file. */
+  /** Where all lines for this name begin, in bytes. `download` comments them out before it replaces the named file. */
   readonly offsets: readonly number[];
 }
 
 interface Sums {
-  /** The entries by name. */
+  /** Maps a name to its entry. */
   readonly entries: Map<string, SumsEntry>;
   /** The numbers of the lines that are neither entries nor comments, from 1. */
   readonly invalidLines: readonly number[];

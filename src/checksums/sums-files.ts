@@ -21,7 +21,7 @@ const LINE_FEED = 0x0a;
 
 /** The SHA256SUMS of all directories of a run. `directory` is an absolute path. All methods throw `local_io`. */
 export class ChecksumFiles {
-  /** By directory, the entries of its SHA256SUMS by name. Lines that another run adds later are not in them. */
+  /** Maps a directory to the entries of its SHA256SUMS by file name. Lines that another run adds later are missing. */
   readonly #remembered = new Map<string, Promise<Map<string, SumsEntry>>>();
   /** The directories whose SHA256SUMS has lines that this run relies on and that may not be on the disk yet. */
   readonly #unflushed = new Set<string>();
@@ -45,8 +45,8 @@ export class ChecksumFiles {
       await appendLine(fd, path, formatSumsLine(name, sha256)).finally(() => closeSync(fd));
     });
     this.#unflushed.add(directory);
-    // Offsets are needed only to comment out lines before the file is replaced. This run has finished with the file,
-    // because it writes each file only once.
+    // Offsets are needed only to comment out the lines of a downloaded file before it is replaced. This run does not
+    // replace this file again, because it writes each file only once.
     (await this.#remembered.get(directory))?.set(name, { sha256, offsets: [] });
   }
 

@@ -1,5 +1,6 @@
 // Parses the command line with commander. Flags are the options that every command accepts: they are settings, such as
-// `--error-format`. The result has the flags even if the rest is invalid, because they decide how the error is shown.
+// `--error-format`. (The field `flag` of any option is its typed name, such as `--out`.) The result has the flags even
+// if the rest is invalid, because they decide how the error is shown.
 import { Argument, Command, type CommanderError, Help, Option } from 'commander';
 import type { FilingsError } from '../errors.ts';
 import { expandHome } from '../paths.ts';
@@ -62,13 +63,17 @@ export function readCommandLine(args: readonly string[], options: ParseOptions =
 
 /** Returns an error if the words after `help` are not a command. Commander shows the program's help in this case. */
 function findUnknownCommand(words: readonly string[], program: Command): FilingsError | undefined {
-  let [command, path] = [program, 'filings'];
-  for (const word of words.filter((one) => !one.startsWith('-'))) {
+  let [command, path, rest] = [program, 'filings', words];
+  for (;;) {
+    // Skips flags and their values. If a command has a default child, a word that is none of its children is in
+    // `unknown`.
+    const { operands, unknown } = command.parseOptions([...rest]);
+    const word = operands[0] ?? unknown.find((one) => !one.startsWith('-'));
+    if (word === undefined) return undefined;
     const child = command.commands.find((one) => one.name() === word);
     if (child === undefined) return unknownCommand(word, command, path);
-    [command, path] = [child, `${path} ${word}`];
+    [command, path, rest] = [child, `${path} ${word}`, unknown];
   }
-  return undefined;
 }
 
 /**

@@ -21,7 +21,7 @@ export function usageError({ code, message }: CommanderError, command: Command, 
   // Begins a message that names no option: `config get: KEY is missing`.
   const subject = { name: path.replace(/^filings /, '') };
   // An error of commander has no fields for the words that it is about, so they are taken from the message: what is in
-  // quotes, or the long names of two options. Every option has a long name.
+  // quotes, or the long names of options. Every option has a long name.
   const [, word = ''] = /'(.*?)'/.exec(message) ?? [];
   const [first = '', second = ''] = message.match(/--[a-z][\w-]*/g) ?? [];
   switch (code) {

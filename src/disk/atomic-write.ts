@@ -68,8 +68,8 @@ export function replaceFile(
     const made = makesDirectories ? makeDirectories(dirname(target), mode | ((mode & 0o444) >> 2)) : [];
     // The entry of a new directory is in the directory above it.
     for (const directory of made) await flushDirectory(dirname(directory));
-    // The temporary file is in the same directory, because a rename to another file system would fail. It has the
-    // name of a working part, so if a crash leaves it there, `verify` ignores it.
+    // The temporary file is in the same directory, because a rename to another file system would fail. It is named
+    // like the temporary file of a download (part-name.ts), so if a crash leaves it there, `verify` ignores it.
     const tempFile = join(dirname(target), workingPartName(basename(target), random()));
     await create({ path: tempFile, bytes: text, mode });
     // On Windows the rename is retried, because a virus scanner may have the file open.

@@ -17,7 +17,7 @@ import { flushDirectory, makeDirectories, makeDirectory } from './make-directori
 import { isWorkingPartName } from './part-name.ts';
 
 /**
- * A working part (see `part-name.ts`) that is a day older than a new one is treated as that of a killed run, because a
+ * A working part (see `part-name.ts`) that is a day older than a new one is treated as left by a killed run, because a
  * run that still downloads normally writes to its part much more often.
  */
 const MIN_ABANDONED_AGE_MS = 86_400_000;
@@ -128,7 +128,7 @@ export class Directories {
   readonly world: DirectoryWorld;
   /** The number of bytes in the parts that this run keeps for a later one. Each part adds its own, for the summary. */
   keptBytes = 0;
-  /** The directories by `toKey`, in the order in which they were added. A Map keeps that order. */
+  /** Maps the key of a location (see `toKey`) to its directory. A Map keeps the order in which entries were added. */
   readonly #remembered = new Map<string, Directory>();
 
   constructor(world: DirectoryWorld) {
@@ -156,8 +156,8 @@ export class Directories {
   }
 
   /**
-   * Like `prepare`, but returns undefined for a missing directory, unless it must exist: then it throws as well. A link
-   * that leads nowhere is treated as missing.
+   * Like `prepare`, but creates nothing: if the directory is missing, throws with `mustExist`, and otherwise returns
+   * undefined. A link that leads nowhere is treated as missing.
    */
   prepareExisting(location: DirectoryLocation): Directory | undefined {
     const { directory, below, mustExist } = location;

@@ -39,9 +39,9 @@ const REASONS: Readonly<Record<string, readonly [reason: string, hint: string]>>
 const NAMES_BY_NUMBER: Readonly<Record<number, string>> = { [ESTALE]: 'ESTALE', [EDQUOT]: 'EDQUOT' };
 
 /**
- * Returns the `local_io` of a failed write. It stops the run, because the next file would probably fail, too. Only if
- * another program has the file open, the run goes on with the next file. Returns an error that is not a system error
- * unchanged: it is already a `FilingsError`, or a bug.
+ * Returns the `local_io` of a failed write. It stops the run, because the next file would probably fail, too. But if
+ * another program has the file open, the run goes on with the next file. Returns any other error unchanged: it is
+ * already a `FilingsError`, or a bug.
  */
 export function toWriteError(error: unknown, path: string): unknown {
   if (!isSystemError(error)) return error;

@@ -72,8 +72,8 @@ export function fileNameFault(name: string, platform: string): FileNameFault | u
 }
 
 /**
- * Returns whether a name can only be the name of one entry of its directory. On Windows other names can lead out of the
- * directory, to a device, or to a hidden stream of a file.
+ * Returns whether a name can mean nothing but an entry of its directory. Other names can lead out of the directory, and
+ * on Windows to a device or to a hidden stream of a file.
  *
  * `fileNameFault` is stricter: it is for the names of the service's files. This is for files that the user or another
  * program has named, such as `.hidden`.

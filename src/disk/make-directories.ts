@@ -8,8 +8,8 @@ import { OPEN_TO_FLUSH } from './calls.ts';
 
 /**
  * Creates a directory and all missing ones above it. Returns the new ones from the top down, so that the caller can
- * flush their entries. Throws the system error. If the path exists but is not a directory, returns an empty list: the
- * caller gets an error when it uses the directory.
+ * flush the entry of each in its parent. Throws the system error. If the path exists but is not a directory, returns an
+ * empty list: the caller gets an error when it uses the directory.
  *
  * Node's recursive `mkdir` cannot be used, because it never returns for a path such as /proc/nope.
  */

@@ -40,8 +40,8 @@ export function isKeptPartName(name: string): boolean {
 }
 
 /**
- * Returns whether a name ends like that of a part of either kind. `-o` refuses such a name even if it is no part's name
- * because it has no leading dot or is in upper case.
+ * Returns whether a name ends like that of a part of either kind. `-o` refuses such a name even without a leading
+ * dot or in upper case, although no part is named like that.
  */
 export function hasPartSuffix(name: string): boolean {
   return /\.filings-(?:part|resume)$/i.test(name);

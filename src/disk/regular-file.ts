@@ -8,7 +8,7 @@ const { O_NOCTTY, O_NONBLOCK, O_RDONLY } = constants;
 
 /**
  * Opens a regular file. Follows a symbolic link unless `flags` contain O_NOFOLLOW. Returns the descriptor, and the
- * stats of the file that was really opened. Throws the system error.
+ * stats of the file that was really opened. Throws the system error, or the error of `requireRegular`.
  */
 export function openRegular(path: string, flags: number): { readonly fd: number; readonly stats: Stats } {
   // These flags prevent two effects of opening something else: waiting for the other end of a FIFO, and making a
@@ -34,8 +34,8 @@ export function requireRegular(stats: Stats): void {
 }
 
 /**
- * Yields the bytes of a regular file. A missing file is treated as empty, because the callers read a done list or a
- * SHA256SUMS, which need not exist yet. `flags` are added to O_RDONLY, such as O_NOFOLLOW. Throws `local_io`, with
+ * Yields the bytes of a regular file. A missing file is treated as empty, because the callers read the file of --done
+ * or a SHA256SUMS, which need not exist yet. `flags` are added to O_RDONLY, such as O_NOFOLLOW. Throws `local_io`, with
  * `displayPath` as the path in its message.
  */
 export async function* readRegular(path: string, displayPath: string, flags = 0): AsyncGenerator<Buffer> {

@@ -1,5 +1,5 @@
 // Reads small files that may hold secrets: API keys, private keys and the config file. Refuses a file to which other
-// users have more access than its kind allows (see `Protection`), with a hint that fixes it.
+// users have more access than its `Protection` allows, with an error whose hint says how to fix that.
 import { closeSync, constants, fstatSync, openSync, readFileSync, type Stats } from 'node:fs';
 import { Socket } from 'node:net';
 import { FilingsError, type Subject } from '../errors.ts';
@@ -30,8 +30,8 @@ export async function readSecretFile(path: string, name: string, world: SecretFi
  * that of `<(command)`, to its end. Checks `protection` before it reads, because another user's pipe may never end.
  * Without `protection`, the access is not checked. That is for key files: whether one holds a public key, which anyone
  * may read, is known only after reading it, so the caller calls `checkAccess` afterwards. `name` is the word for the
- * file in errors, such as `API key file`. Throws `config` with the system error as its cause, or the interrupt's
- * reason.
+ * file in errors, such as `API key file`. Throws `config`, whose cause is the system error if there was one, or the
+ * interrupt's reason.
  */
 export async function readSmallFile(
   path: string,

@@ -1,5 +1,5 @@
 // Hashes files in blocks. Blocks are read synchronously, because for small files that takes a third of the time that
-// the thread pool needs. After each full block, the event loop gets a turn, so that a signal can stop the program.
+// the thread pool needs. After each full block, the event loop gets a turn, so that Ctrl-C and --deadline still work.
 import { createHash } from 'node:crypto';
 import { closeSync, constants, readSync } from 'node:fs';
 import { yieldToEventLoop } from '../abort.ts';

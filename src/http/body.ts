@@ -17,7 +17,7 @@ const BLOCK_BYTES = 65_536;
 export class Body {
   readonly #socket: PausableSocket;
   readonly #timer: IdleTimer;
-  /** When this many bytes are gathered, the socket is paused. The default of 1 MiB suits writes to a disk. */
+  /** When more bytes than this are gathered, the socket is paused. The default of 1 MiB suits writes to a disk. */
   #maxGatheredBytes = 1 << 20;
   #chunks: Buffer[] = [];
   /** What the last `read` returned. The next one recycles its memory. */
@@ -57,9 +57,9 @@ export class Body {
       this.#socket.pauseReading();
       this.#timer.pause();
     }
-    // Unless the reader has enough already, it is woken after all that the socket has received in this turn of the
-    // event loop. Over TLS these are several records of 16 KiB, and with a write for each one a pipe takes 1.3 times as
-    // long.
+    // Unless the reader has enough already, the first chunk wakes it, but only after all that the socket receives in
+    // this turn of the event loop. Over TLS these are several records of 16 KiB, and with a write for each one a pipe
+    // takes 1.3 times as long.
     if (this.#size >= this.#maxGatheredBytes) this.#wake();
     else if (this.#chunks.length === 1) setImmediate(this.#wake);
   }

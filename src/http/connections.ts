@@ -75,7 +75,7 @@ export class Connections {
     this.#env = world.env;
     this.#trace = trace;
     this.#connectOptions = {
-      // The timer in `#open` also covers the proxy.
+      // 0 turns undici's timer off. It would not cover the proxy's response, as the one in `#open` does.
       timeout: 0,
       lookup: lookUpHost,
       autoSelectFamily: true,
@@ -137,7 +137,7 @@ export class Connections {
     }
   }
 
-  /** Connects to the service or to the proxy. A proxy gets a tunnel for an https URL, and TLS then runs inside it. */
+  /** Connects to the service or to the proxy. An https URL needs a tunnel through the proxy, and TLS runs inside it. */
   async #dial(url: URL, proxy: URL | undefined, signal: AbortSignal): Promise<Connection> {
     const peer = proxy ?? url;
     const isTunnel = proxy !== undefined && url.protocol === 'https:';

@@ -114,7 +114,7 @@ function networkError(cause: unknown): FilingsError {
   const [, reason, hint] = CONNECT_FAILURES.find(([pattern]) => pattern.test(searched)) ?? otherFailure;
   // OpenSSL puts its explanation between a function and a file: `SSL routines:ssl3_get_record:wrong version number:...`
   const quote = /SSL routines:[^:]*:([^:]+)/.exec(message)?.[1];
-  // For such a name, retry.ts makes only one more attempt.
+  // If the name of the host does not resolve, retry.ts makes only one more attempt.
   const subcode = /^(ENOTFOUND|EAI_AGAIN)$/.test(code) ? 'unresolved-name' : undefined;
   return new FilingsError('temporary', reason, {
     cause,
@@ -180,9 +180,8 @@ export function truncatedError({ received, expected }: BodyProgress, cause?: unk
 /**
  * Returns the error for a body without a length and without chunks, which ended with its TLS connection. Such a body is
  * complete only if the server has closed TLS properly (RFC 9112, section 9.8), and Node does not report whether it has.
- * The error is not retryable, because the service would send the body in
- * the same form again. But because of the subcode, transfer.ts accepts the file if --sha256 or a known total proves
- * that it is complete.
+ * The error is not retryable, because the service would send the body in the same form again. But because of the
+ * subcode, transfer.ts accepts the file if --sha256 or a known total proves that it is complete.
  */
 export function unprovedEndError({ received }: BodyProgress): FilingsError {
   const reason = `received ${received} bytes over TLS without a length, so the response may be incomplete`;

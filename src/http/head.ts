@@ -75,6 +75,10 @@ export function skipInterimResponses(text: string): HeadStart {
     // with its head.
     const headEnd = rest.indexOf('\r\n\r\n');
     if (lineEnd < 0 || headEnd < 0) break;
+    // A line without a colon may be the final status line, if the empty line before it is missing.
+    if (!/^(?:\r\n(?:[^\s:]+:|[ \t])[^\r\n]*)*$/.test(rest.slice(lineEnd, headEnd))) {
+      return { reason: 'its interim response is malformed', rest };
+    }
     rest = rest.slice(headEnd + 4);
   }
   // A text that is still too short for a status line must at least be the beginning of one.
@@ -85,7 +89,7 @@ export function skipInterimResponses(text: string): HeadStart {
 /**
  * Parses an HTTP date (RFC 9110, section 5.6.7), and returns it in milliseconds since the epoch. There are three
  * formats, which all begin with a day of the week: `Sun, 06 Nov 1994 08:49:37 GMT`, `Sunday, 06-Nov-94 08:49:37 GMT`
- * and `Sun Nov  6 08:49:37 1994`. Returns undefined for any other string.
+ * and `Sun Nov  6 08:49:37 1994`. Returns undefined for a string that is not a date.
  */
 export function parseHttpDate(text: string): number | undefined {
   const date = text.trim();

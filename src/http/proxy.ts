@@ -15,8 +15,8 @@ import { isRetriedStatus } from './retry.ts';
  * Returns the proxy for a URL, or undefined for a direct connection. Throws `config` for an invalid proxy URL.
  *
  * As in curl, a variable in lower case takes precedence over the one in upper case. Unlike curl, this program also
- * reads `HTTP_PROXY` in upper case. curl ignores that one because a web server makes it from the `Proxy` header of a
- * request when it runs a CGI script, and this program is not meant to be one. An empty variable is treated as not set.
+ * reads `HTTP_PROXY` in upper case. In a CGI script that variable holds the `Proxy` header of the request, so
+ * curl ignores it. This program is not meant to run as a CGI script. An empty variable is treated as not set.
  */
 export function findProxy(url: URL, env: World['env']): URL | undefined {
   // A proxy would connect to its own machine instead of this one. And because loopback URLs may be plain HTTP, it could
@@ -103,7 +103,7 @@ export function makeProxyHeaders(proxy: URL): Readonly<Record<string, string>> {
 export function proxyRefusalError(proxy: URL, url: URL, status: number, challenge: string | undefined): FilingsError {
   const variable = url.protocol === 'https:' ? 'HTTPS_PROXY' : 'HTTP_PROXY';
   const reason = `the proxy ${proxy.host} refused with ${status}`;
-  // `connected` is about the service, which was not reached.
+  // In both errors, `isUnreachable` is set because the service was not reached, although the proxy was.
   if (status !== 407) {
     const hint = `check ${variable}, or put the host in NO_PROXY to connect without a proxy`;
     return new FilingsError('temporary', reason, { isUnreachable: true, retryable: isRetriedStatus(status), hint });

@@ -7,7 +7,9 @@
 // again after each pause, until their retries were used up.
 //
 // A request has its outcome when the head of its response has arrived, or when it has failed. The service refuses a
-// request by asking for a pause. Every other outcome is treated as accepted, even a status of 404 or a failure.
+// request by asking for a pause. Every other outcome is treated as accepted, even a status of 404 or a failure. But
+// if the server closed a reused connection before it received the request, the request is sent again, and has no
+// outcome yet.
 import { createAbortController, onAbort } from '../abort.ts';
 import type { World } from '../world.ts';
 
@@ -46,8 +48,8 @@ export class RateLimiter {
   #outcomeCount = 0;
   #lastSentAt = 0;
   /**
-   * How many requests the service accepted between the last two pauses, or from the start to the first one. Infinite as
-   * long as that is unknown.
+   * How many requests the service accepted before the last pause, counted from the previous pause or from the start. A
+   * pause before which it accepted none does not change this number, which is infinite at first.
    */
   #acceptedCount = Number.POSITIVE_INFINITY;
   /** First the requests that the service has refused before, then all others, each group in the order of the calls. */

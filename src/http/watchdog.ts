@@ -61,8 +61,8 @@ export class Watchdog {
       // A suspension that was over before `dueAt` is not noticed, and leaves them only the rest of the timeout.
       const wasSuspended = checkedAt - dueAt >= MIN_SUSPENSION_MS;
       for (const timer of [...this.#timers]) {
-        // The timer alone counts these bytes, which nobody has received. Unlike `restart`, this leaves a paused timer
-        // paused.
+        // Pretends that enough bytes have arrived, so that the timer restarts. Calling `restart` instead would also end
+        // the pause of a paused timer.
         if (wasSuspended) timer.addBytes(MIN_ACTIVE_BYTES);
         else if (checkedAt - timer.activeAt >= this.#timeoutMs) timer.onIdle();
       }

@@ -84,7 +84,7 @@ function parseSymbol(symbol: string): Matcher {
 /** Parses a character class. As in POSIX, a leading `]` and a dash at either end are literal. */
 function parseClass(symbol: string): Matcher {
   const [, negation = '', members = ''] = /^\[([!^]?)(.*)\]$/su.exec(symbol) ?? [];
-  // This is `[` alone, or `[]`, in which the `]` is a member, so that the one that ends the class is missing.
+  // Either `[` alone, or `[]`: there the `]` is a member, and nothing ends the class.
   if (members === '') throw new SyntaxError("a '[' is not closed");
   if (members.includes('[:')) throw new SyntaxError(`${symbol} is not supported: use a range, such as [0-9]`);
   // The class becomes one of a regular expression, where `[`, `]`, `^`, `-` and a backslash need a backslash to be
@@ -123,9 +123,9 @@ function matchesAll(matchers: readonly Matcher[], name: readonly string[]): bool
   return matchers.slice(matcherIndex).every((rest) => rest === '*');
 }
 
-/** Returns the error for a filing that has `files` files, none of which is selected. */
-export function noMatchError(accession: string, files: number): FilingsError {
-  const reason = files === 1 ? 'its only file does not match' : `none of its ${files} files match`;
+/** Returns the error for a filing that has files, none of which is selected. */
+export function noMatchError(accession: string, fileCount: number): FilingsError {
+  const reason = fileCount === 1 ? 'its only file does not match' : `none of its ${fileCount} files match`;
   return new FilingsError('not_found', `${reason} (--include and --exclude are case-sensitive)`, {
     subject: { name: accession },
     hint: `to see its files: filings list ${accession}`,

@@ -120,7 +120,7 @@ export async function* readLines(
 
 /**
  * Yields chunks of whole lines, each without its last line feed. Of a line that continues in the next chunk, at most
- * `maxBytes + 1` bytes are kept. So a line that is too long may arrive shortened, but the caller still sees that it is.
+ * `maxBytes + 1` bytes are kept. So a line that is too long may arrive shortened, but still longer than `maxBytes`.
  */
 export async function* readWholeLines(stream: AsyncIterable<Buffer>, maxBytes: number) {
   let rest: Buffer[] = [];
@@ -189,7 +189,7 @@ function parseText(line: string, number: number): Line {
 function parseRecord(line: string, number: number): Line | 'ignored' {
   const { v, accession_no: accession, file_name: file, result } = parseObject(line);
   // `v` marks a record of this program. Some must not be downloaded: the summary that ends a report, and a file that
-  // `verify --json` found in no SHA256SUMS, which may be the user's own.
+  // `verify --json` found to be in no SHA256SUMS, because it may be the user's own file.
   if (v !== undefined && (accession === undefined || result === 'unlisted')) return 'ignored';
   if (typeof accession !== 'string') throw invalidLineError('accession_no is not a string');
   if (file !== undefined && file !== null && typeof file !== 'string')

@@ -25,8 +25,8 @@ interface TokenFault {
 }
 
 /**
- * Returns why the text is not a bare token, or undefined if it looks like one: its parts are not decoded. For a token
- * that is sent to the service.
+ * Returns why the text is not a bare token, or undefined if it looks like one: its parts are not decoded. Called for
+ * a token that is to be sent to the service.
  */
 export function findTokenFault(text: string): TokenFault | undefined {
   if (BARE_TOKEN.test(text)) return undefined;
@@ -35,8 +35,8 @@ export function findTokenFault(text: string): TokenFault | undefined {
 }
 
 /**
- * Returns what is around the token, or undefined if the text does not look like one of the usual wrappings. token.ts
- * calls this and not `findTokenFault`, because its own errors about a malformed token are more precise.
+ * Returns the fault of a text that wraps a token in a usual way, or undefined for any other text. token.ts calls this
+ * and not `findTokenFault`, because its own errors about a malformed token are more precise.
  */
 export function findWrapping(text: string): TokenFault | undefined {
   const trimmed = text.trim();

@@ -1,5 +1,5 @@
 // Checks the dates in the claims of a token (service.md, section 6; RFC 7519, section 4.1). `token verify`, `token
-// inspect` and the sandbox share these checks, so that they agree about a token.
+// inspect` and `serve` share these checks, so that they agree about a token.
 import type { JsonObject } from '../json.ts';
 import { roughDuration } from '../text.ts';
 
@@ -15,8 +15,8 @@ export interface CheckTime {
 }
 
 /**
- * Returns why the claims are not acceptable, as sentences: one for every date that is missing or malformed, or if there
- * are none, the reason why the token is not valid at this time. An empty list means that they are acceptable. `iat` is
+ * Returns why the claims are not acceptable: one sentence for each missing or malformed date. If every date is
+ * well-formed, returns one sentence if the token is not valid at this time, and otherwise an empty list. `iat` is
  * optional, and is not compared with the time.
  */
 export function findClaimFaults(claims: JsonObject, time: CheckTime): readonly string[] {

@@ -30,7 +30,7 @@ export function findKeyFault(key: JwtKey, algorithm: Algorithm, purpose: Purpose
 /**
  * Returns the algorithm to use: `wanted`, or by default the first that fits. Throws `config` if none fits. The error
  * says why the nearest algorithm does not, because that is what the user can do something about. The nearest is one for
- * which the material is right but the JWK forbids it, or else one of the key's families.
+ * which the material is right but the JWK forbids it, or else one of the key's families, or else the first candidate.
  */
 export function chooseAlgorithm(key: JwtKey, purpose: Purpose, wanted?: Algorithm): Algorithm {
   // Never empty.

@@ -45,7 +45,7 @@ const DECODE = `tr -d '\\r' < FILE | base64 -d`;
 
 /**
  * Returns what a file contains instead of a PEM key or a JWK, and a hint with the command that converts it. Returns
- * undefined if `loadKey` can read the file, or if it is in none of the known forms.
+ * undefined if `loadKey` (keys.ts) can read the file, or if it is in none of the known forms.
  */
 export function findUnusableForm(bytes: Buffer, text: string, path?: string) {
   const form = findForm(bytes, text);
@@ -68,7 +68,7 @@ function findForm(bytes: Buffer, text: string): Form | undefined {
     if (tryTo(() => loadPem(text))) return undefined;
     const [, body = ''] = /-----BEGIN [A-Z ]+-----(.*?)(?:-----END|$)/s.exec(text) ?? [];
     const [, contents = ''] = PEM_FAULTS.find(([pattern]) => pattern.test(text.trim())) ?? [];
-    // Without line breaks, whether real or written out, only base64 is left.
+    // Keeps only the digits of base64. Removes the padding, quotes, and line breaks, even if written out as \n.
     return findDerForm(body.replace(/\\[rn]|[^\w+/]/g, ''), contents, DECODE_BODY);
   }
   if (!BASE64.test(text)) return undefined;

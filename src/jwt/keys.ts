@@ -26,7 +26,7 @@ export interface JwtKey {
   readonly name: string;
   /** Its file, for commands in hints. Undefined for stdin. */
   readonly path?: string | undefined;
-  /** `secret`, or the `asymmetricKeyType` of the key that was read: `rsa`, `rsa-pss`, `ec`, `ed25519`. */
+  /** `secret`, `unknown`, or the `asymmetricKeyType` of the key that was read, such as `rsa-pss` or `ec`. */
   readonly kind: string;
   /**
    * An RSA-PSS key is converted to an ordinary RSA key, because jose, the JWT library, does not accept it otherwise.
@@ -34,7 +34,7 @@ export interface JwtKey {
   readonly keyObject: KeyObject;
   /** The restrictions of an RSA-PSS key, such as its hash (RFC 8017, appendix A.2.3). */
   readonly pss?: KeyObject['asymmetricKeyDetails'];
-  /** The name of the key, from a JWK. By default it goes into the header of the tokens that the key signs. */
+  /** The key ID, from a JWK. By default it goes into the header of the tokens that the key signs. */
   readonly kid?: string | undefined;
   /** These three are the restrictions of a JWK (RFC 7517, section 4). */
   readonly use?: string | undefined;
@@ -62,8 +62,8 @@ export interface KeyFiles {
 }
 
 /**
- * Reads a key and prepares it for its purpose. Throws `config`, for example if other users may read the file, unless it
- * holds a public key.
+ * Reads a key and prepares it for its purpose. Throws `config`, for example if other users may read the file of a
+ * private key or a secret.
  */
 export async function readJwtKey(files: KeyFiles, purpose: Purpose, world: World): Promise<JwtKey> {
   // The default is for the type only, because one of the files is always set.
@@ -214,8 +214,8 @@ function convertToRsaKey(key: KeyObject): KeyObject {
 
 /**
  * Throws `config` unless the public half verifies what the private half signs. This check must come before anything
- * reads `asymmetricKeyDetails`, even those of a key before its conversion, because Node crashes when it reads those of
- * some mismatched keys.
+ * reads `asymmetricKeyDetails`, because that crashes Node for some mismatched keys. So `toJwtKey` reads the details of
+ * an RSA-PSS key last.
  */
 function requireMatchingHalves(keyObject: KeyObject, name: string): void {
   try {

@@ -1,6 +1,6 @@
 // Splits and decodes a token, without verifying it. `readToken` is stricter than most libraries, because an attacker
-// can exploit a token that two programs understand differently. `readExpiry` is lenient. The strict reader of JSON
-// objects also reads JWKs.
+// can exploit a token that two programs understand differently. `readExpiry` is lenient. `readJsonObject` also
+// reads JWKs.
 import { exceedsDepth, findJsonFault, isJsonObject, type JsonObject, MAX_DEPTH, parseJson } from '../json.ts';
 import { quoted } from '../text.ts';
 import { ALGORITHM, type Algorithm } from './algorithms.ts';
@@ -11,7 +11,7 @@ const TOO_DEEP = `is nested more than ${MAX_DEPTH} levels deep`;
 /** The checks of a token, in the order in which they run. */
 export type Check = 'format' | 'header' | 'key' | 'signature' | 'claims';
 
-/** Why a token was refused. Returned and not thrown, because `token verify` and the sandbox report it differently. */
+/** Why a token was refused. Returned and not thrown, because `token verify` and `serve` report it differently. */
 export interface Refusal {
   readonly valid: false;
   readonly failedCheck: Check;

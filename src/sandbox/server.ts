@@ -11,7 +11,7 @@ import { answer, Refusal, type ServiceOptions, sendRefusal } from './service.ts'
 export interface SandboxOptions extends ServiceOptions {
   /** 0 lets the system pick a free port. */
   readonly port: number;
-  /** Prints a line. The path and the query in it are text from the client. */
+  /** Prints a line. It quotes text from the request, so it may contain anything. */
   readonly log?: (line: string) => void;
 }
 
@@ -22,8 +22,8 @@ export interface SandboxOptions extends ServiceOptions {
 const KEEP_ALIVE_MS = 65_000;
 
 /**
- * Returns when the server accepts connections. Throws `usage` if the directory does not exist, and `local_io` if the
- * server cannot listen.
+ * Returns when the server accepts connections. Throws `usage` if the directory is missing or is a file, and `local_io`
+ * if the server cannot listen.
  */
 export async function startSandbox({ log = () => {}, ...options }: SandboxOptions) {
   const { host, now } = options;
@@ -73,7 +73,8 @@ export async function startSandbox({ log = () => {}, ...options }: SandboxOption
 
 /**
  * Returns method, path, accession number and file name for the log. A key may be in the path, as the segment
- * `APIKEY-KEY`, or in another parameter of the query (docs/service.md, section 5), so these are left out.
+ * `APIKEY-KEY`, or in the query (docs/service.md, section 5), so the path is redacted, and all parameters of the query
+ * but these two are left out.
  */
 function describeRequest({ method, url = '' }: IncomingMessage): string {
   const [target = '', query] = url.split('?');

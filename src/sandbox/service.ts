@@ -1,6 +1,6 @@
 // Answers requests to the sandbox, the local server that imitates the service. It answers as the service would
 // (docs/service.md), with the files at DIRECTORY/ACCESSION/FILE. Where docs/service.md leaves a gap, such as the form
-// of a listing, the sandbox does what is common.
+// of a listing (the list of a filing's files), the sandbox does what is common.
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { constants } from 'node:fs';
 import { open, readdir, realpath, stat } from 'node:fs/promises';
@@ -72,7 +72,7 @@ const MEDIA_TYPES: Readonly<Record<string, string>> = {
   '.zip': 'application/zip',
 };
 
-/** Sends the response to a request. Throws a {@link Refusal}, or the error of a file that cannot be read. */
+/** Sends the response to a request. Throws a {@link Refusal}, or another error if a file cannot be sent. */
 export async function answer(request: IncomingMessage, response: ServerResponse, options: ServiceOptions) {
   requireHost(request, options.host);
   const parsed = parseRequest(request);
@@ -96,9 +96,9 @@ function sendJson(response: ServerResponse, status: number, value: unknown, head
 }
 
 /**
- * If the server listens on loopback, refuses a Host header with any other name. Otherwise a web page could make its own
- * name resolve to this machine, and read the files (DNS rebinding). 421 is the status for a request to the wrong
- * host (RFC 9110, section 15.5.20).
+ * If the server listens on loopback, refuses a Host header that is not a loopback name. Otherwise a web page could make
+ * its own name resolve to this machine, and read the files (DNS rebinding). 421 is the status for a request to the
+ * wrong host (RFC 9110, section 15.5.20).
  */
 function requireHost({ headers: { host = '' } }: IncomingMessage, ownHost: string): void {
   const name = /^(\[[^\]]*\]|[^:]*)(?::\d*)?$/.exec(host)?.[1] ?? '';

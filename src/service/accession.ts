@@ -9,7 +9,7 @@ declare const brand: unique symbol;
 
 const DIGITS = /^([0-9]{10})(-?)([0-9]{2})\2([0-9]{6})$/;
 
-/** Parses an accession number in either form. Throws `usage` for any other string, with the likely number as a hint. */
+/** Parses an accession number in either form. Throws `usage` for any other string, and suggests a number if it can. */
 export function parseAccession(text: string): AccessionNumber {
   const accession = asAccession(text);
   if (accession !== undefined) return accession;
@@ -29,9 +29,7 @@ export function parseAccession(text: string): AccessionNumber {
   throw new FilingsError('usage', `'${markForRedaction(text)}' is not an accession number`, { hint });
 }
 
-/**
- * The result of the last call of `asAccession`, because many consecutive lines of an input are about the same filing.
- */
+/** The last number `asAccession` returned, because many consecutive lines of an input are about the same filing. */
 let lastAccession: AccessionNumber | undefined;
 
 /** Returns the accession number if the whole string is one, in either form, and undefined otherwise. */

@@ -93,7 +93,7 @@ export class ServiceClient {
       // A 416 to a request for a range needs no check: only its header is used, so its media type and encoding do not
       // matter.
       if (!isExpected || status !== 416) await this.#check(response, isExpected, { accession, fileName }, signal);
-      // Not for a 206: transfer/ accepts one only if its validator is that of the bytes that arrived before.
+      // Not for a 206: transfer/resume.ts accepts one only if it continues the same version of the file.
       if (status === 200 && (await isErrorBody(response, fileName)))
         throw await this.#readError(response, { accession, fileName }, signal);
       return response;
@@ -184,7 +184,7 @@ export class ServiceClient {
     return errorFromResponse({ status, headers, body, isTruncated, resource, hint, ...times }, secrets);
   }
 
-  /** Returns a hint that needs more than the response, or undefined if the usual hint for the status is enough. */
+  /** Returns a hint to use instead of the usual one for the status, or undefined if the usual one is enough. */
   #chooseHint({ status, address }: ServiceResponse): string | undefined {
     const { baseUrl, credentials } = this.options;
     if (status === 200)
@@ -197,7 +197,8 @@ export class ServiceClient {
     if (token === undefined) {
       return `check the API key from ${source}, how it is sent (now by --key-in ${keyIn}), and whether the service also requires a JWT`;
     }
-    // With a JWT, a wrong clock is the first suspect, because the service rejects a JWT from the future or the past.
+    // With a JWT, `source` names the settings of both the key and the JWT. A wrong clock is the first suspect, because
+    // the service rejects a JWT from the future or the past.
     return (
       describeClockSkew(this.clockLeadMs, true) ??
       `check ${source}: 'filings token inspect - < FILE' shows what a JWT says, and the public key that verifies it must be imported in the service's portal for this API key`

@@ -12,7 +12,7 @@ const MAX_SKEW_MS = 30_000;
  * the date lacks, and MAX_DELAY_IN_LEAD_MS.
  */
 const MAX_LEAD_WITH_TOKEN_MS = 1_999;
-/** How much of the time that a response took is added to the lead at most: see `measureClockLead`. */
+/** The most that a slow response can add to the measured lead: see `measureClockLead`. */
 const MAX_DELAY_IN_LEAD_MS = 1000;
 
 /**

@@ -62,8 +62,8 @@ export function findExpressionFault(expression: string): string | undefined {
 type MakeError = (reason: string) => FilingsError;
 
 /**
- * Requests all pages, and returns all files of a filing. Throws `integrity` if the responses are not as described or
- * contradict each other, and the errors of `requestPage`.
+ * Requests all pages, and returns all files of a filing. Throws `config` if members of the description conflict,
+ * `integrity` if the responses are not as described or contradict each other, and the errors of `requestPage`.
  * @param listingUrl the URL of the listing, with the parameters of `--query`
  */
 export async function readDescribedListing(
@@ -80,7 +80,7 @@ export async function readDescribedListing(
    * know the parameter for the page sends the same page every time.
    */
   const firstRecords = new Set<string>();
-  /** If the pages contradict each other, there is more than one, and the loop at the end refuses the listing. */
+  /** The totals that the pages state. If they differ, the loop at the end refuses the listing. */
   const totals = new Set<number>();
   let recordCount = 0;
   let pageCount = 0;
@@ -171,9 +171,7 @@ function readPage(
   };
 }
 
-/**
- * Returns the URL of the page after so many pages and records. Without `page` and `offset`, it is always the first one.
- */
+/** Returns the URL of the page that follows `pagesBefore` pages with `recordsBefore` records, both 0 for the first. */
 function makePageUrl(
   { query = {}, page, firstPage = 1, offset }: ListingDescription,
   listingUrl: URL,

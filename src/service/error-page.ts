@@ -10,7 +10,7 @@ import { isJsonObject, parseJson } from '../json.ts';
  */
 const MAX_TESTED_BYTES = 64 << 10;
 /**
- * Names of files that are never HTML. A name with a folder does not match, because it may be that of an HTML page in
+ * Names of files that are never HTML. A name with a folder does not match, because such a file may be an HTML page in
  * spite of its extension: `xslF345X05/form4.xml` is `form4.xml`, rendered as HTML.
  */
 const NEVER_HTML = /^[^/]*\.(?:pdf|zip|xlsx|xml|xsd|json|jpg|gif|png)$/i;

@@ -129,15 +129,15 @@ const STRING_MEMBERS = ['type', 'title', 'detail', 'instance'];
 
 /**
  * Returns the members of problem details, including extensions. Members of the wrong type are ignored (RFC 9457,
- * section 3.1), and so are null members and `status`, which the caller takes from the response instead.
+ * section 3.1), and so are null members, STRING_MEMBERS that are empty, and `status`, which the caller takes from the
+ * response instead.
  */
 function readProblem({ status: _, errors, ...body }: JsonObject): Omit<Problem, 'status'> {
   const members = Object.entries(body).filter(
     ([name, value]) =>
       value !== null && (!STRING_MEMBERS.includes(name) || (typeof value === 'string' && value !== '')),
   );
-  // `errors` should be an object of arrays of strings. If it is not an object, its messages get an empty
-  // property name.
+  // `errors` should be an object of arrays of strings. If it is not an object, its messages get an empty property name.
   const entries = Object.entries(isJsonObject(errors) ? errors : { '': errors ?? [] }).map(([property, value]) => {
     const messages = (Array.isArray(value) ? value : [value]).filter((each) => each !== null);
     return [property, messages.map((each) => (typeof each === 'string' ? each : JSON.stringify(each)))] as const;

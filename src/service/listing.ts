@@ -6,7 +6,7 @@
 // - an object with one such array, which may also have the accession number of the filing, and a total that equals the
 //   number of records
 //
-// All other listings must be described in the config file. described-listing.ts reads them.
+// All other listings must be described in the config file. described-listing.ts reads them, with functions from here.
 import { isUtf8 } from 'node:buffer';
 import { errorAbout, type FilingsError } from '../errors.ts';
 import type { HeaderFields } from '../http/head.ts';
@@ -62,7 +62,7 @@ const ACCESSION_NAMES_IN_RECORDS = [...ACCESSION_NAMES, 'accession'];
 const SIZE_NAMES = ['size', 'filesize', 'sizebytes', 'bytes', 'length', 'contentlength'];
 
 const TELL_OPERATOR = "tell the service's operator";
-/** A list with exactly one of these numbers of records may be the first of several pages. */
+/** If the number of records is one of these, the list may be the first of several pages. */
 const COMMON_PAGE_SIZES = [10, 20, 25, 50, 100, 200, 250, 500, 1000];
 /**
  * Names of response headers that suggest further pages. They match whole words between hyphens, so that `X-Total-Count`
@@ -78,7 +78,7 @@ const LINK_TO_NEXT = /;\s*rel\s*=\s*(?:"[^"]*\bnext\b|'[^']*\bnext\b|next\b)/i;
  */
 const MIN_ACCESSION = 1e8;
 
-/** Returns the files in a response. Throws `integrity` if the list may be incomplete. */
+/** Returns the files in a response. Throws `integrity` if it is invalid, about another filing, or maybe incomplete. */
 export function readListing(response: ListingResponse, accession: AccessionNumber): Listing {
   const json = parseListing(response, accession);
   // JSON that is not an object is treated as one member without a name, so a bare array is a list, too.
@@ -121,7 +121,8 @@ export function parseListing({ body }: ListingResponse, accession: AccessionNumb
  * Returns the files of the filing. Of records with the same name, the last one is used. Records without a name are
  * dropped, because they are not about a file. They occur only in described listings: `readListing` has refused them
  * before. Records of other filings are dropped as well, because a service that does not know the parameter
- * `accession_no` may ignore it and send the records of all filings (service.md, section 8).
+ * `accession_no` may ignore it and send the records of all filings (service.md, section 8). Throws `integrity` if a
+ * record has an invalid accession number, or two different ones.
  */
 export function selectFiles(records: readonly NamedRecord[], accession: AccessionNumber): ListedFile[] {
   const files = new Map<string, ListedFile>();

@@ -12,7 +12,7 @@ const MAX_ERROR_BYTES = 1 << 20;
 
 /**
  * Returns the body of a response, and calls `onBytes` with the size of each piece that arrives. Throws `integrity` if
- * the body is larger than `maxBytes`, and the error of a truncated body.
+ * the body is larger than `maxBytes`, and any error of reading it, for example because it is truncated.
  */
 export async function readAtMost(
   response: HttpResponse,
@@ -30,8 +30,8 @@ export async function readAtMost(
 
 /**
  * Returns the decoded body of an error response, or its beginning if the connection ends early or a limit is reached.
- * Also returns how many bytes were received, before decoding. Throws the reason of `signal`, which is the one that the
- * request was made with, but no error of the network, because the status alone makes a useful message.
+ * Also returns how many bytes were received, before decoding. Expects the `signal` of the request, and throws its
+ * reason after an abort. Throws no error of the network, because the status alone makes a useful message.
  */
 export async function readErrorBytes(response: HttpResponse, sleep: Sleep, signal: AbortSignal) {
   const pieces: Buffer[] = [];

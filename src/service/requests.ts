@@ -27,8 +27,8 @@ export type Hosts = readonly [first: string, last: string];
 export interface ServiceResponse extends HttpResponse {
   /**
    * The last URL, without its query and without the credentials that this program added to it. It is written to a file
-   * when a download is interrupted. The path of a redirect may still repeat the key, so `transfer/part.ts` searches it
-   * for secrets before.
+   * when a download is interrupted. The path of a redirect may still repeat the key, so `transfer/part.ts` first
+   * searches it for secrets.
    */
   readonly address: string;
   /** The wait that the service asks for before a retry, in milliseconds. */
@@ -48,16 +48,16 @@ export class Requests {
 
   constructor(options: ClientOptions) {
     this.#options = options;
-    // From now on, whatever follows the name of this header in a message is redacted.
-    // Empty if the key is not sent in a header.
+    // From now on, whatever follows the name of this header in a message is redacted. The name is empty if the key is
+    // not sent in a header.
     if (options.credentials.keyHeader) options.secrets.addSecretName(options.credentials.keyHeader);
   }
 
   /**
    * Requests a URL of the service, follows redirects, passes the last response to `read`, and returns what that
    * returns. After a redirect to another origin, no request of the chain has credentials, even if the chain leads back.
-   * Throws `temporary` if no response arrives, `integrity` for a redirect that is not followed, the errors of `read`
-   * and of `addCredentials`, and the signal's reason. Does not retry.
+   * Throws `integrity` for a redirect that is not followed, the errors of `get` (http/request.ts), `read` and
+   * `addCredentials`, and the signal's reason. Does not retry.
    * @param fields header fields for every request of the chain, such as Range
    */
   async follow<T>(
@@ -230,8 +230,8 @@ export function resolveRedirect(from: URL, location: string | string[] | undefin
 }
 
 /**
- * If the response came from another host after a redirect, adds both hosts to the error about it. Other errors are
- * returned unchanged, for example that of a signal or the deadline.
+ * If redirects led to another host, adds both hosts to the error of a request or of its response. Other errors are
+ * returned unchanged, for example the error of an interrupt or of the deadline.
  */
 export function withHosts([first, last]: Hosts, error: unknown): unknown {
   if (first === last || !(error instanceof FilingsError) || error.isTimeUp) return error;

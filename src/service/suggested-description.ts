@@ -12,7 +12,7 @@ import { shellWord } from '../text.ts';
 type Leaf = readonly [name: string, value: unknown, path: string];
 
 const SET = 'filings config set';
-/** Shown instead if no command can be suggested. The user has to replace each EXPRESSION. */
+/** Shown if no command can be suggested. The user has to replace each EXPRESSION. */
 const TEMPLATE = `${SET} listing.files EXPRESSION && ${SET} listing.name EXPRESSION`;
 /** A longer command would be shortened when it is printed, and would no longer work. */
 const MAX_COMMAND_LENGTH = 300;
@@ -74,7 +74,7 @@ function findNamePath(records: readonly unknown[]): string | undefined {
   return others.length > 0 ? undefined : path;
 }
 
-/** Returns the path of the first member `file_name` or the like, at any depth. If there is none, that of a `name`. */
+/** Returns the path of the first `file_name` or the like at any depth, or else the path of the first `name`. */
 function findNamePathIn(record: unknown): string | undefined {
   const strings = collectLeaves(record).filter(([, value]) => typeof value === 'string' && value !== '');
   return [/^file[_-]?name$/i, /^name$/i]

@@ -36,7 +36,7 @@ export async function openAccess(settings: Settings, world: World, note: (text: 
   }
   const key = await readSecret(keySource, 'API key', world);
   const token = tokenSource && (await openTokenSource(tokenSource, world, note));
-  // In words, such as `FILINGS_API_KEY and --jwt-file`.
+  // Where the key and the token were set, for messages: `FILINGS_API_KEY and --jwt-file`.
   const source = [keySource.source, ...(tokenSource ? [tokenSource.source] : [])].join(' and ');
   const credentials = { source, key, keyIn, keyHeader, basicUser, token };
   return { baseUrl, credentials, async close() {} };
@@ -73,8 +73,8 @@ async function openTokenSource(tokenSource: TokenSource, world: World, note: (te
 
 async function openSandbox(world: World): Promise<Access> {
   const { startSandbox } = await import('../sandbox/server.ts');
-  // From now on it is redacted, like a key that was read.
   const key = 'sandbox-key';
+  // Output redacts the key from now on, like one that was read.
   world.secrets.add(key);
   const { url, close } = await startSandbox({
     directory: join(world.root, 'samples'),

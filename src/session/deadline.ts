@@ -9,9 +9,10 @@ import { exactDuration } from '../text.ts';
 import { deriveWorld, type World } from '../world.ts';
 
 /**
- * Runs `work`. Throws `temporary` if the deadline passes before `work` has ended. A deadline from a flag or the
- * environment starts here, before anything is read, because the config file, a key or a token may be a pipe that stays
- * silent. A deadline from the config file starts when `resolveSettings` has read the file and calls `setDeadline`.
+ * Runs `work` in a world whose `interrupt` also aborts at the deadline, with a `temporary` error. A deadline from a
+ * flag or the environment starts here, before anything is read, because the config file, a key or a token may be a pipe
+ * that stays silent. A deadline from the config file starts when `resolveSettings` has read the file and calls
+ * `setDeadline`.
  */
 export async function withinDeadline<T>(flags: Flags, world: World, work: (limited: World) => Promise<T>): Promise<T> {
   const { signal, abort, detach } = createChildController(world.interrupt);

@@ -1,5 +1,6 @@
-// Finds out how to show messages (format, color and verbosity), and prints messages and rows of cells. It works even if
-// the command line or the settings are invalid, because it decides how the errors about them are shown.
+// Finds out how to show messages (format, color and verbosity), even if the command line or the settings are invalid,
+// because the errors about them must be shown as well. Also prints messages and rows of cells, and adds this
+// run's flags to the commands in hints.
 import { statSync } from 'node:fs';
 import type { FilingsError } from '../errors.ts';
 import { locateConfig } from '../settings/config-file.ts';
@@ -16,8 +17,8 @@ const PRESENTATION_KEYS = ['errorFormat', 'color', 'verbose', 'quiet'] as const;
 type Presentation = Pick<SettingValues, (typeof PRESENTATION_KEYS)[number]>;
 
 /**
- * Returns the settings of `PRESENTATION_KEYS`: of each, the first valid value by precedence. Invalid values are
- * ignored. Never throws.
+ * Returns the settings of `PRESENTATION_KEYS`. Of each, takes the first valid value from the layers, which are the
+ * sources of settings by precedence. Invalid values are ignored. Never throws.
  */
 export async function readPresentation(flags: Flags, world: World): Promise<Presentation> {
   const layers = [
@@ -35,12 +36,13 @@ export async function readPresentation(flags: Flags, world: World): Promise<Pres
   return Object.fromEntries(PRESENTATION_KEYS.map((key) => [key, firstValid(key)])) as unknown as Presentation;
 }
 
-/** Returns the error with the flags in its hint that a pasted command needs to find the same service and settings. */
+/** Returns the error with this run's --sandbox, --config and --profile added to the commands in its hint. */
 export function repeatFlags(error: FilingsError, { sandbox, config, profile }: Flags): FilingsError {
   const format = (name: string, value: unknown) => (value === undefined ? '' : ` --${name} ${shellWord(`${value}`)}`);
   // The other commands need none of these flags.
   const hint = error.hint?.replaceAll(/\bfilings (config set base-url|config|download|list) /g, (_, command) => {
-    // A base URL is set at the top level, because profiles inherit it, and a key at the top level needs it there.
+    // A base URL is set at the top level, not in a profile: profiles inherit it, and a key at the top level is only
+    // sent if the base URL is there.
     const profileFlag = command === 'config set base-url' ? '' : format('profile', profile);
     return `filings${sandbox ? ' --sandbox' : ''}${format('config', config)}${profileFlag} ${command} `;
   });

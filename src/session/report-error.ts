@@ -26,8 +26,8 @@ export async function reportError(thrown: unknown, flags: Flags, world: World): 
     const text = await render(error, flags, world).catch(
       () => `filings: ${world.secrets.redactMarked(messageOf(error))}\n`,
     );
-    const print = (signal?: AbortSignal) => write(world.stderr, text, signal);
-    // After a signal or the deadline, a reader of stderr that has stopped reading must not keep the program alive.
+    const print = (timeLimit?: AbortSignal) => write(world.stderr, text, timeLimit);
+    // After SIGINT or the deadline, a reader of stderr that has stopped reading must not keep the program alive.
     await (error.isTimeUp ? withTimeLimit(FINAL_OUTPUT_GRACE_MS, world.sleep, print) : print());
   } catch {
     // If stderr cannot be written, the exit status is all that is left to report.
@@ -45,8 +45,8 @@ async function render(error: FilingsError, flags: Flags, world: World): Promise<
 
 function asFilingsError(thrown: unknown, interrupt: AbortSignal): FilingsError {
   if (thrown instanceof FilingsError) return thrown;
-  // A Node call that is aborted throws an AbortError. Report the reason for the abort instead. It is a signal, because
-  // `withinDeadline` has already replaced the AbortError of a deadline.
+  // A Node call that is aborted throws an AbortError. Report why it was aborted instead. The cause is then
+  // SIGINT or SIGTERM, for example, but not a deadline, whose AbortError `withinDeadline` has already replaced.
   if (interrupt.aborted && interrupt.reason instanceof FilingsError) return interrupt.reason;
   // Without a free file descriptor, even the import of a module fails, so this error can be thrown anywhere.
   if (['EMFILE', 'ENFILE'].includes(errnoOf(thrown) ?? '')) {

@@ -1,5 +1,5 @@
 // Opens what every command that sends requests needs: settings, credentials, connections, rate limit, client and
-// progress.
+// progress. Also requests listings for these commands, and prints a note for each retry.
 import { Connections } from '../http/connections.ts';
 import { RateLimiter } from '../http/rate-limiter.ts';
 import type { RetryEvent } from '../http/retry.ts';
@@ -44,7 +44,7 @@ interface SessionOptions {
 
 /**
  * Opens a session. May prompt for the key or start the sandbox, but sends no request. Throws `usage`, `config`, `auth`
- * or `local_io`.
+ * or `local_io`, or the reason of `world.interrupt`.
  *
  * A deadline in the config file starts to run when the settings are resolved. One from --deadline or the environment
  * has been running since the start of the program.
@@ -90,6 +90,7 @@ export async function openSession(
     client,
     identity: settings.sandbox ? 'sandbox' : access.baseUrl.href,
     signal: world.interrupt,
+    // Adds flags such as --profile to the commands in hints. For the error of the run, report-error.ts does the same.
     progress: { ...progress, reportFailure: (error) => progress.reportFailure(repeatFlags(error, flags)) },
     async close() {
       progress.stop();

@@ -37,7 +37,7 @@ export function findSetting(typedName: string): NamedSetting {
 
 /** A setting of the config file, or a member of one. */
 interface FileSetting {
-  /** The setting. For a member, `kind` is that of the member. */
+  /** The setting. If a member was found, `kind` says how to parse the member. */
   readonly spec: NamedSetting;
   /** The member names that lead to the value: `['listing', 'query', 'page_size']`. */
   readonly settingPath: readonly string[];
@@ -105,7 +105,7 @@ export function toFileValue({ spec: { kind, secret }, settingPath }: FileSetting
 }
 
 interface Change {
-  /** The names that lead to the member, as in `FileSetting`. Elsewhere in this file, a `path` is that of a file. */
+  /** The names that lead to the member, as in `FileSetting`. */
   readonly settingPath: readonly string[];
   /** Undefined removes the member. */
   readonly value: unknown;
@@ -146,9 +146,9 @@ function applyChange(config: JsonObject, profile: string | undefined, { settingP
 }
 
 /**
- * Returns a copy of an object with another value at a path. Creates the objects on the path, even in place of a value
- * that is not an object. A nested object is removed together with its last member. An empty one would have a meaning:
- * `"listing": {}` tells a run that the service lists all files in one response, as a plain array.
+ * Returns a copy of an object with another value at a path of member names. Creates the objects on the way, even in
+ * place of a value that is not an object. A nested object is removed together with its last member. An empty one would
+ * have a meaning: `"listing": {}` tells a run that the service lists all files in one response, as a plain array.
  */
 function setMember(object: unknown, [name = '', ...rest]: readonly string[], value: unknown): JsonObject {
   const members = isJsonObject(object) ? object : {};
@@ -169,6 +169,6 @@ async function requireValid(config: JsonObject, profile: string | undefined, pat
   const selected =
     profile === undefined ? undefined : { name: profile, values: findProfileValues(config, profile) ?? {} };
   // Merges and parses the settings as a run does, only to see whether this throws. A layer is one source of settings,
-  // such as a profile. Those of the flags and the environment are left out: the file must be valid without them.
+  // such as a profile. The layers of flags and environment are left out: the file must be valid without them.
   parseSettings(resolvePrecedence([...createFileLayers(path, config, selected), createDefaultLayer()]), world);
 }

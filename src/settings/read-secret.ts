@@ -101,7 +101,7 @@ async function runCommand([program = '', ...args]: readonly string[], name: stri
       quote: quote || undefined,
       hint: 'run that command in a shell to see why',
     });
-  // This signal aborts when the run is interrupted, at the time limit, and at the end.
+  // This signal aborts when the run is interrupted (until `detach` is called), at the time limit, and at the end.
   const { signal, abort, detach } = createChildController(world.interrupt);
   const onTimeout = () => abort(commandError(`wrote no key within ${exactDuration(COMMAND_TIMEOUT_MS)}`));
   // The sleep rejects if the signal aborts first, which is no error.
@@ -131,7 +131,7 @@ async function runCommand([program = '', ...args]: readonly string[], name: stri
     signal.throwIfAborted();
     // Only a system error, such as ENOENT, is turned into a message below.
     if (error instanceof FilingsError || errnoOf(error) === undefined) throw error;
-    // Node does not start such a script without a shell.
+    // Node starts no `.cmd` or `.bat` file without a shell.
     if (platform === 'win32' && /\.(cmd|bat)$/i.test(program))
       throw commandError('is a script of cmd.exe, which needs a shell: use the program that it starts');
     throw commandError(`cannot be run: ${systemReason(error)}`);

@@ -123,9 +123,9 @@ function findOriginError(rawSettings: Layer, configLayers: readonly Layer[], ori
 }
 
 /**
- * Returns whether the run uses the sandbox. This setting is parsed before all others, because it decides which of them
- * are ignored. Throws `usage` if it is invalid, or if --base-url contradicts it. A base URL from the environment is
- * ignored, because it may be meant for other runs.
+ * Returns whether the run uses the sandbox, which the config file cannot select. This setting is parsed before all
+ * others, because it decides which of them are ignored. Throws `usage` if it is invalid, or if --base-url contradicts
+ * it. A base URL from the environment is ignored, because it may be meant for other runs.
  */
 function readSandboxSwitch(layers: readonly Layer[]): boolean {
   const setting = findInLayers(layers, 'sandbox');

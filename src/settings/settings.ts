@@ -1,6 +1,7 @@
 // Parses the merged raw settings into typed values. A raw setting is a value that is not parsed yet, with its source: a
-// flag, a variable, the config file or the default. The settings for the key become one `keySource`, and those for the
-// JWT one `tokenSource`. The secrets themselves are read later, by commands that need them.
+// flag, a variable, the config file or the default. A `Layer` maps the names of settings to raw settings. The settings
+// for the key become one `keySource`, and those for the JWT one `tokenSource`. The secrets themselves are read later,
+// by commands that need them.
 import { FilingsError } from '../errors.ts';
 import type { TokenRecipe } from '../jwt/sign.ts';
 import { isLoopback } from '../loopback.ts';
@@ -34,7 +35,7 @@ export type TokenSource = (SecretSource | { readonly kind: 'recipe'; readonly re
 type WithSource = { readonly source: string };
 type PathDeps = Pick<World, 'cwd' | 'env' | 'platform'>;
 
-/** Returns the parsed settings. Throws `usage` or `config` with the source of a value that is invalid. */
+/** Returns the parsed settings. Throws `usage` or `config` if a value is invalid or contradicts another setting. */
 export function parseSettings(rawSettings: Layer, deps: PathDeps): Settings {
   // Credentials are left out here, because they become `keySource` and `tokenSource`.
   const specs = SETTINGS.filter(({ credential }) => credential === undefined);
@@ -90,8 +91,8 @@ function requireEncryption(url: URL, allowHttp: boolean): void {
 }
 
 /**
- * At most one of the settings for the key is present: `resolvePrecedence` keeps only those of the highest layer that
- * has any, and refuses two in the same layer. The same is true of the settings for the JWT.
+ * At most one of the settings for the key is present: `resolvePrecedence` takes them from only one source, such as the
+ * flags, and refuses two in that source. The same is true of the settings for the JWT.
  */
 function findKeySource(rawSettings: Layer, deps: PathDeps): Settings['keySource'] {
   const command = rawSettings.get('apiKeyCommand');
@@ -151,8 +152,8 @@ export function listStdinFlags(rawSettings: Layer): readonly string[] {
  */
 export function listCredentialFiles({ keySource, tokenSource }: Settings): readonly string[] {
   const recipe = tokenSource?.kind === 'recipe' ? tokenSource.recipe : undefined;
-  const files = [keySource, tokenSource].map((source) =>
-    source?.kind === 'file' && source.path !== '-' ? source.path : undefined,
+  const files = [keySource, tokenSource].map((secret) =>
+    secret?.kind === 'file' && secret.path !== '-' ? secret.path : undefined,
   );
   return [...files, recipe?.keyFile, recipe?.secretFile].filter((path) => path !== undefined);
 }

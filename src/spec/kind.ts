@@ -14,7 +14,7 @@ export type CompletionSource = 'file' | 'directory' | 'listed file' | 'profile' 
 export interface Kind<T> {
   /** Returns undefined if the text is invalid. */
   readonly parse: (text: string) => T | undefined;
-  /** The end of the error message after `must be`, with an example. */
+  /** The end of the error message, after `must be`. */
   readonly expected: string;
   /** All valid values, if there is a fixed list of them. */
   readonly choices?: readonly string[];
@@ -27,7 +27,10 @@ export interface Kind<T> {
   readonly members?: Readonly<Record<string, Kind<unknown>>>;
   /** For `json: 'integer'`. */
   readonly bounds?: { readonly min: number; readonly max: number };
-  /** A pattern that all valid strings match, for the schema of the config file. `parse` may be stricter. */
+  /**
+   * A pattern that all valid strings match, for the schema of the config file. `parse` may be stricter. The kinds that
+   * only options have, such as `SIZE`, need none.
+   */
   readonly form?: RegExp;
   /** Set if an invalid text may hold a password, so that errors must not quote it. */
   readonly mayHoldPassword?: true;
@@ -80,7 +83,7 @@ export const WHOLE_SECONDS: Kind<number> = {
 
 const RATE_FORM = /^(\d{1,15}(?:\.\d{1,9})?)\/([sm])$/;
 
-/** A rate per second, above zero. Both 0 and NaN, from a text that does not match, become undefined. */
+/** A rate per second, above zero. 0 becomes undefined, and so does NaN, the result for a text that does not match. */
 export const RATE: Kind<number> = {
   parse(text) {
     const [, amount, unit] = RATE_FORM.exec(text) ?? [];

@@ -1,6 +1,7 @@
 // Describes options as data. The parser, the help, the manual, the completions and the TypeScript types of the values
 // are made from these descriptions, so that they never differ. An option belongs to one command. A setting applies to
-// all commands, and may also come from the environment or the config file.
+// all commands, and may also come from the environment or the config file. Also parses a value, and makes the error for
+// a wrong one.
 import { FilingsError } from '../errors.ts';
 import { markForRedaction } from '../secrets.ts';
 import { orList } from '../text.ts';

@@ -99,7 +99,7 @@ function createPipeWriter(pipe: Socket, name: string): ByteWriter {
 
 /**
  * Turns system errors into errors about `name`. When the reader of a pipe closes it, SIGPIPE ends most programs. Node
- * ignores SIGPIPE, so this makes an error that has the same effect: exit status 141 (128 plus 13), and no message.
+ * ignores SIGPIPE, so this makes an error that has the same effect: exit status 141 (128 plus 13), and nothing printed.
  */
 async function mapErrors(written: Promise<void>, name: string, signal: AbortSignal): Promise<void> {
   await written.catch((error) => {

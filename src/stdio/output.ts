@@ -1,5 +1,5 @@
-// Writes to stdout and stderr. Node's streams are not enough: for a file they ignore a short write, and on abort they
-// would wait for a reader that never reads.
+// Writes to stdout and stderr, and finds the width of a terminal. Node's streams are not enough for writing: for a file
+// they ignore a short write, and on abort they would wait for a reader that never reads.
 import { fstatSync, writev } from 'node:fs';
 import type { Writable } from 'node:stream';
 import { promisify } from 'node:util';

@@ -19,7 +19,7 @@ const CLEAR_BELOW = '\x1b[J';
  */
 const OPTIONS = { hideCursor: false, linewrap: true, gracefulExit: false, clearOnComplete: true, forceRedraw: true };
 
-/** @param readLine called for each frame. Its strings must be printable. If it returns undefined, nothing is drawn */
+/** @param readLine called for each frame. Returns printable strings (printable.ts), or undefined to draw nothing */
 export function createBar(stream: OutputStream, readLine: () => ProgressLine | undefined) {
   // A MultiBar with a single bar, because only a MultiBar can write lines above its bars. Undefined while it is hidden.
   let bar: MultiBar | undefined;

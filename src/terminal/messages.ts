@@ -68,7 +68,7 @@ export function createLogger(
   };
 }
 
-/** Returns the `error` member of `--error-format json` and of the lines of `--report`, with secrets redacted. */
+/** Returns an error for `--report` and, without its `retry_at`, for `--error-format json`. Redacts secrets. */
 export function toErrorObject(error: FilingsError, { secrets }: Pick<MessageOptions, 'secrets'>) {
   const { code, hint } = error;
   // Redacts before shortening, because half a secret would not be recognized.
@@ -111,9 +111,9 @@ type ProblemLine = readonly [indent: string, text: string, maxLength?: number];
 
 /**
  * Returns lines for the members of a problem that say more than the message does. The message already has `reason`,
- * such as `404 Not Found`, and usually `quote`, a summary of the body. If the problem has a title, `quote` is that,
- * or undefined if the title only repeats the reason. So the title needs no line, and neither does a member that only
- * repeats the quote or the reason.
+ * such as `404 Not Found`, and usually `quote`, a summary of the body. If the problem has a title, `quote` is the
+ * title, or undefined if the title only repeats the reason. So the title needs no line, and neither does a member that
+ * only repeats the quote or the reason.
  */
 function problemLines(problem: Problem, { reason, quote }: FilingsError): ProblemLine[] {
   const { type = '', title: _, status, detail = '', instance, errors = {}, ...extensions } = problem;

@@ -40,7 +40,8 @@ export async function createProgress(settings: ProgressSettings, deps: ProgressD
 
   const readPrintableLine = () => {
     const line = describeProgress(run, monotonic());
-    // The label may be a file name, in which only marked text is redacted. The facts are only numbers.
+    // The label may be a file name. Secrets in it are redacted only where `markForRedaction` marked the text. The facts
+    // are this program's own words and numbers.
     return line && { ...line, label: printable(secrets.redactMarked(line.label)) };
   };
   const bar = mode === 'bar' ? (await import('./bar.ts')).createBar(stderr, readPrintableLine) : undefined;
@@ -81,7 +82,7 @@ export async function createProgress(settings: ProgressSettings, deps: ProgressD
     warnAboutFile: (text: string) =>
       createLogger({ ...messageSettings, quiet: false }, secrets, print)('warning', text),
     trace: (text: string) => log('trace', text),
-    /** Prints an error that does not end the run, such as that of one file among many. */
+    /** Prints an error that does not end the run, such as the failure of one file among many. */
     reportFailure: (error: FilingsError) => print(renderError(error, messageSettings)),
     /** Hides the bar before a write to the same terminal. `advance`, `addFile` or `showBatch` shows it again. */
     clearForOutput: () => bar?.hide(),

@@ -1,5 +1,6 @@
-// Downloads one file to the disk or to a stream, as its plan says. A failure is returned as an outcome instead of
-// thrown, because the batch continues with the other files.
+// Downloads one file to the disk or to a stream. For the disk, a plan says whether to fetch the file, skip an existing
+// one, or fail. A part is a download's temporary file, which a later run may resume. A failure is returned as an
+// outcome instead of thrown, because the batch continues with the other files.
 import { existsSync, lstatSync } from 'node:fs';
 import type { Directories, DirectoryLocation } from '../disk/directory.ts';
 import { FilingsError } from '../errors.ts';
@@ -24,7 +25,7 @@ export interface FetchContext {
 export interface DiskTarget extends PlanOptions {
   /** The absolute path of the file. */
   readonly path: string;
-  /** The directory of the file, and which parts of its path may be created or be symbolic links. */
+  /** The directory of the file, and which segments of its path may be created or be symbolic links. */
   readonly location: DirectoryLocation;
 }
 
@@ -88,9 +89,9 @@ export function skipNeedsNoWork(target: DiskTarget, { directories }: FetchContex
 
 /**
  * Skips an existing file. If the plan is `check`, checks its hash first. If the plan is `list`, the batch hashes it
- * later, when it adds the file to SHA256SUMS. Flushes the file's directory entry, because the run that created the file
- * may have died before its own flush. Removes the kept part of the same file, because nobody resumes the download of a
- * complete file.
+ * later, when it adds the file to SHA256SUMS. Except in a dry run, flushes the file's directory entry, because the run
+ * that created the file may have died before its own flush, and removes the kept part, because nobody resumes the
+ * download of a complete file.
  */
 async function skipExisting(
   target: DiskTarget,

@@ -1,5 +1,5 @@
-// Compares the SHA-256 of a file with the expected one, which is that of --sha256. Without --sha256, the expected hash
-// is undefined, and nothing is compared.
+// Compares the SHA-256 of a file with the expected one, the value of --sha256. Without --sha256, the expected hash is
+// undefined, and nothing is compared.
 import { hashFile } from '../disk/sha256.ts';
 import { FilingsError } from '../errors.ts';
 

@@ -72,8 +72,8 @@ export interface Job {
   /** Whether the outcome must have the SHA-256. Always true if there is an `expectedSha256`. */
   readonly needsHash: boolean;
   /**
-   * The number of requests so far. The transfer increases it: by two in an attempt that requests a range, cannot use
-   * the response, and so requests the whole file.
+   * The number of requests so far, to which the transfer adds. An attempt makes one, or two if it requests a range,
+   * cannot use the response, and so requests the whole file.
    */
   requestCount: number;
 }

@@ -1,4 +1,5 @@
-// The outcome of one file of a run, as data from which messages, counts and report lines are made.
+// The outcome of one file of a run, as data from which messages, counts and report lines are made. Also the message
+// that is shown during the wait before a retry.
 import { type FilingsError, messageOf, withoutResource } from '../errors.ts';
 import type { RetryEvent } from '../http/retry.ts';
 import type { AccessionNumber } from '../service/accession.ts';
@@ -24,7 +25,7 @@ export interface Outcome {
   /**
    * False if the body ended with the connection, and neither a header nor a range gave the length. Also false for a
    * file that is `failed`, `planned` or `unfinished`. True for a `skipped` file, because its length is not in doubt.
-   * But if `isSame` is set, this is still about the body that was fetched.
+   * But if `isSame` is set, the value is about the fetched body, as it is for a `downloaded` file.
    */
   readonly verifiedLength: boolean;
   /** The number of requests for the file. One attempt of a transfer may make two (`requestCount` in job.ts). */

@@ -139,8 +139,8 @@ export class Part implements Sink {
   }
 
   /**
-   * Throws the error of `link` or `rename`, which as an error of the disk stops the run. If only the part is missing,
-   * throws an error that fails this file alone.
+   * Throws the error of `link` or `rename`, which normally stops the run. But if only the part is missing, throws an
+   * error that fails this file alone.
    */
   #rethrow(error: unknown): never {
     if (errnoOf(error) !== 'ENOENT' || !existsSync(dirname(this.#path))) throw error;
@@ -151,8 +151,8 @@ export class Part implements Sink {
   }
 
   /**
-   * Leaves the final name to an existing file and removes the part. Throws `local_io` or `integrity` if the options do
-   * not accept that file, after it was compared if necessary.
+   * Leaves the final name to an existing file and removes the part. First checks or compares that file if the options
+   * ask for it. Throws `local_io` or `integrity` if they do not accept it, or the signal's reason.
    */
   async #yieldTo(existing: Stats): Promise<'same' | 'exists'> {
     const { path, displayPath, sha256 } = this.#target;

@@ -52,6 +52,7 @@ test.each`
   ${'--help'}                     | ${'filings'}            | ${false}
   ${'help'}                       | ${'filings'}            | ${false}
   ${'list --help'}                | ${'filings list'}       | ${false}
+  ${'help list --color never'}    | ${'filings list'}       | ${false}
   ${'help token sign'}            | ${'filings token sign'} | ${false}
   ${'--profile work list -h'}     | ${'filings list'}       | ${false}
   ${'download --help --nonsense'} | ${'filings download'}   | ${false}
@@ -107,7 +108,7 @@ describe('the settings of a command line that is wrong', () => {
     ${'download --jobs 1 --if-exists x'}         | ${{ jobs: '1' }}           | ${'--if-exists: must be skip, compare'}
     ${'list --color x --error-format json'}      | ${{ ...json, color: 'x' }} | ${'--color: must be'}
     ${'completion csh --error-format json'}      | ${json}                    | ${"unknown SHELL 'csh'"}
-    ${'help lst --error-format=json'}            | ${json}                    | ${"unknown command 'lst'"}
+    ${'help --error-format json lst'}            | ${json}                    | ${"unknown command 'lst'"}
     ${'download --all -o x --error-format json'} | ${json}                    | ${'--output cannot be used with --all'}
     ${'--error-format text completion bash zsh'} | ${{ errorFormat: 'text' }} | ${'at most 1'}
     ${'list --error-format json --jobs'}         | ${json}                    | ${'--jobs needs a value'}

@@ -50,12 +50,16 @@ test.each`
 });
 
 const NO_HTTP = ['HTTP/1.1 099', 'HTTP/1.1 OK\r', 'HTTP/2.0 200', 'HTTP/11 200 ', 'http/1.1 200', 'SSH-2.0\r\n'];
+const ODD_INTERIM = ['\r\nHTTP/1.1 200 OK', '\r\nX : y', '\r\nX: y\nz'].map(
+  (fields) => `HTTP/1.1 100 C${fields}\r\n\r\n`,
+);
 const AFTER = ['\r\nHTTP/1.1 2', '<!DOCTYPE ht', `${INTERIM}HTTP/2.0 200`, `${INTERIM}HTTP/1.1 099`];
 test.each`
   fault                         | texts
   ${/does not begin with HTTP/} | ${[...NO_HTTP, ...AFTER]}
   ${/another protocol/}         | ${['HTTP/1.1 101 Switch']}
   ${/control character/}        | ${['HTTP/1.1 200 O\0K\r\n', 'HTTP/1.1 200 OK\nX', 'HTTP/1.1 103 \x7f\r\n']}
+  ${/interim response is mal/}  | ${ODD_INTERIM}
   ${/does not end/}             | ${[`HTTP/1.1 200 ${'y'.repeat(70_000)}`]}
 `('a response with an invalid start has a fault that matches $fault', ({ fault, texts }) => {
   expect(texts.filter((text: string) => !fault.test(skipInterimResponses(text).reason ?? ''))).toEqual([]);

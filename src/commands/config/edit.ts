@@ -11,8 +11,8 @@ import type { World } from '../../world.ts';
 
 /**
  * Runs `config set KEY [VALUE]`, where KEY is the name of a setting, or of a member of one, such as `listing.files`.
- * Throws `usage` for an unknown name or an invalid value, `config` if the file cannot be read or would become invalid,
- * and `local_io` if it cannot be written.
+ * Throws `usage` for an unknown name or an invalid value, `config` if the file has no path, cannot be read or would
+ * become invalid, and `local_io` if it cannot be written.
  */
 export async function set({ args, flags }: Invocation, world: World): Promise<number> {
   const [name = '', value] = args;
@@ -28,7 +28,10 @@ export async function set({ args, flags }: Invocation, world: World): Promise<nu
   return 0;
 }
 
-/** Throws `usage` for an unknown name, `config` if the file cannot be read, and `local_io` if it cannot be written. */
+/**
+ * Throws `usage` for an unknown name, `config` if the file has no path or cannot be read, and `local_io` if it cannot
+ * be written.
+ */
 export async function unset({ args, flags }: Invocation, world: World): Promise<number> {
   const { settingPath } = findFileSetting(args[0] ?? '');
   // The undefined value removes the member. It is no error if the file does not have it.

@@ -43,7 +43,8 @@ function toText(value: unknown): string {
 /**
  * Prints one setting, or a member of one, such as `listing.files`. A secret setting is printed as `[redacted]`.
  * Any other value is printed in full and unredacted, unlike in the table of `showAll`, because scripts need the exact
- * value. That includes the arguments of `apiKeyCommand`. Throws `not_found` if the setting is not set.
+ * value. That includes the arguments of `apiKeyCommand`. Throws `usage` for an unknown name, `not_found` if the setting
+ * is not set, and what `resolveSettings` throws.
  */
 export async function showOne({ args: [name = ''], flags }: Invocation, world: World): Promise<number> {
   // Only settings of the config file have members. Without a dot, the name can be that of any setting.
@@ -51,7 +52,7 @@ export async function showOne({ args: [name = ''], flags }: Invocation, world: W
     ? findFileSetting(name)
     : { spec: findSetting(name), settingPath: [name] };
   const setting = (await resolveSettings(flags, world)).rawSettings.get(spec.name)?.value;
-  // The first name in it is that of the setting itself.
+  // The first name in `settingPath` is the setting itself.
   const value = settingPath
     .slice(1)
     .reduce((outer, member) => (isJsonObject(outer) ? outer[member] : undefined), setting);

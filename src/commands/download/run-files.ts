@@ -18,9 +18,9 @@ import { type DownloadArgs, outputIsDirectoryError } from './arguments.ts';
 const MAX_LINKS = 40;
 
 /**
- * Throws `usage` if two options mean the same file, or if a FILE of the arguments would replace a file that the run
- * uses. Returns a function that checks the path of each later download: it returns an error if the download would
- * replace a file that the run uses, otherwise undefined.
+ * Throws `usage` if two files that the run uses are the same, if one has the wrong type or a name that `--checksums`
+ * needs, or if a FILE of the arguments would replace one. Returns a function that checks the path of each later
+ * download: it returns an error if the download would replace a file that the run uses, otherwise undefined.
  */
 export async function checkRunFiles(args: DownloadArgs, resolved: ResolvedSettings, world: World) {
   const { output, report, options } = args;
@@ -28,7 +28,7 @@ export async function checkRunFiles(args: DownloadArgs, resolved: ResolvedSettin
   await refuseWrongFileTypes(args, world);
   /** Maps the folded path of each protected file to what messages call the file, such as `--report`. */
   const labels = new Map<string, string>();
-  /** Returns the folded path. Throws if it is that of a protected file. */
+  /** Returns the folded path. Throws if a protected file that is no device has it, or if --checksums needs it. */
   const requireUnused = async (label: string, path: string) => {
     const foldedPath = await foldRealPath(path);
     const hint = `choose another file for ${label}`;

@@ -1,6 +1,6 @@
-// Runs `download`: checks the command line, opens the session (settings, client and progress) and the outputs (report,
-// plan of a dry run, done list), and runs a batch, even for a single file. The batch downloads the files, and its
-// recorder prints and counts how each of them ended.
+// Runs `download`: checks the command line, opens the session (settings, client and progress) and the outputs (the
+// report, the plan of a dry run, and the done list, which holds the filings that are complete), and runs a batch, even
+// for a single file. The batch downloads the files, and its recorder prints and counts how each of them ended.
 import { resolve } from 'node:path';
 import { Batch } from '../../batch/batch.ts';
 import type { FileDeps } from '../../batch/files.ts';
@@ -189,8 +189,8 @@ function openLines(
   { note, warn }: Session['progress'],
 ) {
   async function* argumentLines(): AsyncGenerator<readonly Line[]> {
-    // With a filter there are no FILE arguments. Each filing is then one entry without a file, and the filter selects
-    // files from its listing.
+    // `parseArguments` requires either a filter or FILE arguments. With a filter, each filing is one entry without a
+    // file, and the filter selects files from its listing.
     const names = nameFilter ? [undefined] : fileNames;
     yield accessions.flatMap((accession) => names.map((file) => ({ kind: 'entry', accession, file })));
   }
@@ -250,7 +250,7 @@ function decideRunError(end: BatchEnd, { args, recorder, fileDeps }: Run): Filin
   const { downloaded, resumed, failed } = counts.byResult;
   const error = batchError({ ...end, ended: counts.ended, failed, permanent: counts.permanent });
   if (error?.code !== 'limit') return error;
-  // A limit never cuts off a download: it only prevents that another one starts. So a run that completed no file had
+  // A limit never cuts off a download: it only keeps another one from starting. So a run that completed no file had
   // used up the limit before, for example on listings, and the next run would do the same. With --if-exists overwrite,
   // the next run starts over and stops at the same place.
   const isStuck = downloaded + resumed === 0 || args.options.ifExists === 'overwrite';

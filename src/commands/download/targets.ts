@@ -1,5 +1,5 @@
 // Decides where a run writes: the path of each file, or the stream of `--output`. Opens the report, the plan of a dry
-// run and the done list.
+// run (what it would download), and the done list (the filings whose selected files are all on disk).
 import { constants } from 'node:fs';
 import { access } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
@@ -15,7 +15,7 @@ import type { DiskTarget, StreamTarget } from '../../transfer/download.ts';
 import type { World } from '../../world.ts';
 import type { DownloadArgs } from './arguments.ts';
 
-/** Returns a function that finds the target of a file: `--output`, or its path in the layout, below `--directory`. */
+/** Returns a function that finds the target of a file: `--output`, or a path below `--directory` made by `--layout`. */
 export function createTargetFinder(
   args: DownloadArgs,
   { cwd, platform }: Pick<World, 'cwd' | 'platform'>,
@@ -83,8 +83,9 @@ export async function findStream({ output, options }: DownloadArgs, world: World
 
 /**
  * Opens the report and the done list, each if its option is set, and stdout for the plan of a dry run. Throws
- * `local_io` if one of them cannot be opened, after it has closed the report again. Also throws it if there is no
- * permission to create the file of `--failed`, because that file is written only at the end of the run.
+ * `local_io` or the signal's reason if one of them cannot be opened, after it has closed the report again. The file of
+ * `--failed` is written only at the end of the run, so this also throws `local_io` if its directory is not writable. A
+ * dry run writes no such file.
  */
 export async function openOutputs(args: DownloadArgs, session: Session, world: World) {
   const { failed, dryRun } = args.options;

@@ -16,7 +16,7 @@ import type { World } from '../../world.ts';
 import { createListOutput } from './output.ts';
 import type { OPTIONS } from './spec.ts';
 
-/** Returns 0, or throws the error that the run ends with, which sums up the filings that failed. */
+/** Returns 0, or throws the error that the run ends with, such as a summary of the filings that failed. */
 export async function run({ args, options, flags }: Invocation<typeof OPTIONS>, world: World): Promise<number> {
   const { input, query } = options;
   if (args.length === 0 && input === undefined) {
@@ -82,7 +82,7 @@ async function tryToList(...[session, accession, ...more]: Parameters<typeof lis
 }
 
 /**
- * Prints the results in order. At the end, throws the error that sums up the failures, if there are any.
+ * Prints the results in order. If filings failed, throws a summary of the failures, or the error of the only filing.
  * @param filingCount undefined with `--input`
  */
 async function printAll(

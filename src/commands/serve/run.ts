@@ -48,7 +48,8 @@ export async function run({ args, options, flags }: Invocation<typeof OPTIONS>, 
     directory,
     host,
     port: options.port,
-    // `settings.keySource` says where to read the key. Without a `keySetting`, that can only be the config file.
+    // `settings.keySource` says where to read the key. Without a `keySetting`, it can only name the key of the config
+    // file, which is not used.
     apiKey: await readApiKey(host, keySetting && settings.keySource, world),
     jwtKeys,
     pageSize: options.pages,
@@ -63,8 +64,8 @@ export async function run({ args, options, flags }: Invocation<typeof OPTIONS>, 
     // The first filing, for the example below. `asAccession` also accepts a number without hyphens, but the sandbox
     // does not serve a directory with such a name.
     const accession = (await readdir(directory)).sort().find((name) => asAccession(name) === name);
-    // The command in this note works only if the sandbox wants no more than the default key and sends each listing as a
-    // whole. To follow pages, the client needs a description of them in its config file (`listing`).
+    // The command in this note works only if the sandbox wants no more than the default key, and sends the list of a
+    // filing's files as a whole. To follow pages, the client needs the member `listing` in its config file.
     if (accession && keySetting === undefined && jwtKeys.length === 0 && options.pages === undefined)
       log('note', `try it: filings list ${accession} --base-url ${sandbox.url} --api-key ${DEFAULT_KEY}`);
     // Printed last, so that a program that has read the URL finds the messages above already on stderr.

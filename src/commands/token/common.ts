@@ -31,8 +31,8 @@ export async function resolveKeyFiles(
   const read = () => readStdin(world.stdin, String(stdinOption), world.interrupt);
   const prompt = `paste the ${key === '-' ? 'key' : 'secret'}, then press Ctrl-D:`;
   const stdin = stdinOption ? await withPrompt(world, prompt, read) : undefined;
-  // A path `-`, which means stdin, becomes the path of a file named `-`. That does no harm, because the path of the key
-  // or the secret is ignored if `stdin` is set.
+  // Turns `-` into the path of a file named `-`. For the key or the secret it is ignored, because `stdin` is set.
+  // `--passphrase-file` never means stdin.
   const absolute = (path: string | undefined) => path && resolveTypedPath(path, world);
   return { keyFile: absolute(key), secretFile: absolute(secretFile), passphraseFile: absolute(passphraseFile), stdin };
 }
@@ -71,8 +71,8 @@ export async function reportRefusal(
 }
 
 /**
- * Returns the header and the claims of a token as JSON, exactly as they are signed. Parsing them would change numbers
- * that JavaScript cannot represent. Expects a token that is known to be valid, and ignores its signature.
+ * Returns the header and the claims of a token as JSON, with the numbers as they are signed. Parsing would change
+ * numbers that JavaScript cannot represent. Expects a token that is known to be valid, and ignores its signature.
  */
 export function decodeSignedParts(token: string): { readonly header: string; readonly claims: string } {
   const [header = '', claims = ''] = token.split('.').map((part) => Buffer.from(part, 'base64url').toString());

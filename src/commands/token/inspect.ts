@@ -20,7 +20,7 @@ const UNVERIFIED = { verified: false };
 export async function run({ args, options, flags }: Invocation<typeof INSPECT_OPTIONS>, world: World): Promise<number> {
   const token = await readTokenInput(args[0], world);
   const inspection = inspectToken(token, { atSeconds: world.now() / 1000 });
-  // Only a token that could not be decoded has a `failedCheck`.
+  // Only a token that could not be decoded has a `failedCheck`. `reportRefusal` always throws.
   if ('failedCheck' in inspection)
     return reportRefusal(inspection, 'cannot be read', options.json && UNVERIFIED, world);
   if (options.json) await write(world.stdout, `${printableJson({ ...UNVERIFIED, ...inspection })}\n`, world.interrupt);

@@ -11,7 +11,7 @@ import type { KEYGEN_OPTIONS } from './spec.ts';
 
 /**
  * Generates a key and writes it to new files, except for a public key without `--public`, which it prints to stdout.
- * Returns 0. Throws `usage`, and `local_io` if a file already exists.
+ * Returns 0. Throws `usage`, and `local_io` if a file already exists or cannot be written.
  */
 export async function run({ options, flags }: Invocation<typeof KEYGEN_OPTIONS>, world: World): Promise<number> {
   const { alg, out, public: publicFile, format, kid } = options;

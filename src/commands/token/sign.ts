@@ -16,7 +16,8 @@ import type { SIGN_OPTIONS } from './spec.ts';
 /**
  * Mints a token and prints it, or writes it to `--out`. Returns 0. With a key on the command line, the recipe (`jwt` in
  * the config file) is not used at all. Without one, options override single members of the recipe. Throws `usage` if
- * there is no key, or if `--out` would replace the file of the key.
+ * there is no key, or if `--out` would replace a file of the key or its passphrase. Also throws the errors of reading
+ * the settings and the key, of minting and of writing.
  */
 export async function run(invocation: Invocation<typeof SIGN_OPTIONS>, world: World): Promise<number> {
   const { options, flags } = invocation;

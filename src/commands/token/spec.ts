@@ -72,7 +72,7 @@ export const SIGN_OPTIONS = defineOptions({
   kid: { kind: TEXT, value: 'ID', help: 'set the key ID (kid) in the header' },
   sub: { kind: TEXT, value: 'TEXT', help: 'set the subject claim' },
   name: { kind: TEXT, value: 'TEXT', help: 'set the name claim' },
-  // A `default` would override the lifetime of the `jwt` section.
+  // A `default` would override the lifetime in the `jwt` section of the config file.
   lifetime: { kind: WHOLE_SECONDS, value: 'DURATION', defaultText: '5m', help: 'make the token valid for this time' },
   notBefore: {
     kind: WHEN,

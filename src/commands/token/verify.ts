@@ -9,7 +9,10 @@ import type { World } from '../../world.ts';
 import { decodeSignedParts, isStdin, readTokenInput, reportRefusal, resolveKeyFiles } from './common.ts';
 import type { VERIFY_OPTIONS } from './spec.ts';
 
-/** Verifies a token and prints its claims. Returns 0. Throws `auth` if the token is not valid. */
+/**
+ * Verifies a token and prints its claims. Returns 0. Throws `usage` without a key, `config` if the key cannot be read,
+ * and `auth` if the token is not valid.
+ */
 export async function run(invocation: Invocation<typeof VERIFY_OPTIONS>, world: World): Promise<number> {
   const { args, options } = invocation;
   const { alg: algorithms, leeway, at, json } = options;

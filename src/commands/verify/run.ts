@@ -15,9 +15,12 @@ import type { World } from '../../world.ts';
 import { Findings } from './findings.ts';
 import type { OPTIONS } from './spec.ts';
 
-/** Returns 0. Throws if a file is missing, changed or unreadable, if a SHA256SUMS is damaged, or if there is none. */
+/**
+ * Returns 0 if every listed file is intact. Throws if one is missing, changed or unreadable, if a SHA256SUMS is
+ * damaged, if there is none, if a root is not a directory, if stdout fails, or if SIGINT or the deadline stops the run.
+ */
 export async function run({ args, options, flags }: Invocation<typeof OPTIONS>, world: World): Promise<number> {
-  const { monotonic, sleep, interrupt: signal } = world;
+  const { monotonic, sleep, interrupt } = world;
   const { settings } = await resolveSettings(flags, world);
   const progress = await createProgress(settings, world);
   const startedAt = monotonic();
@@ -45,22 +48,22 @@ export async function run({ args, options, flags }: Invocation<typeof OPTIONS>, 
         // The cast is safe: the error is a system error, which `toReadError` converts, or a FilingsError already.
         if (error) progress.reportFailure(toReadError(error, path) as FilingsError);
         if (reason !== undefined) progress.warnAboutFile(`${path}: ${reason}`);
-        await print(findings.add(finding), signal);
-        // Small files are hashed without a pause, in which a signal could arrive.
-        await yieldToEventLoop(signal);
+        await print(findings.add(finding), interrupt);
+        // Small files are hashed without ever pausing, so SIGINT and the deadline would otherwise go unnoticed.
+        await yieldToEventLoop(interrupt);
       }
     } catch (error) {
-      // After a signal or at the deadline, the summary of what has been checked is still printed.
-      if (!signal.aborted) throw error;
-      stoppedBy = signal.reason;
+      // After SIGINT or at the deadline, the summary of what has been checked is still printed.
+      if (!interrupt.aborted) throw error;
+      stoppedBy = interrupt.reason;
     }
     progressRow.finish();
     const error = stoppedBy ?? findings.toError();
     const lastLine = options.json ? findings.summaryLine(monotonic() - startedAt, error?.exitStatus ?? 0) : '';
-    // If the run was stopped, `signal` has aborted, and would end this write as well. A time limit replaces it.
+    // If the run was stopped, `interrupt` has aborted, and would end this write as well. A time limit replaces it.
     await (stoppedBy
       ? withTimeLimit(FINAL_OUTPUT_GRACE_MS, sleep, (timeLimit) => print(lastLine, timeLimit))
-      : print(lastLine, signal));
+      : print(lastLine, interrupt));
     // An error from `findings` needs no note: it contains the summary, or says that there was nothing to check.
     if (stoppedBy || !error) progress.note(findings.summary());
     if (error) throw error;
@@ -72,7 +75,7 @@ export async function run({ args, options, flags }: Invocation<typeof OPTIONS>, 
 
 /**
  * Verifies the directories with a SHA256SUMS in and below the roots, and yields the findings. Counts the directories in
- * `findings`. Throws the signal's reason.
+ * `findings`. Throws the reason of `interrupt` once that has aborted.
  */
 async function* verifyBelow(
   roots: readonly string[],
