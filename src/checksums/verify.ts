@@ -67,7 +67,11 @@ export async function* verifyDirectory(
     // An unsafe name is `missing`, even if it leads to a file elsewhere: the directory cannot have a file of that name.
     yield isSafeToOpen(name, platform)
       ? { path: entryPath, ...(await checkFile(join(path, name), sha256, signal, onHashed)) }
-      : { path: entryPath, result: 'missing', reason: 'not opened, because it is not a file name in this directory' };
+      : {
+          path: entryPath,
+          result: 'missing',
+          reason: 'not opened, because no file in this directory can have this name',
+        };
   }
   for (const name of names) {
     // HFS+ stores `é` as `e` and an accent. The SHA256SUMS has the usual form, to which `normalize` converts.

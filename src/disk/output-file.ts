@@ -99,7 +99,8 @@ export class OutputFile {
    */
   discard(): Promise<void> {
     if (this.#runningFlush && !this.#isClosed) {
-      // `close` takes this promise at once, so it also waits for the truncation, although the flush resets the field.
+      // When the flush ends, it sets this field to undefined. But `close` is called before that, so it reads this
+      // promise and waits for the truncation as well.
       this.#runningFlush = Promise.all([this.#runningFlush, truncateTo(this.fd, 0).catch(() => {})]);
     }
     return this.close();

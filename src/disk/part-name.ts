@@ -40,8 +40,8 @@ export function isKeptPartName(name: string): boolean {
 }
 
 /**
- * Returns whether a name ends like that of a part of either kind. `-o` refuses such a name even without a leading
- * dot or in upper case, although no part is named like that.
+ * Returns whether a name has the ending of a part, of either kind. `-o` refuses all such names, so that a file with
+ * this ending is always one of the program's own. The names of real parts also begin with a dot, and are in lower case.
  */
 export function hasPartSuffix(name: string): boolean {
   return /\.filings-(?:part|resume)$/i.test(name);

@@ -13,8 +13,9 @@ export type Framing =
   | { readonly kind: 'invalid'; readonly reason: string };
 
 /**
- * Returns the framing of a body. undici takes the raw bytes of an unknown transfer coding for the body, so any coding
- * but `chunked` is invalid here.
+ * Returns the framing of a body. undici would treat the raw bytes of an unknown transfer coding as the body, so any
+ * coding but `chunked` is invalid here. A 204 or 304, which has no body, needs no exception: the program never asks for
+ * one, so it is an error anyway.
  */
 export function parseFraming(headers: HeaderFields): Framing {
   const coding = headers['transfer-encoding'];

@@ -86,9 +86,10 @@ function findRsaFault({ keyObject }: JwtKey, keyIs: string): string | undefined 
 }
 
 /**
- * Returns why the restrictions of an RSA-PSS key rule out the algorithm, or undefined. The salt must be as long as the
- * hash (RFC 7518, section 3.5), and the key states the shortest salt that it allows. The restrictions are in `pss`,
- * because `keyObject` was converted to an ordinary RSA key, which has none.
+ * Returns why the restrictions of an RSA-PSS key rule out the algorithm, or undefined. RFC 7518, section 3.5, requires
+ * the same hash for the message and for MGF1, and a salt as long as that hash. The key states both hashes and the
+ * shortest salt that it allows. The restrictions are in `pss`, because `keyObject` was converted to an ordinary RSA
+ * key, which has none.
  */
 function findPssFault({ pss }: JwtKey, { name, hashBytes }: Algorithm): string | undefined {
   const { hashAlgorithm, mgf1HashAlgorithm, saltLength = 0 } = pss ?? {};
@@ -96,7 +97,7 @@ function findPssFault({ pss }: JwtKey, { name, hashBytes }: Algorithm): string |
   if (hashAlgorithm === undefined) return undefined;
   const isSameHash = [hashAlgorithm, mgf1HashAlgorithm].every((hash) => hash === `sha${hashBytes * 8}`);
   if (isSameHash && saltLength <= hashBytes) return undefined;
-  return `the key is restricted to ${hashAlgorithm} and a salt of ${saltLength} bytes or more, so it cannot be used with ${name}`;
+  return `the key is restricted to ${hashAlgorithm}, MGF1 with ${mgf1HashAlgorithm} and a salt of ${saltLength} bytes or more, so it cannot be used with ${name}`;
 }
 
 function findSecretFault(secret: Buffer, { name, hashBytes }: Algorithm): string | undefined {
@@ -112,6 +113,7 @@ function findSecretFault(secret: Buffer, { name, hashBytes }: Algorithm): string
 function isKey(secret: Buffer): boolean {
   // If the secret is not base64, this is garbage, which matches none of the forms.
   const decoded = Buffer.from(secret.toString('latin1'), 'base64');
+  // PEM begins with `-----BEGIN `, the public keys of RFC 4716 with `---- BEGIN `, and OpenSSH keys with their type.
   return [secret, decoded].some(
     (bytes) => /-----? ?BEGIN |^ssh-|^ecdsa-|^\s*\{.*"kty"/s.test(bytes.toString('latin1')) || loadDer(bytes),
   );

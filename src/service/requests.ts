@@ -129,7 +129,8 @@ export class Requests {
       this.#trace('<', `${response.status}`, response.headers);
       return { ...response, retryAfterMs: this.#pauseIfRequested(url, response) };
     } finally {
-      // After `#pauseIfRequested`: otherwise, the limiter would take a refusal for a request that was accepted.
+      // This must come after `#pauseIfRequested`, because a pause is how the limiter learns that the service refused
+      // the request. Without a pause, the limiter treats it as accepted, even if it failed.
       endRequest();
     }
   }

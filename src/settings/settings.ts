@@ -81,7 +81,10 @@ function requireCompatible(settings: Settings, rawSettings: Layer): void {
   });
 }
 
-/** Throws `config` for plain http to another machine, because everyone on the network path could read the key. */
+/**
+ * Refuses plain http to another machine, because everyone on the network path could read the key. Always throws
+ * `config`, even for a URL from a flag, because `baseUrl` and `allowHttp` may come from different sources.
+ */
 function requireEncryption(url: URL, allowHttp: boolean): void {
   if (url.protocol === 'https:' || allowHttp || isLoopback(url.hostname)) return;
   throw new FilingsError('config', 'plain http would send the key unencrypted', {

@@ -36,7 +36,10 @@ export interface Kind<T> {
   readonly mayHoldPassword?: true;
 }
 
-/** Any string. Only a value of another type in the config file is invalid. */
+/**
+ * Any string, so `parse` never fails. `expected` is shown only if the value in the config file is not a string, but a
+ * number without quotes, for example.
+ */
 export const TEXT: Kind<string> = { parse: (text) => text, expected: 'a string in quotes' };
 
 export const PROFILE: Kind<string> = { ...TEXT, completes: 'profile' };

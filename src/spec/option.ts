@@ -65,15 +65,15 @@ export const HELP_OPTION: NamedOption = { name: 'help', flag: '--help', kind: SW
 
 /** Returns the help, the choices, unless the help already mentions all of them, and whether it can be repeated. */
 export function formatHelpLine({ help, kind: { choices }, repeatable }: OptionSpec): string {
-  const omitsChoices = choices !== undefined && !choices.every((choice) => help.includes(choice));
-  return `${help}${omitsChoices ? ` (${orList(choices)})` : ''}${repeatable ? ' (repeatable)' : ''}`;
+  const addsChoices = choices !== undefined && !choices.every((choice) => help.includes(choice));
+  return `${help}${addsChoices ? ` (${orList(choices)})` : ''}${repeatable ? ' (repeatable)' : ''}`;
 }
 
 /** Returns the help, the choices, the default and the environment variable. */
 export function describeOption(spec: OptionSpec & { readonly env?: string | undefined }): string {
-  const { default: value, defaultText = value, env } = spec;
+  const { value: placeholder, default: fixedDefault, defaultText = fixedDefault, env } = spec;
   // Only a switch has no placeholder. Its default, off, goes without saying.
-  const notes = [spec.value && defaultText && `(default: ${defaultText})`, env && `(env: ${env})`];
+  const notes = [placeholder && defaultText && `(default: ${defaultText})`, env && `(env: ${env})`];
   return [formatHelpLine(spec), ...notes].filter(Boolean).join(' ');
 }
 
@@ -83,8 +83,8 @@ export function toKebabCase(name: string): string {
 }
 
 /**
- * Returns the parsed value. If the text is invalid, throws `usage` or `config`, with the source and an example. A
- * source that is a string is only its name, such as `--jobs`, and the error is `usage`.
+ * Returns the parsed value. If the text is invalid, throws `usage` or `config`, with the source and what is expected.
+ * If `source` is a string, it is the name of the source, such as `--jobs`, and the error is `usage`.
  */
 export function parseOrThrow<T>(kind: Kind<T>, text: string, source: string | ValueSource): T {
   const value = kind.parse(text);
@@ -102,8 +102,8 @@ export interface ValueSource {
 }
 
 /**
- * Returns the error for a wrong value. Quotes the value if `text` is given, and marks it for redaction, because the
- * user may have put an API key there by mistake.
+ * Returns the error for a wrong value, which quotes `text`, if it is given. The quote is marked for redaction: it is
+ * shown, but any secret of this run in it is hidden, because the user may have put an API key there by mistake.
  */
 export function valueError(source: string | ValueSource, fault: string, text?: string): FilingsError {
   const { name, code } = typeof source === 'string' ? { name: source, code: 'usage' as const } : source;

@@ -1,7 +1,9 @@
-// Formats errors and other messages for stderr, and escapes characters that could control a terminal. Redacts secrets,
-// but only in text that is not the program's own. In a message, the code that made it has marked such text with
-// `markForRedaction` (secrets.ts). An error's problem, which is the service's description of it (RFC 9457), and its
-// causes come from elsewhere as a whole, so this file marks or redacts them.
+// Formats errors and other messages for stderr, and escapes characters that could control a terminal.
+//
+// It also redacts secrets, but never in the program's own words. A message may mix them with text from elsewhere. So
+// the code that writes the message marks the foreign parts with `markForRedaction` (secrets.ts), and only those are
+// redacted here. The causes of an error, and its `problem` (the service's description of the error, RFC 9457), are
+// foreign as a whole, so nobody has to mark them.
 import { Chalk } from 'chalk';
 import { errnoOf, type FilingsError, messageOf, type Problem } from '../errors.ts';
 import { markForRedaction, redactJson, type Secrets } from '../secrets.ts';
@@ -68,7 +70,10 @@ export function createLogger(
   };
 }
 
-/** Returns an error for `--report` and, without its `retry_at`, for `--error-format json`. Redacts secrets. */
+/**
+ * Returns an error as a JSON object, with secrets redacted, for `--report` and `--error-format json`. Both callers add
+ * `retry_at` themselves.
+ */
 export function toErrorObject(error: FilingsError, { secrets }: Pick<MessageOptions, 'secrets'>) {
   const { code, hint } = error;
   // Redacts before shortening, because half a secret would not be recognized.

@@ -167,7 +167,7 @@ test.each`
   what                    | args                               | input                         | reason
   ${'an empty stdin'}     | ${'inspect'}                       | ${''}                         | ${/token is empty\n/}
   ${'megabytes of stdin'} | ${'inspect'}                       | ${'A'.repeat(2_000_000)}      | ${/over 64 KiB long\n/}
-  ${'the name of a file'} | ${'verify token.jwt --key ec.pub'} | ${''}                         | ${/hint: .*replace it with: - < FILE\n/}
+  ${'the name of a file'} | ${'verify token.jwt --key ec.pub'} | ${''}                         | ${/hint: .*pass its contents instead: - < FILE\n/}
   ${'JSON'}               | ${'verify --key ec.pub'}           | ${'{"access_token":"a.b.c"}'} | ${/is JSON.*\n.* jq -r .access_token\n/}
 `('$what in place of a token fails the check of its format', async ({ args, input, reason }) => {
   const { exitCode, stdout, stderr } = await run(args, input);

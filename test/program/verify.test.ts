@@ -131,7 +131,7 @@ test('verify reports an entry that is no name in its directory as missing, and d
   const { lines, stderr, exitCode } = await tree.verified('a');
   expect([lines, exitCode]).toEqual([names.map((name) => `missing\ta/${name}`).sort(), 9]);
   for (const name of names)
-    expect(stderr).toContain(`a/${name}: not opened, because it is not a file name in this directory`);
+    expect(stderr).toContain(`a/${name}: not opened, because no file in this directory can have this name`);
 });
 
 describe('a SHA256SUMS', () => {

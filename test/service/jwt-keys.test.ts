@@ -186,7 +186,7 @@ test.each`
   ${1024} | ${{}}                                                | ${/RSA-PSS key of 1024 bits, and fewer than 2048/}
   ${1536} | ${{ hashAlgorithm: 'sha256', saltLength: 32 }}       | ${/RSA-PSS key of 1536 bits, and fewer than 2048/}
   ${1031} | ${{ hashAlgorithm: 'sha1', saltLength: 0 }}          | ${/RSA-PSS key of 1031 bits, and fewer than 2048/}
-  ${2048} | ${{ hashAlgorithm: 'sha256', saltLength: SEQUENCE }} | ${/restricted to sha256 and a salt of 12418 bytes or more/}
+  ${2048} | ${{ hashAlgorithm: 'sha256', saltLength: SEQUENCE }} | ${/restricted to sha256, MGF1 with sha256 and a salt of 12418 bytes or more/}
 `('an RSA-PSS key of $bits bits with $options is refused', ({ bits, options, reason }) => {
   const { privateKey, publicKey } = keyPair('rsa-pss', { modulusLength: bits, ...options });
   expect(() => chooseAlgorithm(loadVerificationKey(pem(publicKey), 'key'), 'verify')).toThrow(reason);

@@ -28,8 +28,9 @@ export async function run({ args: [text], flags }: Invocation, world: World): Pr
       throw error;
     });
     const provesLittle = text === undefined && listing.recordCount === 0;
-    // Without ACCESSION, an empty listing is no error, but it proves little. Records without files are an error in any
-    // case: `files` omits records of other filings, so the service may have ignored the accession number.
+    // Without ACCESSION, an empty listing is expected. It is no error, but it proves little. If there are records but
+    // no files, that is always an error: `recordCount` counts every record that the service sent, but `files` has only
+    // those of this filing that have a file name. So the service may have ignored the accession number.
     if (listing.files.length === 0 && !provesLittle) throw noFilesError(accession, listing);
     const { baseUrl, credentials } = client.options;
     // How far this machine's clock is ahead of the service's. If a token is sent, `describeClockSkew` tolerates less.

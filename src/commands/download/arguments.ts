@@ -131,12 +131,13 @@ function requireCompatibleOptions(args: DownloadArgs, platform: string): void {
     throw usageError(`${singleFileOption} requires exactly one FILE`, hint);
   }
   if (done !== undefined && input === undefined) throw usageError('--done requires --input');
-  // Unlike the report, the lists of --failed and --done cannot be written to stdout.
+  // Unlike the report, these lists cannot be written to stdout. Only `-` is refused here, because it would become a
+  // file of that name. What kind of file another path names is examined later, in run-files.ts.
   if (failed === '-') throw usageError('--failed must be a file');
   if (done === '-') throw usageError('--done must be a file');
   if (output === undefined || output === '-') return;
   if (withSlashes(output, platform).endsWith('/')) throw outputIsDirectoryError(output);
-  // Only the last segment is checked, so the real working directory is not needed.
+  // The checks below need no real working directory: they are about the last segment, and about the null device.
   const path = resolveTypedPath(output, { cwd: '/', platform });
   const name = pathModule(platform).basename(path);
   if (hasPartSuffix(name))

@@ -35,8 +35,8 @@ export const LIST = defineCommand({
   name: 'list',
   summary: 'list the file names of a filing',
   description: [
-    'Prints a table on a terminal, and one name per line elsewhere. For several filings, or with --input, each line begins with the accession number and a tab.',
-    'A filing without files is reported on stderr. If it is the only one, the exit status is 5.',
+    'On a terminal, prints a table, as --long does everywhere. Otherwise prints one name per line. For several filings, or with --input, the accession number comes first: in a column of the table, or before a tab.',
+    'A filing that has no files, or none that match, is reported on stderr. If it is the only filing that you asked for, the exit status is 5.',
   ],
   arguments: [{ name: 'ACCESSION', variadic: true, help: 'accession numbers, such as 0001234567-24-000001' }],
   options: OPTIONS,

@@ -9,7 +9,7 @@ export const OPTIONS = defineOptions({
     kind: TEXT,
     value: 'ADDRESS',
     default: '127.0.0.1',
-    help: 'listen on this address; beyond loopback, set your own key',
+    help: 'listen on ADDRESS; if not loopback, set your own API key',
   },
   port: {
     kind: integer({ min: 0, max: 65_535, example: 8787 }),

@@ -16,17 +16,18 @@ import type { KEY_OPTIONS } from './spec.ts';
  * Returns the absolute paths of the files of `--key`, `--secret-file` and `--passphrase-file`, and the bytes of stdin
  * if it is the key or the secret. Throws `usage` if stdin is also given for the token or for a credential of the
  * service, even if the command would not read that credential.
- * @param tokenArgument the name of the argument, for that error, if the token is read from stdin
+ * @param tokenOnStdin how that error calls the token, such as `TOKEN`, if the token is read from stdin. Otherwise
+ * false.
  */
 export async function resolveKeyFiles(
   { options, flags }: Pick<Invocation<typeof KEY_OPTIONS>, 'options' | 'flags'>,
   world: World,
-  tokenArgument?: string | false,
+  tokenOnStdin?: string | false,
 ): Promise<KeyFiles> {
   const { key, secretFile, passphraseFile } = options;
   const stdinOption = key === '-' ? '--key -' : secretFile === '-' && '--secret-file -';
   const others = [flags.apiKeyFile === '-' && '--api-key-file -', flags.jwtFile === '-' && '--jwt-file -'];
-  refuseSharedStream('stdin', [stdinOption, tokenArgument, ...others]);
+  refuseSharedStream('stdin', [stdinOption, tokenOnStdin, ...others]);
   // Called only if `stdinOption` is a string.
   const read = () => readStdin(world.stdin, String(stdinOption), world.interrupt);
   const prompt = `paste the ${key === '-' ? 'key' : 'secret'}, then press Ctrl-D:`;
@@ -66,13 +67,15 @@ export async function reportRefusal(
 ): Promise<never> {
   if (json) await write(world.stdout, `${printableJson({ ...json, failed_check, reason })}\n`, world.interrupt);
   // The user may have passed the name of a file.
-  const fileHint = failed_check === 'format' ? 'to read the token from a file, replace it with: - < FILE' : undefined;
+  const fileHint =
+    failed_check === 'format' ? 'if you passed the name of a file, pass its contents instead: - < FILE' : undefined;
   throw new FilingsError('auth', `the token ${verdict} (${failed_check}): ${reason}`, { hint: hint ?? fileHint });
 }
 
 /**
- * Returns the header and the claims of a token as JSON, with the numbers as they are signed. Parsing would change
- * numbers that JavaScript cannot represent. Expects a token that is known to be valid, and ignores its signature.
+ * Returns the header and the claims of a token as the JSON text that is in the token. Parsing it and printing it again
+ * would change numbers that JavaScript cannot represent. Checks nothing, so call it only for a token that this program
+ * has just signed or verified.
  */
 export function decodeSignedParts(token: string): { readonly header: string; readonly claims: string } {
   const [header = '', claims = ''] = token.split('.').map((part) => Buffer.from(part, 'base64url').toString());

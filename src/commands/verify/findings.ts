@@ -15,8 +15,9 @@ export class Findings {
   /** Number of bytes that have been hashed. */
   bytes = 0;
   /**
-   * Numbers of files, except for `damaged` and `torn`: a SHA256SUMS with an invalid line or no entries, and one whose
-   * last line is incomplete. What is `unreadable` may also be a SHA256SUMS or a directory.
+   * How many findings there are of each kind. Most are about a file. `damaged` is about a SHA256SUMS that has an
+   * invalid line or no entries, and `torn` about one whose last line is incomplete. `unreadable` may be about a file, a
+   * SHA256SUMS or a directory.
    */
   readonly #counts = { same: 0, missing: 0, changed: 0, unlisted: 0, damaged: 0, torn: 0, unreadable: 0 };
   /** The directories from the command line. */
@@ -41,9 +42,10 @@ export class Findings {
     // The caller prints an `unreadable` finding as an error on stderr.
     if (result === 'same' || result === 'unreadable') return '';
     const slashedPath = withSlashes(path, this.#platform);
-    // A finding with a reason is about a SHA256SUMS or an invalid name in it, so there is no file to download: without
-    // `accession_no` and `file_name`, `filings download -i -` ignores the line. An invalid name is `missing`, and rules
-    // out the repair, because `#repairPath` then returns another path.
+    // `filings download -i -` downloads the file that `accession_no` and `file_name` identify, and ignores a line
+    // without them, and one that says `unlisted`. A finding with a reason has none, because it is about a SHA256SUMS
+    // itself or about an entry with an invalid name. Such an entry is `missing`, but no download can repair it. Without
+    // a file, `#repairPath` returns only the root, which is not this path, so `#canRepair` becomes false.
     const file = reason === undefined ? parseFilePath(slashedPath) : undefined;
     if (result === 'missing' || result === 'changed')
       this.#canRepair &&= slashedPath === this.#repairPath(file?.accession_no, file?.file_name);
@@ -54,8 +56,12 @@ export class Findings {
 
   /** Returns the path to which the command of `repairHint` would download a file. */
   #repairPath(accession = '', fileName = ''): string {
-    const root = withSlashes(this.#roots[0] ?? '', this.#platform);
-    return posix.join(root, isFilingDirectory(root) ? '' : accession, fileName);
+    return posix.join(this.#root, isFilingDirectory(this.#root) ? '' : accession, fileName);
+  }
+
+  /** The first directory, with slashes even on Windows. */
+  get #root(): string {
+    return withSlashes(this.#roots[0] ?? '', this.#platform);
   }
 
   /**
@@ -67,7 +73,7 @@ export class Findings {
     const createError = (code: 'integrity' | 'local_io' | 'usage', reason: string, hint?: string) =>
       new FilingsError(code, reason, { subject: { name: 'verify' }, hint });
     if (missing + changed > 0)
-      return createError('integrity', this.summary(), this.#canRepair ? repairHint(this.#roots[0] ?? '') : undefined);
+      return createError('integrity', this.summary(), this.#canRepair ? repairHint(this.#root) : undefined);
     if (damaged > 0) {
       const hint =
         'repair or delete the damaged SHA256SUMS, then download again with --checksums, which lists the files again';
