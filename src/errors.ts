@@ -106,7 +106,7 @@ export interface FilingsErrorDetails extends Omit<MessageParts, 'reason'> {
    */
   readonly stopsRun?: boolean;
   /** Whether a signal or the deadline has ended the run, so that little time is left to print the error. */
-  readonly isTimeUp?: boolean;
+  readonly mustEndSoon?: boolean;
 }
 
 /**
@@ -153,7 +153,7 @@ export class FilingsError extends Error implements MessageParts {
     Object.assign(
       this,
       // The defaults. Every error has these properties, even if there is no hint.
-      { hint: undefined, retryable: false, isUnreachable: false, stopsRun: code === 'config', isTimeUp: false },
+      { hint: undefined, retryable: false, isUnreachable: false, stopsRun: code === 'config', mustEndSoon: false },
       details,
     );
   }

@@ -31,7 +31,7 @@ export function nativePath(path: string, platform: string): string {
  * to replace a `~` by the home directory. It can be omitted for an option of the command line, because the parser has
  * already done that. Throws `usage` if there is a `~` and the home directory is unknown.
  */
-export function resolveTypedPath(
+export function resolveUserPath(
   path: string,
   { cwd, platform, env = {} }: Pick<World, 'cwd' | 'platform'> & Partial<Pick<World, 'env'>>,
 ): string {
@@ -39,7 +39,7 @@ export function resolveTypedPath(
   return pathModule(platform).resolve(cwd, expandHome(path, homeDirectory(env, platform)));
 }
 
-/** Expects the result of `resolveTypedPath`. */
+/** Expects the result of `resolveUserPath`. */
 export function isNullDevice(path: string): boolean {
   return path === '/dev/null' || path === NULL_DEVICE;
 }

@@ -4,7 +4,7 @@
 import { FINAL_OUTPUT_GRACE_MS, withTimeLimit } from '../abort.ts';
 import { AppendFile } from '../disk/append.ts';
 import { FilingsError } from '../errors.ts';
-import { resolveTypedPath } from '../paths.ts';
+import { resolveUserPath } from '../paths.ts';
 import { type ByteWriter, createStdoutWriter, isStreamPath, openPathWriter } from '../stdio/byte-writer.ts';
 import type { World } from '../world.ts';
 
@@ -27,13 +27,13 @@ export class ReportFile {
   }
 
   /**
-   * A path `-` is stdout. `option` is what errors name. If `signal` aborts during a write to a pipe, the write fails,
-   * and nothing more is written. A write that begins after the abort gets a grace period. Throws `local_io` or the
-   * signal's reason.
+   * A path `-` is stdout. `option` is what errors name. If `signal` aborts during a write to a pipe, that write fails,
+   * and nothing more is written. If no write is in progress then, lines can still be written, and each write gets a
+   * grace period. Throws `local_io` or the signal's reason.
    */
   static async open(option: '--report' | '--dry-run', path: string, world: World, signal: AbortSignal) {
     const { sleep } = world;
-    const absolute = resolveTypedPath(path, world);
+    const absolute = resolveUserPath(path, world);
     const writer = await withOption(option, async () => {
       if (path === '-') return createStdoutWriter(world);
       return (await isStreamPath(absolute)) ? openPathWriter(absolute, sleep, signal) : AppendFile.open(absolute);

@@ -77,8 +77,8 @@ export function formatHelpEnd(
 
 /**
  * Breaks a long command with backslashes, so that it still works when it is pasted. The command is split at all spaces.
- * So an example must not have a space inside quotes, except within `$(...)`, because the indent of the next line would
- * become part of the quoted string.
+ * If a space is inside quotes, the indent of the next line would become part of the quoted string. So an example must
+ * not have one, except within `$(...)`.
  */
 function foldCommand(line: string, columns: number): string {
   const [first = '', ...words] = line.split(' ');

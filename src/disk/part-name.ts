@@ -41,7 +41,8 @@ export function isKeptPartName(name: string): boolean {
 
 /**
  * Returns whether a name has the ending of a part, of either kind. `-o` refuses all such names, so that a file with
- * this ending is always one of the program's own. The names of real parts also begin with a dot, and are in lower case.
+ * this ending is always one of the program's own. The name of a real part also begins with a dot, and its ending is in
+ * lower case.
  */
 export function hasPartSuffix(name: string): boolean {
   return /\.filings-(?:part|resume)$/i.test(name);

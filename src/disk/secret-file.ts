@@ -30,8 +30,8 @@ export async function readSecretFile(path: string, name: string, world: SecretFi
  * that of `<(command)`, to its end. Checks `protection` before it reads, because another user's pipe may never end.
  * Without `protection`, the access is not checked. That is for key files: whether one holds a public key, which anyone
  * may read, is known only after reading it, so the caller calls `checkAccess` afterwards. `name` is the word for the
- * file in errors, such as `API key file`. Throws `config`, whose cause is the system error if there was one, or the
- * interrupt's reason.
+ * file in errors, such as `API key file`. Throws `config`, whose cause is the system error if there was one. After
+ * an interrupt, throws the interrupt's reason instead.
  */
 export async function readSmallFile(
   path: string,
@@ -100,8 +100,8 @@ export function checkAccess(
   // The commands of the hints must work for the user who runs this program. Only root may change files of others.
   const sudo = world.uid === 0 ? '' : 'sudo ';
   if (uid !== world.uid && uid !== 0) {
-    // A secret can also be passed without a file, so the hint for a private file suggests that. A config file without a
-    // secret cannot, so the hint changes its owner.
+    // A secret can also be passed without a file, so the hint for a private file suggests that. For a trusted file (a
+    // config file without a secret) there is no such alternative, so the hint changes its owner.
     const instead =
       protection === 'private'
         ? 'pass the key in the environment or on stdin'

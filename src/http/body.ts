@@ -102,8 +102,8 @@ export class Body {
     this.#chunks = [];
     this.#size = 0;
     this.#returnedChunks = chunks;
-    // At the end of this body, the exchange has resumed the socket. Since then the connection may serve another
-    // request, and only the body of that request may pause and resume the socket.
+    // Once this body has ended, it must leave the socket alone: the exchange has resumed the socket already, and the
+    // connection may now serve another request, whose body alone may pause and resume it.
     if (!this.#hasEnded && this.#socket.isReadingPaused) {
       this.#timer.restart();
       this.#socket.resumeReading();

@@ -21,7 +21,7 @@ export function compileNameFilter(include: readonly string[], exclude: readonly 
  * The hint if there are file names as arguments besides `--include`. The shell has probably expanded an unquoted
  * `--include ex*` to `--include ex1 ex2`, where ex2 is an argument.
  */
-export const QUOTE_PATTERN = "quote the pattern, or the shell expands it: --include 'ex*'";
+export const QUOTE_PATTERN_HINT = "quote the pattern, or the shell expands it: --include 'ex*'";
 
 /** Tests one character. `*` stands for any number of characters. */
 type Matcher = '*' | ((character: string) => boolean);

@@ -255,8 +255,8 @@ function findMistake(text: string, mistakes: Mistakes): string | undefined {
 }
 
 /**
- * Returns why a string cannot stand as a file name after an accession number, or undefined if it can. Used before such
- * a line is written for a later `--input`.
+ * Returns why a string cannot stand as a file name after an accession number, or undefined if it can. Used before a
+ * line `ACCESSION FILE` is written for a later `--input`.
  */
 export function findFileMistake(file: string): string | undefined {
   return findMistake(file, FILE_MISTAKES);

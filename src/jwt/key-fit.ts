@@ -1,6 +1,6 @@
 // Decides whether a key may be used with an algorithm: by its material, and by the members of a JWK that restrict its
-// use. The material is the type, the numbers and the curve of a key, and the restrictions that are part of an RSA-PSS
-// key. Unsafe keys fit no algorithm.
+// use. The material is the key itself: its type, its size, the public exponent of an RSA key, the curve of an EC key,
+// the bytes of a secret, and the restrictions that are part of an RSA-PSS key. Unsafe keys fit no algorithm.
 import type { KeyObject } from 'node:crypto';
 import { FilingsError } from '../errors.ts';
 import { quoted } from '../text.ts';
@@ -29,8 +29,9 @@ export function findKeyFault(key: JwtKey, algorithm: Algorithm, purpose: Purpose
 
 /**
  * Returns the algorithm to use: `wanted`, or by default the first that fits. Throws `config` if none fits. The error
- * says why the nearest algorithm does not, because that is what the user can do something about. The nearest is one for
- * which the material is right but the JWK forbids it, or else one of the key's families, or else the first candidate.
+ * says why the nearest algorithm does not, because that is what the user can do something about. The nearest is an
+ * algorithm that fits the material but that the JWK forbids, or else an algorithm of any of the key's families, or else
+ * the first candidate.
  */
 export function chooseAlgorithm(key: JwtKey, purpose: Purpose, wanted?: Algorithm): Algorithm {
   // Never empty.

@@ -5,7 +5,7 @@ import { stat } from 'node:fs/promises';
 import { checkAccess, readSmallFile } from '../disk/secret-file.ts';
 import { errnoOf, FilingsError, type Subject } from '../errors.ts';
 import { findJsonFault, isJsonObject, type JsonObject } from '../json.ts';
-import { homeDirectory, isNullDevice, pathModule, resolveTypedPath } from '../paths.ts';
+import { homeDirectory, isNullDevice, pathModule, resolveUserPath } from '../paths.ts';
 import type { ListingDescription } from '../service/described-listing.ts';
 import type { Flags } from '../spec/command.ts';
 import { decodeText } from '../text.ts';
@@ -42,7 +42,7 @@ export function locateConfig(flags: Flags, world: World): ConfigLocation {
   const [name, profile] = [findInLayers(layers, 'config'), findInLayers(layers, 'profile')].map(
     (setting) => setting && String(setting.value),
   );
-  const path = name === undefined ? findStandardPath(world) : resolveTypedPath(name, world);
+  const path = name === undefined ? findStandardPath(world) : resolveUserPath(name, world);
   // Users name the null device, as in `--config /dev/null`, to run without a config file.
   const isNone = path !== undefined && isNullDevice(path);
   return { path: isNone ? undefined : path, isNamed: name !== undefined, profile };

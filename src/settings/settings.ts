@@ -5,7 +5,7 @@
 import { FilingsError } from '../errors.ts';
 import type { TokenRecipe } from '../jwt/sign.ts';
 import { isLoopback } from '../loopback.ts';
-import { resolveTypedPath, splitPath } from '../paths.ts';
+import { resolveUserPath, splitPath } from '../paths.ts';
 import type { KeyPlacement } from '../service/credentials.ts';
 import { FILE } from '../spec/kind.ts';
 import { parseOrThrow, valueError } from '../spec/option.ts';
@@ -140,7 +140,7 @@ function parseRecipe(setting: RawSetting, deps: PathDeps): TokenRecipe {
 
 /** Resolves a path in a setting: in the config file against its directory, elsewhere against the working directory. */
 function toAbsolute(path: string, { directory }: RawSetting, deps: PathDeps): string {
-  return resolveTypedPath(path, { env: deps.env, platform: deps.platform, cwd: directory ?? deps.cwd });
+  return resolveUserPath(path, { env: deps.env, platform: deps.platform, cwd: directory ?? deps.cwd });
 }
 
 /** Returns the settings that read a credential from stdin, written as flags, for an error if more than one reads it. */

@@ -90,8 +90,8 @@ export const RECIPE_MEMBERS = {
   lifetime: RECIPE_LIFETIME,
 } as const satisfies Readonly<Record<keyof TokenRecipe, Kind<unknown>>>;
 
-// The next three kinds reject every string, because their values are arrays and objects, which only the config file can
-// have. The file's schema checks them.
+// ARGV, PARAMETERS and the kinds that `createObjectKind` returns reject every string, because their values are arrays
+// and objects, which only the config file can have. The file's schema checks them.
 const ARGV: Kind<readonly string[]> = {
   parse: () => undefined,
   expected: 'an array of a program and its arguments, such as ["pass", "filings"]',

@@ -13,8 +13,8 @@ const LINE_BREAK = 0x0a;
  * Reads stdin to its end. Throws `config` if stdin cannot be read or has more than 1 MiB. Throws the signal's reason if
  * it aborts.
  * @param name what is read, such as `API key`, for errors
- * @param maxBytes a lower limit than 1 MiB, beyond which nothing is thrown. Instead, one byte more than this is
- *   returned, so that the caller can see that stdin has more and refuse it
+ * @param maxBytes a limit lower than 1 MiB. If stdin has more bytes, nothing is thrown: the first `maxBytes + 1` bytes
+ *   are returned, so that the caller can see that there are more and refuse them
  * @param endsAtLine whether the first line break ends the input on a terminal
  */
 export async function readStdin(

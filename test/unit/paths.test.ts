@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { parseLayout } from '../../src/batch/layout.ts';
 import { type DownloadArgs, parseArguments } from '../../src/commands/download/arguments.ts';
 import { createTargetFinder } from '../../src/commands/download/targets.ts';
-import { resolveTypedPath, splitPath } from '../../src/paths.ts';
+import { resolveUserPath, splitPath } from '../../src/paths.ts';
 import { parseAccession } from '../../src/service/accession.ts';
 import { locateConfig } from '../../src/settings/config-file.ts';
 import { worldOf } from '../settings-world.ts';
@@ -21,7 +21,7 @@ test.each`
   ${'\\\\.\\NUL'} | ${'\\\\.\\NUL'}         | ${'/work/\\\\.\\NUL'}
   ${'null'}       | ${'C:\\work\\null'}     | ${'/work/null'}
 `('the path $path is $onWindows on Windows and $onUnix elsewhere', ({ path, onWindows, onUnix }) => {
-  expect([resolveTypedPath(path, WINDOWS), resolveTypedPath(path, UNIX)]).toEqual([onWindows, onUnix]);
+  expect([resolveUserPath(path, WINDOWS), resolveUserPath(path, UNIX)]).toEqual([onWindows, onUnix]);
 });
 
 test('splits a path at backslashes on Windows alone', () => {
@@ -104,11 +104,11 @@ describe('the config file', () => {
     ${'linux'} | ${'/config'}    | ${'~other/a'}  | ${'/config/~other/a'}
   `('names on $platform by $path the file $file', ({ platform, cwd, path, file }) => {
     const env = { USERPROFILE: 'C:\\Users\\me', HOME: '/home/me' };
-    expect(resolveTypedPath(path, { env, platform, cwd })).toBe(file);
+    expect(resolveUserPath(path, { env, platform, cwd })).toBe(file);
   });
 
   test('does not begin with ~ if the home directory is not known', () => {
-    expect(() => resolveTypedPath('~/a', { env: {}, platform: 'linux', cwd: '/' })).toThrow(
+    expect(() => resolveUserPath('~/a', { env: {}, platform: 'linux', cwd: '/' })).toThrow(
       expect.objectContaining({ code: 'usage', hint: expect.stringContaining('HOME') }),
     );
   });

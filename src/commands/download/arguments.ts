@@ -6,8 +6,8 @@ import { NameCheck } from '../../batch/name-check.ts';
 import { isDirectoryEntryName } from '../../disk/file-name.ts';
 import { hasPartSuffix } from '../../disk/part-name.ts';
 import { FilingsError } from '../../errors.ts';
-import { compileNameFilter, QUOTE_PATTERN } from '../../input/glob.ts';
-import { isNullDevice, pathModule, resolveTypedPath, withSlashes } from '../../paths.ts';
+import { compileNameFilter, QUOTE_PATTERN_HINT } from '../../input/glob.ts';
+import { isNullDevice, pathModule, resolveUserPath, withSlashes } from '../../paths.ts';
 import { type AccessionNumber, asAccession, parseAccession } from '../../service/accession.ts';
 import type { Values } from '../../spec/option.ts';
 import { isStdout } from '../../stdio/byte-writer.ts';
@@ -108,7 +108,7 @@ function requireFiles({ accessions: [accession], fileNames, nameFilter, options 
   }
   if (fileNames.length > 0 && nameFilter) {
     // Without --all, the file names are probably what the shell made of a pattern without quotes.
-    const hint = options.all ? 'omit --all or the file names' : QUOTE_PATTERN;
+    const hint = options.all ? 'omit --all or the file names' : QUOTE_PATTERN_HINT;
     throw usageError('FILE cannot be used with --all, --include or --exclude', hint);
   }
   if (fileNames.length > 0 || nameFilter) return;
@@ -138,7 +138,7 @@ function requireCompatibleOptions(args: DownloadArgs, platform: string): void {
   if (output === undefined || output === '-') return;
   if (withSlashes(output, platform).endsWith('/')) throw outputIsDirectoryError(output);
   // The checks below need no real working directory: they are about the last segment, and about the null device.
-  const path = resolveTypedPath(output, { cwd: '/', platform });
+  const path = resolveUserPath(output, { cwd: '/', platform });
   const name = pathModule(platform).basename(path);
   if (hasPartSuffix(name))
     throw usageError(`--output ${output}: the program uses this ending for its own temporary files`);

@@ -8,7 +8,7 @@ import { basename, dirname, join, resolve } from 'node:path';
 import { SUMS_NAME } from '../../checksums/format.ts';
 import { foldName } from '../../disk/file-name.ts';
 import { FilingsError } from '../../errors.ts';
-import { resolveTypedPath } from '../../paths.ts';
+import { resolveUserPath } from '../../paths.ts';
 import type { ResolvedSettings } from '../../settings/resolve.ts';
 import { listCredentialFiles } from '../../settings/settings.ts';
 import type { World } from '../../world.ts';
@@ -28,7 +28,7 @@ export async function checkRunFiles(args: DownloadArgs, resolved: ResolvedSettin
   await refuseWrongFileTypes(args, world);
   /** Maps the folded path of each protected file to what messages call the file, such as `--report`. */
   const labels = new Map<string, string>();
-  /** Returns the folded path. Throws if a protected file that is no device has it, or if --checksums needs it. */
+  /** Returns the folded path. Throws if `labels` has it already (unless it is a device), or if --checksums needs it. */
   const requireUnused = async (label: string, path: string) => {
     const foldedPath = await foldRealPath(path);
     const hint = `choose another file for ${label}`;
@@ -48,13 +48,13 @@ export async function checkRunFiles(args: DownloadArgs, resolved: ResolvedSettin
   const { configPath, settings } = resolved;
   if (configPath !== undefined) await protect('the config file', resolve(world.cwd, configPath));
   for (const path of listCredentialFiles(settings)) await protect('the key or token file', resolve(world.cwd, path));
-  // The names of the properties are those of the options. `resolveTypedPath` also recognizes `nul` on Windows, which
-  // only makes sense for a file that an option names.
+  // The names of the properties are those of the options. Unlike `resolve` above, `resolveUserPath` recognizes
+  // `nul` on Windows, which only makes sense for a file that an option names.
   for (const [name, path] of Object.entries({ input, report, failed, done })) {
-    if (path !== undefined && path !== '-') await protect(`--${name}`, resolveTypedPath(path, world));
+    if (path !== undefined && path !== '-') await protect(`--${name}`, resolveUserPath(path, world));
   }
   // Not protected, because the download itself is written there. It must still not be one of the files above.
-  if (output !== undefined && output !== '-') await requireUnused('--output', resolveTypedPath(output, world));
+  if (output !== undefined && output !== '-') await requireUnused('--output', resolveUserPath(output, world));
 
   const directory = resolve(world.cwd, output === undefined ? args.directory : dirname(output));
   const foldedDirectory = await foldRealPath(directory);
@@ -90,7 +90,7 @@ export async function checkRunFiles(args: DownloadArgs, resolved: ResolvedSettin
 async function refuseWrongFileTypes({ output, options: { failed } }: DownloadArgs, world: World): Promise<void> {
   // An error is ignored here: the path may not exist yet, and opening it later reports any other error.
   const readStats = (path: string | undefined) =>
-    path === undefined || path === '-' ? undefined : stat(resolveTypedPath(path, world)).catch(() => undefined);
+    path === undefined || path === '-' ? undefined : stat(resolveUserPath(path, world)).catch(() => undefined);
   if (output !== undefined && (await readStats(output))?.isDirectory()) throw outputIsDirectoryError(output);
   if ((await readStats(failed))?.isFile() === false) throw new FilingsError('usage', '--failed must be a file');
 }

@@ -88,7 +88,7 @@ export const OPTIONS = defineOptions({
     defaultText: 'skip or compare; overwrite with -o',
     help: 'choose what to do with an existing file',
     longHelp:
-      "skip keeps the existing file and downloads nothing. compare downloads the file: if both have the same bytes, the file is skipped; if they differ, the download fails and the existing file stays. overwrite downloads the file and replaces the existing one. error fails without a download. With --sha256, skip and compare hash the existing file instead of downloading it. Without -o, the default is skip in the filing's own directory, where the last accession number in the path is that of the filing. Elsewhere it is compare, because the existing file may belong to another filing.",
+      "skip keeps the existing file and downloads nothing. compare downloads the file: if both have the same bytes, the file is skipped; if they differ, the download fails and the existing file stays. overwrite downloads the file and replaces the existing one. error fails without a download. With --sha256, neither skip nor compare downloads the file: the existing file must have that hash. Without -o, the default is skip in the filing's own directory, where the last accession number in the path is that of the filing. Elsewhere it is compare, because the existing file may belong to another filing.",
   },
   dryRun: { kind: SWITCH, short: 'n', help: 'print what would be downloaded; download nothing' },
   sha256: {

@@ -7,7 +7,7 @@ import { DoneList, hashSelection } from '../../batch/done-list.ts';
 import type { FileItem } from '../../batch/item.ts';
 import { ReportFile } from '../../batch/report-file.ts';
 import { mapWriteErrors } from '../../disk/failure.ts';
-import { nativePath, pathModule, resolveTypedPath, splitPath } from '../../paths.ts';
+import { nativePath, pathModule, resolveUserPath, splitPath } from '../../paths.ts';
 import { type AccessionNumber, asAccession } from '../../service/accession.ts';
 import type { Session } from '../../session/session.ts';
 import { createStdoutWriter, isStreamPath, openPathWriter } from '../../stdio/byte-writer.ts';
@@ -24,7 +24,7 @@ export function createTargetFinder(
   const { sha256, checksums: writesChecksums, dryRun: isDryRun } = options;
   const paths = pathModule(platform);
   if (output !== undefined) {
-    const path = resolveTypedPath(output, { cwd, platform });
+    const path = resolveUserPath(output, { cwd, platform });
     // Like the shell for `> PATH`, `-o PATH` creates no directory.
     const location = { directory: paths.dirname(path), below: '.', mustExist: true };
     const { ifExists = 'overwrite' } = options;
@@ -74,7 +74,7 @@ function findAccession(segments: readonly string[]): AccessionNumber | undefined
 export async function findStream({ output, options }: DownloadArgs, world: World): Promise<StreamTarget | undefined> {
   if (output === undefined) return undefined;
   const { sha256 } = options;
-  const path = resolveTypedPath(output, world);
+  const path = resolveUserPath(output, world);
   if (output === '-') return { open: async () => createStdoutWriter(world), sha256 };
   return (await isStreamPath(path))
     ? { open: (signal) => openPathWriter(path, world.sleep, signal), sha256 }

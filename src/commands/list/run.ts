@@ -6,7 +6,7 @@ import { createChildController, onAbort } from '../../abort.ts';
 import { ReadAhead } from '../../batch/read-ahead.ts';
 import { batchError, isTemporary, StopRule } from '../../batch/verdict.ts';
 import { FilingsError } from '../../errors.ts';
-import { compileNameFilter, QUOTE_PATTERN } from '../../input/glob.ts';
+import { compileNameFilter, QUOTE_PATTERN_HINT } from '../../input/glob.ts';
 import { type Entry, type Line, openInput, readLines } from '../../input/lines.ts';
 import { type AccessionNumber, asAccession, parseAccession } from '../../service/accession.ts';
 import type { ListedFile } from '../../service/listing.ts';
@@ -31,7 +31,7 @@ export async function run({ args, options, flags }: Invocation<typeof OPTIONS>, 
   if (options.include.length > 0 && asAccession(first) && !further.every(asAccession)) {
     throw new FilingsError('usage', 'only accession numbers can be arguments', {
       subject: { name: 'list' },
-      hint: QUOTE_PATTERN,
+      hint: QUOTE_PATTERN_HINT,
     });
   }
   const accessions = args.map(parseAccession);

@@ -11,7 +11,8 @@ export const OPTIONS = defineOptions({
     value: 'GLOB',
     repeatable: true,
     help: 'list only names that match',
-    longHelp: 'Quote GLOB, so that the shell does not expand it. It can contain *, ?, [a-z], [!a], {a,b} and \\.',
+    longHelp:
+      'Quote GLOB, so that the shell does not expand it. It can contain *, ?, [a-z], [!a] and {a,b}. A backslash makes the next character literal.',
   },
   exclude: { kind: TEXT, value: 'GLOB', repeatable: true, help: 'leave out names that match' },
   long: {

@@ -3,7 +3,7 @@
 import { FilingsError } from '../../errors.ts';
 import type { KeyFiles } from '../../jwt/keys.ts';
 import { MAX_TOKEN_LENGTH, type Refusal } from '../../jwt/token.ts';
-import { resolveTypedPath } from '../../paths.ts';
+import { resolveUserPath } from '../../paths.ts';
 import type { Invocation } from '../../spec/command.ts';
 import { readStdin, refuseSharedStream, withPrompt } from '../../stdio/input.ts';
 import { write } from '../../stdio/output.ts';
@@ -34,7 +34,7 @@ export async function resolveKeyFiles(
   const stdin = stdinOption ? await withPrompt(world, prompt, read) : undefined;
   // Turns `-` into the path of a file named `-`. For the key or the secret it is ignored, because `stdin` is set.
   // `--passphrase-file` never means stdin.
-  const absolute = (path: string | undefined) => path && resolveTypedPath(path, world);
+  const absolute = (path: string | undefined) => path && resolveUserPath(path, world);
   return { keyFile: absolute(key), secretFile: absolute(secretFile), passphraseFile: absolute(passphraseFile), stdin };
 }
 

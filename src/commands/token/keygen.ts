@@ -2,7 +2,7 @@
 import { createNewFiles, type NewFile } from '../../disk/atomic-write.ts';
 import { FilingsError } from '../../errors.ts';
 import { generateKey } from '../../jwt/keygen.ts';
-import { resolveTypedPath } from '../../paths.ts';
+import { resolveUserPath } from '../../paths.ts';
 import { printMessage } from '../../session/presentation.ts';
 import type { Invocation } from '../../spec/command.ts';
 import { write } from '../../stdio/output.ts';
@@ -22,11 +22,11 @@ export async function run({ options, flags }: Invocation<typeof KEYGEN_OPTIONS>,
     throw new FilingsError('usage', 'has no effect without --format jwk', { subject: { name: '--kid' } });
   // `signingKey` is the private key, or an HMAC secret, which has no `publicKey`.
   const { signingKey, publicKey } = await generateKey(alg, format, kid);
-  const outPath = resolveTypedPath(out, world);
+  const outPath = resolveUserPath(out, world);
   const files: NewFile[] = [{ path: outPath, bytes: signingKey, mode: 0o600 }];
   if (publicFile !== undefined) {
     const subject = { name: '--public' };
-    const path = resolveTypedPath(publicFile, world);
+    const path = resolveUserPath(publicFile, world);
     if (publicKey === undefined)
       throw new FilingsError('usage', `${alg.name} uses a secret, and has no public key`, { subject });
     if (path === outPath) throw new FilingsError('usage', 'is the same file as --out', { subject });

@@ -4,7 +4,7 @@ import { FilingsError } from '../../errors.ts';
 import { chooseAlgorithm } from '../../jwt/key-fit.ts';
 import { findLineBreakWarning, readJwtKey } from '../../jwt/keys.ts';
 import { DEFAULT_LIFETIME, mintToken, parseRecipeAlgorithm, type TokenRecipe } from '../../jwt/sign.ts';
-import { resolveTypedPath } from '../../paths.ts';
+import { resolveUserPath } from '../../paths.ts';
 import { printMessage } from '../../session/presentation.ts';
 import { resolveSettings } from '../../settings/resolve.ts';
 import type { Flags, Invocation } from '../../spec/command.ts';
@@ -27,7 +27,7 @@ export async function run(invocation: Invocation<typeof SIGN_OPTIONS>, world: Wo
   // A recipe has `keyFile` or `secretFile`, but nothing for the passphrase of an encrypted key. So `--passphrase-file`
   // also applies to the key of the recipe.
   const files = hasKey ? optionFiles : { ...recipe, passphraseFile: optionFiles.passphraseFile };
-  const out = options.out === undefined ? undefined : resolveTypedPath(options.out, world);
+  const out = options.out === undefined ? undefined : resolveUserPath(options.out, world);
   if (out !== undefined && [files.keyFile, files.secretFile, files.passphraseFile].includes(out)) {
     throw new FilingsError('usage', `${out} is the file that the key is read from`, { subject: { name: '--out' } });
   }
