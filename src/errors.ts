@@ -105,8 +105,8 @@ export interface FilingsErrorDetails extends Omit<MessageParts, 'reason'> {
    * deadline or a limit. True by default for `config`.
    */
   readonly stopsRun?: boolean;
-  /** Whether a signal or the deadline has ended the run, so that little time is left to print the error. */
-  readonly mustEndSoon?: boolean;
+  /** Whether a signal or the deadline has ended the run. Then little time is left to print the error. */
+  readonly isInterruption?: boolean;
 }
 
 /**
@@ -153,7 +153,7 @@ export class FilingsError extends Error implements MessageParts {
     Object.assign(
       this,
       // The defaults. Every error has these properties, even if there is no hint.
-      { hint: undefined, retryable: false, isUnreachable: false, stopsRun: code === 'config', mustEndSoon: false },
+      { hint: undefined, retryable: false, isUnreachable: false, stopsRun: code === 'config', isInterruption: false },
       details,
     );
   }

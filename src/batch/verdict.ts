@@ -87,7 +87,7 @@ export function batchError(result: BatchResult, unit: Unit = 'file'): FilingsErr
   if (stoppedBy && (stoppedBy.code !== 'limit' || !failures)) {
     // `failed` includes the file whose error stopped the batch, and that error needs no remark. No file is to blame for
     // the deadline, so all failed files are others.
-    const hasOtherFailures = failed > (stoppedBy.mustEndSoon ? 0 : 1);
+    const hasOtherFailures = failed > (stoppedBy.isInterruption ? 0 : 1);
     return stoppedBy.with({
       remarks: [hasOtherFailures ? failures : undefined, leftOver].filter((remark) => remark !== undefined),
     });

@@ -235,7 +235,7 @@ export function resolveRedirect(from: URL, location: string | string[] | undefin
  * returned unchanged, for example the error of an interrupt or of the deadline.
  */
 export function withHosts([first, last]: Hosts, error: unknown): unknown {
-  if (first === last || !(error instanceof FilingsError) || error.mustEndSoon) return error;
+  if (first === last || !(error instanceof FilingsError) || error.isInterruption) return error;
   if (!RESPONSE_ERROR_CODES.includes(error.code)) return error;
   return error.with({ subject: { host: last, redirectedFrom: first } });
 }

@@ -48,6 +48,6 @@ function deadlineError(ms: number): FilingsError {
   return new FilingsError('temporary', `the deadline of ${exactDuration(ms)} has passed`, {
     hint: 'run the command again, or allow more time with --deadline',
     stopsRun: true,
-    mustEndSoon: true,
+    isInterruption: true,
   });
 }

@@ -28,7 +28,7 @@ export async function reportError(thrown: unknown, flags: Flags, world: World): 
     );
     const print = (timeLimit?: AbortSignal) => write(world.stderr, text, timeLimit);
     // After SIGINT or the deadline, a reader of stderr that has stopped reading must not keep the program alive.
-    await (error.mustEndSoon ? withTimeLimit(FINAL_OUTPUT_GRACE_MS, world.sleep, print) : print());
+    await (error.isInterruption ? withTimeLimit(FINAL_OUTPUT_GRACE_MS, world.sleep, print) : print());
   } catch {
     // If stderr cannot be written, the exit status is all that is left to report.
   }

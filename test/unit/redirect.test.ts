@@ -64,7 +64,7 @@ describe('an error behind a redirect', () => {
     const all = [
       new FilingsError('temporary', 'a.example: timed out'),
       new FilingsError('local_io', 'disk full'),
-      new FilingsError('temporary', 'the deadline', { mustEndSoon: true }),
+      new FilingsError('temporary', 'the deadline', { isInterruption: true }),
       new Error('b.example'),
     ];
     expect(withHosts(['a.example', 'a.example'], all[0])).toBe(all[0]);

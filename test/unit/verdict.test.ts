@@ -10,10 +10,10 @@ const result = (more: Partial<BatchResult> = {}): BatchResult => ({
   notStarted: 0,
   ...more,
 });
-const stop = (code: ErrorCode, mustEndSoon = false) =>
-  new FilingsError(code, `${code}: the reason`, { hint: 'do this', stopsRun: true, mustEndSoon });
+const stop = (code: ErrorCode, isInterruption = false) =>
+  new FilingsError(code, `${code}: the reason`, { hint: 'do this', stopsRun: true, isInterruption });
 const signal = (number: number) =>
-  new FilingsError('interrupted', 'interrupted', { signal: number, mustEndSoon: true });
+  new FilingsError('interrupted', 'interrupted', { signal: number, isInterruption: true });
 const permanent = { failed: 1, permanent: 1 };
 
 // A signal decides the exit status first, then the error that stopped the run, then a permanent failure (3), a

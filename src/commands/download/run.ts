@@ -164,7 +164,7 @@ async function runBatch(run: Run): Promise<FilingsError | undefined> {
   // The result of a single file is already its own line or error, so it needs no summary.
   if (isSingleFile && !options.dryRun) {
     if (counts.resumableBytes > 0) progress.note(`${fileNames[0]}: ${describeResumable(counts.resumableBytes)}`);
-    else if (error?.mustEndSoon && limits.bytes > 0 && !fileDeps.stream)
+    else if (error?.isInterruption && limits.bytes > 0 && !fileDeps.stream)
       progress.note(`${fileNames[0]}: nothing was kept, so the next run begins at the first byte`);
     return error;
   }
@@ -245,8 +245,8 @@ function showBatchProgress({ tally }: Batch, { progress, counts }: FileDeps): vo
 function decideRunError(end: BatchEnd, { args, recorder, fileDeps }: Run): FilingsError | undefined {
   const { counts } = fileDeps;
   if (args.options.dryRun && isClosedPipe(end.stoppedBy)) return undefined;
-  // `mustEndSoon` is true for the error of a signal or of the deadline.
-  if (recorder.singleError && end.stoppedBy?.mustEndSoon !== true) return recorder.singleError;
+  // `isInterruption` is true for the error of a signal or of the deadline.
+  if (recorder.singleError && end.stoppedBy?.isInterruption !== true) return recorder.singleError;
   const { downloaded, resumed, failed } = counts.byResult;
   const error = batchError({ ...end, ended: counts.ended, failed, permanent: counts.permanent });
   if (error?.code !== 'limit') return error;
