@@ -1,5 +1,5 @@
-// `findJsonFault` checks JSON more strictly than JSON.parse, which accepts duplicate members and any depth, and says
-// what is wrong, and where. It does not return the value, so callers that need it parse the text as well. Where
+// `findJsonFault` checks JSON, and says what is wrong, and where. It is stricter than JSON.parse, which accepts
+// duplicate members and any depth. It does not return the value, so callers that need it parse the text as well. Where
 // leniency does no harm, `parseJson` is used alone.
 
 export type JsonObject = Readonly<Record<string, unknown>>;

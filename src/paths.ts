@@ -27,9 +27,9 @@ export function nativePath(path: string, platform: string): string {
 }
 
 /**
- * Makes a path that the user typed absolute. On Windows, `nul` in any spelling is the null device. `env` is only needed
- * to replace a `~` by the home directory. It can be omitted for an option of the command line, because the parser has
- * already done that. Throws `usage` if there is a `~` and the home directory is unknown.
+ * Turns a path that the user typed into an absolute path. On Windows, `nul` in any spelling is the null device. `env`
+ * is only needed to replace a `~` by the home directory. It can be omitted for an option of the command line, because
+ * the parser has already done that. Throws `usage` if there is a `~` and the home directory is unknown.
  */
 export function resolveUserPath(
   path: string,

@@ -31,7 +31,7 @@ const URL_END = '\\0-\\x20"<>';
 /**
  * Matches what is in one of three places of a URL: the query parameter `apikey`, after `/APIKEY-` in the path
  * (service.md, section 5), or user and password before the `@`. Each place has two patterns. The second is for a
- * percent-encoded URL, because a redirect may carry the first URL in a parameter of its own URL.
+ * percent-encoded URL, because a redirect's URL may carry the requested URL in a parameter.
  *
  * `apikey=` may also follow a `/` or a `;`. In HTML, the `;` ends `&amp;`. The service expects no key after `/apikey=`,
  * but redacting too much is safe.

@@ -103,7 +103,7 @@ const BYTE_UNITS = ['B', 'kB', 'MB', 'GB', 'TB', 'PB'];
 export function humanBytes(bytes: number): string {
   let size = bytes;
   let unit = 0;
-  // From 999.5 on, a number would be rounded to 1000. A number of bytes is whole and not rounded, so its limit is 1000.
+  // From 999.5 on, an amount of kB or more would be rounded to 1000. An amount in B is whole, so its limit is 1000.
   while (size >= (unit === 0 ? 1000 : 999.5) && unit < BYTE_UNITS.length - 1) {
     size /= 1000;
     unit += 1;

@@ -80,8 +80,8 @@ const MIN_BETWEEN_SIGNALS_MS = 500;
 
 /**
  * Returns the error of a run that a signal ends. The prompt for a secret calls this when it reads Ctrl-C, which is
- * input and no signal there, because the terminal is in raw mode. `isInterruption` says that little time is left to print
- * the error.
+ * input and no signal there, because the terminal is in raw mode. `isInterruption` says that little time is left to
+ * print the error.
  */
 export function interruptionError(name: SignalName): FilingsError {
   return new FilingsError('interrupted', `interrupted: ${name}`, {

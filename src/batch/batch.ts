@@ -97,7 +97,7 @@ export class Batch {
           sliceStart = world.monotonic();
         }
         if (recorder.hasBacklog) await recorder.flush();
-        // `#process` returns no promise for an existing file, because awaiting one for each takes time.
+        // `#process` returns no promise if an existing file needs no work, because awaiting one for each takes time.
         const processing = this.#process(item);
         if (processing) await processing;
         if (this.#isStopped) return;

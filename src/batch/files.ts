@@ -1,6 +1,6 @@
 // Plans one file of a batch and carries the plan out. The plan is to `fetch` the file, to `fail`, or to keep the
-// existing file: without reading it (`skip`), after checking its hash (`check`), or to add it to SHA256SUMS (`list`). A
-// failure is an outcome and not an exception, because the batch continues with the next file.
+// existing file. Three plans keep it: `skip` does not read it, `check` checks its hash first, and `list` adds it to
+// SHA256SUMS. A failure is an outcome and not an exception, because the batch continues with the next file.
 import { basename, dirname } from 'node:path';
 import type { ChecksumFiles } from '../checksums/sums-files.ts';
 import { hashFile } from '../disk/sha256.ts';

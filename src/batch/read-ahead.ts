@@ -11,7 +11,7 @@ import type { Entry, Line } from '../input/lines.ts';
 
 /** How many lines may wait in memory. At about 100 bytes each, they take 10 MB. */
 const MAX_LINES_AHEAD = 100_000;
-/** How long a stopped run waits for the end of its input, in milliseconds, because a pipe may never end. */
+/** The longest time, in milliseconds, that a stopped run waits for the end of its input. A pipe may never end. */
 const MAX_END_WAIT_MS = 200;
 
 interface ReadAheadOptions<T> {

@@ -122,7 +122,7 @@ export class Recorder {
     return formatInputLine(item.accession, 'fileName' in item ? item.fileName : undefined);
   }
 
-  /** Calls `format` with the current time only if there is a report. */
+  /** If there is a report, adds the line that `format` returns for the current time. */
   addReportLine(format: (time: string) => string): void {
     this.#options.report?.add(format(new Date(this.#options.world.now()).toISOString()));
   }

@@ -1,6 +1,6 @@
-// Writes the lines of `--report`, or the plan of a dry run, to a file, a pipe or stdout. A line is written immediately,
-// unless a write is in progress: then it waits, and the next write has all waiting lines. An aborted run ends even if
-// the reader of a pipe does not read.
+// Writes the lines of `--report` to a file, a pipe or stdout, or the plan of a dry run to stdout. A line is written
+// immediately, unless a write is in progress: then it waits, and the next write has all waiting lines. An aborted run
+// ends even if the reader of a pipe does not read.
 import { FINAL_OUTPUT_GRACE_MS, withTimeLimit } from '../abort.ts';
 import { AppendFile } from '../disk/append.ts';
 import { FilingsError } from '../errors.ts';
@@ -28,8 +28,8 @@ export class ReportFile {
 
   /**
    * A path `-` is stdout. `option` is what errors name. If `signal` aborts during a write to a pipe, that write fails,
-   * and nothing more is written. If no write is in progress then, lines can still be written, and each write gets a
-   * grace period. Throws `local_io` or the signal's reason.
+   * and nothing more is written. If it aborts while no write is in progress, lines can still be written, and each write
+   * gets a grace period. Throws `local_io` or the signal's reason.
    */
   static async open(option: '--report' | '--dry-run', path: string, world: World, signal: AbortSignal) {
     const { sleep } = world;

@@ -31,7 +31,10 @@ export class Counts {
   retries = 0;
   /** Size of the downloaded files. In a dry run, size of the planned files according to the listings. */
   bytes = 0;
-  /** Sum of the listed sizes of all ended files, to compare with the listed total. Real sizes where none is listed. */
+  /**
+   * Sum of the listed sizes of all ended files, to compare with the listed total. A file without a listed size counts
+   * with its real size.
+   */
   endedBytes = 0;
   /** Size of the parts (partial downloads) that this run has kept for the next run to resume. */
   resumableBytes = 0;
@@ -145,7 +148,7 @@ export function describeBatch(counts: Counts, { notStarted, ms, requests, direct
     unmatched > 0 && `${counted(unmatched, 'filing')} without a matching file`,
   ].filter(Boolean);
   if (facts.length === 0) facts.push('nothing downloaded');
-  // Not shown if it is unknown, because the input was not read to its end.
+  // If the input was not read to its end, the number is unknown and not shown.
   if (notStarted) facts.push(`${notStarted} not started`);
   const { resumableBytes, retryAt } = counts;
   if (resumableBytes > 0) facts.push(`${humanBytes(resumableBytes)} kept`);

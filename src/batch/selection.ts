@@ -141,9 +141,9 @@ export class Selection {
 }
 
 /**
- * Returns the file that a line names, or an `invalid` item if the line has only an accession number. That is an error
- * here, because a line that needs a listing does not get here. Unlike the error of an unreadable line, it stops the
- * run: probably `--all` or `--include` is missing, for all lines.
+ * Returns the file that a line names, or an `invalid` item if the line has only an accession number. Such a line gets
+ * here only if there is no filter to select files from its listing. Unlike the error of an unreadable line, this one
+ * stops the run: probably `--all` or `--include` is missing, for all lines.
  */
 function toCandidate({ accession, file: fileName, number }: Entry): Candidate {
   if (fileName !== undefined) return { accession, fileName, size: undefined, filing: undefined };

@@ -9,7 +9,7 @@ import { FilingsError } from '../errors.ts';
 /** The name of a directory's checksum file. */
 export const SUMS_NAME = 'SHA256SUMS';
 
-/** File systems allow no longer name. */
+/** The longest name that file systems allow. */
 const MAX_NAME_BYTES = 255;
 /** A longer line is invalid. A hash and a name whose bytes are all escaped need less than this. */
 const MAX_ENTRY_LENGTH = 1024;
@@ -93,7 +93,7 @@ export async function readSums(path: string, displayPath: string): Promise<Sums>
   for await (const chunk of readRegular(path, displayPath, constants.O_NOFOLLOW)) {
     const lines = (rest + chunk.toString('latin1')).split('\n');
     rest = lines.pop() ?? '';
-    // A line that ends within this chunk needs no such check: it is in memory already, and is found to be invalid.
+    // Only the length of an unfinished line is checked here. `addLine` handles a finished one of any length.
     if (rest.length > MAX_LINE_LENGTH) {
       const hint = 'check whether it is a SHA256SUMS at all';
       throw new FilingsError('local_io', 'a line is longer than 1 MiB', { subject: { path: displayPath }, hint });

@@ -29,7 +29,7 @@ export class ChecksumFiles {
   #flushing: Promise<void> = Promise.resolve();
   #lastWrite: Promise<unknown> = Promise.resolve();
 
-  /** Returns whether a file has a line. Then the caller adds none, and the next `flush` covers the existing one. */
+  /** Returns whether a file has a line. If so, the caller adds none, and the next `flush` covers the existing one. */
   async isListed(directory: string, name: string): Promise<boolean> {
     const hasLine = (await this.#entriesIn(directory)).has(name);
     // Another run may have written the line and not have flushed it yet.
@@ -52,8 +52,8 @@ export class ChecksumFiles {
 
   /**
    * Call this before a file is replaced, with the hash of the new bytes. If another hash is listed, turns the lines for
-   * this file into comments and flushes them. Otherwise, if the run were killed after the replacement and before `add`,
-   * the new file would be listed with the old hash.
+   * this file into comments and flushes them. Without this call, if the run were killed after the replacement and
+   * before `add`, the new file would be listed with the old hash.
    */
   async commentOutStaleLines(directory: string, name: string, sha256: string): Promise<void> {
     const entries = await this.#entriesIn(directory);

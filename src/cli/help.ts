@@ -78,7 +78,7 @@ export function formatHelpEnd(
 /**
  * Breaks a long command with backslashes, so that it still works when it is pasted. The command is split at all spaces.
  * If a space is inside quotes, the indent of the next line would become part of the quoted string. So an example must
- * not have one, except within `$(...)`.
+ * have no space inside quotes, except within `$(...)`.
  */
 function foldCommand(line: string, columns: number): string {
   const [first = '', ...words] = line.split(' ');

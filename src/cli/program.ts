@@ -1,6 +1,6 @@
 // Parses the command line with commander. Flags are the options that every command accepts: they are settings, such as
-// `--error-format`. (The field `flag` of any option is its typed name, such as `--out`.) The result has the flags even
-// if the rest is invalid, because they decide how the error is shown.
+// `--error-format`. (The field `flag` of any option is its name with hyphens, such as `--out`.) The result has the
+// flags even if the rest is invalid, because they decide how the error is shown.
 import { Argument, Command, type CommanderError, Help, Option } from 'commander';
 import type { FilingsError } from '../errors.ts';
 import { expandHome } from '../paths.ts';
@@ -65,8 +65,8 @@ export function readCommandLine(args: readonly string[], options: ParseOptions =
 function findUnknownCommand(words: readonly string[], program: Command): FilingsError | undefined {
   let [command, path, rest] = [program, 'filings', words];
   for (;;) {
-    // Skips flags and their values. If a command has a default child, a word that is none of its children is in
-    // `unknown`.
+    // Skips flags and their values. After the name of a child, all further words are in `unknown`. If a command has a
+    // default child, a word that is none of its children is in `unknown`, too.
     const { operands, unknown } = command.parseOptions([...rest]);
     const word = operands[0] ?? unknown.find((one) => !one.startsWith('-'));
     if (word === undefined) return undefined;
@@ -187,11 +187,11 @@ function readInvocation(ownOptions: readonly NamedOption[], command: Command, { 
   const readOption = (spec: NamedOption) => {
     const { kind, name, flag, value, repeatable, default: defaultText } = spec;
     const read = (text: string) => parseOrThrow(kind, expandIfPath(spec, text, home), flag);
-    const typed = options[name];
+    const given = options[name];
     // Only a switch has no placeholder for a value.
-    if (value === undefined) return typed === true;
-    if (repeatable) return ((typed ?? []) as readonly string[]).map(read);
-    const text = typed ?? defaultText;
+    if (value === undefined) return given === true;
+    if (repeatable) return ((given ?? []) as readonly string[]).map(read);
+    const text = given ?? defaultText;
     return text === undefined ? undefined : read(`${text}`);
   };
   return {

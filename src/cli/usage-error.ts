@@ -36,8 +36,8 @@ export function usageError({ code, message }: CommanderError, command: Command, 
     case 'commander.missingArgument':
       return new FilingsError('usage', `${word} is missing`, { subject, hint });
     case 'commander.invalidArgument': {
-      // The only argument with a list of choices is the SHELL of `completion`, its first. Commander does not know the
-      // choices of options, which are checked later.
+      // The only argument with a list of choices is SHELL, the first argument of `completion`. Commander does not know
+      // the choices of options, which are checked later.
       const { argChoices: choices = [] } = command.registeredArguments[0] ?? {};
       const choose = `choose ${orList(choices)}`;
       return unknownWord('SHELL', word, choices, choose);
@@ -63,7 +63,7 @@ function unknownOption(word: string, command: Command, path: string): FilingsErr
 }
 
 /**
- * Also called where commander reports another error for the unknown word, or none: see program.ts.
+ * program.ts calls this as well, where commander reports another error for the unknown word, or no error.
  * @param command the parent, which has no subcommand called `word`
  */
 export function unknownCommand(word: string, command: Command, path: string): FilingsError {

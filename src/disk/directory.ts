@@ -1,6 +1,5 @@
-// The directories that one run writes to. Each is checked or created before its first file, and then remembered, for
-// two reasons: a symbolic link below the directory that the user named is refused, and all files of a directory share
-// its flushes.
+// The directories that one run writes to. Each is checked or created before its first file: a symbolic link below the
+// directory that the user named is refused. Then it is remembered, so that all files in it share its flushes.
 //
 // A file survives a power cut only if three things have been flushed: its own bytes (see `output-file.ts`), its entry
 // in its directory, and the entries of all new directories above it. The flushes here are those of entries.
@@ -145,7 +144,7 @@ export class Directories {
     if (known) return known;
     const prepared = this.#prepare(location);
     this.#remembered.set(toKey(location), prepared);
-    // This may also forget that a flush has failed. But such a failure ends the run.
+    // With the oldest directory, the failure of its flush may be forgotten. But such a failure ends the run.
     const [oldest = ''] = this.#remembered.keys();
     if (this.#remembered.size > MAX_REMEMBERED) this.#remembered.delete(oldest);
     return prepared;
@@ -156,8 +155,8 @@ export class Directories {
   }
 
   /**
-   * Like `prepare`, but creates nothing: if the directory is missing, throws with `mustExist`, and otherwise returns
-   * undefined. A link that leads nowhere is treated as missing.
+   * Like `prepare`, but creates nothing. If the directory is missing, throws if `mustExist` is true, and returns
+   * undefined if it is false. A link that leads nowhere is treated as missing.
    */
   prepareExisting(location: DirectoryLocation): Directory | undefined {
     const { directory, below, mustExist } = location;

@@ -32,8 +32,9 @@ const FOLDED_SUMS_NAME = 'sha256sums';
 const HARMLESS = /^(?!con|prn|aux|nul|clock|com|lpt|sha256)[a-z0-9](?:[\w.-]{0,150}[\w-])?$/i;
 
 /**
- * Windows allows these characters in no name, and elsewhere they are ordinary, so only Windows refuses them. A colon or
- * the name of a device is worse: on Windows it leads somewhere else without an error. Those are refused everywhere.
+ * Windows allows these characters in no name, and elsewhere they are ordinary, so names with them are refused only on
+ * Windows. A colon or the name of a device is worse: on Windows it leads somewhere else without an error. Those are
+ * refused everywhere.
  */
 const REFUSED_BY_WINDOWS = /[<>"|?*]/;
 

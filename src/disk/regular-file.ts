@@ -11,8 +11,8 @@ const { O_NOCTTY, O_NONBLOCK, O_RDONLY } = constants;
  * stats of the file that was really opened. Throws the system error, or the error of `requireRegular`.
  */
 export function openRegular(path: string, flags: number): { readonly fd: number; readonly stats: Stats } {
-  // These flags prevent two effects of opening something else: waiting for the other end of a FIFO, and making a
-  // terminal the controlling terminal of this process. They do not change how a regular file is read.
+  // O_NONBLOCK and O_NOCTTY prevent two effects of opening something else: waiting for the other end of a FIFO, and
+  // making a terminal the controlling terminal of this process. They do not change how a regular file is read.
   const fd = openSync(path, flags | O_NONBLOCK | O_NOCTTY);
   try {
     const stats = fstatSync(fd);
@@ -35,8 +35,8 @@ export function requireRegular(stats: Stats): void {
 
 /**
  * Yields the bytes of a regular file. A missing file is treated as empty, because the callers read the file of --done
- * or a SHA256SUMS, which need not exist yet. `flags` are added to O_RDONLY, such as O_NOFOLLOW. Throws `local_io`, with
- * `displayPath` as the path in its message.
+ * or a SHA256SUMS, which need not exist yet. `flags`, such as O_NOFOLLOW, are added to O_RDONLY. Throws `local_io`,
+ * with `displayPath` as the path in its message.
  */
 export async function* readRegular(path: string, displayPath: string, flags = 0): AsyncGenerator<Buffer> {
   try {

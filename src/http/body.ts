@@ -67,7 +67,7 @@ export class Body {
 
   /**
    * Puts bytes back at the front, so that the next `read` returns them again. They must be a copy, because the next
-   * `read` also recycles the memory of the chunks that were returned before.
+   * `read` recycles the memory of the chunks that were returned before.
    */
   unread(bytes: Buffer): void {
     if (bytes.length === 0) return;

@@ -75,7 +75,7 @@ export class Connections {
     this.#env = world.env;
     this.#trace = trace;
     this.#connectOptions = {
-      // 0 turns undici's timer off. It would not cover the proxy's response, as the one in `#open` does.
+      // 0 turns undici's timer off, which would not cover the proxy's response. The timer in `#open` covers it.
       timeout: 0,
       lookup: lookUpHost,
       autoSelectFamily: true,

@@ -142,8 +142,7 @@ export function exchangeError(error: unknown, progress: BodyProgress | undefined
   const isWrongLength = errnoOf(error) === 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH';
   // An error of undici's parser need not have a code, so its name identifies it.
   const isParserError = name === 'HTTPParserError';
-  // A wrong length means that fewer bytes than Content-Length have arrived: undici's parser ends the body at that
-  // length.
+  // A wrong length means too few bytes. It cannot be too many, because undici's parser ends the body at Content-Length.
   const isTruncated =
     progress !== undefined && (isWrongLength || (isParserError && message.includes('(Invalid EOF state)')));
   if ((isWrongLength || isParserError) && !isTruncated) {

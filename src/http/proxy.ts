@@ -1,7 +1,7 @@
 // Finds the proxy for a URL in the environment. For an https URL, it opens a tunnel through the proxy. For plain HTTP,
-// request.ts sends the request to the proxy itself, with the header and the refusal error that are made here. undici's
-// own proxy agents are not used, because they hide the socket, which http/pausable-socket.ts needs, and do not cover
-// all forms of NO_PROXY.
+// request.ts sends the request to the proxy itself. The header with the proxy's password, and the error for a refusal,
+// are made here for both. undici's own proxy agents are not used, because they hide the socket, which
+// http/pausable-socket.ts needs, and do not cover all forms of NO_PROXY.
 import { once } from 'node:events';
 import { type IncomingMessage, request as openRequest } from 'node:http';
 import type { Socket } from 'node:net';
@@ -97,8 +97,9 @@ export function makeProxyHeaders(proxy: URL): Readonly<Record<string, string>> {
 
 /**
  * Returns the error for a proxy that refuses a request to a URL, or a tunnel to its host. `challenge` is the value of
- * Proxy-Authenticate. A 407 means that the proxy wants other credentials, so every other request would fail, too. Any
- * other status is passed only for a tunnel. Without a tunnel, it is treated as the service's response, which it may be.
+ * Proxy-Authenticate. A 407 means that the proxy wants other credentials, so every other request would fail, too.
+ * Callers pass another status only for a tunnel. Without a tunnel, a response with another status is treated as the
+ * service's, which it may be.
  */
 export function proxyRefusalError(proxy: URL, url: URL, status: number, challenge: string | undefined): FilingsError {
   const variable = url.protocol === 'https:' ? 'HTTPS_PROXY' : 'HTTP_PROXY';
@@ -139,7 +140,7 @@ function parseSchemes(challenges: string): string[] {
 /**
  * Opens a tunnel to the host of an https URL through a proxy, with CONNECT (RFC 9110, section 9.3.6). `socket` must
  * be connected to the proxy, and leads to the host when this returns. Throws the error of `proxyRefusalError` if the
- * proxy refuses, `temporary` if it sends no valid response, and the signal's reason.
+ * proxy refuses, `temporary` if it sends no valid response, and the signal's reason after an abort.
  */
 export async function openTunnel(socket: Socket, url: URL, proxy: URL, signal: AbortSignal): Promise<void> {
   const target = `${url.hostname}:${url.port || 443}`;
@@ -151,8 +152,8 @@ export async function openTunnel(socket: Socket, url: URL, proxy: URL, signal: A
   // listener would end the process.
   request.on('error', () => socket.destroy()).end();
   // The cause of a failure is dropped on purpose: whatever it is (not HTTP, a closed connection), the error below says
-  // all that the user can act on. An abort is rethrown as the signal's reason. The event also passes the bytes after
-  // the response, which are ignored, because a TLS server sends nothing before the client does.
+  // all that the user can act on. An abort is rethrown as the signal's reason. Besides the response, `connect`
+  // passes the bytes after it. They are ignored, because a TLS server sends nothing before the client does.
   const response: IncomingMessage | undefined = (await once(request, 'connect', { signal }).catch(() => []))[0];
   const status = response?.statusCode;
   if (status !== undefined && status >= 200 && status < 300) return;

@@ -56,8 +56,8 @@ export interface HttpResponse {
  * allows a request, counts it, and returns it with the credentials. If the request must be sent again after it may have
  * reached the server, `prepare` is called again, because all of this applies to the second request as well.
  *
- * Throws `temporary` if no response arrives, `integrity` if it is not valid HTTP, `auth` or `config` if the user must
- * correct the settings of the proxy, the signal's reason, and the errors of `prepare`. Reading the body throws
+ * Throws the signal's reason, the errors of `prepare`, `temporary` if no response arrives, `integrity` if it is not
+ * valid HTTP, and `auth` or `config` if the user must correct the settings of the proxy. Reading the body throws
  * `integrity` if the body is truncated.
  */
 export async function get(connections: Connections, prepare: () => Promise<GetRequest>): Promise<HttpResponse> {
@@ -72,7 +72,7 @@ export async function get(connections: Connections, prepare: () => Promise<GetRe
       // error of Node or undici from which `exchangeError` has made this one.
       const code = error instanceof FilingsError ? errnoOf(error.cause) : undefined;
       if (!connection.isReused || code === undefined || !CLOSED_CONNECTION_CODES.includes(code)) throw error;
-      // If nothing was sent, the same request is used again, so that it is not counted twice.
+      // `prepare` counts a request, so it is not called again for one that was not sent.
       if (code !== CLOSED_BEFORE_REQUEST) request = await prepare();
     }
   }
@@ -173,7 +173,7 @@ class Exchange {
       this.#fail(invalidHttpError(this.#framing.reason));
       return;
     }
-    // Without a proxy, or through a tunnel, the 407 comes from the service, and is an error of the service like others.
+    // Here the 407 comes from the proxy. Without a proxy, or through a tunnel, a 407 is an error of the service.
     if (status === 407 && proxy) {
       // A repeated header is an array.
       this.#fail(proxyRefusalError(proxy, this.#request.url, status, [headers['proxy-authenticate']].flat().join()));
@@ -222,7 +222,7 @@ class Exchange {
    * It looks upside down that such a body is refused over TLS but accepted over plain HTTP. Plain HTTP has no better
    * proof than an orderly end of the connection (FIN), so the file is accepted and reported as unverified. Over TLS the
    * body is complete only if a closure alert has arrived (RFC 9112, section 9.8), but Node reports a connection that
-   * was cut without the alert in the same way. So there a cut would be taken for the end.
+   * was cut without the alert in the same way. So over TLS, a cut would be taken for the end.
    */
   #findEndError(): FilingsError | undefined {
     const { usesTls, socket } = this.#connection;

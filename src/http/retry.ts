@@ -93,7 +93,7 @@ export async function retry<T>(
           stopsRun: true,
         });
       }
-      // If the name still does not resolve, the next retry is the last one, whatever the policy allows.
+      // A name that does not resolve gets only this retry, so this is the last one, whatever the policy allows.
       const maxRetries = isUnresolved ? failures : policy.maxRetries;
       // Up to half of the wait is added at random, so that many clients do not return at the same time.
       const backoffMs = Math.min(FIRST_BACKOFF_MS * 2 ** (failures - 1), MAX_BACKOFF_MS) * (1 + policy.random() / 2);

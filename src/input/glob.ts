@@ -1,7 +1,7 @@
 // Globs for `--include` and `--exclude`. A glob is split into symbols, and its braces are expanded into several
 // patterns. Each pattern becomes a list of matchers, which are compared with whole names. A glob is not translated into
-// one regular expression, because names come from the service and could make such an expression run for minutes. The
-// hint and the error for a glob that the shell expanded or that selects nothing are also here.
+// one regular expression, because names come from the service and could make such an expression run for minutes. Also
+// here: the hint for a glob that the shell has expanded, and the error for globs that select none of a filing's files.
 import { FilingsError } from '../errors.ts';
 import { shortened } from '../text.ts';
 

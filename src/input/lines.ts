@@ -65,7 +65,8 @@ export function openInput(
 function openStream(path: string, absolute: string): Readable {
   try {
     // Opening or reading a FIFO that has no writer blocks a thread of Node's pool, and nothing can cancel that. So it
-    // is opened with O_NONBLOCK and read as a socket, which waits for a writer. A plain read would find an empty file.
+    // is opened with O_NONBLOCK and read as a socket, which waits for a writer. With O_NONBLOCK, a plain
+    // read would find an empty file instead.
     const fd = openSync(absolute, O_RDONLY | O_NONBLOCK | O_NOCTTY);
     const stats = fstatSync(fd);
     if (stats.isDirectory()) throw new Error(IS_DIRECTORY);

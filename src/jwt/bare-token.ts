@@ -42,7 +42,7 @@ export function findWrapping(text: string): TokenFault | undefined {
   const trimmed = text.trim();
   const json = parseJson(trimmed);
   if (isJsonObject(json)) {
-    // Without any of these members, the hint shows the standard one.
+    // Without any of these members, the filter has the standard one.
     const member = TOKEN_MEMBERS.find((name) => name in json) ?? 'access_token';
     return { reason: 'is JSON, such as a token endpoint sends, and not just the token', filter: `jq -r .${member}` };
   }

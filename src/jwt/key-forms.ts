@@ -28,7 +28,7 @@ const JSON_FORMS: readonly (readonly [pattern: RegExp, form: Form])[] = [
 
 /**
  * What is wrong with a text that has an {@link ARMOR} but that node:crypto cannot load. The first pattern that matches
- * decides, and the last always does.
+ * decides. The last pattern matches every text.
  */
 const PEM_FAULTS: readonly (readonly [pattern: RegExp, contents: string])[] = [
   [/\\n/, 'a PEM key with \\n written out instead of line breaks'],
@@ -63,12 +63,12 @@ function findForm(bytes: Buffer, text: string): Form | undefined {
   const json = JSON_FORMS.find(([pattern]) => pattern.test(text));
   if (json) return json[1];
   if (text.includes(ARMOR)) {
-    // Anything that node:crypto can load is left to loadKey. So is an encrypted key, because without its passphrase,
-    // `findDerForm` cannot load it either.
+    // Anything that node:crypto can load is left to loadKey.
     if (tryTo(() => loadPem(text))) return undefined;
     const [, body = ''] = /-----BEGIN [A-Z ]+-----(.*?)(?:-----END|$)/s.exec(text) ?? [];
     const [, contents = ''] = PEM_FAULTS.find(([pattern]) => pattern.test(text.trim())) ?? [];
-    // Keeps only the digits of base64. Removes the padding, quotes, and line breaks, even if written out as \n.
+    // An encrypted key is left to loadKey as well: `findDerForm` has no passphrase, so it returns undefined.
+    // `replace` keeps only the digits of base64, without padding, quotes, and line breaks, even if written out as \n.
     return findDerForm(body.replace(/\\[rn]|[^\w+/]/g, ''), contents, DECODE_BODY);
   }
   if (!BASE64.test(text)) return undefined;

@@ -12,8 +12,8 @@ interface GeneratedKey {
 }
 
 /**
- * For all RS and PS algorithms, which require 2048 bits (RFC 7518, sections 3.3 and 3.5). An RSA key of this size is
- * about as strong as SHA-256 and P-256 (NIST SP 800-57 part 1, table 2).
+ * For all RS and PS algorithms, which require at least 2048 bits (RFC 7518, sections 3.3 and 3.5). An RSA key of 3072
+ * bits is about as strong as SHA-256 and P-256 (NIST SP 800-57 part 1, table 2).
  */
 const RSA_BITS = 3072;
 const generate = promisify(generateKeyPair);

@@ -81,8 +81,8 @@ export async function readJwtKey(files: KeyFiles, purpose: Purpose, world: World
   const key = isSecret ? loadSecret(bytes, name, path) : loadKey(bytes, name, { passphrase, path });
   const { keyObject } = key;
   if (file && path && keyObject.type !== 'public') checkAccess(file.stats, 'private', label, path, world);
-  // An HMAC secret is registered for redaction without a line break at its end, because a message could quote only the
-  // rest.
+  // An HMAC secret is registered for redaction without a line break at its end, because a message could quote it
+  // without one.
   if (keyObject.type === 'secret')
     world.secrets.add(Buffer.from(keyObject.export().toString('latin1').trimEnd(), 'latin1'));
   return prepareKey(purpose, key);
@@ -123,7 +123,10 @@ function requireSize({ length }: Buffer, name: string): void {
   if (length > MAX_KIB * 1024) throw keyError(name, `larger than ${MAX_KIB} KiB`);
 }
 
-/** Returns the key to use: to verify, the public half of a private key. Throws `config` if a public key is to sign. */
+/**
+ * To verify, returns the public half of a private key. To sign, throws `config` for a public key. Otherwise returns
+ * `key`.
+ */
 export function prepareKey(purpose: Purpose, key: JwtKey): JwtKey {
   const { type } = key.keyObject;
   if (purpose === 'verify' && type === 'private') return { ...key, keyObject: createPublicKey(key.keyObject) };
@@ -201,8 +204,8 @@ function toJwtKey(original: KeyObject, name: string, path?: string): JwtKey {
 }
 
 /**
- * Converts an RSA-PSS key to an ordinary RSA key, by changing the algorithm that its DER names. The restrictions of the
- * key stay there, but OpenSSL ignores the parameters of an ordinary RSA key.
+ * Converts an RSA-PSS key to an ordinary RSA key, by changing the algorithm that its DER names. The restrictions stay
+ * in the DER, but OpenSSL ignores them in an ordinary RSA key.
  */
 function convertToRsaKey(key: KeyObject): KeyObject {
   const isPrivate = key.type === 'private';

@@ -49,7 +49,8 @@ interface TokenPlan extends Pick<TokenRecipe, 'kid' | 'sub' | 'name'> {
 }
 
 /**
- * Returns a signed token. Throws `usage` if it would expire after 9999 or has a claim twice; `config` for a bad key.
+ * Returns a signed token. Throws `usage` if it would expire after the year 9999 or has a claim twice, and `config` for
+ * a bad key.
  */
 export async function mintToken(plan: TokenPlan): Promise<string> {
   const { key, algorithm, kid = key.kid } = plan;
@@ -97,7 +98,7 @@ export function parseRecipeAlgorithm({ alg }: TokenRecipe): Algorithm | undefine
 
 /**
  * Reads the key, and returns a minter, which supplies a whole run with tokens and renews them. `warning` is about the
- * key. Throws `config`, and `token` throws the errors of `mintToken`.
+ * key. Throws `config`. The minter's method `token` throws the errors of `mintToken`.
  */
 export async function createMinter(recipe: TokenRecipe, world: World) {
   const { kid, sub, name, lifetime = DEFAULT_LIFETIME } = recipe;

@@ -27,7 +27,7 @@ export async function verifyToken(
   const decoded = readToken(token);
   if ('failedCheck' in decoded) return decoded;
   const { header, algorithm, payload } = decoded;
-  // `includes` compares objects, and `readToken` returns an element of `ALGORITHMS` as well.
+  // `includes` compares objects by identity: those in `algorithms` and that of `readToken` are all from `ALGORITHMS`.
   if (algorithms.length > 0 && !algorithms.includes(algorithm)) {
     const allowed = algorithms.map(({ name }) => name).join(', ');
     return refuse('header', `alg is ${algorithm.name}, and only ${allowed} may be used`);

@@ -8,6 +8,7 @@ import { systemReason } from '../disk/failure.ts';
 import { FilingsError } from '../errors.ts';
 import { answer, Refusal, type ServiceOptions, sendRefusal } from './service.ts';
 
+/** Unlike in `ServiceOptions`, `directory` may contain symbolic links. */
 export interface SandboxOptions extends ServiceOptions {
   /** 0 lets the system pick a free port. */
   readonly port: number;
@@ -73,8 +74,8 @@ export async function startSandbox({ log = () => {}, ...options }: SandboxOption
 
 /**
  * Returns method, path, accession number and file name for the log. A key may be in the path, as the segment
- * `APIKEY-KEY`, or in the query (docs/service.md, section 5), so the path is redacted, and all parameters of the query
- * but these two are left out.
+ * `APIKEY-KEY`, so the path is redacted. It may also be in the query (docs/service.md, section 5), so only the
+ * accession number and the file name are taken from there.
  */
 function describeRequest({ method, url = '' }: IncomingMessage): string {
   const [target = '', query] = url.split('?');

@@ -17,9 +17,9 @@ export function parseAccession(text: string): AccessionNumber {
   // just the digits, which `asAccession` accepts.
   const digits = /(?<!\d)\d{10}-?\d\d-?\d{6}(?!\d)/.exec(text)?.[0].replaceAll('-', '');
   // Spreadsheets drop leading zeros, so put them back: the whole number has 20 characters with hyphens, or 18 without.
-  // Only a text of more than ten characters is padded. With hyphens, what is left is always longer: at least one digit
-  // of the filer's number, which is never 0, and ten characters such as `-24-000001`. Without hyphens, ten digits or
-  // fewer may be any number, such as that of a filer.
+  // Only a text of more than ten characters is padded. A number with hyphens has more even without its leading zeros:
+  // at least one digit of the filer's number, which is never 0, and ten characters such as `-24-000001`. Without
+  // hyphens, ten digits or fewer may be any number, such as that of a filer.
   const padded = text.length > 10 ? text.padStart(text.includes('-') ? 20 : 18, '0') : '';
   const suggestion = asAccession(digits ?? padded);
   const hint = suggestion

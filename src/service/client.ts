@@ -93,7 +93,8 @@ export class ServiceClient {
       // A 416 to a request for a range needs no check: only its header is used, so its media type and encoding do not
       // matter.
       if (!isExpected || status !== 416) await this.#check(response, isExpected, { accession, fileName }, signal);
-      // Not for a 206: transfer/resume.ts accepts one only if it continues the same version of the file.
+      // Only a 200 is searched for an error page: transfer/resume.ts accepts a 206 only if it continues the same
+      // version of the file.
       if (status === 200 && (await isErrorBody(response, fileName)))
         throw await this.#readError(response, { accession, fileName }, signal);
       return response;

@@ -6,10 +6,10 @@ import { roughDuration } from '../text.ts';
 /** Up to this difference, the two clocks are treated as equal. */
 const MAX_SKEW_MS = 30_000;
 /**
- * The limit for a clock that is ahead while a JWT is sent. It is much lower, because the service rejects a JWT from a
- * fast clock: a JWT is valid from the second in which it was made, and by the service's clock that is still in the
- * future. It is not 0, because `measureClockLead` may return this much even if both clocks agree: just under 1 s that
- * the date lacks, and MAX_DELAY_IN_LEAD_MS.
+ * The limit if requests have a JWT and this machine's clock is ahead. It is much lower, because the service rejects a
+ * JWT from a fast clock: a JWT is valid from the second in which it was made, and by the service's clock that is still
+ * in the future. It is not 0, because `measureClockLead` may return this much even if both clocks agree:
+ * MAX_DELAY_IN_LEAD_MS, plus just under 1 s, because the date has whole seconds.
  */
 const MAX_LEAD_WITH_TOKEN_MS = 1_999;
 /** The most that a slow response can add to the measured lead: see `measureClockLead`. */

@@ -59,7 +59,7 @@ export async function addCredentials(url: URL, credentials: Credentials): Promis
 
 /**
  * Returns the URL with `keyPart`, a parameter or a path segment, at the end of its query or path. The URL of a redirect
- * may already contain this part, because services repeat it. Then a copy of the URL is returned.
+ * may already contain this part, because services repeat it. Then the part is not added again.
  */
 function withKeyAtEnd(url: URL, place: 'search' | 'pathname', separator: string, keyPart: string): URL {
   const withKey = new URL(url);

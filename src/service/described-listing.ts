@@ -121,9 +121,9 @@ export async function readDescribedListing(
 }
 
 /**
- * Throws `config` for two members that exclude each other, and for one that needs another, because pages might be
- * missed. This is not checked when the config file is written: `config set` sets one member at a time, so a description
- * may be unfinished then.
+ * Throws `config` if two members exclude each other, or if one is there without another that it needs. Otherwise pages
+ * might be missed. This is not checked when the config file is written: `config set` sets one member at a time, so a
+ * description may be unfinished then.
  */
 function rejectConflicts({ page, offset, next, cursor }: ListingDescription): void {
   const subject = { name: 'listing' };
@@ -227,8 +227,8 @@ function findNextUrl(
   const url = new URL(next, listingUrl);
   // Requesting it would send the key to that origin.
   if (url.origin !== listingUrl.origin) throw makeError(`the next page is at another origin, ${url.origin}`);
-  // The service's URL usually has the parameters of the request already. Those that it lacks are added, except
-  // `accession_no`: the service's URL may name the filing in another way.
+  // The URL in `next` usually has the parameters of the request already. Those that it lacks are added, except
+  // `accession_no`: that URL may name the filing in another way.
   const parameters = [...listingUrl.searchParams].filter(([name]) => name !== 'accession_no');
   return withParameters(
     url,

@@ -1,7 +1,7 @@
 // Turns an error response into a FilingsError. The body may be problem details (RFC 9457), other JSON, HTML, XML or
 // text, depending on which server responds: the service or a gateway. The content decides how it is parsed, because
-// media types are often wrong (service.md, section 8). The media type only decides whether an unexpected 2xx may
-// explain an error. Quotes from JSON and plain text are redacted and shortened when they are shown.
+// media types are often wrong (service.md, section 8). The media type only decides whether the body of an unexpected
+// 2xx is parsed at all. Quotes from JSON and plain text are redacted and shortened when they are shown.
 import { STATUS_CODES } from 'node:http';
 import { type ErrorCode, errorAbout, type FilingsError, type Problem, type Resource } from '../errors.ts';
 import type { HeaderFields } from '../http/head.ts';

@@ -190,8 +190,8 @@ function findUnexpected(
 }
 
 /**
- * Returns whether a list may be one page of several. If a total equals the number of records, it is the whole list,
- * even if that number is a common page size. Any other member next to the list, except the accession number, might be
+ * Returns whether a list may be one page of several. If a total equals the number of records, the list is whole, even
+ * if that number is a common page size. Any other member next to the list, except the accession number, might be
  * about pages.
  */
 function mayBePage(records: readonly unknown[], others: readonly Member[]): boolean {

@@ -5,9 +5,9 @@ import { isJsonObject } from '../json.ts';
 import { shellWord } from '../text.ts';
 
 /**
- * A member of the JSON at any depth, down to a scalar, an array or an empty object. Arrays are not searched. `path` is
- * the JMESPath expression of the member, such as `data.documents`. For a response that is not an object, the name and
- * the path are empty.
+ * A member of the JSON, at any depth, whose value is a scalar, an array or an empty object. Arrays are not searched.
+ * `path` is the JMESPath expression of the member, such as `data.documents`. For a response that is not an object, the
+ * name and the path are empty.
  */
 type Leaf = readonly [name: string, value: unknown, path: string];
 

@@ -39,7 +39,7 @@ export async function readPresentation(flags: Flags, world: World): Promise<Pres
 /** Returns the error with this run's --sandbox, --config and --profile added to the commands in its hint. */
 export function repeatFlags(error: FilingsError, { sandbox, config, profile }: Flags): FilingsError {
   const format = (name: string, value: unknown) => (value === undefined ? '' : ` --${name} ${shellWord(`${value}`)}`);
-  // The other commands need none of these flags.
+  // Only these commands need the flags.
   const hint = error.hint?.replaceAll(/\bfilings (config set base-url|config|download|list) /g, (_, command) => {
     // A base URL is set at the top level, not in a profile: profiles inherit it, and a key at the top level is only
     // sent if the base URL is there.
@@ -52,8 +52,8 @@ export function repeatFlags(error: FilingsError, { sandbox, config, profile }: F
 async function readFileLayers(flags: Flags, world: World): Promise<readonly Layer[]> {
   try {
     const { path } = locateConfig(flags, world);
-    // If the config file is a pipe that has not been read yet, reading it could delay the error forever. `configFiles`
-    // has the contents of the files that were read.
+    // If the config file is a pipe that has not been read yet, reading it could take forever, and the message would
+    // never be shown. `configFiles` has the contents of the files that were read.
     if (path === undefined || !(world.configFiles.has(path) || statSync(path).isFile())) return [];
     return (await readLayers(flags, world)).configLayers;
   } catch {

@@ -45,8 +45,8 @@ async function render(error: FilingsError, flags: Flags, world: World): Promise<
 
 function asFilingsError(thrown: unknown, interrupt: AbortSignal): FilingsError {
   if (thrown instanceof FilingsError) return thrown;
-  // A Node call that is aborted throws an AbortError. Report why it was aborted instead. The cause is then
-  // SIGINT or SIGTERM, for example, but not a deadline, whose AbortError `withinDeadline` has already replaced.
+  // A Node call that is aborted throws an AbortError. Instead of it, report the reason for the abort. Here this is a
+  // signal such as SIGINT. It is never the deadline, because `withinDeadline` has already replaced its AbortError.
   if (interrupt.aborted && interrupt.reason instanceof FilingsError) return interrupt.reason;
   // Without a free file descriptor, even the import of a module fails, so this error can be thrown anywhere.
   if (['EMFILE', 'ENFILE'].includes(errnoOf(thrown) ?? '')) {

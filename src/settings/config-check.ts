@@ -68,8 +68,8 @@ export function findConfigFault(config: unknown) {
   if (issue === undefined) return undefined;
   const path = issue.path.map(String);
   if (issue.code !== 'unrecognized_keys') return { message: `${path.join('.')}: ${issue.message}` };
-  // Such an issue is about one object of the config file, and `keys` lists the unknown names in it. There is always at
-  // least one, and only the first is reported.
+  // An issue `unrecognized_keys` is about one object of the config file, and `keys` lists the unknown names in it.
+  // There is always at least one, and only the first is reported.
   const [unknown = ''] = issue.keys;
   return { message: `${[...path, unknown].join('.')}: no such setting`, hint: didYouMean(unknown, listNamesAt(path)) };
 }

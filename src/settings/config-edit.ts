@@ -158,7 +158,7 @@ function setMember(object: unknown, [name = '', ...rest]: readonly string[], val
   return { ...members, [name]: isEmpty ? undefined : inner };
 }
 
-/** Returns the profile, if it exists. In an unchecked file it may be no object, which `setMember` then replaces. */
+/** Returns the profile, if it exists. If it is not an object (in an unchecked file), `setMember` then replaces it. */
 function findProfileValues({ profiles }: JsonObject, profile: string): JsonObject | undefined {
   return isJsonObject(profiles) && Object.hasOwn(profiles, profile) ? (profiles[profile] as JsonObject) : undefined;
 }

@@ -36,8 +36,8 @@ export interface ConfigFile {
 
 /** Finds the config file and the profile by flags and environment, without reading the file. */
 export function locateConfig(flags: Flags, world: World): ConfigLocation {
-  // A layer has the settings from one source. The first layer that has a setting wins. The values of these two are
-  // strings, but others in a layer may be of another type, hence `String`.
+  // A layer has the settings from one source. The first layer that has a setting wins. The values of `config` and
+  // `profile` are strings, but those of other settings may be of another type, hence `String`.
   const layers = [createFlagLayer(flags), createEnvLayer(world.env)];
   const [name, profile] = [findInLayers(layers, 'config'), findInLayers(layers, 'profile')].map(
     (setting) => setting && String(setting.value),
@@ -177,7 +177,7 @@ export async function checkConfig(config: JsonObject, path: string): Promise<voi
  * JMESPath library is loaded only if there is an expression, because loading it takes time.
  */
 async function checkExpressions(listing: ListingDescription | undefined | null, name: string): Promise<void> {
-  // The other members are no expressions.
+  // Only these members are expressions.
   for (const member of ['files', 'name', 'total', 'more', 'next'] as const) {
     const expression = listing?.[member];
     if (expression === undefined) continue;

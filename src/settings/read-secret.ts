@@ -1,5 +1,6 @@
-// Reads an API key or a JWT from its source: a value, a file, stdin or the output of a program. Every secret that is
-// not too long is registered in `world.secrets`, which redacts it in messages, before its characters are checked.
+// Reads an API key or a JWT from its source: a value, a file, stdin or the output of a program. Before its
+// characters are checked, every secret that is not too long is registered in `world.secrets`, which redacts it in
+// messages.
 import { once } from 'node:events';
 import type { Readable } from 'node:stream';
 import { createChildController, onAbort } from '../abort.ts';
@@ -90,7 +91,8 @@ export async function readSecretFromStdin(label: string, world: World): Promise<
 
 /**
  * Runs a program without a shell until it exits. Returns the first line of its stdout. Throws `config` if the program
- * fails or takes too long, or the reason of `world.interrupt`. `name` is the subject of the errors.
+ * fails or takes too long. After an interrupt, throws the reason of `world.interrupt` instead. `name` is the subject of
+ * the errors.
  */
 async function runCommand([program = '', ...args]: readonly string[], name: string, world: World): Promise<string> {
   const { spawn } = await import('node:child_process');
@@ -144,8 +146,9 @@ async function runCommand([program = '', ...args]: readonly string[], name: stri
 }
 
 /**
- * Returns the first line of a stream, or the beginning of a very long one. (As a secret, that is still too long for
- * `readSecret`.) Reads the stream to its end, because the program would otherwise block while it writes the rest.
+ * Returns the first line of a stream, or the beginning of a very long one: so much of it that `readSecret` still
+ * refuses it as too long. Reads the stream to its end, because the program would otherwise block while it writes the
+ * rest.
  */
 async function readFirstLine(stream: Readable): Promise<string> {
   let text = '';

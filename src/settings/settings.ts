@@ -71,7 +71,7 @@ function requireCompatible(settings: Settings, rawSettings: Layer): void {
     const details = { subject: { name: setting.source }, hint: `use --key-in ${placement}` };
     throw new FilingsError('usage', `has no effect with --key-in ${keyIn}`, details);
   }
-  // If `keyIn` was not set, its default has avoided this conflict.
+  // If `keyIn` was not set, its default has avoided the conflict below.
   const rawKeyIn = rawSettings.get('keyIn');
   if (!tokenSource || !rawKeyIn || (keyIn !== 'authorization' && keyIn !== 'basic')) return;
   const { name, code } = toValueSource(rawKeyIn);
@@ -82,8 +82,8 @@ function requireCompatible(settings: Settings, rawSettings: Layer): void {
 }
 
 /**
- * Refuses plain http to another machine, because everyone on the network path could read the key. Always throws
- * `config`, even for a URL from a flag, because `baseUrl` and `allowHttp` may come from different sources.
+ * Refuses plain http to another machine, because everyone on the network path could read the key. The error is
+ * `config` even for a URL from a flag, because `baseUrl` and `allowHttp` may come from different sources.
  */
 function requireEncryption(url: URL, allowHttp: boolean): void {
   if (url.protocol === 'https:' || allowHttp || isLoopback(url.hostname)) return;

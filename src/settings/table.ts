@@ -55,7 +55,7 @@ export const BASE_URL: Kind<URL> = {
     return url;
   },
   expected: 'an http or https URL without a user, query or fragment, such as https://api.example.com',
-  // A rejected URL may, so errors do not quote it.
+  // A rejected URL may hold a password, so errors do not quote it.
   mayHoldPassword: true,
 };
 

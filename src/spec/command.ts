@@ -18,8 +18,8 @@ export interface CommandSpec<O extends Options = Options> {
   /** Commands that work as written, each with a description. */
   readonly examples?: readonly (readonly [command: string, effect: string])[];
   /**
-   * Only the help depends on it: it says that the examples also work with FILINGS_SANDBOX=1, which uses a built-in
-   * service with sample files.
+   * If set, the help says that the examples also work with FILINGS_SANDBOX=1, which uses a built-in service with sample
+   * files. It has no other effect.
    */
   readonly sendsRequests?: true;
   /** The subcommands. */

@@ -115,7 +115,7 @@ export const SIZE: Kind<number> = {
 
 /** A bandwidth in bytes per second, above zero. */
 export const BANDWIDTH: Kind<number> = {
-  // 0 becomes undefined as well.
+  // 0 becomes undefined, like an invalid text.
   parse: (text) => SIZE.parse(text.replace(/\/s$/, '')) || undefined,
   expected: 'a size per second, such as 500kB/s or 2MB',
 };

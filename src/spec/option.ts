@@ -63,7 +63,7 @@ export function toNamedOptions(record: Options = {}): readonly NamedOption[] {
 /** For completions and the help. It is in no record of options, because commander adds it to every command. */
 export const HELP_OPTION: NamedOption = { name: 'help', flag: '--help', kind: SWITCH, short: 'h', help: 'show help' };
 
-/** Returns the help, the choices, unless the help already mentions all of them, and whether it can be repeated. */
+/** Returns the help, with the choices (unless it mentions all of them already) and whether the option is repeatable. */
 export function formatHelpLine({ help, kind: { choices }, repeatable }: OptionSpec): string {
   const addsChoices = choices !== undefined && !choices.every((choice) => help.includes(choice));
   return `${help}${addsChoices ? ` (${orList(choices)})` : ''}${repeatable ? ' (repeatable)' : ''}`;

@@ -64,8 +64,8 @@ export function writeToStream(stream: Writable, chunks: readonly Buffer[], signa
   guardStream(stream);
   return new Promise((resolve, reject) => {
     const unsubscribe = onAbort(signal, reject);
-    // Corked, so that all chunks go to the system in one call. The last write is empty if there are no chunks, because
-    // its callback settles the promise.
+    // Corked, so that all chunks go to the system in one call. The callback of the last write settles the promise. So
+    // if there are no chunks, an empty string is written.
     stream.cork();
     for (const chunk of chunks.slice(0, -1)) stream.write(chunk);
     stream.write(chunks.at(-1) ?? '', (error) => {

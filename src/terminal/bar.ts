@@ -1,6 +1,6 @@
-// Draws the progress line at the bottom of a terminal, below all messages: a label, such as the name of a file, then a
-// bar, and facts such as the speed. This module is imported only where the line is shown, so that other runs do not
-// load cli-progress.
+// Draws the progress line at the bottom of a terminal, below all messages. The line has a label, such as the name of a
+// file, then a bar, and facts such as the speed. This module is imported only where the line is shown, so that other
+// runs do not load cli-progress.
 import { MultiBar } from 'cli-progress';
 import type { OutputStream } from '../world.ts';
 import type { ProgressLine } from './progress-line.ts';

@@ -115,7 +115,7 @@ export async function createProgress(settings: ProgressSettings, deps: ProgressD
         /**
          * Must be called at each attempt, when its response begins. `totalBytes` is undefined if the response does not
          * state the file's length. `offset` is the number of bytes that are there already, by default all that
-         * `advance` has counted. It is 0 if the download starts again from the beginning.
+         * `advance` has counted. Pass 0 if the download starts again from the beginning.
          */
         beginResponse(totalBytes: number | undefined, offset = file.bytes ?? 0) {
           Object.assign(file, { totalBytes, bytes: offset });
@@ -138,7 +138,7 @@ export async function createProgress(settings: ProgressSettings, deps: ProgressD
 /** In the mode `retry notes only` there is no progress, neither a bar nor plain lines, but `noteWait` still prints. */
 function chooseMode({ progress, quiet, errorFormat, sharesTerminal }: ProgressSettings, { stderr, env }: ProgressDeps) {
   if (quiet || progress === 'none' || errorFormat === 'json') return 'none';
-  // A bar needs a cursor that can move. Elsewhere `bar` is the same as `auto`.
+  // A bar needs a cursor that can move. Without one, even `bar` gives plain lines, so `bar` is the same as `auto`.
   const canShowBar = stderr.isTTY === true && env.TERM !== 'dumb' && progress !== 'plain';
   if (sharesTerminal) return 'retry notes only';
   return canShowBar ? 'bar' : 'plain';

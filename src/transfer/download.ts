@@ -61,8 +61,9 @@ export function saveToDisk(
 }
 
 /**
- * Fetches a file. If a file has the final name when the fetch is complete, `--if-exists` decides whether it may stay
- * (with `compare`, if both have the same bytes). Then the result is `skipped`.
+ * Fetches a file. If a file has the final name when the fetch is complete, `--if-exists` decides: that file is
+ * replaced, or it stays and the result is `skipped`, or the fetch fails (with `compare`, if the two have different
+ * bytes).
  */
 async function fetchToDisk(job: Job, target: DiskTarget, { directories }: FetchContext): Promise<PartialOutcome> {
   const part = new Part(job, target, directories);
@@ -89,9 +90,9 @@ export function skipNeedsNoWork(target: DiskTarget, { directories }: FetchContex
 
 /**
  * Skips an existing file. If the plan is `check`, checks its hash first. If the plan is `list`, the batch hashes it
- * later, when it adds the file to SHA256SUMS. Except in a dry run, flushes the file's directory entry, because the run
- * that created the file may have died before its own flush, and removes the kept part, because nobody resumes the
- * download of a complete file.
+ * later, when it adds the file to SHA256SUMS. A dry run does no more. Any other run removes the kept part (nobody
+ * resumes the download of a complete file) and flushes the file's directory entry (the run that created the file may
+ * have died before its own flush).
  */
 async function skipExisting(
   target: DiskTarget,

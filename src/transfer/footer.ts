@@ -41,7 +41,7 @@ export function readFooter(fd: number, size: number, request: FileRequest): Part
   const end = tail.length - MARK.length - LENGTH_DIGITS;
   const length = Number(tail.toString('latin1', end, end + LENGTH_DIGITS));
   const start = end - length;
-  // Also refuses NaN, which `length` is if the file has no footer, and a file that is too short for one.
+  // Refuses NaN, which `length` is if the file has no footer, and a file that is too short for one.
   if (!(length > 0 && start >= 0)) return undefined;
   const { address, validator, total } = parseObject(tail.toString('utf8', start, end));
   const { kind, value } = isJsonObject(validator) ? validator : {};

@@ -4,8 +4,8 @@ import { hashFile } from '../disk/sha256.ts';
 import { FilingsError } from '../errors.ts';
 
 /**
- * Returns the SHA-256 of an existing file. Throws `integrity` if it is not the expected one, `local_io`, or the
- * signal's reason.
+ * Returns the SHA-256 of an existing file. Throws `local_io` or the signal's reason, and `integrity` if the hash is not
+ * the expected one.
  */
 export async function checkExisting(
   path: string,

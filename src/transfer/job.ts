@@ -1,5 +1,5 @@
-// What a transfer (transfer.ts), which fetches one file in one or more attempts, needs from the code around it: a sink
-// for the bytes (part.ts for the disk, pipe.ts for a stream), a watcher of the progress, and the job itself.
+// A transfer (transfer.ts) fetches one file in one or more attempts. It needs three things from the code around it: a
+// sink for the bytes (part.ts for the disk, pipe.ts for a stream), a watcher of the progress, and the job itself.
 import type { RetryEvent } from '../http/retry.ts';
 import type { ServiceClient } from '../service/client.ts';
 import type { RemoteFile } from './outcome.ts';

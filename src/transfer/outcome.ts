@@ -25,7 +25,7 @@ export interface Outcome {
   /**
    * False if the body ended with the connection, and neither a header nor a range gave the length. Also false for a
    * file that is `failed`, `planned` or `unfinished`. True for a `skipped` file, because its length is not in doubt.
-   * But if `isSame` is set, the value is about the fetched body, as it is for a `downloaded` file.
+   * But if it was compared with a fetched body (`isSame`), the value is about that body.
    */
   readonly verifiedLength: boolean;
   /** The number of requests for the file. One attempt of a transfer may make two (`requestCount` in job.ts). */

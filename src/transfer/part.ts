@@ -186,7 +186,7 @@ export class Part implements Sink {
   async abandon(error: unknown): Promise<void> {
     if (!this.#openPart) return;
     const mayKeep = !this.#mayHaveFinalName && canBeResumedAfter(error, this.#job.signal);
-    // A part that cannot be kept is removed.
+    // If the part cannot be kept, it is removed below.
     if (mayKeep && (await this.#keep().catch(() => false))) return;
     // Not awaited, because a slow disk may take long to end a flush. The caller reports `error`, so failures here are
     // ignored.
@@ -205,7 +205,7 @@ export class Part implements Sink {
     const footer = makeFooter(this.#request, { ...version, bytes });
     // No secret may get onto the disk, and the URL of the response, which the footer has, could hold one.
     if (this.#job.client.options.secrets.occurIn(footer)) return false;
-    // The write and the flush throw if any earlier one of this file has failed: the bytes may be lost.
+    // If an earlier write or flush of the file failed, bytes may be lost. Then `write` and `flush` throw its error.
     await file.write([Buffer.from(footer)]);
     const timer = createAbortController();
     // When the timer is stopped below, this promise is rejected, too late to have an effect on the race.

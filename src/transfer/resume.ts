@@ -82,7 +82,7 @@ export function decide(partial: PartialFile, response: ResumeResponse): Decision
   // A 200 must have the whole file, but one with Content-Range has only a range of it.
   if (response.headers['content-range'] !== undefined)
     return { kind: 'refuse', reason: 'invalid response: 200 with Content-Range' };
-  // With another length than before under the same strong ETag, it cannot be the whole file either.
+  // If the length has changed although the strong ETag is the same, the body of a 200 cannot be the whole file either.
   const total = findKnownTotal(partial, response);
   const length = singleValue(response.headers['content-length']);
   if (total !== undefined && length !== undefined && Number(length) !== total)

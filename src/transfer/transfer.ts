@@ -41,7 +41,7 @@ export async function fetchInto(job: Job, sink: Sink): Promise<FetchResult> {
     // The reason for an abort is not about this file, so it does not get the file's name.
     if (signal.aborted) throw error;
     const failure = withResource(remoteFile, error);
-    // Of the two sinks only a pipe, and only after its first byte, is not restartable.
+    // A sink that is not restartable is a pipe that has already had its first byte.
     throw sink.isRestartable ? failure : toTruncationError(failure);
   }
 }
@@ -59,7 +59,7 @@ class Transfer {
   #resumedBytes = 0;
   /** The SHA-256 of the whole file, after the attempt that received it. */
   #sha256: string | undefined;
-  /** From which host to which the last response was redirected, for errors. Undefined before this attempt has one. */
+  /** Which host this attempt asked, and which one answered after redirects, for errors. Undefined before an answer. */
   #hosts: Hosts | undefined;
 
   constructor(job: Job, sink: Sink) {
@@ -167,8 +167,8 @@ class Transfer {
   }
 
   /**
-   * Writes a body to the sink. Throws unless the file is then known to be whole, because the body ended where HTTP's
-   * framing and the range say, or because an earlier response or the expected hash proves it.
+   * Writes a body to the sink. Throws unless the file is then known to be whole: either the body ended where HTTP's
+   * framing and the range say, or an earlier response or the expected hash proves it.
    */
   async #receive(response: ServiceResponse): Promise<void> {
     const { maxWriteBytes } = this.#sink;
@@ -200,7 +200,7 @@ class Transfer {
     if (total !== undefined && bytes !== total) {
       throw new FilingsError('integrity', `truncated: received ${bytes} of ${total} bytes`, { retryable: true });
     }
-    // Bytes without a known total are accepted here: reading the body has thrown if its end was visibly wrong.
+    // Bytes without a known total are accepted: if the body's end were visibly wrong, reading it would have thrown.
     if (bytes > 0 || length === 0) return;
     // Without a length, an empty file looks the same as a connection that broke before the first byte.
     // Only a broken connection may bring more next time. An empty body that ended properly would be sent again.

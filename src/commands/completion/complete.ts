@@ -89,9 +89,10 @@ function findOption(spec: CommandSpec, word: string): NamedOption | undefined {
 }
 
 /**
- * Returns the values of an argument, or of an option, whose `kind` (the type of its value) has the same three fields.
- * They are its fixed choices, or suggestions, or names that are looked up in the config file (`profile`) or requested
- * from the service (`listed file`, of the filing that the first argument names). Returns none for a local path.
+ * Returns the values to offer for an argument, or for an option. For an option, its `kind` (the type of its value) is
+ * passed. The values are the fixed `choices`, or `suggests`, or the names that `completes` asks for. The names of a
+ * `profile` are looked up in the config file. Those of a `listed file` are requested from the service, for the filing
+ * that the first argument names. Returns none for a local path.
  */
 async function suggestValues(
   { choices, suggests, completes }: Pick<ArgumentSpec, 'choices' | 'suggests' | 'completes'>,

@@ -1,6 +1,6 @@
 // The command `completion`: its help, and its code, which prints one of the scripts in completions/. The script makes
-// the shell call `filings __complete` at each TAB. The parser does not know this word, for which main.ts calls
-// complete.ts.
+// the shell call `filings __complete` at each TAB. The parser does not know `__complete`: main.ts calls complete.ts
+// instead.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { defineCommand, type Invocation } from '../../spec/command.ts';

@@ -18,9 +18,9 @@ export async function set({ args, flags }: Invocation, world: World): Promise<nu
   const [name = '', value] = args;
   const target = findFileSetting(name);
   const { spec } = target;
-  const typed = value ?? (await readSecretValue(spec, world));
+  const given = value ?? (await readSecretValue(spec, world));
   // A pipe often delivers a line break after the secret, as `echo` does.
-  const text = spec.secret ? removeLineBreak(typed) : typed;
+  const text = spec.secret ? removeLineBreak(given) : given;
   // So that it is redacted if a message quotes it.
   if (spec.secret) world.secrets.add(text);
   const change = { settingPath: target.settingPath, value: toFileValue(target, text, world.cwd) };

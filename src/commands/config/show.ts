@@ -28,7 +28,7 @@ export async function showAll({ flags }: Invocation, world: World): Promise<numb
 /**
  * Returns a cell of the table; `value` is '' for a setting that is not set. Hides a secret entirely, and the arguments
  * of `apiKeyCommand`, the only array, because one of them may be a secret. Any other value may contain a secret by
- * mistake, so known secrets in it are redacted. A setting with choices cannot, because its value is one of them.
+ * mistake, so known secrets in it are redacted. A setting with choices is exempt, because its value is one of them.
  */
 function displayValue({ secret, kind }: NamedSetting, value: unknown, secrets: Secrets): string {
   if (secret && value !== '') return REDACTED;

@@ -1,5 +1,5 @@
 // The arguments and the help of `filings config` and its subcommands. The code of a subcommand is imported only when it
-// runs. The modules with several subcommands name their functions, and `load` returns one of them as `run`.
+// runs. A module such as show.ts has a function for each of several subcommands, and `load` returns one as `run`.
 import { SETTINGS } from '../../settings/table.ts';
 import { type ArgumentSpec, defineCommand } from '../../spec/command.ts';
 import { toKebabCase } from '../../spec/option.ts';

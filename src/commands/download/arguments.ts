@@ -42,7 +42,7 @@ export function parseArguments(rawArgs: readonly string[], options: Options, pla
   const mayHaveSeveralFilings = hasSelection || input !== undefined;
   // Files of different filings may have the same name. Files named by arguments belong to one filing.
   const { layout = mayHaveSeveralFilings ? '{accession_no}/{file_name}' : '{file_name}' } = options;
-  // Without --include, as with --all, the filter accepts every name that --exclude does not match.
+  // Without --include (so always with --all), the filter accepts every name that --exclude does not match.
   const filter = compileNameFilter(include, exclude);
   if (all && include.length > 0) {
     throw usageError('--all cannot be used with --include', 'omit --all to download only the files that match');
@@ -132,7 +132,7 @@ function requireCompatibleOptions(args: DownloadArgs, platform: string): void {
   }
   if (done !== undefined && input === undefined) throw usageError('--done requires --input');
   // Unlike the report, these lists cannot be written to stdout. Only `-` is refused here, because it would become a
-  // file of that name. What kind of file another path names is examined later, in run-files.ts.
+  // file of that name. For any other path, run-files.ts checks later what kind of file it is.
   if (failed === '-') throw usageError('--failed must be a file');
   if (done === '-') throw usageError('--done must be a file');
   if (output === undefined || output === '-') return;
@@ -150,7 +150,8 @@ function requireCompatibleOptions(args: DownloadArgs, platform: string): void {
 
 /** Throws `usage` if a file name is an accession number, or is refused as the name of a file on disk. */
 function requireSafeNames({ accessions: [accession], fileNames, layout }: DownloadArgs): void {
-  // Such a name probably means another filing. A file that really has such a name can be downloaded with --output.
+  // An accession number as FILE probably means another filing. A file that really has such a name can be downloaded
+  // with --output.
   const otherAccession = fileNames.find(asAccession);
   if (otherAccession !== undefined) {
     const hint = 'for several filings, omit FILE and add --all or --include GLOB';

@@ -250,9 +250,9 @@ function decideRunError(end: BatchEnd, { args, recorder, fileDeps }: Run): Filin
   const { downloaded, resumed, failed } = counts.byResult;
   const error = batchError({ ...end, ended: counts.ended, failed, permanent: counts.permanent });
   if (error?.code !== 'limit') return error;
-  // A limit never cuts off a download: it only keeps another one from starting. So a run that completed no file had
-  // used up the limit before, for example on listings, and the next run would do the same. With --if-exists overwrite,
-  // the next run starts over and stops at the same place.
+  // A limit never cuts off a download: it only keeps another one from starting. So if this run completed no file,
+  // something else used up the limit, for example listings, and would do so again in the next run. With --if-exists
+  // overwrite, the next run starts over and stops at the same place.
   const isStuck = downloaded + resumed === 0 || args.options.ifExists === 'overwrite';
   const hint = isStuck ? 'raise the limit: otherwise the next run gets no further' : 'run it again to continue';
   return error.with({ hint });

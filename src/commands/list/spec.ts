@@ -1,5 +1,5 @@
 // The options and the help of `filings list`. Its code, in run.ts, is imported only when it runs. The name of a member
-// is the name of the option: `null` is `--null`.
+// of `OPTIONS` is the name of the option: `null` is `--null`.
 import { defineCommand } from '../../spec/command.ts';
 import { FILE, QUERY, SWITCH, TEXT } from '../../spec/kind.ts';
 import { defineOptions } from '../../spec/option.ts';

@@ -20,7 +20,7 @@ export async function run(invocation: Invocation<typeof VERIFY_OPTIONS>, world: 
     const subject = { name: 'token verify' };
     throw new FilingsError('usage', 'no key: give --key FILE or --secret-file FILE', { subject });
   }
-  // If the token comes from stdin, the key cannot. `TOKEN` is what that error calls the argument.
+  // If the token comes from stdin, the key cannot. The error for that calls the token `TOKEN`.
   const keyFiles = await resolveKeyFiles(invocation, world, isStdin(args[0]) && 'TOKEN');
   const key = await readJwtKey(keyFiles, 'verify', world);
   const token = await readTokenInput(args[0], world);
