@@ -191,7 +191,8 @@ export class Batch {
       return;
     }
     const wasRequested = item.kind === 'unlisted' || (outcome?.attempts ?? 0) > 0;
-    // A file that was never requested shows nothing about the service, so it must not reset the counts of the rule.
+    // The rule counts errors in a row, such as 403, and any other error ends the row. But the error of a file that was
+    // never requested shows nothing about the service, so the rule is not told of it.
     const stopError = error && (wasRequested || error.stopsRun) ? this.#stopRule.record(error) : undefined;
     // The rule may return another error, such as `403 for 20 files in a row`. Then this file's error is printed as
     // well.

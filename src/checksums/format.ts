@@ -13,7 +13,7 @@ export const SUMS_NAME = 'SHA256SUMS';
 const MAX_NAME_BYTES = 255;
 /** A longer line is invalid. A hash and a name whose bytes are all escaped need less than this. */
 const MAX_ENTRY_LENGTH = 1024;
-/** At a longer line, reading fails. Such a file is not a SHA256SUMS, and its line could fill the memory. In bytes. */
+/** In bytes. If more than this have arrived without a line break, reading fails: the line could fill the memory. */
 const MAX_LINE_LENGTH = 1 << 20;
 
 /** The three bytes of the UTF-8 mark as latin1 characters. Windows tools write it at the start of a file. */
@@ -93,7 +93,7 @@ export async function readSums(path: string, displayPath: string): Promise<Sums>
   for await (const chunk of readRegular(path, displayPath, constants.O_NOFOLLOW)) {
     const lines = (rest + chunk.toString('latin1')).split('\n');
     rest = lines.pop() ?? '';
-    // Only the length of an unfinished line is checked here. `addLine` handles a finished one of any length.
+    // Only an unfinished line can fill the memory. A finished one over the limit is merely an invalid line.
     if (rest.length > MAX_LINE_LENGTH) {
       const hint = 'check whether it is a SHA256SUMS at all';
       throw new FilingsError('local_io', 'a line is longer than 1 MiB', { subject: { path: displayPath }, hint });

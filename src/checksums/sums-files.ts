@@ -15,8 +15,8 @@ const append = promisify(write);
 const flushFile = promisify(fsync);
 /** How many SHA256SUMS files are kept in memory. One that was dropped is read again when it is needed. */
 const MAX_REMEMBERED = 256;
-/** How much of a file is read to see one line. Longer than any line that this program writes. */
-const TAIL_BYTES = 4096;
+/** How many bytes are read to see one line. Longer than any line that this program writes. */
+const LINE_BUFFER_BYTES = 4096;
 const LINE_FEED = 0x0a;
 
 /** The SHA256SUMS of all directories of a run. `directory` is an absolute path. All methods throw `local_io`. */
@@ -25,7 +25,9 @@ export class ChecksumFiles {
   readonly #remembered = new Map<string, Promise<Map<string, SumsEntry>>>();
   /** The directories whose SHA256SUMS has lines that this run relies on and that may not be on the disk yet. */
   readonly #unflushed = new Set<string>();
-  /** Stays rejected after a failure: the kernel reports lost bytes only once, so another flush would succeed. */
+  /**
+   * Stays rejected after a failure: the kernel reports lost bytes only once, so a second flush would falsely succeed.
+   */
   #flushing: Promise<void> = Promise.resolve();
   #lastWrite: Promise<unknown> = Promise.resolve();
 
@@ -111,7 +113,7 @@ function toSumsPath(directory: string): string {
  * of the end, because a power cut may have left a long run of zeros there.
  */
 function findLastLine(fd: number, size: number): number {
-  for (let length = TAIL_BYTES; ; length *= 16) {
+  for (let length = LINE_BUFFER_BYTES; ; length *= 16) {
     const tail = Buffer.alloc(Math.min(size, length));
     readSync(fd, tail, 0, tail.length, size - tail.length);
     const end = tail.lastIndexOf(LINE_FEED) + 1;
@@ -143,8 +145,8 @@ async function appendLine(fd: number, path: string, line: string): Promise<void>
 function commentOutLine(path: string, offset: number, isExpected: (line: string) => boolean): void {
   const fd = openSync(path, O_RDWR | O_NOFOLLOW);
   try {
-    const bytes = Buffer.alloc(TAIL_BYTES);
-    const [line = ''] = bytes.toString('utf8', 0, readSync(fd, bytes, 0, TAIL_BYTES, offset)).split(/\r?\n/, 1);
+    const bytes = Buffer.alloc(LINE_BUFFER_BYTES);
+    const [line = ''] = bytes.toString('utf8', 0, readSync(fd, bytes, 0, LINE_BUFFER_BYTES, offset)).split(/\r?\n/, 1);
     if (isExpected(line)) writeSync(fd, '#', offset);
   } finally {
     closeSync(fd);

@@ -22,9 +22,9 @@ export const openFile = promisify(open);
 export const closeFile = promisify(close);
 
 /**
- * Calls that change names. They throw the system error, or on Windows EINUSE (see `throwRenameError`). Windows refuses
- * them while another program has the file open, so there they wait and try again. That is why they return
- * promises although the system calls are synchronous.
+ * Calls that change names. They throw the system error. Only `rename`, and only on Windows, may throw EINUSE instead
+ * (see `throwRenameError`). Windows refuses these calls while another program has the file open, so there they wait and
+ * try again. That is why they return promises although the system calls are synchronous.
  */
 export interface NameOperations {
   link(from: string, to: string): Promise<void>;

@@ -14,8 +14,8 @@ export type Framing =
 
 /**
  * Returns the framing of a body. undici would treat the raw bytes of an unknown transfer coding as the body, so any
- * coding but `chunked` is invalid here. A 204 or 304, which has no body, needs no exception: the program never asks for
- * one, so it is an error anyway.
+ * coding but `chunked` is invalid here. A 204 or 304 has no body, but needs no special case: no request of this
+ * program may be answered with either, so such a response is an error anyway.
  */
 export function parseFraming(headers: HeaderFields): Framing {
   const coding = headers['transfer-encoding'];

@@ -112,7 +112,7 @@ export function readJsonObject(bytes: Uint8Array, { lenient = false } = {}): Jso
   if (text === undefined) return 'is not UTF-8';
   if (!lenient && text.startsWith('\ufeff')) return 'begins with a byte-order mark';
   const fault = lenient ? undefined : findJsonFault(text);
-  // The check at the end is not enough. `findJsonFault` stops at its first fault, here a level that is too deep. If a
+  // `exceedsDepth` below is not enough. `findJsonFault` stops at its first fault, here a level that is too deep. If a
   // duplicate of the deep member follows, JSON.parse keeps only the duplicate, and neither fault would be found.
   if (fault?.kind === 'too deep') return TOO_DEEP;
   if (fault?.kind === 'duplicate') return `has the member ${quoted(fault.path.at(-1) ?? '')} twice`;

@@ -4,7 +4,7 @@ import { grouped, humanBytes, roughDuration } from '../text.ts';
 
 /** A file that is being downloaded, or a listing (the service's list of a filing's files) that is retried. */
 export interface RunningFile {
-  /** The file name, the accession number of the listing, or `verified` for all files of `filings verify`. */
+  /** The file name, the accession number of the listing, or `verified` for the one entry that `filings verify` has. */
   readonly name: string;
   /** The bytes that are there so far, including those of an earlier run. Undefined before the first response. */
   bytes?: number | undefined;

@@ -69,7 +69,7 @@ export interface Job {
   readonly watcher: Watcher;
   /** The SHA-256 that the file must have, in lower-case hexadecimal digits. */
   readonly expectedSha256: string | undefined;
-  /** Whether the outcome must have the SHA-256. Always true if there is an `expectedSha256`. */
+  /** Whether the SHA-256 must be computed and returned in the outcome. Always true if there is an `expectedSha256`. */
   readonly needsHash: boolean;
   /**
    * The number of requests so far, to which the transfer adds. An attempt makes one, or two if it requests a range,

@@ -131,7 +131,7 @@ async function requestFileNames(accession: string, flags: Flags, world: World): 
   if (resolved.settings.keySource?.kind === 'command') return [];
   const session = await openSession(flags, world, { resolved });
   try {
-    // The empty list stands for the parameters of `--query`.
+    // The empty list: no query parameters, as without `--query`.
     return (await listFiles(session, parseAccession(accession), [], session.signal)).files.map(
       (file) => file.file_name,
     );

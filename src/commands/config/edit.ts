@@ -11,8 +11,9 @@ import type { World } from '../../world.ts';
 
 /**
  * Runs `config set KEY [VALUE]`, where KEY is the name of a setting, or of a member of one, such as `listing.files`.
- * Throws `usage` for an unknown name or an invalid value, `config` if the file has no path, cannot be read or would
- * become invalid, and `local_io` if it cannot be written.
+ * Throws `usage` for an unknown name or an invalid value, `config` if there is no config file to edit (with `--config
+ * /dev/null`, or if no home directory is known), or if it cannot be read or would become invalid, and `local_io` if it
+ * cannot be written.
  */
 export async function set({ args, flags }: Invocation, world: World): Promise<number> {
   const [name = '', value] = args;
@@ -29,8 +30,8 @@ export async function set({ args, flags }: Invocation, world: World): Promise<nu
 }
 
 /**
- * Throws `usage` for an unknown name, `config` if the file has no path or cannot be read, and `local_io` if it cannot
- * be written.
+ * Throws `usage` for an unknown name, `config` if there is no config file to edit (see `set`) or it cannot be read, and
+ * `local_io` if it cannot be written.
  */
 export async function unset({ args, flags }: Invocation, world: World): Promise<number> {
   const { settingPath } = findFileSetting(args[0] ?? '');
