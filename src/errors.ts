@@ -176,7 +176,8 @@ export class FilingsError extends Error implements MessageParts {
   with(changes: FilingsErrorDetails & { readonly code?: ErrorCode }): FilingsError {
     const { code = this.code, subject } = changes;
     return new FilingsError(code, this.reason, {
-      // `this` also has the old code, which would overwrite the first argument. `changes` follows with any new one.
+      // The constructor assigns these details after the code. So the old code in `...this` would win over the first
+      // argument if `...changes` did not set the new one again.
       ...this,
       // The spread does not copy the cause, because it is not enumerable.
       cause: this.cause,

@@ -8,7 +8,7 @@ import { systemReason } from '../disk/failure.ts';
 import { FilingsError } from '../errors.ts';
 import { answer, Refusal, type ServiceOptions, sendRefusal } from './service.ts';
 
-/** Unlike in `ServiceOptions`, `directory` may contain symbolic links. */
+/** Unlike in `ServiceOptions`, the path `directory` may lead through symbolic links. */
 export interface SandboxOptions extends ServiceOptions {
   /** 0 lets the system pick a free port. */
   readonly port: number;

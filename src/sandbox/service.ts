@@ -180,7 +180,10 @@ function requireParameters(query: URLSearchParams, checks: Readonly<Record<strin
   if (errors.length > 0) throw new Refusal(400, 'the query is invalid', {}, Object.fromEntries(errors));
 }
 
-/** Requires exactly one accession number, which also keeps `/` and `..` out of the path to the file. */
+/**
+ * Requires an accession number with its hyphens and nothing else, which also keeps `/` and `..` out of the path to the
+ * file.
+ */
 function checkAccession(value: string): string | undefined {
   return asAccession(value) === value ? undefined : 'must be 10 digits, a hyphen, 2 digits, a hyphen and 6 digits';
 }

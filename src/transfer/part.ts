@@ -41,7 +41,10 @@ import type { RemoteVersion } from './resume.ts';
 
 /** A part of this size or less is not kept: fetching its bytes again takes no longer than flushing and keeping them. */
 const MAX_DROPPED_BYTES = 1 << 20;
-/** Bounds the last flush of a part to keep. A run that a signal or the deadline ends must not wait for a slow disk. */
+/**
+ * The time limit for the last flush of a part that is to be kept. A run that a signal or the deadline ends must not wait
+ * for a slow disk.
+ */
 const MAX_FLUSH_MS = 2000;
 /** The errors of `link` on file systems without hard links, such as FAT and some network file systems. */
 const NO_LINK_ERRORS = new Set(['EPERM', 'EISDIR', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK', 'EXDEV']);
@@ -83,17 +86,17 @@ export class Part implements Sink {
   }
 
   async write(chunks: readonly Buffer[]): Promise<void> {
-    await mapWriteErrors(this.#target.path, () => this.#output.file.write(chunks));
+    await mapWriteErrors(this.#target.path, () => this.#requiredPart.file.write(chunks));
   }
 
   async sha256(): Promise<string> {
-    return this.#output.file.sha256(this.#job.signal).catch((error) => {
+    return this.#requiredPart.file.sha256(this.#job.signal).catch((error) => {
       throw toReadError(error, this.#target.displayPath);
     });
   }
 
   finish(): Promise<CommitResult> {
-    const { directory, file } = this.#output;
+    const { directory, file } = this.#requiredPart;
     const { path, ifExists } = this.#target;
     return mapWriteErrors(path, async () => {
       const existing = lstatSync(path, { throwIfNoEntry: false });
@@ -168,7 +171,7 @@ export class Part implements Sink {
       if ((await hashFile(path, displayPath, signal)) !== fetched)
         throw differentFileError(displayPath, existing.size, this.bytes);
     }
-    await this.#output.file.close();
+    await this.#requiredPart.file.close();
     await this.#nameOperations.remove(this.#path);
     return plan.kind === 'fetch' || plan.kind === 'check' ? 'same' : 'exists';
   }
@@ -178,7 +181,7 @@ export class Part implements Sink {
    * has another owner or group, the new one keeps the default permissions.
    */
   #copyMode(old: Stats): void {
-    const { fd } = this.#output.file;
+    const { fd } = this.#requiredPart.file;
     const { uid, gid } = fstatSync(fd);
     if (old.uid === uid && old.gid === gid) fchmodSync(fd, old.mode & 0o777);
   }
@@ -190,7 +193,7 @@ export class Part implements Sink {
     if (mayKeep && (await this.#keep().catch(() => false))) return;
     // Not awaited, because a slow disk may take long to end a flush. The caller reports `error`, so failures here are
     // ignored.
-    this.#output.file.discard().catch(() => {});
+    this.#requiredPart.file.discard().catch(() => {});
     await this.#nameOperations.remove(this.#path).catch(() => {});
   }
 
@@ -200,7 +203,7 @@ export class Part implements Sink {
    */
   async #keep(): Promise<boolean> {
     const { version, bytes } = this;
-    const { file } = this.#output;
+    const { file } = this.#requiredPart;
     if (!version?.validator || bytes <= MAX_DROPPED_BYTES) return false;
     const footer = makeFooter(this.#request, { ...version, bytes });
     // No secret may get onto the disk, and the URL of the response, which the footer has, could hold one.
@@ -277,7 +280,7 @@ export class Part implements Sink {
   }
 
   /** `#openPart`, for methods that may only be called when it is set. */
-  get #output() {
+  get #requiredPart() {
     if (!this.#openPart) throw new Error('restart was not called');
     return this.#openPart;
   }
@@ -293,16 +296,16 @@ export function keptPath({ path }: Pick<DiskTarget, 'path'>): string {
 }
 
 /**
- * Returns whether the bytes before an error are good, because the run was stopped or the transfer was cut off. After an
- * error of the disk (`local_io`), they may be lost. After `integrity`, they are wrong, unless the error is retryable:
- * then the body was only truncated.
+ * Returns whether the bytes that were received before an error are good. They are if the run was merely stopped, or the
+ * transfer was cut off. After an error of the disk (`local_io`), they may be lost. After `integrity`, they are wrong,
+ * unless the error is retryable: then the body was only truncated.
  */
 function canBeResumedAfter(error: unknown, signal: AbortSignal): boolean {
   if (!(error instanceof FilingsError)) return false;
   // What stopped the run, such as an error of another file, says nothing about the bytes of this one.
   if (error === signal.reason) return true;
   if (error.code === 'local_io') return false;
-  // An abort ends every attempt with the signal's reason. So another error after it comes from the commit, before which
-  // the bytes were complete and checked.
+  // Once the signal has aborted, every attempt ends with its reason. So if this error is a different one, it comes from
+  // the commit, and by then the bytes were complete and checked.
   return signal.aborted || error.code === 'temporary' || (error.code === 'integrity' && error.retryable === true);
 }

@@ -42,12 +42,11 @@ export class Findings {
     // The caller prints an `unreadable` finding as an error on stderr.
     if (result === 'same' || result === 'unreadable') return '';
     const slashedPath = withSlashes(path, this.#platform);
-    // `filings download -i -` downloads the file that `accession_no` and `file_name` identify, and ignores a line
-    // without them, and one that says `unlisted`. The line of a finding with a reason has neither member, because the
-    // finding is about a SHA256SUMS itself or about an entry with an invalid name. Such an entry is `missing`, but no
-    // download can repair it. If `file` is undefined, `#repairPath` returns only the root, which is not this path, so
-    // `#canRepair` becomes false.
+    // The members by which `filings download -i -` identifies a file. It ignores a line without them, and one that says
+    // `unlisted`. A finding with a reason gets none, because there is no file to download: the finding is about a
+    // SHA256SUMS itself, or about an entry with an invalid name.
     const file = reason === undefined ? parseFilePath(slashedPath) : undefined;
+    // Without `file`, `#repairPath` returns only the root, which is not this path. So the finding cannot be repaired.
     if (result === 'missing' || result === 'changed')
       this.#canRepair &&= slashedPath === this.#repairPath(file?.accession_no, file?.file_name);
     return this.#json
