@@ -90,8 +90,9 @@ export class Secrets {
     this.#needles.delete(toByteString(secret));
   }
 
-  /** Adds the name of the header field in which the key is sent. */
+  /** Adds the name of the header field in which the key is sent. It is empty if the key is not sent in one. */
   addSecretName(name: string): void {
+    if (name === '') return;
     this.#secretNames.add(name.toLowerCase());
     this.#positionPattern = undefined;
   }

@@ -48,9 +48,8 @@ export class Requests {
 
   constructor(options: ClientOptions) {
     this.#options = options;
-    // From now on, whatever follows the name of this header in a message is redacted. The name is empty if the key is
-    // not sent in a header.
-    if (options.credentials.keyHeader) options.secrets.addSecretName(options.credentials.keyHeader);
+    // From now on, whatever follows the name of this header in foreign text is redacted.
+    options.secrets.addSecretName(options.credentials.keyHeader);
   }
 
   /**

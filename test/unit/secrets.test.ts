@@ -87,6 +87,12 @@ describe('redact', () => {
     expect(secrets.redact('first-one second-one')).toBe('first-one [redacted]');
   });
 
+  test('leaves ordinary JSON alone if the key is not sent in a header', () => {
+    const secrets = new Secrets();
+    secrets.addSecretName('');
+    expect(secrets.redact('{"title": "Bad thing"}')).toBe('{"title": "Bad thing"}');
+  });
+
   test('leaves secrets of fewer than 8 characters in ordinary text', () => {
     const secrets = secretsOf('', 'a', 'ex99', 'wrong', 'invalid');
     expect(secrets.redact('ex99-1.htm: a key is invalid, or wrong')).toBe('ex99-1.htm: a key is invalid, or wrong');
