@@ -31,9 +31,8 @@ export class NameCheck {
     const key = digest(foldedPath);
     // An owner is a digest of the filing, followed by a digest of the name as it is spelled. It is a string, because an
     // object would double the memory for each name. Owners are compared only if their folded paths are equal, so six
-    // characters of each digest are enough. The first digest is left out if each path has its accession number. The
-    // second is left out if folding does not change the path. That is true of only one spelling, so an owner without
-    // this digest still identifies one name.
+    // characters of each digest are enough. A digest is left out if the path identifies the filing, or if the path is
+    // the only spelling that folding does not change.
     const filingDigest = this.#pathHasAccession ? '' : shortDigest(accession);
     const owner = filingDigest + (foldedPath === path ? '' : shortDigest(fileName));
     const firstOwner = this.#owners.get(key);

@@ -57,22 +57,29 @@ export function readCommandLine(args: readonly string[], options: ParseOptions =
     error = thrown;
   }
   const flags = state.command ? readFlags(state.command, state.home) : {};
-  const unknown = isHelpCommand ? findUnknownCommand(args.slice(1), program) : undefined;
-  return unknown ? { flags, action: undefined, error: unknown } : { flags, action: state.action, error };
+  const helpError = isHelpCommand ? findHelpError(args.slice(1), program) : undefined;
+  return helpError ? { flags, action: undefined, error: helpError } : { flags, action: state.action, error };
 }
 
-/** Returns an error if the words after `help` are not a command. Commander shows the program's help in this case. */
-function findUnknownCommand(words: readonly string[], program: Command): FilingsError | undefined {
+/**
+ * Returns an error if the words after `help` are not a command. Commander would show the help of the last known one.
+ */
+function findHelpError(words: readonly string[], program: Command): unknown {
   let [command, path, rest] = [program, 'filings', words];
-  for (;;) {
-    // Skips flags and their values. After the name of a child, all further words are in `unknown`. If a command has a
-    // default child, a word that is none of its children is in `unknown`, too.
-    const { operands, unknown } = command.parseOptions([...rest]);
-    const word = operands[0] ?? unknown.find((one) => !one.startsWith('-'));
-    if (word === undefined) return undefined;
-    const child = command.commands.find((one) => one.name() === word);
-    if (child === undefined) return unknownCommand(word, command, path);
-    [command, path, rest] = [child, `${path} ${word}`, unknown];
+  try {
+    for (;;) {
+      // Skips flags and their values. After the name of a child, all further words are in `unknown`. If a command has a
+      // default child, a word that is none of its children is in `unknown`, too, and an unknown option always is.
+      const { operands, unknown } = command.parseOptions([...rest]);
+      const word = operands[0] ?? unknown[0];
+      if (word === undefined || word.startsWith('-')) return undefined;
+      const child = command.commands.find((one) => one.name() === word);
+      if (child === undefined) return unknownCommand(word, command, path);
+      [command, path, rest] = [child, `${path} ${word}`, unknown];
+    }
+  } catch (error) {
+    // Either `--version` is among the words, or the last flag has no value, as in `help list --jobs`.
+    return (error as CommanderError).code === 'commander.version' ? undefined : error;
   }
 }
 

@@ -71,7 +71,7 @@ export function unknownCommand(word: string, command: Command, path: string): Fi
   const accession = asAccession(word);
   // Only the program itself has a command `download`.
   if (accession !== undefined && names.includes('download')) {
-    const hint = `did you mean 'filings list ${accession}' or 'filings download ${accession} FILE'?`;
+    const hint = `did you mean filings list ${accession}, or filings download ${accession} FILE?`;
     return new FilingsError('usage', `${accession} is an accession number, not a command`, { hint });
   }
   return unknownWord('command', word, names, `see ${path} --help`);

@@ -51,8 +51,8 @@ export class AppendFile {
   }
 
   /**
-   * Closes the file after the last write. Does not flush it: if a power cut loses lines, the next run writes them
-   * again. Throws `local_io`.
+   * Closes the file after the last write. Does not flush it. After a power cut, the next run adds missing
+   * filings to the done list again, but lost lines of a report stay lost. Throws `local_io`.
    */
   async end(): Promise<void> {
     await this.#lastWrite;

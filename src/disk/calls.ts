@@ -22,9 +22,9 @@ export const openFile = promisify(open);
 export const closeFile = promisify(close);
 
 /**
- * Calls that change names. They throw the system error. Only `rename`, and only on Windows, may throw EINUSE instead
- * (see `throwRenameError`). Windows refuses these calls while another program has the file open, so there they wait and
- * try again. That is why they return promises although the system calls are synchronous.
+ * Operations that change names. They throw the system error. Only `rename`, and only on Windows, may throw EINUSE
+ * instead (see `throwRenameError`). Windows refuses these calls while another program has the file open, so there they
+ * wait and try again. That is why they return promises although the system calls are synchronous.
  */
 export interface NameOperations {
   link(from: string, to: string): Promise<void>;
@@ -45,7 +45,10 @@ const POSIX: NameOperations = {
   },
 };
 
-/** Returns calls that on Windows are repeated for up to a second, because virus scanners open each new file briefly. */
+/**
+ * Returns operations that on Windows are repeated for up to a second, because virus scanners open each new file
+ * briefly.
+ */
 export function createNameOperations({ platform, sleep }: Pick<World, 'platform' | 'sleep'>): NameOperations {
   if (platform !== 'win32') return POSIX;
   return {

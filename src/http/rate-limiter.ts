@@ -8,8 +8,7 @@
 //
 // A request has its outcome when the head of its response has arrived, or when it has failed. The service refuses a
 // request by asking for a pause. Every other outcome is treated as accepted, even a status of 404 or a failure. But
-// if the server closed a reused connection before it received the request, the request is sent again, and has no
-// outcome yet.
+// if the server closed a reused connection without a response, the request is sent again, and has no outcome yet.
 import { createAbortController, onAbort } from '../abort.ts';
 import type { World } from '../world.ts';
 
@@ -22,10 +21,10 @@ const MAX_HOLD_MS = 5000;
 type Clock = Pick<World, 'monotonic' | 'sleep'>;
 
 /**
- * The function that tells the limiter that a request has its outcome. `wasSent` is false if the server closed the
- * connection before it received the request.
+ * The function that tells the limiter that a request has ended. `hasOutcome` is false if the server closed the
+ * connection without a response, so that the request is sent again.
  */
-export type EndRequest = (wasSent?: boolean) => void;
+export type EndRequest = (hasOutcome?: boolean) => void;
 
 /** A request that may not be sent yet. */
 interface Waiter {
@@ -143,11 +142,11 @@ export class RateLimiter {
     const pauseCount = this.#pauseCount;
     this.#sentCount += 1;
     this.#lastSentAt = this.#clock.monotonic();
-    return (wasSent = true) => {
+    return (hasOutcome = true) => {
       // An outcome from before a pause says nothing about what the service accepts after it.
       if (pauseCount !== this.#pauseCount) return;
-      // A request that the service did not receive says nothing either, so another one takes its place.
-      if (wasSent) this.#outcomeCount += 1;
+      // A request without an outcome says nothing either, so another one takes its place.
+      if (hasOutcome) this.#outcomeCount += 1;
       else this.#sentCount -= 1;
       // Requests may have waited long for this outcome, with `#nextAt` long past. Each of them moves it on by only one
       // interval, so without this line all of them would go at once, whatever the rate is.

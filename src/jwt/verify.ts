@@ -36,9 +36,7 @@ export async function verifyToken(
   const fitting = keys.filter((_, index) => faults[index] === undefined);
   if (fitting.length === 0) return refuse('key', faults.join('; '));
   if (!(await isSignedByAny(token, fitting, algorithm))) {
-    // The hint is about secrets, so it would be wrong if a public key had been tried as well. That cannot happen: only
-    // secrets fit an HMAC algorithm, and they fit no other, so the fitting keys are all secrets or all public keys. If
-    // there are several secrets, the hint is about the first.
+    // The fitting keys are all secrets or all public keys. If they are secrets, the hint is about the first of them.
     const secret = fitting.find(({ kind }) => kind === 'secret');
     const hint = secret && hintAboutSecret(secret.keyObject.export() as Buffer, secret.path);
     return refuse('signature', 'the signature does not match: another key made it, or the token was changed', hint);

@@ -16,14 +16,11 @@ const MAX_LEAD_WITH_TOKEN_MS = 1_999;
 const MAX_DELAY_IN_LEAD_MS = 1000;
 
 /**
- * Returns by how many milliseconds this machine's clock is ahead of a response's `Date` (RFC 9110, section 6.6.1), or
- * undefined without a valid date. It is negative for a clock that is behind. `date` is the value of the header, which
- * is an array if the header is repeated. `sentAt` and `receivedAt` are on this machine's clock, and the service may
- * have made the date at any moment between them.
- *
- * A positive lead is measured as if the service had made the date when the response arrived, but at most 1 s after the
- * request was sent. Without that limit, every slow response would look like a fast clock. So the lead comes out up to
- * 2 s too high: by this second, and by the fraction of a second that the date lacks.
+ * Returns by how many milliseconds this machine's clock is ahead of a response's `Date` (RFC 9110, section 6.6.1),
+ * negative if it is behind, or undefined without a valid date. The service made the date at some moment from `sentAt`
+ * to `receivedAt`, which are on this machine's clock. At most 1 s of that time is counted, because otherwise every slow
+ * response would look like a fast clock. With the fraction of a second that the date lacks, a lead comes out up to 2 s
+ * too high.
  */
 export function measureClockLead(date: unknown, sentAt: number, receivedAt: number): number | undefined {
   const serviceDate = typeof date === 'string' ? parseHttpDate(date) : undefined;

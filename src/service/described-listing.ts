@@ -43,7 +43,7 @@ export interface ListingDescription {
 
 /** Ends the run if a service always has another page. */
 const MAX_PAGES = 10_000;
-const HINT = "check the description of the listing: 'filings config get listing' shows it, -v shows the requests";
+const HINT = 'check the description of the listing (filings config get listing) and the requests (-v)';
 
 /** Returns why an expression is invalid, or undefined if it is valid. Called when the config file is checked. */
 export function findExpressionFault(expression: string): string | undefined {

@@ -102,9 +102,9 @@ export class Requests {
     let endRequest: EndRequest = () => {};
     try {
       const response = await get(connections, async () => {
-        // `get` calls this function again if the server closed a reused connection before it received the request. Then
-        // `false` tells the rate limiter that the previous attempt did not reach the service. Before the first attempt,
-        // `endRequest` does nothing.
+        // `get` calls this function again if the server closed a reused connection without a response. Then `false`
+        // tells the rate limiter that the previous attempt has no outcome. Before the first attempt, `endRequest` does
+        // nothing.
         endRequest(false);
         // If the service has refused this URL before, the retry goes to the front of the queue, once.
         const wasRefused = this.#refusedUrls.delete(url.href);

@@ -39,10 +39,13 @@ export async function readPresentation(flags: Flags, world: World): Promise<Pres
 /** Returns the error with this run's --sandbox, --config and --profile added to the commands in its hint. */
 export function repeatFlags(error: FilingsError, { sandbox, config, profile }: Flags): FilingsError {
   const format = (name: string, value: unknown) => (value === undefined ? '' : ` --${name} ${shellWord(`${value}`)}`);
-  // Only these commands need the flags.
-  const hint = error.hint?.replaceAll(/\bfilings (config set base-url|config|download|list) /g, (_, command) => {
-    // A base URL is set at the top level, not in a profile: profiles inherit it, and a key at the top level is only
-    // sent if the base URL is there.
+  // Only these commands need the flags. The first three patterns skip an escaped quote, an apostrophe in a word, and
+  // whatever is in quotes, because that may come from the service.
+  const commands = /\\'|\w'\w|'[^']*'|\bfilings (config set base-url|config|download|list) (?![\w ]*--help)/g;
+  const hint = error.hint?.replaceAll(commands, (match, command) => {
+    if (command === undefined) return match;
+    // Without --profile, the base URL is set at the top level: profiles inherit it, and a key at the top level is only
+    // sent if the base URL is there, too.
     const profileFlag = command === 'config set base-url' ? '' : format('profile', profile);
     return `filings${sandbox ? ' --sandbox' : ''}${format('config', config)}${profileFlag} ${command} `;
   });

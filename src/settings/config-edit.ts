@@ -40,7 +40,7 @@ interface FileSetting {
   /** The setting. If a member was found, `kind` says how to parse the member. */
   readonly spec: NamedSetting;
   /** The member names that lead to the value: `['listing', 'query', 'page_size']`. */
-  readonly settingPath: readonly string[];
+  readonly nameParts: readonly string[];
 }
 
 /**
@@ -55,15 +55,15 @@ export function findFileSetting(typedName: string): FileSetting {
     const hint = `use ${describeOtherSources(spec)}`;
     throw new FilingsError('usage', `${name} cannot be set in the config file`, { hint });
   }
-  if (typedMembers.length === 0) return { spec, settingPath: [name] };
+  if (typedMembers.length === 0) return { spec, nameParts: [name] };
   const member = toCamelCase(typedMembers[0] ?? '');
   // Only the parameters in `listing.query` have a third name. It may contain dots: `listing.query.page.size`.
   const parameter = typedMembers.slice(1).join('.');
   const kinds: Readonly<Record<string, Kind<unknown>>> = spec.kind.members ?? {};
   const kind = Object.hasOwn(kinds, member) ? kinds[member] : undefined;
-  if (kind !== undefined && parameter === '') return { spec: { ...spec, kind }, settingPath: [name, member] };
+  if (kind !== undefined && parameter === '') return { spec: { ...spec, kind }, nameParts: [name, member] };
   // The value of a parameter is a string.
-  if (kind?.json === 'string map') return { spec: { ...spec, kind: TEXT }, settingPath: [name, member, parameter] };
+  if (kind?.json === 'string map') return { spec: { ...spec, kind: TEXT }, nameParts: [name, member, parameter] };
   const members = Object.keys(kinds);
   if (members.length === 0)
     throw new FilingsError('usage', 'has no members', { subject: { name }, hint: "see 'filings config list'" });
@@ -84,8 +84,8 @@ function toCamelCase(text: string): string {
  * Converts a value from the command line into the JSON value for the config file. Paths become absolute, because in the
  * file they would be relative to its directory. Throws `usage` for an invalid value. The message never quotes a secret.
  */
-export function toFileValue({ spec: { kind, secret }, settingPath }: FileSetting, text: string, cwd: string): unknown {
-  const name = settingPath.join('.');
+export function toFileValue({ spec: { kind, secret }, nameParts }: FileSetting, text: string, cwd: string): unknown {
+  const name = nameParts.join('.');
   // In the file, `-` still means stdin, and `~/` the home directory.
   const toPath = (typed: string) => (typed === '-' || typed.startsWith('~/') ? typed : resolve(cwd, typed));
   if (kind.json === 'string array' || kind.json === 'string map' || kind.json === 'object') {
@@ -106,7 +106,7 @@ export function toFileValue({ spec: { kind, secret }, settingPath }: FileSetting
 
 interface Change {
   /** The names that lead to the member, as in `FileSetting`. */
-  readonly settingPath: readonly string[];
+  readonly nameParts: readonly string[];
   /** Undefined removes the member. */
   readonly value: unknown;
 }
@@ -136,11 +136,11 @@ export async function editConfigFile({ path, profile }: ConfigLocation, change: 
 }
 
 /** Returns a changed copy of the config. `undefined` as a value removes a member, because JSON.stringify omits it. */
-function applyChange(config: JsonObject, profile: string | undefined, { settingPath, value }: Change): JsonObject {
+function applyChange(config: JsonObject, profile: string | undefined, { nameParts, value }: Change): JsonObject {
   const section = profile === undefined ? config : findProfileValues(config, profile);
   // Removing a member from a profile that does not exist must not create the profile.
   if (section === undefined && value === undefined) return config;
-  const after = setMember(section, settingPath, value);
+  const after = setMember(section, nameParts, value);
   // `profiles` may be undefined, which a spread ignores.
   return profile === undefined ? after : { ...config, profiles: { ...(config.profiles as object), [profile]: after } };
 }

@@ -97,12 +97,8 @@ export async function readSecretFromStdin(label: string, world: World): Promise<
 async function runCommand([program = '', ...args]: readonly string[], name: string, world: World): Promise<string> {
   const { spawn } = await import('node:child_process');
   const { cwd, env, platform, stdin, stderr } = world;
-  const commandError = (reason: string, quote?: string) =>
-    new FilingsError('config', reason, {
-      subject: { name },
-      quote: quote || undefined,
-      hint: 'run that command in a shell to see why',
-    });
+  const commandError = (reason: string, quote?: string, hint = 'run that command in a shell to see why') =>
+    new FilingsError('config', reason, { subject: { name }, quote: quote || undefined, hint });
   // This signal aborts when the run is interrupted (until `detach` is called), at the time limit, and at the end.
   const { signal, abort, detach } = createChildController(world.interrupt);
   const onTimeout = () => abort(commandError(`wrote no key within ${exactDuration(COMMAND_TIMEOUT_MS)}`));
@@ -135,7 +131,7 @@ async function runCommand([program = '', ...args]: readonly string[], name: stri
     if (error instanceof FilingsError || errnoOf(error) === undefined) throw error;
     // Node starts no `.cmd` or `.bat` file without a shell.
     if (platform === 'win32' && /\.(cmd|bat)$/i.test(program))
-      throw commandError('is a script of cmd.exe, which needs a shell: use the program that it starts');
+      throw commandError('is a script of cmd.exe, which needs a shell', undefined, 'use the program that it starts');
     throw commandError(`cannot be run: ${systemReason(error)}`);
   } finally {
     unsubscribe?.();

@@ -42,8 +42,8 @@ import type { RemoteVersion } from './resume.ts';
 /** A part of this size or less is not kept: fetching its bytes again takes no longer than flushing and keeping them. */
 const MAX_DROPPED_BYTES = 1 << 20;
 /**
- * The time limit for the last flush of a part that is to be kept. A run that a signal or the deadline ends must not wait
- * for a slow disk.
+ * The time limit for the last flush of a part that is to be kept. A run that a signal or the deadline ends must not
+ * wait for a slow disk.
  */
 const MAX_FLUSH_MS = 2000;
 /** The errors of `link` on file systems without hard links, such as FAT and some network file systems. */

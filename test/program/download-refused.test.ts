@@ -22,6 +22,10 @@ const test = base.extend('place', async () => {
   await symlink('.', at('here'));
   await symlink('x/new', at('dangling'));
   await symlink('here/x/./new', at('nowhere'));
+  // In `links/up/..`, the `..` leads to `deep`, and not back to `links`.
+  for (const name of ['deep/er', 'links']) await mkdir(at(name), { recursive: true });
+  await symlink('../deep/er', at('links/up'));
+  await symlink('up/../later', at('links/later'));
   await mkdir(at('out'));
   return place;
 });
@@ -66,6 +70,7 @@ test.for`
   ${`${IN} --report link`}                                   | ${/same file/}
   ${`${IN} --report x --failed here/x`}                      | ${/same file/}
   ${`${IN} --done dangling --report nowhere`}                | ${/same file/}
+  ${`${IN} --report links/later --failed deep/later`}        | ${/same file/}
   ${`${IN} --done c.json --config c.json`}                   | ${/the config file and --done are the same file/}
   ${`${ONE} -o here/x --report x`}                           | ${/same file/}
   ${`${ONE} --report x.htm`}                                 | ${/x\.htm: it is the same file as --report/}

@@ -4,7 +4,7 @@ import { ACCESSION, filings, jsonOf, test } from './run.ts';
 
 const LISTING_MEMBERS = 'files, name, total, more, query, page, firstPage, offset, next, cursor';
 const NOT_A_COMMAND = `${ACCESSION} is an accession number, not a command`;
-const DID_YOU_MEAN = `did you mean 'filings list ${ACCESSION}' or 'filings download ${ACCESSION} FILE'?`;
+const DID_YOU_MEAN = `did you mean filings list ${ACCESSION}, or filings download ${ACCESSION} FILE?`;
 
 describe('an invalid command line', () => {
   test.each`

@@ -165,7 +165,7 @@ describe('a SHA256SUMS', () => {
     expect((await tree.verified('a')).stderr).toBe(
       'filings: warning: a/SHA256SUMS: line 2 and 1 more are unreadable\n' +
         'filings: verify: 1 of 1 files match their checksums in 1 directory (1 B), 1 damaged\n' +
-        '  hint: repair or delete the damaged SHA256SUMS, then download again with --checksums, which lists the files again\n',
+        '  hint: delete the unreadable lines, then download again with --checksums --if-exists compare\n',
     );
   });
 

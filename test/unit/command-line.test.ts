@@ -53,6 +53,7 @@ test.each`
   ${'help'}                       | ${'filings'}            | ${false}
   ${'list --help'}                | ${'filings list'}       | ${false}
   ${'help list --color never'}    | ${'filings list'}       | ${false}
+  ${'help --bogus list'}          | ${'filings'}            | ${false}
   ${'help token sign'}            | ${'filings token sign'} | ${false}
   ${'--profile work list -h'}     | ${'filings list'}       | ${false}
   ${'download --help --nonsense'} | ${'filings download'}   | ${false}
@@ -67,7 +68,7 @@ test.each`
   },
 );
 
-test.each(['--version', '-V', '--version list', '-qV'])('%j requests the version', (line) =>
+test.each(['--version', '-V', '--version list', '-qV', 'help --version'])('%j requests the version', (line) =>
   expect(parse(line)).toEqual({ kind: 'version' }),
 );
 
@@ -86,6 +87,7 @@ test.each`
   ${'list -xcanary'}           | ${'see filings list --help'}              | ${"unknown option '-x'"}
   ${'list --json=canary'}      | ${'write --json without a value'}         | ${'--json takes no value'}
   ${'list --api-key'}          | ${'see filings list --help'}              | ${'--api-key needs a value'}
+  ${'help list --jobs'}        | ${'see filings list --help'}              | ${'--jobs needs a value'}
   ${'verify'}                  | ${'see filings verify --help'}            | ${'verify: DIRECTORY is missing'}
   ${'completion zhs'}          | ${'did you mean zsh?'}                    | ${"unknown SHELL 'zhs'"}
   ${'completion S.canary'}     | ${'choose bash, zsh, fish or powershell'} | ${"unknown SHELL '…'"}

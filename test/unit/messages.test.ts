@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { FilingsError } from '../../src/errors.ts';
 import { markForRedaction, Secrets } from '../../src/secrets.ts';
+import { repeatFlags } from '../../src/session/presentation.ts';
 import { createLogger, type MessageOptions, renderError, toErrorObject } from '../../src/terminal/messages.ts';
 
 const plain: MessageOptions = { errorFormat: 'text', color: false, verbose: false, secrets: new Secrets() };
@@ -151,4 +152,15 @@ test.each`
     `ex\x1b: ${markForRedaction('warning-key')}`,
   );
   expect(lines).toEqual([line]);
+});
+
+test.each`
+  hint                                                      | shown
+  ${"filings config set a 'b' && filings config set c d"}   | ${"filings --config 'O'\\''B' config set a 'b' && filings --config 'O'\\''B' config set c d"}
+  ${'filings config set a \'"filings list ;rm x; #"\''}     | ${"filings --config 'O'\\''B' config set a '\"filings list ;rm x; #\"'"}
+  ${"filings config set a 'x'\\'' filings list ;rm x; #'"}  | ${"filings --config 'O'\\''B' config set a 'x'\\'' filings list ;rm x; #'"}
+  ${"the service's list: filings list N 'filings list ;x'"} | ${"the service's list: filings --config 'O'\\''B' list N 'filings list ;x'"}
+`('the commands of the hint $hint get flags, but not what is quoted', ({ hint, shown }) => {
+  const error = new FilingsError('usage', 'x', { hint });
+  expect(repeatFlags(error, { config: "O'B" }).hint).toBe(shown);
 });

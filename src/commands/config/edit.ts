@@ -24,7 +24,7 @@ export async function set({ args, flags }: Invocation, world: World): Promise<nu
   const text = spec.secret ? removeLineBreak(given) : given;
   // So that it is redacted if a message quotes it.
   if (spec.secret) world.secrets.add(text);
-  const change = { settingPath: target.settingPath, value: toFileValue(target, text, world.cwd) };
+  const change = { nameParts: target.nameParts, value: toFileValue(target, text, world.cwd) };
   await editConfigFile(locateConfig(flags, world), change, world);
   return 0;
 }
@@ -34,9 +34,9 @@ export async function set({ args, flags }: Invocation, world: World): Promise<nu
  * `local_io` if it cannot be written.
  */
 export async function unset({ args, flags }: Invocation, world: World): Promise<number> {
-  const { settingPath } = findFileSetting(args[0] ?? '');
+  const { nameParts } = findFileSetting(args[0] ?? '');
   // The undefined value removes the member. It is no error if the file does not have it.
-  await editConfigFile(locateConfig(flags, world), { settingPath, value: undefined }, world);
+  await editConfigFile(locateConfig(flags, world), { nameParts, value: undefined }, world);
   return 0;
 }
 

@@ -48,16 +48,20 @@ function toText(value: unknown): string {
  */
 export async function showOne({ args: [name = ''], flags }: Invocation, world: World): Promise<number> {
   // Only settings of the config file have members. Without a dot, the name can be that of any setting.
-  const { spec, settingPath } = name.includes('.')
+  const { spec, nameParts } = name.includes('.')
     ? findFileSetting(name)
-    : { spec: findSetting(name), settingPath: [name] };
+    : { spec: findSetting(name), nameParts: [name] };
   const setting = (await resolveSettings(flags, world)).rawSettings.get(spec.name)?.value;
-  // The first name in `settingPath` is the setting itself.
-  const value = settingPath
+  // The first name in `nameParts` is the setting itself.
+  const value = nameParts
     .slice(1)
-    .reduce((outer, member) => (isJsonObject(outer) ? outer[member] : undefined), setting);
+    .reduce(
+      (outer, member) => (isJsonObject(outer) && Object.hasOwn(outer, member) ? outer[member] : undefined),
+      setting,
+    );
   if (value === undefined) {
-    const command = `filings config set ${toKebabCase(name)}${spec.secret ? '' : ' VALUE'}`;
+    const kebabName = [toKebabCase(spec.name), ...nameParts.slice(1)].join('.');
+    const command = `filings config set ${kebabName}${spec.secret ? '' : ' VALUE'}`;
     const hint = `set it with ${spec.inFile ? command : describeOtherSources(spec)}`;
     throw new FilingsError('not_found', 'not set', { subject: { name }, hint });
   }

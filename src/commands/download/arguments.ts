@@ -45,7 +45,7 @@ export function parseArguments(rawArgs: readonly string[], options: Options, pla
   // Without --include (so always with --all), the filter accepts every name that --exclude does not match.
   const filter = compileNameFilter(include, exclude);
   if (all && include.length > 0) {
-    throw usageError('--all cannot be used with --include', 'omit --all to download only the files that match');
+    throw argumentError('--all cannot be used with --include', 'omit --all to download only the files that match');
   }
   const { accessions, fileNames } = parseNames(rawArgs, hasSelection);
   const args: DownloadArgs = {
@@ -100,19 +100,22 @@ function normalizeStdout(path: string | undefined): string | undefined {
 function requireFiles({ accessions: [accession], fileNames, nameFilter, options }: DownloadArgs): void {
   const { input } = options;
   if (input !== undefined && accession !== undefined) {
-    throw usageError('--input cannot be used with ACCESSION');
+    throw argumentError('--input cannot be used with ACCESSION');
   }
   if (input !== undefined) return;
   if (accession === undefined) {
-    throw usageError('download: ACCESSION is missing', 'name a filing and its files, or use --input FILE; see --help');
+    throw argumentError(
+      'download: ACCESSION is missing',
+      'name a filing and its files, or use --input FILE; see --help',
+    );
   }
   if (fileNames.length > 0 && nameFilter) {
     // Without --all, the file names are probably what the shell made of a pattern without quotes.
     const hint = options.all ? 'omit --all or the file names' : QUOTE_PATTERN_HINT;
-    throw usageError('FILE cannot be used with --all, --include or --exclude', hint);
+    throw argumentError('FILE cannot be used with --all, --include or --exclude', hint);
   }
   if (fileNames.length > 0 || nameFilter) return;
-  throw usageError(
+  throw argumentError(
     `${accession}: no files selected`,
     `name files, or add --all or --include GLOB; to see the names: filings list ${accession}`,
   );
@@ -128,24 +131,24 @@ function requireCompatibleOptions(args: DownloadArgs, platform: string): void {
   const singleFileOption = output !== undefined ? '--output' : sha256 !== undefined ? '--sha256' : undefined;
   if (singleFileOption !== undefined && !isSingleFile) {
     const hint = 'download one file at a time, or several to a directory: --directory DIR';
-    throw usageError(`${singleFileOption} requires exactly one FILE`, hint);
+    throw argumentError(`${singleFileOption} requires exactly one FILE`, hint);
   }
-  if (done !== undefined && input === undefined) throw usageError('--done requires --input');
+  if (done !== undefined && input === undefined) throw argumentError('--done requires --input');
   // Unlike the report, these lists cannot be written to stdout. Only `-` is refused here, because it would become a
   // file of that name. For any other path, run-files.ts checks later what kind of file it is.
-  if (failed === '-') throw usageError('--failed must be a file');
-  if (done === '-') throw usageError('--done must be a file');
+  if (failed === '-') throw argumentError('--failed must be a file');
+  if (done === '-') throw argumentError('--done must be a file');
   if (output === undefined || output === '-') return;
   if (withSlashes(output, platform).endsWith('/')) throw outputIsDirectoryError(output);
   // The checks below need no real working directory: they are about the last segment, and about the null device.
   const path = resolveUserPath(output, { cwd: '/', platform });
   const name = pathModule(platform).basename(path);
   if (hasPartSuffix(name))
-    throw usageError(`--output ${output}: the program uses this ending for its own temporary files`);
+    throw argumentError(`--output ${output}: the program uses this ending for its own temporary files`);
   // Windows opens a device for a name such as `con`, and a hidden stream of the file `a` for `a:b`. Both are refused,
   // except for the null device.
   if (isNullDevice(path) || platform !== 'win32' || isDirectoryEntryName(name, platform)) return;
-  throw usageError(`--output ${output}: Windows does not allow the name '${name}' for a file`);
+  throw argumentError(`--output ${output}: Windows does not allow the name '${name}' for a file`);
 }
 
 /** Throws `usage` if a file name is an accession number, or is refused as the name of a file on disk. */
@@ -155,7 +158,7 @@ function requireSafeNames({ accessions: [accession], fileNames, layout }: Downlo
   const otherAccession = fileNames.find(asAccession);
   if (otherAccession !== undefined) {
     const hint = 'for several filings, omit FILE and add --all or --include GLOB';
-    throw usageError(`FILE: ${otherAccession} is an accession number`, hint);
+    throw argumentError(`FILE: ${otherAccession} is an accession number`, hint);
   }
   // With --input there are no arguments. The names in the input are checked when they are read.
   if (accession === undefined) return;
@@ -164,14 +167,14 @@ function requireSafeNames({ accessions: [accession], fileNames, layout }: Downlo
   for (const fileName of fileNames) {
     // `size` and `filing` are known only for a file that was selected from a listing.
     const item = check.check({ accession, fileName, size: undefined, filing: undefined });
-    if (item.kind === 'refused') throw usageError(`file name '${fileName}': ${item.error.reason}`, item.error.hint);
+    if (item.kind === 'refused') throw argumentError(`file name '${fileName}': ${item.error.reason}`, item.error.hint);
   }
 }
 
 export function outputIsDirectoryError(output: string): FilingsError {
-  return usageError('--output must be a file', `to write into this directory: --directory ${shellWord(output)}`);
+  return argumentError('--output must be a file', `to write into this directory: --directory ${shellWord(output)}`);
 }
 
-function usageError(message: string, hint?: string): FilingsError {
+function argumentError(message: string, hint?: string): FilingsError {
   return new FilingsError('usage', message, { hint });
 }

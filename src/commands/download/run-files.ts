@@ -4,7 +4,7 @@
 // the same file if they are equal after symbolic links are resolved and the paths are folded: `foldName` removes the
 // differences in case and in Unicode normalization that a file system may ignore.
 import { readlink, realpath, stat } from 'node:fs/promises';
-import { basename, dirname, join, resolve } from 'node:path';
+import { basename, dirname, isAbsolute, join, resolve } from 'node:path';
 import { SUMS_NAME } from '../../checksums/format.ts';
 import { foldName } from '../../disk/file-name.ts';
 import { FilingsError } from '../../errors.ts';
@@ -112,8 +112,8 @@ async function resolveLinks(path: string, linksLeft = MAX_LINKS): Promise<string
   const real = await realpath(path).catch(() => undefined);
   if (real !== undefined || dirname(path) === path) return real ?? path;
   const target = linksLeft > 0 ? await readlink(path).catch(() => undefined) : undefined;
-  // A `..` in the target is relative to the real directory of the link.
+  // Not joined by `resolve`, which would remove a link's name together with the `..` behind it.
   if (target !== undefined)
-    return resolveLinks(resolve(await resolveLinks(dirname(path), linksLeft - 1), target), linksLeft - 1);
+    return resolveLinks(isAbsolute(target) ? target : `${dirname(path)}/${target}`, linksLeft - 1);
   return join(await resolveLinks(dirname(path), linksLeft), basename(path));
 }

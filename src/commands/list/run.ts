@@ -47,7 +47,7 @@ export async function run({ args, options, flags }: Invocation<typeof OPTIONS>, 
     onAbort(stop.signal, () => inputStream?.destroy());
     // Unknown with an input: it is read while listings are printed, and a later line may always follow.
     const filingCount = inputStream ? undefined : accessions.length;
-    const ahead = new ReadAhead<Outcome>({
+    const ahead = new ReadAhead<ListingResult>({
       lines: readAllLines(accessions, inputStream, progress.warn),
       jobs: settings.jobs,
       needsListing: (line): line is Entry => line.kind === 'entry',
@@ -67,11 +67,13 @@ export async function run({ args, options, flags }: Invocation<typeof OPTIONS>, 
   }
 }
 
-/** The outcome of one filing. */
-type Outcome = { readonly accession: string; readonly files: readonly ListedFile[] } | { readonly error: FilingsError };
+/** The listing of one filing, or why there is none. */
+type ListingResult =
+  | { readonly accession: string; readonly files: readonly ListedFile[] }
+  | { readonly error: FilingsError };
 
 /** Returns the error instead of throwing it, so that the other filings are still listed. */
-async function tryToList(...[session, accession, ...more]: Parameters<typeof listFiles>): Promise<Outcome> {
+async function tryToList(...[session, accession, ...more]: Parameters<typeof listFiles>): Promise<ListingResult> {
   try {
     return { accession, files: (await listFiles(session, accession, ...more)).files };
   } catch (error) {
@@ -86,7 +88,7 @@ async function tryToList(...[session, accession, ...more]: Parameters<typeof lis
  * @param filingCount undefined with `--input`
  */
 async function printAll(
-  groups: AsyncIterable<readonly (Outcome | Line)[]>,
+  groups: AsyncIterable<readonly (ListingResult | Line)[]>,
   output: ReturnType<typeof createListOutput>,
   { progress, signal }: Session,
   filingCount: number | undefined,

@@ -32,7 +32,7 @@ export async function run({ options, flags }: Invocation<typeof KEYGEN_OPTIONS>,
     if (path === outPath) throw new FilingsError('usage', 'is the same file as --out', { subject });
     files.push({ path, bytes: publicKey, mode: 0o644 });
   }
-  // Either all files are created or none.
+  // If one file cannot be created, the others are removed again.
   await createNewFiles(files);
   if (publicKey !== undefined && publicFile === undefined) await write(world.stdout, publicKey, world.interrupt);
   // The service verifies tokens with the key that the customer imports (docs/service.md, section 6). For HMAC, that can

@@ -75,8 +75,7 @@ export class Findings {
     if (missing + changed > 0)
       return createError('integrity', this.summary(), this.#canRepair ? repairHint(this.#root) : undefined);
     if (damaged > 0) {
-      const hint =
-        'repair or delete the damaged SHA256SUMS, then download again with --checksums, which lists the files again';
+      const hint = 'delete the unreadable lines, then download again with --checksums --if-exists compare';
       return createError('integrity', this.summary(), hint);
     }
     if (unreadable > 0) return createError('local_io', this.summary());
