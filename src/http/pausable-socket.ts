@@ -8,7 +8,7 @@ import { errnoOf } from '../errors.ts';
 
 /** The size of a read buffer. Reads should be large, because each one costs a run of undici's parser. */
 const MAX_READ_BYTES = 524_288;
-/** Enough for the 1 MiB that a `Body` (body.ts) holds unread, the 1 MiB that is being written, and a few more reads. */
+/** Enough for what a `Body` (body.ts) holds unread, for what is being written, and for a few more reads. */
 const MAX_SPARE_BUFFERS = 8;
 
 /** The read buffers of one connection, which are recycled so that a large body creates no garbage. */

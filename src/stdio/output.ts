@@ -1,6 +1,6 @@
 // Writes to stdout and stderr, and finds the width of a terminal. Node's streams are not enough for writing: for a file
 // they ignore a short write, and on abort they would wait for a reader that never reads.
-import { fstatSync, writev } from 'node:fs';
+import { fstatSync, type Stats, writev } from 'node:fs';
 import type { Writable } from 'node:stream';
 import { promisify } from 'node:util';
 import { createAbortController, onAbort } from '../abort.ts';
@@ -44,11 +44,18 @@ export function isBrokenPipe(error: unknown): boolean {
  */
 export function createChunkWriter(stream: OutputStream) {
   const { fd } = stream;
-  // The streams that tests pass have no descriptor.
-  const stats = fd === undefined || stream.isTTY ? undefined : fstatSync(fd);
-  const usesDescriptor = stats?.isFile() || stats?.isCharacterDevice();
-  return (chunks: readonly Buffer[], signal: AbortSignal): Promise<void> =>
-    fd !== undefined && usesDescriptor ? writeToDescriptor(fd, chunks, signal) : writeToStream(stream, chunks, signal);
+  let usesDescriptor: boolean | undefined;
+  return async (chunks: readonly Buffer[], signal: AbortSignal): Promise<void> => {
+    // Examined once, at the first write, because fstat for each chunk would take a tenth of the time of a download.
+    // The streams that tests pass have no descriptor.
+    usesDescriptor ??= fd !== undefined && !stream.isTTY && isFileOrDevice(fstatSync(fd));
+    if (fd !== undefined && usesDescriptor) await writeToDescriptor(fd, chunks, signal);
+    else await writeToStream(stream, chunks, signal);
+  };
+}
+
+function isFileOrDevice(stats: Stats): boolean {
+  return stats.isFile() || stats.isCharacterDevice();
 }
 
 /** After a short write, writes the rest. Throws the system error or the signal's reason. */
