@@ -10,10 +10,10 @@ export function parseRange(header: string | undefined, size: number) {
   const [, from = '', to = ''] = /^bytes=[ \t]*(\d*)-(\d*)[ \t]*$/i.exec(header ?? '') ?? [];
   // No match, or `bytes=-`.
   if (from === '' && to === '') return undefined;
+  // A range whose end is before its start is invalid.
+  if (from !== '' && to !== '' && Number(to) < Number(from)) return undefined;
   // `bytes=-n` means the last n bytes.
   const first = from === '' ? Math.max(0, size - Number(to)) : Number(from);
   const last = from === '' || to === '' ? size - 1 : Math.min(Number(to), size - 1);
-  if (first >= size) return 'unsatisfiable';
-  // A range whose end is before its start is invalid.
-  return last < first ? undefined : { first, last };
+  return first >= size ? 'unsatisfiable' : { first, last };
 }

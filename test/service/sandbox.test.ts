@@ -30,6 +30,7 @@ describe('a file of the sandbox', () => {
     ${'a.txt'}     | ${'bytes=-'}         | ${200} | ${undefined}     | ${'alpha'}
     ${'a.txt'}     | ${'bytes=1-2,4-5'}   | ${200} | ${undefined}     | ${'alpha'}
     ${'a.txt'}     | ${'bytes=3-2'}       | ${200} | ${undefined}     | ${'alpha'}
+    ${'a.txt'}     | ${'bytes=9-2'}       | ${200} | ${undefined}     | ${'alpha'}
     ${'a.txt'}     | ${'bytes=-0'}        | ${416} | ${'bytes */5'}   | ${/"status":416/}
     ${'a.txt'}     | ${`bytes=${HUGE}-`}  | ${416} | ${'bytes */5'}   | ${/"status":416/}
     ${'empty.txt'} | ${'bytes=0-'}        | ${416} | ${'bytes */0'}   | ${/"status":416/}

@@ -20,8 +20,8 @@ export class Findings {
    * SHA256SUMS or a directory.
    */
   readonly #counts = { same: 0, missing: 0, changed: 0, unlisted: 0, damaged: 0, torn: 0, unreadable: 0 };
-  /** The directories from the command line. */
-  readonly #roots: readonly string[];
+  /** The first directory from the command line, with slashes even on Windows. */
+  readonly #root: string;
   readonly #platform: string;
   /** Whether `add` returns a line of JSON. */
   readonly #json: boolean;
@@ -29,7 +29,7 @@ export class Findings {
   #canRepair: boolean;
 
   constructor(roots: readonly string[], platform: string, json: boolean) {
-    this.#roots = roots;
+    this.#root = withSlashes(roots[0] ?? '', platform);
     this.#platform = platform;
     this.#json = json;
     // The command has one `-d`, so it can repair only one directory.
@@ -57,11 +57,6 @@ export class Findings {
   /** Returns the path to which the command of `repairHint` would download a file. */
   #repairPath(accession = '', fileName = ''): string {
     return posix.join(this.#root, isFilingDirectory(this.#root) ? '' : accession, fileName);
-  }
-
-  /** The first directory, with slashes even on Windows. */
-  get #root(): string {
-    return withSlashes(this.#roots[0] ?? '', this.#platform);
   }
 
   /**
