@@ -1,20 +1,14 @@
-// Helpers that use an AbortSignal to end waits and other work, and time bounds that several files share. A signal can
-// live as long as the run, so a function that adds a listener to it removes the listener at its end, or returns a
-// function that does.
+// Waits and other work that an AbortSignal ends, and time bounds that several files share. A signal can live as long as
+// the run, so whoever adds a listener to one also removes it.
 import { setMaxListeners } from 'node:events';
 import { setImmediate, setTimeout } from 'node:timers/promises';
 
 /** The longest delay that setTimeout accepts, in milliseconds. */
 export const MAX_TIMER_MS = 2 ** 31 - 1;
-/**
- * How long synchronous work may block the event loop, in milliseconds. After that, it must await `setImmediate` or
- * `yieldToEventLoop`.
- */
+/** How long synchronous work may block the event loop, in milliseconds, before it awaits `yieldToEventLoop`. */
 export const MAX_SLICE_MS = 10;
 
-/**
- * Calls `act` when the signal aborts, or immediately if it already has. Returns a function that removes the listener.
- */
+/** Calls `act` immediately if the signal has already aborted. Returns a function that removes the listener. */
 export function onAbort(signal: AbortSignal, act: (reason: unknown) => void): () => void {
   const listener = () => act(signal.reason);
   if (signal.aborted) listener();
@@ -22,21 +16,14 @@ export function onAbort(signal: AbortSignal, act: (reason: unknown) => void): ()
   return () => signal.removeEventListener('abort', listener);
 }
 
-/**
- * Use this instead of `new AbortController()`. Each concurrent download adds listeners, and Node prints a warning when
- * a signal has more than ten of them. The 0 below removes that limit.
- */
+/** Node warns when a signal has more than ten listeners, and each download adds some. */
 export function createAbortController(): AbortController {
   const controller = new AbortController();
   setMaxListeners(0, controller.signal);
   return controller;
 }
 
-/**
- * The `signal` of the result aborts when `parent` does, with the same reason, or when the `abort` of the result is
- * called. That call does not abort `parent`. Call `detach` at the end: `parent` often lives longer, and would keep the
- * listener.
- */
+/** `parent` aborts it, too. Call `detach` at the end, or `parent`, which often lives longer, keeps the listener. */
 export function createChildController(parent: AbortSignal) {
   const controller = createAbortController();
   const abort = (reason: unknown) => controller.abort(reason);
@@ -61,11 +48,7 @@ export async function sleep(ms: number, signal: AbortSignal): Promise<void> {
 /** How long the final output may take after SIGINT or the like, or after --deadline has passed, in milliseconds. */
 export const FINAL_OUTPUT_GRACE_MS = 1000;
 
-/**
- * Calls `work` with a signal that aborts after `ms` milliseconds. `work` must end when the signal aborts, because
- * nothing else ends it. Returns the result of `work`, or throws what it throws, which after an abort is usually an
- * AbortError. Pass the `sleep` of the `World`, not the function above.
- */
+/** The signal of `work` aborts after `ms`. `work` must obey it. Pass the `sleep` of the `World`. */
 export function withTimeLimit<T>(ms: number, sleep: Sleep, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const [limit, timer] = [createAbortController(), createAbortController()];
   sleep(ms, timer.signal).then(

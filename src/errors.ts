@@ -1,6 +1,5 @@
-// The error class of the program, with its codes and exit statuses. An error holds data instead of a finished message.
-// `messageOf` makes the message and marks the text in it that comes from elsewhere, because only that text is redacted
-// when the message is printed.
+// An error holds data instead of a finished message. `messageOf` makes the message and marks the text in it that comes
+// from elsewhere, because only that text is redacted when the message is printed.
 import { markForRedaction, removeMarks } from './secrets.ts';
 
 /** Exit statuses, the codes that have them, and what they mean. `interrupted` adds the number of the signal to 128. */
@@ -21,7 +20,6 @@ const EXITS = [
 /** Scripts match on these words, so they never change. */
 export type ErrorCode = (typeof EXITS)[number][1][number];
 
-/** For `filings --help` and the manual. */
 export const EXIT_STATUSES: readonly (readonly [status: string, meaning: string])[] = [
   ['0', 'done, even if all files were skipped'],
   ...EXITS.map(
@@ -39,7 +37,6 @@ export interface Problem {
   readonly detail?: string;
   readonly instance?: string;
   readonly errors?: Readonly<Record<string, readonly string[]>>;
-  /** Other members, unchanged. */
   readonly [extension: string]: unknown;
 }
 
@@ -49,9 +46,7 @@ export interface Resource {
   readonly fileName?: string;
 }
 
-/** What an error is about, in the user's words. */
 export interface Subject {
-  /** The number of a line in the input. */
   readonly line?: number | undefined;
   /** The name of an option, a setting or a command. With `path`, a word for the file, such as `key`. */
   readonly name?: string | undefined;
@@ -60,11 +55,9 @@ export interface Subject {
   /** The host of the request, with its port. */
   readonly host?: string | undefined;
   readonly proxy?: string | undefined;
-  /** The host that redirected to `host`. */
   readonly redirectedFrom?: string | undefined;
 }
 
-/** The parts from which `messageOf` makes the message of an error. */
 export interface MessageParts {
   readonly subject?: Subject | undefined;
   /** What went wrong, in the program's own words. Any text from elsewhere in it is marked (`markForRedaction`). */
@@ -75,9 +68,11 @@ export interface MessageParts {
   readonly tries?: number | undefined;
   /** How long the service asks to wait, in milliseconds. Set only if that is longer than --max-retry-after. */
   readonly serviceWaitMs?: number | undefined;
-  /** More facts about the run. They follow the reason. */
   readonly remarks?: readonly string[] | undefined;
 }
+
+/** The checks of a token, in the order in which they run. */
+export type TokenCheck = 'format' | 'header' | 'key' | 'signature' | 'claims';
 
 export interface FilingsErrorDetails extends Omit<MessageParts, 'reason'> {
   /** What to do next, in one sentence. Any text from elsewhere in it is marked (`markForRedaction`). */
@@ -89,16 +84,17 @@ export interface FilingsErrorDetails extends Omit<MessageParts, 'reason'> {
   readonly retryDue?: number | undefined;
   /** The signal's number, for `interrupted`. */
   readonly signal?: number | undefined;
-  /** Whether a retry may succeed. */
   readonly retryable?: boolean;
   /** Whether the service could not be reached. A batch stops after several such errors in a row. */
   readonly isUnreachable?: boolean;
+  /** Whether a file could not be written. A batch stops after several such errors in a row. */
+  readonly isWriteFailure?: boolean;
   /**
    * A special case of `code`. `unresolved-name`: no address was found for the host, which is retried only once.
    * `unproved-end`: all bytes may have arrived, but the response has no length that proves it. A hash or a known total
-   * still can.
+   * still can. For a refused token, the check that failed.
    */
-  readonly subcode?: 'unresolved-name' | 'unproved-end' | undefined;
+  readonly subcode?: 'unresolved-name' | 'unproved-end' | TokenCheck | undefined;
   readonly cause?: unknown;
   /**
    * Whether the error ends a batch, because all other files would fail as well, or because it reports a signal, the
@@ -109,10 +105,7 @@ export interface FilingsErrorDetails extends Omit<MessageParts, 'reason'> {
   readonly isInterruption?: boolean;
 }
 
-/**
- * Returns `SUBJECT: REASON`, with text from elsewhere marked. All messages are made here, so that no code has to search
- * or edit a message.
- */
+/** All messages are made here, so that no code has to search or edit one. */
 export function messageOf({ subject, reason, quote, tries, serviceWaitMs, remarks = [] }: MessageParts): string {
   const parts = subject ? describeSubject(subject) : [];
   const wait = serviceWaitMs === undefined ? [] : [`the service asks to wait ${Math.ceil(serviceWaitMs / 1000)} s`];
@@ -120,7 +113,6 @@ export function messageOf({ subject, reason, quote, tries, serviceWaitMs, remark
   return [sentence, ...(tries === undefined ? [] : [`${tries} tries`]), ...remarks].join('; ');
 }
 
-/** Returns the parts from the outermost (the line of the input) to the innermost, which precedes the reason. */
 function describeSubject({ line, name, path, resource, host, proxy, redirectedFrom }: Subject): readonly string[] {
   const redirect = redirectedFrom === undefined ? '' : `${redirectedFrom} redirects to `;
   const through = proxy === undefined ? '' : ` through the proxy ${proxy}`;
@@ -146,14 +138,13 @@ export class FilingsError extends Error implements MessageParts {
   readonly reason: string;
 
   constructor(code: ErrorCode, reason: string, details: FilingsErrorDetails = {}) {
-    // Without a message, because the getter below makes it from the parts.
     super(undefined, { cause: details.cause });
     this.code = code;
     this.reason = reason;
     Object.assign(
       this,
-      // The defaults. Every error has these properties, even if there is no hint.
-      { hint: undefined, retryable: false, isUnreachable: false, stopsRun: code === 'config', isInterruption: false },
+      { hint: undefined, retryable: false, isUnreachable: false, isWriteFailure: false },
+      { stopsRun: code === 'config', isInterruption: false },
       details,
     );
   }
@@ -164,15 +155,11 @@ export class FilingsError extends Error implements MessageParts {
   }
 
   get exitStatus(): number {
-    // `find` always succeeds, because an ErrorCode is one of those in EXITS. The compiler does not know that.
     const [status] = EXITS.find(([, codes]) => (codes as readonly ErrorCode[]).includes(this.code)) ?? EXITS[0];
     return status + (this.signal ?? 0);
   }
 
-  /**
-   * Returns a changed copy. Whatever is absent in `changes` and in its `subject` stays as it is. A member that is
-   * present but undefined is removed.
-   */
+  /** Whatever is absent in `changes` and in its `subject` stays as it is. An undefined member is removed. */
   with(changes: FilingsErrorDetails & { readonly code?: ErrorCode }): FilingsError {
     const { code = this.code, subject } = changes;
     return new FilingsError(code, this.reason, {
@@ -187,7 +174,7 @@ export class FilingsError extends Error implements MessageParts {
   }
 }
 
-/** Makes an error about a file or a listing of the service. The resource replaces any other subject in `details`. */
+/** The resource replaces any other subject in `details`. */
 export function errorAbout(
   resource: Resource,
   code: ErrorCode,
@@ -197,10 +184,7 @@ export function errorAbout(
   return new FilingsError(code, reason, { ...details, subject: { resource } });
 }
 
-/**
- * Adds the resource to an error of the network or of a response (`temporary` or `integrity`), unless it has one.
- * Returns any other error unchanged.
- */
+/** Adds the resource to an error of the network or of a response, unless it has one. */
 export function withResource(resource: Resource, error: unknown): unknown {
   if (!(error instanceof FilingsError) || error.subject?.resource) return error;
   if (error.code !== 'temporary' && error.code !== 'integrity') return error;

@@ -51,12 +51,10 @@ export function exceedsDepth(value: unknown, levels = MAX_DEPTH): boolean {
 /** What must come next. A `first` one follows an opening bracket, so the closing bracket may come instead. */
 type Expected = 'value' | 'first value' | 'name' | 'first name' | 'colon' | 'comma';
 
-/** An array or object that is not closed yet. */
 interface Container {
   readonly close: ']' | '}';
   /** The name or index of the current member. */
   position: string | number;
-  /** The names of all members so far. */
   readonly names: Set<string>;
 }
 
@@ -94,6 +92,5 @@ export function findJsonFault(text: string): JsonFault | undefined {
       else return fault('syntax');
     } else return fault('syntax');
   }
-  // Never reached: the last token is the end of the text, for which the loop always returns. The compiler needs it.
   return undefined;
 }

@@ -1,5 +1,4 @@
-// Runs the program in a `World`, which is everything that it takes from outside: the command line (`argv`),
-// environment, streams and clocks. Returns an exit status. Every error is caught and reported here.
+// Runs the program in a `World`, and returns an exit status. Every error is caught and reported here.
 import { COMMANDS } from './cli/catalogue.ts';
 import { readCommandLine } from './cli/program.ts';
 import { FilingsError } from './errors.ts';
@@ -38,13 +37,11 @@ function runIn(world: World): ProgramRun {
   });
   const work = async () => {
     try {
-      // The register functions tell `world.secrets` which strings are secret. They come first, so that every error
-      // that is printed later is redacted.
+      // This comes first, so that every error that is printed later is redacted.
       registerEnvironmentSecrets(world);
       if (isCompletion)
         return await (await import('./commands/completion/complete.ts')).complete(words, COMMANDS, world);
       registerSecretSettings(flags, world);
-      // Without an action, `error` says what is wrong with the command line.
       if (action === undefined) throw error;
       return await execute(action, flags, world);
     } catch (thrown) {
@@ -56,7 +53,6 @@ function runIn(world: World): ProgramRun {
   return { done: work(), reportCrash: (thrown) => reportError(thrown, flags, world) };
 }
 
-/** Carries out what the command line asks for. Returns the exit status. Throws what the command throws. */
 async function execute(action: Action, flags: Flags, world: World): Promise<number> {
   switch (action.kind) {
     case 'version':
@@ -66,20 +62,15 @@ async function execute(action: Action, flags: Flags, world: World): Promise<numb
       return showHelp(action, flags, world);
     case 'run': {
       const { run } = await action.load();
-      // Node would end the program if a stream had an error and no listener for it. `write` adds a listener itself, but
-      // commands also call `world.stderr.write` directly.
+      // `write` adds a listener for errors itself, but commands also call `world.stderr.write` directly.
       guardStream(world.stdout);
       guardStream(world.stderr);
-      // `world.interrupt` is the AbortSignal for SIGINT and the like. In `limited`, it also aborts at --deadline.
       return withinDeadline(flags, world, (limited) => run(action.invocation, limited));
     }
   }
 }
 
-/**
- * Prints the help that the user asked for to stdout and returns 0. If the help is shown because the command line lacks
- * a command (`filings token`), prints it to stderr and returns 2, or throws `usage` with `--error-format json`.
- */
+/** If the line lacks a command (`filings token`), the help is an error: on stderr, or thrown as `usage` for JSON. */
 async function showHelp(
   { command, isCommandMissing, text }: Extract<Action, { kind: 'help' }>,
   flags: Flags,

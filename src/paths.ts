@@ -6,7 +6,6 @@ import type { World } from './world.ts';
 
 const NULL_DEVICE = '\\\\.\\NUL';
 
-/** Returns the functions of node:path for a platform: `path.win32` or `path.posix`. */
 export function pathModule(platform: string): typeof posix {
   return platform === 'win32' ? win32 : posix;
 }
@@ -27,9 +26,8 @@ export function nativePath(path: string, platform: string): string {
 }
 
 /**
- * Turns a path that the user typed into an absolute path. On Windows, `nul` in any spelling is the null device. `env`
- * is only needed to replace a `~` by the home directory. It can be omitted for an option of the command line, because
- * the parser has already done that. Throws `usage` if there is a `~` and the home directory is unknown.
+ * On Windows, `nul` in any spelling is the null device. `env` is only needed for a `~`, which the parser of the command
+ * line has already replaced in options.
  */
 export function resolveUserPath(
   path: string,
@@ -56,7 +54,6 @@ export function expandHome(path: string, home: string | undefined): string {
   throw new FilingsError('usage', 'the home directory is unknown', { subject: { path }, hint });
 }
 
-/** Returns undefined if `HOME`, or `USERPROFILE` on Windows, is unset or empty. */
 export function homeDirectory(env: World['env'], platform: string): string | undefined {
   return (platform === 'win32' ? env.USERPROFILE : env.HOME) || undefined;
 }

@@ -1,7 +1,6 @@
-// Keeps every secret that a run has read, and removes them from foreign text, which the service, a proxy or the system
-// wrote. The program's own words are never redacted: if the API key were `downloaded`, the summary "3 downloaded" would
-// become "3 [redacted]". So code that puts foreign text into a message marks it with `markForRedaction`, and code that
-// prints the message redacts only the marked text. `redactJson` makes a short redacted copy of foreign JSON.
+// Removes the secrets of a run from foreign text. The program's own words are never redacted: if the API key were
+// `downloaded`, the summary "3 downloaded" would become "3 [redacted]". So code that puts foreign text into a message
+// marks it with `markForRedaction`, and only that is redacted when the message is printed.
 
 import { shortened } from './text.ts';
 
@@ -12,7 +11,6 @@ export const REDACTED = '[redacted]';
  */
 const MIN_LENGTH = 8;
 
-/** Marks foreign text, so that the secrets in it are redacted when the message around it is printed. */
 export function markForRedaction(text: string): string {
   // U+FDD0 and U+FDD1 are noncharacters, which Unicode reserves for use inside a program.
   return `\ufdd0${removeMarks(text)}\ufdd1`;
@@ -97,7 +95,6 @@ export class Secrets {
     this.#positionPattern = undefined;
   }
 
-  /** Returns whether a header field, parameter or JSON member of this name holds a key or a token. */
   isSecretName(name: string): boolean {
     return this.#secretNames.has(name.toLowerCase());
   }
@@ -116,7 +113,6 @@ export class Secrets {
       .some((match) => secrets.some((secret) => isSecret(match, canonicalize(secret).text)));
   }
 
-  /** Redacts the secrets in foreign text, and whatever stands where a key or a token is expected. */
   redact(text: string): string {
     const bytes = Buffer.from(text);
     let [result, end] = ['', 0];
@@ -128,7 +124,6 @@ export class Secrets {
     return (result + bytes.toString('utf8', end)).replace(this.#getPositionPattern(), REDACTED);
   }
 
-  /** Returns a message without marks, in which the marked text is redacted. */
   redactMarked(message: string): string {
     // If a message has lost the second mark, everything after the first is redacted.
     return message.replace(/\ufdd0([^\ufdd1]*)\ufdd1?/g, (_, text) => this.redact(text));
@@ -155,7 +150,6 @@ export class Secrets {
     return ranges.sort(([a], [b]) => a - b);
   }
 
-  /** Returns the pattern for whatever stands where a key or a token is expected. */
   #getPositionPattern(): RegExp {
     if (this.#positionPattern) return this.#positionPattern;
     // A field name has no other characters that are special in a pattern (RFC 9110, section 5.6.2).
@@ -180,7 +174,6 @@ function toByteString(text: string | Buffer): string {
   return (typeof text === 'string' ? Buffer.from(text) : text).toString('latin1');
 }
 
-/** Returns the indexes of all occurrences, including overlapping ones. */
 function findAll(text: string, wanted: string): number[] {
   const indexes: number[] = [];
   // Canonicalizing may shorten a secret of MIN_LENGTH, even to nothing if it is all backslashes. A very short string
@@ -232,11 +225,9 @@ function canonicalize(original: string): { readonly text: string; readonly start
   return { text: text.toLowerCase().replace(/[ +]/g, '-').replaceAll('/', '_'), starts };
 }
 
-/** The longest string in a copy of foreign JSON, in UTF-16 units. */
+/** The limits of a copy of foreign JSON, in UTF-16 units and in members. */
 const MAX_STRING = 2000;
-/** The longest that all strings in such a copy may be together, in UTF-16 units. */
 const MAX_TOTAL = 20_000;
-/** The most members of an object or elements of an array in such a copy. */
 const MAX_ENTRIES = 25;
 
 /** Returns a copy of JSON data that is short enough for a log, and in which strings, numbers and names are redacted. */

@@ -18,10 +18,7 @@ export function intoNewFile(command: string, file: string): string {
 /** Maps byte-order marks, in hex, to encodings. Windows PowerShell writes text files in UTF-16. */
 const UTF_16_MARKS: Readonly<Record<string, string>> = { fffe: 'utf-16le', feff: 'utf-16be' };
 
-/**
- * Decodes UTF-16 if the bytes begin with its byte-order mark, otherwise UTF-8, which is what TextDecoder assumes for an
- * undefined encoding. Drops the mark of either.
- */
+/** UTF-16 if the bytes begin with its byte-order mark, otherwise UTF-8. Drops the mark of either. */
 export function decodeText(bytes: Buffer): string {
   return new TextDecoder(UTF_16_MARKS[bytes.toString('hex', 0, 2)]).decode(bytes);
 }

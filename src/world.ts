@@ -16,7 +16,6 @@ export type OutputStream = Writable & {
 
 export type InputStream = Readable & { readonly fd?: number; readonly isTTY?: boolean };
 
-/** A file that is small enough to be read as a whole. */
 export interface SmallFile {
   readonly bytes: Buffer;
   /** From the open descriptor, because the file at the path may have been replaced since. */
@@ -43,8 +42,7 @@ export interface World {
   readonly random: () => number;
   /**
    * Aborts on the first SIGINT, SIGTERM, SIGHUP or (on Windows) Ctrl-Break, with a FilingsError `interrupted` as the
-   * reason. A command gets a world from `withinDeadline` (session/deadline.ts), whose `interrupt` also aborts at
-   * --deadline.
+   * reason. In the world of a command (session/deadline.ts) it also aborts at --deadline.
    */
   readonly interrupt: AbortSignal;
   /**
@@ -60,29 +58,18 @@ export interface World {
   readonly secrets: Secrets;
   /** The config files that were read, by path. Each is read only once: a pipe would be empty the second time. */
   readonly configFiles: Map<string, Promise<SmallFile>>;
-  /** The version of the package. Throws if package.json cannot be read. */
   readonly version: string;
   /** The absolute path of the program's package, which has the samples and the completions. */
   readonly root: string;
 }
 
-/**
- * The signals that end a run. The exit status is then 128 plus the number of the signal. SIGBREAK is Ctrl-Break on
- * Windows.
- */
+/** The exit status is 128 plus the number. SIGBREAK is Ctrl-Break on Windows. */
 const SIGNALS = { SIGHUP: 1, SIGINT: 2, SIGTERM: 15, SIGBREAK: 21 } as const;
 type SignalName = keyof typeof SIGNALS;
-/**
- * Signals within this time of the first are treated as one with it: `timeout` sends its signal to the program and then
- * to the group of the program, so it arrives twice.
- */
+/** `timeout` sends its signal to the program and then to its group, so it arrives twice. Both are treated as one. */
 const MIN_BETWEEN_SIGNALS_MS = 500;
 
-/**
- * Returns the error of a run that a signal ends. The prompt for a secret calls this when it reads Ctrl-C, which is
- * input and no signal there, because the terminal is in raw mode. `isInterruption` says that little time is left to
- * print the error.
- */
+/** The prompt for a secret calls this, too: in raw mode, Ctrl-C is input and no signal. */
 export function interruptionError(name: SignalName): FilingsError {
   return new FilingsError('interrupted', `interrupted: ${name}`, {
     signal: SIGNALS[name],
@@ -91,9 +78,7 @@ export function interruptionError(name: SignalName): FilingsError {
   });
 }
 
-/**
- * Returns a world with some parts replaced. Not made by a spread, which would call all getters and open every stream.
- */
+/** A spread would call all getters and open every stream. */
 export function deriveWorld(world: World, parts: Partial<World>): World {
   return Object.create(world, Object.getOwnPropertyDescriptors(parts));
 }
@@ -111,7 +96,6 @@ export function systemWorld(root: string): World {
     // The streams are getters, because opening one loads modules that `--version` does not need.
     get stdin() {
       // If stdin is a directory, process.stdin is an empty stream. Reading the descriptor fails with EISDIR instead.
-      // The empty path is ignored, because there is a descriptor.
       return fstatSync(0).isDirectory() ? createReadStream('', { fd: 0 }) : process.stdin;
     },
     get stdout() {
@@ -125,7 +109,6 @@ export function systemWorld(root: string): World {
     sleep,
     random: Math.random,
     interrupt: installSignalHandlers(),
-    // Does nothing here: the world that `withinDeadline` makes of this one has a deadline to set.
     setDeadline() {},
     killProcessGroup,
     onSuspend,
@@ -181,7 +164,6 @@ function installSignalHandlers(): AbortSignal {
     process.on(name, () => {
       firstAt ??= monotonic();
       if (monotonic() - firstAt > MIN_BETWEEN_SIGNALS_MS) process.exit(128 + SIGNALS[name]);
-      // Only the first abort of a controller has an effect.
       controller.abort(interruptionError(name));
     });
   }

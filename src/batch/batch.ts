@@ -7,10 +7,11 @@
 import { setImmediate } from 'node:timers/promises';
 import { createAbortController, MAX_SLICE_MS, onAbort } from '../abort.ts';
 import { FilingsError } from '../errors.ts';
-import { type Outcome, outcomeWithoutRequest } from '../transfer/outcome.ts';
+import { Download, type DownloadContext } from '../transfer/download.ts';
+import { makeOutcome, type Outcome } from '../transfer/outcome.ts';
+import type { Target } from '../transfer/plan.ts';
 import type { World } from '../world.ts';
-import { carryOut, type FileDeps, outcomeWithoutWork, type PlannedFile, planFile } from './files.ts';
-import type { Item } from './item.ts';
+import type { FileItem, Item } from './item.ts';
 import type { Recorder } from './recorder.ts';
 import { Selection, type SelectionOptions } from './selection.ts';
 import { type BatchEnd, StopRule } from './verdict.ts';
@@ -26,7 +27,9 @@ const MAX_FLUSHING_BYTES = 1 << 20;
 
 interface BatchOptions {
   readonly selection: SelectionOptions;
-  readonly fileDeps: FileDeps;
+  /** What all downloads share, except for the signal, with which the batch stops them. */
+  readonly context: Omit<DownloadContext, 'signal'>;
+  readonly findTarget: (file: FileItem) => Target;
   readonly recorder: Recorder;
   /** Aborts on SIGINT, SIGTERM or SIGHUP, and at the deadline. */
   readonly signal: AbortSignal;
@@ -36,38 +39,41 @@ interface BatchOptions {
 export class Batch {
   readonly #selection: Selection;
   readonly #options: BatchOptions;
-  readonly #running = new Map<PlannedFile, Promise<void>>();
-  /** Those of the running files that use a job. */
-  readonly #usingJob = new Set<PlannedFile>();
+  readonly #context: DownloadContext;
+  readonly #running = new Map<Download, Promise<void>>();
+  /** Those of the running downloads that use a job. */
+  readonly #usingJob = new Set<Download>();
   /** Aborts to cancel the downloads in progress. */
   readonly #cancellation = createAbortController();
   /** Decides which failure stops the batch, such as the 20th 403 in a row. `file` is the noun in its messages. */
   readonly #stopRule = new StopRule('file');
   /** Why no more downloads start, although those in progress end normally. */
   #drainReason: FilingsError | undefined;
-  /** Number of recorded files. As in the tally, a failed listing or an invalid line is one file. */
-  #recorded = 0;
-  /** Wakes `#start` after a job is free or the batch stops. One callback is enough: `#processAll` awaits each call. */
-  #wakeStart = () => {};
-  /** Ends the wait of `#unlessStopped`. One callback is enough here as well: `#processAll` awaits each call. */
-  #onStop = () => {};
+  /** Whether the loop waits for the next items. */
+  #isWaiting = false;
+  /** Called when a job is free or the batch stops. One callback is enough: `#processAll` waits for one thing at a time. */
+  #wake: () => void = () => {};
 
   constructor(options: BatchOptions) {
     this.#options = options;
-    this.#selection = new Selection(options.selection, this.#cancellation.signal);
+    const { signal } = this.#cancellation;
+    this.#context = { ...options.context, signal };
+    this.#selection = new Selection(options.selection, signal);
     options.recorder.onError = (error) => this.#cancel(error);
-  }
-
-  get tally() {
-    return this.#selection.tally;
   }
 
   /** Returns why the batch stopped, if it did, and how many files it left. Throws only if this program has a bug. */
   async run(): Promise<BatchEnd> {
-    const { signal, recorder, world } = this.#options;
+    const { signal, recorder, selection, world } = this.#options;
+    const { counts } = selection;
     const unsubscribe = onAbort(signal, (reason) => this.#cancel(reason));
+    const timer = createAbortController();
+    // Without a time limit, or when the timer is stopped below, nothing happens.
+    const timeLimit = counts.msToLimit === undefined ? undefined : world.sleep(counts.msToLimit, timer.signal);
+    timeLimit?.then(() => this.#stopWaitingAtLimit()).catch(() => {});
     await this.#processAll().catch((error) => this.#cancel(error));
     await Promise.all(this.#running.values());
+    timer.abort();
     await recorder.finish().catch((error) => this.#cancel(error));
     unsubscribe();
     const stoppedBy: unknown = this.#cancellation.signal.reason ?? this.#drainReason;
@@ -75,9 +81,7 @@ export class Batch {
     if (!(stoppedBy instanceof FilingsError)) throw stoppedBy;
     // The number of files that are left is known only if the input has been read to its end.
     await this.#selection.readAhead.waitForEnd(world.sleep);
-    // The listings of `pending` filings have not arrived, so each of these filings adds one.
-    const { files, pending, hasInputEnded } = this.tally;
-    return { stoppedBy, notStarted: hasInputEnded ? files + pending - this.#recorded : undefined };
+    return { stoppedBy, notStarted: counts.notStarted };
   }
 
   async #processAll(): Promise<void> {
@@ -85,10 +89,13 @@ export class Batch {
     const items = this.#selection.items();
     let sliceStart = world.monotonic();
     for (;;) {
+      this.#isWaiting = true;
+      this.#stopWaitingAtLimit();
       const next = await this.#unlessStopped(items.next()).catch((error) => {
         if (!(error instanceof FilingsError)) throw error;
         this.#drain(error);
       });
+      this.#isWaiting = false;
       if (!next || next.done || this.#isStopped) return;
       for (const item of next.value) {
         // Thousands of existing files in a row need no wait. SIGINT and timers must have their turn in between.
@@ -111,7 +118,9 @@ export class Batch {
    */
   #unlessStopped<T>(work: Promise<T>): Promise<T | undefined> {
     return new Promise((resolve, reject) => {
-      this.#onStop = () => resolve(undefined);
+      this.#wake = () => {
+        if (this.#isStopped) resolve(undefined);
+      };
       work.then(resolve, reject);
     });
   }
@@ -120,57 +129,66 @@ export class Batch {
     return this.#cancellation.signal.aborted || this.#drainReason !== undefined;
   }
 
-  #process(item: Item): Promise<void> | void {
-    const { fileDeps } = this.#options;
-    if (item.kind !== 'file') return this.#record(item, failedOutcome(item));
-    const planned = planFile(item, fileDeps);
-    const decided = outcomeWithoutWork(planned, fileDeps);
-    if (decided) return this.#record(item, decided);
-    // A plan that hashes an existing file is started like a download, because both take time.
-    if (planned.plan.kind !== 'skip') return this.#start(planned);
-    // This skip still has to flush the directory or remove the file's part (a partial download that an earlier run
-    // left). The next file is planned only after that, because in a flushed directory its skip needs no work.
-    return carryOut(planned, fileDeps, this.#cancellation.signal).then((outcome) => this.#record(item, outcome));
+  /**
+   * If a limit is reached, ends the wait for the next line of the input. A moment is left for an input that ends by
+   * itself: then nothing is left to do, and the limit does not matter. A listing in progress is awaited.
+   */
+  async #stopWaitingAtLimit(): Promise<void> {
+    const { selection, world } = this.#options;
+    const { counts } = selection;
+    const isStuck = () => this.#isWaiting && counts.pendingListings === 0 && !counts.hasInputEnded;
+    if (!isStuck() || !counts.limitError) return;
+    await this.#selection.readAhead.waitForEnd(world.sleep);
+    if (isStuck()) this.#drain(counts.limitError);
   }
 
-  get #isFull(): boolean {
-    const { jobs } = this.#options.selection;
-    const maxRunning = jobs + Math.min(MAX_FLUSHING, MAX_FLUSHING_PER_JOB * (jobs - 1));
-    return this.#usingJob.size >= jobs || this.#running.size >= maxRunning;
+  #process(item: Item): Promise<void> | void {
+    // A duplicate, and a filing of which no file is selected, have no outcome, because neither is a failure.
+    const failure = 'error' in item ? makeOutcome({ result: 'failed', bytes: 0, error: item.error }, null) : undefined;
+    if (item.kind !== 'file') return this.#record(item, failure);
+    const download = new Download(item, this.#options.findTarget(item), this.#context);
+    const outcome = download.outcomeWithoutWork();
+    if (outcome) return this.#record(item, outcome);
+    if (download.takesLong) return this.#start(item, download);
+    // This skip still has to flush the directory or remove the file's part (a partial download that an earlier run
+    // left). The next file is planned only after that, because in a flushed directory its skip needs no work.
+    return download.run().then((ended) => this.#record(item, ended));
   }
 
   /** Starts a file as soon as a job is free, and does not wait for its end. Does nothing if the batch stops first. */
-  async #start(planned: PlannedFile): Promise<void> {
-    const { fileDeps } = this.#options;
-    while (!this.#isStopped && this.#isFull) {
+  async #start(item: FileItem, download: Download): Promise<void> {
+    const { jobs, counts } = this.#options.selection;
+    const maxRunning = jobs + Math.min(MAX_FLUSHING, MAX_FLUSHING_PER_JOB * (jobs - 1));
+    while (!this.#isStopped && (this.#usingJob.size >= jobs || this.#running.size >= maxRunning)) {
       await new Promise<void>((resolve) => {
-        this.#wakeStart = resolve;
+        this.#wake = resolve;
       });
     }
+    const { limitError } = counts;
     // The first download after a limit is reached stops the batch. Hashing an existing file does not, because it sends
     // no request.
-    if (planned.plan.kind === 'fetch' && fileDeps.limits.reachedError) this.#drain(fileDeps.limits.reachedError);
+    if (download.needsRequest && limitError) this.#drain(limitError);
     // The file is not recorded, so it is one of those that were not started.
     if (this.#isStopped) return;
-    this.#usingJob.add(planned);
+    this.#usingJob.add(download);
     const releaseJob = () => {
-      this.#usingJob.delete(planned);
-      this.#wakeStart();
+      this.#usingJob.delete(download);
+      this.#wake();
     };
-    const onFetched = (bytes: number) => {
-      // Records a success (no error) now and not when the file ends, because files that are requested later may end
-      // earlier.
-      this.#stopRule.record(undefined);
+    const onArrived = (bytes: number) => {
+      this.#stopRule.recordArrival();
       if (bytes <= MAX_FLUSHING_BYTES) releaseJob();
     };
-    const running = carryOut(planned, fileDeps, this.#cancellation.signal, onFetched)
-      .then((outcome) => this.#record(planned.item, outcome))
+    const running = download
+      .run(onArrived)
+      .then((outcome) => this.#record(item, outcome))
       .catch((error) => this.#cancel(error))
       .then(() => {
-        this.#running.delete(planned);
+        this.#running.delete(download);
         releaseJob();
+        return this.#stopWaitingAtLimit();
       });
-    this.#running.set(planned, running);
+    this.#running.set(download, running);
   }
 
   #record(item: Item, outcome: Outcome | undefined): void {
@@ -181,19 +199,16 @@ export class Batch {
     // What was cancelled, or prevented by a limit, fails with the very error that stopped the batch. Such a file is
     // unfinished. Such a listing is not recorded, so its filing is one of those not started.
     const isCancelled = error && error === (this.#cancellation.signal.reason ?? this.#drainReason);
-    if (isCancelled && item.kind === 'unlisted') return;
-    // The tally has no file for a duplicate (a file that came earlier in the run), nor for a filing of which no file is
-    // selected.
-    if (item.kind !== 'duplicate' && item.kind !== 'unmatched') this.#recorded += 1;
     if (isCancelled) {
       // The recorder does not print this error, because it is printed at the end as the error of the run.
-      recorder.record(item, { ...outcome, result: 'unfinished' }, true);
+      if (item.kind !== 'unlisted') recorder.record(item, { ...outcome, result: 'unfinished' }, true);
       return;
     }
+    // The rule counts errors in a row, such as 403. A file that was neither requested nor to be written, such as one that
+    // is skipped, does not end the row.
     const wasRequested = item.kind === 'unlisted' || (outcome?.attempts ?? 0) > 0;
-    // The rule counts errors in a row, such as 403, and any other error ends the row. But the error of a file that was
-    // never requested shows nothing about the service, so the rule is not told of it.
-    const stopError = error && (wasRequested || error.stopsRun) ? this.#stopRule.record(error) : undefined;
+    const isCounted = wasRequested || error?.isWriteFailure || error?.stopsRun;
+    const stopError = isCounted ? this.#stopRule.record(error) : undefined;
     // The rule may return another error, such as `403 for 20 files in a row`. Then this file's error is printed as
     // well.
     const isPrintedLater = stopError !== undefined && stopError === error;
@@ -204,8 +219,7 @@ export class Batch {
   /** Starts no more downloads, but lets those in progress end. A later reason is ignored. */
   #drain(reason: FilingsError): void {
     this.#drainReason ??= reason;
-    this.#onStop();
-    this.#wakeStart();
+    this.#wake();
   }
 
   /**
@@ -214,12 +228,6 @@ export class Batch {
    */
   #cancel(reason: unknown): void {
     this.#cancellation.abort(reason);
-    this.#onStop();
-    this.#wakeStart();
+    this.#wake();
   }
-}
-
-/** Returns undefined for a duplicate and for a filing of which no file is selected, because neither is a failure. */
-function failedOutcome(item: Item): Outcome | undefined {
-  return 'error' in item ? outcomeWithoutRequest('failed', null, 0, item.error) : undefined;
 }

@@ -95,5 +95,5 @@ export class DoneList {
 
 function asDoneListError(error: unknown): unknown {
   if (!(error instanceof FilingsError) || error.code !== 'local_io') return error;
-  return error.with({ subject: { name: '--done' }, hint: 'choose another file with --done' });
+  return error.with({ subject: { name: '--done' }, hint: 'choose another file with --done', stopsRun: true });
 }

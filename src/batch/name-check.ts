@@ -2,8 +2,8 @@
 // the order of the input. A name belongs to a new file or to a duplicate, or it is refused. Paths are compared after
 // folding: `A.htm` and `a.htm` have the same folded path, because some file systems treat them as the same file. A run
 // may have millions of names, so the check remembers digests, which take the same memory however long a name is.
-import { hash } from 'node:crypto';
 import { foldName } from '../disk/file-name.ts';
+import { digestOf } from '../disk/sha256.ts';
 import { FilingsError } from '../errors.ts';
 import type { Item, NamedFile } from './item.ts';
 import { ACCESSION_NO, type Layout } from './layout.ts';
@@ -28,7 +28,7 @@ export class NameCheck {
     const { path, fault } = this.#layout.pathFor(accession, fileName);
     if (fault) return this.#refuse(file, 'integrity', fault.reason, fault.hint);
     const foldedPath = foldName(path);
-    const key = digest(foldedPath);
+    const key = digestOf(foldedPath);
     // An owner is a digest of the filing, followed by a digest of the name as it is spelled. It is a string, because an
     // object would double the memory for each name. Owners are compared only if their folded paths are equal, so six
     // characters of each digest are enough. A digest is left out if the path identifies the filing, or if the path is
@@ -59,7 +59,7 @@ export class NameCheck {
     const { accession, fileName } = file;
     // JSON escapes lone surrogates. In UTF-8, which `hash` uses, all of them would be the same character. `check` needs
     // no JSON for the path that it hashes, because the layout has refused names with lone surrogates by then.
-    const key = digest(JSON.stringify([accession, fileName]));
+    const key = digestOf(JSON.stringify([accession, fileName]));
     if (this.#refused.has(key)) return { ...file, kind: 'duplicate' };
     this.#refused.add(key);
     const subject = { name: `file name '${fileName}' of ${accession}` };
@@ -67,15 +67,6 @@ export class NameCheck {
   }
 }
 
-/**
- * Returns the first 12 bytes of a string's SHA-256, as one character each. The chance that any two of a billion names
- * have the same digest is 1 in 10^11. V8 copies a slice of 12 characters, but a longer slice would keep the string of
- * the whole hash in memory.
- */
-function digest(text: string): string {
-  return hash('sha256', text, 'binary').slice(0, 12);
-}
-
 function shortDigest(text: string): string {
-  return digest(text).slice(0, 6);
+  return digestOf(text).slice(0, 6);
 }

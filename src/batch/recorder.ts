@@ -2,15 +2,17 @@
 // report (`--report`), the failed list (`--failed`) and the done list (`--done`). A filing enters the done list only
 // after the report lines and checksums of its files are written. Otherwise a crash in between would lose them for good,
 // because later runs skip the filing.
+import type { ChecksumFiles } from '../checksums/sums-files.ts';
 import { type FilingsError, messageOf } from '../errors.ts';
 import { noMatchError } from '../input/glob.ts';
 import { printable } from '../terminal/printable.ts';
 import type { Progress } from '../terminal/progress.ts';
 import type { Outcome } from '../transfer/outcome.ts';
 import type { World } from '../world.ts';
+import type { Counts } from './counts.ts';
 import type { DoneList } from './done-list.ts';
 import type { Item, NamedFile, SelectedFiling } from './item.ts';
-import { type Counts, describeOutcome, formatInputLine, formatReportLine } from './report.ts';
+import { describeOutcome, formatInputLine, formatReportLine } from './report.ts';
 import type { ReportFile } from './report-file.ts';
 
 interface RecorderOptions {
@@ -20,8 +22,7 @@ interface RecorderOptions {
   readonly done: DoneList | undefined;
   readonly counts: Counts;
   readonly hasFailedList: boolean;
-  /** Flushes the checksums of all ended files to disk. */
-  readonly flushChecksums: () => Promise<void>;
+  readonly checksums: ChecksumFiles | undefined;
   readonly progress: Progress;
   /** Whether each file without an error is printed as well. */
   readonly printsFiles: boolean;
@@ -62,8 +63,7 @@ export class Recorder {
   record(item: Item, outcome: Outcome | undefined, isPrintedLater = false): void {
     const { counts, hasFailedList, plan, done, world } = this.#options;
     if (outcome) {
-      counts.add(outcome);
-      if ('size' in item) counts.endedBytes += item.size ?? outcome.bytes;
+      counts.addOutcome(outcome, 'size' in item ? item.size : 0);
       if (outcome.error && hasFailedList) this.failedList += `${this.#formatFailedLine(item)}\n`;
       // With a TAB, as `filings list` prints the lines.
       if (outcome.result === 'planned' && item.kind === 'file')
@@ -155,7 +155,7 @@ export class Recorder {
       const filings = this.#completeFilings;
       this.#completeFilings = [];
       await this.flush();
-      await this.#options.flushChecksums();
+      await this.#options.checksums?.flush();
       await this.#options.done?.add(filings);
     }
     this.#appendingDone = undefined;

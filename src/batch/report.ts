@@ -7,7 +7,8 @@ import { printableJson } from '../terminal/printable.ts';
 import { counted, humanBytes, humanDuration } from '../text.ts';
 import type { Outcome } from '../transfer/outcome.ts';
 import type { World } from '../world.ts';
-import { type BatchEnd, isTemporary } from './verdict.ts';
+import type { Counts } from './counts.ts';
+import type { BatchEnd } from './verdict.ts';
 
 /**
  * What a report line is about: a file, an invalid line of the input, or (if it has only an accession number) a filing
@@ -18,44 +19,6 @@ interface ReportSubject {
   readonly fileName?: string;
   /** The number of the invalid line. The first line of the input is 1. */
   readonly number?: number | undefined;
-}
-
-/** `add` counts what can be counted from an outcome alone. Code outside of this class sets the other fields. */
-export class Counts {
-  /** A failed listing and an invalid line of the input are one failed file each. */
-  readonly byResult = { downloaded: 0, resumed: 0, skipped: 0, planned: 0, failed: 0, unfinished: 0 };
-  /** Number of filings that were skipped because they are in the done list. */
-  done = 0;
-  /** Number of filings of which no file was selected. */
-  unmatched = 0;
-  retries = 0;
-  /** Size of the downloaded files. In a dry run, size of the planned files according to the listings. */
-  bytes = 0;
-  /**
-   * Sum of the listed sizes of all ended files, to compare with the listed total. A file without a listed size counts
-   * with its real size.
-   */
-  endedBytes = 0;
-  /** Size of the parts (partial downloads) that this run has kept for the next run to resume. */
-  resumableBytes = 0;
-  /** The latest time before which the service does not want to be asked again, in milliseconds since the epoch. */
-  retryAt: number | undefined;
-  /** Number of failures that would come again in the next run. */
-  permanent = 0;
-
-  add({ result, bytes, error }: Outcome): void {
-    this.byResult[result] += 1;
-    // A failed or unfinished file has 0 bytes.
-    if (result !== 'skipped') this.bytes += bytes;
-    if (result !== 'failed' || error === undefined) return;
-    if (!isTemporary(error)) this.permanent += 1;
-    if (error.retryAt !== undefined) this.retryAt = Math.max(this.retryAt ?? 0, error.retryAt);
-  }
-
-  /** Number of ended files, including failed listings and invalid lines. */
-  get ended(): number {
-    return Object.values(this.byResult).reduce((sum, count) => sum + count, 0);
-  }
 }
 
 /** A fast path: most names and paths need no escaping in JSON. */
@@ -105,20 +68,12 @@ interface Summary extends BatchEnd {
   readonly exitCode: number;
   /** The directory of the files, as the summary on stderr shows it. */
   readonly directory: string;
-  /** Milliseconds. */
-  readonly ms: number;
-  /**
-   * Received bytes and sent requests, including those of listings and failed downloads. `Counts.bytes` has the sizes of
-   * files instead.
-   */
-  readonly bytes: number;
-  readonly requests: number;
 }
 
 /** Returns the last line of `--report` without its line feed. */
 export function formatSummaryLine(counts: Counts, summary: Summary, time: string): string {
-  const { notStarted, exitCode, ms, bytes, requests, stoppedBy } = summary;
-  const { byResult, done, unmatched, retries } = counts;
+  const { notStarted, exitCode, stoppedBy } = summary;
+  const { byResult, done, unmatched, retries, requests, receivedBytes: bytes, elapsedMs: ms } = counts;
   const retryAt = stoppedBy?.retryAt ?? counts.retryAt;
   // The inner objects only group members, so that each group stands on one line.
   const members = {
@@ -131,8 +86,8 @@ export function formatSummaryLine(counts: Counts, summary: Summary, time: string
 }
 
 /** Returns `3 downloaded (1.2 MB) to mirror, 1 skipped, 2 failed; 9 requests, 12 s`. */
-export function describeBatch(counts: Counts, { notStarted, ms, requests, directory }: Summary): string {
-  const { byResult, bytes, done, unmatched } = counts;
+export function describeBatch(counts: Counts, { notStarted, directory }: Summary): string {
+  const { byResult, fileBytes: bytes, done, unmatched, requests, elapsedMs, keptBytes, retryAt } = counts;
   const { downloaded, resumed, skipped, planned, failed, unfinished } = byResult;
   // For a dry run, in which `bytes` is the listed size of the planned files.
   const size = bytes > 0 ? ` (${humanBytes(bytes)} as listed)` : '';
@@ -150,12 +105,11 @@ export function describeBatch(counts: Counts, { notStarted, ms, requests, direct
   if (facts.length === 0) facts.push('nothing downloaded');
   // If the input was not read to its end, the number is unknown and not shown.
   if (notStarted) facts.push(`${notStarted} not started`);
-  const { resumableBytes, retryAt } = counts;
-  if (resumableBytes > 0) facts.push(`${humanBytes(resumableBytes)} kept`);
-  const resume = resumableBytes > 0 ? '; run the same command to resume' : '';
+  if (keptBytes > 0) facts.push(`${humanBytes(keptBytes)} kept`);
+  const resume = keptBytes > 0 ? '; run the same command to resume' : '';
   // The error that stopped a run is printed with its own retry time. This time comes from failed files.
   const next = retryAt === undefined ? resume : `; run it again after ${new Date(retryAt).toISOString()}`;
-  return `${facts.join(', ')}; ${counted(requests, 'request')}, ${humanDuration(ms)}${next}`;
+  return `${facts.join(', ')}; ${counted(requests, 'request')}, ${humanDuration(elapsedMs)}${next}`;
 }
 
 /** Returns the line on stderr about a file that ended without an error. */

@@ -5,6 +5,7 @@ import { FilingsError } from '../errors.ts';
 import type { Entry, Line } from '../input/lines.ts';
 import type { AccessionNumber } from '../service/accession.ts';
 import { type ListedFile, listedSize } from '../service/listing.ts';
+import type { Counts } from './counts.ts';
 import type { Item, NamedFile } from './item.ts';
 import type { Layout } from './layout.ts';
 import { NameCheck } from './name-check.ts';
@@ -18,8 +19,10 @@ export interface SelectionOptions {
   readonly layout: Layout;
   /** Undefined if no option selects files. Then a line without a file name is an error. */
   readonly nameFilter: ((name: string) => boolean) | undefined;
-  /** Returns whether a filing is in the file of `--done`. If so, counts it, so call it once per filing only. */
-  readonly countIfDone: (accession: AccessionNumber) => boolean;
+  /** Returns whether an earlier run has completed a filing (`--done`). */
+  readonly isDone: (accession: AccessionNumber) => boolean;
+  /** Counts all files of the run. It may be ahead of the items. */
+  readonly counts: Counts;
   /** How many listings are requested at the same time. */
   readonly jobs: number;
 }
@@ -28,20 +31,6 @@ export interface SelectionOptions {
 type Candidate = NamedFile | Item;
 
 export class Selection {
-  /** What is known so far about all files of the run. It may be ahead of the items. */
-  readonly tally = {
-    /**
-     * Includes one file for each failed listing and each invalid line. Duplicates are subtracted when they are found.
-     */
-    files: 0,
-    /** Sum of the listed sizes. */
-    bytes: 0,
-    /** Number of files without a listed size. */
-    unsized: 0,
-    /** Number of filings whose listings have not arrived. */
-    pending: 0,
-    hasInputEnded: false,
-  };
   /** Reads later lines, and requests their listings, while earlier files are being downloaded. */
   readonly readAhead: ReadAhead<Candidate>;
   readonly #options: SelectionOptions;
@@ -76,34 +65,31 @@ export class Selection {
   }
 
   /**
-   * Counts the lines for the tally. Of the lines that need a listing, drops those whose filing is done, and those
+   * Counts the lines. Of the lines that need a listing, drops those whose filing is done, and those
    * whose filing came before, because its files would all be duplicates.
    */
   async *#countAndFilterLines(input: AsyncIterable<readonly Line[]>): AsyncGenerator<readonly Line[]> {
+    const { counts, isDone } = this.#options;
     for await (const lines of input) {
       yield lines.filter((line) => {
         // A line that needs no listing is one file, or one error, which is treated as a failed file.
         if (!this.#needsListing(line)) {
-          this.#count(undefined, 1);
+          counts.addFile(undefined);
           return true;
         }
-        const isDropped = this.#seenFilings.has(line.accession) || this.#options.countIfDone(line.accession);
+        if (this.#seenFilings.has(line.accession)) return false;
         this.#seenFilings.add(line.accession);
-        if (!isDropped) this.tally.pending += 1;
+        const isDropped = isDone(line.accession);
+        if (isDropped) counts.done += 1;
+        else counts.pendingListings += 1;
         return !isDropped;
       });
     }
-    this.tally.hasInputEnded = true;
-  }
-
-  #count(size: number | undefined, change: 1 | -1): void {
-    this.tally.files += change;
-    if (size === undefined) this.tally.unsized += change;
-    else this.tally.bytes += change * size;
+    counts.hasInputEnded = true;
   }
 
   async #list(accession: AccessionNumber): Promise<readonly Candidate[]> {
-    const { list, nameFilter } = this.#options;
+    const { list, nameFilter, counts } = this.#options;
     try {
       const listed = await list(accession, this.#signal);
       // A listing is requested only if there is a filter, although the type allows that there is none.
@@ -112,15 +98,15 @@ export class Selection {
       const filing = { accession, selectedCount: selected.length, missingCount: selected.length };
       return selected.map((file) => {
         const size = listedSize(file);
-        this.#count(size, 1);
+        counts.addFile(size);
         return { accession, fileName: file.file_name, size, filing };
       });
     } catch (error) {
       if (!(error instanceof FilingsError)) throw error;
-      this.#count(undefined, 1);
+      counts.addFile(undefined);
       return [{ kind: 'unlisted', accession, error }];
     } finally {
-      this.tally.pending -= 1;
+      counts.pendingListings -= 1;
     }
   }
 
@@ -134,7 +120,7 @@ export class Selection {
       // Only a `NamedFile` has no `kind`. Whatever has one (`unmatched`, `unlisted` or `invalid`) is an item already.
       const item = 'kind' in fileOrItem ? fileOrItem : this.#nameCheck.check(fileOrItem);
       // The duplicate was counted as a file when its line was read or its listing arrived.
-      if (item.kind === 'duplicate') this.#count(item.size, -1);
+      if (item.kind === 'duplicate') this.#options.counts.addFile(item.size, -1);
       yield item;
     }
   }

@@ -10,6 +10,8 @@ const MAX_UNREACHABLE = 10;
  * requests: some services send 403 for "slow down" (docs/service.md, section 8).
  */
 const MAX_FORBIDDEN = 20;
+/** After this many files in a row that could not be written, the disk is treated as unusable. */
+const MAX_UNWRITTEN = 10;
 
 /** What a run consists of, as a noun for messages. */
 type Unit = 'file' | 'filing';
@@ -19,17 +21,35 @@ export class StopRule {
   readonly #unit: Unit;
   #unreachable = 0;
   #forbidden = 0;
+  #unwritten = 0;
 
   constructor(unit: Unit) {
     this.#unit = unit;
   }
 
+  /**
+   * Records that the service has sent a whole file. Call it then and not when the file has been written, because files
+   * that are requested later may end earlier.
+   */
+  recordArrival(): void {
+    this.#unreachable = 0;
+    this.#forbidden = 0;
+  }
+
   /** Records how a file or filing ended; undefined is a success. Returns the error that stops the run, if any. */
   record(error: FilingsError | undefined): FilingsError | undefined {
-    // Any other end, even another failure, begins the count again.
-    this.#unreachable = error?.isUnreachable ? this.#unreachable + 1 : 0;
-    this.#forbidden = error?.problem?.status === 403 ? this.#forbidden + 1 : 0;
+    // Any other end, even another failure, begins a count again. But a failed write shows nothing about the service.
+    this.#unwritten = error?.isWriteFailure ? this.#unwritten + 1 : 0;
+    if (!error?.isWriteFailure) {
+      this.#unreachable = error?.isUnreachable ? this.#unreachable + 1 : 0;
+      this.#forbidden = error?.problem?.status === 403 ? this.#forbidden + 1 : 0;
+    }
     if (error === undefined || error.stopsRun) return error;
+    if (this.#unwritten >= MAX_UNWRITTEN) {
+      const { hint = 'check the disk and its permissions' } = error;
+      const message = `could not write ${MAX_UNWRITTEN} ${this.#unit}s in a row`;
+      return new FilingsError('local_io', message, { cause: error, stopsRun: true, hint });
+    }
     if (this.#forbidden >= MAX_FORBIDDEN) {
       const hint =
         'some services send 403 when requests come too fast: wait, then run it again with --rate 1/s; if that fails, check the key';

@@ -4,6 +4,7 @@
 import { constants } from 'node:fs';
 import { isDirectoryEntryName } from '../disk/file-name.ts';
 import { readRegular } from '../disk/regular-file.ts';
+import { digestOf } from '../disk/sha256.ts';
 import { FilingsError } from '../errors.ts';
 
 /** The name of a directory's checksum file. */
@@ -13,7 +14,7 @@ export const SUMS_NAME = 'SHA256SUMS';
 const MAX_NAME_BYTES = 255;
 /** A longer line is invalid. A hash and a name whose bytes are all escaped need less than this. */
 const MAX_ENTRY_LENGTH = 1024;
-/** In bytes. If more than this have arrived without a line break, reading fails: the line could fill the memory. */
+/** In bytes. A longer line could fill the memory, so reading fails. */
 const MAX_LINE_LENGTH = 1 << 20;
 
 /** The three bytes of the UTF-8 mark as latin1 characters. Windows tools write it at the start of a file. */
@@ -24,28 +25,41 @@ const ENTRY = /^(\\?)([\da-f]{64}) [ *]([^\0]+)$/i;
 const ESCAPES: Readonly<Record<string, string>> = { '\\': '\\\\', '\n': '\\n', '\r': '\\r' };
 const CHARACTERS: Readonly<Record<string, string>> = { '\\\\': '\\', '\\n': '\n', '\\r': '\r' };
 
-/** What a SHA256SUMS says about one name. */
+/** What a line of a SHA256SUMS says about one name. */
 export interface SumsEntry {
-  /** The hash in the last line for this name. */
+  readonly name: string;
   readonly sha256: string;
-  /** Where all lines for this name begin, in bytes. `download` comments them out before it replaces the named file. */
-  readonly offsets: readonly number[];
 }
 
-interface Sums {
-  /** Maps a name to its entry. */
-  readonly entries: Map<string, SumsEntry>;
-  /** The numbers of the lines that are neither entries nor comments, from 1. */
-  readonly invalidLines: readonly number[];
-  /** Whether the last line has no line break and is no comment. It is never an entry: a crash may have cut it off. */
-  readonly endsMidLine: boolean;
+/** A line that is neither blank nor a comment. */
+export interface SumsLine {
+  /** The first line of the file is 1. */
+  readonly number: number;
+  /** Where the line begins, in bytes. */
+  readonly offset: number;
+  /** Undefined if the line is no valid entry. */
+  readonly entry: SumsEntry | undefined;
+  /** Whether the line break is missing. Then a crash may have cut it off, so it is never an entry. */
+  readonly isTorn: boolean;
+}
+
+/** Where the entries of each name are. Keys are `digestOf(name)`, so that a million names take 100 MB at most. */
+export interface SumsIndex {
+  /** The offset of the last entry, which is the one that counts. */
+  readonly last: Map<string, number>;
+  /** The offsets of all other entries. Most names have none. */
+  readonly older: Map<string, number[]>;
+  /** Number of lines that are neither entries nor comments, and the first of them. */
+  invalidCount: number;
+  firstInvalid: number;
+  isTorn: boolean;
 }
 
 /**
  * Parses a line without its line break. The name may be anything: check it with {@link isSafeToOpen} before it is used
  * as a path.
  */
-export function parseSumsLine(line: string): { readonly name: string; readonly sha256: string } | undefined {
+export function parseSumsLine(line: string): SumsEntry | undefined {
   // Without a backslash at the start of the line, `backslash` is ''. It is undefined only if the line does not match.
   const [, backslash, hex = '', encodedName = ''] = ENTRY.exec(line) ?? [];
   if (backslash === undefined || line.length > MAX_ENTRY_LENGTH) return undefined;
@@ -69,37 +83,53 @@ export function isSafeToOpen(name: string, platform: string): boolean {
 }
 
 /**
- * Reads a SHA256SUMS. A missing file is treated as empty. Refuses a symbolic link. Skips blank lines and comments.
- * `displayPath` is for messages. Throws `local_io`.
+ * Yields the lines of a SHA256SUMS, as many at a time as a chunk of the file has. A missing file has none. Refuses a
+ * symbolic link, and a line over 1 MiB. `displayPath` is for messages. Throws `local_io`.
  */
-export async function readSums(path: string, displayPath: string): Promise<Sums> {
-  const entries: Sums['entries'] = new Map();
-  const invalidLines: number[] = [];
-  let [rest, lineNumber, offset] = ['', 0, 0];
+export async function* readSums(path: string, displayPath: string): AsyncGenerator<readonly SumsLine[]> {
+  let [rest, number, offset] = ['', 0, 0];
   // The bytes are split into lines as latin1, in which each byte is one character. So the length of a string is its
   // number of bytes, and no character is cut at the end of a chunk. Only a whole line is decoded as UTF-8.
-  const addLine = (bytes: string) => {
-    const start = lineNumber === 0 && bytes.startsWith(BYTE_ORDER_MARK) ? BYTE_ORDER_MARK.length : 0;
+  const toLines = (bytes: string, isTorn: boolean): readonly SumsLine[] => {
+    const start = number === 0 && bytes.startsWith(BYTE_ORDER_MARK) ? BYTE_ORDER_MARK.length : 0;
     const line = bytes.slice(start).replace(/\r$/, '');
-    lineNumber += 1;
-    if (line !== '' && !line.startsWith('#')) {
-      const entry = parseSumsLine(Buffer.from(line, 'latin1').toString());
-      const { offsets = [] } = (entry && entries.get(entry.name)) ?? {};
-      if (entry) entries.set(entry.name, { sha256: entry.sha256, offsets: [...offsets, offset + start] });
-      else invalidLines.push(lineNumber);
-    }
+    const at = offset + start;
+    number += 1;
     offset += bytes.length + 1;
+    if (line === '' || line.startsWith('#')) return [];
+    const entry = isTorn ? undefined : parseSumsLine(Buffer.from(line, 'latin1').toString());
+    return [{ number, offset: at, entry, isTorn }];
   };
   for await (const chunk of readRegular(path, displayPath, constants.O_NOFOLLOW)) {
     const lines = (rest + chunk.toString('latin1')).split('\n');
-    rest = lines.pop() ?? '';
-    // Only an unfinished line can fill the memory. A finished one over the limit is merely an invalid line.
-    if (rest.length > MAX_LINE_LENGTH) {
+    // Only the first and the last can be longer than a chunk.
+    if ([lines[0], lines.at(-1)].some((line = '') => line.length > MAX_LINE_LENGTH)) {
       const hint = 'check whether it is a SHA256SUMS at all';
       throw new FilingsError('local_io', 'a line is longer than 1 MiB', { subject: { path: displayPath }, hint });
     }
-    for (const line of lines) addLine(line);
+    rest = lines.pop() ?? '';
+    yield lines.flatMap((line) => toLines(line, false));
   }
-  // `rest` is deliberately not added: see `endsMidLine`.
-  return { entries, invalidLines, endsMidLine: rest !== '' && !rest.startsWith('#') };
+  yield toLines(rest, true);
+}
+
+/** Reads a SHA256SUMS, with the arguments and errors of `readSums`. */
+export async function indexSums(path: string, displayPath: string): Promise<SumsIndex> {
+  const index: SumsIndex = { last: new Map(), older: new Map(), invalidCount: 0, firstInvalid: 0, isTorn: false };
+  for await (const lines of readSums(path, displayPath)) {
+    for (const { entry, offset, number, isTorn } of lines) {
+      if (entry) addToIndex(index, entry.name, offset);
+      else if (isTorn) index.isTorn = true;
+      else if (++index.invalidCount === 1) index.firstInvalid = number;
+    }
+  }
+  return index;
+}
+
+/** Lines must be added in the order of the file. */
+export function addToIndex({ last, older }: SumsIndex, name: string, offset: number): void {
+  const key = digestOf(name);
+  const previous = last.get(key);
+  if (previous !== undefined) older.set(key, [...(older.get(key) ?? []), previous]);
+  last.set(key, offset);
 }

@@ -1,19 +1,21 @@
-// Adds to the SHA256SUMS of each directory that `download --checksums` writes to. Several runs may write to such a file
-// at the same time, so nothing in it is ever removed or moved. There are only two kinds of changes: a line is appended
-// by a single write, or an outdated or incomplete line is made a comment by overwriting its first byte with `#`. The
-// recorder of a batch calls `flush` before it adds filings to the done list (`--done`): later runs skip those filings.
-import { closeSync, constants, fstatSync, fsync, openSync, readSync, write, writeSync } from 'node:fs';
+// The SHA256SUMS of each directory that `download --checksums` writes to. An entry says what a file should be, so it is
+// appended before the file gets its final name. Whatever fails or dies after that, `verify` finds the file missing or
+// changed. Several runs may write to one SHA256SUMS at the same time, so nothing in it is ever removed or moved. There
+// are only two kinds of changes: a line is appended by a single write, and an outdated or incomplete line becomes a
+// comment when its first byte is overwritten with `#`.
+import { closeSync, constants, fstatSync, fsync, readSync, writeSync } from 'node:fs';
 import { promisify } from 'node:util';
 import { OPEN_TO_FLUSH } from '../disk/calls.ts';
 import { mapWriteErrors } from '../disk/failure.ts';
 import { flushDirectory } from '../disk/make-directories.ts';
 import { openRegular } from '../disk/regular-file.ts';
-import { formatSumsLine, parseSumsLine, readSums, SUMS_NAME, type SumsEntry } from './format.ts';
+import { digestOf } from '../disk/sha256.ts';
+import { FilingsError } from '../errors.ts';
+import { addToIndex, formatSumsLine, indexSums, parseSumsLine, SUMS_NAME, type SumsIndex } from './format.ts';
 
 const { O_APPEND, O_CREAT, O_NOFOLLOW, O_RDWR } = constants;
-const append = promisify(write);
 const flushFile = promisify(fsync);
-/** How many SHA256SUMS files are kept in memory. One that was dropped is read again when it is needed. */
+/** How many SHA256SUMS files are remembered. One that was dropped is read again when it is needed. */
 const MAX_REMEMBERED = 256;
 /** How many bytes are read to see one line. Longer than any line that this program writes. */
 const LINE_BUFFER_BYTES = 4096;
@@ -21,64 +23,64 @@ const LINE_FEED = 0x0a;
 
 /** The SHA256SUMS of all directories of a run. `directory` is an absolute path. All methods throw `local_io`. */
 export class ChecksumFiles {
-  /** Maps a directory to the entries of its SHA256SUMS by file name. Lines that another run adds later are missing. */
-  readonly #remembered = new Map<string, Promise<Map<string, SumsEntry>>>();
+  /** The indexes by directory. Lines that another run adds later are missing. */
+  readonly #remembered = new Map<string, Promise<SumsIndex>>();
   /** The directories whose SHA256SUMS has lines that this run relies on and that may not be on the disk yet. */
   readonly #unflushed = new Set<string>();
   /**
    * Stays rejected after a failure: the kernel reports lost bytes only once, so a second flush would falsely succeed.
    */
   #flushing: Promise<void> = Promise.resolve();
-  #lastWrite: Promise<unknown> = Promise.resolve();
 
-  /** Returns whether a file has a line. If so, the caller adds none, and the next `flush` covers the existing one. */
+  /** Returns whether an existing file has an entry. If so, its last entry counts, and the next `flush` covers it. */
   async isListed(directory: string, name: string): Promise<boolean> {
-    const hasLine = (await this.#entriesIn(directory)).has(name);
-    // Another run may have written the line and not have flushed it yet.
-    if (hasLine) this.#unflushed.add(directory);
-    return hasLine;
+    const { last, older } = await this.#indexOf(directory);
+    if (!last.has(digestOf(name))) return false;
+    // Another run may have written the entry, and have died before it flushed it or retired the older ones.
+    this.#unflushed.add(directory);
+    if (older.size > 0) await this.retireOlderEntries(directory, name);
+    return true;
   }
 
-  /** Appends a line. `sha256` is in lower-case hexadecimal digits. */
-  async add(directory: string, name: string, sha256: string): Promise<void> {
+  /**
+   * Says what a file should be, before it gets its final name: appends an entry, unless the last entry has the same
+   * hash. An entry that takes the place of another hash is flushed at once: otherwise a power cut could leave the new
+   * file with the old hash. `sha256` is in lower-case hexadecimal digits.
+   */
+  async announce(directory: string, name: string, sha256: string): Promise<void> {
+    const index = await this.#indexOf(directory);
     const path = toSumsPath(directory);
-    await this.#inTurn(path, async () => {
+    const last = index.last.get(digestOf(name));
+    const hasOtherHash = await mapWriteErrors(path, async () => {
       const { fd } = openRegular(path, O_RDWR | O_APPEND | O_CREAT | O_NOFOLLOW);
-      await appendLine(fd, path, formatSumsLine(name, sha256)).finally(() => closeSync(fd));
+      try {
+        const listed = last === undefined ? undefined : parseSumsLine(readLineAt(fd, last));
+        // Another program may have rewritten the file since the index was made.
+        const isListed = listed?.name === name;
+        if (isListed && listed.sha256 === sha256) return false;
+        addToIndex(index, name, appendLine(fd, path, formatSumsLine(name, sha256)));
+        return isListed;
+      } finally {
+        closeSync(fd);
+      }
     });
     this.#unflushed.add(directory);
-    // Offsets are needed only to comment out the lines of a downloaded file before it is replaced. This run does not
-    // replace this file again, because it writes each file only once.
-    (await this.#remembered.get(directory))?.set(name, { sha256, offsets: [] });
+    if (hasOtherHash) await this.flush();
   }
 
-  /**
-   * Call this before a file is replaced, with the hash of the new bytes. If another hash is listed, turns the lines for
-   * this file into comments and flushes them. Without this call, if the run were killed after the replacement and
-   * before `add`, the new file would be listed with the old hash.
-   */
-  async commentOutStaleLines(directory: string, name: string, sha256: string): Promise<void> {
-    const entries = await this.#entriesIn(directory);
-    const entry = entries.get(name);
-    if (!entry || entry.sha256 === sha256) return;
+  /** Makes all entries of a file but the last one comments. Call it when the file has its final name. */
+  async retireOlderEntries(directory: string, name: string): Promise<void> {
+    const { older } = await this.#indexOf(directory);
+    const offsets = older.get(digestOf(name));
+    if (!offsets) return;
+    older.delete(digestOf(name));
+    // A power cut must not lose the last entry and keep the comments.
+    if (this.#unflushed.has(directory)) await this.flush();
     const path = toSumsPath(directory);
-    await this.#inTurn(path, async () => {
-      for (const offset of entry.offsets) commentOutLine(path, offset, (line) => parseSumsLine(line)?.name === name);
+    await mapWriteErrors(path, async () => {
+      for (const offset of offsets) commentOutLine(path, offset, (line) => parseSumsLine(line)?.name === name);
     });
-    entries.delete(name);
     this.#unflushed.add(directory);
-    await this.flush();
-  }
-
-  /**
-   * Runs `work` after all earlier work of this run. Otherwise one append could find a line that another one is still
-   * writing, and comment it out as incomplete.
-   */
-  #inTurn(path: string, work: () => Promise<void>): Promise<void> {
-    const working = this.#lastWrite.then(() => mapWriteErrors(path, work));
-    // The caller gets the error. The next work runs nevertheless.
-    this.#lastWrite = working.catch(() => {});
-    return working;
   }
 
   /** Flushes each SHA256SUMS that was changed, or in which `isListed` found a name, since the last flush. */
@@ -91,14 +93,16 @@ export class ChecksumFiles {
     return this.#flushing;
   }
 
-  #entriesIn(directory: string): Promise<Map<string, SumsEntry>> {
+  #indexOf(directory: string): Promise<SumsIndex> {
     const known = this.#remembered.get(directory);
     if (known) return known;
     const [oldest = ''] = this.#remembered.keys();
     if (this.#remembered.size >= MAX_REMEMBERED) this.#remembered.delete(oldest);
     const path = toSumsPath(directory);
     // A failed read is remembered as well, so every later file of the directory fails with the same error.
-    const reading = readSums(path, path).then(({ entries }) => entries);
+    const reading = indexSums(path, path).catch((error) => {
+      throw error instanceof FilingsError ? error.with({ isWriteFailure: true }) : error;
+    });
     this.#remembered.set(directory, reading);
     return reading;
   }
@@ -114,43 +118,53 @@ function toSumsPath(directory: string): string {
  */
 function findLastLine(fd: number, size: number): number {
   for (let length = LINE_BUFFER_BYTES; ; length *= 16) {
-    const tail = Buffer.alloc(Math.min(size, length));
-    readSync(fd, tail, 0, tail.length, size - tail.length);
+    const tail = readAt(fd, Math.max(0, size - length), Math.min(size, length));
     const end = tail.lastIndexOf(LINE_FEED) + 1;
     if (end > 0 || tail.length === size) return size - tail.length + end;
   }
 }
 
 /**
- * Appends a line by one write. If the file ends with an incomplete line, makes that line a comment first. After a
- * partial write, the loop makes the partial line a comment and tries again. On a full disk, the write throws.
+ * Appends a line by one write, and returns its offset. Synchronous, so that two appends of this run never overlap. If
+ * the file ends with a fragment, which has no line feed, the line begins with one. The fragment becomes a comment if the
+ * line has come right behind it. If something else has come in between, another process was just writing that line.
+ * After a partial write, the loop treats the partial line as a fragment. On a full disk, the write throws.
  */
-async function appendLine(fd: number, path: string, line: string): Promise<void> {
+function appendLine(fd: number, path: string, line: string): number {
   for (;;) {
     const { size } = fstatSync(fd);
-    const lastLine = findLastLine(fd, size);
-    const endsMidLine = lastLine < size;
-    if (endsMidLine) commentOutLine(path, lastLine, () => true);
-    // The line feed in front ends the incomplete line.
-    const bytes = Buffer.from(endsMidLine ? `\n${line}` : line);
-    if ((await append(fd, bytes, 0, bytes.length, null)).bytesWritten === bytes.length) return;
+    const fragment = findLastLine(fd, size);
+    const hasFragment = fragment < size;
+    const bytes = Buffer.from(hasFragment ? `\n${line}` : line);
+    const written = writeSync(fd, bytes);
+    const added = readAt(fd, size, fstatSync(fd).size - size);
+    const position = added.lastIndexOf(bytes.subarray(0, written));
+    if (hasFragment && position === 0) commentOutLine(path, fragment, () => true);
+    if (written === bytes.length) return size + position + (hasFragment ? 1 : 0);
   }
 }
 
 /**
  * Overwrites the first byte of the line at `offset` with `#`. Does nothing unless `isExpected` accepts the line that is
  * there now, because another program may have rewritten the file. Opens the file again, because a descriptor with
- * O_APPEND always writes at the end.
+ * O_APPEND writes only at the end (pwrite(2)).
  */
 function commentOutLine(path: string, offset: number, isExpected: (line: string) => boolean): void {
-  const fd = openSync(path, O_RDWR | O_NOFOLLOW);
+  const { fd } = openRegular(path, O_RDWR | O_NOFOLLOW);
   try {
-    const bytes = Buffer.alloc(LINE_BUFFER_BYTES);
-    const [line = ''] = bytes.toString('utf8', 0, readSync(fd, bytes, 0, LINE_BUFFER_BYTES, offset)).split(/\r?\n/, 1);
-    if (isExpected(line)) writeSync(fd, '#', offset);
+    if (isExpected(readLineAt(fd, offset))) writeSync(fd, '#', offset);
   } finally {
     closeSync(fd);
   }
+}
+
+function readLineAt(fd: number, offset: number): string {
+  return /^[^\r\n]*/.exec(readAt(fd, offset, LINE_BUFFER_BYTES).toString())?.[0] ?? '';
+}
+
+function readAt(fd: number, position: number, length: number): Buffer {
+  const bytes = Buffer.alloc(length);
+  return bytes.subarray(0, readSync(fd, bytes, 0, length, position));
 }
 
 async function flushSums(directory: string): Promise<void> {

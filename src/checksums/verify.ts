@@ -4,9 +4,9 @@ import { closeSync, constants } from 'node:fs';
 import { join } from 'node:path';
 import { isSystemError } from '../disk/failure.ts';
 import { openRegular } from '../disk/regular-file.ts';
-import { hashOpenFile } from '../disk/sha256.ts';
+import { digestOf, hashOpenFile } from '../disk/sha256.ts';
 import { errnoOf } from '../errors.ts';
-import { isSafeToOpen, readSums, SUMS_NAME } from './format.ts';
+import { indexSums, isSafeToOpen, readSums, SUMS_NAME } from './format.ts';
 
 /**
  * The codes that `openRegular` throws for a link, a socket, a directory or a device. A file that became one has
@@ -44,7 +44,7 @@ export interface SumsDirectory {
 /**
  * Yields a finding for each listed and each unlisted file, and for a defective SHA256SUMS. If the SHA256SUMS cannot be
  * read, that is the only finding. A file that cannot be read is a finding as well, so this throws only the signal's
- * reason.
+ * reason, or `local_io` if the SHA256SUMS cannot be read a second time.
  */
 export async function* verifyDirectory(
   { path, displayPath, names }: SumsDirectory,
@@ -53,29 +53,33 @@ export async function* verifyDirectory(
   onHashed: OnHashed,
 ): AsyncGenerator<Finding> {
   const sumsPath = join(displayPath, SUMS_NAME);
-  const sums = await readSums(join(path, SUMS_NAME), sumsPath).catch((error) => ({ error }));
+  const sums = await indexSums(join(path, SUMS_NAME), sumsPath).catch((error) => ({ error }));
   if ('error' in sums) return yield { result: 'unreadable', path: sumsPath, error: sums.error };
-  const { entries, invalidLines, endsMidLine } = sums;
-  if (invalidLines.length > 0) {
-    const others = invalidLines.length > 1 ? ` and ${invalidLines.length - 1} more are unreadable` : ' is unreadable';
-    yield { result: 'damaged', path: sumsPath, reason: `line ${invalidLines[0]}${others}` };
-  } else if (entries.size === 0) yield { result: 'damaged', path: sumsPath, reason: 'it has no entries' };
-  if (endsMidLine) yield { result: 'torn', path: sumsPath, reason: 'its last line is incomplete' };
-  for (const [name, { sha256 }] of entries) {
-    // The directory and the name, put together without `join`, which would resolve `..` in the name and hide it.
-    const entryPath = `${sumsPath.slice(0, -SUMS_NAME.length)}${name}`;
-    // An unsafe name is `missing`, even if it leads to a file elsewhere: the directory cannot have a file of that name.
-    yield isSafeToOpen(name, platform)
-      ? { path: entryPath, ...(await checkFile(join(path, name), sha256, signal, onHashed)) }
-      : {
-          path: entryPath,
-          result: 'missing',
-          reason: 'not opened, because no file in this directory can have this name',
-        };
+  const { last, invalidCount, firstInvalid, isTorn } = sums;
+  if (invalidCount > 0) {
+    const others = invalidCount > 1 ? ` and ${invalidCount - 1} more are unreadable` : ' is unreadable';
+    yield { result: 'damaged', path: sumsPath, reason: `line ${firstInvalid}${others}` };
+  } else if (last.size === 0) yield { result: 'damaged', path: sumsPath, reason: 'it has no entries' };
+  if (isTorn) yield { result: 'torn', path: sumsPath, reason: 'its last line is incomplete' };
+  // The file is read a second time, because its hashes and names take more memory than the index.
+  for await (const lines of readSums(join(path, SUMS_NAME), sumsPath)) {
+    for (const { entry, offset } of lines) {
+      if (!entry || last.get(digestOf(entry.name)) !== offset) continue;
+      // The directory and the name, put together without `join`, which would resolve `..` in the name and hide it.
+      const entryPath = `${sumsPath.slice(0, -SUMS_NAME.length)}${entry.name}`;
+      // An unsafe name is `missing`, even if it leads to a file elsewhere: the directory cannot have a file of that name.
+      yield isSafeToOpen(entry.name, platform)
+        ? { path: entryPath, ...(await checkFile(join(path, entry.name), entry.sha256, signal, onHashed)) }
+        : {
+            path: entryPath,
+            result: 'missing',
+            reason: 'not opened, because no file in this directory can have this name',
+          };
+    }
   }
   for (const name of names) {
     // HFS+ stores `é` as `e` and an accent. The SHA256SUMS has the usual form, to which `normalize` converts.
-    if (!entries.has(name) && !entries.has(name.normalize()))
+    if (!last.has(digestOf(name)) && !last.has(digestOf(name.normalize())))
       yield { result: 'unlisted', path: join(displayPath, name) };
   }
 }

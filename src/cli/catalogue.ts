@@ -1,4 +1,3 @@
-// All commands as data. The parser, the help, the manual and the completions are made from this data.
 import { COMPLETION } from '../commands/completion/spec.ts';
 import { CONFIG } from '../commands/config/spec.ts';
 import { DOWNLOAD } from '../commands/download/spec.ts';
@@ -8,10 +7,10 @@ import { TOKEN } from '../commands/token/spec.ts';
 import { VERIFY } from '../commands/verify/spec.ts';
 import type { CommandSpec } from '../spec/command.ts';
 
-/** In the order in which the help and the manual show them. */
+/** The help and the manual keep this order. */
 export const COMMANDS: readonly CommandSpec[] = [LIST, DOWNLOAD, VERIFY, TOKEN, SERVE, CONFIG, COMPLETION];
 
-/** The root of the commands. It has no `load`: `filings` alone runs no command, but prints an overview of them. */
+/** `filings` alone runs no command, but prints an overview of them. */
 export const PROGRAM: CommandSpec = {
   name: 'filings',
   summary: 'list and download the files of company filings, and mint and check the JWTs that the service accepts',

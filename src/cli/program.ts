@@ -1,6 +1,5 @@
-// Parses the command line with commander. Flags are the options that every command accepts: they are settings, such as
-// `--error-format`. (The field `flag` of any option is its name with hyphens, such as `--out`.) The result has the
-// flags even if the rest is invalid, because they decide how the error is shown.
+// Parses the command line with commander. The result has the flags even if the rest is invalid, because they decide how
+// the error is shown.
 import { Argument, Command, type CommanderError, Help, Option } from 'commander';
 import type { FilingsError } from '../errors.ts';
 import { expandHome } from '../paths.ts';
@@ -8,22 +7,20 @@ import { SHARED_OPTIONS } from '../settings/table.ts';
 import { type Action, type CommandSpec, describeCommand, type Flags, type Invocation } from '../spec/command.ts';
 import { describeOption, HELP_OPTION, type NamedOption, parseOrThrow, toNamedOptions } from '../spec/option.ts';
 import { PROGRAM } from './catalogue.ts';
-import { formatHelpEnd, formatItem, wrapUsage } from './help.ts';
+import { formatHelpEnd } from './help.ts';
 import { unknownCommand, usageError } from './usage-error.ts';
 
 interface ParseOptions {
-  /** The width of the terminal, for help texts. */
   readonly columns?: number;
-  /** The home directory, for paths that begin with `~/`. */
+  /** For paths that begin with `~/`. */
   readonly home?: string | undefined;
 }
 
-/** What is known of the command line so far. Commander's callbacks fill it in. */
+/** Commander's callbacks fill it in. */
 interface ParseState extends ParseOptions {
   readonly argv: readonly string[];
-  /** The command that commander has chosen, or at which it found an error. It has the options parsed so far. */
+  /** Chosen by commander, or where it found an error. It has the options parsed so far. */
   command?: Command;
-  /** The help that commander would have printed. */
   helpText: string;
   action?: Action;
 }
@@ -31,15 +28,14 @@ interface ParseState extends ParseOptions {
 interface CommandLine {
   /** After an error, the flags that could be parsed. */
   readonly flags: Flags;
-  /** Undefined if the line is invalid. */
   readonly action: Action | undefined;
-  /** If `action` is undefined, the reason. Otherwise of no use: commander also throws after it has shown the help. */
+  /** Of use only without an `action`: commander also throws after it has shown the help. */
   readonly error: unknown;
 }
 
 /**
- * Never throws: an error is part of the result. The error quotes the wrong value of a flag only if the flag has a fixed
- * list of choices, because any other value may be a key in the wrong place.
+ * Never throws: an error is part of the result. It quotes the wrong value of a flag only if the flag has a fixed list
+ * of choices, because any other value may be a key in the wrong place.
  */
 export function readCommandLine(args: readonly string[], options: ParseOptions = {}): CommandLine {
   // `filings help list` shows what `filings list --help` does.
@@ -61,9 +57,7 @@ export function readCommandLine(args: readonly string[], options: ParseOptions =
   return helpError ? { flags, action: undefined, error: helpError } : { flags, action: state.action, error };
 }
 
-/**
- * Returns an error if the words after `help` are not a command. Commander would show the help of the last known one.
- */
+/** Commander would show the help of the last known command. */
 function findHelpError(words: readonly string[], program: Command): unknown {
   let [command, path, rest] = [program, 'filings', words];
   try {
@@ -84,8 +78,8 @@ function findHelpError(words: readonly string[], program: Command): unknown {
 }
 
 /**
- * Returns commander's command for a spec, including its subcommands. When commander parses the line, the callbacks of
- * the command fill in `state`. `parents` are the names from `filings` to the parent, and empty for the program itself.
+ * When commander parses the line, the callbacks of the command fill in `state`. `parents` are the names from `filings`
+ * on, and empty for the program itself.
  */
 function buildCommand(spec: CommandSpec, parents: readonly string[], state: ParseState): Command {
   const { name, summary, usages, children = [], load } = spec;
@@ -105,10 +99,7 @@ function buildCommand(spec: CommandSpec, parents: readonly string[], state: Pars
       subcommandTerm: (child) => child.name(),
       // `describeOption` has already added the choices and the default, which commander would add again.
       optionDescription: (option) => option.description,
-      // Commander would not wrap to fewer than 40 columns.
-      minWidthToWrap: 1,
-      formatItem,
-      styleUsage: wrapUsage,
+      minWidthToWrap: 20,
       // Only `filings --help` lists the exit statuses.
       formatHelp: (shown, help) =>
         Help.prototype.formatHelp.call(help, shown, help) + formatHelpEnd(spec, isProgram && wantsHelp, help),
@@ -168,8 +159,8 @@ function buildCommand(spec: CommandSpec, parents: readonly string[], state: Pars
 }
 
 /**
- * The option keeps its value as a string. `readInvocation` parses it after the whole line has been read, because a
- * later flag may decide how an error about the value is shown.
+ * The value stays a string until the whole line has been read, because a later flag may decide how an error about it is
+ * shown.
  */
 function buildOption(spec: NamedOption): Option {
   const { flag, short, value, excludes = [], repeatable } = spec;
@@ -179,10 +170,7 @@ function buildOption(spec: NamedOption): Option {
   return option.argParser((text, previous: readonly string[] | undefined) => [...(previous ?? []), text]);
 }
 
-/**
- * Parses the command's own options. Flags stay strings, because they must first be merged with the other sources of
- * settings, such as the environment. Throws `usage`.
- */
+/** Flags stay strings, because they must first be merged with the other sources of settings. */
 function readInvocation(ownOptions: readonly NamedOption[], command: Command, { home }: ParseState): Invocation {
   const flags = readFlags(command, home);
   for (const { name, flag, kind, describesService } of SHARED_OPTIONS) {
@@ -213,8 +201,8 @@ function expandIfPath({ kind: { completes } }: NamedOption, text: string, home: 
 }
 
 /**
- * Returns the flags of a command and of its parents. In `optsWithGlobals` a flag before the command overrides the same
- * flag after it. Here the command's own flags win, because they come last.
+ * In `optsWithGlobals` a flag before the command overrides the same flag after it. Here the command's own flags win,
+ * because they come last.
  */
 function readFlags(command: Command, home: string | undefined): Flags {
   const values = { ...command.optsWithGlobals(), ...command.opts() };

@@ -1,5 +1,5 @@
-// Turns errors of commander into errors of this program. Commander's messages quote unknown words, and such a word may
-// be a key (`-kSECRET`), so only a harmless beginning of it is shown.
+// Commander's messages quote unknown words. Such a word may be a key (`-kSECRET`), so only a harmless beginning of it
+// is shown.
 import type { Command, CommanderError } from 'commander';
 import { FilingsError } from '../errors.ts';
 import { asAccession } from '../service/accession.ts';
@@ -7,21 +7,16 @@ import { didYouMean } from '../spec/nearest.ts';
 import { counted, orList } from '../text.ts';
 
 /**
- * The name of a long or short option at the beginning of a word, or a whole word of a few letters. Keys and tokens do
- * not look like this.
+ * The name of an option at the beginning of a word, or a word of a few letters. Keys and tokens do not look like this.
  */
 const HARMLESS_START = /^(--[a-z][\w-]*|-\w|[a-z-]{1,24}$)/i;
 
-/**
- * @param command the command that commander was parsing
- * @param path its full name, such as `filings token sign`
- */
+/** `path` is the full name of the command, such as `filings token sign`. */
 export function usageError({ code, message }: CommanderError, command: Command, path: string): FilingsError {
   const hint = `see ${path} --help`;
-  // Begins a message that names no option: `config get: KEY is missing`.
+  // `config get: KEY is missing`.
   const subject = { name: path.replace(/^filings /, '') };
-  // An error of commander has no fields for the words that it is about, so they are taken from the message: what is in
-  // quotes, or the long names of options. Every option has a long name.
+  // An error of commander has no fields for the words that it is about, so they are taken from the message.
   const [, word = ''] = /'(.*?)'/.exec(message) ?? [];
   const [first = '', second = ''] = message.match(/--[a-z][\w-]*/g) ?? [];
   switch (code) {
@@ -36,8 +31,7 @@ export function usageError({ code, message }: CommanderError, command: Command, 
     case 'commander.missingArgument':
       return new FilingsError('usage', `${word} is missing`, { subject, hint });
     case 'commander.invalidArgument': {
-      // The only argument with a list of choices is SHELL, the first argument of `completion`. Commander does not know
-      // the choices of options, which are checked later.
+      // Only SHELL of `completion` has choices. Those of options are checked later.
       const { argChoices: choices = [] } = command.registeredArguments[0] ?? {};
       const choose = `choose ${orList(choices)}`;
       return unknownWord('SHELL', word, choices, choose);
@@ -47,25 +41,21 @@ export function usageError({ code, message }: CommanderError, command: Command, 
       const reason = most === 0 ? 'takes no arguments' : `takes at most ${counted(most, 'argument')}`;
       return new FilingsError('usage', reason, { subject, hint });
     }
-    // The other errors are about features of commander that this program does not use, such as mandatory options.
+    // Errors about features of commander that this program does not use.
     default:
       return new FilingsError('usage', message.replace(/^error: /, ''), { hint });
   }
 }
 
 function unknownOption(word: string, command: Command, path: string): FilingsError {
-  // Commander also calls a known switch unknown if it has a value: `--json=true`. The template tells the compiler that
-  // `long` is a string, which it is for every option here.
+  // Commander also calls a known switch unknown if it has a value: `--json=true`.
   const options = command.options.map(({ long }) => `${long}`);
   const [name = '', value] = word.split('=');
   if (value === undefined || !options.includes(name)) return unknownWord('option', word, options, `see ${path} --help`);
   return new FilingsError('usage', `${name} takes no value`, { hint: `write ${name} without a value` });
 }
 
-/**
- * program.ts calls this as well, where commander reports another error for the unknown word, or no error.
- * @param command the parent, which has no subcommand called `word`
- */
+/** program.ts calls this as well, where commander reports another error for the unknown word, or none. */
 export function unknownCommand(word: string, command: Command, path: string): FilingsError {
   const names = command.commands.map((child) => child.name());
   const accession = asAccession(word);

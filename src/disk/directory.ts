@@ -5,7 +5,7 @@
 // in its directory, and the entries of all new directories above it. The flushes here are those of entries.
 //
 // In a directory that existed before this run, `removeAbandonedParts` removes the temporary files of killed runs.
-import { existsSync, lstatSync, type Stats, statSync } from 'node:fs';
+import { accessSync, constants, existsSync, lstatSync, type Stats, statSync } from 'node:fs';
 import { opendir } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { FilingsError } from '../errors.ts';
@@ -40,6 +40,8 @@ export interface DirectoryLocation {
 export class Directory {
   /** The absolute path. */
   readonly path: string;
+  /** Whether this run has found that it may create files here. */
+  isWritable = false;
   /** The running or failed flush of the entries of the directories above this one. Undefined once it has succeeded. */
   #flushingAncestors: Promise<unknown> | undefined;
   /** Whether the existing entries, those from before this run, are flushed. True at once in a directory that is new. */
@@ -118,26 +120,24 @@ export class Directory {
   }
 }
 
-/** What the directories and the parts in them use of the `World`, which has all that the program takes from outside. */
-type DirectoryWorld = Pick<World, 'cwd' | 'platform' | 'uid' | 'now' | 'random' | 'sleep'>;
+/** What the directories use of the `World`, which has all that the program takes from outside. */
+type DirectoryWorld = Pick<World, 'cwd' | 'platform' | 'sleep'>;
 
-/** The directories of a run, and what the parts in them share: `nameOperations`, `world` and `keptBytes`. */
+/** The directories of a run, and the operations on the names in them. */
 export class Directories {
   readonly nameOperations: NameOperations;
-  readonly world: DirectoryWorld;
-  /** The number of bytes in the parts that this run keeps for a later one. Each part adds its own, for the summary. */
-  keptBytes = 0;
+  readonly #cwd: string;
   /** Maps the key of a location (see `toKey`) to its directory. A Map keeps the order in which entries were added. */
   readonly #remembered = new Map<string, Directory>();
 
   constructor(world: DirectoryWorld) {
-    this.world = world;
+    this.#cwd = world.cwd;
     this.nameOperations = createNameOperations(world);
   }
 
   /**
    * Returns a directory, which is checked or created unless it is remembered. Throws `local_io`. The error stops the
-   * run, unless it only says that there is a file or a symbolic link in place of a directory of `below`.
+   * run if it is about the directory that the user named.
    */
   prepare(location: DirectoryLocation): Directory {
     const known = this.getRemembered(location);
@@ -155,17 +155,32 @@ export class Directories {
   }
 
   /**
-   * Like `prepare`, but creates nothing. If the directory is missing, throws if `mustExist` is true, and returns
-   * undefined if it is false. A link that leads nowhere is treated as missing.
+   * Call this before a file is requested. Returns its directory, or undefined if it is missing: then it is created when
+   * the response has begun. Throws the errors of `prepare`, and `local_io` if this user may not create files in the
+   * directory or, if it is missing, in the next one above it.
    */
-  prepareExisting(location: DirectoryLocation): Directory | undefined {
-    const { directory, below, mustExist } = location;
-    return mustExist || existsSync(join(directory, below)) ? this.prepare(location) : undefined;
+  requireWritable(location: DirectoryLocation): Directory | undefined {
+    const known = this.getRemembered(location);
+    if (known?.isWritable) return known;
+    const { directory, below } = location;
+    // A link that leads nowhere is treated as missing.
+    if (below !== '.' && !existsSync(join(directory, below))) {
+      this.requireWritable({ ...location, below: dirname(below) });
+      return undefined;
+    }
+    const prepared = this.prepare(location);
+    try {
+      accessSync(prepared.path, constants.W_OK | constants.X_OK);
+    } catch (error) {
+      throw toDirectoryError(error, prepared.path, below === '.');
+    }
+    prepared.isWritable = true;
+    return prepared;
   }
 
   #prepare(location: DirectoryLocation): Directory {
     const { directory, below, mustExist = false } = location;
-    if (below === '.') return prepareRoot(directory, mustExist, this.world.cwd);
+    if (below === '.') return prepareRoot(directory, mustExist, this.#cwd);
     const parent = this.prepare({ ...location, below: dirname(below) });
     const path = join(parent.path, basename(below));
     try {
@@ -174,7 +189,7 @@ export class Directories {
       requireDirectory(path, lstatSync(path));
       return new Directory(path, isNew, isNew ? parent.flush() : parent.flushExistingEntries());
     } catch (error) {
-      throw toWriteError(error, path);
+      throw toDirectoryError(error, path, false);
     }
   }
 }
@@ -183,8 +198,7 @@ export class Directories {
 function prepareRoot(path: string, mustExist: boolean, cwd: string): Directory {
   try {
     const made = mustExist ? [] : makeDirectories(path);
-    // If this is no directory, no file can be written, so the error stops the run.
-    requireDirectory(path, statSync(path), true);
+    requireDirectory(path, statSync(path));
     if (made.length > 0) return new Directory(path, true, flushEntriesOf(made));
     // Another run may have created the directory a moment ago and not flushed its entry. The working directory, and one
     // that must exist, need no flush: they were there before this command. An error of the flush is ignored, because
@@ -192,7 +206,7 @@ function prepareRoot(path: string, mustExist: boolean, cwd: string): Directory {
     const wasThere = mustExist || path === cwd;
     return new Directory(path, false, wasThere ? undefined : flushEntriesOf([path]).catch(() => {}));
   } catch (error) {
-    throw toWriteError(error, path);
+    throw toDirectoryError(error, path, true);
   }
 }
 
@@ -207,9 +221,15 @@ function toKey({ directory, below }: DirectoryLocation): string {
 }
 
 /** Throws `local_io` unless `stats`, which belong to `path`, are those of a directory. */
-function requireDirectory(path: string, stats: Stats, stopsRun = false): void {
+function requireDirectory(path: string, stats: Stats): void {
   if (stats.isDirectory()) return;
   const kind = stats.isSymbolicLink() ? 'a symbolic link' : 'not a directory';
   const hint = 'remove it, or choose another directory';
-  throw new FilingsError('local_io', `cannot write: it is ${kind}`, { subject: { path }, hint, stopsRun });
+  throw new FilingsError('local_io', `cannot write: it is ${kind}`, { subject: { path }, hint, isWriteFailure: true });
+}
+
+/** Returns a `local_io`. If the directory is the one that the user named, no file can be written, so it stops the run. */
+function toDirectoryError(error: unknown, path: string, isRoot: boolean): unknown {
+  const failure = toWriteError(error, path);
+  return isRoot && failure instanceof FilingsError ? failure.with({ stopsRun: true }) : failure;
 }

@@ -9,6 +9,9 @@ const { ESTALE, EDQUOT } = constants.errno;
 const CHOOSE_PATH = 'choose another path';
 const FREE_SPACE = 'free some space, then run it again';
 const CHECK_DISK = `check the disk and the path, or ${CHOOSE_PATH}`;
+const CHOOSE_NAME = 'choose its name on the disk: -o PATH';
+/** Errors of the disk or of the process, not of one file: every other file would fail as well. */
+const STOPS_RUN = new Set(['ENOSPC', 'EDQUOT', 'EROFS', 'EIO', 'EMFILE', 'ENFILE']);
 
 /**
  * Frequent reasons, in plainer words than those of the system, and what to do after a failed write. `toReadError` uses
@@ -23,6 +26,9 @@ const REASONS: Readonly<Record<string, readonly [reason: string, hint: string]>>
   EACCES: ['permission denied', `${CHOOSE_PATH}, or change its permissions`],
   EMFILE: ['too many open files', 'lower --jobs, or raise the limit (ulimit -n)'],
   EIO: ['the disk reported an error', CHECK_DISK],
+  ENAMETOOLONG: ['the file system refuses the name: it is too long', CHOOSE_NAME],
+  EILSEQ: ['the file system refuses the name', CHOOSE_NAME],
+  EINVAL: ['the file system refuses the name or the operation', CHOOSE_NAME],
   ENOENT: ['no such directory', `create it first (mkdir -p), or ${CHOOSE_PATH}`],
   EFTYPE: ['it is not a regular file', CHOOSE_PATH],
   EISDIR: ['it is a directory', `move it away, or ${CHOOSE_PATH}`],
@@ -39,15 +45,14 @@ const REASONS: Readonly<Record<string, readonly [reason: string, hint: string]>>
 const NAMES_BY_NUMBER: Readonly<Record<number, string>> = { [ESTALE]: 'ESTALE', [EDQUOT]: 'EDQUOT' };
 
 /**
- * Returns the `local_io` of a failed write. It stops the run, because the next file would probably fail, too. But if
- * another program has the file open, the run goes on with the next file. Returns any other error unchanged: it is
- * already a `FilingsError`, or a bug.
+ * Returns the `local_io` of a failed write. It stops the run only if every other file would fail, too. Returns any other
+ * error unchanged: it is already a `FilingsError`, or a bug.
  */
 export function toWriteError(error: unknown, path: string): unknown {
   if (!isSystemError(error)) return error;
   const [reason, hint] = describe(error);
-  const stopsRun = errnoOf(error) !== 'EINUSE';
-  const details = { subject: { path }, hint, cause: error, stopsRun };
+  const stopsRun = STOPS_RUN.has(findErrorName(error) ?? '');
+  const details = { subject: { path }, hint, cause: error, stopsRun, isWriteFailure: true };
   return new FilingsError('local_io', `cannot write: ${reason}`, details);
 }
 

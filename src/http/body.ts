@@ -1,9 +1,9 @@
-// The body of a response, as a queue between the socket and the code that reads the body. While the reader is busy, for
-// example with a write to the disk, the queue gathers chunks, and the next read returns all of them. So writes are
-// large on a fast network and prompt on a slow one. Memory is bounded, because a full queue pauses the socket.
+// The body of a response, as a queue between the socket and its reader. While the reader is busy, for example with a
+// write to the disk, the queue gathers chunks, and the next read returns all of them. So writes are large on a fast
+// network and prompt on a slow one. A full queue pauses the socket, which bounds the memory.
 //
-// The exchange (one request and its response, in request.ts) calls `push` and `end` when undici delivers bytes or the
-// end. All other methods are for the reader. There is only one, which never has two reads in progress.
+// The exchange (request.ts) calls `push` and `end`. All other methods are for the one reader, which never has two reads
+// in progress.
 import type { PausableSocket } from './pausable-socket.ts';
 import type { IdleTimer } from './watchdog.ts';
 
@@ -25,14 +25,13 @@ export class Body {
   #chunks: Buffer[] = [];
   /** What the last `read` returned. The next one recycles its memory. */
   #returnedChunks: readonly Buffer[] = [];
-  /** The number of bytes in `#chunks`. */
   #size = 0;
   /** The current block for small chunks. Its first `#filledBytes` bytes belong to chunks, so they never change. */
   #block = Buffer.alloc(0);
   #filledBytes = 0;
   #hasEnded = false;
   #error: unknown;
-  /** Wakes a `read` that waits. If none does, calling it has no effect. */
+  /** Wakes a `read` that waits. */
   #wake = () => {};
 
   constructor(socket: PausableSocket, timer: IdleTimer) {
@@ -41,9 +40,9 @@ export class Body {
   }
 
   /**
-   * Makes each `read` return about this many bytes at most: it may exceed the limit by one chunk. Used for
-   * writes to a pipe, which hold up the download if they are larger than the pipe's buffer. The socket must read less
-   * at a time as well, because what it reads at once may arrive here as one chunk.
+   * `read` may exceed the limit by one chunk. For writes to a pipe, which hold up the download if they are larger than
+   * the pipe's buffer. The socket must read less at a time as well, because what it reads at once may arrive as one
+   * chunk.
    */
   limitReads(bytes: number): void {
     this.#maxGatheredBytes = bytes;
@@ -68,8 +67,7 @@ export class Body {
   }
 
   /**
-   * Puts bytes back at the front, so that the next `read` returns them again. They must be a copy, because the next
-   * `read` recycles the memory of the chunks that were returned before.
+   * The next `read` returns these bytes again. They must be a copy, because it recycles the memory of earlier chunks.
    */
   unread(bytes: Buffer): void {
     if (bytes.length === 0) return;
@@ -77,7 +75,7 @@ export class Body {
     this.#size += bytes.length;
   }
 
-  /** Marks the end of the body: with an error if it is not complete. Gathered bytes can still be read. */
+  /** Pass an error if the body is not complete. Gathered bytes can still be read. */
   end(error?: unknown): void {
     this.#hasEnded = true;
     this.#error = error;
@@ -85,9 +83,8 @@ export class Body {
   }
 
   /**
-   * Waits for at least one byte, and returns all gathered chunks, or undefined at the end of the body. The chunks are
-   * valid until the next call, which reuses their memory. If an error ended the body, it is thrown after all bytes that
-   * came before it have been returned.
+   * Returns at least one byte, or undefined at the end. The chunks are valid until the next call, which reuses their
+   * memory. If an error ended the body, it is thrown after all bytes that came before it.
    */
   async read(): Promise<Buffer[] | undefined> {
     // Only the socket's own buffers are recycled. `recycle` ignores the blocks of `#copy` and the bytes of `unread`.

@@ -21,15 +21,11 @@ setFlagsFromString('--semi-space-growth-factor=1');
 
 /** Each address of a host gets a quarter of the connect timeout, so that a dead route leaves time for the next one. */
 const ADDRESSES_PER_TIMEOUT = 4;
-/**
- * undici closes a connection that has been unused for this long. Common servers wait longer, so they rarely close a
- * connection just when a request is sent on it.
- */
+/** Common servers wait longer than this, so they rarely close a connection just when a request is sent on it. */
 const KEEP_UNUSED_MS = 4000;
 /** The limit for all header fields of a response together. If it changes, change the error message in failures.ts. */
 const MAX_HEAD_BYTES = 16_384;
 
-/** In milliseconds. */
 interface Timeouts {
   /** For the name lookup, all addresses, the proxy's response and the TLS handshake together. */
   readonly connectTimeout: number;
@@ -37,10 +33,9 @@ interface Timeouts {
   readonly idleTimeout: number;
 }
 
-/** A connection for the requests to one origin. It serves one request at a time. */
+/** It serves one request at a time, all to one origin. */
 export interface Connection {
   readonly socket: PausableSocket;
-  /** Whether HTTP is spoken over TLS, either with the service or with an https proxy. */
   readonly usesTls: boolean;
   /**
    * The proxy to which requests are addressed (RFC 9112, section 3.2.2). Undefined without a proxy, and for a tunnel,
@@ -48,7 +43,7 @@ export interface Connection {
    */
   readonly proxy: URL | undefined;
   readonly client: Client;
-  /** Whether the connection has served a request before. If so, the server may be closing it just now. */
+  /** If so, the server may be closing it just now. */
   isReused: boolean;
 }
 
@@ -63,7 +58,7 @@ export class Connections {
   readonly #connectOptions: buildConnector.BuildOptions;
   readonly #connect: buildConnector.connector;
 
-  /** `trace` prints a line of --verbose. It is called for each connection that goes through a proxy. */
+  /** `trace` is called for each connection that goes through a proxy. */
   constructor(
     timeouts: Timeouts,
     world: Pick<World, 'env' | 'monotonic' | 'sleep'>,
@@ -88,24 +83,20 @@ export class Connections {
   }
 
   /**
-   * Returns an unused connection, or opens a new one. Nothing here checks whether an unused one is still open. The
-   * server may close it at any moment, so `get` in request.ts must be able to acquire another one anyway. If a new
-   * connection cannot be opened, throws the error of `connectError` or of proxy.ts, or the signal's reason.
+   * Nothing checks whether an unused connection is still open, because the server may close it at any moment: `get` in
+   * request.ts acquires another one.
    */
   async acquire(url: URL, signal: AbortSignal): Promise<Connection> {
     return this.#unused.get(url.origin)?.pop() ?? this.#open(url, signal);
   }
 
-  /**
-   * Keeps a connection for the next request. Call this only when the response was received to its end. Otherwise,
-   * destroy the connection instead.
-   */
+  /** Call this only when the response was received to its end. Otherwise, destroy the connection instead. */
   release(url: URL, connection: Connection): void {
     connection.isReused = true;
     this.#unused.set(url.origin, [...(this.#unused.get(url.origin) ?? []), connection]);
   }
 
-  /** Closes the unused connections and stops the watchdog. A connection in use is closed when its request aborts. */
+  /** A connection in use is closed when its request aborts. */
   close(): void {
     this.watchdog.close();
     for (const connection of [...this.#unused.values()].flat()) connection.socket.destroy();
@@ -118,9 +109,7 @@ export class Connections {
     if (proxy) this.#trace?.(`* connecting to ${url.host} through the proxy ${proxy.host}`);
     const { signal: timedSignal, abort, detach } = createChildController(signal);
     const ended = createAbortController();
-    // `connectError` makes the message for the user from the code.
     const onTimeout = () => abort(Object.assign(new Error('no connection in time'), { code: 'ETIMEDOUT' }));
-    // The sleep rejects only when `ended` aborts it, so the rejection is ignored.
     this.#sleep(this.timeouts.connectTimeout, ended.signal).then(onTimeout, () => {});
     try {
       return await this.#dial(url, proxy, timedSignal);
@@ -128,7 +117,6 @@ export class Connections {
       if (signal.aborted) throw signal.reason;
       // Only proxy.ts throws these errors. Their messages already state the proxy, so only the host is added.
       if (error instanceof FilingsError) throw error.with({ subject: { host: url.host } });
-      // After the timeout, the reason is the error with ETIMEDOUT.
       const failure = connectError(timedSignal.reason ?? error, proxy, this.#env);
       throw failure.with({ subject: { host: url.host, proxy: proxy?.host } });
     } finally {
@@ -137,7 +125,6 @@ export class Connections {
     }
   }
 
-  /** Connects to the service or to the proxy. An https URL needs a tunnel through the proxy, and TLS runs inside it. */
   async #dial(url: URL, proxy: URL | undefined, signal: AbortSignal): Promise<Connection> {
     const peer = proxy ?? url;
     const isTunnel = proxy !== undefined && url.protocol === 'https:';
@@ -158,10 +145,7 @@ export class Connections {
   }
 }
 
-/**
- * Connects to the host of a URL, and does the TLS handshake if the URL is https. With a `lowerSocket`, which is a
- * tunnel that already leads to that host, only the handshake remains.
- */
+/** With `lowerSocket`, a tunnel that already leads to the host, only the TLS handshake remains. */
 function connectSocket(
   connect: buildConnector.connector,
   url: URL,
@@ -188,7 +172,6 @@ function connectSocket(
   });
 }
 
-/** Returns an undici client that uses this socket, and never connects by itself. */
 function createClient(socket: PausableSocket, origin: string): Client {
   const closedError = Object.assign(new Error('the connection was closed'), { code: CLOSED_BEFORE_REQUEST });
   return new Client(origin, {

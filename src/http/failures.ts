@@ -1,7 +1,6 @@
-// Turns the errors of Node, OpenSSL and undici into errors of this program, which say what happened, what to do, and
-// whether a retry may help. `connectError` is for a connection that could not be made. `exchangeError` is for a request
-// on a connection, which usually fails in one of three ways: the response is not valid HTTP (no retry), it was
-// truncated (retry), or the connection was closed before it arrived (retry).
+// Turns the errors of Node, OpenSSL and undici into errors of this program. `connectError` is for a connection that
+// could not be made. `exchangeError` is for a request on a connection: the response is not valid HTTP (no retry), it
+// was truncated (retry), or the connection was closed before it arrived (retry).
 import { errnoOf, FilingsError } from '../errors.ts';
 import { markForRedaction } from '../secrets.ts';
 import type { World } from '../world.ts';
@@ -23,9 +22,8 @@ const ASK_OPERATOR = "ask the server's operator";
 const FINAL_ALERT = /alert.(protocol.version|handshake.failure|certificate.required|bad.certificate)/;
 
 /**
- * The reason and the hint for a connection that could not be made. The patterns are compared with the error's code, a
- * space and its message, all in lower case. The first row that matches is used, so a row for one alert must stand
- * before the row with `FINAL_ALERT`, which matches all of them.
+ * The patterns are compared with the error's code, a space and its message, in lower case. The first match counts, so a
+ * row for one alert precedes the row with `FINAL_ALERT`, which matches all of them.
  */
 const CONNECT_FAILURES: readonly (readonly [pattern: RegExp, reason: string, hint: string])[] = [
   [/^(enotfound|eai_again) /, 'the name does not resolve', 'check the base URL, the network and the name server'],
@@ -65,25 +63,20 @@ const CERTIFICATE_CODES =
 /** Those of the codes above that mean a certificate for which no trusted authority vouches. */
 const UNTRUSTED_CODES = /SELF_SIGNED|SIGNATURE|ISSUER|CERT_UNTRUSTED/;
 
-/**
- * Returns the error for a connection that could not be made, directly or through `proxy`. Nearly all of these errors
- * are marked `isUnreachable`: a batch stops after several of them in a row.
- */
+/** Nearly all of these errors are `isUnreachable`: a batch stops after several of them in a row. */
 export function connectError(error: unknown, proxy: URL | undefined, env: World['env']): FilingsError {
-  // Node tries all addresses of a host (RFC 8305), and reports one error for each. The first one that has a code is
-  // used.
+  // Node tries all addresses of a host (RFC 8305), and reports one error for each.
   const causes: unknown[] = error instanceof AggregateError ? error.errors : [error];
   const cause = causes.find((each) => errnoOf(each) !== undefined) ?? error;
   const code = errnoOf(cause) ?? '';
-  // This is a limit of this machine, and says nothing about the service, so the error is not `isUnreachable`.
+  // This is a limit of this machine, so the error is not `isUnreachable`: it says nothing about the service.
   if (code === 'EMFILE' || code === 'ENFILE') {
     const hint = 'lower --jobs, or raise the limit (ulimit -n)';
     return new FilingsError('local_io', 'cannot connect: too many open files', { cause, hint, stopsRun: true });
   }
   if (CERTIFICATE_CODES.test(code)) {
     const { message: quote } = cause as Error;
-    // `temporary` is the code of every TLS error. By default a FilingsError is not retryable, which is right here: the
-    // server would send the same certificate again.
+    // Not retryable: the server would send the same certificate again.
     const details = { cause, quote, isUnreachable: true, hint: certificateHint(code, env) };
     return new FilingsError('temporary', "cannot verify the server's certificate", details);
   }
@@ -105,7 +98,6 @@ function certificateHint(code: string, env: World['env']): string {
   return 'set NODE_EXTRA_CA_CERTS to a PEM file with the certificate of your own authority, or with an intermediate certificate that the server does not send';
 }
 
-/** Returns the error for whatever the code and the message of `cause` say about the network or TLS. */
 function networkError(cause: unknown): FilingsError {
   const code = errnoOf(cause) ?? '';
   const message = cause instanceof Error ? cause.message : String(cause);
@@ -114,7 +106,6 @@ function networkError(cause: unknown): FilingsError {
   const [, reason, hint] = CONNECT_FAILURES.find(([pattern]) => pattern.test(searched)) ?? otherFailure;
   // OpenSSL puts its explanation between a function and a file: `SSL routines:ssl3_get_record:wrong version number:...`
   const quote = /SSL routines:[^:]*:([^:]+)/.exec(message)?.[1];
-  // If the name of the host does not resolve, retry.ts makes only one more attempt.
   const subcode = /^(ENOTFOUND|EAI_AGAIN)$/.test(code) ? 'unresolved-name' : undefined;
   return new FilingsError('temporary', reason, {
     cause,
@@ -126,16 +117,13 @@ function networkError(cause: unknown): FilingsError {
   });
 }
 
-/** How much of a body has arrived, in bytes. `expected` is undefined if the response has no Content-Length. */
+/** In bytes. `expected` is undefined if the response has no Content-Length. */
 export interface BodyProgress {
   readonly received: number;
   readonly expected: number | undefined;
 }
 
-/**
- * Returns the error for a request that failed on its connection. `progress` is undefined if the head of the response
- * had not arrived yet.
- */
+/** `progress` is undefined if the head of the response had not arrived yet. */
 export function exchangeError(error: unknown, progress: BodyProgress | undefined): FilingsError {
   if (isFieldOverflow(error)) return invalidHttpError('more than 16 KiB of header fields', error);
   const { name, message } = error instanceof Error ? error : { name: typeof error, message: String(error) };
@@ -146,7 +134,6 @@ export function exchangeError(error: unknown, progress: BodyProgress | undefined
   const isTruncated =
     progress !== undefined && (isWrongLength || (isParserError && message.includes('(Invalid EOF state)')));
   if ((isWrongLength || isParserError) && !isTruncated) {
-    // undici's message ends with what its parser says, in parentheses.
     const detail = (isParserError && /\(.*\)/.exec(message)?.[0]) || '';
     return invalidHttpError(`its ${progress ? 'body' : 'head'} is malformed ${detail}`.trim(), error);
   }
@@ -161,12 +148,11 @@ export function exchangeError(error: unknown, progress: BodyProgress | undefined
   return new FilingsError('temporary', reason, { hint: 'run it again later', cause: error, retryable: true });
 }
 
-/** Returns whether the error means that the header fields, or the trailer fields after a chunked body, are too long. */
 export function isFieldOverflow(error: unknown): boolean {
   return errnoOf(error) === 'UND_ERR_HEADERS_OVERFLOW';
 }
 
-/** Returns the error for a body that is not complete. It is retryable: the rest may arrive on a new connection. */
+/** Retryable: the rest may arrive on a new connection. */
 export function truncatedError({ received, expected }: BodyProgress, cause?: unknown): FilingsError {
   const amount = expected === undefined ? `${received}` : `${received} of ${expected}`;
   return new FilingsError('integrity', `truncated: the connection ended after ${amount} bytes`, {
@@ -177,10 +163,9 @@ export function truncatedError({ received, expected }: BodyProgress, cause?: unk
 }
 
 /**
- * Returns the error for a body without a length and without chunks, which ended with its TLS connection. Such a body is
- * complete only if the server has closed TLS properly (RFC 9112, section 9.8), and Node does not report whether it has.
- * The error is not retryable, because the service would send the body in the same form again. But because of the
- * subcode, transfer.ts accepts the file if --sha256 or a known total proves that it is complete.
+ * For a body without a length and without chunks, which ended with its TLS connection. Such a body is complete only if
+ * the server has closed TLS properly (RFC 9112, section 9.8), and Node does not report whether it has. A retry would
+ * get the same form again. Because of the subcode, transfer.ts accepts the file if --sha256 or a known total proves it.
  */
 export function unprovedEndError({ received }: BodyProgress): FilingsError {
   const reason = `received ${received} bytes over TLS without a length, so the response may be incomplete`;
@@ -190,7 +175,7 @@ export function unprovedEndError({ received }: BodyProgress): FilingsError {
   });
 }
 
-/** `description` may quote the response. The error is not retryable: the server would make the same mistake again. */
+/** `description` may quote the response. Not retryable: the server would make the same mistake again. */
 export function invalidHttpError(description: string, cause?: unknown): FilingsError {
   return new FilingsError('integrity', `invalid HTTP response: ${markForRedaction(description)}`, {
     hint: 'check the base URL, and any proxy in between',
@@ -198,7 +183,6 @@ export function invalidHttpError(description: string, cause?: unknown): FilingsE
   });
 }
 
-/** Returns the error for an exception that comes neither from the connection nor from the response. */
 function internalError(cause: unknown, name: string, message: string): FilingsError {
   // undici's parser is WebAssembly, which reserves address space when it is loaded, at the first request.
   if (cause instanceof RangeError && /memory/i.test(message)) {
@@ -212,7 +196,7 @@ function internalError(cause: unknown, name: string, message: string): FilingsEr
   });
 }
 
-/** Returns whether an error means that the peer, the system or undici (UND_ERR_INFO) closed the connection. */
+/** The peer, the system or undici (UND_ERR_INFO) closed the connection. */
 function isClosedConnection(error: unknown): boolean {
   const closedCodes =
     /^(UND_ERR_SOCKET|UND_ERR_INFO|ECONNRESET|EPROTO|CLOSED_BEFORE_REQUEST)$|^ERR_(SSL|TLS|STREAM|SOCKET)/;

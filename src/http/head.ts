@@ -1,8 +1,7 @@
-// Handles what undici gets wrong in the head of a response: interim responses, malformed status lines, and framings
-// (how the end of the body is recognized) that undici does not know. Also parses HTTP dates, because Date.parse accepts
-// strings that are not dates. All functions here are pure.
+// What undici gets wrong in the head of a response: interim responses, malformed status lines, and framings that it
+// does not know. Also parses HTTP dates, because Date.parse accepts strings that are not dates. All functions are pure.
 
-/** Fields by lower-case name. The value of a repeated field is an array. */
+/** The names are in lower case. The value of a repeated field is an array. */
 export type HeaderFields = Readonly<Record<string, string | string[] | undefined>>;
 
 /** How the end of a body is recognized (RFC 9112, section 6.3). `until-close`: the server closes the connection. */
@@ -13,9 +12,8 @@ export type Framing =
   | { readonly kind: 'invalid'; readonly reason: string };
 
 /**
- * Returns the framing of a body. undici would treat the raw bytes of an unknown transfer coding as the body, so any
- * coding but `chunked` is invalid here. A 204 or 304 has no body, but needs no special case: no request of this
- * program may be answered with either, so such a response is an error anyway.
+ * undici would treat the raw bytes of an unknown transfer coding as the body, so any coding but `chunked` is invalid
+ * here. A 204 or 304 has no body, but any of these is an error for this program anyway.
  */
 export function parseFraming(headers: HeaderFields): Framing {
   const coding = headers['transfer-encoding'];
@@ -33,32 +31,27 @@ export function parseFraming(headers: HeaderFields): Framing {
   return { kind: 'invalid', reason: `the length ${JSON.stringify(String(length))} is not a number` };
 }
 
-/** The length of `HTTP/1.1 200`. With fewer characters, the status is not known yet. */
+/** The length of `HTTP/1.1 200`. */
 const MIN_STATUS_LINE_LENGTH = 12;
 const NOT_HTTP = 'it does not begin with HTTP/1.0 or HTTP/1.1 and a status';
-/**
- * In characters. A status line or an interim response that is still incomplete after this many is treated as endless.
- */
+/** In characters. A head that is still incomplete after this many is treated as endless. */
 const MAX_UNFINISHED_LENGTH = 65_536;
 /** Every control character except the tab (RFC 9112, section 4). */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: the expression looks for control characters.
 const CONTROL = /[\0-\x08\x0a-\x1f\x7f]/;
 
-/** What the bytes at the start of a response turn out to be. */
 interface HeadStart {
-  /** Why the response is not valid HTTP. Undefined if nothing is wrong so far. */
+  /** Why the response is not valid HTTP. */
   readonly reason?: string;
   /** Set if `rest` begins with the final status line. If neither this nor `reason` is set, more text is needed. */
   readonly isFinal?: true;
-  /** The text after all complete interim responses. */
   readonly rest: string;
 }
 
 /**
- * Skips interim responses (1xx, RFC 9110, section 15.2) at the start of a response, because undici fails at a 100.
- * Checks each status line on the way, because undici's parser takes RTSP and HTTP/2.0 for HTTP/1 and fails at a status
- * below 100. `text` is what has arrived. If it does not reach the final status line yet, the next call gets the
- * returned `rest` with the new bytes after it.
+ * Skips interim responses (1xx, RFC 9110, section 15.2), because undici fails at a 100, and checks each status line on
+ * the way, because undici's parser takes RTSP and HTTP/2.0 for HTTP/1 and fails at a status below 100. If `text` does
+ * not reach the final status line yet, the next call gets `rest` with the new bytes after it.
  */
 export function skipInterimResponses(text: string): HeadStart {
   let rest = text;
@@ -88,9 +81,8 @@ export function skipInterimResponses(text: string): HeadStart {
 }
 
 /**
- * Parses an HTTP date (RFC 9110, section 5.6.7), and returns it in milliseconds since the epoch. There are three
- * formats, which all begin with a day of the week: `Sun, 06 Nov 1994 08:49:37 GMT`, `Sunday, 06-Nov-94 08:49:37 GMT`
- * and `Sun Nov  6 08:49:37 1994`. Returns undefined for a string that is not a date.
+ * RFC 9110, section 5.6.7, in milliseconds since the epoch. The three formats all begin with a day of the week: `Sun,
+ * 06 Nov 1994 08:49:37 GMT`, `Sunday, 06-Nov-94 08:49:37 GMT` and `Sun Nov  6 08:49:37 1994`.
  */
 export function parseHttpDate(text: string): number | undefined {
   const date = text.trim();

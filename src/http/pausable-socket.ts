@@ -6,26 +6,22 @@ import type { OnReadOpts, Socket } from 'node:net';
 import { Duplex } from 'node:stream';
 import { errnoOf } from '../errors.ts';
 
-/** The size of a read buffer. Reads should be large, because each one costs a run of undici's parser. */
+/** Large, because each read costs a run of undici's parser. */
 const MAX_READ_BYTES = 524_288;
 /** Enough for what a `Body` (body.ts) holds unread, for what is being written, and for a few more reads. */
 const MAX_SPARE_BUFFERS = 8;
 
-/** The read buffers of one connection, which are recycled so that a large body creates no garbage. */
+/** Recycled, so that a large body creates no garbage. */
 export class ReadBuffers {
-  /**
-   * The `onread` option of `net.connect`. Use it for plain TCP only. Over TLS it would need 50 % more CPU time than
-   * `data` events.
-   */
+  /** Use it for plain TCP only: over TLS it would need 50 % more CPU time than `data` events. */
   readonly onread: OnReadOpts = {
     buffer: () => this.#spare.pop() ?? this.#allocate(),
     callback: (length, buffer) => {
       this.deliver(Buffer.from(buffer.buffer as ArrayBuffer, buffer.byteOffset, length));
-      // `false` would pause the socket.
       return true;
     },
   };
-  /** Receives the bytes of each read. The PausableSocket sets it, before anything is read from the socket. */
+  /** The PausableSocket sets it, before anything is read from the socket. */
   deliver: (bytes: Buffer) => void = () => {};
   #bufferBytes = MAX_READ_BYTES;
   #spare: Buffer[] = [];
@@ -35,16 +31,13 @@ export class ReadBuffers {
    */
   readonly #allocated = new WeakSet<ArrayBufferLike>();
 
-  /** Limits the size of further reads, in bytes. Buffers of another size are not used again. */
+  /** Buffers of another size are not used again. */
   limitReads(bytes: number): void {
     this.#bufferBytes = Math.min(bytes, MAX_READ_BYTES);
     this.#spare = this.#spare.filter(({ length }) => length === this.#bufferBytes);
   }
 
-  /**
-   * Takes back the buffers in which these chunks lie. The chunks must not be used any more. A chunk whose memory was
-   * not allocated here is ignored.
-   */
+  /** The chunks must not be used any more. A chunk whose memory was not allocated here is ignored. */
   recycle(chunks: readonly Buffer[]): void {
     // Several chunks may lie in one buffer. The Set takes it back only once, or two reads would write to it.
     for (const buffer of new Set(chunks.map((chunk) => chunk.buffer))) {
@@ -63,21 +56,18 @@ export class ReadBuffers {
 
 export class PausableSocket extends Duplex {
   /**
-   * If set, gets all bytes before undici does, and returns what to pass on, or null for nothing. The exchange in
-   * request.ts sets it to check the head of the response, and clears it at the final status line.
+   * Gets all bytes before undici does, and returns what to pass on, or null for nothing. The exchange sets it to check
+   * the head of the response, and clears it at the final status line.
    */
   filterBytes: ((bytes: Buffer) => Buffer | null) | undefined;
-  /** True from `pauseReading` to `resumeReading`. A full stream also pauses the socket, but does not set this. */
+  /** A full stream also pauses the socket, but does not set this. */
   isReadingPaused = false;
   /** Whether the peer ended the connection by a reset (RST) instead of properly (FIN). */
   wasReset = false;
   readonly #socket: Socket;
   readonly #buffers: ReadBuffers | undefined;
 
-  /**
-   * Takes a connected socket from which nothing has been read. If the socket was opened with the `onread` option of a
-   * `ReadBuffers`, pass that as `buffers`.
-   */
+  /** Nothing may have been read from `socket`. Pass the `ReadBuffers` with whose `onread` it was opened. */
   constructor(socket: Socket, buffers?: ReadBuffers) {
     // Bytes wait here only until undici gets the event that they are readable. When this many wait, `push` returns
     // false and the socket is paused. With room for just one read, that would happen after every single read, and each
@@ -118,12 +108,12 @@ export class PausableSocket extends Duplex {
     this.#socket.resume();
   }
 
-  /** Limits the bytes of each further read. Has no effect over TLS, where a read is one record of 16 KiB at most. */
+  /** Has no effect over TLS, where a read is one record of 16 KiB at most. */
   limitReads(bytes: number): void {
     this.#buffers?.limitReads(bytes);
   }
 
-  /** Takes back the memory of these chunks, which must not be used any more. Has no effect over TLS. */
+  /** See `ReadBuffers.recycle`. Has no effect over TLS. */
   recycle(chunks: readonly Buffer[]): void {
     this.#buffers?.recycle(chunks);
   }

@@ -1,7 +1,6 @@
-// Finds the proxy for a URL in the environment. For an https URL, it opens a tunnel through the proxy. For plain HTTP,
-// request.ts sends the request to the proxy itself. The header with the proxy's password, and the error for a refusal,
-// are made here for both. undici's own proxy agents are not used, because they hide the socket, which
-// http/pausable-socket.ts needs, and do not cover all forms of NO_PROXY.
+// Finds the proxy for a URL in the environment. An https URL gets a tunnel through it; for plain HTTP, request.ts sends
+// the request to the proxy itself. undici's own proxy agents hide the socket, which pausable-socket.ts needs, and do
+// not cover all forms of NO_PROXY.
 import { once } from 'node:events';
 import { type IncomingMessage, request as openRequest } from 'node:http';
 import type { Socket } from 'node:net';
@@ -12,11 +11,10 @@ import type { World } from '../world.ts';
 import { isRetriedStatus } from './retry.ts';
 
 /**
- * Returns the proxy for a URL, or undefined for a direct connection. Throws `config` for an invalid proxy URL.
+ * Throws `config` for an invalid proxy URL.
  *
- * As in curl, a variable in lower case takes precedence over the one in upper case. Unlike curl, this program also
- * reads `HTTP_PROXY` in upper case. In a CGI script that variable holds the `Proxy` header of the request, so
- * curl ignores it. This program is not meant to run as a CGI script. An empty variable is treated as not set.
+ * As in curl, a variable in lower case takes precedence. Unlike curl, this program also reads `HTTP_PROXY` in upper
+ * case: in a CGI script that variable holds the `Proxy` header of the request, but this is not a CGI program.
  */
 export function findProxy(url: URL, env: World['env']): URL | undefined {
   // A proxy would connect to its own machine instead of this one. And because loopback URLs may be plain HTTP, it could
@@ -25,17 +23,19 @@ export function findProxy(url: URL, env: World['env']): URL | undefined {
   const name = url.protocol === 'https:' ? 'https_proxy' : 'http_proxy';
   const value = env[name] || env[name.toUpperCase()];
   if (!value || isInNoProxy(url, env.no_proxy || env.NO_PROXY || '')) return undefined;
-  // Messages always have the name in upper case, in which the documentation shows it.
   return parseProxy(value, name.toUpperCase());
 }
 
 /**
- * Returns whether an entry of NO_PROXY matches the URL. There is no standard for NO_PROXY. The rules are those of curl
- * (`man curl`, "ENVIRONMENT"), but without address ranges (CIDR). Entries are separated by commas or spaces:
+ * There is no standard for NO_PROXY. The rules are those of curl (`man curl`, "ENVIRONMENT"), but without address
+ * ranges (CIDR). Entries are separated by commas or spaces:
  *
  * - `*` matches every host.
+ *
  * - `example.com` and `.example.com` match the domain and its subdomains. So does `*.example.com`, which curl lacks.
+ *
  * - `10.1.2.3`, `fd12::1` and `[fd12::1]` match an address.
+ *
  * - `HOST:PORT`, which curl lacks as well, matches only that port.
  */
 function isInNoProxy(url: URL, noProxy: string): boolean {
@@ -46,23 +46,22 @@ function isInNoProxy(url: URL, noProxy: string): boolean {
 
 function matchesEntry(host: string, port: string, entry: string): boolean {
   if (entry === '*') return true;
-  // An entry without a port matches every port. An IPv6 address has colons of its own, so it needs brackets if a port
-  // follows.
+  // An IPv6 address has colons of its own, so it needs brackets if a port follows.
   const [, entryHost = entry, entryPort = port] = /^(\[.+\]|[^:]+):(\d+)$/.exec(entry) ?? [];
   if (entryPort !== port) return false;
   const domain = normalizeHost(entryHost).replace(/^\*?\./, '');
-  // Splitting the list may give empty entries, which must not match anything.
+  // Splitting the list may give empty entries.
   return domain !== '' && (host === domain || host.endsWith(`.${domain}`));
 }
 
-/** Returns a host in lower case, without the brackets of an IPv6 address or the final dot of a full domain name. */
+/** Removes the brackets of an IPv6 address and the final dot of a full domain name. */
 function normalizeHost(host: string): string {
   return host.toLowerCase().replace(/^\[|\]$|\.$/g, '');
 }
 
 /**
- * Parses the value of the variable `name`. A value without a scheme is an HTTP proxy, as in curl. Errors never quote
- * the value, because the password may be anywhere in a malformed URL.
+ * A value without a scheme is an HTTP proxy, as in curl. Errors never quote the value, because the password may be
+ * anywhere in a malformed URL.
  */
 function parseProxy(value: string, name: string): URL {
   const fail = (reason: string, hint: string) => new FilingsError('config', reason, { subject: { name }, hint });
@@ -78,7 +77,7 @@ function parseProxy(value: string, name: string): URL {
   throw fail('invalid proxy URL', hint);
 }
 
-/** Returns whether a user and password are percent-encoded. If not, a URL parser may take part of them for the host. */
+/** If not, a URL parser may take part of the user and password for the host. */
 function isEncoded(userInfo: string): boolean {
   try {
     decodeURIComponent(userInfo);
@@ -88,7 +87,7 @@ function isEncoded(userInfo: string): boolean {
   }
 }
 
-/** Returns the header that sends the user and password of the proxy's URL (RFC 7617), if it has any. */
+/** RFC 7617. */
 export function makeProxyHeaders(proxy: URL): Readonly<Record<string, string>> {
   if (!proxy.username && !proxy.password) return {};
   const pair = `${decodeURIComponent(proxy.username)}:${decodeURIComponent(proxy.password)}`;
@@ -96,10 +95,8 @@ export function makeProxyHeaders(proxy: URL): Readonly<Record<string, string>> {
 }
 
 /**
- * Returns the error for a proxy that refuses a request to a URL, or a tunnel to its host. `challenge` is the value of
- * Proxy-Authenticate. A 407 means that the proxy wants other credentials, so every other request would fail, too.
- * Callers pass another status only for a tunnel. Without a tunnel, a response with another status is treated as the
- * service's, which it may be.
+ * `challenge` is the value of Proxy-Authenticate. A 407 means that the proxy wants other credentials, so every other
+ * request would fail, too. Callers pass another status only for a tunnel: without one, it may be the service's.
  */
 export function proxyRefusalError(proxy: URL, url: URL, status: number, challenge: string | undefined): FilingsError {
   const variable = url.protocol === 'https:' ? 'HTTPS_PROXY' : 'HTTP_PROXY';
@@ -125,10 +122,7 @@ export function proxyRefusalError(proxy: URL, url: URL, status: number, challeng
   });
 }
 
-/**
- * Returns the authentication schemes in the value of Proxy-Authenticate (RFC 9110, section 11.7.1): `Negotiate`, `NTLM`
- * and `Basic` for `Negotiate, NTLM, Basic realm="a, b", charset="UTF-8"`.
- */
+/** RFC 9110, section 11.7.1: `Negotiate, NTLM, Basic realm="a, b"` has the schemes `Negotiate`, `NTLM` and `Basic`. */
 function parseSchemes(challenges: string): string[] {
   // Quoted values are removed first, because they may contain commas.
   const pieces = challenges.replace(/"(\\.|[^"\\])*"/g, '').split(',');
@@ -138,9 +132,8 @@ function parseSchemes(challenges: string): string[] {
 }
 
 /**
- * Opens a tunnel to the host of an https URL through a proxy, with CONNECT (RFC 9110, section 9.3.6). `socket` must
- * be connected to the proxy, and leads to the host when this returns. Throws the error of `proxyRefusalError` if the
- * proxy refuses, `temporary` if it sends no valid response, and the signal's reason after an abort.
+ * Opens a tunnel with CONNECT (RFC 9110, section 9.3.6): `socket`, connected to the proxy, then leads to the host.
+ * Throws the error of `proxyRefusalError`, `temporary` if the proxy sends no valid response, or the signal's reason.
  */
 export async function openTunnel(socket: Socket, url: URL, proxy: URL, signal: AbortSignal): Promise<void> {
   const target = `${url.hostname}:${url.port || 443}`;
@@ -148,12 +141,10 @@ export async function openTunnel(socket: Socket, url: URL, proxy: URL, signal: A
   const request = openRequest({ method: 'CONNECT', path: target, headers, createConnection: () => socket });
   // Node adds `Connection: close` by default, but the connection must stay open as the tunnel.
   request.removeHeader('connection');
-  // This listener is needed besides `once` below, which stops listening when it ends. After that, an error without a
-  // listener would end the process.
+  // `once` below stops listening when it ends. After that, an error without a listener would end the process.
   request.on('error', () => socket.destroy()).end();
-  // The cause of a failure is dropped on purpose: whatever it is (not HTTP, a closed connection), the error below says
-  // all that the user can act on. An abort is rethrown as the signal's reason. Besides the response, `connect`
-  // passes the bytes after it. They are ignored, because a TLS server sends nothing before the client does.
+  // The cause of a failure is dropped on purpose: whatever it is, the error below says all that the user can act on.
+  // The bytes after the response are ignored, because a TLS server sends nothing before the client does.
   const response: IncomingMessage | undefined = (await once(request, 'connect', { signal }).catch(() => []))[0];
   const status = response?.statusCode;
   if (status !== undefined && status >= 200 && status < 300) return;

@@ -1,32 +1,25 @@
-// Decides when each request of the process is sent. All jobs share one limiter. It enforces the rate that the user
-// allows (--rate) and the pauses that the service asks for (Retry-After).
+// Decides when each request of the process is sent: by the rate that the user allows (--rate) and the pauses that the
+// service asks for (Retry-After). All jobs share one limiter.
 //
-// After a pause, one request is sent alone to try whether the service accepts it. If the service does not refuse it, as
-// many others follow as the service accepted before the pause, and then gradually more. Suppose that it accepts ten
-// requests, and that 50 jobs wait for the end of the pause. If all of them sent their requests, 40 would be refused
-// again after each pause, until their retries were used up.
+// After a pause, one request is sent alone. If the service does not refuse it, as many follow as the service accepted
+// before the pause, and then gradually more. Suppose that it accepts ten requests, and that 50 jobs wait for the end of
+// the pause. If all of them sent their requests, 40 would be refused again after each pause, until their retries were
+// used up.
 //
 // A request has its outcome when the head of its response has arrived, or when it has failed. The service refuses a
-// request by asking for a pause. Every other outcome is treated as accepted, even a status of 404 or a failure. But
-// if the server closed a reused connection without a response, the request is sent again, and has no outcome yet.
+// request by asking for a pause. Every other outcome is treated as accepted, even a status of 404. But if the server
+// closed a reused connection without a response, the request is sent again, and has no outcome yet.
 import { createAbortController, onAbort } from '../abort.ts';
 import type { World } from '../world.ts';
 
-/**
- * After a pause, requests wait for the outcome of others, but not for longer than this after the last one was sent. So
- * a slow response does not stop the run. In milliseconds.
- */
+/** How long a request waits at most for the outcome of the last one, so that a slow response does not stop the run. */
 const MAX_HOLD_MS = 5000;
 
 type Clock = Pick<World, 'monotonic' | 'sleep'>;
 
-/**
- * The function that tells the limiter that a request has ended. `hasOutcome` is false if the server closed the
- * connection without a response, so that the request is sent again.
- */
+/** `hasOutcome` is false if the server closed the connection without a response, so that the request is sent again. */
 export type EndRequest = (hasOutcome?: boolean) => void;
 
-/** A request that may not be sent yet. */
 interface Waiter {
   readonly wasRefused: boolean;
   readonly calledAt: number;
@@ -42,18 +35,17 @@ export class RateLimiter {
   #nextAt = 0;
   #pausedUntil = 0;
   #pauseCount = 0;
-  /** The number of requests sent since the last pause (at first, since the start), and how many have an outcome. */
+  /** Since the last pause. */
   #sentCount = 0;
   #outcomeCount = 0;
   #lastSentAt = 0;
   /**
-   * How many requests the service accepted before the last pause, counted from the previous pause or from the start. A
-   * pause before which it accepted none does not change this number, which is infinite at first.
+   * How many requests the service accepted between the last two pauses. A pause before which it accepted none does not
+   * change this number.
    */
   #acceptedCount = Number.POSITIVE_INFINITY;
   /** First the requests that the service has refused before, then all others, each group in the order of the calls. */
   readonly #queue: Waiter[] = [];
-  /** Aborting it stops the wait for the time of the next request. */
   #timer: ReturnType<typeof createAbortController> | undefined;
 
   constructor(ratePerSecond: number | undefined, clock: Clock) {
@@ -62,9 +54,8 @@ export class RateLimiter {
   }
 
   /**
-   * Waits until a request may be sent. Call the returned function when the request has its outcome. If the response
-   * asks for a pause, call `pause` first, so that this request is not counted as accepted. A request that the service
-   * has refused before (`wasRefused`) goes first. Throws the signal's reason.
+   * Call the result when the request has its outcome. If the response asks for a pause, call `pause` first, so that
+   * this request is not counted as accepted. A request that the service has refused before goes first.
    */
   acquire(signal: AbortSignal, wasRefused = false): Promise<EndRequest> {
     return new Promise((resolve, reject) => {
@@ -73,7 +64,6 @@ export class RateLimiter {
       const unsubscribe = onAbort(signal, (reason) => {
         // The waiter is still in the queue, because `#admit` unsubscribes each waiter that it removes.
         this.#queue.splice(this.#queue.indexOf(waiter), 1);
-        // Stops the timer if no other request waits.
         this.#admit();
         reject(reason);
       });
@@ -84,7 +74,6 @@ export class RateLimiter {
     });
   }
 
-  /** Lets no request be sent for `ms` milliseconds, and then one alone. Called when a response asks for a pause. */
   pause(ms: number): void {
     this.#pausedUntil = Math.max(this.#pausedUntil, this.#clock.monotonic() + ms);
     this.#pauseCount += 1;
@@ -96,7 +85,6 @@ export class RateLimiter {
     this.#admit();
   }
 
-  /** Lets all requests be sent that may be sent at `now`, and sets a timer for the next one. */
   #admit(now = this.#clock.monotonic()): void {
     this.#timer?.abort();
     this.#timer = undefined;
@@ -119,13 +107,12 @@ export class RateLimiter {
     }
   }
 
-  /** Returns the time from which the next request may be sent. The outcome of another one may make it earlier. */
+  /** The outcome of another request may make it earlier. */
   #opensAt(): number {
     const opensAt = Math.max(this.#pausedUntil, this.#nextAt);
     return this.#mayFollow() ? opensAt : Math.max(opensAt, this.#lastSentAt + MAX_HOLD_MS);
   }
 
-  /** Returns whether another request may follow those that were sent since the last pause. */
   #mayFollow(): boolean {
     if (this.#pauseCount === 0 || this.#sentCount === 0) return true;
     // The first request after a pause is sent alone.
@@ -137,7 +124,6 @@ export class RateLimiter {
     return inFlight < 1 + Math.max(0, this.#outcomeCount - this.#acceptedCount) / 2;
   }
 
-  /** Counts a request as sent, and returns the function that counts its outcome. */
   #beginRequest(): EndRequest {
     const pauseCount = this.#pauseCount;
     this.#sentCount += 1;

@@ -1,7 +1,6 @@
-// One GET: an exchange of a request for a response. The head of the response is checked here, and the caller reads the
-// body later. Redirects and retries belong to the callers (service/ and retry.ts), with one exception. If the server
-// has closed an idle connection that was about to be reused, the request is sent again on another connection, because
-// nothing is wrong with the service.
+// One GET. The head of the response is checked here, and the caller reads the body later. Redirects and retries belong
+// to the callers, with one exception: if the server has closed an idle connection that was about to be reused, the
+// request is sent again on another one, because nothing is wrong with the service.
 import { onAbort } from '../abort.ts';
 import { errnoOf, FilingsError } from '../errors.ts';
 import { exactDuration, grouped } from '../text.ts';
@@ -21,12 +20,10 @@ import { makeProxyHeaders, proxyRefusalError } from './proxy.ts';
 import { type IdleTimer, MIN_ACTIVE_BYTES } from './watchdog.ts';
 
 /**
- * The start of a response is checked in slices of this many bytes until its status line is found, usually in the first
- * slice. The first read may also contain half a megabyte of the body, which would be decoded for nothing if the whole
- * read were checked at once.
+ * The status line is usually in the first slice. The first read may also contain half a megabyte of the body, which
+ * would be decoded for nothing if the whole read were checked at once.
  */
 const SLICE_BYTES = 256;
-/** The error codes of a connection that was closed before a response arrived. */
 const CLOSED_CONNECTION_CODES = [CLOSED_BEFORE_REQUEST, 'UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE'];
 
 interface GetRequest {
@@ -35,30 +32,28 @@ interface GetRequest {
   readonly signal: AbortSignal;
 }
 
-/** A response whose head was checked, and whose body can be read while it arrives. */
 export interface HttpResponse {
   readonly status: number;
   readonly headers: HeaderFields;
-  /** The value of Content-Length, in bytes. Undefined if there is none. */
+  /** The value of Content-Length. */
   readonly length: number | undefined;
-  /** Whether the body is neither chunked nor has a length, so that only the end of the connection ends it. */
+  /** Whether the body is neither chunked nor has a length. */
   readonly endsWithConnection: boolean;
   readonly body: Body;
   /**
-   * Must be called if the body is not read to its end. Closes the connection, and the rest of the body is lost. Has no
-   * effect if the whole response has already arrived, because another request may already use the connection.
+   * Must be called if the body is not read to its end. Closes the connection, but has no effect if the whole response
+   * has arrived, because another request may already use the connection.
    */
   discard(): void;
 }
 
 /**
- * Sends a GET request, and returns its response as soon as the head has arrived. `prepare` waits until the rate limiter
- * allows a request, counts it, and returns it with the credentials. If the request must be sent again after it may have
- * reached the server, `prepare` is called again, because all of this applies to the second request as well.
+ * `prepare` waits for the rate limiter, counts the request, and returns it with the credentials. It is called again if
+ * the request must be sent again after it may have reached the server.
  *
  * Throws the signal's reason, the errors of `prepare`, `temporary` if no response arrives, `integrity` if it is not
  * valid HTTP, and `auth` or `config` if the user must correct the settings of the proxy. Reading the body throws
- * `integrity` if the body is truncated.
+ * `integrity` if it is truncated.
  */
 export async function get(connections: Connections, prepare: () => Promise<GetRequest>): Promise<HttpResponse> {
   let request = await prepare();
@@ -68,8 +63,7 @@ export async function get(connections: Connections, prepare: () => Promise<GetRe
       return await new Exchange(connections, connection, request).begin();
     } catch (error) {
       // A server may close an idle connection just as a request is sent on it. A GET may then be repeated (RFC 9112,
-      // section 9.3.1). At the latest, the loop ends with a new connection, which is not reused. The `cause` is the
-      // error of Node or undici from which `exchangeError` has made this one.
+      // section 9.3.1). The loop ends with a new connection at the latest. The `cause` is the error of Node or undici.
       const code = error instanceof FilingsError ? errnoOf(error.cause) : undefined;
       if (!connection.isReused || code === undefined || !CLOSED_CONNECTION_CODES.includes(code)) throw error;
       // `prepare` counts a request, so it is not called again for one that was not sent.
@@ -78,25 +72,19 @@ export async function get(connections: Connections, prepare: () => Promise<GetRe
   }
 }
 
-/** One request on one connection, from sending it to the end of the response's body. */
 class Exchange {
   readonly #connections: Connections;
   readonly #connection: Connection;
   readonly #request: GetRequest;
   readonly #timer: IdleTimer;
   readonly #body: Body;
-  /** Resolves or rejects the promise that `begin` returns. Undefined as soon as the head has arrived. */
+  /** Undefined as soon as the head has arrived. */
   #headSettlers: { resolve: (response: HttpResponse) => void; reject: (error: unknown) => void } | undefined;
-  /** Until the head has arrived, this value has no meaning. */
   #framing: Framing = { kind: 'until-close' };
-  /**
-   * The beginning of a head that has arrived but cannot be checked yet, because it is not complete. In latin1, where
-   * each character is one byte.
-   */
+  /** The beginning of a head that is not complete yet, in latin1, where each character is one byte. */
   #unchecked = '';
-  /** The number of bytes of the body that have arrived. */
   #receivedBytes = 0;
-  /** Whether the exchange has ended, with or without an error. undici may still call the handlers after that. */
+  /** undici may still call the handlers after the end. */
   #isFinished = false;
   #unsubscribe = () => {};
 
@@ -108,14 +96,13 @@ class Exchange {
     this.#body = new Body(connection.socket, this.#timer);
   }
 
-  /** Sends the request, and returns the response as soon as its head has arrived. */
   begin(): Promise<HttpResponse> {
     const { signal, url, headers } = this.#request;
     const { client, proxy, socket } = this.#connection;
     return new Promise((resolve, reject) => {
       this.#headSettlers = { resolve, reject };
       this.#unsubscribe = onAbort(signal, (reason) => this.#abort(reason));
-      // If the signal had aborted before, `onAbort` has ended the exchange at once.
+      // `onAbort` has ended the exchange at once if the signal had aborted before.
       if (this.#isFinished) return;
       socket.filterBytes = (bytes) => this.#dropInterimHeads(bytes);
       client.dispatch(
@@ -140,9 +127,8 @@ class Exchange {
   }
 
   /**
-   * Drops interim responses (1xx), which the server may send before the final response, because undici fails at a 100.
-   * Gets the bytes of each read before undici does. Returns those from the final status line on, or null until it has
-   * arrived. After that it is not called any more.
+   * Drops interim responses. Gets the bytes of each read before undici does, and returns those from the final status
+   * line on, or null until it has arrived. After that it is not called any more.
    */
   #dropInterimHeads(bytes: Buffer): Buffer | null {
     for (let start = 0; start < bytes.length; start += SLICE_BYTES) {
@@ -156,8 +142,7 @@ class Exchange {
       }
       if (!isFinal) continue;
       this.#connection.socket.filterBytes = undefined;
-      // `rest` is the end of `text`, which ends at `end`. Usually all of `rest` lies within `bytes`. Otherwise, the
-      // beginning of the status line came with an earlier read.
+      // Usually all of `rest` lies within `bytes`. Otherwise the status line began in an earlier read.
       if (rest.length <= end) return bytes.subarray(end - rest.length);
       return Buffer.concat([Buffer.from(rest, 'latin1'), bytes.subarray(end)]);
     }
@@ -173,9 +158,8 @@ class Exchange {
       this.#fail(invalidHttpError(this.#framing.reason));
       return;
     }
-    // Here the 407 comes from the proxy. Without a proxy, or through a tunnel, a 407 is an error of the service.
+    // Without a proxy, or through a tunnel, a 407 is an error of the service.
     if (status === 407 && proxy) {
-      // A repeated header is an array.
       this.#fail(proxyRefusalError(proxy, this.#request.url, status, [headers['proxy-authenticate']].flat().join()));
       return;
     }
@@ -185,8 +169,7 @@ class Exchange {
       length: this.#bodyProgress.expected,
       endsWithConnection: this.#framing.kind === 'until-close',
       body: this.#body,
-      // This error is never shown. It only ends a `read` of the body that is waiting. In this way, `readErrorBytes`
-      // stops when the body takes too long.
+      // Never shown. It ends a `read` that is waiting, so that `readErrorBytes` stops when the body takes too long.
       discard: () => this.#abort(new Error('the response was discarded')),
     });
     this.#headSettlers = undefined;
@@ -202,35 +185,31 @@ class Exchange {
   #onEnd(): void {
     if (this.#isFinished) return;
     const { errored } = this.#connection.socket;
-    // If the trailer fields after the body were too long, undici destroys the socket with an error, but still reports
-    // the end of the body.
+    // If the trailer fields were too long, undici destroys the socket with an error, but still reports the end of the
+    // body.
     const error = isFieldOverflow(errored) ? exchangeError(errored, this.#bodyProgress) : this.#findEndError();
     if (error) {
       this.#fail(error);
       return;
     }
     this.#finish();
-    // This is right even if the server closes the connection now. The next `get` notices that and acquires another one.
+    // Right even if the server closes the connection now: the next `get` acquires another one.
     this.#connections.release(this.#request.url, this.#connection);
     this.#body.end();
   }
 
   /**
-   * Returns the error if the body ended only with the connection and may therefore be incomplete. Returns undefined if
-   * the body is accepted as complete.
-   *
-   * It looks upside down that such a body is refused over TLS but accepted over plain HTTP. Plain HTTP has no better
-   * proof than an orderly end of the connection (FIN), so the file is accepted and reported as unverified. Over TLS the
-   * body is complete only if a closure alert has arrived (RFC 9112, section 9.8), but Node reports a connection that
-   * was cut without the alert in the same way. So over TLS, a cut would be taken for the end.
+   * It looks upside down that a body that ends with the connection is refused over TLS but accepted over plain HTTP.
+   * Plain HTTP has no better proof than an orderly end (FIN), so the file is accepted and reported as unverified. Over
+   * TLS the body is complete only if a closure alert has arrived (RFC 9112, section 9.8), but Node reports a connection
+   * that was cut without the alert in the same way. So over TLS, a cut would be taken for the end.
    */
   #findEndError(): FilingsError | undefined {
     const { usesTls, socket } = this.#connection;
     if (this.#framing.kind !== 'until-close') return undefined;
     if (usesTls) return unprovedEndError(this.#bodyProgress);
     if (!socket.wasReset) return undefined;
-    // The body may still be complete, which --sha256 or the total of a range can prove. The subcode allows the transfer
-    // to accept it then.
+    // The body may still be complete, which --sha256 or the total of a range can prove. Hence the subcode.
     return truncatedError(this.#bodyProgress).with({ subcode: 'unproved-end' });
   }
 
@@ -239,12 +218,10 @@ class Exchange {
     return { received: this.#receivedBytes, expected };
   }
 
-  /** Like `#abort`, for an error of the network or of the response. Adds the host to it. */
   #fail(error: FilingsError): void {
     this.#abort(error.with({ subject: { host: this.#request.url.host } }));
   }
 
-  /** Ends the exchange with an error, and closes the connection. */
   #abort(error: unknown): void {
     if (this.#isFinished) return;
     this.#finish();
@@ -254,7 +231,7 @@ class Exchange {
     this.#connection.socket.destroy();
   }
 
-  /** Ends the exchange, but leaves the connection open. The caller then releases or destroys it. */
+  /** Leaves the connection open: the caller releases or destroys it. */
   #finish(): void {
     this.#isFinished = true;
     this.#timer.end();

@@ -1,11 +1,11 @@
-// Retries failed attempts to get a file or a listing. Each error says whether a retry can help (`retryable`). The wait
-// before a retry is the one that the service asks for. If it asks for none, the wait doubles with each failure.
+// Each error says whether a retry can help (`retryable`). The wait before a retry is the one that the service asks for,
+// or else doubles with each failure.
 import { FilingsError } from '../errors.ts';
 import { exactDuration } from '../text.ts';
 import type { World } from '../world.ts';
 import { parseHttpDate } from './head.ts';
 
-/** The first wait. Each further wait is twice as long, up to `MAX_BACKOFF_MS`. A random part is added to each. */
+/** Doubled at each failure, up to `MAX_BACKOFF_MS`. A random part is added to each wait. */
 const FIRST_BACKOFF_MS = 1000;
 const MAX_BACKOFF_MS = 60_000;
 /** A century. Without a limit, the present time plus the wait might not be a valid date for the error message. */
@@ -15,46 +15,35 @@ const MIN_PROGRESS_BYTES = 1 << 20;
 /** These may go away by themselves (RFC 9110, section 15; RFC 8470 for 425; RFC 6585 for 429). All others are final. */
 const RETRIED_STATUSES = new Set([408, 425, 429, 500, 502, 503, 504]);
 
-/** Returns whether a request may be repeated after this status of the service or a proxy. */
 export function isRetriedStatus(status: number): boolean {
   return RETRIED_STATUSES.has(status);
 }
 
-/** The user's limits (--retries, --max-retry-after), with the clock and the random numbers of the run. */
 export interface RetryPolicy extends Pick<World, 'monotonic' | 'sleep' | 'random'> {
   readonly maxRetries: number;
   /** If the service asks for a longer wait, the run stops instead. */
   readonly maxRetryAfterMs: number;
 }
 
-/** A failed attempt that will be followed by another. */
 export interface RetryEvent {
   readonly error: FilingsError;
   readonly waitMs: number;
-  /** Whether the service asked for this wait (Retry-After). */
   readonly isServiceWait: boolean;
-  /** The number of the next retry. Starts again at 1 after an attempt with progress (`MIN_PROGRESS_BYTES`). */
+  /** Starts again at 1 after an attempt with progress (`MIN_PROGRESS_BYTES`). */
   readonly retry: number;
-  /** The number of the last possible retry. The message says "retry 2 of 5". */
   readonly maxRetries: number;
 }
 
-/** What the caller of `retry` may pass in order to report progress and to hear of retries. */
 export interface RetryWatcher {
-  /**
-   * Returns the number of new bytes that the last attempt received. Called after each failure. Without this function,
-   * nothing resets the count of failures.
-   */
+  /** The new bytes of the last attempt. Without this function, nothing resets the count of failures. */
   readonly countNewBytes?: (() => number) | undefined;
   /** Called before the wait. */
   readonly onRetry?: ((event: RetryEvent) => void) | undefined;
 }
 
 /**
- * Repeats an attempt until it succeeds, a retry cannot help, or all retries are used up. Returns the result of the
- * attempt that succeeded. Otherwise, throws the signal's reason, or the error of the last attempt. After more than one
- * attempt, the error gets their number. If the service asks for a wait that is too long, the error gets that wait
- * instead, and stops the run.
+ * Throws the signal's reason or the error of the last attempt, with the number of attempts if there were several. If
+ * the service asks for a wait that is too long, the error gets that wait instead, and stops the run.
  */
 export async function retry<T>(
   attempt: () => Promise<T>,
@@ -62,7 +51,7 @@ export async function retry<T>(
   signal: AbortSignal,
   { countNewBytes, onRetry }: RetryWatcher = {},
 ): Promise<T> {
-  // The failures since the last progress. `tries` below includes all attempts.
+  // Since the last progress. `tries` includes all attempts.
   let failures = 0;
   let lastSubcode: FilingsError['subcode'];
   for (let tries = 1; ; tries += 1) {
@@ -74,8 +63,8 @@ export async function retry<T>(
       if (!(error instanceof FilingsError)) throw error;
       // 1 and not 0 after progress, because this attempt has failed as well.
       failures = (countNewBytes?.() ?? 0) >= MIN_PROGRESS_BYTES ? 1 : failures + 1;
-      // How much of the wait that the service asks for is left. `retryDue` is on the monotonic clock, because the
-      // machine's clock may have been set in the meantime.
+      // This is what is left of the wait that the service asks for, on the monotonic clock, because the machine's clock
+      // may have been set in the meantime.
       const serviceWaitMs = error.retryDue === undefined ? undefined : Math.max(0, error.retryDue - policy.monotonic());
       // A name that does not resolve is retried only once. The name server may have failed for a moment, but most often
       // the name is misspelled.
@@ -93,23 +82,20 @@ export async function retry<T>(
           stopsRun: true,
         });
       }
-      // A name that does not resolve gets only this retry, so this is the last one, whatever the policy allows.
+      // A name that does not resolve gets only this retry.
       const maxRetries = isUnresolved ? failures : policy.maxRetries;
       // Up to half of the wait is added at random, so that many clients do not return at the same time.
       const backoffMs = Math.min(FIRST_BACKOFF_MS * 2 ** (failures - 1), MAX_BACKOFF_MS) * (1 + policy.random() / 2);
       const waitMs = serviceWaitMs ?? Math.round(backoffMs);
       onRetry?.({ error, waitMs, isServiceWait: serviceWaitMs !== undefined, retry: failures, maxRetries });
-      // Nothing waits here if the service asked for the wait. The RateLimiter was paused when the response arrived, and
-      // makes the next request of every job wait.
+      // The RateLimiter was paused when the response arrived, and makes the next request of every job wait. So a wait
+      // that the service asks for needs no sleep here.
       if (serviceWaitMs === undefined) await policy.sleep(waitMs, signal);
     }
   }
 }
 
-/**
- * Parses Retry-After (RFC 9110, section 10.2.3), which is a number of seconds or a date, into milliseconds from `now`
- * on. Returns undefined for an invalid value.
- */
+/** RFC 9110, section 10.2.3: a number of seconds or a date. Returns milliseconds from `now` on. */
 export function parseRetryAfter(value: string | string[] | undefined, now: number): number | undefined {
   if (typeof value !== 'string') return undefined;
   const text = value.trim();

@@ -1,14 +1,12 @@
-// Globs for `--include` and `--exclude`. A glob is split into symbols, and its braces are expanded into several
-// patterns. Each pattern becomes a list of matchers, which are compared with whole names. A glob is not translated into
-// one regular expression, because names come from the service and could make such an expression run for minutes. Also
-// here: the hint for a glob that the shell has expanded, and the error for globs that select none of a filing's files.
+// Globs for `--include` and `--exclude`. A glob is not translated into one regular expression, because names come from
+// the service and could make such an expression run for minutes: with picomatch, four `*` and a name of 255 characters
+// take 4 s.
 import { FilingsError } from '../errors.ts';
 import { shortened } from '../text.ts';
 
 /**
- * Returns a function that tests a name. A name passes if it matches a glob of `include`, or `include` is empty, and if
- * it matches no glob of `exclude`. Globs are case-sensitive. `*` matches slashes and a leading dot as well, because a
- * name is not a path. Throws `usage` for an invalid glob.
+ * A name passes if it matches a glob of `include`, or `include` is empty, and if it matches no glob of `exclude`. `*`
+ * matches slashes and a leading dot as well, because a name is not a path. Throws `usage` for an invalid glob.
  */
 export function compileNameFilter(include: readonly string[], exclude: readonly string[]): (name: string) => boolean {
   const included = include.map((glob) => compileGlob('--include', glob));
@@ -17,10 +15,7 @@ export function compileNameFilter(include: readonly string[], exclude: readonly 
   return (name) => isIncluded(name) && !excluded.some((matches) => matches(name));
 }
 
-/**
- * The hint if there are file names as arguments besides `--include`. The shell has probably expanded an unquoted
- * `--include ex*` to `--include ex1 ex2`, where ex2 is an argument.
- */
+/** The shell has probably expanded an unquoted `--include ex*` to `--include ex1 ex2`, where ex2 is an argument. */
 export const QUOTE_PATTERN_HINT = "quote the pattern, or the shell expands it: --include 'ex*'";
 
 /** Tests one character. `*` stands for any number of characters. */
@@ -29,13 +24,13 @@ type Matcher = '*' | ((character: string) => boolean);
 /** Braces multiply: without a limit, twenty `{a,b}` in a row would make a million patterns. */
 const MAX_PATTERNS = 1000;
 /**
- * Splits a glob. A symbol is an escaped character, a character class or any other single character. A `]` right after
- * `[`, `[!` or `[^` does not end the class. A `[` that begins no class is a symbol of one character.
+ * A symbol is an escaped character, a character class or any other single character. A `]` right after `[`, `[!` or
+ * `[^` does not end the class. A `[` that begins no class is a symbol of one character.
  */
 const SYMBOLS = /\\.|\[[!^]?\]?(?:\\.|[^\]\\])*\]|./gsu;
 
 function compileGlob(flag: string, glob: string): (name: string) => boolean {
-  // The functions below throw a SyntaxError, because `new RegExp` in `parseClass` throws one, too.
+  // `new RegExp` in `parseClass` throws a SyntaxError, so the functions below do, too.
   try {
     if (glob === '') throw new SyntaxError('it is empty');
     const patterns = expandBraces(glob.match(SYMBOLS) ?? []).map((symbols) => symbols.map(parseSymbol));
@@ -50,10 +45,7 @@ function compileGlob(flag: string, glob: string): (name: string) => boolean {
   }
 }
 
-/**
- * Returns the patterns that a glob stands for: `ab` and `ac` for `a{b,c}`. Expands the last `{` first, because no other
- * braces can be inside it, and calls itself for the rest.
- */
+/** `ab` and `ac` for `a{b,c}`. Expands the last `{` first, because no other braces can be inside it. */
 function expandBraces(symbols: readonly string[]): (readonly string[])[] {
   const start = symbols.lastIndexOf('{');
   if (start === -1) return [symbols];
@@ -81,7 +73,7 @@ function parseSymbol(symbol: string): Matcher {
   return (character) => character === literal;
 }
 
-/** Parses a character class. As in POSIX, a leading `]` and a dash at either end are literal. */
+/** As in POSIX, a leading `]` and a dash at either end are literal. */
 function parseClass(symbol: string): Matcher {
   const [, negation = '', members = ''] = /^\[([!^]?)(.*)\]$/su.exec(symbol) ?? [];
   // Either `[` alone, or `[]`: there the `]` is a member, and nothing ends the class.
@@ -99,9 +91,9 @@ function parseClass(symbol: string): Matcher {
 }
 
 /**
- * Returns whether the matchers match the whole name. When a character does not match, only the last `*` is extended by
- * one character. The earlier ones can stay as they are, because the last one can take any characters that they would.
- * So the number of steps is at most the length of the name times the number of matchers.
+ * When a character does not match, only the last `*` is extended by one character. The earlier ones can stay as they
+ * are, because the last one can take any characters that they would. So the number of steps is at most the length of
+ * the name times the number of matchers.
  */
 function matchesAll(matchers: readonly Matcher[], name: readonly string[]): boolean {
   let [nameIndex, matcherIndex] = [0, 0];
@@ -123,7 +115,6 @@ function matchesAll(matchers: readonly Matcher[], name: readonly string[]): bool
   return matchers.slice(matcherIndex).every((rest) => rest === '*');
 }
 
-/** Returns the error for a filing that has files, none of which is selected. */
 export function noMatchError(accession: string, fileCount: number): FilingsError {
   const reason = fileCount === 1 ? 'its only file does not match' : `none of its ${fileCount} files match`;
   return new FilingsError('not_found', `${reason} (--include and --exclude are case-sensitive)`, {

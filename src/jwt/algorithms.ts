@@ -1,22 +1,14 @@
-// The signature algorithms of tokens. The list is closed: an algorithm that is not in it, such as `none`, is refused
-// everywhere.
+// The list is closed: an algorithm that is not in it, such as `none`, is refused everywhere.
 import type { Kind } from '../spec/kind.ts';
 
-/**
- * The families that the service accepts (service.md, section 6): RSASSA-PKCS1-v1_5 (RS), RSASSA-PSS (PS), ECDSA (ES)
- * and HMAC (HS).
- */
+/** RSASSA-PKCS1-v1_5, RSASSA-PSS, ECDSA and HMAC (service.md, section 6). */
 export type Family = 'RS' | 'PS' | 'ES' | 'HS';
 
-/** A signature algorithm (RFC 7518, section 3). */
+/** RFC 7518, section 3. */
 export interface Algorithm {
-  /** The value of `alg` in the header of a token, such as `RS256`. */
   readonly name: string;
   readonly family: Family;
-  /**
-   * The length of the hash function's output. An HMAC secret is at least as long (RFC 7518, section 3.2), and a PSS
-   * salt is as long (3.5).
-   */
+  /** The length of the hash. An HMAC secret is at least as long (RFC 7518, section 3.2), a PSS salt as long (3.5). */
   readonly hashBytes: number;
   /** The curve of an ECDSA algorithm (RFC 7518, section 3.4). */
   readonly curve?: string;
@@ -29,7 +21,7 @@ const CURVES = {
   512: 'P-521',
 } as const;
 
-/** All algorithms. Without `--alg`, a key that fits several of them is used with the first. */
+/** Without `--alg`, a key that fits several of them is used with the first. */
 export const ALGORITHMS: readonly Algorithm[] = (['RS', 'PS', 'ES', 'HS'] as const).flatMap((family) =>
   ([256, 384, 512] as const).map((bits) => ({
     name: `${family}${bits}`,
@@ -41,10 +33,7 @@ export const ALGORITHMS: readonly Algorithm[] = (['RS', 'PS', 'ES', 'HS'] as con
 
 const NAMES = ALGORITHMS.map(({ name }) => name);
 
-/**
- * The value of an option that takes an algorithm, parsed from its name. Names are case-sensitive (RFC 7515, section
- * 4.1.1).
- */
+/** Names are case-sensitive (RFC 7515, section 4.1.1). */
 export const ALGORITHM: Kind<Algorithm> = {
   parse: (text) => ALGORITHMS.find(({ name }) => name === text),
   expected: `an algorithm that the service accepts (${NAMES.join(', ')})`,

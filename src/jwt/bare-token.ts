@@ -1,14 +1,10 @@
-// Recognizes what people paste or save instead of a bare token: a whole header line, a token in quotes, the JSON
-// response of a token endpoint. The service would reject each of them, and the JSON may hold a refresh token, which
-// must not be sent.
+// Recognizes what people paste or save instead of a bare token. The service would reject it, and the JSON of a token
+// endpoint may hold a refresh token, which must not be sent.
 import { isJsonObject, parseJson } from '../json.ts';
 
 const BARE_TOKEN = /^[\w-]+\.[\w-]+\.[\w-]+$/;
-/**
- * The names that token endpoints use for the token (RFC 6749, section 5.1: `access_token`), the most likely one first.
- */
+/** RFC 6749, section 5.1, and what else token endpoints use. The most likely name comes first. */
 const TOKEN_MEMBERS = ['access_token', 'token', 'id_token', 'jwt', 'accessToken'];
-/** A shell command that prints what looks like a token in the text around it. */
 const EXTRACT = `grep -oE '[A-Za-z0-9_-]+(\\.[A-Za-z0-9_-]+){2}'`;
 
 const WRAPPINGS: readonly (readonly [form: RegExp, reason: string])[] = [
@@ -24,25 +20,18 @@ interface TokenFault {
   readonly filter: string;
 }
 
-/**
- * Returns why the text is not a bare token, or undefined if it looks like one: its parts are not decoded. Called for
- * a token that is to be sent to the service.
- */
+/** For a token that is to be sent to the service. Its parts are not decoded. */
 export function findTokenFault(text: string): TokenFault | undefined {
   if (BARE_TOKEN.test(text)) return undefined;
   const reason = 'is not a JWT, which has three base64url parts separated by dots';
   return findWrapping(text) ?? { reason, filter: EXTRACT };
 }
 
-/**
- * Returns the fault of a text that wraps a token in a usual way, or undefined for any other text. token.ts calls this
- * and not `findTokenFault`, because its own errors about a malformed token are more precise.
- */
+/** token.ts calls this and not `findTokenFault`, because its own errors about a malformed token are more precise. */
 export function findWrapping(text: string): TokenFault | undefined {
   const trimmed = text.trim();
   const json = parseJson(trimmed);
   if (isJsonObject(json)) {
-    // Without any of these members, the filter has the standard one.
     const member = TOKEN_MEMBERS.find((name) => name in json) ?? 'access_token';
     return { reason: 'is JSON, such as a token endpoint sends, and not just the token', filter: `jq -r .${member}` };
   }

@@ -1,12 +1,11 @@
-// Checks the dates in the claims of a token (service.md, section 6; RFC 7519, section 4.1). `token verify`, `token
-// inspect` and `serve` share these checks, so that they agree about a token.
+// The dates in the claims (service.md, section 6; RFC 7519, section 4.1). `token verify`, `token inspect` and `serve`
+// share these checks, so that they agree about a token.
 import type { JsonObject } from '../json.ts';
 import { roughDuration } from '../text.ts';
 
 /** 9999-12-31T23:59:59Z, the last second that an RFC 3339 date can express, in seconds since the epoch. */
 export const LATEST_SECOND = 253_402_300_799;
 
-/** The time at which a token must be valid. */
 export interface CheckTime {
   /** In seconds since the epoch. */
   readonly atSeconds: number;
@@ -15,8 +14,7 @@ export interface CheckTime {
 }
 
 /**
- * Returns why the claims are not acceptable: one sentence for each missing or malformed date. If every date is
- * well-formed, returns one sentence if the token is not valid at this time, and otherwise an empty list. `iat` is
+ * Returns one sentence for each missing or malformed date, or one if the token is not valid at this time. `iat` is
  * optional, and is not compared with the time.
  */
 export function findClaimFaults(claims: JsonObject, time: CheckTime): readonly string[] {
@@ -33,8 +31,7 @@ function findDateFault(name: string, value: unknown): string | undefined {
 }
 
 function findTimeFaults(nbf: number, exp: number, { atSeconds, leewaySeconds = 0 }: CheckTime): string[] {
-  // Only for the messages. `roughDuration` rounds down, so with the exact time, an nbf half a second ahead would be "0
-  // s in the future". With whole seconds it is 1 s.
+  // Only for the messages. `roughDuration` rounds down: half a second ahead would be "0 s in the future".
   const now = Math.floor(atSeconds);
   if (exp <= nbf) return ['exp is not after nbf, so the token is never valid'];
   if (atSeconds < nbf - leewaySeconds) return [`nbf is ${roughDuration(nbf - now)} in the future: is a clock wrong?`];

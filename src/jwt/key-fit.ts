@@ -1,6 +1,5 @@
 // Decides whether a key may be used with an algorithm: by its material, and by the members of a JWK that restrict its
-// use. The material is the key itself: its type, its size, the public exponent of an RSA key, the curve of an EC key,
-// the bytes of a secret, and the restrictions that are part of an RSA-PSS key. Unsafe keys fit no algorithm.
+// use. Unsafe keys fit no algorithm.
 import type { KeyObject } from 'node:crypto';
 import { FilingsError } from '../errors.ts';
 import { quoted } from '../text.ts';
@@ -12,60 +11,55 @@ import type { JwtKey, Purpose } from './keys.ts';
 const MIN_RSA_BITS = 2048;
 /** OpenSSL does not verify with larger keys. */
 const MAX_RSA_BITS = 16_384;
-/** The families of algorithms that a key of each `kind` (see {@link JwtKey}) is for. Keys of other kinds fit none. */
+/** Which algorithms each `keyType` of a {@link JwtKey} is for. Keys of other types fit none. */
 const FAMILIES: Readonly<Record<string, readonly Family[]>> = {
   rsa: ['RS', 'PS'],
   'rsa-pss': ['PS'],
   ec: ['ES'],
   secret: ['HS'],
 };
-/** The JWK names of curves (RFC 7518, section 6.2.1.1), by their OpenSSL names. */
+/** The names in a JWK (RFC 7518, section 6.2.1.1), by those of OpenSSL. */
 const JWK_CURVES: Readonly<Record<string, string>> = { prime256v1: 'P-256', secp384r1: 'P-384', secp521r1: 'P-521' };
 
-/** Returns why a key cannot be used with an algorithm, to `sign` or to `verify`, or undefined if it can. */
 export function findKeyFault(key: JwtKey, algorithm: Algorithm, purpose: Purpose): string | undefined {
   return findMaterialFault(key, algorithm) ?? findJwkFault(key, algorithm, purpose);
 }
 
 /**
- * Returns the algorithm to use: `wanted`, or by default the first that fits. Throws `config` if none fits. The error
- * says why the nearest algorithm does not, because that is what the user can do something about. The nearest is an
- * algorithm that fits the material but that the JWK forbids, or else an algorithm of any of the key's families, or else
- * the first candidate.
+ * Returns `wanted`, or by default the first that fits. The error says why the nearest algorithm does not fit, because
+ * that is what the user can do something about. The nearest fits the material but is forbidden by the JWK, or else is
+ * one of the key's families.
  */
 export function chooseAlgorithm(key: JwtKey, purpose: Purpose, wanted?: Algorithm): Algorithm {
-  // Never empty.
   const candidates = wanted === undefined ? ALGORITHMS : [wanted];
   const fitting = candidates.find((algorithm) => findKeyFault(key, algorithm, purpose) === undefined);
   if (fitting !== undefined) return fitting;
   const nearest =
     candidates.find((algorithm) => findMaterialFault(key, algorithm) === undefined) ??
-    candidates.find(({ family }) => FAMILIES[key.kind]?.includes(family)) ??
+    candidates.find(({ family }) => FAMILIES[key.keyType]?.includes(family)) ??
     (candidates[0] as Algorithm);
-  // The fallback is for the type only: every candidate has a fault.
   const reason = findKeyFault(key, nearest, purpose) ?? 'cannot be used';
   throw new FilingsError('config', reason, { subject: { name: key.name } });
 }
 
 function findMaterialFault(key: JwtKey, algorithm: Algorithm): string | undefined {
-  const { kind, keyObject } = key;
+  const { keyType, keyObject } = key;
   const { name, family, curve } = algorithm;
-  const families = FAMILIES[kind];
+  const families = FAMILIES[keyType];
   const keyIs = `the key is ${describeKey(key)}`;
   if (families === undefined) return `${keyIs}, which the service does not accept`;
   if (!families.includes(family) || (curve && curve !== getCurve(keyObject)))
     return `${keyIs}, which cannot be used with ${name}`;
-  if (kind === 'secret') return findSecretFault(keyObject.export(), algorithm);
-  if (kind === 'ec') return undefined;
+  if (keyType === 'secret') return findSecretFault(keyObject.export(), algorithm);
+  if (keyType === 'ec') return undefined;
   return findRsaFault(key, keyIs) ?? findPssFault(key, algorithm);
 }
 
-/** Returns what the key is: `an RSA key of 2048 bits`. */
-function describeKey({ kind, keyObject }: JwtKey): string {
-  if (kind === 'secret') return `a secret of ${keyObject.symmetricKeySize} bytes`;
-  if (kind === 'ec') return `an EC key on ${getCurve(keyObject)}`;
-  if (!kind.startsWith('rsa')) return `a key of type ${kind}${kind.startsWith('ed') ? ' (EdDSA)' : ''}`;
-  return `an ${kind.toUpperCase()} key of ${keyObject.asymmetricKeyDetails?.modulusLength} bits`;
+function describeKey({ keyType, keyObject }: JwtKey): string {
+  if (keyType === 'secret') return `a secret of ${keyObject.symmetricKeySize} bytes`;
+  if (keyType === 'ec') return `an EC key on ${getCurve(keyObject)}`;
+  if (!keyType.startsWith('rsa')) return `a key of type ${keyType}${keyType.startsWith('ed') ? ' (EdDSA)' : ''}`;
+  return `an ${keyType.toUpperCase()} key of ${keyObject.asymmetricKeyDetails?.modulusLength} bits`;
 }
 
 function getCurve(key: KeyObject): string {
@@ -74,9 +68,8 @@ function getCurve(key: KeyObject): string {
 }
 
 /**
- * Returns why an RSA key is unsafe or too large, or undefined. A public exponent must be odd and at least 3 (RFC 8017,
- * section 3.1). With an exponent of 1, the signature is the padded hash itself, which anybody can compute. An even
- * exponent, which makes no RSA key at all, gets the same message.
+ * RFC 8017, section 3.1: with a public exponent of 1, the signature is the padded hash itself, which anybody can
+ * compute. An even exponent, which makes no RSA key at all, gets the same message.
  */
 function findRsaFault({ keyObject }: JwtKey, keyIs: string): string | undefined {
   const { modulusLength = 0, publicExponent = 0n } = keyObject.asymmetricKeyDetails ?? {};
@@ -87,14 +80,12 @@ function findRsaFault({ keyObject }: JwtKey, keyIs: string): string | undefined 
 }
 
 /**
- * Returns why the restrictions of an RSA-PSS key rule out the algorithm, or undefined. RFC 7518, section 3.5, requires
- * the same hash for the message and for MGF1, and a salt as long as that hash. The key states both hashes and the
- * shortest salt that it allows. The restrictions are in `pss`, because `keyObject` was converted to an ordinary RSA
- * key, which has none.
+ * RFC 7518, section 3.5, requires the same hash for the message and for MGF1, and a salt as long as that hash. The
+ * restrictions are in `pss`, because `keyObject` was converted to an ordinary RSA key, which has none.
  */
 function findPssFault({ pss }: JwtKey, { name, hashBytes }: Algorithm): string | undefined {
   const { hashAlgorithm, mgf1HashAlgorithm, saltLength = 0 } = pss ?? {};
-  // An ordinary RSA key, or an RSA-PSS key without restrictions.
+  // An RSA-PSS key need not have restrictions.
   if (hashAlgorithm === undefined) return undefined;
   const isSameHash = [hashAlgorithm, mgf1HashAlgorithm].every((hash) => hash === `sha${hashBytes * 8}`);
   if (isSameHash && saltLength <= hashBytes) return undefined;
@@ -108,8 +99,8 @@ function findSecretFault(secret: Buffer, { name, hashBytes }: Algorithm): string
 }
 
 /**
- * Returns whether a secret is a certificate in PEM, a key in PEM, SSH, JWK or DER, or one of these in base64. If a
- * public key were accepted as a secret, whoever knows it could sign tokens (RFC 8725, section 2.1).
+ * A key or a certificate in PEM, SSH, JWK or DER, or one of these in base64. If a public key were accepted as a secret,
+ * whoever knows it could sign tokens (RFC 8725, section 2.1).
  */
 function isKey(secret: Buffer): boolean {
   // If the secret is not base64, this is garbage, which matches none of the forms.
@@ -120,7 +111,7 @@ function isKey(secret: Buffer): boolean {
   );
 }
 
-/** Returns which member of a JWK forbids this use, or undefined (RFC 7517, sections 4.2 to 4.4). */
+/** RFC 7517, sections 4.2 to 4.4. */
 function findJwkFault({ use, keyOps, alg }: JwtKey, { name }: Algorithm, purpose: Purpose): string | undefined {
   if (use !== undefined && use !== 'sig') return `the JWK is not for signatures: its use is ${quoted(use)}`;
   if (keyOps?.includes(purpose) === false)

@@ -1,22 +1,17 @@
-// Recognizes keys that are neither PEM nor JWK but in one of the forms that portals and tools hand out: DER, a JWK Set,
-// a PEM key that was in an environment variable. The error then has the command that converts the key. This program
-// does not convert it, because two programs that repair a damaged key differently would use different keys. DER is
-// loaded here only to recognize it. The loader for PEM and a hint for secrets in base64 are also here.
+// Recognizes keys in the forms that portals and tools hand out: DER, a JWK Set, a PEM key that was in an environment
+// variable. The error has the command that converts the key. This program does not convert it, because two programs
+// that repair a damaged key differently would use different keys.
 import { createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto';
 import { intoNewFile, shellWord } from '../text.ts';
 
-/**
- * What a file contains, such as `a JWK Set`, the shell command that prints a usable key, and the name of the file for
- * its output (default: `converted.pem`). The command has the word FILE once, which the path replaces.
- */
+/** The command prints a usable key, and has the word FILE once, which the path replaces. */
 type Form = readonly [contents: string, command: string, outputName?: string];
 
-/** The beginning of the first line of PEM. */
 export const ARMOR = '-----BEGIN ';
 /** Base64 or base64url, which may be broken into lines. */
 const BASE64 = /^[\w+/=\s-]+$/;
 
-/** JSON that is not a single JWK. The commands print the first of several keys. */
+/** The commands print the first of several keys. */
 const JSON_FORMS: readonly (readonly [pattern: RegExp, form: Form])[] = [
   [/^\s*\[\s*\{/, ['a list of JWKs', `jq '.[0]' FILE`, 'converted.jwk']],
   [/^\s*\{.*"keys"\s*:\s*\[/s, ['a JWK Set', `jq '.keys[0]' FILE`, 'converted.jwk']],
@@ -26,27 +21,18 @@ const JSON_FORMS: readonly (readonly [pattern: RegExp, form: Form])[] = [
   ],
 ];
 
-/**
- * What is wrong with a text that has an {@link ARMOR} but that node:crypto cannot load. The first pattern that matches
- * decides. The last pattern matches every text.
- */
+/** What is wrong with a text that has an {@link ARMOR}, but is no key for node:crypto. The first match decides. */
 const PEM_FAULTS: readonly (readonly [pattern: RegExp, contents: string])[] = [
   [/\\n/, 'a PEM key with \\n written out instead of line breaks'],
   [/["']/, 'a PEM key in quotes'],
   [/\n/, 'a PEM key whose lines are indented or broken'],
   [/^/, 'a PEM key on one line'],
 ];
-/**
- * Decodes the base64 between the first and the last line of PEM, even if all is on one line, with escaped line breaks,
- * or after the name of a variable.
- */
+/** Decodes PEM even if all is on one line, with escaped line breaks, or after the name of a variable. */
 const DECODE_BODY = `sed -nE '/-----BEGIN/,/-----END/{s/.*-----BEGIN [A-Z ]+-----//;s/-----END.*//;s/\\\\[rn]//g;p;}' FILE | tr -cd 'A-Za-z0-9+/=' | base64 -d`;
 const DECODE = `tr -d '\\r' < FILE | base64 -d`;
 
-/**
- * Returns what a file contains instead of a PEM key or a JWK, and a hint with the command that converts it. Returns
- * undefined if `loadKey` (keys.ts) can read the file, or if it is in none of the known forms.
- */
+/** Returns undefined if `loadKey` can read the file, or if it is in none of the known forms. */
 export function findUnusableForm(bytes: Buffer, text: string, path?: string) {
   const form = findForm(bytes, text);
   if (form === undefined) return undefined;
@@ -63,12 +49,11 @@ function findForm(bytes: Buffer, text: string): Form | undefined {
   const json = JSON_FORMS.find(([pattern]) => pattern.test(text));
   if (json) return json[1];
   if (text.includes(ARMOR)) {
-    // Anything that node:crypto can load is left to loadKey.
     if (tryTo(() => loadPem(text))) return undefined;
     const [, body = ''] = /-----BEGIN [A-Z ]+-----(.*?)(?:-----END|$)/s.exec(text) ?? [];
     const [, contents = ''] = PEM_FAULTS.find(([pattern]) => pattern.test(text.trim())) ?? [];
-    // An encrypted key is left to loadKey as well: `findDerForm` has no passphrase, so it returns undefined.
-    // `replace` keeps only the digits of base64, without padding, quotes, and line breaks, even if written out as \n.
+    // `replace` keeps only the digits of base64. An encrypted key is left to loadKey: without a passphrase, it is no
+    // key here.
     return findDerForm(body.replace(/\\[rn]|[^\w+/]/g, ''), contents, DECODE_BODY);
   }
   if (!BASE64.test(text)) return undefined;
@@ -78,24 +63,22 @@ function findForm(bytes: Buffer, text: string): Form | undefined {
   return findDerForm(text, 'a key in base64 without the first and last lines of PEM', DECODE);
 }
 
-/** Returns the form of a DER key in base64, or undefined if it is no key. The command `decode` decodes the base64. */
 function findDerForm(base64: string, contents: string, decode: string): Form | undefined {
   const key = loadDer(Buffer.from(base64, 'base64'));
   return key && [contents, `${decode} | ${createPemCommand(key)}`];
 }
 
-/** Returns the command that converts a key from DER to PEM. */
 function createPemCommand({ type }: KeyObject): string {
   return type === 'private' ? 'openssl pkey -inform DER' : 'openssl pkey -pubin -inform DER -pubout';
 }
 
-/** Loads a PEM key in PKCS#8, PKCS#1, SEC1 or SPKI, or the key of a certificate. Throws the errors of node:crypto. */
+/** PKCS#8, PKCS#1, SEC1 or SPKI, or the key of a certificate. Throws the errors of node:crypto. */
 export function loadPem(text: string, passphrase?: string): KeyObject {
   if (!text.includes('PRIVATE KEY-----')) return createPublicKey(text);
   return createPrivateKey({ key: text, ...(passphrase !== undefined && { passphrase }) });
 }
 
-/** Returns a DER key in PKCS#8, PKCS#1, SEC1 or SPKI, or undefined if the bytes are no such key. */
+/** PKCS#8, PKCS#1, SEC1 or SPKI. */
 export function loadDer(key: Buffer): KeyObject | undefined {
   // Every such key is an ASN.1 SEQUENCE.
   if (key[0] !== 0x30) return undefined;
@@ -117,10 +100,7 @@ function tryTo<T>(work: () => T): T | undefined {
   }
 }
 
-/**
- * Returns the hint for an HMAC signature that does not match. Portals often show a secret in base64, but the decoded
- * bytes are the key. If the secret itself could be base64, the hint has the command that decodes it.
- */
+/** Portals often show a secret in base64, but the decoded bytes are the key. */
 export function hintAboutSecret(secret: Buffer, path?: string): string {
   const advice = 'a secret that is shown in base64 must be decoded first';
   if (path === undefined || !BASE64.test(secret.toString('latin1'))) return advice;

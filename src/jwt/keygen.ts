@@ -1,30 +1,27 @@
-// Generates keys for signing tokens, with at least the size that their algorithm requires, in the forms that keys.ts
-// reads.
 import { generateKeyPair, randomBytes } from 'node:crypto';
 import { promisify } from 'node:util';
 import type { Algorithm } from './algorithms.ts';
 
 interface GeneratedKey {
-  /** A private key in PEM (PKCS#8), a JWK, or the raw bytes of an HMAC secret. */
+  /** PEM (PKCS#8), a JWK, or the raw bytes of an HMAC secret. */
   readonly signingKey: Buffer | string;
-  /** In PEM (SPKI) or a JWK. Undefined for HMAC, whose secret also verifies. */
+  /** PEM (SPKI) or a JWK. Undefined for HMAC, whose secret also verifies. */
   readonly publicKey?: string;
 }
 
 /**
- * For all RS and PS algorithms, which require at least 2048 bits (RFC 7518, sections 3.3 and 3.5). An RSA key of 3072
- * bits is about as strong as SHA-256 and P-256 (NIST SP 800-57 part 1, table 2).
+ * RS and PS require at least 2048 bits (RFC 7518, sections 3.3 and 3.5). 3072 bits are about as strong as SHA-256 and
+ * P-256 (NIST SP 800-57 part 1, table 2).
  */
 const RSA_BITS = 3072;
 const generate = promisify(generateKeyPair);
 
 /**
- * Returns a new key or key pair. An HMAC secret is as long as the hash, the least that is allowed (RFC 7518, section
- * 3.2). `kid` is for a JWK only, because PEM has no place for it.
+ * An HMAC secret is as long as the hash, the least that is allowed (RFC 7518, section 3.2). PEM has no place for a
+ * `kid`.
  */
 export async function generateKey(algorithm: Algorithm, format: 'pem' | 'jwk', kid?: string): Promise<GeneratedKey> {
   const { name: alg, family, curve, hashBytes } = algorithm;
-  // JSON.stringify leaves out a `kid` that is undefined.
   const toJwk = (key: object) => `${JSON.stringify({ ...key, use: 'sig', alg, kid }, null, 2)}\n`;
   if (family === 'HS') {
     const secret = randomBytes(hashBytes);

@@ -1,5 +1,5 @@
-// Reads the keys that sign and verify tokens: PEM, JWK, or the raw bytes of an HMAC secret. Damaged keys are refused
-// here. Whether a sound key may be used with an algorithm is decided in key-fit.ts.
+// Reads keys: PEM, JWK, or the raw bytes of an HMAC secret. Damaged keys are refused here. Whether a sound key may be
+// used with an algorithm is decided in key-fit.ts.
 import {
   createPrivateKey,
   createPublicKey,
@@ -17,24 +17,21 @@ import type { World } from '../world.ts';
 import { ARMOR, findUnusableForm, loadPem } from './key-forms.ts';
 import { findNonString, readJsonObject } from './token.ts';
 
-/** What a key is used for. The words are those of `key_ops` in a JWK (RFC 7517, section 4.3). */
+/** The words of `key_ops` in a JWK (RFC 7517, section 4.3). */
 export type Purpose = 'sign' | 'verify';
 
-/** A key that could be read. It may still be unsafe or unsuitable, which `findKeyFault` of key-fit.ts finds out. */
+/** It may still be unsafe or unsuitable, which `findKeyFault` of key-fit.ts finds out. */
 export interface JwtKey {
-  /** The source of the key, for messages. */
   readonly name: string;
-  /** Its file, for commands in hints. Undefined for stdin. */
+  /** For commands in hints. Undefined for stdin. */
   readonly path?: string | undefined;
-  /** `secret`, `unknown`, or the `asymmetricKeyType` of the key that was read, such as `rsa-pss` or `ec`. */
-  readonly kind: string;
-  /**
-   * An RSA-PSS key is converted to an ordinary RSA key, because jose, the JWT library, does not accept it otherwise.
-   */
+  /** `secret`, `unknown`, or the `asymmetricKeyType` of the key that was read. */
+  readonly keyType: string;
+  /** An RSA-PSS key is converted to an ordinary RSA key, because jose accepts no other. */
   readonly keyObject: KeyObject;
-  /** The restrictions of an RSA-PSS key, such as its hash (RFC 8017, appendix A.2.3). */
+  /** The restrictions of an RSA-PSS key (RFC 8017, appendix A.2.3). */
   readonly pss?: KeyObject['asymmetricKeyDetails'];
-  /** The key ID, from a JWK. By default it goes into the header of the tokens that the key signs. */
+  /** From a JWK. By default it goes into the header of each token that the key signs. */
   readonly kid?: string | undefined;
   /** These three are the restrictions of a JWK (RFC 7517, section 4). */
   readonly use?: string | undefined;
@@ -42,38 +39,29 @@ export interface JwtKey {
   readonly alg?: string | undefined;
 }
 
-/** The maximum size of a key, in KiB. Loading an RSA key with a prime number of 30 kB would take 28 s. */
+/** Loading an RSA key with a prime number of 30 kB would take 28 s. */
 const MAX_KIB = 16;
-/** A message for testing a key pair. Any other would do. */
 const PROBE = Buffer.from('probe');
-/**
- * The object identifier of RSA-PSS in DER. That of ordinary RSA differs only in the last byte, which is 1 (RFC 8017,
- * appendix C).
- */
+/** The identifier of RSA-PSS in DER. That of ordinary RSA differs only in the last byte: 1 (RFC 8017, appendix C). */
 const PSS_ID = Buffer.from('06092a864886f70d01010a', 'hex');
 
-/** The files of a key, as absolute paths. Either `keyFile` or `secretFile` is set, even if the key is in `stdin`. */
+/** The paths are absolute. Either `keyFile` or `secretFile` is set, even if the key is in `stdin`. */
 export interface KeyFiles {
   readonly keyFile?: string | undefined;
   readonly secretFile?: string | undefined;
   readonly passphraseFile?: string | undefined;
-  /** The contents of stdin, if they are the key or the secret. The path is then ignored. */
+  /** If the key or the secret comes from stdin, these are its bytes, and the path is ignored. */
   readonly stdin?: Buffer | undefined;
 }
 
-/**
- * Reads a key and prepares it for its purpose. Throws `config`, for example if other users may read the file of a
- * private key or a secret.
- */
 export async function readJwtKey(files: KeyFiles, purpose: Purpose, world: World): Promise<JwtKey> {
-  // The default is for the type only, because one of the files is always set.
   const { keyFile = '', secretFile, passphraseFile, stdin } = files;
   const isSecret = secretFile !== undefined;
   const label = isSecret ? 'secret file' : 'key file';
   const path = stdin ? undefined : (secretFile ?? keyFile);
   const name = `${label} ${path ?? '(stdin)'}`;
-  // The access to a secret file is checked before it is read. The access to a key file is checked only below, when it
-  // is known whether the key is private. For a secret, the second check repeats the first.
+  // The access to a key file is checked below, when it is known whether the key is private. For a secret, that check
+  // repeats the first.
   const file =
     path === undefined ? undefined : await readSmallFile(path, label, world, isSecret ? 'private' : undefined);
   const bytes = file?.bytes ?? stdin ?? Buffer.of();
@@ -81,8 +69,7 @@ export async function readJwtKey(files: KeyFiles, purpose: Purpose, world: World
   const key = isSecret ? loadSecret(bytes, name, path) : loadKey(bytes, name, { passphrase, path });
   const { keyObject } = key;
   if (file && path && keyObject.type !== 'public') checkAccess(file.stats, 'private', label, path, world);
-  // An HMAC secret is registered for redaction without a line break at its end, because a message could quote it
-  // without one.
+  // Registered without a line break at its end, because a message could quote it without one.
   if (keyObject.type === 'secret')
     world.secrets.add(Buffer.from(keyObject.export().toString('latin1').trimEnd(), 'latin1'));
   return prepareKey(purpose, key);
@@ -100,19 +87,19 @@ interface LoadOptions {
   readonly path?: string | undefined;
 }
 
-/** Loads a PEM key or a JWK. Throws `config`. The message never quotes the key. */
+/** The message never quotes the key. */
 export function loadKey(bytes: Buffer, name: string, { passphrase, path }: LoadOptions = {}): JwtKey {
   requireSize(bytes, name);
   const text = decodeText(bytes);
   const unusable = findUnusableForm(bytes, text, path);
   if (unusable !== undefined) throw keyError(name, `it is ${unusable.contents}`, { hint: unusable.hint });
   if (text.includes(ARMOR)) return toJwtKey(parsePem(text, name, passphrase), name, path);
-  // The text as UTF-8, because the file may be UTF-16.
+  // `parseJwk` expects UTF-8, but the file may be UTF-16.
   if (/^\s*\{/.test(text)) return { ...parseJwk(Buffer.from(text), name), path };
   throw keyError(name, 'it is neither a PEM key nor a JWK', { hint: 'use --secret-file for an HMAC secret' });
 }
 
-/** Loads an HMAC secret. Every byte is part of it, even a line break at the end. Throws `config`. */
+/** Every byte is part of it, even a line break at the end. */
 export function loadSecret(bytes: Buffer, name: string, path?: string): JwtKey {
   requireSize(bytes, name);
   return toJwtKey(createSecretKey(bytes), name, path);
@@ -123,10 +110,7 @@ function requireSize({ length }: Buffer, name: string): void {
   if (length > MAX_KIB * 1024) throw keyError(name, `larger than ${MAX_KIB} KiB`);
 }
 
-/**
- * To verify, returns the public half of a private key. To sign, throws `config` for a public key. Otherwise returns
- * `key`.
- */
+/** To verify, takes the public half of a private key. */
 export function prepareKey(purpose: Purpose, key: JwtKey): JwtKey {
   const { type } = key.keyObject;
   if (purpose === 'verify' && type === 'private') return { ...key, keyObject: createPublicKey(key.keyObject) };
@@ -134,10 +118,7 @@ export function prepareKey(purpose: Purpose, key: JwtKey): JwtKey {
   return key;
 }
 
-/**
- * Returns a warning if a secret ends in a line break, which an editor has probably added. That is likely only if the
- * rest is readable ASCII: random bytes can end in a line break by chance.
- */
+/** An editor adds a line break only to text. Random bytes can end in one by chance. */
 export function findLineBreakWarning({ name, keyObject }: JwtKey): string | undefined {
   if (keyObject.type !== 'secret' || !/^[\t\x20-\x7e\r\n]*\n$/.test(keyObject.export().toString('latin1'))) return;
   return `${name}: the secret ends in a line break, which is used as part of the secret`;
@@ -158,13 +139,9 @@ function parsePem(text: string, name: string, passphrase: string | undefined): K
   }
 }
 
-/**
- * Parses a JWK of any `kty` that node:crypto supports. EdDSA (`OKP`) is refused later, by key-fit.ts, which says why.
- */
+/** EdDSA (`OKP`) is refused later, by key-fit.ts, which says why. */
 function parseJwk(bytes: Buffer, name: string): JwtKey {
-  const jwk = readJsonObject(bytes);
-  // A string is the reason why there is no object, such as `is not JSON`.
-  if (typeof jwk === 'string') throw keyError(name, `the JWK ${jwk}`);
+  const jwk = readJsonObject(bytes, (fault) => keyError(name, `the JWK ${fault}`));
   const fault = findMemberFault(jwk);
   if (fault !== undefined) throw keyError(name, `the JWK cannot be used: ${fault}`);
   const { use, alg, kid, key_ops: keyOps } = jwk as Pick<JwtKey, 'use' | 'alg' | 'kid'> & { key_ops?: string[] };
@@ -174,7 +151,7 @@ function parseJwk(bytes: Buffer, name: string): JwtKey {
   return { ...key, use, alg, kid, keyOps: keyOps && [...keyOps, ...addedOps] };
 }
 
-/** Returns a fault of the members that node:crypto does not check, or undefined. */
+/** The members that node:crypto does not check. */
 function findMemberFault(jwk: JsonObject): string | undefined {
   const { key_ops: ops = [] } = jwk;
   if (!Array.isArray(ops) || ops.some((op) => typeof op !== 'string')) return 'key_ops is not a list of strings';
@@ -184,7 +161,7 @@ function findMemberFault(jwk: JsonObject): string | undefined {
 function createKeyFromJwk(jwk: JsonObject, name: string): KeyObject {
   const key = { key: jwk as JsonWebKey, format: 'jwk' } as const;
   try {
-    // Without `k`, the secret is empty, and key-fit.ts refuses it because it is too short.
+    // Without `k`, the secret is empty, and key-fit.ts refuses it as too short.
     if (jwk.kty === 'oct') return createSecretKey(String(jwk.k ?? ''), 'base64url');
     return jwk.d === undefined ? createPublicKey(key) : createPrivateKey(key);
   } catch {
@@ -195,18 +172,16 @@ function createKeyFromJwk(jwk: JsonObject, name: string): KeyObject {
 
 function toJwtKey(original: KeyObject, name: string, path?: string): JwtKey {
   // Node does not name the type of some asymmetric keys, such as SM2. They must not be mistaken for secrets.
-  const kind = original.type === 'secret' ? 'secret' : (original.asymmetricKeyType ?? 'unknown');
-  const isPss = kind === 'rsa-pss';
+  const keyType = original.type === 'secret' ? 'secret' : (original.asymmetricKeyType ?? 'unknown');
+  const isPss = keyType === 'rsa-pss';
   const keyObject = isPss ? convertToRsaKey(original) : original;
   // Private keys of other types cannot sign with SHA-256, and key-fit.ts refuses them with a better reason.
-  if (keyObject.type === 'private' && ['rsa', 'rsa-pss', 'ec'].includes(kind)) requireMatchingHalves(keyObject, name);
-  return { name, path, kind, keyObject, ...(isPss && { pss: original.asymmetricKeyDetails }) };
+  if (keyObject.type === 'private' && ['rsa', 'rsa-pss', 'ec'].includes(keyType))
+    requireMatchingHalves(keyObject, name);
+  return { name, path, keyType, keyObject, ...(isPss && { pss: original.asymmetricKeyDetails }) };
 }
 
-/**
- * Converts an RSA-PSS key to an ordinary RSA key, by changing the algorithm that its DER names. The restrictions stay
- * in the DER, but OpenSSL ignores them in an ordinary RSA key.
- */
+/** The restrictions stay in the DER, but OpenSSL ignores them in an ordinary RSA key. */
 function convertToRsaKey(key: KeyObject): KeyObject {
   const isPrivate = key.type === 'private';
   const der = isPrivate ? key.export({ format: 'der', type: 'pkcs8' }) : key.export({ format: 'der', type: 'spki' });
@@ -216,9 +191,8 @@ function convertToRsaKey(key: KeyObject): KeyObject {
 }
 
 /**
- * Throws `config` unless the public half verifies what the private half signs. This check must come before anything
- * reads `asymmetricKeyDetails`, because that crashes Node for some mismatched keys. So `toJwtKey` reads the details of
- * an RSA-PSS key last.
+ * Must come before anything reads `asymmetricKeyDetails`, which crashes Node for some mismatched keys. So `toJwtKey`
+ * reads the details of an RSA-PSS key last.
  */
 function requireMatchingHalves(keyObject: KeyObject, name: string): void {
   try {

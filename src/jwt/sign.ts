@@ -1,4 +1,4 @@
-// Mints tokens: a single one for `token sign`, or a series for a run whose config file has `jwt`, a recipe for tokens.
+// Mints tokens: a single one for `token sign`, or a series for a run whose config file has a recipe.
 import { FilingsError } from '../errors.ts';
 import { parseOrThrow } from '../spec/option.ts';
 import type { World } from '../world.ts';
@@ -7,7 +7,7 @@ import { LATEST_SECOND } from './claims.ts';
 import { chooseAlgorithm } from './key-fit.ts';
 import { findLineBreakWarning, type JwtKey, readJwtKey } from './keys.ts';
 
-/** The member `jwt` of the config file, with absolute paths. It has either `keyFile` or `secretFile`. */
+/** The setting `jwt`, with absolute paths. It has either `keyFile` or `secretFile`. */
 export interface TokenRecipe {
   readonly keyFile?: string | undefined;
   readonly secretFile?: string | undefined;
@@ -15,60 +15,55 @@ export interface TokenRecipe {
   readonly kid?: string | undefined;
   readonly sub?: string | undefined;
   readonly name?: string | undefined;
-  /** In seconds, at least 10. */
+  /** In seconds. */
   readonly lifetime?: number | undefined;
 }
 
 /** In seconds. */
 export const DEFAULT_LIFETIME = 300;
 /**
- * A token is replaced this long before it expires, in seconds, because a request takes time to arrive. A token with a
- * short lifetime is used for half of it.
+ * A token is replaced this many seconds before it expires, because a request takes time to arrive. A token with a short
+ * lifetime is used for half of it.
  */
 const RENEWAL_MARGIN = 60;
 /**
- * How many of the last tokens of a run are redacted. Each is used for at least half its lifetime, so older ones have
- * expired. They are forgotten, because each token costs time whenever a message is searched for secrets.
+ * Each token is used for at least half its lifetime, so older ones have expired. They are forgotten, because each costs
+ * time whenever a message is searched for secrets.
  */
 const MAX_REDACTED_TOKENS = 8;
 
-/** A claim with its value as JSON, which goes into the token exactly as it is written. */
+/** The value goes into the token exactly as it is written. */
 export type Claim = readonly [name: string, json: string];
 
-/** What `mintToken` puts into a token, and the key that signs it. */
 interface TokenPlan extends Pick<TokenRecipe, 'kid' | 'sub' | 'name'> {
   readonly key: JwtKey;
   readonly algorithm: Algorithm;
-  /** In seconds since the epoch. */
+  /** This and `notBefore` (default: `issuedAt`) are in seconds since the epoch. */
   readonly issuedAt: number;
-  /** In seconds since the epoch. Default: `issuedAt`. */
   readonly notBefore?: number | undefined;
-  /** How long the token is valid, in seconds from `notBefore` on. */
+  /** In seconds from `notBefore` on. */
   readonly lifetime: number;
   readonly claims?: readonly Claim[];
 }
 
-/**
- * Returns a signed token. Throws `usage` if it would expire after the year 9999 or has a claim twice, and `config` for
- * a bad key.
- */
+/** Throws `usage` if the token would expire after the year 9999 or has a claim twice, and `config` for a bad key. */
 export async function mintToken(plan: TokenPlan): Promise<string> {
   const { key, algorithm, kid = key.kid } = plan;
   const payload = buildPayload(plan);
-  // Loaded here, so that a run loads jose only when it really mints a token.
+  // A run loads jose only when it really mints a token.
   const { CompactSign } = await import('jose');
   const header = { alg: algorithm.name, typ: 'JWT', ...(kid !== undefined && { kid }) };
   return new CompactSign(Buffer.from(payload))
     .setProtectedHeader(header)
     .sign(key.keyObject)
     .catch((cause: unknown) => {
-      // `readJwtKey` has already tested an RSA or EC key by a signature of node:crypto. But a private key has redundant
-      // numbers, and jose may use some that the test has not used. If those are wrong, only this signature fails.
+      // `readJwtKey` has tested the key by a signature. But a private key has redundant numbers, and jose may use some
+      // that the test has not used.
       throw new FilingsError('config', "the key's parts don't belong together", { subject: { name: key.name }, cause });
     });
 }
 
-/** Returns the JSON of the claims. It is put together from strings, so that the JSON of a claim is not changed. */
+/** Put together from strings, so that the JSON of a claim is not changed. */
 function buildPayload({ sub, name, issuedAt, notBefore = issuedAt, lifetime, claims = [] }: TokenPlan): string {
   const exp = notBefore + lifetime;
   if (exp > LATEST_SECOND)
@@ -90,32 +85,26 @@ function buildPayload({ sub, name, issuedAt, notBefore = issuedAt, lifetime, cla
   return `{${[...members].map(([claim, json]) => `${JSON.stringify(claim)}:${json}`).join(',')}}`;
 }
 
-/** Returns the algorithm of a recipe, or undefined if it has no `alg`. Throws `config` for an unknown one. */
 export function parseRecipeAlgorithm({ alg }: TokenRecipe): Algorithm | undefined {
   const source = { name: "the config file's jwt.alg", code: 'config' } as const;
   return alg === undefined ? undefined : parseOrThrow(ALGORITHM, alg, source);
 }
 
-/**
- * Reads the key, and returns a minter, which supplies a whole run with tokens and renews them. `warning` is about the
- * key. Throws `config`. The minter's method `token` throws the errors of `mintToken`.
- */
+/** `warning` is about the key. `token` throws the errors of `mintToken`. */
 export async function createMinter(recipe: TokenRecipe, world: World) {
   const { kid, sub, name, lifetime = DEFAULT_LIFETIME } = recipe;
   const wanted = parseRecipeAlgorithm(recipe);
   const key = await readJwtKey(recipe, 'sign', world);
   const algorithm = chooseAlgorithm(key, 'sign', wanted);
-  /** The last tokens, which are redacted. */
   const minted: string[] = [];
-  /** When the current token was issued, in seconds since the epoch. At first there is none, as if it had expired. */
+  /** In seconds since the epoch. At first there is no token, as if it had expired. */
   let issuedAt = Number.NEGATIVE_INFINITY;
   const mint = async (): Promise<string> => {
     const token = await mintToken({ key, algorithm, kid, sub, name, issuedAt, lifetime });
     world.secrets.add(token);
     minted.push(token);
     const oldest = minted.length > MAX_REDACTED_TOKENS ? minted.shift() : undefined;
-    // RSA (RS) and HMAC signatures are deterministic. So a clock that was set back may have caused the same token
-    // again, which must stay redacted.
+    // RS and HMAC signatures are deterministic, so a clock that was set back may have caused the same token again.
     if (oldest !== undefined && !minted.includes(oldest)) world.secrets.forget(oldest);
     return token;
   };
@@ -124,7 +113,7 @@ export async function createMinter(recipe: TokenRecipe, world: World) {
   let current: Promise<string>;
   return {
     warning: findLineBreakWarning(key),
-    /** Called for each request. Returns the current token, or a new one if the current one is about to expire. */
+    /** Called for each request. */
     async token() {
       const now = world.now() / 1000;
       // If the clock was set back, the current token is not valid yet.

@@ -1,31 +1,26 @@
-// The HTTP server of the sandbox, which imitates the service with local files (`filings serve` and --sandbox). It
-// passes each request to `answer` in service.ts, turns errors into responses, and logs a line for each request.
+// The HTTP server of the sandbox: passes each request to `answer`, turns errors into responses, and logs.
 import { once } from 'node:events';
 import { realpath, stat } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import { type AddressInfo, isIPv6 } from 'node:net';
 import { systemReason } from '../disk/failure.ts';
 import { FilingsError } from '../errors.ts';
-import { answer, Refusal, type ServiceOptions, sendRefusal } from './service.ts';
+import { answer, ErrorAnswer, type ServiceOptions, sendErrorAnswer } from './service.ts';
 
-/** Unlike in `ServiceOptions`, the path `directory` may lead through symbolic links. */
+/** Here `directory` may lead through symbolic links. */
 export interface SandboxOptions extends ServiceOptions {
   /** 0 lets the system pick a free port. */
   readonly port: number;
-  /** Prints a line. It quotes text from the request, so it may contain anything. */
+  /** The line quotes text from the request. */
   readonly log?: (line: string) => void;
 }
 
 /**
- * Longer than clients keep idle connections. Otherwise the server could close a connection just when a client sends a
- * request on it.
+ * This is longer than clients keep idle connections, so that none is closed just when a client sends a request on it.
  */
 const KEEP_ALIVE_MS = 65_000;
 
-/**
- * Returns when the server accepts connections. Throws `usage` if the directory is missing or is a file, and `local_io`
- * if the server cannot listen.
- */
+/** Returns when the server accepts connections. */
 export async function startSandbox({ log = () => {}, ...options }: SandboxOptions) {
   const { host, now } = options;
   const stats = await stat(options.directory).catch(() => undefined);
@@ -33,15 +28,14 @@ export async function startSandbox({ log = () => {}, ...options }: SandboxOption
     const hint = 'pass a directory with files at DIRECTORY/ACCESSION/FILE, or omit it to serve the sample filings';
     throw new FilingsError('usage', `cannot serve ${options.directory}: not a directory`, { hint });
   }
-  // Resolved, because `answer` refuses files whose resolved path is not below this one.
+  // `answer` refuses files whose resolved path is not below this one.
   const directory = await realpath(options.directory);
   let requestCount = 0;
   const server = createServer({ keepAliveTimeout: KEEP_ALIVE_MS }, async (request, response) => {
     const startedAt = now();
     const traceId = `sandbox-${++requestCount}`;
     let errorNote = '';
-    // Logged on close, because only then is it known whether the whole response was sent. `errorNote` is set below
-    // if `answer` fails.
+    // Logged on close, because only then is it known whether the whole response was sent.
     response.once('close', () => {
       const outcome = `${response.statusCode} ${now() - startedAt}ms${errorNote}`;
       const cutNote = response.writableFinished ? '' : ' (cut off)';
@@ -49,13 +43,12 @@ export async function startSandbox({ log = () => {}, ...options }: SandboxOption
     });
     await answer(request, response, { ...options, directory }).catch((error) => {
       errorNote = ` ${traceId}: ${(error as Error).message}`;
-      // After the headers, it is too late for an error response. Instead, the connection is closed before all bytes of
-      // the Content-Length are sent, so the client sees that the body is truncated.
+      // It is too late for an error response, so the client sees that the body is truncated.
       if (response.headersSent) response.destroy();
       else {
-        // If the error is no Refusal, its message is only logged, because it may contain a path of this machine.
-        const refusal = error instanceof Refusal ? error : new Refusal(500, 'the archive could not be read');
-        sendRefusal(response, refusal, traceId);
+        // Another error is only logged, because it may contain a path of this machine.
+        const refusal = error instanceof ErrorAnswer ? error : new ErrorAnswer(500, 'the archive could not be read');
+        sendErrorAnswer(response, refusal, traceId);
       }
     });
   });
@@ -73,9 +66,8 @@ export async function startSandbox({ log = () => {}, ...options }: SandboxOption
 }
 
 /**
- * Returns method, path, accession number and file name for the log. A key may be in the path, as the segment
- * `APIKEY-KEY`, so the path is redacted. It may also be in the query (docs/service.md, section 5), so only the
- * accession number and the file name are taken from there.
+ * A key may be in the path or the query (docs/service.md, section 5). So the path is redacted, and only the accession
+ * number and the file name are taken from the query.
  */
 function describeRequest({ method, url = '' }: IncomingMessage): string {
   const [target = '', query] = url.split('?');
@@ -86,8 +78,7 @@ function describeRequest({ method, url = '' }: IncomingMessage): string {
 }
 
 async function listen(server: Server, host: string, port: number): Promise<number> {
-  // `listen` would ask a resolver for `localhost`, which may return any address. 127.0.0.1 is the one that the
-  // program's requests try first.
+  // A resolver may return any address for `localhost`. 127.0.0.1 is the one that the program's requests try first.
   server.listen({ host: host.toLowerCase() === 'localhost' ? '127.0.0.1' : host, port });
   await once(server, 'listening').catch((cause) => {
     const hint = 'use another --host, or another --port (0 picks a free one)';

@@ -1,6 +1,5 @@
-// Answers requests to the sandbox, the local server that imitates the service. It answers as the service would
-// (docs/service.md), with the files at DIRECTORY/ACCESSION/FILE. Where docs/service.md leaves a gap, such as the form
-// of a listing (the list of a filing's files), the sandbox does what is common.
+// Answers requests as the service would (docs/service.md), with the files at DIRECTORY/ACCESSION/FILE. Where
+// docs/service.md leaves a gap, such as the form of a listing, the sandbox does what is common.
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { constants } from 'node:fs';
 import { open, readdir, realpath, stat } from 'node:fs/promises';
@@ -9,7 +8,7 @@ import { extname, join, sep } from 'node:path';
 import { unescape as decodePercent } from 'node:querystring';
 import { pipeline } from 'node:stream/promises';
 import { isDirectoryEntryName } from '../disk/file-name.ts';
-import { errnoOf } from '../errors.ts';
+import { errnoOf, FilingsError } from '../errors.ts';
 import type { JwtKey } from '../jwt/keys.ts';
 import { isLoopback } from '../loopback.ts';
 import { asAccession } from '../service/accession.ts';
@@ -19,25 +18,20 @@ import { parseRange } from './range.ts';
 export interface ServiceOptions {
   /** An absolute path without symbolic links. */
   readonly directory: string;
-  /** The value of `process.platform`. */
   readonly platform: string;
-  /** The address or name on which the server listens. */
   readonly host: string;
   /** The only key that is accepted. */
   readonly apiKey: string;
-  /**
-   * The keys that verify a JWT. If there are any, each request needs a JWT and the API key. Otherwise it needs only the
-   * API key (service.md, section 5).
-   */
+  /** If there are any, each request needs a JWT and the API key (service.md, section 5). */
   readonly jwtKeys: readonly JwtKey[];
   /** If set, listings are sent in pages of at most this many records. */
   readonly pageSize?: number | undefined;
-  /** Returns the time in milliseconds since the epoch. */
+  /** In milliseconds since the epoch. */
   readonly now: () => number;
 }
 
-/** An error response of the service. server.ts also logs its message, which must therefore not contain a secret. */
-export class Refusal extends Error {
+/** server.ts also logs the message, which must therefore not contain a secret. */
+export class ErrorAnswer extends Error {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   /** What is wrong with each parameter of the query, for a 400. */
@@ -53,12 +47,11 @@ export class Refusal extends Error {
 
 type Errors = Readonly<Record<string, readonly string[]>>;
 
-/** The beginning of a path segment that has the key (service.md, section 5). */
 const KEY_SEGMENT = 'APIKEY-';
-/** The user name of Basic authentication. Its password is the key (service.md, section 5). */
+/** The user of Basic authentication. Its password is the key (service.md, section 5). */
 const BASIC_USER = 'service';
 const CHALLENGES = { key: 'Basic realm="filings", charset="UTF-8"', token: 'Bearer realm="filings"' };
-/** The codes of system errors that are treated as "there is no such file". */
+/** These system errors are treated as "there is no such file". */
 const MISSING_ERRORS = ['ENOENT', 'ENOTDIR', 'ELOOP', 'ENAMETOOLONG'];
 const MEDIA_TYPES: Readonly<Record<string, string>> = {
   '.htm': 'text/html',
@@ -72,19 +65,23 @@ const MEDIA_TYPES: Readonly<Record<string, string>> = {
   '.zip': 'application/zip',
 };
 
-/** Sends the response to a request. Throws a {@link Refusal}, or another error if a file cannot be sent. */
+/** Throws a {@link ErrorAnswer}, or another error if a file cannot be sent. */
 export async function answer(request: IncomingMessage, response: ServerResponse, options: ServiceOptions) {
   requireHost(request, options.host);
   const parsed = parseRequest(request);
   await requireCredentials(parsed, options);
-  if (request.method !== 'GET') throw new Refusal(405, 'only GET is allowed', { Allow: 'GET' });
+  if (request.method !== 'GET') throw new ErrorAnswer(405, 'only GET is allowed', { Allow: 'GET' });
   if (parsed.resource === '/v1/filings') return sendListing(parsed.query, response, options);
   if (parsed.resource === '/v1/download') return sendFile(parsed.query, request, response, options);
-  throw new Refusal(404, 'no such resource');
+  throw new ErrorAnswer(404, 'no such resource');
 }
 
-/** Sends an error object (service.md, section 2). `traceId` is also in the log, so that the two can be matched. */
-export function sendRefusal(response: ServerResponse, { status, message, headers, errors }: Refusal, traceId: string) {
+/** service.md, section 2. `traceId` is also in the log. */
+export function sendErrorAnswer(
+  response: ServerResponse,
+  { status, message, headers, errors }: ErrorAnswer,
+  traceId: string,
+) {
   const title = errors ? 'One or more validation errors occurred.' : STATUS_CODES[status];
   const body = { type: 'about:blank', title, status, detail: message, errors, traceId };
   sendJson(response, status, body, { 'Content-Type': 'application/problem+json', ...headers });
@@ -96,19 +93,19 @@ function sendJson(response: ServerResponse, status: number, value: unknown, head
 }
 
 /**
- * If the server listens on loopback, refuses a Host header that is not a loopback name. Otherwise a web page could make
- * its own name resolve to this machine, and read the files (DNS rebinding). 421 is the status for a request to the
- * wrong host (RFC 9110, section 15.5.20).
+ * A server on loopback refuses a Host that is no loopback name. Otherwise a web page could make its own name resolve to
+ * this machine, and read the files (DNS rebinding). 421 is the status for a request to the wrong host (RFC 9110,
+ * section 15.5.20).
  */
 function requireHost({ headers: { host = '' } }: IncomingMessage, ownHost: string): void {
   const name = /^(\[[^\]]*\]|[^:]*)(?::\d*)?$/.exec(host)?.[1] ?? '';
   if (!isLoopback(ownHost) || isLoopback(name)) return;
-  throw new Refusal(421, 'Host must be a loopback name, such as localhost or 127.0.0.1');
+  throw new ErrorAnswer(421, 'Host must be a loopback name, such as localhost or 127.0.0.1');
 }
 
 /**
- * Finds the API keys and tokens of a request in all places of service.md, section 5. `resource` is the path without a
- * key. The parameter `apikey` is not removed from `query`.
+ * Finds keys and tokens in all places of service.md, section 5. `resource` is the path without a key. The parameter
+ * `apikey` stays in `query`.
  */
 function parseRequest({ url = '', headersDistinct }: IncomingMessage) {
   // Only the first `?` begins the query.
@@ -133,57 +130,55 @@ function parseRequest({ url = '', headersDistinct }: IncomingMessage) {
   return { resource: `/${segments.join('/')}`, query, keys, tokens };
 }
 
-/** Node decodes header values as Latin-1, so this returns the bytes that were sent. */
+/** Node decodes header values as Latin-1. */
 const headerBytes = (value: string) => Buffer.from(value, 'latin1');
 
-/** Throws a refusal with 401 unless every key in the request is right, and the JWT if `jwtKeys` require one. */
+/** Every key in the request must be right, and the JWT if `jwtKeys` require one. */
 async function requireCredentials(
   { keys, tokens }: ReturnType<typeof parseRequest>,
   { apiKey, jwtKeys, now }: ServiceOptions,
 ) {
   const wantsToken = jwtKeys.length > 0;
-  const createRefusal = (detail: string, challenge = wantsToken ? CHALLENGES.token : CHALLENGES.key) =>
-    new Refusal(401, detail, { 'WWW-Authenticate': challenge });
-  if (keys.length === 0) throw createRefusal('no API key was given');
+  const unauthorized = (detail: string, challenge = wantsToken ? CHALLENGES.token : CHALLENGES.key) =>
+    new ErrorAnswer(401, detail, { 'WWW-Authenticate': challenge });
+  if (keys.length === 0) throw unauthorized('no API key was given');
   for (const [placement, key] of keys) {
     const expected = Buffer.from(placement === 'basic' ? `${BASIC_USER}:${apiKey}` : apiKey);
     // Hashed first, because timingSafeEqual needs equal lengths, and comparing them would reveal the length of the key.
-    if (!timingSafeEqual(sha256(key), sha256(expected))) throw createRefusal('the API key is invalid');
+    if (!timingSafeEqual(sha256(key), sha256(expected))) throw unauthorized('the API key is invalid');
   }
   if (!wantsToken) return;
   // The JWT is sent in `Authorization`, so even a right key is refused there (service.md, section 5).
   if (keys.some(([placement]) => placement === 'authorization' || placement === 'basic')) {
-    throw createRefusal('Authorization must have a JWT: send the key in X-Service-Key, in apikey or in the path');
+    throw unauthorized('Authorization must have a JWT: send the key in X-Service-Key, in apikey or in the path');
   }
   const [token] = tokens;
   if (token === undefined || tokens.length > 1)
-    throw createRefusal('a JWT is required: send exactly one as Authorization: Bearer JWT');
+    throw unauthorized('a JWT is required: send exactly one as Authorization: Bearer JWT');
   const { verifyToken } = await import('../jwt/verify.ts');
-  const verdict = await verifyToken(token, jwtKeys, { atSeconds: Math.floor(now() / 1000) });
-  if (verdict.valid) return;
-  // The error code for a Bearer token (RFC 6750, section 3.1).
-  throw createRefusal(`the JWT is invalid: ${verdict.reason}`, `${CHALLENGES.token}, error="invalid_token"`);
+  await verifyToken(token, jwtKeys, { atSeconds: Math.floor(now() / 1000) }).catch((error) => {
+    if (!(error instanceof FilingsError)) throw error;
+    // RFC 6750, section 3.1.
+    throw unauthorized(`the JWT is invalid: ${error.reason}`, `${CHALLENGES.token}, error="invalid_token"`);
+  });
 }
 
 const sha256 = (bytes: Buffer) => createHash('sha256').update(bytes).digest();
 
-/** Returns what is wrong with a value, as the end of a sentence (`must be a file name`). Undefined if it is valid. */
-type Check = (value: string) => string | undefined;
+/** Returns the end of a sentence: `must be a file name`. */
+type FindFault = (value: string) => string | undefined;
 
-/** Requires all parameters of `checks`. Throws a refusal with 400 that lists those that are missing or invalid. */
-function requireParameters(query: URLSearchParams, checks: Readonly<Record<string, Check>>): void {
+/** Throws a 400 that lists the parameters that are missing or invalid. */
+function requireParameters(query: URLSearchParams, checks: Readonly<Record<string, FindFault>>): void {
   const errors = Object.entries(checks).flatMap(([name, check]) => {
     const value = query.get(name) ?? '';
     const fault = value === '' ? 'is required' : check(value);
     return fault === undefined ? [] : [[name, [`The field ${name} ${fault}.`]]];
   });
-  if (errors.length > 0) throw new Refusal(400, 'the query is invalid', {}, Object.fromEntries(errors));
+  if (errors.length > 0) throw new ErrorAnswer(400, 'the query is invalid', {}, Object.fromEntries(errors));
 }
 
-/**
- * Requires an accession number with its hyphens and nothing else, which also keeps `/` and `..` out of the path to the
- * file.
- */
+/** Requires the form with hyphens, which also keeps `/` and `..` out of the path to the file. */
 function checkAccession(value: string): string | undefined {
   return asAccession(value) === value ? undefined : 'must be 10 digits, a hyphen, 2 digits, a hyphen and 6 digits';
 }
@@ -214,8 +209,7 @@ async function sendListing(
   const total = records.length;
   const size = pageSize ?? total;
   const page = Number(query.get('page_number') ?? 1);
-  // `next` is the URL of the next page. On the last page it is undefined, so JSON.stringify leaves it out. A URL in a
-  // response must not repeat the API key.
+  // Undefined on the last page, so JSON.stringify leaves it out. A URL in a response must not repeat the API key.
   query.delete('apikey');
   query.set('page_number', `${page + 1}`);
   const next = page * size < total ? `/v1/filings?${query}` : undefined;
@@ -236,10 +230,10 @@ async function sendFile(
   const flags = constants.O_RDONLY | constants.O_NONBLOCK;
   const path = await resolveInside(directory, accession, name);
   const file = path && (await unlessMissing(open(path, flags)));
-  if (!file) throw new Refusal(404, 'the filing has no file of that name');
+  if (!file) throw new ErrorAnswer(404, 'the filing has no file of that name');
   try {
     const stats = await file.stat({ bigint: true });
-    // server.ts responds with 500 to an error that is no Refusal.
+    // server.ts responds with 500 to an error that is no ErrorAnswer.
     if (!stats.isFile()) throw new Error('it is not a regular file');
     const size = Number(stats.size);
     // A strong ETag must change whenever the bytes do. Any write changes ctime, which no program can set back, and a
@@ -249,7 +243,7 @@ async function sendFile(
     // Without If-Range, a range always applies. A range for another version is ignored (RFC 9110, section 13.1.5).
     const range = parseRange((headers['if-range'] ?? ETag) === ETag ? headers.range : undefined, size);
     if (range === 'unsatisfiable') {
-      throw new Refusal(416, `the file has ${size} bytes`, { ...common, 'Content-Range': `bytes */${size}` });
+      throw new ErrorAnswer(416, `the file has ${size} bytes`, { ...common, 'Content-Range': `bytes */${size}` });
     }
     // For an empty file, `last` is -1, which gives a length of 0 below.
     const { first, last } = range ?? { first: 0, last: size - 1 };
@@ -263,7 +257,7 @@ async function sendFile(
     if (last < first) response.end();
     else {
       const bytes = file.createReadStream({ start: first, end: last, autoClose: false });
-      // `pipeline` must not end the response. If the file became shorter, the error below makes server.ts close the
+      // `pipeline` must not end the response: if the file became shorter, the error below makes server.ts close the
       // connection, and the client sees that the body is truncated.
       await pipeline(bytes, response, { end: false });
       if (bytes.bytesRead <= last - first) throw new Error('the file became shorter while it was being sent');
@@ -275,21 +269,20 @@ async function sendFile(
 }
 
 /**
- * Returns whether a file of this name is served. Hidden files are not, because unfinished downloads are hidden files. A
- * name with a backslash is not served on any system, because on Windows it would lead to another directory.
+ * Unfinished downloads are hidden files. A backslash would lead to another directory on Windows, so it is refused on
+ * every system.
  */
 function isServable(name: string, platform: string): boolean {
   return isDirectoryEntryName(name, platform) && !name.includes('\\') && !name.startsWith('.');
 }
 
-/** Resolves symbolic links. Returns undefined if the file does not exist, or a link leads out of the directory. */
+/** Returns undefined if the file does not exist, or a link leads out of the directory. */
 async function resolveInside(directory: string, accession: string, name: string): Promise<string | undefined> {
   const path = await unlessMissing(realpath(join(directory, accession, name)));
   // `join` adds the separator, but only once if the directory is `/`.
   return path?.startsWith(join(directory, sep)) ? path : undefined;
 }
 
-/** Returns undefined if a system call failed because there is no such file. */
 async function unlessMissing<T>(result: Promise<T>): Promise<T | undefined> {
   return result.catch((error) => {
     if (MISSING_ERRORS.includes(errnoOf(error) ?? '')) return undefined;

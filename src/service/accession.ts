@@ -1,5 +1,5 @@
-// The accession number of a filing, and the two ways in which people, archives and services write it: with hyphens, and
-// as 18 digits alone. The program uses only the form with hyphens.
+// People, archives and services write an accession number in two ways: with hyphens, and as 18 digits alone. The
+// program uses only the form with hyphens.
 import { FilingsError } from '../errors.ts';
 import { markForRedaction } from '../secrets.ts';
 
@@ -9,17 +9,15 @@ declare const brand: unique symbol;
 
 const DIGITS = /^([0-9]{10})(-?)([0-9]{2})\2([0-9]{6})$/;
 
-/** Parses an accession number in either form. Throws `usage` for any other string, and suggests a number if it can. */
+/** Accepts either form. Throws `usage` for any other string, and suggests a number if it can. */
 export function parseAccession(text: string): AccessionNumber {
   const accession = asAccession(text);
   if (accession !== undefined) return accession;
-  // People also paste URLs, so look for a number anywhere in the text. It may have only one of its hyphens, so keep
-  // just the digits, which `asAccession` accepts.
+  // People also paste URLs. The number in one may have only one of its hyphens, so keep just the digits.
   const digits = /(?<!\d)\d{10}-?\d\d-?\d{6}(?!\d)/.exec(text)?.[0].replaceAll('-', '');
-  // Spreadsheets drop leading zeros, so put them back: the whole number has 20 characters with hyphens, or 18 without.
-  // Only a text of more than ten characters is padded. A number with hyphens has more even without its leading zeros:
-  // at least one digit of the filer's number, which is never 0, and ten characters such as `-24-000001`. Without
-  // hyphens, ten digits or fewer may be any number, such as that of a filer.
+  // Spreadsheets drop leading zeros, so put them back. Only a text of more than ten characters is padded. A number with
+  // hyphens has more even without its leading zeros: at least one digit of the filer's number, which is never 0, and
+  // ten characters such as `-24-000001`. Ten digits without hyphens may be any number, such as that of a filer.
   const padded = text.length > 10 ? text.padStart(text.includes('-') ? 20 : 18, '0') : '';
   const suggestion = asAccession(digits ?? padded);
   const hint = suggestion
@@ -29,15 +27,9 @@ export function parseAccession(text: string): AccessionNumber {
   throw new FilingsError('usage', `'${markForRedaction(text)}' is not an accession number`, { hint });
 }
 
-/** The last number `asAccession` returned, because many consecutive lines of an input are about the same filing. */
-let lastAccession: AccessionNumber | undefined;
-
-/** Returns the accession number if the whole string is one, in either form, and undefined otherwise. */
+/** Accepts either form, and nothing around it. */
 export function asAccession(text: string): AccessionNumber | undefined {
-  if (text === lastAccession) return lastAccession;
   const match = DIGITS.exec(text);
-  if (!match) return undefined;
   // `join` makes a new string. A slice would keep the whole input line in memory, and there may be a million lines.
-  lastAccession = [match[1], match[3], match[4]].join('-') as AccessionNumber;
-  return lastAccession;
+  return match ? ([match[1], match[3], match[4]].join('-') as AccessionNumber) : undefined;
 }

@@ -1,6 +1,5 @@
-// The client of the service, which knows its two endpoints: it opens files and lists filings. Every response that is
-// not what the caller asked for becomes an error. Listings are retried here. The retries of a download belong to
-// transfer/transfer.ts, because it also decides where the download continues.
+// The two endpoints of the service. Every response that is not what the caller asked for becomes an error. The retries
+// of a download belong to transfer/transfer.ts, because it also decides where the download continues.
 import { errorAbout, type FilingsError, type Resource, withResource } from '../errors.ts';
 import type { Connections } from '../http/connections.ts';
 import type { RateLimiter } from '../http/rate-limiter.ts';
@@ -21,12 +20,13 @@ import { type Hosts, Requests, type ServiceResponse, withHosts } from './request
 /** More than a page of any listing needs. A body without an end must not fill the memory. */
 const MAX_LISTING_BYTES = 16 << 20;
 
-/** What a run has used so far, for --max-requests and --max-bytes. */
+/** What the run has used, for --max-requests and --max-bytes. */
 export interface Meter {
-  /** Includes retries and redirects. */
+  /** Retries and redirects are included. */
   requests: number;
-  /** The body bytes of listings and errors. Those of downloads are counted in batch/files.ts. */
-  bytes: number;
+  retries: number;
+  /** Body bytes of files, listings and errors. */
+  receivedBytes: number;
 }
 
 export interface ClientOptions extends Pick<World, 'now'> {
@@ -41,13 +41,10 @@ export interface ClientOptions extends Pick<World, 'now'> {
   /** Prints a line of --verbose. Text from elsewhere must be marked by `markForRedaction`. */
   readonly trace: ((line: string) => void) | undefined;
   readonly meter?: Meter | undefined;
-  /**
-   * How the user has described the service's listings in the config file. Without it, only two common forms are read.
-   */
   readonly listingDescription?: ListingDescription | undefined;
 }
 
-/** Returns the error for a listing without files. It may have records without a file name, or of other filings. */
+/** A listing without files may have records without a file name, or of other filings. */
 export function noFilesError(accession: AccessionNumber, { recordCount }: Pick<Listing, 'recordCount'>): FilingsError {
   const reason =
     recordCount === 0
@@ -57,24 +54,44 @@ export function noFilesError(accession: AccessionNumber, { recordCount }: Pick<L
 }
 
 export class ServiceClient {
-  /** Public, because `config check` shows the base URL and the credentials. */
-  readonly options: ClientOptions;
+  readonly baseUrl: URL;
+  /** For `config check`, which shows them. */
+  readonly credentials: Credentials;
+  readonly #options: ClientOptions;
   readonly #requests: Requests;
 
   constructor(options: ClientOptions) {
-    this.options = options;
+    this.baseUrl = options.baseUrl;
+    this.credentials = options.credentials;
+    this.#options = options;
     this.#requests = new Requests(options);
   }
 
-  /** By how many milliseconds this machine's clock is ahead of the service's. Undefined if that is not known. */
+  /** Repeats an attempt as the user's settings say, and counts the retries. */
+  retry<T>(attempt: () => Promise<T>, signal: AbortSignal, { countNewBytes, onRetry }: RetryWatcher = {}): Promise<T> {
+    const { retry: policy, meter } = this.#options;
+    return retry(attempt, policy, signal, {
+      countNewBytes,
+      onRetry(event) {
+        if (meter) meter.retries += 1;
+        onRetry?.(event);
+      },
+    });
+  }
+
+  countBytes(bytes: number): void {
+    if (this.#options.meter) this.#options.meter.receivedBytes += bytes;
+  }
+
+  /** By how many milliseconds this machine's clock is ahead of the service's. */
   get clockLeadMs(): number | undefined {
     return this.#requests.clockLeadMs;
   }
 
   /**
-   * Requests a file (service.md, section 3), and returns a response that can be used for it: a 200 whose body is not an
-   * error, or a 206 or a 416 if a part of the file was requested. Does not retry. Throws the error for any other
-   * response, and the errors of {@link Requests.follow}, for example if no response arrives.
+   * Returns a 200 whose body is not an error, or a 206 or a 416 if a range was requested (service.md, section 3). Does
+   * not retry. Throws the error for any other response, and the errors of {@link Requests.follow}.
+   *
    * @param rangeHeaders Range and If-Range, or none to request the whole file
    */
   async openFile(
@@ -90,8 +107,7 @@ export class ServiceClient {
     return this.#requests.follow(url, rangeHeaders, signal, async (response) => {
       const { status } = response;
       const isExpected = status === 200 || ('range' in rangeHeaders && (status === 206 || status === 416));
-      // A 416 to a request for a range needs no check: only its header is used, so its media type and encoding do not
-      // matter.
+      // Only the header of a 416 is used, so its media type and encoding do not matter.
       if (!isExpected || status !== 416) await this.#check(response, isExpected, { accession, fileName }, signal);
       // Only a 200 is searched for an error page: transfer/resume.ts accepts a 206 only if it continues the same
       // version of the file.
@@ -102,9 +118,8 @@ export class ServiceClient {
   }
 
   /**
-   * Requests the listing of a filing (service.md, section 4), with retries, and returns all its files. Throws
-   * `integrity` if the listing may be incomplete, the error for a response that is no listing, and the errors of
-   * {@link Requests.follow}.
+   * Requests all pages (service.md, section 4), with retries. Throws `integrity` if the listing may be incomplete, the
+   * error for a response that is no listing, and the errors of {@link Requests.follow}.
    */
   async fetchListing(
     accession: AccessionNumber,
@@ -113,13 +128,13 @@ export class ServiceClient {
     onRetry?: RetryWatcher['onRetry'],
   ): Promise<Listing> {
     const listingUrl = this.#buildUrl('filings', [['accession_no', accession], ...query]);
-    const description = this.options.listingDescription;
-    // The hosts of the page that is being read. Undefined during a request, whose errors name their hosts themselves.
+    const description = this.#options.listingDescription;
+    // The hosts of the page that is being read. During a request there are none, because its errors name their hosts.
     let hosts: Hosts | undefined;
     const requestPage = async (url: URL) => {
       hosts = undefined;
       const attempt = () => this.#requestPage(url, accession, signal);
-      const response = await retry(attempt, this.options.retry, signal, { onRetry });
+      const response = await this.retry(attempt, signal, { onRetry });
       hosts = response.hosts;
       return response;
     };
@@ -134,17 +149,12 @@ export class ServiceClient {
     }
   }
 
-  /** Requests one page of a listing, which is often the only one. Does not retry. */
   async #requestPage(url: URL, accession: AccessionNumber, signal: AbortSignal) {
-    // Without a file name, errors are about the listing.
     const resource = { accession };
-    const onBytes = (bytes: number) => {
-      if (this.options.meter) this.options.meter.bytes += bytes;
-    };
     try {
       return await this.#requests.follow(url, {}, signal, async (response) => {
         await this.#check(response, response.status === 200, resource, signal);
-        const body = await readAtMost(response, MAX_LISTING_BYTES, resource, onBytes);
+        const body = await readAtMost(response, MAX_LISTING_BYTES, resource, (bytes) => this.countBytes(bytes));
         return { body, headers: response.headers, hosts: response.hosts };
       });
     } catch (error) {
@@ -153,13 +163,10 @@ export class ServiceClient {
   }
 
   #buildUrl(endpoint: 'download' | 'filings', query: readonly (readonly [string, string])[]): URL {
-    return withParameters(new URL(`v1/${endpoint}`, this.options.baseUrl), query);
+    return withParameters(new URL(`v1/${endpoint}`, this.baseUrl), query);
   }
 
-  /**
-   * Throws the error for a response with an unexpected status, or with problem details (RFC 9457), which are an error
-   * under any status. Throws `integrity` for a content encoding, because none was requested.
-   */
+  /** Problem details (RFC 9457) are an error under any status. */
   async #check(response: ServiceResponse, isExpected: boolean, resource: Resource, signal: AbortSignal): Promise<void> {
     const { headers } = response;
     const isProblem = /^application\/problem\+json\b/i.test(String(headers['content-type'] ?? ''));
@@ -171,23 +178,20 @@ export class ServiceClient {
     throw errorAbout(resource, 'integrity', reason, { quote: encodings });
   }
 
-  /** Reads the body of an error response, and returns the error. */
   async #readError(response: ServiceResponse, resource: Resource, signal: AbortSignal): Promise<FilingsError> {
-    const { meter, now, retry, secrets } = this.options;
+    const { now, retry, secrets } = this.#options;
     const { status, headers, retryAfterMs: waitMs } = response;
-    // The wait that the service asks for begins when the head arrives, so compute its end before reading the body,
-    // which may take seconds. The end is needed on two clocks: `retryAt` is shown to the user, `retryDue` is used to
-    // wait.
+    // The wait begins when the head arrives, so compute its end before reading the body, which may take seconds.
     const times = waitMs === undefined ? {} : { retryAt: now() + waitMs, retryDue: retry.monotonic() + waitMs };
     const { receivedBytes, body, isTruncated } = await readErrorBytes(response, retry.sleep, signal);
-    if (meter) meter.bytes += receivedBytes;
+    this.countBytes(receivedBytes);
     const hint = this.#chooseHint(response);
     return errorFromResponse({ status, headers, body, isTruncated, resource, hint, ...times }, secrets);
   }
 
-  /** Returns a hint to use instead of the usual one for the status, or undefined if the usual one is enough. */
+  /** Returns undefined if the usual hint for the status is enough. */
   #chooseHint({ status, address }: ServiceResponse): string | undefined {
-    const { baseUrl, credentials } = this.options;
+    const { baseUrl, credentials } = this.#options;
     if (status === 200)
       return 'the service sent this instead of what was requested: check the API key and the base URL';
     if (status !== 401) return undefined;
@@ -198,8 +202,7 @@ export class ServiceClient {
     if (token === undefined) {
       return `check the API key from ${source}, how it is sent (now by --key-in ${keyIn}), and whether the service also requires a JWT`;
     }
-    // With a JWT, `source` names the settings of both the key and the JWT. A wrong clock is the first suspect, because
-    // the service rejects a JWT from the future or the past.
+    // A wrong clock is the first suspect, because the service rejects a JWT from the future or the past.
     return (
       describeClockSkew(this.clockLeadMs, true) ??
       `check ${source}: 'filings token inspect - < FILE' shows what a JWT says, and the public key that verifies it must be imported in the service's portal for this API key`
@@ -207,13 +210,13 @@ export class ServiceClient {
   }
 }
 
-/** Reads the beginning of a body until it is clear whether the body is an error, and puts the bytes back. */
+/** Puts back the bytes that it has read. */
 async function isErrorBody({ headers, length, body }: ServiceResponse, fileName: string): Promise<boolean> {
   const test = getErrorTest(fileName, String(headers['content-type'] ?? ''), length);
   let start = Buffer.alloc(0);
   let isError = test ? undefined : false;
   while (isError === undefined) {
-    // Undefined at the end of the body. An error ends the body, too, but it is not lost: the next read throws it again.
+    // An error ends the body, too, but it is not lost: the next read throws it again.
     const chunks = await body.read().catch(() => undefined);
     start = Buffer.concat([start, ...(chunks ?? [])]);
     isError = test?.(start, chunks === undefined);

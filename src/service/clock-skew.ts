@@ -1,26 +1,23 @@
-// Compares this machine's clock with the service's. A JWT is valid only between two times, and a Retry-After may be a
-// date, so both go wrong if this machine's clock is wrong.
+// A JWT is valid only between two times, and a Retry-After may be a date, so both go wrong if this machine's clock is
+// wrong.
 import { parseHttpDate } from '../http/head.ts';
 import { roughDuration } from '../text.ts';
 
 /** Up to this difference, the two clocks are treated as equal. */
 const MAX_SKEW_MS = 30_000;
 /**
- * The limit if requests have a JWT and this machine's clock is ahead. It is much lower, because the service rejects a
- * JWT from a fast clock: a JWT is valid from the second in which it was made, and by the service's clock that is still
- * in the future. It is not 0, because `measureClockLead` may return this much even if both clocks agree:
- * MAX_DELAY_IN_LEAD_MS, plus just under 1 s, because the date has whole seconds.
+ * The limit if requests have a JWT and this machine's clock is ahead. It is low, because the service rejects a JWT from
+ * a fast clock: it is valid from the second in which it was made, which is still in the future there. It is not 0,
+ * because `measureClockLead` may return this much even if both clocks agree: MAX_DELAY_IN_LEAD_MS, plus just under 1 s,
+ * because the date has whole seconds.
  */
 const MAX_LEAD_WITH_TOKEN_MS = 1_999;
-/** The most that a slow response can add to the measured lead: see `measureClockLead`. */
 const MAX_DELAY_IN_LEAD_MS = 1000;
 
 /**
- * Returns by how many milliseconds this machine's clock is ahead of a response's `Date` (RFC 9110, section 6.6.1),
- * negative if it is behind, or undefined without a valid date. The service made the date at some moment from `sentAt`
- * to `receivedAt`, which are on this machine's clock. At most 1 s of that time is counted, because otherwise every slow
- * response would look like a fast clock. With the fraction of a second that the date lacks, a lead comes out up to 2 s
- * too high.
+ * By how many milliseconds this machine's clock is ahead of a response's `Date` (RFC 9110, section 6.6.1). The service
+ * made the date at some moment from `sentAt` to `receivedAt`, which are on this machine's clock. At most 1 s of that
+ * time is counted, because otherwise every slow response would look like a fast clock.
  */
 export function measureClockLead(date: unknown, sentAt: number, receivedAt: number): number | undefined {
   const serviceDate = typeof date === 'string' ? parseHttpDate(date) : undefined;
@@ -30,23 +27,16 @@ export function measureClockLead(date: unknown, sentAt: number, receivedAt: numb
   return Math.max(0, Math.min(receivedAt, sentAt + MAX_DELAY_IN_LEAD_MS) - serviceDate);
 }
 
-/**
- * Converts a time on this machine's clock to the service's, to compare it with the date of a Retry-After. Both are in
- * milliseconds since the epoch. A difference of up to `MAX_SKEW_MS` either way is treated as none.
- */
+/** Converts a time of this machine, which can then be compared with the date of a Retry-After. */
 export function toServiceTime(now: number, leadMs: number | undefined): number {
   return leadMs !== undefined && Math.abs(leadMs) > MAX_SKEW_MS ? now - leadMs : now;
 }
 
-/**
- * Returns what is wrong with this machine's clock, or undefined if the difference is small or not known. `sendsToken`
- * says whether requests are sent with a JWT, which tolerates less.
- */
+/** `sendsToken` says whether requests have a JWT, which tolerates less. */
 export function describeClockSkew(leadMs: number | undefined, sendsToken: boolean): string | undefined {
   if (leadMs === undefined) return undefined;
   const maxSkewMs = sendsToken && leadMs > 0 ? MAX_LEAD_WITH_TOKEN_MS : MAX_SKEW_MS;
   if (Math.abs(leadMs) <= maxSkewMs) return undefined;
   const direction = leadMs > 0 ? 'ahead of' : 'behind';
-  // `roughDuration` leaves out the sign.
   return `this machine's clock is ${roughDuration(leadMs / 1000, Math.round)} ${direction} the service's: set it right, because JWTs depend on it`;
 }

@@ -1,22 +1,16 @@
-// Adds credentials to requests, in the places that the service defines (service.md, section 5).
+// The places of credentials in requests (service.md, section 5).
 
-/**
- * Where an API key can be sent: in the Authorization header, in a header of its own, in the query, as the last segment
- * of the path, or as the password of Basic authentication.
- */
 export const KEY_PLACEMENTS = ['authorization', 'header', 'query', 'path', 'basic'] as const;
 export type KeyPlacement = (typeof KEY_PLACEMENTS)[number];
 
 export interface Credentials {
-  /** Names the settings of the key and the JWT for a message, such as `FILINGS_API_KEY and FILINGS_JWT`. */
+  /** The settings of the key and the JWT, such as `FILINGS_API_KEY and FILINGS_JWT`. */
   readonly source: string;
   readonly key: string;
   readonly keyIn: KeyPlacement;
-  /** The name of the header for `keyIn: 'header'`. */
   readonly keyHeader: string;
-  /** The user name for `keyIn: 'basic'`. */
   readonly basicUser: string;
-  /** Returns a JWT that is valid now, or throws, for example if it has expired. Undefined if no JWT is sent. */
+  /** Throws if the JWT has expired. Undefined if no JWT is sent. */
   readonly token: (() => Promise<string>) | undefined;
 }
 
@@ -25,12 +19,12 @@ export interface AuthorizedRequest {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** Returns whether the key is sent in the URL of a request. If so, the URL of a redirect may repeat it. */
+/** If so, the URL of a redirect may repeat the key. */
 export function isKeyInUrl({ keyIn }: Credentials): boolean {
   return keyIn === 'query' || keyIn === 'path';
 }
 
-/** Returns the request for a URL with the credentials. Throws the errors of `credentials.token`. */
+/** Throws the errors of `credentials.token`. */
 export async function addCredentials(url: URL, credentials: Credentials): Promise<AuthorizedRequest> {
   const { key, keyIn, keyHeader, basicUser } = credentials;
   const token = await credentials.token?.();
@@ -57,10 +51,7 @@ export async function addCredentials(url: URL, credentials: Credentials): Promis
   }
 }
 
-/**
- * Returns the URL with `keyPart`, a parameter or a path segment, at the end of its query or path. The URL of a redirect
- * may already contain this part, because services repeat it. Then the part is not added again.
- */
+/** The URL of a redirect may already contain `keyPart`, because services repeat it. Then it is not added again. */
 function withKeyAtEnd(url: URL, place: 'search' | 'pathname', separator: string, keyPart: string): URL {
   const withKey = new URL(url);
   // A path that ends in a slash would get an empty segment, so its slash goes. In a query, a slash is data.

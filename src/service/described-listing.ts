@@ -1,7 +1,5 @@
-// Reads a listing, the service's list of the files of a filing, that the user has described in the config file
-// (docs/using.md) with JMESPath expressions (https://jmespath.org/specification.html). It may have several pages.
-// Nothing is guessed: a response that is not as described is an error. This file is loaded only when it is needed,
-// because loading the JMESPath library takes time.
+// Reads a described listing with JMESPath (https://jmespath.org/specification.html). Nothing is guessed: a response
+// that is not as described is an error. Loaded only when it is needed, because loading the JMESPath library takes time.
 import { search } from '@jmespath-community/jmespath';
 import { FilingsError } from '../errors.ts';
 import { isJsonObject } from '../json.ts';
@@ -18,26 +16,24 @@ import {
   withParameters,
 } from './listing.ts';
 
-/** The `listing` of the config file. `files`, `name`, `total`, `more` and `next` are JMESPath expressions. */
+/** The `listing` of the config file (docs/using.md). `files`, `name`, `total`, `more` and `next` are expressions. */
 export interface ListingDescription {
-  /** Selects the array of records in a response, one for each file. Default: `@`, the response itself. */
+  /** Selects the array of records. Default: `@`, the response itself. */
   readonly files?: string;
-  /** Selects the file name in a record. Default: `file_name`. */
+  /** Default: `file_name`. */
   readonly name?: string;
   /** Selects the number of records on all pages. */
   readonly total?: string;
   /** Selects a value that is false or empty (see `isSet`) on the last page, and only there. */
   readonly more?: string;
-  /** Parameters of every request. */
   readonly query?: Readonly<Record<string, string>>;
-  /** The name of the parameter with the number of the page. The first page has the number `firstPage` (default: 1). */
+  /** The parameter with the number of the page, from `firstPage` (default: 1) on. */
   readonly page?: string;
   readonly firstPage?: number;
-  /** The name of the parameter with the number of records on all earlier pages. */
+  /** The parameter with the number of records on all earlier pages. */
   readonly offset?: string;
-  /** Selects the address of the next page, or, if `cursor` is set, the cursor for it. */
+  /** Selects the address of the next page, or, if `cursor` is set, the value of that parameter. */
   readonly next?: string;
-  /** The name of the parameter with the cursor that `next` selected on the page before. */
   readonly cursor?: string;
 }
 
@@ -45,10 +41,10 @@ export interface ListingDescription {
 const MAX_PAGES = 10_000;
 const HINT = 'check the description of the listing (filings config get listing) and the requests (-v)';
 
-/** Returns why an expression is invalid, or undefined if it is valid. Called when the config file is checked. */
+/** Called when the config file is checked. */
 export function findExpressionFault(expression: string): string | undefined {
   try {
-    // The result does not matter. There is no response yet, so an empty object takes its place.
+    // There is no response yet, so an empty object takes its place.
     search({}, expression);
     return undefined;
   } catch (error) {
@@ -58,13 +54,13 @@ export function findExpressionFault(expression: string): string | undefined {
   }
 }
 
-/** Makes the error for a response that is not as described. */
 type MakeError = (reason: string) => FilingsError;
 
 /**
- * Requests all pages, and returns all files of a filing. Throws `config` if members of the description conflict,
- * `integrity` if the responses are not as described or contradict each other, and the errors of `requestPage`.
- * @param listingUrl the URL of the listing, with the parameters of `--query`
+ * Throws `config` if members of the description conflict, `integrity` if the responses are not as described or
+ * contradict each other, and the errors of `requestPage`.
+ *
+ * @param listingUrl with the parameters of `--query`
  */
 export async function readDescribedListing(
   description: ListingDescription,
@@ -76,11 +72,10 @@ export async function readDescribedListing(
   const makeError: MakeError = (reason) => incompleteError(accession, reason, HINT);
   const files = new Map<string, ListedFile>();
   /**
-   * The first record of each page, as JSON. If one repeats, the listing is refused, because a service that does not
-   * know the parameter for the page sends the same page every time.
+   * A service that does not know the parameter for the page sends the same page, and so the same first record, each
+   * time.
    */
   const firstRecords = new Set<string>();
-  /** The totals that the pages state. If they differ, the loop at the end refuses the listing. */
   const totals = new Set<number>();
   let recordCount = 0;
   let pageCount = 0;
@@ -89,10 +84,9 @@ export async function readDescribedListing(
     if (pageCount === MAX_PAGES) throw makeError(`there are over ${grouped(MAX_PAGES)} pages`);
     pageCount += 1;
     const response: ListingResponse = await requestPage(url).catch((error) => {
-      // If a later page is rejected, for example by a 404, the list is incomplete. The error's own code, such as
-      // `not_found`, would say that there is no such filing.
+      // If a later page is rejected, the list is incomplete. The code `not_found` would say that there is no such
+      // filing.
       if (pageCount === 1 || (error.code !== 'not_found' && error.code !== 'rejected')) throw error;
-      // `quote` is the part of the response that the error shows, if any.
       const reasons = [`page ${pageCount}`, error.reason, error.quote].filter(Boolean);
       throw makeError(reasons.join(': ')).with({ cause: error });
     });
@@ -121,9 +115,8 @@ export async function readDescribedListing(
 }
 
 /**
- * Throws `config` if two members exclude each other, or if one is there without another that it needs. Otherwise pages
- * might be missed. This is not checked when the config file is written: `config set` sets one member at a time, so a
- * description may be unfinished then.
+ * Conflicting members might make a run miss pages. They are not refused when the config file is written: `config set`
+ * sets one member at a time, so a description may be unfinished then.
  */
 function rejectConflicts({ page, offset, next, cursor }: ListingDescription): void {
   const subject = { name: 'listing' };
@@ -132,13 +125,12 @@ function rejectConflicts({ page, offset, next, cursor }: ListingDescription): vo
   if (cursor !== undefined && next === undefined) throw new FilingsError('config', 'cursor requires next', { subject });
 }
 
-/** Evaluates the expressions of the description on one page. A value that is not there or null becomes undefined. */
+/** A value that is not there or null becomes undefined. */
 function readPage(
   { files = '@', name = 'file_name', total, next, more }: ListingDescription,
   json: unknown,
   makeError: MakeError,
 ) {
-  // JMESPath's result for a missing member is null.
   const evaluate = (value: unknown, expression: string | undefined): unknown => {
     if (expression === undefined) return undefined;
     try {
@@ -150,18 +142,15 @@ function readPage(
   const items = evaluate(json, files);
   if (!Array.isArray(items)) throw makeError(`listing.files (${files}) selects no array`);
   const records = items.map((item, index): NamedRecord => {
-    // A record that is not an object must be the name itself.
     const fileName = isJsonObject(item) ? evaluate(item, name) : item;
-    // An object without a name is no error here: a list may have records that are not about files. If no record has a
-    // name, because `name` is wrong, the commands fail with `noFilesError`.
+    // A list may have records that are not about files. If none has a name, the commands fail with `noFilesError`.
     if (fileName === undefined) return [item, undefined];
-    // A record that is only a name has no members to keep, hence `{}`.
     if (typeof fileName === 'string' && fileName !== '') return [isJsonObject(item) ? item : {}, fileName];
     const selected = JSON.stringify(fileName);
     throw makeError(`listing.name (${name}) selects ${selected} in record ${index + 1}, which is not a file name`);
   });
   const statedTotal = evaluate(json, total);
-  // A total that is not a number is treated as missing.
+  // Anything else is treated as missing.
   const isNumber = typeof statedTotal === 'number' || (typeof statedTotal === 'string' && /^\d+$/.test(statedTotal));
   return {
     records,
@@ -171,7 +160,6 @@ function readPage(
   };
 }
 
-/** Returns the URL of the page that follows `pagesBefore` pages with `recordsBefore` records, both 0 for the first. */
 function makePageUrl(
   { query = {}, page, firstPage = 1, offset }: ListingDescription,
   listingUrl: URL,
@@ -187,19 +175,15 @@ function makePageUrl(
 interface PagesSoFar {
   readonly pageCount: number;
   readonly recordCount: number;
-  /**
-   * Whether the total is reached, or the page just read has no records. Used only if neither `next` nor `more` is
-   * described.
-   */
+  /** Used only if neither `next` nor `more` is described. */
   readonly seemsLast: boolean;
-  /** The values that `next` and `more` select on the page just read. */
   readonly next: unknown;
   readonly more: unknown;
 }
 
 /**
- * Returns the URL of the next page, or undefined after the last one. Throws if there is a further page that cannot be
- * requested. Together with `page` or `offset`, `next` only says whether there is a next page, but not where it is.
+ * Returns undefined after the last page. Together with `page` or `offset`, `next` only says whether there is a next
+ * page.
  */
 function findNextUrl(
   description: ListingDescription,
@@ -208,7 +192,7 @@ function findNextUrl(
   makeError: MakeError,
 ): URL | undefined {
   const { query = {}, page, offset, cursor } = description;
-  // Whether the URL of any page can be made here. If not, only `next` leads to the next page.
+  // If not, only `next` leads to the next page.
   const computesUrl = page !== undefined || offset !== undefined;
   const canRequestMore = description.next === undefined ? computesUrl : isSet(next);
   if (!canRequestMore && isSet(more))
@@ -218,7 +202,6 @@ function findNextUrl(
   if (!canRequestMore || (description.more !== undefined && !isSet(more))) return undefined;
   if (description.more === undefined && description.next === undefined && seemsLast) return undefined;
   if (computesUrl) return makePageUrl(description, listingUrl, pageCount, recordCount);
-  // From here on, `next` is the only way to the next page.
   const isString = typeof next === 'string';
   if (cursor !== undefined && (isString || typeof next === 'number'))
     return withParameters(listingUrl, Object.entries({ ...query, [cursor]: `${next}` }));
@@ -227,8 +210,7 @@ function findNextUrl(
   const url = new URL(next, listingUrl);
   // Requesting it would send the key to that origin.
   if (url.origin !== listingUrl.origin) throw makeError(`the next page is at another origin, ${url.origin}`);
-  // The URL in `next` usually has the parameters of the request already. Those that it lacks are added, except
-  // `accession_no`: that URL may name the filing in another way.
+  // The URL usually has the parameters already. `accession_no` is not added: it may name the filing in another way.
   const parameters = [...listingUrl.searchParams].filter(([name]) => name !== 'accession_no');
   return withParameters(
     url,
@@ -236,10 +218,7 @@ function findNextUrl(
   );
 }
 
-/**
- * Returns whether a value says yes. Null, false, zero and anything empty say no, and so do the strings `false`, `0` and
- * `null`, which some services send.
- */
+/** Some services send these strings instead of false, zero and null. */
 function isSet(value: unknown): boolean {
   if (typeof value === 'object' && value !== null) return Object.keys(value).length > 0;
   return typeof value === 'string' ? !/^(?:|false|0|null)$/i.test(value.trim()) : Boolean(value);

@@ -1,7 +1,6 @@
-// Turns an error response into a FilingsError. The body may be problem details (RFC 9457), other JSON, HTML, XML or
-// text, depending on which server responds: the service or a gateway. The content decides how it is parsed, because
-// media types are often wrong (service.md, section 8). The media type only decides whether the body of an unexpected
-// 2xx is parsed at all. Quotes from JSON and plain text are redacted and shortened when they are shown.
+// The body of an error may be problem details (RFC 9457), other JSON, HTML, XML or text, depending on which server
+// responds: the service or a gateway. The content decides how it is parsed, because media types are often wrong
+// (service.md, section 8).
 import { STATUS_CODES } from 'node:http';
 import { type ErrorCode, errorAbout, type FilingsError, type Problem, type Resource } from '../errors.ts';
 import type { HeaderFields } from '../http/head.ts';
@@ -13,34 +12,31 @@ import { shellWord } from '../text.ts';
 export interface ErrorResponse {
   readonly status: number;
   readonly headers: HeaderFields;
-  /** Decoded: without its content encoding. */
+  /** The content encoding has been removed. */
   readonly body: Buffer;
-  /** Whether `body` is only the beginning of the body. */
   readonly isTruncated: boolean;
   readonly resource: Resource;
-  /** The earliest time for a retry, in milliseconds since the epoch. It is shown to the user. */
+  /** The earliest time for a retry, in milliseconds since the epoch. */
   readonly retryAt?: number;
-  /** The same time on the monotonic clock, in milliseconds, to wait for it. */
+  /** The same time on the monotonic clock. */
   readonly retryDue?: number;
-  /** Replaces the hint that follows from the status. */
   readonly hint?: string | undefined;
 }
 
 /**
- * Returns the error for a response. Its code follows from the HTTP status alone, because a `status` in the body is only
- * advisory (RFC 9457, section 3.1.2). The body contributes a summary and the problem details.
+ * The code follows from the HTTP status alone, because a `status` in the body is only advisory (RFC 9457, section
+ * 3.1.2).
  */
 export function errorFromResponse(response: ErrorResponse, secrets: Secrets): FilingsError {
   const { status, headers, body, isTruncated, resource, retryAt, retryDue } = response;
   const code = codeForStatus(status);
-  // A 2xx other than 200 is unexpected here, such as a 206 that nobody requested. Its body is ordinary content, which
-  // should not be quoted as an error message. But if it says that it is JSON, it may be problem details, which are an
-  // error under any status. A 200 comes here only after its body has been recognized as an error.
+  // The body of an unexpected 2xx, such as a 206 that nobody requested, is ordinary content, which should not be quoted
+  // as an error message. But JSON may be problem details, which are an error under any status.
   const isContent = status > 200 && status < 300 && !/json/i.test(String(headers['content-type']));
-  // The ellipsis shows that there was more. It does no harm to JSON, which is invalid anyway if it was cut.
+  // Harmless in JSON, which is invalid anyway if it was cut.
   const text = isContent ? '' : `${new TextDecoder().decode(body)}${isTruncated ? '…' : ''}`;
   const json = parseJson(text);
-  // Deeper JSON could overflow the stack of the functions below, so it is quoted as if it were text.
+  // Deeper JSON could overflow the stack of the functions below.
   const members = isJsonObject(json) && !exceedsDepth(json) ? json : undefined;
   const summary = members ? findSummaryInJson(members) : findSummaryInText(text.trim(), secrets);
   const challenge = headers['www-authenticate'];
@@ -51,7 +47,7 @@ export function errorFromResponse(response: ErrorResponse, secrets: Secrets): Fi
     .trim();
   const quote = summaryLine || (challenge && `it asks for ${challenge}`);
   const phrase = STATUS_CODES[status];
-  // If the quote only repeats the phrase of the status, leave it out: "404 Not Found: Not found." would say it twice.
+  // "404 Not Found: Not found." would say it twice.
   const onlyRepeatsPhrase = quote?.replace(/\.$/, '').toLowerCase() === phrase?.toLowerCase();
   const reason = phrase === undefined ? `${status}` : `${status} ${phrase}`;
   return errorAbout(
@@ -63,7 +59,7 @@ export function errorFromResponse(response: ErrorResponse, secrets: Secrets): Fi
       hint: response.hint ?? hintFor(response, code),
       problem: { ...(members && readProblem(members)), status },
       retryable: isRetriedStatus(status),
-      // With these two, every other file would fail as well. A 403 may be about one file.
+      // A 403 may be about one file.
       stopsRun: status === 401 || status === 407,
       retryAt,
       retryDue,
@@ -71,7 +67,6 @@ export function errorFromResponse(response: ErrorResponse, secrets: Secrets): Fi
   );
 }
 
-/** README.md and `filings --help` show the same table to users. */
 function codeForStatus(status: number): ErrorCode {
   if (status === 401 || status === 403 || status === 407) return 'auth';
   if (status === 404 || status === 410) return 'not_found';
@@ -92,20 +87,16 @@ function hintFor({ status, resource }: ErrorResponse, code: ErrorCode): string {
   if (code === 'temporary') return 'run it again later';
   if (code === 'integrity') return 'check the base URL';
   if (code === 'not_found' && resource.fileName === undefined) return CHECK_NUMBER_AND_URL;
-  // FILE was probably meant as a pattern, which only --include accepts.
   if (code === 'not_found' && /[*?]/.test(resource.fileName ?? ''))
     return `to choose files by a pattern: filings download ${resource.accession} --include ${shellWord(resource.fileName ?? '')}`;
   if (code === 'not_found')
     return `check the file name, the accession number and the base URL; to see the files: filings list ${resource.accession}`;
-  // The code is `rejected`.
   return resource.fileName === undefined
     ? 'check the accession number'
     : 'check the accession number and the file name';
 }
 
-/**
- * Returns the first string in `title`, `error` or `message`, even in a nested object: `{"error":{"message":"..."}}`.
- */
+/** Even in a nested object: `{"error":{"message":"..."}}`. */
 function findSummaryInJson(body: JsonObject): string | undefined {
   for (const name of ['title', 'error', 'message']) {
     const value = Object.hasOwn(body, name) ? body[name] : undefined;
@@ -116,34 +107,27 @@ function findSummaryInJson(body: JsonObject): string | undefined {
   return undefined;
 }
 
-/** Returns the title or message of HTML or XML, or the first line of plain text. */
 function findSummaryInText(text: string, secrets: Secrets): string | undefined {
   if (!text.startsWith('<')) return text.split(/[\r\n]/, 1)[0];
-  // Redacted before a part of it is cut out, because that could cut a secret which contains `<`, and the rest of the
-  // secret would not be recognized when the quote is shown.
+  // Redacted before a part is cut out, because that could cut a secret which contains `<`.
   return /<(?:title|message|h1)\b[^<>]*>\s*([^<\s][^<]*)/i.exec(secrets.redact(text))?.[1]?.replace(/\s+/g, ' ');
 }
 
-/** The members of problem details that must be strings. */
 const STRING_MEMBERS = ['type', 'title', 'detail', 'instance'];
 
-/**
- * Returns the members of problem details, including extensions. Members of the wrong type are ignored (RFC 9457,
- * section 3.1), and so are null members, STRING_MEMBERS that are empty, and `status`, which the caller takes from the
- * response instead.
- */
+/** Members of the wrong type are ignored (RFC 9457, section 3.1), and so are empty ones. */
 function readProblem({ status: _, errors, ...body }: JsonObject): Omit<Problem, 'status'> {
   const members = Object.entries(body).filter(
     ([name, value]) =>
       value !== null && (!STRING_MEMBERS.includes(name) || (typeof value === 'string' && value !== '')),
   );
-  // `errors` should be an object of arrays of strings. If it is not an object, its messages get an empty property name.
+  // If `errors` is not an object, its messages get an empty property name.
   const entries = Object.entries(isJsonObject(errors) ? errors : { '': errors ?? [] }).map(([property, value]) => {
     const messages = (Array.isArray(value) ? value : [value]).filter((each) => each !== null);
     return [property, messages.map((each) => (typeof each === 'string' ? each : JSON.stringify(each)))] as const;
   });
   const messagesByProperty = Object.fromEntries(entries.filter(([, each]) => each.length > 0));
-  // Unlike an assignment, fromEntries treats a member that is called `__proto__` as data.
+  // Unlike an assignment, fromEntries treats `__proto__` as data.
   return Object.fromEntries([
     ...members,
     ...(errors === undefined || errors === null ? [] : [['errors', messagesByProperty] as const]),

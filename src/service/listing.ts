@@ -1,12 +1,6 @@
-// Reads a response of `GET /v1/filings` whose form the user has not described. Its form is not documented (service.md,
-// section 4), and a file that is missed once would be missed in every later run. So a response is refused if it has
-// anything that could mean that the list is not complete. Accepted are:
-//
-// - an array of file names, or of records with a file name
-// - an object with one such array, which may also have the accession number of the filing, and a total that equals the
-//   number of records
-//
-// All other listings must be described in the config file. described-listing.ts reads them, with functions from here.
+// Reads a listing that is not described. Its form is not documented (service.md, section 4), and a file that is missed
+// once would be missed in every later run. So a response is refused if it has anything that could mean that the list is
+// not complete. docs/guarantees.md has the rules.
 import { isUtf8 } from 'node:buffer';
 import { errorAbout, type FilingsError } from '../errors.ts';
 import type { HeaderFields } from '../http/head.ts';
@@ -16,17 +10,16 @@ import { counted } from '../text.ts';
 import { type AccessionNumber, asAccession } from './accession.ts';
 import { suggestDescription } from './suggested-description.ts';
 
-/** A file of a filing. Its record may have other members, which are kept and shown by `list --json`. */
+/** The other members of its record are kept, and shown by `list --json`. */
 export interface ListedFile {
   readonly accession_no: string;
   readonly file_name: string;
   readonly [member: string]: unknown;
 }
 
-/** All files of a filing, from all pages of its listing. */
 export interface Listing {
   readonly files: readonly ListedFile[];
-  /** The number of records that were read, including those that are not about a file of this filing. */
+  /** This includes records that are not about a file of this filing. */
   readonly recordCount: number;
   readonly pageCount: number;
 }
@@ -36,58 +29,47 @@ export interface ListingResponse {
   readonly headers: HeaderFields;
 }
 
-/** A parameter of a URL's query, not encoded. */
 export type QueryParameter = readonly [name: string, value: string];
 
-/**
- * A member next to the list. The third element is ignored here. It is in the type because suggested-description.ts
- * passes its own members to `mayBePage`, and they have one.
- */
-type Member = readonly [name: string, value: unknown, path?: string];
+/** A member next to the list. */
+type Member = readonly [name: string, value: unknown];
 
-/** A record, and the name of its file if it has one. A record that is only a name has become `{}` and that name. */
+/** A record that is only a name has become `{}` and that name. */
 export type NamedRecord = readonly [record: JsonObject, name: string | undefined];
 
-// Names of members as `normalizeName` returns them: `filename` stands for `file_name`, `fileName` and `FILE-NAME`, too.
+// The names of members as `normalizeName` returns them.
 const FILE_NAME = 'filename';
 const TOTAL = 'total';
 const ACCESSION_NAMES = ['accessionno', 'accessionnumber'];
 /**
- * In a record, `accession` means the number as well: if it were not recognized, a record of another filing would pass
- * for one of this filing. Next to the list there is no such danger, because a listing with an unknown member there is
- * refused.
+ * If `accession` were not recognized, a record of another filing would pass for one of this filing. Next to the list
+ * there is no such danger, because an unknown member there is refused.
  */
 const ACCESSION_NAMES_IN_RECORDS = [...ACCESSION_NAMES, 'accession'];
 /** In the order of preference. */
 const SIZE_NAMES = ['size', 'filesize', 'sizebytes', 'bytes', 'length', 'contentlength'];
 
 const TELL_OPERATOR = "tell the service's operator";
-/** If the number of records is one of these, the list may be the first of several pages. */
+/** A list with one of these numbers of records may be the first of several pages. */
 const COMMON_PAGE_SIZES = [10, 20, 25, 50, 100, 200, 250, 500, 1000];
-/**
- * Names of response headers that suggest further pages. They match whole words between hyphens, so that `X-Total-Count`
- * matches and `X-Account-Id` does not.
- */
+/** Whole words between hyphens, so that `X-Total-Count` matches and `X-Account-Id` does not. */
 const PAGING_HEADER =
   /(?:^|-)(?:total|totalcount|totalpages|count|next|more|pages?|pagination|continuation|continuationtoken)(?:-|$)/i;
 /** `rel="next"` and `rel=next` are valid (RFC 8288, section 3). `rel='next'` is not, but some services send it. */
 const LINK_TO_NEXT = /;\s*rel\s*=\s*(?:"[^"]*\bnext\b|'[^']*\bnext\b|next\b)/i;
-/**
- * The smallest accession number, 0000000001-00-000000, as an integer. The first ten digits identify the filer and start
- * from 1, and eight more follow. A smaller integer is something else, such as the index of the record.
- */
+/** 0000000001-00-000000 as an integer. A smaller integer is something else, such as the index of the record. */
 const MIN_ACCESSION = 1e8;
 
-/** Returns the files in a response. Throws `integrity` if it is invalid, about another filing, or maybe incomplete. */
+/** Throws `integrity` if the response is invalid, about another filing, or maybe incomplete. */
 export function readListing(response: ListingResponse, accession: AccessionNumber): Listing {
   const json = parseListing(response, accession);
-  // JSON that is not an object is treated as one member without a name, so a bare array is a list, too.
+  // A bare array is a list as well.
   const members = isJsonObject(json) ? Object.entries(json) : [['', json] as const];
   const lists = members.filter((member): member is [string, unknown[]] => Array.isArray(member[1]));
   const others = members.filter(([, value]) => !Array.isArray(value));
   const records = lists[0]?.[1];
   const pagingReason = findPagingHeader(response.headers);
-  // A function, because only errors need the hint. A header that suggests pages makes any list a possible page.
+  // A header that suggests pages makes any list a possible page.
   const hint = () => suggestDescription(json, (...args) => pagingReason !== undefined || mayBePage(...args));
   if (records === undefined)
     throw listingError(accession, 'the response has no list of files', JSON.stringify(json), markForRedaction(hint()));
@@ -99,10 +81,7 @@ export function readListing(response: ListingResponse, accession: AccessionNumbe
   return { files: selectFiles(records.map(addName), accession), recordCount: records.length, pageCount: 1 };
 }
 
-/**
- * Returns the JSON value of a response. Throws `integrity` if it is not JSON, if it is nested too deeply, or if an
- * object has the same member twice, because another program might read the other value.
- */
+/** A duplicate member is refused, because another program might read the other value. */
 export function parseListing({ body }: ListingResponse, accession: AccessionNumber): unknown {
   const text = body.toString().replace(/^\ufeff/, '');
   const fault = findJsonFault(text);
@@ -118,11 +97,10 @@ export function parseListing({ body }: ListingResponse, accession: AccessionNumb
 }
 
 /**
- * Returns the files of the filing. Of records with the same name, the last one is used. Records without a name are
- * dropped, because they are not about a file. They occur only in described listings: `readListing` has refused them
- * before. Records of other filings are dropped as well, because a service that does not know the parameter
- * `accession_no` may ignore it and send the records of all filings (service.md, section 8). Throws `integrity` if a
- * record has an invalid accession number, or two different ones.
+ * Of records with the same name, the last one is used. Records without a name occur only in described listings, and are
+ * not about a file. Records of other filings are dropped, because a service that does not know the parameter
+ * `accession_no` may send the records of all filings (service.md, section 8). Throws `integrity` if a record has an
+ * invalid accession number, or two.
  */
 export function selectFiles(records: readonly NamedRecord[], accession: AccessionNumber): ListedFile[] {
   const files = new Map<string, ListedFile>();
@@ -134,17 +112,16 @@ export function selectFiles(records: readonly NamedRecord[], accession: Accessio
   return [...files.values()];
 }
 
-/** Returns the size in bytes that a file's record states, if any. It is only shown, in lists and in the progress. */
+/** The size is only shown. It decides nothing, because it is not always that of the file. */
 export function listedSize(file: ListedFile): number | undefined {
   const members = Object.entries(file).map(([name, value]) => [normalizeName(name), value] as const);
   const sizes = SIZE_NAMES.map((sizeName) => members.find(([name]) => name === sizeName)?.[1]);
   const isNumber = (value: unknown) => typeof value === 'number' || (typeof value === 'string' && /^\d+$/.test(value));
-  // Without a size this is NaN, which is not a safe integer.
+  // This is NaN if there is no size.
   const size = Number(sizes.find(isNumber));
   return Number.isSafeInteger(size) && size >= 0 ? size : undefined;
 }
 
-/** Returns the error for a listing that may be incomplete. */
 export function incompleteError(accession: AccessionNumber, reason: string, hint: string): FilingsError {
   // `reason` is passed as the quote, because most reasons have text from the response in them, which must be redacted.
   return listingError(accession, 'may be incomplete', reason, markForRedaction(hint));
@@ -154,19 +131,13 @@ function listingError(accession: AccessionNumber, reason: string, quote?: string
   return errorAbout({ accession }, 'integrity', reason, { quote, hint });
 }
 
-/** Returns why the headers suggest that the response is one page of several, or undefined if they do not. */
 function findPagingHeader(headers: HeaderFields): string | undefined {
   if (LINK_TO_NEXT.test(String(headers.link ?? ''))) return 'its Link header points to a next page';
   const header = Object.keys(headers).find((name) => name === 'content-range' || PAGING_HEADER.test(name));
   return header && `its ${header} header suggests further pages`;
 }
 
-/**
- * Returns the first reason why a list may be incomplete, or undefined if there is none. Reasons are: a member next to
- * the list (one of `others`) that is neither the accession number nor a total; a total that does not match; and a
- * record that cannot be read as one file. Throws `integrity` if the accession number next to the list is not the
- * requested one.
- */
+/** Throws `integrity` if the accession number next to the list is not the requested one. */
 function findUnexpected(
   records: readonly unknown[],
   others: readonly Member[],
@@ -189,18 +160,13 @@ function findUnexpected(
   return undefined;
 }
 
-/**
- * Returns whether a list may be one page of several. If a total equals the number of records, the list is whole, even
- * if that number is a common page size. Any other member next to the list, except the accession number, might be
- * about pages.
- */
+/** If a total equals the number of records, the list is whole, even if that number is a common page size. */
 function mayBePage(records: readonly unknown[], others: readonly Member[]): boolean {
   const clues = others.filter(([name]) => !ACCESSION_NAMES.includes(normalizeName(name)));
   if (clues.length === 0) return COMMON_PAGE_SIZES.includes(records.length);
   return clues.some(([name, value]) => normalizeName(name) !== TOTAL || value !== records.length);
 }
 
-/** Returns why a record cannot be read as one file, or undefined if it can. */
 function findRecordFault(record: unknown): string | undefined {
   if (typeof record === 'string') return record === '' ? 'is empty' : undefined;
   if (!isJsonObject(record)) return 'is neither a name nor an object';
@@ -213,17 +179,14 @@ function findRecordFault(record: unknown): string | undefined {
   return typeof record[name] === 'string' && record[name] !== '' ? undefined : `has no name in '${name}'`;
 }
 
-/** Takes a record in which `findRecordFault` has found no fault: an object with a file name, or a string. */
+/** Takes a record in which `findRecordFault` has found no fault. */
 function addName(record: unknown): NamedRecord {
   if (!isJsonObject(record)) return [{}, String(record)];
   const member = Object.keys(record).find((name) => normalizeName(name) === FILE_NAME);
   return [record, member && String(record[member])];
 }
 
-/**
- * Returns whether a record has the accession number of another filing. A record without a number is taken for one of
- * the requested filing. Throws `integrity` if the number is invalid, or if there are two different ones.
- */
+/** A record without a number is taken for one of the requested filing. Throws `integrity` for an invalid number. */
 function belongsToAnotherFiling(record: JsonObject, accession: AccessionNumber): boolean {
   const members = Object.entries(record).filter(
     ([name, value]) => value !== null && ACCESSION_NAMES_IN_RECORDS.includes(normalizeName(name)),
@@ -236,10 +199,7 @@ function belongsToAnotherFiling(record: JsonObject, accession: AccessionNumber):
   return accessions.size === 1 && !accessions.has(accession);
 }
 
-/**
- * Returns the accession number in a JSON value, or undefined if it has none. An accession number that is sent as a JSON
- * number has lost its hyphens and its leading zeros.
- */
+/** An accession number that is sent as a JSON number has lost its hyphens and its leading zeros. */
 function parseAccessionMember(value: unknown): AccessionNumber | undefined {
   if (typeof value === 'string') return asAccession(value);
   // JSON.parse rounds larger integers, so they may be another accession number.
@@ -247,7 +207,7 @@ function parseAccessionMember(value: unknown): AccessionNumber | undefined {
   return isExact ? asAccession(String(value).padStart(18, '0')) : undefined;
 }
 
-/** Removes what may differ between the names that services use for the same member: case, `_` and `-`. */
+/** Services write the same member with different case, `_` and `-`. */
 function normalizeName(name: string): string {
   return name.toLowerCase().replace(/[_-]/g, '');
 }
@@ -257,9 +217,8 @@ function quoteNames(members: readonly Member[]): string {
 }
 
 /**
- * Returns the URL with more parameters at the end of its query. URLSearchParams is not used, because it would rewrite
- * the existing query: `a%20b/c` would become `a+b%2Fc`. The URL of a next page comes from the service, so its query
- * must be sent back exactly as it came.
+ * Not by URLSearchParams, which would rewrite the existing query: `a%20b/c` would become `a+b%2Fc`. The URL of a next
+ * page comes from the service, so its query must be sent back exactly as it came.
  */
 export function withParameters(url: URL, query: readonly QueryParameter[]): URL {
   const parameters = query.map(([name, value]) => `${encodeURIComponent(name)}=${encodeURIComponent(value)}`).join('&');

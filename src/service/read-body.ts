@@ -1,19 +1,15 @@
-// Reads the bodies of listings and errors into memory, with limits on their size and time. The bodies of files are
-// streamed by transfer/transfer.ts.
+// Reads the bodies of listings and errors into memory. transfer/transfer.ts streams those of files.
 import { createAbortController, type Sleep } from '../abort.ts';
 import { errorAbout, type Resource } from '../errors.ts';
 import type { HttpResponse } from '../http/request.ts';
 import { grouped } from '../text.ts';
 
-/** A server may send an error slowly or without an end. The rest of a body that takes longer is not read. */
+/** A server may send an error slowly or without an end. */
 const MAX_ERROR_MS = 5000;
-/** Applies to the body of an error as it arrives, and again when it is decoded. */
+/** The limit both before and after decoding. */
 const MAX_ERROR_BYTES = 1 << 20;
 
-/**
- * Returns the body of a response, and calls `onBytes` with the size of each piece that arrives. Throws `integrity` if
- * the body is larger than `maxBytes`, and any error of reading it, for example because it is truncated.
- */
+/** Throws `integrity` if the body is larger than `maxBytes`, and any error of reading it. */
 export async function readAtMost(
   response: HttpResponse,
   maxBytes: number,
@@ -21,7 +17,7 @@ export async function readAtMost(
   onBytes: (bytes: number) => void,
 ): Promise<Buffer> {
   const pieces: Buffer[] = [];
-  // A body without a stated length may fit: `readPieces` counts its bytes.
+  // A body without a stated length may fit.
   const canFit = (response.length ?? 0) <= maxBytes;
   if (canFit && (await readPieces(response, maxBytes, pieces, onBytes))) return Buffer.concat(pieces);
   response.discard();
@@ -29,31 +25,28 @@ export async function readAtMost(
 }
 
 /**
- * Returns the decoded body of an error response, or its beginning if the connection ends early or a limit is reached.
- * Also returns how many bytes were received, before decoding. Expects the `signal` of the request, and throws its
- * reason after an abort. Throws no error of the network, because the status alone makes a useful message.
+ * Returns the decoded body, or its beginning if the connection ends early or a limit is reached. Throws no error of the
+ * network, because the status alone makes a useful message, but the reason of the `signal` of the request.
  */
 export async function readErrorBytes(response: HttpResponse, sleep: Sleep, signal: AbortSignal) {
   const pieces: Buffer[] = [];
   const timer = createAbortController();
-  // `discard` closes the connection, which makes the read below fail. The sleep only rejects if `timer.abort` ends it.
+  // `discard` closes the connection, which makes the read below fail.
   sleep(MAX_ERROR_MS, timer.signal).then(response.discard, () => {});
   const isWhole = await readPieces(response, MAX_ERROR_BYTES, pieces).catch(() => false);
   timer.abort();
-  // Has no effect on a response that was read to its end.
   response.discard();
   // The `catch` above has also caught the signal's reason.
   signal.throwIfAborted();
   const received = Buffer.concat(pieces);
   const body = await decode(received, String(response.headers['content-encoding'] ?? ''));
-  // A body that exactly fills the limit is treated as cut, too. That does no harm: it is too long for a message anyway.
+  // A body that exactly fills the limit is treated as cut, too. It is too long for a message anyway.
   return { receivedBytes: received.length, body, isTruncated: !isWhole || body.length === MAX_ERROR_BYTES };
 }
 
 /**
- * Removes the content encoding of a body (RFC 9110, section 8.4.1), because some servers compress errors although the
- * request asks for `identity`. Returns an empty buffer if the body cannot be decoded, or is too long when decoded:
- * nobody could read the encoded bytes in an error message.
+ * Some servers compress errors although the request asks for `identity` (RFC 9110, section 8.4.1). Returns nothing if
+ * the body cannot be decoded: nobody could read the encoded bytes in an error message.
  */
 async function decode(bytes: Buffer, encoding: string): Promise<Buffer> {
   const name = encoding.trim().toLowerCase();
@@ -76,8 +69,8 @@ async function decode(bytes: Buffer, encoding: string): Promise<Buffer> {
 }
 
 /**
- * Adds a body to `pieces`, in which the caller finds the bytes that have arrived even if reading throws. Returns true
- * at the end of the body. Stops and returns false if there are more than `maxBytes`.
+ * The caller finds the bytes that have arrived in `pieces` even if reading throws. Returns false if there are more than
+ * `maxBytes`.
  */
 async function readPieces(
   { body }: HttpResponse,

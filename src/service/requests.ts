@@ -1,6 +1,5 @@
-// Sends the requests for a resource: with the credentials, at the pace that the rate limiter allows, and through all
-// redirects. The caller gets the last response, whatever its status is. Redirects are followed here and not by undici,
-// which would send the header with the key to other origins.
+// Sends the requests for a resource: with the credentials, at the pace of the rate limiter, and through all redirects.
+// undici does not follow them, because it would send the header with the key to other origins.
 import { type ErrorCode, FilingsError } from '../errors.ts';
 import type { HeaderFields } from '../http/head.ts';
 import type { EndRequest } from '../http/rate-limiter.ts';
@@ -13,37 +12,31 @@ import { type AuthorizedRequest, addCredentials, isKeyInUrl } from './credential
 
 const REDIRECT_STATUSES = new Set([301, 302, 303, 307, 308]);
 const MAX_REDIRECTS = 5;
-/** Headers that identify a version of a file (RFC 9110, section 8.8). A later request sends one back to resume it. */
+/** These identify a version of a file (RFC 9110, section 8.8). A later request sends one back to resume it. */
 const VALIDATORS = ['etag', 'last-modified'];
-/** Far more URLs than ever wait for a retry at the same time. `#pauseIfRequested` says why there is a limit. */
+/** More URLs than ever wait for a retry at the same time. `#pauseIfRequested` says why there is a limit. */
 const MAX_REFUSED_URLS = 1000;
-/** The codes of errors about a response. After a redirect, their messages name the first and the last host. */
+/** After a redirect, the messages of these errors name the first and the last host. */
 const RESPONSE_ERROR_CODES: readonly ErrorCode[] = ['auth', 'not_found', 'rejected', 'temporary', 'integrity'];
 
-/** The hosts of the first and of the last request, each with its port. */
+/** The hosts of the first and of the last request, with their ports. */
 export type Hosts = readonly [first: string, last: string];
 
-/** The last response of a chain of redirects. */
 export interface ServiceResponse extends HttpResponse {
   /**
-   * The last URL, without its query and without the credentials that this program added to it. It is written to a file
-   * when a download is interrupted. The path of a redirect may still repeat the key, so `transfer/part.ts` first
-   * searches it for secrets.
+   * The last URL, without query and credentials. It is written to a file when a download is interrupted. The path of a
+   * redirect may still repeat the key, so `transfer/part.ts` first searches it for secrets.
    */
   readonly address: string;
-  /** The wait that the service asks for before a retry, in milliseconds. */
   readonly retryAfterMs: number | undefined;
   readonly hosts: Hosts;
 }
 
 export class Requests {
   readonly #options: ClientOptions;
-  /**
-   * By how many milliseconds this machine's clock is ahead of the service's, by the `Date` of the last response.
-   * Undefined if it had none.
-   */
+  /** By how many milliseconds this machine's clock is ahead of the `Date` of the last response. */
   clockLeadMs: number | undefined;
-  /** The URLs that the service has refused with a Retry-After. Their retries are sent before other requests. */
+  /** The URLs that were refused with a Retry-After. Their retries are sent before other requests. */
   readonly #refusedUrls = new Set<string>();
 
   constructor(options: ClientOptions) {
@@ -53,11 +46,9 @@ export class Requests {
   }
 
   /**
-   * Requests a URL of the service, follows redirects, passes the last response to `read`, and returns what that
-   * returns. After a redirect to another origin, no request of the chain has credentials, even if the chain leads back.
-   * Throws `integrity` for a redirect that is not followed, the errors of `get` (http/request.ts), `read` and
+   * After a redirect to another origin, no request of the chain has credentials, even if the chain leads back. Throws
+   * `integrity` for a redirect that is not followed, the errors of `get` (http/request.ts), `read` and
    * `addCredentials`, and the signal's reason. Does not retry.
-   * @param fields header fields for every request of the chain, such as Range
    */
   async follow<T>(
     firstUrl: URL,
@@ -66,7 +57,6 @@ export class Requests {
     read: (response: ServiceResponse) => Promise<T>,
   ): Promise<T> {
     let url = firstUrl;
-    // Once this is false, it stays false for the rest of the chain.
     let sendsCredentials = true;
     try {
       for (let hop = 1; ; hop += 1) {
@@ -88,7 +78,6 @@ export class Requests {
     }
   }
 
-  /** Sends one request, without following redirects. */
   async #send(
     url: URL,
     isFirst: boolean,
@@ -102,9 +91,7 @@ export class Requests {
     let endRequest: EndRequest = () => {};
     try {
       const response = await get(connections, async () => {
-        // `get` calls this function again if the server closed a reused connection without a response. Then `false`
-        // tells the rate limiter that the previous attempt has no outcome. Before the first attempt, `endRequest` does
-        // nothing.
+        // Called again if the server closed a reused connection without a response: that attempt has no outcome.
         endRequest(false);
         // If the service has refused this URL before, the retry goes to the front of the queue, once.
         const wasRefused = this.#refusedUrls.delete(url.href);
@@ -115,7 +102,7 @@ export class Requests {
         // Without a content encoding, a range of the body is a range of the file.
         const ownFields = { 'user-agent': userAgent, accept: '*/*', 'accept-encoding': 'identity' };
         const headers = { ...ownFields, ...fields, ...request.headers };
-        // A redirect's URL is text from elsewhere, and its query may hold a credential that the service has put there.
+        // The query of a redirect's URL may hold a credential that the service has put there.
         const shownUrl = isFirst ? redactKeyInUrl(request.url.href) : markForRedaction(withoutQuery(request.url.href));
         this.#trace('>', `GET ${shownUrl}`, headers);
         sentAt = retry.monotonic();
@@ -128,16 +115,12 @@ export class Requests {
       this.#trace('<', `${response.status}`, response.headers);
       return { ...response, retryAfterMs: this.#pauseIfRequested(url, response) };
     } finally {
-      // This must come after `#pauseIfRequested`, because a pause is how the limiter learns that the service refused
-      // the request. Without a pause, the limiter treats it as accepted, even if it failed.
+      // After `#pauseIfRequested`, whose pause tells the limiter that the service refused the request.
       endRequest();
     }
   }
 
-  /**
-   * Prints the head of a request or a response. A header that carries a credential is redacted by its name, because a
-   * short credential would not be recognized by its value.
-   */
+  /** A header that carries a credential is redacted by its name, because a short one is not recognized by its value. */
   #trace(direction: '>' | '<', start: string, fields: HeaderFields): void {
     const { trace, secrets } = this.#options;
     if (!trace) return;
@@ -147,15 +130,13 @@ export class Requests {
       // The query of a redirect's URL may hold a credential that the service has made for it, such as a signature.
       const shown = name === 'location' ? withoutQuery(`${value}`) : `${value}`;
       const line = `${name}: ${isSecret ? REDACTED : shown}`;
-      // Only the service's text is searched for secrets. The fields of a request are the program's own words, and the
-      // field with the credentials is redacted by its name above.
+      // The fields of a request are the program's own words.
       trace(`${direction}   ${direction === '<' ? markForRedaction(line) : line}`);
     }
   }
 
   /**
-   * If the response asks for a wait, pauses all requests for that time, and returns it in milliseconds. A wait longer
-   * than --max-retry-after is returned too, but nothing is paused, because the caller (http/retry.ts) will end the run.
+   * Returns the wait. If it is longer than --max-retry-after, nothing is paused, because http/retry.ts ends the run.
    */
   #pauseIfRequested(url: URL, { status, headers }: HttpResponse): number | undefined {
     const { now, limiter, retry } = this.#options;
@@ -172,11 +153,8 @@ export class Requests {
   }
 
   /**
-   * Throws `integrity` for a redirect to another origin that might reveal a credential to it:
-   *
-   * - If the key is sent in the URL, every such redirect is refused, because the URL of a login page often contains the
-   *   requested URL in some encoding.
-   * - Otherwise a redirect is refused if its Location contains a secret.
+   * A redirect to another origin might reveal a credential. If the key is sent in the URL, every one is refused,
+   * because the URL of a login page often contains the requested URL in some encoding.
    */
   #checkForLeak(from: URL, to: URL, location: string): void {
     const { secrets, credentials } = this.#options;
@@ -190,28 +168,22 @@ export class Requests {
     if (secrets.occurIn(location) || secrets.occurIn(to.href)) throw leakError('its URL contains the key or the token');
   }
 
-  /** Removes validators that hold a secret, because the validator of an unfinished download is written to a file. */
+  /** Drops validators that hold a secret, because that of an unfinished download is written to a file. */
   #withSafeValidators(headers: HeaderFields): HeaderFields {
     const unsafe = VALIDATORS.filter((name) => this.#options.secrets.occurIn(String(headers[name] ?? '')));
     return { ...headers, ...Object.fromEntries(unsafe.map((name) => [name, undefined])) };
   }
 }
 
-/** Removes the query and the fragment. */
 function withoutQuery(url: string): string {
   return url.replace(/[?#].*$/s, '');
 }
 
-/** `what` is the end of the sentence, such as `redirect from https to http://...`. */
 function redirectError(from: URL, what: string, hint = 'check the base URL'): FilingsError {
   return new FilingsError('integrity', `refused to follow a ${what}`, { subject: { host: from.host }, hint });
 }
 
-/**
- * Returns the URL that a redirect leads to (RFC 9110, section 15.4). `hop` is 1 for the first redirect of a chain.
- * Throws `integrity` for an invalid Location, for the sixth redirect, for a redirect from https to http, and for
- * schemes other than these two.
- */
+/** RFC 9110, section 15.4. `hop` is 1 for the first redirect of a chain. */
 export function resolveRedirect(from: URL, location: string | string[] | undefined, hop: number): URL {
   if (hop > MAX_REDIRECTS) throw redirectError(from, `chain of more than ${MAX_REDIRECTS} redirects`);
   // An empty Location is a valid reference to the same URL, which would redirect again.
@@ -222,17 +194,14 @@ export function resolveRedirect(from: URL, location: string | string[] | undefin
     throw redirectError(from, `redirect to ${markForRedaction(`${to.protocol}${to.host && `//${to.host}`}`)}`);
   if (from.protocol === 'https:' && to.protocol === 'http:')
     throw redirectError(from, `redirect from https to ${markForRedaction(`http://${to.host}`)}`);
-  // None of these is sent. They are removed so that they are not shown, because the password may be somebody's secret.
+  // None of these is sent. The password may be somebody's secret, so they are not shown either.
   to.hash = '';
   to.username = '';
   to.password = '';
   return to;
 }
 
-/**
- * If redirects led to another host, adds both hosts to the error of a request or of its response. Other errors are
- * returned unchanged, for example the error of an interrupt or of the deadline.
- */
+/** Changes only errors of a request or its response, and only if redirects led to another host. */
 export function withHosts([first, last]: Hosts, error: unknown): unknown {
   if (first === last || !(error instanceof FilingsError) || error.isInterruption) return error;
   if (!RESPONSE_ERROR_CODES.includes(error.code)) return error;

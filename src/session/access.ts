@@ -1,5 +1,4 @@
-// Finds out where to send requests and with which credentials: reads the key and the token (a JWT) that the settings
-// describe. With --sandbox, starts the sandbox instead, a local stand-in for the service that runs in this process.
+// Where requests are sent, and with which credentials: those of the settings, or the sandbox with its own.
 import { join } from 'node:path';
 import { FilingsError } from '../errors.ts';
 import type { Credentials } from '../service/credentials.ts';
@@ -11,15 +10,12 @@ import type { World } from '../world.ts';
 interface Access {
   readonly baseUrl: URL;
   readonly credentials: Credentials;
-  /** Stops the sandbox, if one was started. */
   close(): Promise<void>;
 }
 
 /**
- * Reads the key and the token, or starts the sandbox and reads neither. Reading the key may prompt on a terminal.
- * Throws `config` if no base URL is set, `auth` if no key is set, the errors of `readSecret` and `createMinter`, or
- * `local_io` if the sandbox cannot listen.
- * @param note prints a message
+ * Reading the key may prompt on a terminal. Throws `config` if no base URL is set, `auth` if no key is set, the errors
+ * of `readSecret` and `createMinter`, or `local_io` if the sandbox cannot listen.
  */
 export async function openAccess(settings: Settings, world: World, note: (text: string) => void): Promise<Access> {
   if (settings.sandbox) return openSandbox(world);
@@ -36,29 +32,25 @@ export async function openAccess(settings: Settings, world: World, note: (text: 
   }
   const key = await readSecret(keySource, 'API key', world);
   const token = tokenSource && (await openTokenSource(tokenSource, world, note));
-  // Where the key and the token were set, for messages: `FILINGS_API_KEY and --jwt-file`.
   const source = [keySource.source, ...(tokenSource ? [tokenSource.source] : [])].join(' and ');
   const credentials = { source, key, keyIn, keyHeader, basicUser, token };
   return { baseUrl, credentials, async close() {} };
 }
 
 /**
- * Returns a function that is called for each request and returns the token to send with it. With a recipe (the setting
- * `jwt`), that function makes a new token whenever the last one is about to expire. A token from a file or the
- * environment is always the same, so the function throws `auth` when it has expired. `openTokenSource` itself
- * throws the errors of `readSecret` and `createMinter`, before it returns the function.
+ * The result is called for each request. A token from a file or the environment is always the same, so the function
+ * throws `auth` when it has expired.
  */
 async function openTokenSource(tokenSource: TokenSource, world: World, note: (text: string) => void) {
   if (tokenSource.kind !== 'recipe') {
     const token = await readSecret(tokenSource, 'JWT', world);
     const { readExpiry } = await import('../jwt/token.ts');
-    // A token whose expiry cannot be read is sent all the same, and the service decides.
+    // If the expiry cannot be read, the service decides.
     const expiresAtSeconds = readExpiry(token) ?? Number.POSITIVE_INFINITY;
     return async () => {
       const secondsAgo = world.now() / 1000 - expiresAtSeconds;
       if (secondsAgo < 0) return token;
       throw new FilingsError('auth', `the JWT expired ${roughDuration(secondsAgo)} ago`, {
-        // Where the setting was set, such as `--jwt-file`.
         subject: { name: tokenSource.source },
         hint: "get a new one, or check this machine's clock: date -u",
         stopsRun: true,
@@ -74,12 +66,10 @@ async function openTokenSource(tokenSource: TokenSource, world: World, note: (te
 async function openSandbox(world: World): Promise<Access> {
   const { startSandbox } = await import('../sandbox/server.ts');
   const key = 'sandbox-key';
-  // Output redacts the key from now on, like one that was read.
   world.secrets.add(key);
   const { url, close } = await startSandbox({
     directory: join(world.root, 'samples'),
     host: '127.0.0.1',
-    // Any free port.
     port: 0,
     apiKey: key,
     jwtKeys: [],

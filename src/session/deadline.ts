@@ -1,5 +1,4 @@
-// Limits the time of a whole command with --deadline: the command runs in a world whose `interrupt` aborts at the
-// deadline, just as it does on SIGINT or SIGTERM.
+// --deadline: the command runs in a world whose `interrupt` aborts at the deadline, as it does on SIGINT.
 import { createAbortController, createChildController } from '../abort.ts';
 import { FilingsError } from '../errors.ts';
 import { createEnvLayer, createFlagLayer, findInLayers } from '../settings/layers.ts';
@@ -9,14 +8,11 @@ import { exactDuration } from '../text.ts';
 import { deriveWorld, type World } from '../world.ts';
 
 /**
- * Runs `work` in a world whose `interrupt` also aborts at the deadline, with a `temporary` error. A deadline from a
- * flag or the environment starts here, before anything is read, because the config file, a key or a token may be a pipe
- * that stays silent. A deadline from the config file starts when `resolveSettings` has read the file and calls
- * `setDeadline`.
+ * A deadline from a flag or the environment starts here, before anything is read, because the config file, a key or a
+ * token may be a pipe that stays silent. One from the config file starts when `resolveSettings` has read it.
  */
 export async function withinDeadline<T>(flags: Flags, world: World, work: (limited: World) => Promise<T>): Promise<T> {
   const { signal, abort, detach } = createChildController(world.interrupt);
-  /** Aborts when `work` has ended, to stop the timer. */
   const ended = createAbortController();
   let isSet = false;
   const setDeadline = (ms: number | undefined) => {
@@ -25,7 +21,6 @@ export async function withinDeadline<T>(flags: Flags, world: World, work: (limit
     isSet = true;
     world.sleep(ms, ended.signal).then(
       () => abort(deadlineError(ms)),
-      // The sleep throws when `ended` aborts it.
       () => {},
     );
   };
@@ -35,8 +30,7 @@ export async function withinDeadline<T>(flags: Flags, world: World, work: (limit
   try {
     return await work(deriveWorld(world, { interrupt: signal, setDeadline }));
   } catch (error) {
-    // A Node call that is aborted throws an AbortError. Throw the reason for the abort instead, which says that the
-    // deadline has passed or that the process was interrupted.
+    // A Node call that is aborted throws an AbortError. The reason for the abort says more.
     throw error instanceof FilingsError || !signal.aborted ? error : signal.reason;
   } finally {
     ended.abort();

@@ -1,6 +1,5 @@
-// Finds out how to show messages (format, color and verbosity), even if the command line or the settings are invalid,
-// because the errors about them must be shown as well. Also prints messages and rows of cells, and adds this
-// run's flags to the commands in hints.
+// Finds out how to show messages even if the command line or the settings are invalid, because the errors about them
+// must be shown as well.
 import { statSync } from 'node:fs';
 import type { FilingsError } from '../errors.ts';
 import { locateConfig } from '../settings/config-file.ts';
@@ -16,10 +15,7 @@ import type { World } from '../world.ts';
 const PRESENTATION_KEYS = ['errorFormat', 'color', 'verbose', 'quiet'] as const;
 type Presentation = Pick<SettingValues, (typeof PRESENTATION_KEYS)[number]>;
 
-/**
- * Returns the settings of `PRESENTATION_KEYS`. Of each, takes the first valid value from the layers, which are the
- * sources of settings by precedence. Invalid values are ignored. Never throws.
- */
+/** Takes the first valid value of each setting from the layers. Never throws. */
 export async function readPresentation(flags: Flags, world: World): Promise<Presentation> {
   const layers = [
     createFlagLayer(flags),
@@ -28,15 +24,14 @@ export async function readPresentation(flags: Flags, world: World): Promise<Pres
     createDefaultLayer(),
   ];
   const firstValid = (key: keyof Presentation): unknown => {
-    // If a layer lacks the setting, the string is `undefined`, which is not a valid value of any of these settings.
+    // Without the setting, the string is `undefined`, which is not a valid value.
     const values = layers.map((layer) => TABLE[key].kind.parse(String(layer.get(key)?.value)));
     return values.find((value) => value !== undefined);
   };
-  // The default layer has a valid value for each key, so none is missing.
   return Object.fromEntries(PRESENTATION_KEYS.map((key) => [key, firstValid(key)])) as unknown as Presentation;
 }
 
-/** Returns the error with this run's --sandbox, --config and --profile added to the commands in its hint. */
+/** Adds this run's --sandbox, --config and --profile to the commands in the hint. */
 export function repeatFlags(error: FilingsError, { sandbox, config, profile }: Flags): FilingsError {
   const format = (name: string, value: unknown) => (value === undefined ? '' : ` --${name} ${shellWord(`${value}`)}`);
   // Only these commands need the flags. The first three patterns skip an escaped quote, an apostrophe in a word, and
@@ -55,20 +50,16 @@ export function repeatFlags(error: FilingsError, { sandbox, config, profile }: F
 async function readFileLayers(flags: Flags, world: World): Promise<readonly Layer[]> {
   try {
     const { path } = locateConfig(flags, world);
-    // If the config file is a pipe that has not been read yet, reading it could take forever, and the message would
-    // never be shown. `configFiles` has the contents of the files that were read.
+    // A pipe that has not been read yet could take forever, and the message would never be shown.
     if (path === undefined || !(world.configFiles.has(path) || statSync(path).isFile())) return [];
     return (await readLayers(flags, world)).configLayers;
   } catch {
-    // There is no config file, or it is invalid. The command itself reports an invalid one.
+    // The command itself reports an invalid config file.
     return [];
   }
 }
 
-/**
- * Prints a message to stderr. This is for commands without a session: a session has a `progress`, which prints
- * messages. Does nothing if the text is undefined.
- */
+/** This is for commands without a session. The `progress` of a session prints messages. */
 export async function printMessage(
   kind: 'note' | 'warning',
   text: string | undefined,
@@ -80,7 +71,7 @@ export async function printMessage(
   createLogger(presentation, world.secrets, (line) => world.stderr.write(line))(kind, text);
 }
 
-/** Writes rows to stdout: a table with headings on a terminal, otherwise cells separated by tabs. */
+/** Writes a table with headings to a terminal, and otherwise cells separated by tabs. */
 export async function writeRecords(
   headings: readonly string[],
   rows: readonly (readonly string[])[],

@@ -1,5 +1,4 @@
-// Opens what every command that sends requests needs: settings, credentials, connections, rate limit, client and
-// progress. Also requests listings for these commands, and prints a note for each retry.
+// What every command that sends requests needs.
 import { Connections } from '../http/connections.ts';
 import { RateLimiter } from '../http/rate-limiter.ts';
 import type { RetryEvent } from '../http/retry.ts';
@@ -22,10 +21,10 @@ export interface Session {
   readonly client: ServiceClient;
   /**
    * Identifies the service in files that outlive the run, such as the list of --done. It is the base URL, but `sandbox`
-   * for the sandbox, whose base URL has another port in each run.
+   * for the sandbox, which has another port in each run.
    */
   readonly identity: string;
-  /** The signal of the whole run. Aborts on SIGINT, SIGTERM or SIGHUP, and at the deadline. */
+  /** Aborts on SIGINT, SIGTERM or SIGHUP, and at the deadline. */
   readonly signal: AbortSignal;
   readonly progress: Progress;
   close(): Promise<void>;
@@ -34,20 +33,16 @@ export interface Session {
 interface SessionOptions {
   /** The option of the command that reads stdin, such as `--input -`. */
   readonly stdinOption?: string | undefined;
-  /** Whether the command writes data to stdout, which may be the terminal that shows the progress. */
+  /** stdout may be the terminal that shows the progress. */
   readonly writesStdout?: boolean;
-  /** Counts the requests and received bytes of the client, for --max-requests and --max-bytes. */
   readonly meter?: Meter;
-  /** The settings, if the command has resolved them already. */
+  /** Set if the command has resolved them already. */
   readonly resolved?: ResolvedSettings;
 }
 
 /**
- * Opens a session. May prompt for the key or start the sandbox, but sends no request. Throws `usage`, `config`, `auth`
- * or `local_io`, or the reason of `world.interrupt`.
- *
- * A deadline in the config file starts to run when the settings are resolved. One from --deadline or the environment
- * has been running since the start of the program.
+ * May prompt for the key or start the sandbox, but sends no request. Throws `usage`, `config`, `auth` or `local_io`, or
+ * the reason of `world.interrupt`.
  */
 export async function openSession(
   flags: Flags,
@@ -55,10 +50,8 @@ export async function openSession(
   { stdinOption, writesStdout, meter, resolved }: SessionOptions = {},
 ): Promise<Session> {
   const { settings, rawSettings, originError } = resolved ?? (await resolveSettings(flags, world));
-  // The key or token in the config file belongs to another origin, and must not be sent to this one. It is no error for
-  // commands that only show settings, so `resolveSettings` returns it and does not throw it.
+  // `resolveSettings` does not throw this error, because it is none for commands that only show settings.
   if (originError) throw originError;
-  // Throws if more than one of these reads stdin.
   refuseSharedStream('stdin', [stdinOption, ...listStdinFlags(rawSettings)]);
   const { secrets, monotonic, now, random, sleep } = world;
   // On the same terminal, a progress bar would overwrite what the user types as input, or the data that is printed.
@@ -72,7 +65,6 @@ export async function openSession(
   const connections = new Connections(settings, world, trace);
   const { retries: maxRetries, maxRetryAfter: maxRetryAfterMs } = settings;
   const client = new ServiceClient({
-    // The base URL and the credentials.
     ...access,
     connections,
     limiter: new RateLimiter(settings.rate, world),
@@ -90,7 +82,7 @@ export async function openSession(
     client,
     identity: settings.sandbox ? 'sandbox' : access.baseUrl.href,
     signal: world.interrupt,
-    // Adds flags such as --profile to the commands in hints. For the error of the run, report-error.ts does the same.
+    // Adds flags such as --profile to the commands in hints, as report-error.ts does for the error of the run.
     progress: { ...progress, reportFailure: (error) => progress.reportFailure(repeatFlags(error, flags)) },
     async close() {
       progress.stop();
@@ -100,29 +92,23 @@ export async function openSession(
   };
 }
 
-/** Takes the same arguments as {@link requestListing}, but throws `not_found` if the filing has no files. */
+/** Throws `not_found` if the filing has no files. */
 export async function listFiles(...[session, accession, ...more]: Parameters<typeof requestListing>): Promise<Listing> {
   const listing = await requestListing(session, accession, ...more);
   if (listing.files.length > 0) return listing;
   throw noFilesError(accession, listing);
 }
 
-/**
- * Requests the listing of a filing, which may be empty. Prints a note for each retry: why, and how long it waits.
- * @param query further parameters of the request, from --query
- * @param onRetry is called before each retry, for example to count them
- */
+/** The listing may be empty. Prints a note for each retry. */
 export async function requestListing(
   { client, progress }: Pick<Session, 'client' | 'progress'>,
   accession: AccessionNumber,
   query: readonly QueryParameter[],
   signal: AbortSignal,
-  onRetry?: () => void,
 ): Promise<Listing> {
   // A listing gets a row in the progress only when it must be retried.
   let progressRow: FileProgress | undefined;
   const showWait = (event: RetryEvent) => {
-    onRetry?.();
     progressRow ??= progress.addFile(accession);
     progressRow.noteWait(describeRetry(event));
   };

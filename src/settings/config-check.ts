@@ -1,22 +1,16 @@
 // Checks the parsed JSON of a config file against a zod schema, which is made from the table of settings. The published
-// JSON Schema (schema/config.schema.json) is made from the same zod schema, so that editors and the program agree.
-//
-// A config file is an object of settings. Besides them it may have `$schema`, for editors, and `profiles`: named
-// objects of settings. If a run selects a profile, its settings override those at the top level. Each setting has a
-// `Kind`, which says what type its value has in the file.
+// JSON Schema (schema/config.schema.json) is made from it, too, so that editors and the program agree.
 import * as z from 'zod/mini';
 import { type Kind, TEXT } from '../spec/kind.ts';
 import { didYouMean } from '../spec/nearest.ts';
 import { describeExpected, SETTINGS } from './table.ts';
 
-/** The settings that a config file may have. */
 const FILE_SETTINGS = SETTINGS.filter(({ inFile }) => inFile);
 
-/** Creates the zod schema of a config file. It is exported for the script that generates the JSON Schema. */
+/** Exported for the script that generates the JSON Schema. */
 export function createConfigSchema() {
   const members = FILE_SETTINGS.map(({ name, kind }) => [name, createMemberSchema(kind)] as const);
-  // In a profile, `null` unsets a setting of the top level. The setting `profile`, which names the profile to select,
-  // would be useless in a profile.
+  // In a profile, `null` unsets a setting of the top level. `profile` would be useless there.
   const profileMembers = FILE_SETTINGS.filter(({ name }) => name !== 'profile').map(({ name, kind }) => [
     name,
     createMemberSchema(kind, true),
@@ -34,16 +28,14 @@ function createMemberSchema(kind: Kind<unknown>, mayBeNull = false): z.ZodMiniTy
   return z.optional(mayBeNull ? z.nullable(value) : value);
 }
 
-/** `fault` is the message for an invalid value. */
 function createValueSchema({ json, bounds, form, choices, members = {} }: Kind<unknown>, fault: string): z.ZodMiniType {
   switch (json) {
     case 'boolean':
       return z.boolean(fault);
     case 'integer':
-      // All integer kinds have bounds. The fallbacks are only for the compiler.
       return z.int(fault).check(z.minimum(bounds?.min ?? 0, fault), z.maximum(bounds?.max ?? Infinity, fault));
     case 'string array':
-      // The only array is `apiKeyCommand`, which must have at least the program.
+      // The only array is `apiKeyCommand`, which has at least the program.
       return z.array(z.string(fault), fault).check(z.minLength(1, fault));
     case 'string map':
       return z.record(z.string(), z.string(fault), fault);
@@ -52,32 +44,26 @@ function createValueSchema({ json, bounds, form, choices, members = {} }: Kind<u
       return z.strictObject(Object.fromEntries(schemas), fault);
     }
     default:
-      // Without `json`, the value is a string. It passes unless `choices` or `form` (a pattern) excludes it, and
-      // `parseSettings` checks it later.
+      // `parseSettings` checks strings more strictly later.
       if (choices !== undefined) return z.enum(choices, fault);
       return form === undefined ? z.string(fault) : z.string(fault).check(z.regex(form, fault));
   }
 }
 
 /**
- * Returns the first fault of a parsed config file, if there is one. Expects an object. The message has the path of the
- * member (`profiles.work.jobs`) and the reason, but never a value, which may be a secret.
+ * The message has the path of the member (`profiles.work.jobs`) and the reason, but never a value, which may be a
+ * secret.
  */
 export function findConfigFault(config: unknown) {
   const issue = createConfigSchema().safeParse(config).error?.issues[0];
   if (issue === undefined) return undefined;
   const path = issue.path.map(String);
   if (issue.code !== 'unrecognized_keys') return { message: `${path.join('.')}: ${issue.message}` };
-  // An issue `unrecognized_keys` is about one object of the config file, and `keys` lists the unknown names in it.
-  // There is always at least one, and only the first is reported.
   const [unknown = ''] = issue.keys;
   return { message: `${[...path, unknown].join('.')}: no such setting`, hint: didYouMean(unknown, listNamesAt(path)) };
 }
 
-/**
- * Returns the valid member names of the object at a path: a setting such as `listing`, the top level or a profile. Only
- * for a suggestion, so it does not matter that a profile may itself be named `listing`.
- */
+/** This is only for a suggestion, so it does not matter that a profile may itself be named `listing`. */
 function listNamesAt(path: readonly string[]): readonly string[] {
   const parent = FILE_SETTINGS.find(({ name }) => name === path.at(-1));
   if (parent?.kind.members) return Object.keys(parent.kind.members);

@@ -1,8 +1,4 @@
-// Settings before they are parsed. A raw setting is a value that is not parsed yet, with its source. Each source
-// (flags, environment, profile, config file, defaults) is a layer, which maps the names of settings to raw settings. A
-// profile is a named object of settings in the config file. `resolvePrecedence` merges the layers: for each setting,
-// the highest layer that has it wins. At the end of the file are the functions that register the secrets among the raw
-// settings, so that messages redact them.
+// Settings before they are parsed, and their layers.
 import { dirname } from 'node:path';
 import querystring from 'node:querystring';
 import { FilingsError } from '../errors.ts';
@@ -17,21 +13,18 @@ export interface RawSetting {
   readonly sourceKind: 'flag' | 'env' | 'profile' | 'file' | 'default';
   /** The source in the user's words: `--jobs`, `FILINGS_JOBS`, `/home/me/c.json: profiles.work.jobs`, `default`. */
   readonly source: string;
-  /** The directory of the config file, to which relative paths in it refer. Undefined for other sources. */
+  /** The directory of the config file, to which relative paths in it refer. */
   readonly directory?: string;
-  /** The name of the profile that has the setting. Undefined for other sources. */
   readonly profile?: string | undefined;
 }
 
-/** Raw settings by their names. */
 export type Layer = ReadonlyMap<string, RawSetting>;
 
-/** Returns the layer of the flags. */
 export function createFlagLayer(flags: JsonObject): Layer {
   return createLayer(({ name, flag }) => flag && { sourceKind: 'flag', source: flag, value: flags[name] });
 }
 
-/** Returns the layer of the environment. A variable with an empty value is treated as unset. */
+/** An empty variable is treated as unset. */
 export function createEnvLayer(env: World['env']): Layer {
   return createLayer(({ name, env: variable }) => {
     // A shell that reads a variable from a Windows file leaves a carriage return at its end.
@@ -47,10 +40,7 @@ interface Profile {
   readonly values: JsonObject;
 }
 
-/**
- * Returns the layers of the config file: that of the profile, if there is one, and that of the top level. `null` in the
- * profile removes the setting from both, so that its default applies.
- */
+/** `null` in the profile removes the setting from both layers, so that its default applies. */
 export function createFileLayers(path: string, values: JsonObject, profile?: Profile): readonly Layer[] {
   const top = createFileLayer(path, values);
   if (profile === undefined) return [top];
@@ -74,10 +64,7 @@ export function createDefaultLayer(): Layer {
   return createLayer(({ default: value }) => ({ sourceKind: 'default', source: 'default', value }));
 }
 
-/**
- * Calls `read` for each setting. Leaves out those for which it returns no raw setting, or one whose value is undefined.
- * An `&&` in `read` may return the empty string or `false` instead of undefined.
- */
+/** An `&&` in `read` may return the empty string or `false` instead of undefined. */
 function createLayer(read: (spec: NamedSetting) => RawSetting | undefined | '' | false): Layer {
   return new Map(
     SETTINGS.flatMap((spec) => {
@@ -88,8 +75,8 @@ function createLayer(read: (spec: NamedSetting) => RawSetting | undefined | '' |
 }
 
 /**
- * Reads the variables that other programs share: NO_COLOR (https://no-color.org) first, then FORCE_COLOR, where
- * `0` and `false` mean no color, as in chalk, then CLICOLOR_FORCE (https://bixense.com/clicolors).
+ * NO_COLOR (https://no-color.org) first, then FORCE_COLOR, where `0` and `false` mean no color, as in chalk, then
+ * CLICOLOR_FORCE (https://bixense.com/clicolors).
  */
 function readColorConventions({ NO_COLOR, FORCE_COLOR, CLICOLOR_FORCE }: World['env']): RawSetting | undefined {
   const from = (source: string, value: string) => ({ sourceKind: 'env', source, value }) as const;
@@ -98,16 +85,14 @@ function readColorConventions({ NO_COLOR, FORCE_COLOR, CLICOLOR_FORCE }: World['
   return CLICOLOR_FORCE && CLICOLOR_FORCE !== '0' ? from('CLICOLOR_FORCE', 'always') : undefined;
 }
 
-/** Returns the raw setting from the highest layer that has it. The highest layer comes first. */
+/** The highest layer comes first. */
 export function findInLayers(layers: readonly Layer[], name: SettingName): RawSetting | undefined {
   return layers.find((layer) => layer.has(name))?.get(name);
 }
 
 /**
- * Merges the layers, which are ordered from the highest to the lowest. Each setting comes from the highest layer that
- * has it. But settings with the same `credential` (`key`: the API key, `token`: the JWT) are alternatives, such as
- * `apiKey` and `apiKeyFile`. All of them come from the highest layer that has any: a key from a flag also overrides a
- * key file from the environment. Throws `usage` or `config` if that layer has two.
+ * Settings with the same `credential` are alternatives, such as `apiKey` and `apiKeyFile`. All of them come from the
+ * highest layer that has any: a key from a flag also overrides a key file from the environment.
  */
 export function resolvePrecedence(layers: readonly Layer[]): Layer {
   const rawSettings = new Map<string, RawSetting>();
@@ -130,20 +115,17 @@ export function resolvePrecedence(layers: readonly Layer[]): Layer {
   return rawSettings;
 }
 
-/** Returns the name and the error code for a wrong value: `usage` for flags and environment, otherwise `config`. */
+/** `usage` for flags and environment, otherwise `config`. */
 export function toValueSource({ source, sourceKind }: RawSetting): ValueSource {
   return { name: source, code: sourceKind === 'flag' || sourceKind === 'env' ? 'usage' : 'config' };
 }
 
-// The next two functions register secrets in `world.secrets`, which redacts them in messages, percent-encoded or not.
-// They run before any value is checked, because the first error may already quote a secret. `readSecret` registers the
-// secrets that come from files and programs. A secret has no white space around it, hence `trim`. An empty string is
-// ignored.
+// Secrets are registered before any value is checked, because the first error may already quote one. `readSecret`
+// registers those that come from files and programs. A secret has no white space around it, hence `trim`.
 
-/** The variables with the URL of a proxy. */
 const PROXY_VARIABLES = ['https_proxy', 'HTTPS_PROXY', 'http_proxy', 'HTTP_PROXY'];
 
-/** Registers the secrets in environment variables, including user and password in the URL of a proxy. */
+/** The user and the password in the URL of a proxy are secrets as well. */
 export function registerEnvironmentSecrets({ env, secrets }: World): void {
   for (const spec of SETTINGS) if (spec.secret && spec.env) secrets.add((env[spec.env] ?? '').trim());
   for (const name of PROXY_VARIABLES) {
@@ -152,12 +134,12 @@ export function registerEnvironmentSecrets({ env, secrets }: World): void {
     // Unlike decodeURIComponent, `unescape` does not throw if the URL is malformed.
     const credentials = querystring.unescape(userInfo);
     secrets.add(credentials);
-    // The password alone. Without a colon, `slice(0)` adds the same string again.
+    // Without a colon, `slice(0)` adds the same string again.
     secrets.add(credentials.slice(credentials.indexOf(':') + 1));
   }
 }
 
-/** Registers the secrets in the values of flags, or of the top level or a profile of the config file. */
+/** `values` are the flags, or the top level or a profile of the config file. */
 export function registerSecretSettings(values: JsonObject, { secrets }: World): void {
   for (const { name, secret } of SETTINGS) {
     const value = secret && values[name];

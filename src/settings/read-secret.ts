@@ -1,6 +1,4 @@
-// Reads an API key or a JWT from its source: a value, a file, stdin or the output of a program. Before its
-// characters are checked, every secret that is not too long is registered in `world.secrets`, which redacts it in
-// messages.
+// Reads an API key or a JWT. Every secret is registered for redaction before its characters are checked.
 import { once } from 'node:events';
 import type { Readable } from 'node:stream';
 import { createChildController, onAbort } from '../abort.ts';
@@ -11,24 +9,18 @@ import { readStdin } from '../stdio/input.ts';
 import { decodeText, exactDuration, intoNewFile, shellWord } from '../text.ts';
 import type { World } from '../world.ts';
 
-/**
- * The source of an API key or a JWT. A `value` was given directly, by a flag, a variable or the config file. A path is
- * absolute, or `-` for stdin. Only an API key can come from a `command`, which the setting `apiKeyCommand` names.
- */
+/** A `value` was given directly. A path is absolute, or `-` for stdin. Only an API key can come from a `command`. */
 export type SecretSource =
   | { readonly kind: 'value'; readonly value: string }
   | { readonly kind: 'file'; readonly path: string }
   | { readonly kind: 'command'; readonly argv: readonly string[] };
 
-/** The time limit for `apiKeyCommand`. It is long because that program may ask a person for a password. */
+/** Long, because the program may ask a person for a password. */
 const COMMAND_TIMEOUT_MS = 30_000;
-/** The maximum size of a secret, in KiB. It bounds the time of redaction. */
+/** It bounds the time of redaction. */
 const MAX_KIB = 8;
 
-/**
- * Reads a secret, and removes one line break at its end. Throws the reason of `world.interrupt` when that aborts (on
- * SIGINT or the like, or at the deadline), or `config` with a message that has no byte of the secret.
- */
+/** Removes one line break at the end. No message has a byte of the secret. */
 export async function readSecret(source: SecretSource, label: 'API key' | 'JWT', world: World): Promise<string> {
   const { name, text } = await readText(source, label, world);
   const secret = removeLineBreak(text);
@@ -47,22 +39,17 @@ export async function readSecret(source: SecretSource, label: 'API key' | 'JWT',
 }
 
 /**
- * Removes a byte-order mark, and one line break at the end. The line break may be a carriage return alone, which a
- * shell leaves when it reads a Windows file, as in FILINGS_API_KEY="$(cat key)".
+ * The line break may be a carriage return alone, which a shell leaves when it reads a Windows file, as in
+ * FILINGS_API_KEY="$(cat key)".
  */
 export function removeLineBreak(text: string): string {
   return text.replace(/^\ufeff/, '').replace(/(?:\r\n|\n|\r)$/, '');
 }
 
-/**
- * Throws `config` unless the text is a bare token, with nothing around it such as `Bearer` or JSON. The hint has a
- * command that extracts the token.
- */
 async function requireBareToken(text: string, source: SecretSource, subject: { readonly name: string }): Promise<void> {
   const { findTokenFault } = await import('../jwt/bare-token.ts');
   const fault = findTokenFault(text);
   if (fault === undefined) return;
-  // `filter` is a shell command that reads the text from stdin and prints the token.
   const { reason, filter } = fault;
   const hint =
     source.kind === 'file' && source.path !== '-'
@@ -71,7 +58,6 @@ async function requireBareToken(text: string, source: SecretSource, subject: { r
   throw new FilingsError('config', reason, { subject, hint });
 }
 
-/** Returns what the source has, and a name of the source for errors. */
 async function readText(source: SecretSource, label: string, world: World) {
   if (source.kind === 'value') return { name: label, text: source.value };
   if (source.kind === 'command') {
@@ -83,29 +69,24 @@ async function readText(source: SecretSource, label: string, world: World) {
   return { name: `${label} file ${source.path}`, text: decodeText(bytes) };
 }
 
-/** Reads stdin to its end. On a terminal, prompts for one line, which is not echoed. */
+/** On a terminal, prompts for one line, which is not echoed. */
 export async function readSecretFromStdin(label: string, world: World): Promise<string> {
   if (world.stdin.isTTY) return (await import('../stdio/prompt.ts')).askHidden(label, world);
   return decodeText(await readStdin(world.stdin, label, world.interrupt));
 }
 
-/**
- * Runs a program without a shell until it exits. Returns the first line of its stdout. Throws `config` if the program
- * fails or takes too long. After an interrupt, throws the reason of `world.interrupt` instead. `name` is the subject of
- * the errors.
- */
+/** Runs without a shell. `name` is the subject of the errors. */
 async function runCommand([program = '', ...args]: readonly string[], name: string, world: World): Promise<string> {
   const { spawn } = await import('node:child_process');
   const { cwd, env, platform, stdin, stderr } = world;
   const commandError = (reason: string, quote?: string, hint = 'run that command in a shell to see why') =>
     new FilingsError('config', reason, { subject: { name }, quote: quote || undefined, hint });
-  // This signal aborts when the run is interrupted (until `detach` is called), at the time limit, and at the end.
+  // Aborts when the run is interrupted, at the time limit, and at the end.
   const { signal, abort, detach } = createChildController(world.interrupt);
   const onTimeout = () => abort(commandError(`wrote no key within ${exactDuration(COMMAND_TIMEOUT_MS)}`));
-  // The sleep rejects if the signal aborts first, which is no error.
   world.sleep(COMMAND_TIMEOUT_MS, signal).then(onTimeout, () => {});
-  // A program in its own process group can be ended together with all processes that it has started. But if there may
-  // be a terminal, it stays in our group, because only the foreground group can read a password from /dev/tty.
+  // A program in its own process group can be ended with all processes that it has started. But a terminal that asks
+  // for a password can be read only by the foreground group, so there the program stays in ours.
   const detached = platform !== 'win32' && !stdin.isTTY && !stderr.isTTY;
   let unsubscribe: (() => void) | undefined;
   try {
@@ -114,11 +95,11 @@ async function runCommand([program = '', ...args]: readonly string[], name: stri
     unsubscribe = onAbort(signal, () => {
       if (detached && child.pid !== undefined) world.killProcessGroup(child.pid);
       else child.kill();
-      // Processes that the program has started may keep the pipes open. The reads below must not wait for them.
+      // Processes that the program has started may keep the pipes open, and the reads below must not wait for them.
       for (const stream of [child.stdout, child.stderr]) stream.destroy();
     });
     const output = [readFirstLine(child.stdout), readFirstLine(child.stderr)] as const;
-    // `once` rejects with the child's `error` event, for example if there is no such program.
+    // `once` rejects with the child's `error` event.
     const [line, message, [status, endedBy]] = await Promise.all([...output, once(child, 'close')]);
     if (status === 0) return line;
     // The error quotes a line of stderr, in which a program that fails may repeat the key.
@@ -127,7 +108,6 @@ async function runCommand([program = '', ...args]: readonly string[], name: stri
   } catch (error) {
     // After an abort, the error is only that of the destroyed streams.
     signal.throwIfAborted();
-    // Only a system error, such as ENOENT, is turned into a message below.
     if (error instanceof FilingsError || errnoOf(error) === undefined) throw error;
     // Node starts no `.cmd` or `.bat` file without a shell.
     if (platform === 'win32' && /\.(cmd|bat)$/i.test(program))
@@ -136,15 +116,14 @@ async function runCommand([program = '', ...args]: readonly string[], name: stri
   } finally {
     unsubscribe?.();
     detach();
-    // Stops the timer of the sleep. Nothing else listens any more.
+    // Stops the timer of the sleep.
     abort(undefined);
   }
 }
 
 /**
- * Returns the first line of a stream, or the beginning of a very long one: so much of it that `readSecret` still
- * refuses it as too long. Reads the stream to its end, because the program would otherwise block while it writes the
- * rest.
+ * Reads the stream to its end, because the program would otherwise block. Of a very long line, keeps so much that
+ * `readSecret` still refuses it.
  */
 async function readFirstLine(stream: Readable): Promise<string> {
   let text = '';
@@ -152,7 +131,7 @@ async function readFirstLine(stream: Readable): Promise<string> {
   return text.split(/\r?\n/, 1)[0] ?? '';
 }
 
-/** Returns why a secret cannot be sent in a header field (RFC 9110, section 5.5), or undefined if it can. */
+/** What can be sent in a header field (RFC 9110, section 5.5). */
 export function findCredentialFault(secret: string): string | undefined {
   if (secret === '') return 'is empty';
   if (/[\r\n]/.test(secret)) return 'contains a line break';

@@ -1,7 +1,4 @@
-// Parses the merged raw settings into typed values. A raw setting is a value that is not parsed yet, with its source: a
-// flag, a variable, the config file or the default. A `Layer` maps the names of settings to raw settings. The settings
-// for the key become one `keySource`, and those for the JWT one `tokenSource`. The secrets themselves are read later,
-// by commands that need them.
+// Parses the merged raw settings. The secrets themselves are read later, by commands that need them.
 import { FilingsError } from '../errors.ts';
 import type { TokenRecipe } from '../jwt/sign.ts';
 import { isLoopback } from '../loopback.ts';
@@ -14,10 +11,9 @@ import { type Layer, type RawSetting, toValueSource } from './layers.ts';
 import type { SecretSource } from './read-secret.ts';
 import { type NamedSetting, RECIPE_MEMBERS, SETTINGS, type SettingValues } from './table.ts';
 
-/** The names of the settings that `keySource` and `tokenSource` replace. */
 type CredentialName = 'apiKey' | 'apiKeyFile' | 'apiKeyCommand' | 'jwtFile' | 'jwtToken' | 'jwt';
 
-/** The parsed settings. Durations are in milliseconds. */
+/** Durations are in milliseconds. */
 export interface Settings extends Omit<SettingValues, CredentialName | 'keyIn'> {
   /** Never undefined, because its default is decided here. */
   readonly keyIn: KeyPlacement;
@@ -25,22 +21,18 @@ export interface Settings extends Omit<SettingValues, CredentialName | 'keyIn'> 
   readonly tokenSource: TokenSource | undefined;
 }
 
-/** A recipe (the setting `jwt`) has the key and the claims with which this program mints tokens itself. */
 export type TokenSource = (SecretSource | { readonly kind: 'recipe'; readonly recipe: TokenRecipe }) & WithSource;
 
 /**
- * Here `source` is where the setting was set, for messages: `FILINGS_API_KEY`, `--api-key-file`,
- * `/home/me/.config/filings/config.json: apiKey`. Where the secret itself comes from is in {@link SecretSource}.
+ * Where the setting was set: `FILINGS_API_KEY`, `/home/me/.config/filings/config.json: apiKey`. A {@link SecretSource}
+ * says where the secret itself comes from.
  */
 type WithSource = { readonly source: string };
 type PathDeps = Pick<World, 'cwd' | 'env' | 'platform'>;
 
-/** Returns the parsed settings. Throws `usage` or `config` if a value is invalid or contradicts another setting. */
 export function parseSettings(rawSettings: Layer, deps: PathDeps): Settings {
-  // Credentials are left out here, because they become `keySource` and `tokenSource`.
   const specs = SETTINGS.filter(({ credential }) => credential === undefined);
   const entries = specs.map((spec) => [spec.name, parseValue(spec, rawSettings.get(spec.name))] as const);
-  // The kinds of the settings guarantee this type, but `fromEntries` loses it.
   const values = Object.fromEntries(entries) as Omit<SettingValues, CredentialName>;
   const keySource = findKeySource(rawSettings, deps);
   const tokenSource = findTokenSource(rawSettings, deps);
@@ -52,13 +44,12 @@ export function parseSettings(rawSettings: Layer, deps: PathDeps): Settings {
 }
 
 function parseValue({ kind }: NamedSetting, setting: RawSetting | undefined): unknown {
-  // Objects, such as `listing`, occur only in the config file, whose schema has checked their members already.
+  // Objects, such as `listing`, occur only in the config file, whose schema has checked them.
   if (setting === undefined || kind.json === 'object') return setting?.value;
   // Kinds parse strings, so a number of the config file, or the `true` of a switch, is converted to a string first.
   return parseOrThrow(kind, String(setting.value), toValueSource(setting));
 }
 
-/** Throws `usage` or `config` if settings contradict each other. */
 function requireCompatible(settings: Settings, rawSettings: Layer): void {
   const { quiet, verbose, baseUrl, allowHttp, keyIn, tokenSource } = settings;
   if (quiet && verbose) throw new FilingsError('usage', '--quiet cannot be used with --verbose');
@@ -66,7 +57,7 @@ function requireCompatible(settings: Settings, rawSettings: Layer): void {
   // Each of these settings has an effect with one value of `keyIn` only.
   for (const [name, placement] of Object.entries({ keyHeader: 'header', basicUser: 'basic' })) {
     const setting = rawSettings.get(name);
-    // In the environment or the config file, the setting may be meant for other runs, which use this placement.
+    // In the environment or the file, the setting may be meant for other runs.
     if (setting?.sourceKind !== 'flag' || keyIn === placement) continue;
     const details = { subject: { name: setting.source }, hint: `use --key-in ${placement}` };
     throw new FilingsError('usage', `has no effect with --key-in ${keyIn}`, details);
@@ -82,8 +73,8 @@ function requireCompatible(settings: Settings, rawSettings: Layer): void {
 }
 
 /**
- * Refuses plain http to another machine, because everyone on the network path could read the key. The error is
- * `config` even for a URL from a flag, because `baseUrl` and `allowHttp` may come from different sources.
+ * Everyone on the network path could read the key. The error is `config` even for a URL from a flag, because `baseUrl`
+ * and `allowHttp` may come from different sources.
  */
 function requireEncryption(url: URL, allowHttp: boolean): void {
   if (url.protocol === 'https:' || allowHttp || isLoopback(url.hostname)) return;
@@ -93,15 +84,12 @@ function requireEncryption(url: URL, allowHttp: boolean): void {
   });
 }
 
-/**
- * At most one of the settings for the key is present: `resolvePrecedence` takes them from only one source, such as the
- * flags, and refuses two in that source. The same is true of the settings for the JWT.
- */
+/** `resolvePrecedence` leaves at most one of the settings for the key, and for the JWT. */
 function findKeySource(rawSettings: Layer, deps: PathDeps): Settings['keySource'] {
   const command = rawSettings.get('apiKeyCommand');
   if (!command) return toSecretSource(rawSettings.get('apiKey'), rawSettings.get('apiKeyFile'), deps);
   const [program = '', ...args] = command.value as readonly string[];
-  // A name without a slash is left alone, because the system looks it up in PATH.
+  // The system looks up a name without a slash in PATH.
   const executable = splitPath(program, deps.platform).length > 1 ? toAbsolute(program, command, deps) : program;
   return { kind: 'command', argv: [executable, ...args], source: command.source };
 }
@@ -138,21 +126,18 @@ function parseRecipe(setting: RawSetting, deps: PathDeps): TokenRecipe {
   };
 }
 
-/** Resolves a path in a setting: in the config file against its directory, elsewhere against the working directory. */
+/** Paths in the config file are relative to its directory. */
 function toAbsolute(path: string, { directory }: RawSetting, deps: PathDeps): string {
   return resolveUserPath(path, { env: deps.env, platform: deps.platform, cwd: directory ?? deps.cwd });
 }
 
-/** Returns the settings that read a credential from stdin, written as flags, for an error if more than one reads it. */
+/** Returns flags, for an error if more than one reads stdin. */
 export function listStdinFlags(rawSettings: Layer): readonly string[] {
   const flags = { apiKeyFile: '--api-key-file -', jwtFile: '--jwt-file -' };
   return Object.entries(flags).flatMap(([name, flag]) => (rawSettings.get(name)?.value === '-' ? [flag] : []));
 }
 
-/**
- * Returns the absolute paths of the files that hold the key, the token, or the key that signs tokens, so that no
- * download replaces them.
- */
+/** Returns absolute paths, which no download may replace. */
 export function listCredentialFiles({ keySource, tokenSource }: Settings): readonly string[] {
   const recipe = tokenSource?.kind === 'recipe' ? tokenSource.recipe : undefined;
   const files = [keySource, tokenSource].map((secret) =>

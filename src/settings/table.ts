@@ -1,6 +1,5 @@
 // All settings in one table, from which everything else about them is made: flags, environment variables, the config
-// file and its schema, the help, the manual and the completions. The `kind` of a setting parses its value from a
-// string. A credential is an API key or a JWT. A recipe (the setting `jwt`) says how the program mints JWTs itself.
+// file and its schema, the help, the manual and the completions.
 import type { TokenRecipe } from '../jwt/sign.ts';
 import { KEY_PLACEMENTS } from '../service/credentials.ts';
 import type { ListingDescription } from '../service/described-listing.ts';
@@ -19,29 +18,22 @@ import {
 } from '../spec/kind.ts';
 import { type NamedOption, type OptionSpec, toKebabCase, type ValueOf } from '../spec/option.ts';
 
-/**
- * A setting is like an option, but it may also come from the environment, the config file, or a profile, which is a
- * named object of settings in the config file.
- */
 interface SettingSpec<T = unknown> extends OptionSpec<T> {
   /** Where it can be set. Default: everywhere, as `--base-url`, `FILINGS_BASE_URL` and `baseUrl`, for example. */
   readonly from?: readonly ('flag' | 'env' | 'file')[];
-  /** Its environment variable. By default the name is made from the name of the setting. */
+  /** The default is made from the name of the setting. */
   readonly env?: string;
-  /** Whether the value itself is a secret, which is never shown. */
+  /** The value is never shown. */
   readonly secret?: true;
-  /**
-   * Set if the API key (`key`) or the JWT (`token`) comes from this setting. The settings with the same credential are
-   * alternatives, of which one source, such as the flags, may give only one.
-   */
+  /** What comes from this setting. The settings with the same credential are alternatives. */
   readonly credential?: 'key' | 'token';
-  /** With `--sandbox`, which uses a built-in service, these settings and all credentials are ignored. */
+  /** `--sandbox` ignores this setting, as it does all credentials. */
   readonly describesService?: true;
 }
 
 /**
- * The URL of the service. Users may end it with `/v1` (service.md, section 7), slashes, or both. The parsed URL ends
- * with exactly one slash and never with `/v1`, so that `new URL('v1/download', baseUrl)` is an endpoint.
+ * Users may end it with `/v1` (service.md, section 7), slashes, or both. The parsed URL ends with exactly one slash and
+ * never with `/v1`, so that `new URL('v1/download', baseUrl)` is an endpoint.
  */
 export const BASE_URL: Kind<URL> = {
   parse(text) {
@@ -55,31 +47,28 @@ export const BASE_URL: Kind<URL> = {
     return url;
   },
   expected: 'an http or https URL without a user, query or fragment, such as https://api.example.com',
-  // A rejected URL may hold a password, so errors do not quote it.
   mayHoldPassword: true,
 };
 
-/** A field name (RFC 9110, section 5.1). */
+/** RFC 9110, section 5.1. */
 const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
-/** Headers that cannot carry a key, because they already have a meaning for this program or for HTTP itself. */
+/** These headers cannot carry a key, because they have a meaning for this program or for HTTP itself. */
 const RESERVED_HEADERS =
   /^(accept-encoding|authorization|connection|content-length|cookie|expect|host|if-range|keep-alive|range|te|trailer|transfer-encoding|upgrade|user-agent|proxy-.*)$/i;
 
 /**
- * The lifetime of a minted token. A token with a lifetime under two minutes is replaced at half of it (`RENEWAL_MARGIN`
- * in jwt/sign.ts). So even with the shortest lifetime, 10 s, a request has 5 s to arrive before its token expires.
+ * A token with a lifetime under two minutes is replaced at half of it (`RENEWAL_MARGIN` in jwt/sign.ts). So with 10 s,
+ * a request has 5 s to arrive before its token expires.
  */
 const RECIPE_LIFETIME: Kind<number> = {
   ...WHOLE_SECONDS,
   parse(text) {
-    // An invalid text becomes 0, and is refused like any other that is below 10.
     const seconds = WHOLE_SECONDS.parse(text) ?? 0;
     return seconds < 10 ? undefined : seconds;
   },
   expected: 'a duration of whole seconds, at least 10s, such as 90s, 5m or 1h',
 };
 
-/** The members of `jwt` in the config file. */
 export const RECIPE_MEMBERS = {
   keyFile: FILE,
   secretFile: FILE,
@@ -90,8 +79,7 @@ export const RECIPE_MEMBERS = {
   lifetime: RECIPE_LIFETIME,
 } as const satisfies Readonly<Record<keyof TokenRecipe, Kind<unknown>>>;
 
-// ARGV, PARAMETERS and the kinds that `createObjectKind` returns reject every string, because their values are arrays
-// and objects, which only the config file can have. The file's schema checks them.
+// These kinds reject every string, because only the config file can have arrays and objects. Its schema checks them.
 const ARGV: Kind<readonly string[]> = {
   parse: () => undefined,
   expected: 'an array of a program and its arguments, such as ["pass", "filings"]',
@@ -104,7 +92,6 @@ const PARAMETERS: Kind<Readonly<Record<string, string>>> = {
   json: 'string map',
 };
 
-/** The members of `listing` in the config file, which describes the responses in which a service lists files. */
 const LISTING_MEMBERS = {
   files: TEXT,
   name: TEXT,
@@ -118,7 +105,6 @@ const LISTING_MEMBERS = {
   cursor: TEXT,
 } as const satisfies Readonly<Record<keyof ListingDescription, Kind<unknown>>>;
 
-/** Returns the kind of a setting that is an object in the config file. It cannot be set anywhere else. */
 function createObjectKind<T>(members: Readonly<Record<keyof T, Kind<unknown>>>): Kind<T> {
   return {
     parse: () => undefined,
@@ -133,16 +119,13 @@ const KEY_HEADER: Kind<string> = {
   expected: 'the name of a header that may carry a key, such as X-Service-Key',
 };
 
-/**
- * A user name for Basic authentication, in printable ASCII. It must not contain a colon (RFC 7617, section 2), which in
- * ASCII is between `9` and `;`.
- */
+/** RFC 7617, section 2, allows no colon, which in ASCII is between `9` and `;`. */
 const USER_NAME: Kind<string> = {
   parse: (text) => (/^[ -9;-~]+$/.test(text) ? text : undefined),
   expected: 'a user name in ASCII without a colon, such as service',
 };
 
-/** All settings in the order of the help. `OptionSpec` explains the members, such as `value` and `defaultText`. */
+/** The order is that of the help. */
 export const TABLE = {
   config: {
     heading: 'Configuration',
@@ -293,13 +276,12 @@ export const TABLE = {
   },
 } as const satisfies Readonly<Record<string, SettingSpec>>;
 
-/** The name of a setting, which is also its member of the config file. */
+/** It is also the name of the member in the config file. */
 export type SettingName = keyof typeof TABLE;
 
-/** The parsed values of all settings. */
 export type SettingValues = { readonly [Name in SettingName]: ValueOf<(typeof TABLE)[Name]> };
 
-/** A setting with its name in each source. The name is undefined where the setting cannot be given. */
+/** A name is undefined where the setting cannot be given. */
 export interface NamedSetting extends Omit<SettingSpec, 'env'> {
   readonly name: SettingName;
   readonly flag: string | undefined;
@@ -311,7 +293,6 @@ function isFrom({ from }: SettingSpec, source: 'flag' | 'env' | 'file'): boolean
   return from === undefined || from.includes(source);
 }
 
-/** The table as a list. */
 export const SETTINGS: readonly NamedSetting[] = Object.entries<SettingSpec>(TABLE).map(([name, spec]) => ({
   ...spec,
   name: name as SettingName,
@@ -320,12 +301,12 @@ export const SETTINGS: readonly NamedSetting[] = Object.entries<SettingSpec>(TAB
   inFile: isFrom(spec, 'file'),
 }));
 
-/** The settings that can be given as flags. Every command accepts all of these flags. */
+/** Every command accepts these flags. */
 export const SHARED_OPTIONS = SETTINGS.filter((spec): spec is NamedSetting & NamedOption => spec.flag !== undefined);
 
 /**
- * Returns what a value in the config file must be, as the end of a sentence. `kind.expected` is for flags and
- * variables, where a path has no quotes, and `1` means true.
+ * The end of a sentence about a value in the config file. `kind.expected` is for flags and variables, where a path has
+ * no quotes, and `1` means true.
  */
 export function describeExpected(kind: Kind<unknown>): string {
   if (kind.completes === 'file') return 'a path in quotes';

@@ -1,54 +1,44 @@
-// Describes commands as data. The parser, the help, the manual and the completions are made from these descriptions, so
-// that they never differ. An option belongs to one command. A setting, such as `--jobs`, applies to all commands, and
-// may also come from the environment or the config file.
+// Commands as data. The parser, the help, the manual and the completions are made from it, so that they never differ.
 import type { World } from '../world.ts';
 import type { CompletionSource } from './kind.ts';
 import type { Options, Values } from './option.ts';
 
 export interface CommandSpec<O extends Options = Options> {
   readonly name: string;
-  /** One line without a capital and a period, for lists of commands. */
+  /** Has no capital and no period, because lists of commands show it. */
   readonly summary: string;
-  /** The ways to call the command, if there are several, without its name and `[options]`: `ACCESSION FILE...`. */
+  /** Each form without the name and `[options]`: `ACCESSION FILE...`. */
   readonly usages?: readonly string[];
   /** Paragraphs that follow the summary. */
   readonly description?: readonly string[];
   readonly arguments?: readonly ArgumentSpec[];
   readonly options?: O;
-  /** Commands that work as written, each with a description. */
+  /** They work as written. */
   readonly examples?: readonly (readonly [command: string, effect: string])[];
-  /**
-   * If set, the help says that the examples also work with FILINGS_SANDBOX=1, which uses a built-in service with sample
-   * files. It has no other effect.
-   */
+  /** The help says that the examples also work with FILINGS_SANDBOX=1. There is no other effect. */
   readonly sendsRequests?: true;
-  /** The subcommands. */
   readonly children?: readonly CommandSpec[];
-  /** The name of the subcommand that runs if the command line names none. */
+  /** Runs if the command line names no subcommand. */
   readonly defaultChild?: string;
-  /** Imports the code of the command, which is loaded only when it runs. A command with subcommands has no code. */
+  /** The code is loaded only when it runs. */
   readonly load?: () => Promise<CommandModule<O>>;
 }
 
-/** A positional argument. */
 export interface ArgumentSpec {
-  /** In capitals, as the help shows it: `ACCESSION`. */
   readonly name: string;
   readonly help: string;
   readonly required?: boolean;
-  /** Whether it may be repeated. Only the last argument may. */
+  /** Only the last argument may be variadic. */
   readonly variadic?: boolean;
-  /** All valid values, if there is a fixed list of them. */
   readonly choices?: readonly string[];
-  /** Values that the completions offer, although others are valid as well. */
+  /** The completions offer these values, but others are valid as well. */
   readonly suggests?: readonly string[];
-  /** What the completions look up, such as file names. */
   readonly completes?: CompletionSource;
 }
 
 /**
- * Returns the spec unchanged. The compiler checks that `run` in the module accepts the options of the spec, and then
- * forgets their types, so that all commands fit in one list.
+ * The compiler checks that `run` accepts the options of the spec, and then forgets their types, so that all commands
+ * fit in one list.
  */
 export function defineCommand<O extends Options>(spec: CommandSpec<O>): CommandSpec {
   return spec;
@@ -56,29 +46,25 @@ export function defineCommand<O extends Options>(spec: CommandSpec<O>): CommandS
 
 /**
  * The settings on the command line, unparsed: `--max-retry-after 5m -v` is `{ maxRetryAfter: '5m', verbose: true }`.
- * The options of a single command are not among them.
  */
 export type Flags = Readonly<Record<string, string | boolean | undefined>>;
 
-/** What `run` gets from the command line. */
 export interface Invocation<O extends Options = Options> {
-  /** The positional arguments. Those of a variadic one follow the others in the same list. */
+  /** The arguments of a variadic one follow the others in the same list. */
   readonly args: readonly string[];
   /** The command's own options, parsed. */
   readonly options: Values<O>;
-  /** For `resolveSettings`, which merges them with the other sources of settings. */
   readonly flags: Flags;
 }
 
 interface CommandModule<O extends Options = Options> {
   /**
-   * Returns the exit status. This is a method, because TypeScript checks the parameters of methods less strictly. With
-   * a property that has a function type, `defineCommand` could not return a `CommandSpec`.
+   * A method, because TypeScript checks the parameters of methods less strictly. With a function type, `defineCommand`
+   * could not return a `CommandSpec`.
    */
   run(invocation: Invocation<O>, world: World): Promise<number>;
 }
 
-/** What the command line tells the program to do. */
 export type Action =
   | {
       readonly kind: 'run';
@@ -89,15 +75,15 @@ export type Action =
     }
   | {
       readonly kind: 'help';
-      /** The full name of the command, such as `filings token sign`. */
+      /** The full name, such as `filings token sign`. */
       readonly command: string;
-      /** Whether the help is shown because the command line lacks a subcommand, which is an error. */
+      /** If a command is missing, the help is an error. */
       readonly isCommandMissing: boolean;
       readonly text: string;
     }
   | { readonly kind: 'version' };
 
-/** Returns the paragraphs of the description, beginning with the summary as a sentence. */
+/** Begins with the summary as a sentence. */
 export function describeCommand({ summary, description = [] }: CommandSpec): readonly string[] {
   return [`${summary.charAt(0).toUpperCase()}${summary.slice(1)}.`, ...description];
 }

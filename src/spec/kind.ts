@@ -1,80 +1,70 @@
-// The kinds of values that options and settings have, such as a duration or a size. A kind parses a value from a
-// string, and describes it for error messages, completions and the schema of the config file. An option belongs to one
-// command. A setting applies to all commands, and may also come from the environment or the config file.
+// A kind parses a value from a string, and describes it for error messages, completions and the schema of the config
+// file.
 import { MAX_TIMER_MS } from '../abort.ts';
 import { grouped, orList } from '../text.ts';
 
 /**
- * What completions offer. `file` and `directory` are local paths. `profile` is the name of a profile in the config
- * file. A `listed file` belongs to the filing whose accession number is the first argument of the command. A `setting
- * value` is a value of the setting whose name is the first argument.
+ * `file` and `directory` are local paths. A `listed file` belongs to the filing whose accession number is the first
+ * argument. A `setting value` is a value of the setting whose name is the first argument.
  */
 export type CompletionSource = 'file' | 'directory' | 'listed file' | 'profile' | 'setting value';
 
 export interface Kind<T> {
   /** Returns undefined if the text is invalid. */
   readonly parse: (text: string) => T | undefined;
-  /** The end of the error message, after `must be`. */
+  /** Follows `must be` in the error message. */
   readonly expected: string;
-  /** All valid values, if there is a fixed list of them. */
   readonly choices?: readonly string[];
   readonly completes?: CompletionSource;
-  /** Values that the completions offer, although others are valid as well. */
+  /** The completions offer these values, but others are valid as well. */
   readonly suggests?: readonly string[];
   /** The type in the config file, if it is not a string. A `string map` is an object whose members are strings. */
   readonly json?: 'boolean' | 'integer' | 'string array' | 'string map' | 'object';
-  /** With `json: 'object'`, its members. */
   readonly members?: Readonly<Record<string, Kind<unknown>>>;
   /** For `json: 'integer'`. */
   readonly bounds?: { readonly min: number; readonly max: number };
-  /**
-   * A pattern that all valid strings match, for the schema of the config file. `parse` may be stricter. The kinds that
-   * only options have, such as `SIZE`, need none.
-   */
+  /** All valid strings match this pattern, which the schema of the config file uses. `parse` may be stricter. */
   readonly form?: RegExp;
-  /** Set if an invalid text may hold a password, so that errors must not quote it. */
+  /** Errors must not quote an invalid text, which may hold a password. */
   readonly mayHoldPassword?: true;
 }
 
-/**
- * Any string, so `parse` never fails. `expected` is shown only if the value in the config file is not a string, but a
- * number without quotes, for example.
- */
+/** `expected` is shown only if the value in the config file is a number without quotes, for example. */
 export const TEXT: Kind<string> = { parse: (text) => text, expected: 'a string in quotes' };
 
 export const PROFILE: Kind<string> = { ...TEXT, completes: 'profile' };
 
-/** Rejects an empty path, because Node would resolve it to the working directory. */
+/** Node would resolve an empty path to the working directory. */
 const parsePath = (text: string) => text || undefined;
 export const FILE: Kind<string> = { parse: parsePath, expected: 'a file', completes: 'file' };
 export const DIRECTORY: Kind<string> = { parse: parsePath, expected: 'a directory', completes: 'directory' };
 
 const MILLISECONDS = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
-/** The latest time that a Date can hold, in milliseconds since the epoch. Also the longest duration. */
+/** The latest time that a Date can hold, in milliseconds since the epoch. */
 const MAX_DATE_MS = 8.64e15;
 const DURATION_FORM = /^(\d{1,15}(?:\.\d{1,9})?)(ms|s|m|h|d)$/;
 
-/** A duration in milliseconds. */
+/** In milliseconds. */
 export const DURATION: Kind<number> = {
   parse(text) {
     const [, amount, unit] = DURATION_FORM.exec(text) ?? [];
     const milliseconds = Number(amount) * MILLISECONDS[unit as keyof typeof MILLISECONDS];
-    // If the text does not match, `milliseconds` is NaN, and the comparison is false.
+    // NaN, if the text does not match, makes the comparison false.
     return milliseconds <= MAX_DATE_MS ? Math.round(milliseconds) : undefined;
   },
   expected: 'a duration, such as 500ms, 30s, 5m, 2h or 1d',
   form: DURATION_FORM,
 };
 
-/** A duration in milliseconds, above zero. One that is too long for a timer becomes the longest: about 25 days. */
+/** In milliseconds. A duration that is too long for a timer becomes the longest: about 25 days. */
 export const TIMEOUT: Kind<number> = {
   ...DURATION,
-  // An invalid text becomes 0. Like a duration of zero, it then becomes undefined.
+  // An invalid text becomes 0, and then undefined, like a duration of zero.
   parse: (text) => Math.min(DURATION.parse(text) ?? 0, MAX_TIMER_MS) || undefined,
   expected: 'a duration above zero, such as 500ms, 30s, 5m, 2h or 1d',
 };
 
-/** A duration in seconds, unlike the two kinds above. */
+/** In seconds, unlike the two above. */
 export const WHOLE_SECONDS: Kind<number> = {
   ...DURATION,
   parse: (text) => {
@@ -86,7 +76,7 @@ export const WHOLE_SECONDS: Kind<number> = {
 
 const RATE_FORM = /^(\d{1,15}(?:\.\d{1,9})?)\/([sm])$/;
 
-/** A rate per second, above zero. 0 becomes undefined, and so does NaN, the result for a text that does not match. */
+/** Per second. NaN, the result for a text that does not match, becomes undefined. */
 export const RATE: Kind<number> = {
   parse(text) {
     const [, amount, unit] = RATE_FORM.exec(text) ?? [];
@@ -97,25 +87,23 @@ export const RATE: Kind<number> = {
 };
 
 const SIZE_FORM = /^(\d{1,16}(?:\.\d{1,9})?) ?([kmgtp]i?)?b?$/i;
-/** The prefixes of units. The first stands for a factor of 1000 (or 1024), the second for its square, and so on. */
+/** The prefixes of the powers of 1000 (or 1024), in order. */
 const PREFIXES = 'kmgtp';
 
-/** A size in bytes. 1 kB is 1000 bytes, and 1 KiB is 1024. */
+/** In bytes. 1 kB is 1000 bytes, and 1 KiB is 1024. */
 export const SIZE: Kind<number> = {
   parse(text) {
     const [, amount, prefix = ''] = SIZE_FORM.exec(text) ?? [];
     const base = /i$/i.test(prefix) ? 1024 : 1000;
     const exponent = prefix === '' ? 0 : PREFIXES.indexOf(prefix.charAt(0).toLowerCase()) + 1;
-    // If the text does not match, `bytes` is NaN, and the comparison is false.
     const bytes = Number(amount) * base ** exponent;
     return bytes <= Number.MAX_SAFE_INTEGER ? Math.round(bytes) : undefined;
   },
   expected: 'a size, such as 500000, 200kB, 1.5MB or 1GiB',
 };
 
-/** A bandwidth in bytes per second, above zero. */
+/** In bytes per second. */
 export const BANDWIDTH: Kind<number> = {
-  // 0 becomes undefined, like an invalid text.
   parse: (text) => SIZE.parse(text.replace(/\/s$/, '')) || undefined,
   expected: 'a size per second, such as 500kB/s or 2MB',
 };
@@ -124,28 +112,27 @@ export const BANDWIDTH: Kind<number> = {
 const TIMESTAMP =
   /^(\d{4}-\d\d)-(\d\d)[Tt ]((?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d{1,9})?)(Z|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/i;
 
-/** A time in milliseconds since the epoch. */
+/** In milliseconds since the epoch. */
 export const TIME: Kind<number> = {
   parse(text) {
     // Digits alone are seconds since the epoch.
     if (/^\d{1,13}$/.test(text)) return Number(text) * 1_000 <= MAX_DATE_MS ? Number(text) * 1_000 : undefined;
     const [, month, day, clock, zone = ''] = TIMESTAMP.exec(text) ?? [];
-    // Date.parse accepts February 30 and reads it as March 2, or as March 1 in a leap year. `month` includes the year.
-    // If the text does not match, both numbers are NaN, and so not equal.
+    // Date.parse accepts February 30 and reads it as March 2, or as March 1 in a leap year.
     const dayExists = new Date(`${month}-${day}T00:00:00Z`).getUTCDate() === Number(day);
     return dayExists ? Date.parse(`${month}-${day}T${clock}${zone.toUpperCase()}`) : undefined;
   },
   expected: 'an RFC 3339 time, such as 2025-01-31T12:00:00Z, or seconds since the epoch',
 };
 
-/** `expected` describes the value of an environment variable. On the command line a switch has no value. */
+/** `expected` is for an environment variable. On the command line a switch has no value. */
 export const SWITCH: Kind<boolean> = {
   parse: (text) => (/^(1|true)$/.test(text) ? true : /^(0|false)$/.test(text) ? false : undefined),
   expected: '1 or true, 0 or false',
   json: 'boolean',
 };
 
-/** Creates the kind of whole numbers from `min` to `max`. The example appears in the error message. */
+/** The example appears in the error message. */
 export function integer({ min, max, example }: Readonly<Record<'min' | 'max' | 'example', number>>): Kind<number> {
   return {
     parse(text) {
@@ -158,15 +145,11 @@ export function integer({ min, max, example }: Readonly<Record<'min' | 'max' | '
   };
 }
 
-/** Creates the kind whose values are these words. */
 export function choice<const T extends string>(...choices: readonly T[]): Kind<T> {
   return { parse: (text) => choices.find((one) => one === text), expected: orList(choices), choices };
 }
 
-/**
- * A parameter for the query of the request that lists the files of a filing. `accession_no` is refused, because the
- * program sets it itself.
- */
+/** The program sets `accession_no` itself. */
 export const QUERY: Kind<readonly [name: string, value: string]> = {
   parse(text) {
     const [, name = '', value = ''] = /^([^=]+)=(.*)$/s.exec(text) ?? [];

@@ -1,13 +1,9 @@
-// Suggests a word for a misspelled one. Commander, which parses the command line, can do so only for commands and
-// options, but settings and profiles are misspelled as well. So its suggestions are turned off, and these are used
-// everywhere.
+// Commander suggests only commands and options, but settings and profiles are misspelled as well. So its suggestions
+// are turned off, and these are used everywhere.
 
 const MAX_EDITS = 3;
 
-/**
- * Returns a hint such as `did you mean jobs?`, or undefined if no candidate is similar. Allows one edit for every three
- * letters of the longer word, and never more than `MAX_EDITS`.
- */
+/** Allows one edit for every three letters of the longer word, and never more than `MAX_EDITS`. */
 export function didYouMean(word: string, candidates: readonly string[]): string | undefined {
   const [best] = candidates
     .map((candidate) => ({ candidate, edits: editDistance(word.toLowerCase(), candidate.toLowerCase()) }))
@@ -16,20 +12,15 @@ export function didYouMean(word: string, candidates: readonly string[]): string 
   return best && `did you mean ${best.candidate}?`;
 }
 
-/**
- * The optimal string alignment distance: the least insertions, deletions, substitutions and swaps of neighbors. It is
- * only approximate with characters of two UTF-16 units.
- */
+/** The optimal string alignment distance: insertions, deletions, substitutions and swaps of neighbors. */
 function editDistance(a: string, b: string): number {
-  // The last two rows of the table: `row[j]` is the distance between the letters of `a` so far and the first `j` of
-  // `b`. The zeros after `??` are only for the compiler.
+  // `row[j]` is the distance between the letters of `a` so far and the first `j` of `b`.
   let rowBefore: number[] = [];
   let row = Array.from({ length: b.length + 1 }, (_, index) => index);
   for (const [i, letter] of [...a].entries()) {
     const next = [i + 1];
     for (const [j, other] of [...b].entries()) {
       const substituted = (row[j] ?? 0) + (letter === other ? 0 : 1);
-      // False in the first row and column, where there is no letter before: `a[-1]` and `b[-1]` are undefined.
       const isSwapped = letter === b[j - 1] && a[i - 1] === other;
       const swapped = isSwapped ? (rowBefore[j - 1] ?? 0) + 1 : substituted;
       next.push(Math.min(substituted, swapped, (row[j + 1] ?? 0) + 1, (next[j] ?? 0) + 1));

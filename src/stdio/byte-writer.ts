@@ -11,43 +11,42 @@ import type { World } from '../world.ts';
 import { createChunkWriter, writeToDescriptor, writeToStream } from './output.ts';
 
 const statAt = promisify(stat);
-/** The wait between attempts to open a FIFO that has no reader yet, in milliseconds. */
+/** The wait between attempts to open a FIFO that has no reader yet. */
 const READER_POLL_MS = 50;
-/** The number of this process signal on every POSIX system. */
 const SIGPIPE = 13;
 const LINE_FEED = 0x0a;
 const DESCRIPTOR = /^\/(?:dev|proc\/self)\/fd\/(\d+)$/;
 
 export interface ByteWriter {
-  /** Throws `local_io`, `interrupted` if the reader has closed the pipe, or `signal.reason` when `signal` aborts. */
+  /** Throws `local_io`, `interrupted` if the reader has closed the pipe, or `signal.reason`. */
   write(chunks: readonly Buffer[], signal: AbortSignal): Promise<void>;
-  /** Closes the destination, unless it was open before, like stdout and the files that the shell has opened. */
+  /** Leaves stdout and the files that the shell has opened open. */
   end(): Promise<void>;
 }
 
 export function createStdoutWriter({ stdout, stderr }: Pick<World, 'stdout' | 'stderr'>): ByteWriter {
-  // Before the first byte, the cursor is at the start of a line, as after a line feed.
+  // Before the first byte, the cursor is at the start of a line.
   let lastByte: number | undefined = LINE_FEED;
   const writeChunks = createChunkWriter(stdout);
   return {
     write(chunks, signal) {
-      // Set even if the write then fails: at worst, `end` writes a line break too many or too few.
+      // This is set even if the write fails: at worst, `end` writes a line break too many or too few.
       lastByte = chunks.at(-1)?.at(-1);
       return mapErrors(writeChunks(chunks, signal), 'stdout', signal);
     },
     async end() {
-      // Ends the last line of the data, so that the next message on the same terminal does not continue it.
+      // The next message on the same terminal must not continue the last line of the data.
       if (stdout.isTTY && stderr.isTTY && lastByte !== LINE_FEED) stderr.write('\n');
     },
   };
 }
 
-/** Returns whether a path on the command line means stdout. `-` is the usual one, the others are the system's. */
+/** `-` is the usual one, the others are the system's. */
 export function isStdout(path: string): boolean {
   return /^(?:-|\/dev\/stdout|\/(?:dev|proc\/self)\/fd\/1)$/.test(path);
 }
 
-/** Returns whether a path is a device, a FIFO or an open descriptor, which are written like stdout. */
+/** Devices, FIFOs and open descriptors are written like stdout. */
 export async function isStreamPath(path: string): Promise<boolean> {
   // A path that does not exist yet, or cannot be examined, is left to the code for files.
   const stats = await statAt(path).catch(() => undefined);
@@ -55,7 +54,7 @@ export async function isStreamPath(path: string): Promise<boolean> {
   return DESCRIPTOR.test(path) || stats.isFIFO() || stats.isCharacterDevice() || stats.isBlockDevice();
 }
 
-/** Expects a path for which {@link isStreamPath} is true. Waits until a FIFO has a reader. */
+/** Waits until a FIFO has a reader. */
 export async function openPathWriter(path: string, sleep: Sleep, signal: AbortSignal): Promise<ByteWriter> {
   const [, descriptor] = DESCRIPTOR.exec(path) ?? [];
   // `/dev/fd/3` may be a file that the shell has opened, with `3>>log` for example. Opening the path again would write
@@ -71,8 +70,8 @@ export async function openPathWriter(path: string, sleep: Sleep, signal: AbortSi
 }
 
 /**
- * Waits until a FIFO has a reader. Polls, because without O_NONBLOCK the call would block a thread of libuv's pool
- * until then. With O_NONBLOCK, the call fails with ENXIO instead (POSIX, open).
+ * Polls, because without O_NONBLOCK the call would block a thread of libuv's pool until the FIFO has a reader. With it,
+ * the call fails with ENXIO (POSIX, open).
  */
 async function openForWriting(path: string, sleep: Sleep, signal: AbortSignal): Promise<number> {
   for (;;) {
@@ -90,7 +89,7 @@ function createPipeWriter(pipe: Socket, name: string): ByteWriter {
   return {
     write: (chunks, signal) => mapErrors(writeToStream(pipe, chunks, signal), name, signal),
     async end() {
-      // Data is left only if the write was aborted. `end` would wait for a reader that may never read it.
+      // After an abort, `end` would wait for a reader that may never read.
       if (pipe.writableLength > 0) pipe.destroy();
       else await new Promise<void>((resolve) => pipe.end(() => resolve()));
     },
@@ -98,8 +97,8 @@ function createPipeWriter(pipe: Socket, name: string): ByteWriter {
 }
 
 /**
- * Turns system errors into errors about `name`. When the reader of a pipe closes it, SIGPIPE ends most programs. Node
- * ignores SIGPIPE, so this makes an error that has the same effect: exit status 141 (128 plus 13), and nothing printed.
+ * SIGPIPE ends most programs when the reader of a pipe closes it. Node ignores it, so this error has the same effect:
+ * exit status 141 (128 plus 13), and nothing printed.
  */
 async function mapErrors(written: Promise<void>, name: string, signal: AbortSignal): Promise<void> {
   await written.catch((error) => {

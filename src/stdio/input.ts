@@ -1,5 +1,3 @@
-// Reads all of stdin, for keys, tokens and passphrases, and asks for it on a terminal. Also refuses a command line with
-// two options that would both use stdin, or both stdout.
 import { onAbort } from '../abort.ts';
 import { systemReason } from '../disk/failure.ts';
 import { FilingsError } from '../errors.ts';
@@ -10,11 +8,8 @@ const MAX_BYTES = 1024 * 1024;
 const LINE_BREAK = 0x0a;
 
 /**
- * Reads stdin to its end. Throws `config` if stdin cannot be read or has more than 1 MiB. Throws the signal's reason if
- * it aborts.
  * @param name what is read, such as `API key`, for errors
- * @param maxBytes a limit lower than 1 MiB. If stdin has more bytes, nothing is thrown: the first `maxBytes + 1` bytes
- *   are returned, so that the caller can see that there are more and refuse them
+ * @param maxBytes if stdin has more, `maxBytes + 1` bytes are returned, so that the caller can refuse them
  * @param endsAtLine whether the first line break ends the input on a terminal
  */
 export async function readStdin(
@@ -25,7 +20,7 @@ export async function readStdin(
 ): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let length = 0;
-  // An open stdin would keep the program alive, so it is destroyed: here on abort, and by `for await` after `break`.
+  // An open stdin would keep the program alive: it is destroyed here on abort, and by `for await` after `break`.
   const unsubscribe = onAbort(signal, (reason) => stdin.destroy(reason as Error));
   try {
     signal.throwIfAborted();
@@ -50,7 +45,7 @@ export async function readStdin(
   return input;
 }
 
-/** Calls `read`. If stdin is a terminal, prints `text` first, which asks for the input. */
+/** If stdin is a terminal, asks for the input first. */
 export async function withPrompt(
   { stdin, stderr }: { readonly stdin: InputStream; readonly stderr: OutputStream },
   text: string,
@@ -59,17 +54,13 @@ export async function withPrompt(
   if (!stdin.isTTY) return read();
   await write(stderr, `${text}\n`);
   return read().catch(async (error) => {
-    // After Ctrl-C, the most frequent error, the cursor stands behind the ^C that the terminal has printed. The message
-    // about the error must begin on its own line. After another error, this is only an empty line.
+    // After Ctrl-C, the message about the error must not follow the ^C that the terminal has printed.
     await write(stderr, '\n');
     throw error;
   });
 }
 
-/**
- * Throws `usage` if two options would use the same stream.
- * @param users the names of the options that use it. `false` and `undefined` stand for options that do not
- */
+/** `users` are the options that use the stream. `false` and `undefined` stand for options that do not. */
 export function refuseSharedStream(stream: 'stdin' | 'stdout', users: readonly (string | false | undefined)[]): void {
   const [first, second] = users.filter((user) => typeof user === 'string');
   if (second === undefined) return;

@@ -1,5 +1,4 @@
-// Asks for a secret on the terminal without showing what is typed. readline does the editing, in raw mode, and what it
-// would show is discarded.
+// readline does the editing, in raw mode, and what it would show is discarded.
 import { createInterface } from 'node:readline/promises';
 import { Writable } from 'node:stream';
 import { createChildController } from '../abort.ts';
@@ -7,7 +6,7 @@ import { FilingsError } from '../errors.ts';
 import { interruptionError, type World } from '../world.ts';
 import { write } from './output.ts';
 
-/** Throws `usage` after Ctrl-D or at the end of stdin, `interrupted` after Ctrl-C, or `interrupt.reason` on abort. */
+/** Throws `usage` after Ctrl-D, `interrupted` after Ctrl-C, or `interrupt.reason` on abort. */
 export async function askHidden(
   name: string,
   { stdin, stderr, interrupt }: Pick<World, 'stdin' | 'stderr' | 'interrupt'>,
@@ -15,23 +14,21 @@ export async function askHidden(
   const { signal, abort, detach } = createChildController(interrupt);
   const discard = new Writable({ write: (_chunk, _encoding, done) => done() });
   const terminal = createInterface({ input: stdin, output: discard, terminal: true, historySize: 0 });
-  // createInterface has put the terminal into raw mode, which turns off echo. Ctrl-C then causes no SIGINT: readline
-  // reads it, and Ctrl-D, as input and emits these events.
+  // In raw mode, Ctrl-C causes no SIGINT: readline reads it, and Ctrl-D, as input and emits these events.
   terminal.on('SIGINT', () => abort(interruptionError('SIGINT')));
   terminal.on('close', () => abort(new FilingsError('usage', 'nothing was entered', { subject: { name } })));
   try {
     signal.throwIfAborted();
     const answer = terminal.question('', { signal });
-    // `answer` is awaited only after the write below. If it is rejected before that, the process would end because
-    // nothing handles the rejection yet. The await still throws the error.
+    // If `answer` is rejected during the write below, nothing would handle that, which would end the process.
     answer.catch(() => {});
-    // Printed only now that echo is off, because the user may type or paste the answer immediately.
+    // Only now is echo off, and the user may type or paste the answer immediately.
     await write(stderr, `${name}: `);
     return await answer;
   } catch (error) {
     throw signal.aborted ? signal.reason : error;
   } finally {
-    // This emits `close`, too. But the result is certain at this point, so the abort has no effect.
+    // This emits `close`, too, but the result is certain at this point.
     terminal.close();
     detach();
     // An open stdin would keep the program alive.

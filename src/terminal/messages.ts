@@ -1,23 +1,19 @@
-// Formats errors and other messages for stderr, and escapes characters that could control a terminal.
-//
-// It also redacts secrets, but never in the program's own words. A message may mix them with text from elsewhere. So
-// the code that writes the message marks the foreign parts with `markForRedaction` (secrets.ts), and only those are
-// redacted here. The causes of an error, and its `problem` (the service's description of the error, RFC 9457), are
-// foreign as a whole, so nobody has to mark them.
+// Formats errors and other messages for stderr, and redacts the foreign text in them: the marked parts of a message
+// (`markForRedaction`), the causes of an error and its `problem`.
 import { Chalk } from 'chalk';
 import { errnoOf, type FilingsError, messageOf, type Problem } from '../errors.ts';
 import { markForRedaction, redactJson, type Secrets } from '../secrets.ts';
 import { shortened } from '../text.ts';
 import { printable, printableJson } from './printable.ts';
 
-// The maximum lengths of a text in UTF-16 units. Longer text is cut.
+// The limits of a text in UTF-16 units.
 const MAX_MESSAGE = 500;
 const MAX_JSON_MESSAGE = 2000;
-/** For a hint, a cause or the detail of a problem. */
+/** The limit of a hint, a cause or the detail of a problem. */
 const MAX_DETAIL = 1000;
-/** For any other member of a problem. */
+/** The limit of any other member of a problem. */
 const MAX_MEMBER = 200;
-// The most lines for the members of a problem, and for the causes of an error.
+// The most lines for the members of a problem, and the most causes of an error.
 const MAX_PROBLEM_LINES = 50;
 const MAX_CAUSES = 8;
 
@@ -29,7 +25,7 @@ export interface MessageOptions {
   readonly secrets: Secrets;
 }
 
-/** `term` is the variable TERM. It is `dumb` if a terminal understands no escape sequences. */
+/** `term` is TERM, which is `dumb` if a terminal understands no escape sequences. */
 export function usesColor(
   setting: 'auto' | 'always' | 'never',
   stream: { readonly isTTY?: boolean },
@@ -39,15 +35,14 @@ export function usesColor(
 }
 
 export function createPalette(isEnabled: boolean) {
-  // Level 1 is the 16 basic colors, which every terminal with colors has.
+  // The 16 basic colors, which every terminal with colors has.
   const chalk = new Chalk({ level: isEnabled ? 1 : 0 });
   return { faint: chalk.dim, bad: chalk.red.bold, hint: chalk.cyan };
 }
 
 /**
- * Prints one line. With `--error-format json` this is `{"note":"…"}`, with the kind as the name of the member. A
- * warning is `{"warning":{"message":"…"}}`, like an error. A `trace` is about a request (`--verbose`), and a `log` is
- * about a request to the server of `filings serve`.
+ * With `--error-format json`, prints `{"note":"…"}`, but a warning like an error: `{"warning":{"message":"…"}}`. A
+ * `trace` is about a request (`--verbose`), a `log` about a request to `filings serve`.
  */
 type Logger = (kind: 'note' | 'warning' | 'trace' | 'log', text: string) => void;
 
@@ -62,7 +57,7 @@ export function createLogger(
   write: (line: string) => void,
 ): Logger {
   return (kind, text) => {
-    // Drops warnings as well. For those that `--quiet` must not hide, progress.ts has a second logger.
+    // Drops warnings as well. progress.ts has a second logger for those that `--quiet` must not hide.
     if (quiet) return;
     const line = secrets.redactMarked(text);
     if (errorFormat === 'json') write(`${printableJson({ [kind]: kind === 'warning' ? { message: line } : line })}\n`);
@@ -70,10 +65,7 @@ export function createLogger(
   };
 }
 
-/**
- * Returns an error as a JSON object, with secrets redacted, for `--report` and `--error-format json`. Both callers add
- * `retry_at` themselves.
- */
+/** `--report` and `--error-format json` use this, and add `retry_at` themselves. */
 export function toErrorObject(error: FilingsError, { secrets }: Pick<MessageOptions, 'secrets'>) {
   const { code, hint } = error;
   // Redacts before shortening, because half a secret would not be recognized.
@@ -87,7 +79,7 @@ export function toErrorObject(error: FilingsError, { secrets }: Pick<MessageOpti
   };
 }
 
-/** Returns lines for stderr, or one line of JSON, each with its line break. */
+/** Each line has its line break. */
 export function renderError(error: FilingsError, options: MessageOptions): string {
   const { errorFormat, color, verbose, secrets } = options;
   const retryAt = error.retryAt === undefined ? undefined : new Date(error.retryAt).toISOString();
@@ -100,7 +92,6 @@ export function renderError(error: FilingsError, options: MessageOptions): strin
   const details = error.problem === undefined ? [] : problemLines(error.problem, error);
   const lines = [
     `${palette.bad('filings:')} ${display(messageOf(error), MAX_MESSAGE)}`,
-    // What the service or a cause says is text from elsewhere, so all of it is marked.
     ...details
       .slice(0, MAX_PROBLEM_LINES)
       .map(([indent, text, length]) => indent + display(markForRedaction(text), length)),
@@ -115,10 +106,8 @@ export function renderError(error: FilingsError, options: MessageOptions): strin
 type ProblemLine = readonly [indent: string, text: string, maxLength?: number];
 
 /**
- * Returns lines for the members of a problem that say more than the message does. The message already has `reason`,
- * such as `404 Not Found`, and usually `quote`, a summary of the body. If the problem has a title, `quote` is the
- * title, or undefined if the title only repeats the reason. So the title needs no line, and neither does a member that
- * only repeats the quote or the reason.
+ * Returns the members of a problem that say more than the message does. The message has `reason`, such as `404 Not
+ * Found`, and usually `quote`: the title, unless that only repeats the reason.
  */
 function problemLines(problem: Problem, { reason, quote }: FilingsError): ProblemLine[] {
   const { type = '', title: _, status, detail = '', instance, errors = {}, ...extensions } = problem;
@@ -128,7 +117,7 @@ function problemLines(problem: Problem, { reason, quote }: FilingsError): Proble
   return [
     ...(isNew(detail) ? [['  ', detail] as const] : []),
     ...Object.entries(errors).flatMap(([property, entries]): ProblemLine[] => [
-      // In a validation problem, an error with an empty property name is about the request as a whole.
+      // An error with an empty property name is about the request as a whole.
       ['  ', `${property || '(the request)'}:`, MAX_MEMBER],
       ...entries.map((entry) => ['    ', entry] as const),
     ]),
@@ -147,7 +136,7 @@ function formatMember(value: unknown): string {
   return Object.keys(value).length === 0 ? '' : JSON.stringify(value);
 }
 
-/** Returns one line per cause, the outermost first, or the stack trace if the error is a defect of the program. */
+/** The outermost cause first. */
 function describeCauses({ code, cause, stack = '' }: FilingsError): readonly string[] {
   if (code === 'internal') return ((cause instanceof Error && cause.stack) || stack).split('\n');
   const causes: string[] = [];

@@ -1,5 +1,5 @@
-// Escapes what a terminal would not show as it is. A file name or a message of the service could otherwise move the
-// cursor, change what is on the screen, or look like another name. The program calls the escaped text printable.
+// A file name or a message of the service could move the cursor, change what is on the screen, or look like another
+// name. The program calls escaped text printable.
 import { shortened } from '../text.ts';
 
 /**
@@ -11,27 +11,24 @@ const UNSAFE_ON_TERMINAL = /[\u034f\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\u115f\u1160\u3
 const SHORT_ESCAPES: Readonly<Record<string, string>> = { '\n': '\\n', '\r': '\\r', '\t': '\\t' };
 
 /**
- * Escapes every unsafe character (`\x1b`, `\n`, `\u202e`), then shortens the text to `maxLength` UTF-16 units. A
- * backslash in the text stays as it is, because the result need not be converted back.
+ * Escapes first, then shortens to `maxLength` UTF-16 units. A backslash in the text stays as it is, because the result
+ * need not be converted back.
  */
 export function printable(text: string, maxLength = Number.POSITIVE_INFINITY): string {
   return shortened(text.replace(UNSAFE_ON_TERMINAL, escapeCharacter), maxLength);
 }
 
-/** Returns one line of JSON with every unsafe character escaped. It parses to the same value. */
+/** The line parses to the same value. */
 export function printableJson(value: unknown): string {
   return escapeJson(JSON.stringify(value));
 }
 
-/**
- * Like {@link printableJson}, for a value that is JSON already. Numbers stay as they are written, such as
- * 9007199254740993 and 1.0, which parsing would change. White space outside strings is removed.
- */
+/** Takes a value that is JSON already. Numbers stay as they are written, such as 9007199254740993 and 1.0. */
 export function printableJsonSource(source: string): string {
   return escapeJson(source.replace(/"(?:[^"\\]|\\.)*"|\s+/g, (match) => (match.startsWith('"') ? match : '')));
 }
 
-/** JSON has escapes for UTF-16 units only, so a character of two units (a surrogate pair) becomes two escapes. */
+/** JSON has escapes for UTF-16 units only, so a surrogate pair becomes two escapes. */
 function escapeJson(json: string): string {
   return json.replace(UNSAFE_ON_TERMINAL, (character) => character.split('').map(escapeUnit).join(''));
 }

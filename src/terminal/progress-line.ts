@@ -1,42 +1,40 @@
-// Describes the progress of a run, which has one file or many (a batch), in words and numbers. All functions are pure:
-// others keep the counts up to date, and draw the line. Times are in milliseconds of the monotonic clock.
+// Describes the progress of a run in words and numbers. All functions are pure: others keep the counts up to date, and
+// draw the line. Times are in milliseconds of the monotonic clock.
 import { grouped, humanBytes, roughDuration } from '../text.ts';
 
-/** A file that is being downloaded, or a listing (the service's list of a filing's files) that is retried. */
+/** A file, or a listing that is retried. */
 export interface RunningFile {
-  /** The file name, the accession number of the listing, or `verified` for the one entry that `filings verify` has. */
+  /** The file name, the accession number of the listing, or `verified` for the one entry of `filings verify`. */
   readonly name: string;
-  /** The bytes that are there so far, including those of an earlier run. Undefined before the first response. */
+  /** The bytes of an earlier run are included. Undefined before the first response. */
   bytes?: number | undefined;
-  /** The length of the whole file in bytes, if the response states it. */
+  /** The length of the whole file, if the response states it. */
   totalBytes?: number | undefined;
 }
 
-/** The progress of a run of several files. */
 export interface BatchProgress {
-  /** The number of files that have ended, including skipped and failed ones. */
+  /** Skipped and failed files are included. */
   readonly endedFiles: number;
-  /** The number of all files. Undefined until the input and all listings have been read. */
+  /** Undefined until the input and all listings have been read. */
   readonly allFiles: number | undefined;
   readonly skipped: number;
   readonly failed: number;
-  /** The sum for the files that have ended: the size in the listing, otherwise the actual size (0 after a failure). */
+  /** The size of a file that has ended is the one in the listing, otherwise the actual one (0 after a failure). */
   readonly endedBytes: number;
   /** The sum of the sizes in the listings. Undefined while `allFiles` is, and if any size is missing. */
   readonly allBytes: number | undefined;
 }
 
-/** What is known about the progress of a run at this moment. */
 export interface RunState {
   readonly runningFiles: Set<RunningFile>;
   /** The bytes that this run has received, or hashed to verify them. */
   bytesThisRun: number;
   readonly startedAt: number;
-  /** Returns undefined if the run has only one file. Then the progress of the first running file is shown. */
+  /** Undefined if the run has only one file. */
   readBatch: () => BatchProgress | undefined;
 }
 
-/** The amount of work, in bytes, or in files if the number of bytes is unknown. */
+/** The amount is in bytes, or in files if the number of bytes is unknown. */
 interface Work {
   readonly done: number;
   readonly total: number;
@@ -44,19 +42,19 @@ interface Work {
   readonly doneThisRun: number;
 }
 
-/** The progress of a run: `a.htm  66%  2.0 MB of 3.0 MB  1.1 MB/s  1 s left`. */
+/** `a.htm  66%  2.0 MB of 3.0 MB  1.1 MB/s  1 s left`. */
 export interface ProgressLine {
   /** The name of the only file, or the number of files. */
   readonly label: string;
-  /** Whether the label is a file name, which may be cut on a narrow terminal. */
+  /** A file name may be cut on a narrow terminal. */
   readonly isName: boolean;
-  /** How much of the work is done, from 0 to 1, if it is known. */
+  /** Between 0 and 1. */
   readonly share?: number | undefined;
   /** Percent, bytes, speed and time left, as far as they are known. */
   readonly facts: readonly string[];
 }
 
-/** Returns undefined if there is nothing to show: no batch, and no running file. */
+/** Returns undefined if there is nothing to show. */
 export function describeProgress(run: RunState, now: number): ProgressLine | undefined {
   const batch = run.readBatch();
   const [file] = run.runningFiles;
@@ -70,9 +68,9 @@ export function describeProgress(run: RunState, now: number): ProgressLine | und
     : humanBytes(run.bytesThisRun);
   const seconds = Math.max(1, now - run.startedAt) / 1000;
   const work = byteWork ?? (batch && measureBatchInFiles(batch));
-  // The inner bound is for a total of 0, which is shown as 0%. The outer one is for more bytes than the total.
+  // The inner bound is for a total of 0, the outer one for more bytes than the total.
   const share = work && Math.min(1, work.done / Math.max(1, work.total));
-  // This is infinite or NaN until this run has done some of the work.
+  // Infinite or NaN until this run has done some of the work.
   const secondsLeft = work ? ((work.total - work.done) / work.doneThisRun) * seconds : Number.NaN;
   const left = Number.isFinite(secondsLeft) ? `${roughDuration(secondsLeft, Math.ceil)} left` : '';
   const percent = share === undefined ? '' : `${Math.floor(share * 100)}%`;

@@ -1,5 +1,4 @@
-// Writes to stderr during a run: messages, and the progress of the run. On a terminal the progress is a line with a bar
-// that stays below the messages. Elsewhere a line is printed every 30 seconds.
+// Messages and the progress of a run, on stderr.
 import { createAbortController, onAbort } from '../abort.ts';
 import { FilingsError } from '../errors.ts';
 import { guardStream } from '../stdio/output.ts';
@@ -14,7 +13,7 @@ export interface ProgressSettings extends LoggerSettings {
   readonly progress: 'auto' | 'bar' | 'plain' | 'none';
   readonly verbose: boolean;
   readonly color: 'auto' | 'always' | 'never';
-  /** Whether data or a prompt is on the same terminal, which a progress line would overwrite. */
+  /** Data or a prompt is on the same terminal, where a progress line would overwrite it. */
   readonly sharesTerminal?: boolean;
 }
 
@@ -23,25 +22,19 @@ type ProgressDeps = Pick<World, 'stderr' | 'env' | 'secrets' | 'monotonic' | 'sl
 export type Progress = Awaited<ReturnType<typeof createProgress>>;
 export type FileProgress = ReturnType<Progress['addFile']>;
 
-/**
- * Returns the functions with which a command prints messages and reports its progress. Errors of writing to stderr are
- * ignored. The error that ends the run is not printed here but by `reportError`, after the command has called `stop`.
- */
+/** Errors of writing to stderr are ignored. `reportError` prints the error that ends the run, after `stop`. */
 export async function createProgress(settings: ProgressSettings, deps: ProgressDeps) {
   const { stderr, env, secrets, monotonic, sleep, interrupt, onSuspend } = deps;
   const messageSettings = { ...settings, secrets, color: usesColor(settings.color, stderr, env.TERM) };
   const mode = chooseMode(settings, deps);
   const startedAt = monotonic();
   const run: RunState = { runningFiles: new Set(), bytesThisRun: 0, startedAt, readBatch: () => undefined };
-  // Aborts when the progress has ended for good.
   const ended = createAbortController();
-  // An error of stderr would otherwise end the program.
   guardStream(stderr);
 
   const readPrintableLine = () => {
     const line = describeProgress(run, monotonic());
-    // The label may be a file name. Secrets in it are redacted only where `markForRedaction` marked the text. The facts
-    // are this program's own words and numbers.
+    // The label may be a file name. The facts are this program's own words and numbers.
     return line && { ...line, label: printable(secrets.redactMarked(line.label)) };
   };
   const bar = mode === 'bar' ? (await import('./bar.ts')).createBar(stderr, readPrintableLine) : undefined;
@@ -52,7 +45,7 @@ export async function createProgress(settings: ProgressSettings, deps: ProgressD
     for (;;) {
       await sleep(PLAIN_INTERVAL_MS, ended.signal);
       const line = describeProgress(run, monotonic());
-      // `log` escapes the label, as `readPrintableLine` does for the bar.
+      // `log` escapes the label.
       if (line) log('note', [line.label, ...line.facts].join('  '));
     }
   };
@@ -61,14 +54,12 @@ export async function createProgress(settings: ProgressSettings, deps: ProgressD
     else stderr.write(lines);
   };
   const log = createLogger(messageSettings, secrets, print);
-  // The loop ends when `endProgress` aborts its sleep, which throws.
   if (mode === 'plain') printEvery30Seconds().catch(() => {});
   const endProgress = () => {
     ended.abort();
     bar?.hide();
   };
-  // Calls the first function before Ctrl-Z suspends the program, and the second when the program resumes. If no file is
-  // running then, the next `addFile` shows the bar.
+  // Around Ctrl-Z. If no file is running when the program resumes, the next `addFile` shows the bar.
   const unsubscribeSuspend = bar && onSuspend(bar.hide, () => run.runningFiles.size > 0 && show());
   const unsubscribeInterrupt = onAbort(interrupt, (reason) => {
     endProgress();
@@ -78,52 +69,43 @@ export async function createProgress(settings: ProgressSettings, deps: ProgressD
   return {
     note: (text: string) => log('note', text),
     warn: (text: string) => log('warning', text),
-    /** Prints a warning about a file, even with `--quiet`. */
+    /** Prints the warning even with `--quiet`. */
     warnAboutFile: (text: string) =>
       createLogger({ ...messageSettings, quiet: false }, secrets, print)('warning', text),
     trace: (text: string) => log('trace', text),
     /** Prints an error that does not end the run, such as the failure of one file among many. */
     reportFailure: (error: FilingsError) => print(renderError(error, messageSettings)),
-    /** Hides the bar before a write to the same terminal. `advance`, `addFile` or `showBatch` shows it again. */
+    /** Call this before a write to the same terminal. `advance`, `addFile` or `showBatch` shows the bar again. */
     clearForOutput: () => bar?.hide(),
-    /**
-     * Shows the progress of all files instead of a single one. `readBatch` is called whenever the progress is shown. If
-     * it returns undefined, a single file is shown as before.
-     */
+    /** `readBatch` is called for each frame. While it returns undefined, a single file is shown. */
     showBatch(readBatch: () => BatchProgress | undefined) {
       run.readBatch = readBatch;
       show();
     },
-    /** Clears the progress line for good. Messages can still be printed. */
+    /** Messages can still be printed afterwards. */
     stop() {
       unsubscribeInterrupt();
       unsubscribeSuspend?.();
       endProgress();
     },
-    /** Begins to show a `RunningFile`. `finish` of the result ends that. */
     addFile(name: string) {
       const file: RunningFile = { name };
       run.runningFiles.add(file);
       show();
       return {
-        /** Adds received bytes. */
         advance(bytes: number) {
           file.bytes = (file.bytes ?? 0) + bytes;
           run.bytesThisRun += bytes;
           show();
         },
         /**
-         * Must be called at each attempt, when its response begins. `totalBytes` is undefined if the response does not
-         * state the file's length. `offset` is the number of bytes that are there already, by default all that
-         * `advance` has counted. Pass 0 if the download starts again from the beginning.
+         * Must be called at each attempt. `totalBytes` is undefined if the response does not state the file's length.
+         * `offset` is the number of bytes that are there already: 0 if the download starts again from the beginning.
          */
         beginResponse(totalBytes: number | undefined, offset = file.bytes ?? 0) {
           Object.assign(file, { totalBytes, bytes: offset });
         },
-        /**
-         * Prints why and how long the next attempt waits. In the mode `none`, that needs --verbose. With --quiet,
-         * nothing is printed.
-         */
+        /** In the mode `none`, waits are printed only with --verbose. */
         noteWait(text: string) {
           if (mode !== 'none' || settings.verbose) log('note', `${name}: ${text}`);
         },
@@ -135,10 +117,10 @@ export async function createProgress(settings: ProgressSettings, deps: ProgressD
   };
 }
 
-/** In the mode `retry notes only` there is no progress, neither a bar nor plain lines, but `noteWait` still prints. */
+/** In the mode `retry notes only` there is neither a bar nor plain lines, but `noteWait` still prints. */
 function chooseMode({ progress, quiet, errorFormat, sharesTerminal }: ProgressSettings, { stderr, env }: ProgressDeps) {
   if (quiet || progress === 'none' || errorFormat === 'json') return 'none';
-  // A bar needs a cursor that can move. Without one, even `bar` gives plain lines, so `bar` is the same as `auto`.
+  // Without a cursor that can move, even `bar` gives plain lines.
   const canShowBar = stderr.isTTY === true && env.TERM !== 'dumb' && progress !== 'plain';
   if (sharesTerminal) return 'retry notes only';
   return canShowBar ? 'bar' : 'plain';

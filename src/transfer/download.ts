@@ -1,152 +1,207 @@
-// Downloads one file to the disk or to a stream. For the disk, a plan says whether to fetch the file, skip an existing
-// one, or fail. A part is a download's temporary file, which a later run may resume. A failure is returned as an
-// outcome instead of thrown, because the batch continues with the other files.
-import { existsSync, lstatSync } from 'node:fs';
-import type { Directories, DirectoryLocation } from '../disk/directory.ts';
+// The whole life of one file of a run. A plan says what to do, depending on what has the file's final name. It is carried
+// out here: an existing file stays, or the file is fetched into a sink, which is a part next to the final name, or a
+// stream. How that ended is an outcome. A failure is an outcome, too, because the batch goes on with the next file.
+import { existsSync } from 'node:fs';
+import { basename, dirname } from 'node:path';
+import type { ChecksumFiles } from '../checksums/sums-files.ts';
+import type { Directories } from '../disk/directory.ts';
+import { toWriteError } from '../disk/failure.ts';
+import { hashFile } from '../disk/sha256.ts';
 import { FilingsError } from '../errors.ts';
 import type { ServiceClient } from '../service/client.ts';
-import type { ByteWriter } from '../stdio/byte-writer.ts';
-import { choosePlan, type FilePlan, type PlanOptions, type SkipPlan } from './file-plan.ts';
-import { checkExisting } from './hashes.ts';
-import type { Job, Watcher } from './job.ts';
-import type { Outcome, RemoteFile } from './outcome.ts';
+import type { FileProgress, Progress } from '../terminal/progress.ts';
+import type { World } from '../world.ts';
+import { type Ending, makeOutcome, type Outcome } from './outcome.ts';
 import { keptPath, Part } from './part.ts';
 import { Pipe } from './pipe.ts';
-import { fetchInto } from './transfer.ts';
+import {
+  type DiskTarget,
+  differentFileError,
+  type ExistingPlan,
+  type Plan,
+  planFile,
+  type SecondPlan,
+  type StreamTarget,
+  type Target,
+} from './plan.ts';
+import type { Throttle } from './throttle.ts';
+import { type RemoteFile, requireHash, type Sink, Transfer } from './transfer.ts';
 
 /** What all downloads of a run share. */
-export interface FetchContext {
+export interface DownloadContext {
   readonly client: ServiceClient;
   readonly directories: Directories;
-  readonly monotonic: () => number;
+  /** For `--checksums`. Undefined in a dry run. */
+  readonly checksums: ChecksumFiles | undefined;
+  /** For `--limit-rate`. */
+  readonly throttle: Throttle | undefined;
+  readonly progress: Pick<Progress, 'addFile' | 'warnAboutFile'>;
+  readonly isDryRun: boolean;
+  readonly world: Pick<World, 'uid' | 'now' | 'monotonic' | 'random' | 'sleep' | 'secrets'>;
+  /** Aborts when the run stops. */
+  readonly signal: AbortSignal;
 }
 
-/** Where a file is saved, and what happens if a file already exists there. */
-export interface DiskTarget extends PlanOptions {
-  /** The absolute path of the file. */
-  readonly path: string;
-  /** The directory of the file, and which segments of its path may be created or be symbolic links. */
-  readonly location: DirectoryLocation;
-}
+export class Download {
+  readonly plan: Plan;
+  readonly #file: RemoteFile;
+  readonly #target: Target;
+  readonly #context: DownloadContext;
+  #transfer: Transfer | undefined;
+  #keptBytes = 0;
+  /** Called with the size of the file when all bytes have arrived, before they are flushed to disk. */
+  #onArrived: (bytes: number) => void = () => {};
 
-/** An outcome to which `runToOutcome` adds what it knows itself. */
-type PartialOutcome = Partial<Outcome> & Pick<Outcome, 'result' | 'bytes'>;
+  constructor(file: RemoteFile, target: Target, context: DownloadContext) {
+    this.#file = file;
+    this.#target = target;
+    this.#context = context;
+    this.plan = planFile(target);
+  }
 
-/** Chooses the plan for a file, depending on what exists at its final path now. */
-export function planDownload(target: DiskTarget): FilePlan {
-  try {
-    return choosePlan(lstatSync(target.path, { throwIfNoEntry: false }), target);
-  } catch {
-    // For example, this user may not enter the directory (EACCES). Writing the file will report the error.
-    return { kind: 'fetch' };
+  /** Whether the plan needs the service. */
+  get needsRequest(): boolean {
+    return this.plan.kind === 'fetch' || this.plan.kind === 'compare';
+  }
+
+  /** Whether `run` may take long, because it needs the service or hashes an existing file. */
+  get takesLong(): boolean {
+    return this.plan.kind !== 'skip' || this.#context.checksums !== undefined;
+  }
+
+  /** Returns the outcome if nothing has to be done for it. Otherwise returns undefined, and `run` must be called. */
+  outcomeWithoutWork(): Outcome | undefined {
+    const { plan } = this;
+    const { displayPath } = this.#target;
+    const { isDryRun, directories } = this.#context;
+    if (plan.kind === 'fail') return makeOutcome({ result: 'failed', bytes: 0, error: plan.error }, displayPath);
+    if (isDryRun && this.needsRequest)
+      return makeOutcome({ result: 'planned', bytes: this.#file.size ?? 0 }, displayPath);
+    if (plan.kind !== 'skip' || this.takesLong || 'open' in this.#target) return undefined;
+    // A skipped file must be durable, and must not have a kept part (an earlier run's unfinished download).
+    const directory = directories.getRemembered(this.#target.location);
+    const isSettled = directory?.areExistingEntriesFlushed && !existsSync(keptPath(this.#target));
+    return isDryRun || isSettled ? makeOutcome({ result: 'skipped', bytes: plan.bytes }, displayPath) : undefined;
+  }
+
+  /** Carries the plan out. Throws only if this program has a bug. */
+  async run(onArrived: (bytes: number) => void = () => {}): Promise<Outcome> {
+    const { progress, world } = this.#context;
+    const { fileName, filing } = this.#file;
+    const { displayPath } = this.#target;
+    this.#onArrived = onArrived;
+    const startMs = world.monotonic();
+    const bar = progress.addFile(fileName);
+    let ending: Ending;
+    try {
+      ending = await this.#carryOut(bar);
+    } catch (thrown) {
+      const error = toWriteError(thrown, displayPath ?? fileName);
+      if (!(error instanceof FilingsError)) throw error;
+      ending = { result: 'failed', bytes: 0, error: filing ? withListingHint(error) : error };
+    } finally {
+      bar.finish();
+    }
+    if (ending.result === 'downloaded' && ending.bytes === 0)
+      progress.warnAboutFile(`${displayPath ?? fileName}: the file is empty`);
+    const ms = world.monotonic() - startMs;
+    return makeOutcome(ending, displayPath, this.#transfer?.requests, ms, this.#keptBytes);
+  }
+
+  async #carryOut(bar: FileProgress): Promise<Ending> {
+    const [target, plan] = [this.#target, this.plan];
+    if ('open' in target) return this.#fetchToStream(target, bar);
+    if (plan.kind === 'fetch' || plan.kind === 'compare') return this.#fetchToDisk(target, bar);
+    return this.#keepExisting(target, plan);
+  }
+
+  async #fetchToStream({ open }: StreamTarget, bar: FileProgress): Promise<Ending> {
+    const { signal } = this.#context;
+    const pipe = new Pipe(await open(signal), signal);
+    const fetched = await this.#fetch(pipe, bar, false);
+    await pipe.end();
+    return fetched;
+  }
+
+  async #fetchToDisk(target: DiskTarget, bar: FileProgress): Promise<Ending> {
+    const part = new Part(this.#file, target, this.#context);
+    try {
+      await part.claim();
+      const fetched = await this.#fetch(part, bar, this.#context.checksums !== undefined);
+      const secondPlan = await part.commit(fetched.sha256);
+      if (!secondPlan) return fetched;
+      const ending = await this.#keepExisting(target, secondPlan, part);
+      await part.discard();
+      const isSame = secondPlan.kind === 'compare' || secondPlan.kind === 'check';
+      return isSame ? { ...fetched, ...ending, isSame } : ending;
+    } catch (error) {
+      this.#keptBytes = await part.abandon(error);
+      throw error;
+    }
+  }
+
+  async #fetch(sink: Sink, bar: FileProgress, needsHash: boolean): Promise<Ending> {
+    const { sha256 } = this.#target;
+    this.#transfer = new Transfer({ file: this.#file, sink, context: this.#context, bar, sha256, needsHash });
+    const fetched = await this.#transfer.run();
+    this.#onArrived(fetched.bytes);
+    return fetched;
+  }
+
+  /**
+   * Leaves the final name to an existing file, after the checks of the plan. `part` has the fetched bytes if the plan is
+   * to compare them, or if the file has appeared only during the download. Except in a dry run, removes the kept part
+   * (nobody resumes the download of a complete file), flushes the entry of the file (the run that created it may have
+   * died before its own flush), and lists the file in SHA256SUMS.
+   */
+  async #keepExisting(target: DiskTarget, plan: SecondPlan, part?: Part): Promise<Ending> {
+    if (plan.kind === 'fail') throw plan.error;
+    const { directories, isDryRun } = this.#context;
+    const sha256 = await this.#checkExisting(target, plan, part);
+    if (isDryRun) return { result: 'skipped', bytes: plan.bytes, sha256 };
+    // A part that stays behind does no harm, so a failure is ignored.
+    if (existsSync(keptPath(target))) await directories.nameOperations.remove(keptPath(target)).catch(() => {});
+    const directory = directories.prepare(target.location);
+    // An earlier flush by this run does not cover a file that has appeared since.
+    await (part ? directory.flush() : directory.flushExistingEntries());
+    const listed = await this.#list(target, sha256, part !== undefined);
+    return { result: 'skipped', bytes: plan.bytes, sha256: listed };
+  }
+
+  /** Returns the hash of the existing file if the plan is to read it. Throws `integrity` or `local_io` if it is wrong. */
+  async #checkExisting(
+    { path, displayPath, sha256: expected }: DiskTarget,
+    { kind, bytes }: ExistingPlan,
+    part?: Part,
+  ): Promise<string | undefined> {
+    if (kind !== 'check' && kind !== 'compare') return undefined;
+    const { signal } = this.#context;
+    // Files of different lengths are different, so they are not read.
+    const fetchedHash = kind === 'compare' && part?.bytes === bytes ? await part.sha256() : undefined;
+    if (kind === 'compare' && fetchedHash === undefined) throw differentFileError(displayPath, bytes, part?.bytes ?? 0);
+    const sha256 = await hashFile(path, displayPath, signal);
+    if (kind === 'check') requireHash(sha256, expected, displayPath);
+    else if (sha256 !== fetchedHash) throw differentFileError(displayPath, bytes, bytes);
+    return sha256;
+  }
+
+  /**
+   * Lists an existing file in SHA256SUMS, and returns its hash if that is known. If there is an entry, the file is not
+   * read. But the entry may be that of fetched bytes which have not become the file, so after a fetch the file is read.
+   */
+  async #list(target: DiskTarget, known: string | undefined, isFetched: boolean): Promise<string | undefined> {
+    const { checksums, signal } = this.#context;
+    const [directory, name] = [dirname(target.path), basename(target.path)];
+    if (!checksums || (!isFetched && (await checksums.isListed(directory, name)))) return known;
+    const sha256 = known ?? (await hashFile(target.path, target.displayPath, signal));
+    await checksums.announce(directory, name, sha256);
+    await checksums.retireOlderEntries(directory, name);
+    return sha256;
   }
 }
 
-/** Carries out the plan for a file on the disk. Failures are outcomes, so it throws only if this program has a bug. */
-export function saveToDisk(
-  remoteFile: RemoteFile,
-  target: DiskTarget,
-  plan: FilePlan,
-  context: FetchContext,
-  signal: AbortSignal,
-  watcher: Watcher,
-): Promise<Outcome> {
-  const { sha256: expectedSha256, writesChecksums, displayPath } = target;
-  const needsHash = expectedSha256 !== undefined || writesChecksums;
-  const job = { client: context.client, remoteFile, signal, watcher, expectedSha256, needsHash, requestCount: 0 };
-  return runToOutcome(job, displayPath, context, async () => {
-    if (plan.kind === 'fail') throw plan.error;
-    return plan.kind === 'fetch' ? fetchToDisk(job, target, context) : skipExisting(target, plan, context, signal);
-  });
-}
-
-/**
- * Fetches a file. If a file has the final name when the fetch is complete, `--if-exists` decides: that file is
- * replaced, or it stays and the result is `skipped`, or the fetch fails (with `compare`, if the two have different
- * bytes).
- */
-async function fetchToDisk(job: Job, target: DiskTarget, { directories }: FetchContext): Promise<PartialOutcome> {
-  const part = new Part(job, target, directories);
-  await part.claim();
-  const { commitResult, ...fetched } = await fetchInto(job, part);
-  if (commitResult === 'committed') return fetched;
-  // Another run may have created the existing file and died before it flushed the directory. An earlier flush by this
-  // run may not cover that file, so the directory is flushed again.
-  await directories.prepare(target.location).flush();
-  const skipped = { result: 'skipped', bytes: lstatSync(target.path).size } as const;
-  // If the existing file was not compared, the hash and ETag of the fetched bytes say nothing about it.
-  return commitResult === 'same' ? { ...fetched, ...skipped, isSame: true } : skipped;
-}
-
-/**
- * For a file whose plan is `skip`: returns whether the batch can save itself the call of `saveToDisk`, because the
- * file's directory entry is flushed and there is no kept part (an earlier run's unfinished download) to remove. Not for
- * the plans `check` and `list`, whose files must still be hashed.
- */
-export function skipNeedsNoWork(target: DiskTarget, { directories }: FetchContext): boolean {
-  const directory = directories.getRemembered(target.location);
-  return directory?.areExistingEntriesFlushed === true && !existsSync(keptPath(target));
-}
-
-/**
- * Skips an existing file. If the plan is `check`, checks its hash first. If the plan is `list`, the batch hashes it
- * later, when it adds the file to SHA256SUMS. A dry run does no more. Any other run removes the kept part (nobody
- * resumes the download of a complete file) and flushes the file's directory entry (the run that created the file may
- * have died before its own flush).
- */
-async function skipExisting(
-  target: DiskTarget,
-  { kind, bytes }: SkipPlan,
-  { directories }: FetchContext,
-  signal: AbortSignal,
-): Promise<PartialOutcome> {
-  const { path, displayPath, location, sha256, isDryRun } = target;
-  const hash = kind === 'check' ? await checkExisting(path, displayPath, sha256, signal) : undefined;
-  if (isDryRun) return { result: 'skipped', bytes, sha256: hash };
-  // A part that stays behind does no harm, so a failure is ignored.
-  if (existsSync(keptPath(target))) await directories.nameOperations.remove(keptPath(target)).catch(() => {});
-  await directories.prepare(location).flushExistingEntries();
-  return { result: 'skipped', bytes, sha256: hash };
-}
-
-/** A pipe, a device or standard output. */
-export interface StreamTarget {
-  /** Opens the stream. It may wait until a FIFO has a reader. */
-  readonly open: (signal: AbortSignal) => Promise<ByteWriter>;
-  /** The hash of `--sha256`. */
-  readonly sha256?: string | undefined;
-}
-
-/** Downloads a file to a stream. Failures are outcomes, so it throws only if this program has a bug. */
-export function fetchToStream(
-  remoteFile: RemoteFile,
-  { open, sha256: expectedSha256 }: StreamTarget,
-  context: FetchContext,
-  signal: AbortSignal,
-  watcher: Watcher,
-): Promise<Outcome> {
-  const needsHash = expectedSha256 !== undefined;
-  const job = { client: context.client, remoteFile, signal, watcher, expectedSha256, needsHash, requestCount: 0 };
-  return runToOutcome(job, null, context, async () => fetchInto(job, new Pipe(await open(signal), signal)));
-}
-
-/**
- * Returns the outcome of `work`. A `FilingsError` becomes the outcome `failed`. Any other error is a bug, and is
- * thrown. `path` is null for a stream.
- */
-async function runToOutcome(
-  job: Job,
-  path: string | null,
-  { monotonic }: FetchContext,
-  work: () => Promise<PartialOutcome>,
-): Promise<Outcome> {
-  const startMs = monotonic();
-  const outcome = await work().catch((error: unknown) => {
-    if (!(error instanceof FilingsError)) throw error;
-    return { result: 'failed', bytes: 0, verifiedLength: false, error } as const;
-  });
-  // Read only now, because the transfer has counted its requests in the job.
-  const attempts = job.requestCount;
-  // A skipped file sets no `verifiedLength`. Its length is not in doubt, so the default is true.
-  return { path, resumedBytes: 0, verifiedLength: true, ...outcome, attempts, ms: monotonic() - startMs };
+/** Replaces the usual hint for a file that is not found, which is to check its name: a listed name cannot be wrong. */
+function withListingHint(error: FilingsError): FilingsError {
+  const hint = 'the file is in the listing, but the service does not have it: run it again later';
+  return error.code === 'not_found' ? error.with({ hint }) : error;
 }

@@ -43,7 +43,8 @@ export function readFooter(fd: number, size: number, request: FileRequest): Part
   const start = end - length;
   // Refuses NaN, which `length` is if the file has no footer, and a file that is too short for one.
   if (!(length > 0 && start >= 0)) return undefined;
-  const { address, validator, total } = parseObject(tail.toString('utf8', start, end));
+  const json = parseJson(tail.toString('utf8', start, end));
+  const { address, validator, total } = isJsonObject(json) ? json : {};
   const { kind, value } = isJsonObject(validator) ? validator : {};
   const bytes = size - tail.length + start;
   // The value becomes the If-Range field of the next request, so it must be a valid one (RFC 9110, section 5.5).
@@ -54,9 +55,4 @@ export function readFooter(fd: number, size: number, request: FileRequest): Part
   const footer: PartialFile = { address, validator: { kind, value }, total, bytes };
   // Comparing the whole footer with a new one checks the rest: format, request, number of bytes, length and mark.
   return tail.toString('utf8', start) === makeFooter(request, footer) ? footer : undefined;
-}
-
-function parseObject(text: string): Readonly<Record<string, unknown>> {
-  const value = parseJson(text);
-  return isJsonObject(value) ? value : {};
 }

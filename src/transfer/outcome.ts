@@ -1,18 +1,10 @@
-// The outcome of one file of a run, as data from which messages, counts and report lines are made. Also the message
-// that is shown during the wait before a retry.
+// How one file of a run ended, as data from which messages, counts and report lines are made. Also the message that is
+// shown during the wait before a retry.
 import { type FilingsError, messageOf, withoutResource } from '../errors.ts';
 import type { RetryEvent } from '../http/retry.ts';
-import type { AccessionNumber } from '../service/accession.ts';
 
-/** A file of the service. */
-export interface RemoteFile {
-  readonly accession: AccessionNumber;
-  readonly fileName: string;
-}
-
-/** How one file ended. */
 export interface Outcome {
-  /** `planned`: in a dry run. `unfinished`: cancelled because the run stopped, or not started because of a limit. */
+  /** `planned`: in a dry run. `unfinished`: cancelled because the run stopped. */
   readonly result: 'downloaded' | 'resumed' | 'skipped' | 'planned' | 'failed' | 'unfinished';
   /** The path as the user would write it, or null for a stream. */
   readonly path: string | null;
@@ -28,26 +20,25 @@ export interface Outcome {
    * But if it was compared with a fetched body (`isSame`), the value is about that body.
    */
   readonly verifiedLength: boolean;
-  /** The number of requests for the file. One attempt of a transfer may make two (`requestCount` in job.ts). */
+  /** The number of requests for the file. One attempt may make two: for a range, and then for the whole file. */
   readonly attempts: number;
   /** The duration in milliseconds. */
   readonly ms: number;
-  /**
-   * True for a `skipped` file that was compared with the fetched bytes and has the same ones. Otherwise undefined: if
-   * they differ, the file has `failed`.
-   */
-  readonly isSame?: boolean;
+  /** The size of what an unsuccessful download has kept on the disk, for the next run to resume. */
+  readonly keptBytes: number;
+  /** True for a `skipped` file that was compared with the fetched bytes and has the same ones. */
+  readonly isSame?: boolean | undefined;
   readonly error?: FilingsError | undefined;
 }
 
-/** Returns the outcome of a file that needed no request. Uses no spread, which is slow for a million such files. */
-export function outcomeWithoutRequest(
-  result: Outcome['result'],
-  path: string | null,
-  bytes: number,
-  error?: FilingsError,
-): Outcome {
-  return { result, path, bytes, resumedBytes: 0, verifiedLength: result === 'skipped', attempts: 0, ms: 0, error };
+/** How a fetch or a plan ended, as far as its code knows the members of an outcome. */
+export type Ending = Partial<Outcome> & Pick<Outcome, 'result' | 'bytes'>;
+
+/** Makes the outcome of a file. By default, nothing was requested for it. Uses no spread, which takes longer. */
+export function makeOutcome(ending: Ending, path: string | null, attempts = 0, ms = 0, keptBytes = 0): Outcome {
+  const { result, bytes, resumedBytes = 0, sha256, etag, isSame, error } = ending;
+  const { verifiedLength = result === 'skipped' } = ending;
+  return { result, path, bytes, resumedBytes, sha256, etag, verifiedLength, attempts, ms, keptBytes, isSame, error };
 }
 
 /** Returns a sentence about the wait before a retry. It omits the file, because it is shown next to the file's name. */

@@ -1,9 +1,10 @@
-// The sink (see job.ts) for a file on the disk. It writes a part, which is a temporary file next to the final name, so
+// The sink (see transfer.ts) for a file on the disk. It writes a part, which is a temporary file next to the final name, so
 // that the final name never has incomplete or unchecked bytes, even after a power cut:
 //
 //   1. create the part, write and flush its bytes
-//   2. give it the final name
-//   3. flush the directory
+//   2. with --checksums, say in SHA256SUMS what the file should be
+//   3. give it the final name
+//   4. flush the directory
 //
 // No other run reads the part while it is written. A run that is stopped may keep the part for a later run: it appends
 // a footer that describes the bytes, flushes everything, and only then renames the part to `.NAME.filings-resume`. The
@@ -25,19 +26,17 @@ import {
 import { basename, dirname, join } from 'node:path';
 import { createAbortController } from '../abort.ts';
 import { NEW_FILE } from '../disk/calls.ts';
-import type { Directories, Directory } from '../disk/directory.ts';
+import type { Directory } from '../disk/directory.ts';
 import { mapWriteErrors, toReadError } from '../disk/failure.ts';
 import { OutputFile } from '../disk/output-file.ts';
 import { keptPartName, workingPartName } from '../disk/part-name.ts';
 import { openRegular } from '../disk/regular-file.ts';
-import { hashFile } from '../disk/sha256.ts';
 import { errnoOf, FilingsError } from '../errors.ts';
-import type { DiskTarget } from './download.ts';
-import { choosePlan, differentFileError } from './file-plan.ts';
+import type { DownloadContext } from './download.ts';
 import { type FileRequest, makeFooter, readFooter } from './footer.ts';
-import { checkExisting } from './hashes.ts';
-import type { CommitResult, Job, Sink } from './job.ts';
+import { choosePlan, type DiskTarget, differentFileError, type SecondPlan } from './plan.ts';
 import type { RemoteVersion } from './resume.ts';
+import type { RemoteFile, Sink } from './transfer.ts';
 
 /** A part of this size or less is not kept: fetching its bytes again takes no longer than flushing and keeping them. */
 const MAX_DROPPED_BYTES = 1 << 20;
@@ -46,41 +45,45 @@ const MAX_DROPPED_BYTES = 1 << 20;
  * wait for a slow disk.
  */
 const MAX_FLUSH_MS = 2000;
-/** The errors of `link` on file systems without hard links, such as FAT and some network file systems. */
-const NO_LINK_ERRORS = new Set(['EPERM', 'EISDIR', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK', 'EXDEV']);
 
 /**
- * Call `claim` first, which takes over the kept part of an earlier run if there is one. `Sink` says what the methods
+ * Call `claim` first, which takes over the kept part of an earlier run if there is one, and in the end `commit`. If that
+ * leaves the final name to another file, call `discard`; after any error, `abandon`. `Sink` says what the other methods
  * throw. Errors of the disk show the final path, because the user does not know the name of the part.
  */
 export class Part implements Sink {
   readonly isRestartable = true;
   /** The remote file's version to which the bytes so far belong. */
   version: RemoteVersion | undefined;
-  readonly #job: Job;
+  readonly #file: RemoteFile;
   readonly #target: DiskTarget;
-  readonly #directories: Directories;
+  readonly #context: DownloadContext;
   readonly #path: string;
   /** The open part and its directory. Undefined until `restart`, or `claim` if there was a kept part. */
   #openPart: { readonly directory: Directory; readonly file: OutputFile } | undefined;
   /** True from just before `link` or `rename`. Then nothing may be written: the part may be the final file already. */
   #mayHaveFinalName = false;
 
-  constructor(job: Job, target: DiskTarget, directories: Directories) {
-    this.#job = job;
+  constructor(file: RemoteFile, target: DiskTarget, context: DownloadContext) {
+    this.#file = file;
     this.#target = target;
-    this.#directories = directories;
-    this.#path = join(dirname(target.path), workingPartName(basename(target.path), directories.world.random()));
+    this.#context = context;
+    this.#path = join(dirname(target.path), workingPartName(basename(target.path), context.world.random()));
   }
 
   get bytes(): number {
     return this.#openPart?.file.size ?? 0;
   }
 
+  /** With `--if-exists compare`, also throws `local_io` if the length shows that the existing file is different. */
   async restart(version: RemoteVersion): Promise<void> {
+    const { path, displayPath, location, ifExists } = this.#target;
+    const existing = ifExists === 'compare' ? this.#findExisting() : undefined;
+    if (existing?.isFile() && version.total !== undefined && version.total !== existing.size)
+      throw differentFileError(displayPath, existing.size, version.total);
     this.version = version;
-    const directory = this.#directories.prepare(this.#target.location);
-    await mapWriteErrors(this.#target.path, async () =>
+    const directory = this.#context.directories.prepare(location);
+    await mapWriteErrors(path, async () =>
       this.#openPart ? this.#openPart.file.restart() : this.#use(openSync(this.#path, NEW_FILE, 0o666), directory),
     );
   }
@@ -90,30 +93,41 @@ export class Part implements Sink {
   }
 
   async sha256(): Promise<string> {
-    return this.#requiredPart.file.sha256(this.#job.signal).catch((error) => {
+    return this.#requiredPart.file.sha256(this.#context.signal).catch((error) => {
       throw toReadError(error, this.#target.displayPath);
     });
   }
 
-  finish(): Promise<CommitResult> {
+  /**
+   * Gives the final name to the bytes, which are complete and checked. If another file has the name and stays, or cannot
+   * be replaced, returns the plan for it instead. `sha256` is the hash of the bytes, for SHA256SUMS. Throws `local_io`,
+   * `temporary` or the signal's reason.
+   */
+  commit(sha256: string | undefined): Promise<SecondPlan | undefined> {
     const { directory, file } = this.#requiredPart;
     const { path, ifExists } = this.#target;
+    const { checksums } = this.#context;
+    const [place, name] = [dirname(path), basename(path)];
     return mapWriteErrors(path, async () => {
-      const existing = lstatSync(path, { throwIfNoEntry: false });
-      if (ifExists === 'overwrite') {
-        const plan = choosePlan(existing, this.#target);
-        if (plan.kind === 'fail') throw plan.error;
-        if (existing?.isFile()) this.#copyMode(existing);
-      } else if (existing) return this.#yieldTo(existing);
+      const existing = this.#findExisting();
+      const plan = choosePlan(existing, this.#target);
+      if (plan.kind !== 'fetch') return plan;
+      if (existing?.isFile()) this.#copyMode(existing);
       await file.flush();
+      if (sha256 !== undefined) await checksums?.announce(place, name, sha256);
       this.#mayHaveFinalName = true;
       if (ifExists === 'overwrite') await this.#rename();
-      // `link` fails if another program has created a file of this name since `lstat` above.
-      else if (!(await this.#link())) return this.#yieldTo(lstatSync(path));
+      // The plan for a file that `link` did not replace is never `fetch`.
+      else if (!(await this.#link())) return choosePlan(lstatSync(path), this.#target) as SecondPlan;
       await directory.flush();
       await file.close();
-      return 'committed';
+      await checksums?.retireOlderEntries(place, name);
+      return undefined;
     });
+  }
+
+  #findExisting(): Stats | undefined {
+    return lstatSync(this.#target.path, { throwIfNoEntry: false });
   }
 
   /**
@@ -121,19 +135,18 @@ export class Part implements Sink {
    * name already exists.
    */
   async #link(): Promise<boolean> {
-    const { path } = this.#target;
     try {
-      await this.#nameOperations.link(this.#path, path);
-      await this.#nameOperations.remove(this.#path);
+      await this.#nameOperations.link(this.#path, this.#target.path);
     } catch (error) {
-      const errno = errnoOf(error) ?? '';
-      if (errno === 'EEXIST') return false;
-      if (!NO_LINK_ERRORS.has(errno)) this.#rethrow(error);
-      // Another run may take the name between this check and the rename, which then replaces that run's file. That
-      // cannot be avoided without hard links. docs/guarantees.md, "Not promised", says so.
-      if (lstatSync(path, { throwIfNoEntry: false })) return false;
+      // Some file systems have no hard links, and say so in many ways. Another run may take the name between this check
+      // and the rename, which then replaces that run's file. That cannot be avoided without hard links.
+      // docs/guarantees.md, "Not promised", says so.
+      if (errnoOf(error) === 'EEXIST' || this.#findExisting()) return false;
       await this.#rename();
+      return true;
     }
+    // The file is complete. Its second name does no harm.
+    await this.#nameOperations.remove(this.#path).catch(() => {});
     return true;
   }
 
@@ -154,29 +167,6 @@ export class Part implements Sink {
   }
 
   /**
-   * Leaves the final name to an existing file and removes the part. First checks or compares that file if the options
-   * ask for it. Throws `local_io` or `integrity` if they do not accept it, or the signal's reason.
-   */
-  async #yieldTo(existing: Stats): Promise<'same' | 'exists'> {
-    const { path, displayPath, sha256 } = this.#target;
-    const { signal } = this.#job;
-    const plan = choosePlan(existing, this.#target);
-    if (plan.kind === 'fail') throw plan.error;
-    // The transfer has already checked the fetched bytes against --sha256. If the existing file has that hash as well,
-    // the two are the same.
-    if (plan.kind === 'check') await checkExisting(path, displayPath, sha256, signal);
-    // Here `fetch` means `--if-exists compare`, because `finish` handles `overwrite` itself.
-    if (plan.kind === 'fetch') {
-      const fetched = await this.sha256();
-      if ((await hashFile(path, displayPath, signal)) !== fetched)
-        throw differentFileError(displayPath, existing.size, this.bytes);
-    }
-    await this.#requiredPart.file.close();
-    await this.#nameOperations.remove(this.#path);
-    return plan.kind === 'fetch' || plan.kind === 'check' ? 'same' : 'exists';
-  }
-
-  /**
    * Copies the permissions of the file to replace, because the shell's `>` would not change them either. If that file
    * has another owner or group, the new one keeps the default permissions.
    */
@@ -186,48 +176,58 @@ export class Part implements Sink {
     if (old.uid === uid && old.gid === gid) fchmodSync(fd, old.mode & 0o777);
   }
 
-  async abandon(error: unknown): Promise<void> {
-    if (!this.#openPart) return;
-    const mayKeep = !this.#mayHaveFinalName && canBeResumedAfter(error, this.#job.signal);
-    // If the part cannot be kept, it is removed below.
-    if (mayKeep && (await this.#keep().catch(() => false))) return;
-    // Not awaited, because a slow disk may take long to end a flush. The caller reports `error`, so failures here are
-    // ignored.
-    this.#requiredPart.file.discard().catch(() => {});
-    await this.#nameOperations.remove(this.#path).catch(() => {});
+  /** Removes a part whose bytes are not needed. Throws the system error. */
+  async discard(): Promise<void> {
+    await this.#requiredPart.file.close();
+    await this.#nameOperations.remove(this.#path);
   }
 
   /**
-   * Keeps the part for a later run. Returns false if it is too small, could not be resumed, or is not flushed in time.
-   * Throws the system error.
+   * Removes the part, unless a later run can resume it after this error. Returns the number of bytes that are kept for
+   * it. Never throws.
    */
-  async #keep(): Promise<boolean> {
+  async abandon(error: unknown): Promise<number> {
+    if (!this.#openPart) return 0;
+    const mayKeep = !this.#mayHaveFinalName && canBeResumedAfter(error, this.#context.signal);
+    const keptBytes = mayKeep ? await this.#keep().catch(() => 0) : 0;
+    if (keptBytes > 0) return keptBytes;
+    // Not awaited, because a slow disk may take long to end a flush. The caller reports `error`, so failures here are
+    // ignored.
+    this.#openPart.file.discard().catch(() => {});
+    await this.#nameOperations.remove(this.#path).catch(() => {});
+    return 0;
+  }
+
+  /**
+   * Keeps the part for a later run. Returns 0 if it is too small, could not be resumed, is not flushed in time, or if a
+   * file has the final name. Throws the system error.
+   */
+  async #keep(): Promise<number> {
     const { version, bytes } = this;
     const { file } = this.#requiredPart;
-    if (!version?.validator || bytes <= MAX_DROPPED_BYTES) return false;
+    const { sleep, secrets } = this.#context.world;
+    if (!version?.validator || bytes <= MAX_DROPPED_BYTES) return 0;
     const footer = makeFooter(this.#request, { ...version, bytes });
     // No secret may get onto the disk, and the URL of the response, which the footer has, could hold one.
-    if (this.#job.client.options.secrets.occurIn(footer)) return false;
+    if (secrets.occurIn(footer)) return 0;
     // If an earlier write or flush of the file failed, bytes may be lost. Then `write` and `flush` throw its error.
     await file.write([Buffer.from(footer)]);
     const timer = createAbortController();
     // When the timer is stopped below, this promise is rejected, too late to have an effect on the race.
-    const timeout = this.#directories.world.sleep(MAX_FLUSH_MS, timer.signal).then(() => false);
+    const timeout = sleep(MAX_FLUSH_MS, timer.signal).then(() => false);
     const isFlushed = await Promise.race([file.flush().then(() => true), timeout]).finally(() => timer.abort());
-    if (!isFlushed) return false;
+    if (!isFlushed || this.#findExisting()) return 0;
     await file.close();
     await this.#nameOperations.rename(this.#path, keptPath(this.#target));
-    // For the summary of the run.
-    this.#directories.keptBytes += bytes;
-    return true;
+    return bytes;
   }
 
   /**
    * Claims the kept part of an earlier run, if there is one. Creates no file or directory, because no response has
-   * arrived yet. Throws `local_io` if the directory cannot be used.
+   * arrived yet. Throws `local_io` if no file can be written there, so that none is requested.
    */
   async claim(): Promise<void> {
-    const directory = this.#directories.prepareExisting(this.#target.location);
+    const directory = this.#context.directories.requireWritable(this.#target.location);
     const path = keptPath(this.#target);
     // If it cannot be claimed, the download begins at byte 0, so the error is ignored.
     if (directory && existsSync(path)) await this.#claim(path, directory).catch(() => {});
@@ -238,7 +238,7 @@ export class Part implements Sink {
    * if its footer is invalid or is for another request. Throws the system error.
    */
   async #claim(path: string, directory: Directory): Promise<void> {
-    const { uid, now } = this.#directories.world;
+    const { uid, now } = this.#context.world;
     const { fd, stats } = openRegular(path, constants.O_RDWR | constants.O_NOFOLLOW);
     try {
       // Claiming truncates the file, so it must not be another user's, nor have another name (a hard link).
@@ -275,8 +275,8 @@ export class Part implements Sink {
   }
 
   get #request(): FileRequest {
-    const { client, remoteFile } = this.#job;
-    return { baseUrl: client.options.baseUrl.href, ...remoteFile };
+    const { accession, fileName } = this.#file;
+    return { baseUrl: this.#context.client.baseUrl.href, accession, fileName };
   }
 
   /** `#openPart`, for methods that may only be called when it is set. */
@@ -286,7 +286,7 @@ export class Part implements Sink {
   }
 
   get #nameOperations() {
-    return this.#directories.nameOperations;
+    return this.#context.directories.nameOperations;
   }
 }
 

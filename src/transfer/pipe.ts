@@ -1,7 +1,7 @@
-// The sink (see job.ts) for a pipe, a device or standard output. It writes each byte once: what a reader has got cannot
-// be taken back.
+// The sink (see transfer.ts) for a pipe, a device or standard output. It writes each byte once: what a reader has got
+// cannot be taken back.
 import type { ByteWriter } from '../stdio/byte-writer.ts';
-import type { Sink } from './job.ts';
+import type { Sink } from './transfer.ts';
 
 export class Pipe implements Sink {
   readonly #writer: ByteWriter;
@@ -36,11 +36,11 @@ export class Pipe implements Sink {
     for (const { length } of chunks) this.#bytes += length;
   }
 
-  async finish(): Promise<'committed'> {
-    await this.#writer.end();
-    return 'committed';
+  /**
+   * Call this only after a success: it waits for a reader, which after a failure may never read the rest. Throws
+   * `local_io` or `interrupted`.
+   */
+  end(): Promise<void> {
+    return this.#writer.end();
   }
-
-  /** Does nothing, not even end the writer: that would wait for a reader that may never read the rest. */
-  async abandon(): Promise<void> {}
 }

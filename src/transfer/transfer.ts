@@ -1,12 +1,13 @@
-// Fetches one file into a sink (its destination, see job.ts), with retries. Each attempt continues where the last one
-// stopped, if `resume.ts` finds that both responses are of the same version of the file, and otherwise starts again at
-// byte 0. The sink commits the bytes only after their length, and the hash if one is expected, have been checked.
+// Fetches one file into a sink, with retries. Each attempt continues where the last one stopped, if `resume.ts` finds
+// that both responses are of the same version of the file, and otherwise starts again at byte 0. When `run` returns, the
+// length of the bytes has been checked, and their hash, if one is expected.
 import { createHash, type Hash } from 'node:crypto';
 import { FilingsError, withResource } from '../errors.ts';
-import { retry } from '../http/retry.ts';
+import type { AccessionNumber } from '../service/accession.ts';
 import { type Hosts, type ServiceResponse, withHosts } from '../service/requests.ts';
-import { requireHash } from './hashes.ts';
-import type { CommitResult, Job, Sink } from './job.ts';
+import type { FileProgress } from '../terminal/progress.ts';
+import type { DownloadContext } from './download.ts';
+import { describeRetry, type Ending } from './outcome.ts';
 import {
   decide,
   findKnownTotal,
@@ -17,39 +18,58 @@ import {
   singleValue,
 } from './resume.ts';
 
-/** What is known about a file after it has been fetched, checked and committed. */
-interface FetchResult {
-  readonly result: 'downloaded' | 'resumed';
+/** With `--limit-rate`, how many bytes the progress bar advances at once. */
+const THROTTLE_STEP = 16_384;
+
+/** A file of the service. */
+export interface RemoteFile {
+  readonly accession: AccessionNumber;
+  readonly fileName: string;
+  /** In bytes, if a listing says so. */
+  readonly size: number | undefined;
+  /** Set if the file was selected from the listing of its filing. */
+  readonly filing: object | undefined;
+}
+
+/** The destination of one file's bytes: `Part` for the disk, `Pipe` for a stream. */
+export interface Sink {
+  /** The number of bytes so far, including those of an earlier run. */
   readonly bytes: number;
-  readonly resumedBytes: number;
-  readonly etag: string | undefined;
-  readonly verifiedLength: boolean;
+  /** The remote file's version to which the bytes of an earlier run belong. */
+  readonly version?: RemoteVersion | undefined;
+  /** The most bytes that one write should have. If undefined, as many as have arrived, which suits a disk. */
+  readonly maxWriteBytes?: number;
+  /** Whether `restart` can be called. For a pipe it cannot be called after the first byte. */
+  readonly isRestartable: boolean;
+  /**
+   * Drops the bytes so far, if there are any, and starts at byte 0 of this version. Not called to resume: then `write`
+   * appends to the bytes that the sink has. Throws `local_io`.
+   */
+  restart(version: RemoteVersion): Promise<void>;
+  /** Appends bytes. Throws `local_io`, `interrupted` or the signal's reason. */
+  write(chunks: readonly Buffer[]): Promise<void>;
+  /**
+   * Reads the bytes back and returns their SHA-256. Needed if an earlier run wrote some of them, because the state of a
+   * hash cannot be stored. Missing in a sink that never has such bytes. Throws `local_io` or the signal's reason.
+   */
+  sha256?(): Promise<string>;
+}
+
+interface TransferOptions {
+  readonly file: RemoteFile;
+  readonly sink: Sink;
+  readonly context: DownloadContext;
+  readonly bar: FileProgress;
+  /** `--sha256`, in lower case. */
   readonly sha256: string | undefined;
-  readonly commitResult: CommitResult;
+  /** Whether the hash is computed even without `--sha256`. */
+  readonly needsHash: boolean;
 }
 
-/**
- * Fetches a file and finishes the sink, which may already have bytes of an earlier run. After a failure it abandons the
- * sink, and throws the error of the last attempt or of the sink, or the signal's reason.
- */
-export async function fetchInto(job: Job, sink: Sink): Promise<FetchResult> {
-  const { remoteFile, signal } = job;
-  try {
-    return await new Transfer(job, sink).run();
-  } catch (error) {
-    await sink.abandon(error);
-    // The reason for an abort is not about this file, so it does not get the file's name.
-    if (signal.aborted) throw error;
-    const failure = withResource(remoteFile, error);
-    // A sink that is not restartable is a pipe that has already had its first byte.
-    throw sink.isRestartable ? failure : toTruncationError(failure);
-  }
-}
-
-/** The state of one call of `fetchInto`, which all attempts share. */
-class Transfer {
-  readonly #job: Job;
-  readonly #sink: Sink;
+export class Transfer {
+  /** An attempt makes one request, or two if it asks for a range, cannot use the response, and asks for the whole. */
+  requests = 0;
+  readonly #options: TransferOptions;
   #version: RemoteVersion;
   /** Hashes the bytes as they arrive. Undefined if no hash is needed, or if an earlier run wrote some of the bytes. */
   #hash: Hash | undefined;
@@ -62,55 +82,64 @@ class Transfer {
   /** Which host this attempt asked, and which one answered after redirects, for errors. Undefined before an answer. */
   #hosts: Hosts | undefined;
 
-  constructor(job: Job, sink: Sink) {
-    this.#job = job;
-    this.#sink = sink;
-    this.#version = sink.version ?? {};
+  constructor(options: TransferOptions) {
+    this.#options = options;
+    this.#version = options.sink.version ?? {};
   }
 
-  async run(): Promise<FetchResult> {
-    const { client, signal, watcher } = this.#job;
-    const lastResponse = await retry(() => this.#attempt(), client.options.retry, signal, {
-      // Progress resets the number of retries. Bytes that were fetched before are no progress, because otherwise a file
-      // that always stops at the same byte would be retried for ever.
-      countNewBytes: () => this.#sink.bytes - this.#farthest,
-      onRetry: (event) => watcher.onRetry(event),
-    });
+  /** Throws the error of the last attempt or of the sink, or the signal's reason. */
+  async run(): Promise<Ending> {
+    const { file, sink, context, bar } = this.#options;
+    const { client, signal } = context;
+    try {
+      const lastResponse = await client.retry(() => this.#attempt(), signal, {
+        // Progress resets the number of retries. Bytes that were fetched before are no progress, because otherwise a
+        // file that always stops at the same byte would be retried for ever.
+        countNewBytes: () => sink.bytes - this.#farthest,
+        onRetry: (event) => bar.noteWait(describeRetry(event)),
+      });
+      return this.#describe(lastResponse);
+    } catch (error) {
+      // The reason for an abort is not about this file, so it does not get the file's name.
+      if (signal.aborted) throw error;
+      const failure = withResource(file, error);
+      // A sink that is not restartable is a pipe that has already had its first byte.
+      throw sink.isRestartable ? failure : toTruncationError(failure);
+    }
+  }
+
+  /** `lastResponse` is undefined if a 416 said that all bytes were there already. */
+  #describe(lastResponse: ServiceResponse | undefined): Ending {
     const { bytes, validator, total } = this.#partial;
-    const sha256 = this.#sha256;
-    await watcher.onComplete?.(bytes, sha256);
-    return {
-      result: this.#resumedBytes > 0 ? 'resumed' : 'downloaded',
-      bytes,
-      resumedBytes: this.#resumedBytes,
-      // `lastResponse` is undefined if a 416 said that all bytes were there already. They then have the ETag of the
-      // earlier responses.
-      etag: singleValue(lastResponse?.headers.etag) ?? (validator?.kind === 'etag' ? validator.value : undefined),
-      // That 416 has also confirmed the length.
-      verifiedLength: !lastResponse?.endsWithConnection || total !== undefined,
-      sha256,
-      // The commit comes last, after all checks.
-      commitResult: await this.#sink.finish(),
-    };
+    const resumedBytes = this.#resumedBytes;
+    // After that 416, the bytes have the ETag of the earlier responses, and it has confirmed the length.
+    const etag = singleValue(lastResponse?.headers.etag) ?? (validator?.kind === 'etag' ? validator.value : undefined);
+    const verifiedLength = !lastResponse?.endsWithConnection || total !== undefined;
+    const result = resumedBytes > 0 ? 'resumed' : 'downloaded';
+    return { result, bytes, resumedBytes, etag, verifiedLength, sha256: this.#sha256 };
+  }
+
+  get #needsHash(): boolean {
+    return this.#options.needsHash || this.#options.sha256 !== undefined;
   }
 
   get #partial(): PartialFile {
-    return { bytes: this.#sink.bytes, ...this.#version };
+    return { bytes: this.#options.sink.bytes, ...this.#version };
   }
 
   /** Returns the response whose body was received, or undefined if the sink had all bytes already. */
   async #attempt(): Promise<ServiceResponse | undefined> {
-    const sink = this.#sink;
+    const { sink, bar, sha256: expected } = this.#options;
     this.#farthest = Math.max(this.#farthest, sink.bytes);
     this.#hosts = undefined;
     try {
       const response = await this.#open();
       // Read only now: `#open` may have restarted the sink.
       this.#resumedBytes = sink.bytes;
-      this.#job.watcher.onAttempt(this.#version.total, sink.bytes);
+      bar.beginResponse(this.#version.total, sink.bytes);
       if (response) await this.#receive(response);
-      if (this.#job.needsHash) this.#sha256 = await this.#computeHash();
-      requireHash(this.#sha256, this.#job.expectedSha256);
+      if (this.#needsHash) this.#sha256 = await this.#computeHash();
+      requireHash(this.#sha256, expected);
       return response;
     } catch (thrown) {
       const error = this.#hosts ? withHosts(this.#hosts, thrown) : thrown;
@@ -126,11 +155,11 @@ class Transfer {
    * request has no range. It never runs a third time, because without a range `openFile` returns only a 200.
    */
   async #open(): Promise<ServiceResponse | undefined> {
-    const { client, remoteFile, signal } = this.#job;
+    const { file, context } = this.#options;
     for (let partial = this.#partial; ; partial = { ...partial, bytes: 0 }) {
-      this.#job.requestCount += 1;
-      const { accession, fileName } = remoteFile;
-      const response = await client.openFile(accession, fileName, makeRangeHeaders(partial), signal);
+      this.requests += 1;
+      const rangeHeaders = makeRangeHeaders(partial);
+      const response = await context.client.openFile(file.accession, file.fileName, rangeHeaders, context.signal);
       this.#hosts = response.hosts;
       const decision = decide(partial, response);
       if (decision.kind === 'restart') await this.#restart(response);
@@ -150,8 +179,8 @@ class Transfer {
     try {
       this.#requireRestartable();
       this.#version = { validator: findStrongValidator(response.headers), total, address: response.address };
-      await this.#sink.restart(this.#version);
-      if (this.#job.needsHash) this.#hash = createHash('sha256');
+      await this.#options.sink.restart(this.#version);
+      if (this.#needsHash) this.#hash = createHash('sha256');
     } catch (error) {
       response.discard();
       throw error;
@@ -159,7 +188,7 @@ class Transfer {
   }
 
   #requireRestartable(): void {
-    if (this.#sink.isRestartable) return;
+    if (this.#options.sink.isRestartable) return;
     throw new FilingsError(
       'integrity',
       'cannot be resumed: the file has changed, or the service does not support ranges',
@@ -171,20 +200,36 @@ class Transfer {
    * framing and the range say, or an earlier response or the expected hash proves it.
    */
   async #receive(response: ServiceResponse): Promise<void> {
-    const { maxWriteBytes } = this.#sink;
-    if (maxWriteBytes !== undefined) response.body.limitReads(maxWriteBytes);
+    const { sink } = this.#options;
+    if (sink.maxWriteBytes !== undefined) response.body.limitReads(sink.maxWriteBytes);
     try {
       for (let chunks = await response.body.read(); chunks; chunks = await response.body.read()) {
         const size = chunks.reduce((sum, chunk) => sum + chunk.length, 0);
         this.#requireRoom(size);
-        await this.#sink.write(chunks);
+        await sink.write(chunks);
         if (this.#hash) for (const chunk of chunks) this.#hash.update(chunk);
-        await this.#job.watcher.onReceived(size);
+        await this.#noteReceived(size);
       }
       this.#requireWhole(response);
     } catch (error) {
       response.discard();
       if (!(await this.#isWholeAnyway(error))) throw error;
+    }
+  }
+
+  /**
+   * Counts and shows received bytes. With a limited rate, up to 1 MiB may arrive at once, so the bar shows the bytes as
+   * they become due, and nothing more is read until then. Throws the signal's reason.
+   */
+  async #noteReceived(bytes: number): Promise<void> {
+    const { bar, context } = this.#options;
+    const { client, throttle, signal } = context;
+    client.countBytes(bytes);
+    if (!throttle) return bar.advance(bytes);
+    for (let left = bytes; left > 0; left -= THROTTLE_STEP) {
+      const step = Math.min(left, THROTTLE_STEP);
+      await throttle.delay(step, signal);
+      bar.advance(step);
     }
   }
 
@@ -217,8 +262,8 @@ class Transfer {
   async #isWholeAnyway(error: unknown): Promise<boolean> {
     if (!(error instanceof FilingsError && error.subcode === 'unproved-end')) return false;
     const { bytes, total } = this.#partial;
-    const { expectedSha256 } = this.#job;
-    return bytes === total || (expectedSha256 !== undefined && (await this.#computeHash()) === expectedSha256);
+    const { sha256 } = this.#options;
+    return bytes === total || (sha256 !== undefined && (await this.#computeHash()) === sha256);
   }
 
   /**
@@ -226,7 +271,7 @@ class Transfer {
    * ends a hash and more bytes may follow.
    */
   async #computeHash(): Promise<string | undefined> {
-    return this.#hash ? this.#hash.copy().digest('hex') : this.#sink.sha256?.();
+    return this.#hash ? this.#hash.copy().digest('hex') : this.#options.sink.sha256?.();
   }
 }
 
@@ -239,5 +284,18 @@ function toTruncationError(error: unknown): unknown {
   return error.with({
     code: 'integrity',
     hint: 'the pipe has already received the beginning of the file; -o FILE writes all or nothing',
+  });
+}
+
+/**
+ * Throws `integrity` if a hash is not that of `--sha256`. `actual` may be undefined only if `expected` is. `path` is
+ * passed only for an existing file: the error of a fetched one gets its accession number and name.
+ */
+export function requireHash(actual: string | undefined, expected: string | undefined, path?: string): void {
+  if (expected === undefined || actual === expected) return;
+  const replaceHint = path === undefined ? '' : '; to download the file again: --if-exists overwrite';
+  throw new FilingsError('integrity', `wrong hash: expected ${expected}, but its SHA-256 is ${actual}`, {
+    subject: { path },
+    hint: `check that --sha256 is the hash of this file${replaceHint}`,
   });
 }

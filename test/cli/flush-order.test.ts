@@ -179,13 +179,17 @@ describe('the mirror of the README', () => {
     expect(log.on('flush', place.path).at(-1)?.began).toBeGreaterThan(Number(named.ended));
   });
 
-  test('flushes the comment on an old checksum before the new file gets its name', async ({ place, mirror }) => {
+  test('flushes a new checksum before its file gets its name, and comments on the old one after', async ({
+    place,
+    mirror,
+  }) => {
     await mirror();
     const sums = place.at(`mirror/${A}/SHA256SUMS`);
     await place.write(sums, `${await place.read(sums)}`.replace(/^[\da-f]{64} {2}ex1/m, `${'0'.repeat(64)}  ex1`));
     const log = await mirror('--done anew --if-exists overwrite');
     const [named] = log.on('link', place.at(`mirror/${A}/ex1.htm`)) as [Call];
-    log.expectFlushed(sums, log.writeOf(sums, '#'), named);
+    log.expectFlushed(sums, log.writeOf(sums, '  ex1.htm'), named);
+    expect(log.writeOf(sums, '#').began).toBeGreaterThan(Number(named.ended));
   });
 
   // A file that another run has just named may not be on disk.

@@ -125,7 +125,7 @@ test('--input is read by line, and an invalid line is one failure that does not 
 });
 
 test('a listing is described by the commands of the hint, when they are pasted', async () => {
-  const rows = (from: number) => [0, 1].map((n) => ({ doc: { name: `f${from + n}.htm` }, tags: ['x'] }));
+  const rows = (from: number) => [0, 1].map((n) => ({ doc: { file_name: `f${from + n}.htm` }, tags: ['x'] }));
   const { list, filings, asked } = await service((_accession, { offset = '0' }) => ({
     body: { rows: rows(Number(offset)).slice(0, 5 - Number(offset)), all: 5 },
   }));
@@ -137,7 +137,7 @@ test('a listing is described by the commands of the hint, when they are pasted',
   expect(await list([A])).toMatchObject({ stdout: '', exitCode: 9 });
   expect((await filings(['config', 'set', 'listing.offset', 'offset'])).exitCode).toBe(0);
   const whole = await list([A, '--json', '--query', 'x=y z']);
-  const last = { accession_no: A, file_name: 'f4.htm', doc: { name: 'f4.htm' }, tags: ['x'] };
+  const last = { accession_no: A, file_name: 'f4.htm', doc: { file_name: 'f4.htm' }, tags: ['x'] };
   expect([whole.exitCode, jsonOf(whole.stdout).length, jsonOf(whole.stdout).at(-1)]).toEqual([0, 5, last]);
   expect(asked().slice(-3)).toEqual([0, 2, 4].map((n) => `/v1/filings?accession_no=${A}&x=y%20z&offset=${n}`));
 });

@@ -33,6 +33,8 @@ export interface RunOptions {
   readonly stdout?: Writable;
   /** Content of stdin. */
   readonly input?: string | Uint8Array;
+  /** Whether more may follow the input, which never happens. */
+  readonly isInputOpen?: boolean;
   /** Aborts the run as a signal does. */
   readonly interrupt?: AbortSignal;
   /** Difference of the machine's clock to real time, in milliseconds. */
@@ -114,9 +116,11 @@ const homeOf = (home: string) => ({ PATH: process.env.PATH ?? '', HOME: home });
 function runInto(
   streams: { readonly stdout: Writable; readonly stderr: Writable },
   args: readonly string[],
-  { env = {}, cwd = tmpdir(), input = '', ahead = 0, columns: _, ...runOptions }: RunOptions,
+  { env = {}, cwd = tmpdir(), input = '', isInputOpen = false, ahead = 0, columns: _, ...runOptions }: RunOptions,
 ): Promise<number> {
-  const stdin = Readable.from(input.length > 0 ? [Buffer.from(input)] : []);
+  const stdin = new Readable({ read() {} });
+  stdin.push(input);
+  if (!isInputOpen) stdin.push(null);
   const now = () => Date.now() + (typeof ahead === 'number' ? ahead : ahead());
   return main(worldOf({ now, ...runOptions, ...streams, version, argv: args, env, cwd, stdin }));
 }

@@ -56,11 +56,11 @@ describe('config set', () => {
 
   test.for([[], ['--profile', 'p']])('sets, shows and unsets each member of listing %j', async (level, { config }) => {
     const values = { files: 'data.documents', total: 'data."record-count"', next: 'links[0].href' };
-    const others = { 'first-page': '0', 'query.page_size': '100', 'query.filter.type': 'a.b' };
+    const others = { 'first-page': '0', query: '{"page_size":"100"}' };
     const members = Object.entries({ ...values, ...others });
     for (const [name, value] of members)
       expect((await config.run(['set', `listing.${name}`, value, ...level])).stderr).toBe('');
-    const listing = { ...values, firstPage: 0, query: { page_size: '100', 'filter.type': 'a.b' } };
+    const listing = { ...values, firstPage: 0, query: { page_size: '100' } };
     expect(await config.read()).toMatchObject(level.length ? { profiles: { p: { listing } } } : { listing });
     for (const [name, value] of members) {
       expect((await config.run(['get', `listing.${name}`, ...level])).stdout).toBe(`${value}\n`);

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { mkdir, readlink, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import type { IfExists } from '../../src/transfer/file-plan.ts';
+import type { IfExists } from '../../src/transfer/plan.ts';
 import { first, framed, whole } from '../servers/answers.ts';
 import { type Script, scripted } from '../servers/scripted.ts';
 import { content, type RunOptions, socketAt, startRun, temporaryDirectory } from './transfer-fixture.ts';
@@ -56,6 +56,14 @@ describe('a file that exists', () => {
       expect(outcome.error?.message ?? '').toContain(message);
       expect((await run.read()).equals(result === 'downloaded' ? FILE : exists)).toBe(true);
     }
+  });
+
+  test('of another length is compared without the body', async () => {
+    // The rest of the body never comes.
+    const script: Script = (socket) => void socket.write(framed(FILE, 'length', {}).upTo(10));
+    const { run } = await startIn(LONGER, { ifExists: 'compare' }, { script });
+    expect((await run.save()).error?.message).toContain('it has 1500004 bytes, but the download has 1500000');
+    expect(await run.names()).toEqual([NAME]);
   });
 
   test('is hashed with skip and compare if it must have a certain hash', async () => {
@@ -116,13 +124,22 @@ describe('a file that appears during the download', () => {
   });
 
   test('is reported without the hash and the ETag of the download, unless it was compared', async () => {
-    const meanwhile = (final: string) => writeFile(final, FILE);
-    for (const ifExists of ['skip', 'compare'] as const) {
-      const { run } = await startIn(undefined, { ifExists, writesChecksums: true }, { meanwhile });
-      const expected = ifExists === 'skip' ? {} : { sha256: SHA256, etag: '"v1"' };
+    for (const [ifExists, exists, expected] of [
+      ['skip', LONGER, {}],
+      ['compare', FILE, { sha256: SHA256, etag: '"v1"' }],
+    ] as const) {
+      const { run } = await startIn(undefined, { ifExists }, { meanwhile: (final) => writeFile(final, exists) });
       const { result, bytes, sha256, etag } = await run.save();
-      expect({ result, bytes, sha256, etag }).toEqual({ result: 'skipped', bytes: FILE.length, ...expected });
+      expect({ result, bytes, sha256, etag }).toEqual({ result: 'skipped', bytes: exists.length, ...expected });
     }
+  });
+
+  test('is listed with its own hash', async () => {
+    const meanwhile = (final: string) => writeFile(final, LONGER);
+    const { run } = await startIn(undefined, { ifExists: 'skip', writesChecksums: true }, { meanwhile });
+    const sha256 = createHash('sha256').update(LONGER).digest('hex');
+    expect(await run.save()).toMatchObject({ result: 'skipped', sha256 });
+    expect(`${await run.read('SHA256SUMS')}`).toBe(`${sha256}  ${NAME}\n`);
   });
 });
 

@@ -1,6 +1,8 @@
 import { constants, createHmac, type KeyObject, sign } from 'node:crypto';
+import type { FilingsError } from '../../src/errors.ts';
 import { ALGORITHM, type Algorithm } from '../../src/jwt/algorithms.ts';
 import { loadKey, prepareKey } from '../../src/jwt/keys.ts';
+import { verifyToken as verifyOrThrow } from '../../src/jwt/verify.ts';
 
 /** The time at which the tests check tokens, in seconds since the epoch. */
 export const NOW = 1_800_000_000;
@@ -13,6 +15,19 @@ export function pem(key: KeyObject): Buffer {
 
 export function jwk(key: KeyObject, more: object = {}): Buffer {
   return Buffer.from(JSON.stringify({ ...key.export({ format: 'jwk' }), ...more }));
+}
+
+/** Returns whether a token is valid, with its header and claims or the check that failed. */
+export function verifyToken(...args: Parameters<typeof verifyOrThrow>) {
+  return verifyOrThrow(...args).then(
+    (token) => ({ valid: true, ...token }),
+    ({ subcode: failedCheck, reason, hint }: FilingsError) => ({
+      valid: false,
+      failedCheck,
+      reason,
+      ...(hint && { hint }),
+    }),
+  );
 }
 
 /** Encodes text and bytes as they are, and anything else as JSON. */

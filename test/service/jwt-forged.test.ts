@@ -2,12 +2,12 @@ import { constants, createSecretKey, type KeyObject, randomBytes, sign } from 'n
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import type { TokenCheck } from '../../src/errors.ts';
 import { ALGORITHMS } from '../../src/jwt/algorithms.ts';
 import { type JwtKey, loadSecret } from '../../src/jwt/keys.ts';
-import type { Check } from '../../src/jwt/token.ts';
-import { type VerifyOptions, verifyToken } from '../../src/jwt/verify.ts';
+import type { VerifyOptions } from '../../src/jwt/verify.ts';
 import { ecPair, rsaPair } from '../key-pairs.ts';
-import { CLAIMS, forge, jwk, loadVerificationKey, NOW, part, pem, withSignature } from './jwt-forge.ts';
+import { CLAIMS, forge, jwk, loadVerificationKey, NOW, part, pem, verifyToken, withSignature } from './jwt-forge.ts';
 
 const [rsa, other] = [rsaPair('rsa'), rsaPair('other')];
 const [pss, pss256, pss512] = [rsaPair('pss'), rsaPair('pss256'), rsaPair('pss512')];
@@ -53,7 +53,7 @@ type Row = Partial<VerifyOptions> & { token: string; key?: JwtKey };
 const verify = ({ token, key = RSA, ...options }: Row) => verifyToken(token, [key], { atSeconds: NOW, ...options });
 /** Returns a test that expects the refusal of a token by a check. */
 const refusedBy =
-  (failedCheck: Check) =>
+  (failedCheck: TokenCheck) =>
   async ({ reason = /does not match/, ...row }: Row & { reason?: RegExp }) =>
     expect(await verify(row)).toMatchObject({ valid: false, failedCheck, reason: expect.stringMatching(reason) });
 

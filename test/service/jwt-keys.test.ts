@@ -8,11 +8,10 @@ import { ALGORITHMS, type Algorithm } from '../../src/jwt/algorithms.ts';
 import { chooseAlgorithm, findKeyFault } from '../../src/jwt/key-fit.ts';
 import { loadKey, loadSecret, prepareKey, readJwtKey } from '../../src/jwt/keys.ts';
 import { mintToken } from '../../src/jwt/sign.ts';
-import { verifyToken } from '../../src/jwt/verify.ts';
 import { ecPair, keyPair, rsaPair } from '../key-pairs.ts';
 import { proving } from '../proving.ts';
 import { worldOf } from '../settings-world.ts';
-import { CLAIMS, jwk, loadSigningKey, loadVerificationKey, NOW, part, pem } from './jwt-forge.ts';
+import { CLAIMS, jwk, loadSigningKey, loadVerificationKey, NOW, part, pem, verifyToken } from './jwt-forge.ts';
 import { temporaryDirectory } from './transfer-fixture.ts';
 
 const [rsa, otherRsa, weak, pss] = [rsaPair('rsa'), rsaPair('other'), rsaPair('weak'), rsaPair('pss')];

@@ -3,11 +3,10 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { loadSecret } from '../../src/jwt/keys.ts';
 import { createMinter, type TokenRecipe } from '../../src/jwt/sign.ts';
-import { verifyToken } from '../../src/jwt/verify.ts';
 import { Secrets } from '../../src/secrets.ts';
 import { ecPair } from '../key-pairs.ts';
 import { worldOf } from '../settings-world.ts';
-import { NOW, pem } from './jwt-forge.ts';
+import { NOW, pem, verifyToken } from './jwt-forge.ts';
 import { temporaryDirectory } from './transfer-fixture.ts';
 
 const SECRET = Buffer.alloc(32, 7);

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { chown, link, lstat, mkdir, readdir, readFile, rename, rm, symlink, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { FilingsError } from '../../src/errors.ts';
 import { makeFooter } from '../../src/transfer/footer.ts';
 import { framed, head, rangeStart, sendFile } from '../servers/answers.ts';
 import { type Script, type SeenRequest, scripted } from '../servers/scripted.ts';
@@ -128,6 +129,19 @@ describe('a kept part', () => {
     await mkdir(path);
     expect(await (await next()).save()).toMatchObject({ result: 'skipped' });
   });
+});
+
+test('nothing is kept beside a file that has the final name by then', async () => {
+  const stop = new AbortController();
+  const server = await scripted(async (socket) => {
+    socket.write(framed(FILE, 'length', { ETag: '"v1"' }).upTo(HALF));
+    while ((await run.partBytes()) < HALF) await new Promise((resolve) => setTimeout(resolve, 1));
+    await writeFile(join(run.directory, NAME), FILE);
+    stop.abort(new FilingsError('interrupted', 'interrupted', { stopsRun: true }));
+  });
+  const run = await startRun(server.url, { signal: stop.signal });
+  expect(await run.save()).toMatchObject({ result: 'failed', keptBytes: 0 });
+  expect(await run.names()).toEqual([NAME]);
 });
 
 test('nothing is kept with a credential in the file name or the address', async () => {

@@ -1,11 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished, test as vitestTest } from 'vitest';
 import { sleep } from '../../src/abort.ts';
+import { ChecksumFiles } from '../../src/checksums/sums-files.ts';
 import { Directories } from '../../src/disk/directory.ts';
 import { Connections } from '../../src/http/connections.ts';
 import { RateLimiter } from '../../src/http/rate-limiter.ts';
@@ -13,8 +14,8 @@ import { Secrets } from '../../src/secrets.ts';
 import { parseAccession } from '../../src/service/accession.ts';
 import { ServiceClient } from '../../src/service/client.ts';
 import type { ByteWriter } from '../../src/stdio/byte-writer.ts';
-import { fetchToStream, planDownload, saveToDisk } from '../../src/transfer/download.ts';
-import type { IfExists } from '../../src/transfer/file-plan.ts';
+import { Download } from '../../src/transfer/download.ts';
+import type { IfExists, Target } from '../../src/transfer/plan.ts';
 import { type Script, scripted } from '../servers/scripted.ts';
 
 export const ACCESSION = parseAccession('0001234567-24-000001');
@@ -35,6 +36,7 @@ export interface RunOptions {
   readonly below?: string;
   /** Called before each retry. */
   readonly retry?: () => void;
+  readonly signal?: AbortSignal;
 }
 
 export type Run = Awaited<ReturnType<typeof startRun>>;
@@ -68,24 +70,41 @@ export async function startRun(url: string, options: RunOptions = {}) {
     secrets,
     trace: () => {},
   });
-  const directories = new Directories({ ...directoryWorld(), ...options.world });
-  const fetching = { client, directories, monotonic };
-  const { signal } = new AbortController();
+  const world = { ...directoryWorld(), monotonic, secrets, ...options.world };
   const nothing = () => {};
-  const watcher = { onAttempt: nothing, onReceived: nothing, onRetry: options.retry ?? nothing };
-  const fileOf = (fileName: string) => ({ accession: ACCESSION, fileName });
+  const { retry: noteWait = nothing, signal = new AbortController().signal } = options;
+  const bar = { beginResponse: nothing, advance: nothing, noteWait, finish: nothing };
+  const context = {
+    client,
+    directories: new Directories(world),
+    checksums: writesChecksums ? new ChecksumFiles() : undefined,
+    throttle: undefined,
+    progress: { addFile: () => bar, warnAboutFile: nothing },
+    isDryRun: false,
+    world,
+    signal,
+  };
+  const run = (fileName: string, target: Target) => {
+    const file = { accession: ACCESSION, fileName, size: undefined, filing: undefined };
+    return new Download(file, target, context).run();
+  };
   return {
     directory,
     save(name = 'primary.htm', sha256?: string) {
       const path = join(directory, below, name);
       const location = { directory, below };
-      const target = { path, location, displayPath: path, ifExists, sha256, writesChecksums, isDryRun: false };
-      return saveToDisk(fileOf(name), target, planDownload(target), fetching, signal, watcher);
+      return run(name, { path, location, displayPath: path, ifExists, sha256 });
     },
     pipe(writer: ByteWriter) {
-      return fetchToStream(fileOf('primary.htm'), { open: async () => writer }, fetching, signal, watcher);
+      return run('primary.htm', { open: async () => writer, displayPath: null, sha256: undefined });
     },
+    directories: context.directories,
     names: () => readdir(directory),
+    /** The size of the only part, or 0 if there is none. */
+    async partBytes() {
+      const [name] = await readdir(directory);
+      return name === undefined ? 0 : (await stat(join(directory, name))).size;
+    },
     read: (name = 'primary.htm') => readFile(join(directory, below, name)),
   };
 }

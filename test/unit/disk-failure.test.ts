@@ -10,9 +10,13 @@ const system = (code: string, errno: number) =>
 const named = (code: string) => Object.assign(new Error('x'), { code });
 const unnamed = (errno: number) => system(`Unknown system error -${errno}`, -errno);
 
-test('a file that another program has open is the failure of that file alone', () => {
-  const message = 'a.htm: cannot write: another program has it open';
-  expect(toWriteError(named('EINUSE'), 'a.htm')).toMatchObject({ code: 'local_io', message, stopsRun: false });
+test.each`
+  stops    | codes
+  ${true}  | ${['ENOSPC', 'EROFS', 'EIO', 'EMFILE', 'ENFILE', 'EDQUOT']}
+  ${false} | ${['EACCES', 'EPERM', 'EFBIG', 'ENAMETOOLONG', 'EINVAL', 'ENOENT', 'EISDIR', 'EINUSE', 'ESTALE', 'EBUSY']}
+`('only errors that would fail all files stop a run: $codes $stops', ({ stops, codes }) => {
+  for (const code of codes)
+    expect(toWriteError(named(code), 'a'), code).toMatchObject({ stopsRun: stops, isWriteFailure: true });
 });
 
 test.each`
@@ -28,7 +32,7 @@ test.each`
 `('$what is reported as a failure to write or to read', async ({ error, words }) => {
   const failure = { code: 'local_io', hint: expect.any(String), cause: error };
   const [writing, reading] = [`out/a: cannot write: ${words}`, `out/a: cannot read: ${words}`];
-  expect(toWriteError(error, 'out/a')).toMatchObject({ ...failure, stopsRun: true, message: writing });
+  expect(toWriteError(error, 'out/a')).toMatchObject({ ...failure, message: writing });
   expect(toReadError(error, 'out/a')).toMatchObject({ ...failure, stopsRun: false, message: reading });
   await expect(mapWriteErrors('out/a', () => Promise.reject(error))).rejects.toMatchObject(failure);
 });

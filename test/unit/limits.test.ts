@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { Limits, Throttle } from '../../src/batch/limits.ts';
+import { Counts } from '../../src/batch/counts.ts';
+import { Throttle } from '../../src/transfer/throttle.ts';
 import { heldClock } from '../held-clock.ts';
 
 test.each`
@@ -16,11 +17,11 @@ test.each`
   'after $requests requests, $bytes bytes and $ms ms, $options: $reached',
   ({ options, requests, bytes, ms, reached }) => {
     let now = 1000;
-    const limits = new Limits(options, () => now);
-    Object.assign(limits, { requests, bytes });
+    const counts = new Counts(options, () => now);
+    Object.assign(counts, { requests, receivedBytes: bytes });
     now += ms;
-    expect(limits.reachedError?.message).toBe(reached);
-    if (reached) expect(limits.reachedError).toMatchObject({ code: 'limit', exitStatus: 10, stopsRun: true });
+    expect(counts.limitError?.message).toBe(reached);
+    if (reached) expect(counts.limitError).toMatchObject({ code: 'limit', exitStatus: 10, stopsRun: true });
   },
 );
 

@@ -175,30 +175,42 @@ describe('the hint', () => {
   const BOTH = `${PAGES}if this is the whole list and the records hold no further files, `;
   const NEXT = { link: '<x>; rel="next"' };
   test.each`
-    response                                                | members                               | first    | headers
-    ${{ data: { documents: records(3) } }}                  | ${['.files data.documents']}          | ${''}    | ${{}}
-    ${{ data: { files: records(50), total: 50 } }}          | ${['.files data.files']}              | ${''}    | ${{}}
-    ${{ data: { 'the files': ['a'] } }}                     | ${[`.files 'data."the files"'`]}      | ${''}    | ${{}}
-    ${[{ id: 'x', name: 'a' }]}                             | ${['.name name']}                     | ${''}    | ${{}}
-    ${[{ 'FILE-NAME': 'a', filename: 'b' }]}                | ${[`.name '"FILE-NAME"'`]}            | ${''}    | ${{}}
-    ${{ data: { ['x'.repeat(300)]: records(2) } }}          | ${UNKNOWN}                            | ${''}    | ${{}}
-    ${{ data: [{ id: 1, file: { name: 'a' } }] }}           | ${['.files data', '.name file.name']} | ${FLAT}  | ${{}}
-    ${[{ file_name: 'a', tags: ['x'] }]}                    | ${[" '{}'"]}                          | ${FLAT}  | ${{}}
-    ${names(100)}                                           | ${[" '{}'"]}                          | ${WHOLE} | ${{}}
-    ${['a']}                                                | ${[" '{}'"]}                          | ${WHOLE} | ${NEXT}
-    ${{ files: ['a'], next: '/2' }}                         | ${['.files files']}                   | ${WHOLE} | ${{}}
-    ${{ files: ['a'], links: {} }}                          | ${['.files files']}                   | ${WHOLE} | ${{}}
-    ${{ files: records(2), notes: ['x'] }}                  | ${['.files files']}                   | ${WHOLE} | ${{}}
-    ${{ data: { files: records(50) } }}                     | ${['.files data.files']}              | ${WHOLE} | ${{}}
-    ${{ files: [{ name: 'a', of: {} }], more: true }}       | ${['.files files', '.name name']}     | ${BOTH}  | ${{}}
-    ${{ error: 'x' }}                                       | ${UNKNOWN}                            | ${WHOLE} | ${{}}
-    ${[{ id: 1 }]}                                          | ${UNKNOWN}                            | ${WHOLE} | ${{}}
-    ${[{ file_name: 'a' }, { title: 'b' }]}                 | ${UNKNOWN}                            | ${WHOLE} | ${{}}
-    ${[{ accession_no: ACCESSION, documents: records(2) }]} | ${UNKNOWN}                            | ${WHOLE} | ${{}}
-    ${{ files: records(2), exhibits: records(1) }}          | ${UNKNOWN}                            | ${WHOLE} | ${{}}
+    response                                                | members                                          | first    | headers
+    ${{ data: { documents: records(3) } }}                  | ${['.files data.documents']}                     | ${''}    | ${{}}
+    ${{ data: { files: records(50), total: 50 } }}          | ${['.files data.files']}                         | ${''}    | ${{}}
+    ${{ data: { 'the files': ['a'] } }}                     | ${[`.files 'data."the files"'`]}                 | ${''}    | ${{}}
+    ${[{ id: 'x', name: 'a' }]}                             | ${['.name name']}                                | ${''}    | ${{}}
+    ${[{ 'FILE-NAME': 'a', filename: 'b' }]}                | ${[`.name '"FILE-NAME"'`]}                       | ${''}    | ${{}}
+    ${{ data: { ['x'.repeat(300)]: records(2) } }}          | ${UNKNOWN}                                       | ${''}    | ${{}}
+    ${{ data: [{ id: 1, file: { file_name: 'a' } }] }}      | ${['.files data', '.name file.file_name']}       | ${FLAT}  | ${{}}
+    ${{ data: [{ id: 1, company: { name: 'a' } }] }}        | ${UNKNOWN}                                       | ${WHOLE} | ${{}}
+    ${[{ name: 'b', file: { 'file-name': 'a' } }]}          | ${[`.name 'file."file-name"'`]}                  | ${FLAT}  | ${{}}
+    ${[{ file_name: 'a', tags: ['x'] }]}                    | ${[" '{}'"]}                                     | ${FLAT}  | ${{}}
+    ${names(100)}                                           | ${[" '{}'"]}                                     | ${WHOLE} | ${{}}
+    ${['a']}                                                | ${[" '{}'"]}                                     | ${WHOLE} | ${NEXT}
+    ${{ files: ['a'], next: '/2' }}                         | ${['.files files']}                              | ${WHOLE} | ${{}}
+    ${{ files: ['a'], links: {} }}                          | ${['.files files']}                              | ${WHOLE} | ${{}}
+    ${{ files: records(2), notes: ['x'] }}                  | ${['.files files']}                              | ${WHOLE} | ${{}}
+    ${{ data: { files: records(50) } }}                     | ${['.files data.files']}                         | ${WHOLE} | ${{}}
+    ${{ files: [{ name: 'a', of: {} }], more: true }}       | ${['.files files', '.name name']}                | ${BOTH}  | ${{}}
+    ${{ error: 'x' }}                                       | ${UNKNOWN}                                       | ${WHOLE} | ${{}}
+    ${[{ id: 1 }]}                                          | ${UNKNOWN}                                       | ${WHOLE} | ${{}}
+    ${[{ file_name: 'a' }, { title: 'b' }]}                 | ${UNKNOWN}                                       | ${WHOLE} | ${{}}
+    ${[{ accession_no: ACCESSION, documents: records(2) }]} | ${[".files '[].documents[]'"]}                   | ${WHOLE} | ${{}}
+    ${{ data: [{ documents: [{ name: 'a' }] }, {}] }}       | ${[".files 'data[].documents[]'", '.name name']} | ${WHOLE} | ${{}}
   `('describes $response by $members, but first: $first', ({ response, members, first, headers }) => {
     const command = members.map((member: string) => `filings config set listing${member}`).join(' && ');
     expect(refusal(response, headers).hint).toBe(`${first}describe the listing: ${command}`);
+  });
+
+  test.each`
+    response                                        | lists
+    ${{ files: records(2), exhibits: records(1) }}  | ${'files or exhibits'}
+    ${[{ name: '10-K', documents: records(1) }]}    | ${'@ or [].documents[]'}
+    ${{ a: { files: ['x'] }, b: { files: ['x'] } }} | ${'a.files or b.files'}
+  `('names $lists and suggests none in $response', ({ response, lists }) => {
+    const command = UNKNOWN.map((member) => `filings config set listing${member}`).join(' && ');
+    expect(refusal(response).hint).toBe(`${WHOLE}describe the listing (${lists}): ${command}`);
   });
 });
 

@@ -35,7 +35,7 @@ describe('the place of a file', () => {
   const targetOn = (place: typeof WINDOWS, directory: string) => {
     const layout = parseLayout('{accession_no}/{file_name}', place.platform);
     const args = { directory, layout, options } as unknown as DownloadArgs;
-    return createTargetFinder(args, place)({ path: `${A}/a.htm`, accession: A });
+    return createTargetFinder(args, place, () => undefined)({ path: `${A}/a.htm`, accession: A });
   };
 
   test.each`

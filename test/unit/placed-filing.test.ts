@@ -30,7 +30,11 @@ test.each`
     const options = { all: true, include: [], exclude: [], query: [], directory, layout, ifExists };
     const args = parseArguments([A], options as never, 'linux');
     const { path = '' } = args.layout.pathFor(A, 'a.htm');
-    const target = createTargetFinder(args, { cwd: '/work', platform: 'linux' })({
+    const target = createTargetFinder(
+      args,
+      { cwd: '/work', platform: 'linux' },
+      () => undefined,
+    )({
       path,
       accession: parseAccession(A),
     });

@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream';
 import { expect, test } from 'vitest';
-import { Counts, describeBatch, describeOutcome, formatInputLine, formatReportLine } from '../../src/batch/report.ts';
+import { Counts } from '../../src/batch/counts.ts';
+import { describeBatch, describeOutcome, formatInputLine, formatReportLine } from '../../src/batch/report.ts';
 import { FilingsError } from '../../src/errors.ts';
 import { readLines } from '../../src/input/lines.ts';
 import { Secrets } from '../../src/secrets.ts';
@@ -16,6 +17,7 @@ const outcome = (more: Partial<Outcome> = {}): Outcome => ({
   verifiedLength: true,
   attempts: 1,
   ms: 12.7,
+  keptBytes: 0,
   ...more,
 });
 
@@ -50,20 +52,23 @@ test.each`
 });
 
 test('the summary counts each file once and only the bytes of downloaded files', () => {
-  const counts = new Counts();
-  const end = { notStarted: 2, stoppedBy: undefined, exitCode: 7, directory: 'out', ms: 3200, bytes: 200, requests: 4 };
-  counts.add(outcome({ result: 'skipped', bytes: 500 }));
+  let now = 0;
+  const counts = new Counts({}, () => now);
+  now = 3200;
+  counts.requests = 4;
+  const end = { notStarted: 2, stoppedBy: undefined, exitCode: 7, directory: 'out' };
+  const add = (more?: Partial<Outcome>) => counts.addOutcome(outcome(more), undefined);
+  add({ result: 'skipped', bytes: 500 });
   expect(describeBatch(counts, { ...end, notStarted: 0 })).toBe('1 skipped; 4 requests, 3.2 s');
-  counts.add(outcome());
-  counts.add(outcome({ result: 'resumed', resumedBytes: 60 }));
-  counts.add(outcome({ result: 'failed', bytes: 0, error: new FilingsError('temporary', 'x') }));
-  counts.resumableBytes = 10_000_000;
+  add();
+  add({ result: 'resumed', resumedBytes: 60 });
+  add({ result: 'failed', bytes: 0, keptBytes: 10_000_000, error: new FilingsError('temporary', 'x') });
   expect(describeBatch(counts, end)).toBe(
     '2 downloaded (200 B) to out, 1 of them resumed, 1 skipped, 1 failed, 2 not started, 10 MB kept; 4 requests, 3.2 s; run the same command to resume',
   );
-  counts.add(outcome({ result: 'failed', error: new FilingsError('integrity', 'truncated', { retryable: true }) }));
-  counts.add(outcome({ result: 'failed', error: new FilingsError('integrity', 'wrong hash') }));
-  for (const _ of [1, 2]) counts.add(outcome({ result: 'failed', error: new FilingsError('usage', 'line') }));
+  add({ result: 'failed', error: new FilingsError('integrity', 'truncated', { retryable: true }) });
+  add({ result: 'failed', error: new FilingsError('integrity', 'wrong hash') });
+  for (const _ of [1, 2]) add({ result: 'failed', error: new FilingsError('usage', 'line') });
   expect(describeBatch(counts, end)).toContain('5 failed, ');
   expect([counts.ended, counts.permanent]).toEqual([8, 3]);
 });

@@ -2,6 +2,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { sleep } from '../../src/abort.ts';
+import { Counts } from '../../src/batch/counts.ts';
 import type { Item } from '../../src/batch/item.ts';
 import { parseLayout } from '../../src/batch/layout.ts';
 import { Selection, type SelectionOptions } from '../../src/batch/selection.ts';
@@ -26,6 +27,7 @@ function setUp(groups: readonly (readonly Line[])[], more: Partial<SelectionOpti
     yield* groups;
     if (isOpen) await new Promise(() => {});
   }
+  const counts = new Counts({}, () => 0);
   const selection = new Selection(
     {
       lines: lines(),
@@ -41,7 +43,8 @@ function setUp(groups: readonly (readonly Line[])[], more: Partial<SelectionOpti
         }),
       layout: parseLayout('{accession_no}/{file_name}', 'linux'),
       nameFilter: (name) => name !== 'x',
-      countIfDone: () => false,
+      isDone: () => false,
+      counts,
       jobs: 2,
       ...more,
     },
@@ -56,7 +59,7 @@ function setUp(groups: readonly (readonly Line[])[], more: Partial<SelectionOpti
     answers.get(n)?.(files);
     await turn();
   };
-  return { selection, asked, answer, items, done };
+  return { selection, counts, asked, answer, items, done };
 }
 
 const wordOf = (item: Item) =>
@@ -103,12 +106,12 @@ test('no more listings are requested ahead than there are jobs, and one of a fai
 
 test('a filing is listed once, and not at all if it is done', async () => {
   const counted: string[] = [];
-  const countIfDone = (number: string) => counted.push(number) > 1;
-  const { asked, answer, done } = setUp([[1, 2, 1, 2].map(listed)], { countIfDone });
+  const isDone = (number: string) => counted.push(number) > 1;
+  const { asked, answer, done, counts } = setUp([[1, 2, 1, 2].map(listed)], { isDone });
   await turn();
   await answer(1);
   await done;
-  expect([asked, counted]).toEqual([[1], [filing(1), filing(2)]]);
+  expect([asked, counted, counts.done]).toEqual([[1], [filing(1), filing(2)], 1]);
 });
 
 test('a line that needs a selection is a usage error at its place, and an invalid line stays as it is', async () => {
@@ -130,20 +133,20 @@ test('an error of the input comes after the items before it', async () => {
   expect(items).toEqual(['1a file', '1b file']);
 });
 
-test('the tally knows all lines that were read ahead, and the sizes of listed files', async () => {
+test('the counts know all lines that were read ahead, and the sizes of listed files', async () => {
   const groups = [
     [named(9, 'f'), named(9, 'f')],
     [listed(1), listed(2)],
     [listed(1), listed(3)],
   ];
-  const { selection, answer } = setUp(groups, { jobs: 1 });
+  const { counts, answer } = setUp(groups, { jobs: 1 });
   await turn();
-  expect(selection.tally).toMatchObject({ files: 1, unsized: 1, pending: 3, hasInputEnded: true });
+  expect(counts).toMatchObject({ files: 1, unsized: 1, pendingListings: 3, hasInputEnded: true });
   await answer(1);
-  expect(selection.tally).toMatchObject({ files: 3, bytes: 10, unsized: 1, pending: 2 });
+  expect(counts).toMatchObject({ files: 3, listedBytes: 10, unsized: 1, pendingListings: 2 });
   await answer(2, new FilingsError('not_found', 'no'));
   await answer(3, ['a', 'x']);
-  expect(selection.tally).toMatchObject({ files: 5, bytes: 15, unsized: 2, pending: 0 });
+  expect(counts).toMatchObject({ files: 5, listedBytes: 15, unsized: 2, pendingListings: 0 });
 });
 
 test('reading ahead stops at 100,000 lines and goes on when they are taken', async () => {
@@ -152,17 +155,17 @@ test('reading ahead stops at 100,000 lines and goes on when they are taken', asy
     yield [listed(1)];
     for (; read < 15; read += 1) yield Array.from({ length: 10_000 }, (_, at) => named(read, `${at}`));
   }
-  const { selection, answer, items, done } = setUp([], { lines: lines() });
+  const { selection, counts, answer, items, done } = setUp([], { lines: lines() });
   await selection.readAhead.waitForEnd(sleep);
-  expect([read, selection.tally.hasInputEnded]).toEqual([9, false]);
+  expect([read, counts.hasInputEnded]).toEqual([9, false]);
   await answer(1);
   await done;
-  expect([read, selection.tally.hasInputEnded, items.length]).toEqual([15, true, 150_002]);
+  expect([read, counts.hasInputEnded, items.length]).toEqual([15, true, 150_002]);
 });
 
 test('waiting for the end of an input ends with it, or after a moment if it has none', async () => {
-  const never = setUp([[listed(1)]], {}, true).selection;
+  const { selection: never, counts } = setUp([[listed(1)]], {}, true);
   await setUp([[listed(1)]]).selection.readAhead.waitForEnd((_ms, signal) => sleep(3_600_000, signal));
   await never.readAhead.waitForEnd(async () => {});
-  expect(never.tally.hasInputEnded).toBe(false);
+  expect(counts.hasInputEnded).toBe(false);
 });

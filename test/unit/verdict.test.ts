@@ -70,9 +70,11 @@ test.each`
 const apart = new FilingsError('temporary', 'no', { isUnreachable: true });
 const forbidden = new FilingsError('auth', 'no', { problem: { status: 403 } as FilingsError['problem'] });
 const missing = new FilingsError('not_found', 'no');
+const unwritten = new FilingsError('local_io', 'no', { isWriteFailure: true });
 const times = (count: number, error: FilingsError | undefined) => Array.from({ length: count }, () => error);
 const APART = { message: 'could not connect to the service for 10 files in a row', code: 'temporary', hint: 'later' };
 const FORBIDDEN = { message: '403 for 20 files in a row', code: 'auth', hint: 'check the key' };
+const UNWRITTEN = { message: 'could not write 10 files in a row', code: 'local_io', hint: 'check the disk' };
 const FULL = { message: 'local_io: the reason', code: 'local_io', hint: 'do this' };
 test.each`
   ends                                         | errors                                                          | stop
@@ -83,6 +85,9 @@ test.each`
   ${'19 times 403'}                            | ${times(19, forbidden)}                                         | ${undefined}
   ${'20 times 403'}                            | ${times(20, forbidden)}                                         | ${FORBIDDEN}
   ${'20 times 403, not in a row'}              | ${[...times(19, forbidden), missing, forbidden]}                | ${undefined}
+  ${'9 files that could not be written'}       | ${times(9, unwritten)}                                          | ${undefined}
+  ${'10 files that could not be written'}      | ${times(10, unwritten)}                                         | ${UNWRITTEN}
+  ${'10 of these, not in a row'}               | ${[...times(9, unwritten), undefined, unwritten]}               | ${undefined}
   ${'a full disk'}                             | ${[stop('local_io')]}                                           | ${FULL}
 `('a run stops only after enough equal failures in a row or a fatal one: $ends', ({ errors, stop }) => {
   const rule = new StopRule('file');

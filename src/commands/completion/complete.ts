@@ -1,6 +1,6 @@
-// Runs `__complete`, which the completion scripts call at each TAB with the words up to the cursor. Prints one line for
-// each word that can stand there: the word, a tab and a description, which may be empty. If it prints nothing, for
-// example because the word is a path, the shell completes paths itself.
+// Runs `__complete`, which the completion scripts call at each TAB with the words up to the cursor. Prints a line for
+// each word that can stand there: the word, a tab and a description. If it prints nothing, for example because the word
+// is a path, the shell completes paths itself.
 import { PassThrough, Writable } from 'node:stream';
 import { parseAccession } from '../../service/accession.ts';
 import { withinDeadline } from '../../session/deadline.ts';
@@ -17,16 +17,12 @@ type Candidate = readonly [word: string, help: string];
 
 /** The words before the one that is completed. Unknown options are left out, because the line is still being typed. */
 interface TypedLine {
-  /** The arguments of the command, without the name of the command. */
   readonly args: readonly string[];
-  /** The values by the names of the options: a string, or `true` for an option without a value. */
+  /** The values by the names of the options, `true` for an option without a value. */
   readonly flags: Readonly<Record<string, string | true>>;
 }
 
-/**
- * Completes the last of the words, which may be empty. Always returns 0 and ignores all errors, because a message would
- * appear in the middle of the command line.
- */
+/** Completes the last of the words. Ignores all errors, because a message would appear in the middle of the line. */
 export async function complete(words: readonly string[], commands: readonly CommandSpec[], world: World) {
   const current = words.at(-1) ?? '';
   const candidates = await findCandidates(words.slice(0, -1), current, commands, world).catch(() => []);
@@ -35,10 +31,7 @@ export async function complete(words: readonly string[], commands: readonly Comm
   return 0;
 }
 
-/**
- * Returns the words that can follow `words`. They need not begin with `current`, because the caller filters them.
- * `current` only shows what is being typed: an option, the value in `--option=value`, or something else.
- */
+/** They need not begin with `current`, which only shows what is being typed: an option, `--option=value`, or else. */
 async function findCandidates(
   words: readonly string[],
   current: string,
@@ -46,10 +39,10 @@ async function findCandidates(
   world: World,
 ): Promise<readonly Candidate[]> {
   const isHelpCommand = words[0] === 'help';
-  // After `filings help` come the names of a command and its subcommand, but not `help` again.
+  // `help` has no `help`.
   const children = isHelpCommand ? commands : [...commands, HELP_COMMAND];
   let spec: CommandSpec = { name: 'filings', summary: '', children };
-  /** Set after an option such as `--profile`, because the word that follows is its value. */
+  /** The word after an option such as `--profile` is its value. */
   let pending: NamedOption | undefined;
   const args: string[] = [];
   const flags: Record<string, string | true> = {};
@@ -61,7 +54,6 @@ async function findCandidates(
     else if (child) spec = child;
     else if (!word.startsWith('-')) args.push(word);
     else if (option) flags[option.name] = value ?? true;
-    // `option.value` is the placeholder in the help, which only options with a value have.
     pending = !pending && value === undefined && option?.value !== undefined ? option : undefined;
   }
   const line = { args, flags };
@@ -88,19 +80,13 @@ function findOption(spec: CommandSpec, word: string): NamedOption | undefined {
   return listOptions(spec).find(({ flag, short }) => word === flag || word === `-${short}`);
 }
 
-/**
- * Returns the values to offer for an argument, or for an option. For an option, its `kind` (the type of its value) is
- * passed. The values are the fixed `choices`, or `suggests`, or the names that `completes` asks for. The names of a
- * `profile` are looked up in the config file. Those of a `listed file` are requested from the service, for the filing
- * that the first argument names. Returns none for a local path.
- */
+/** Returns the values for an argument, or for the `kind` of an option. There are none for a local path. */
 async function suggestValues(
   { choices, suggests, completes }: Pick<ArgumentSpec, 'choices' | 'suggests' | 'completes'>,
   { args: [first, ...others], flags }: TypedLine,
   world: World,
 ): Promise<readonly Candidate[]> {
-  // In `config set KEY VALUE`, KEY is the name of the setting whose value is completed. Every setting with choices is
-  // also a shared option, `--KEY`.
+  // In `config set KEY VALUE`, KEY is the setting whose value is completed. Every setting with choices is a flag, too.
   const setting = completes === 'setting value' ? SHARED_OPTIONS.find(({ flag }) => flag === `--${first}`) : undefined;
   const choicesOrSuggestions = choices ?? suggests ?? setting?.kind.choices ?? [];
   const lookUp = async (limited: World) => {
@@ -108,22 +94,18 @@ async function suggestValues(
       return (await import('../../settings/config-file.ts')).readProfileNames(flags, limited);
     return completes === 'listed file' && first ? requestFileNames(first, { ...flags, retries: '0' }, limited) : [];
   };
-  // An empty stdin and a silent stderr, because a TAB must neither ask for a key nor print a message.
+  // A TAB must neither ask for a key nor print a message.
   const stdin = new PassThrough().end();
   const stderr = new Writable({ write: (_chunk, _encoding, done) => done() });
   // As if the user had typed --deadline 2s. If it passes, this throws, and nothing is offered.
   const names = await withinDeadline({ deadline: '2s' }, deriveWorld(world, { stdin, stderr }), lookUp);
-  // The shells quote blanks and the like. But control characters would reach the terminal, and a name such as `-f`
-  // would be read as an option, so such names are left out. So are `others`, because nobody wants to type
-  // a file twice.
+  // Control characters would reach the terminal, and a name such as `-f` would be read as an option. Nobody wants to
+  // type one of the `others` twice.
   const offered = names.filter((name) => printable(name) === name && !/^-/.test(name) && !others.includes(name));
   return [...choicesOrSuggestions, ...offered].map((word) => [word, '']);
 }
 
-/**
- * Requests the names of a filing's files. Sends no request if the key comes from a program, which a TAB must not run.
- * The caller adds `--retries 0`, so no request is repeated. Throws what `openSession` and `listFiles` throw.
- */
+/** Sends no request if the key comes from a program, which a TAB must not run. */
 async function requestFileNames(accession: string, flags: Flags, world: World): Promise<readonly string[]> {
   const { listFiles, openSession } = await import('../../session/session.ts');
   const { resolveSettings } = await import('../../settings/resolve.ts');
@@ -131,7 +113,6 @@ async function requestFileNames(accession: string, flags: Flags, world: World): 
   if (resolved.settings.keySource?.kind === 'command') return [];
   const session = await openSession(flags, world, { resolved });
   try {
-    // The empty list: no query parameters, as without `--query`.
     return (await listFiles(session, parseAccession(accession), [], session.signal)).files.map(
       (file) => file.file_name,
     );

@@ -1,6 +1,5 @@
-// The command `completion`: its help, and its code, which prints one of the scripts in completions/. The script makes
-// the shell call `filings __complete` at each TAB. The parser does not know `__complete`: main.ts calls complete.ts
-// instead.
+// Prints one of the scripts in completions/. A script makes the shell call `filings __complete` at each TAB. The parser
+// does not know `__complete`: main.ts calls complete.ts instead.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { defineCommand, type Invocation } from '../../spec/command.ts';
@@ -26,12 +25,9 @@ export const COMPLETION = defineCommand({
       'for PowerShell, with . ~/.config/powershell/filings.ps1 in $PROFILE',
     ],
   ],
-  // Other commands import a file with their code here. The code of this command is below.
   load: async () => ({ run }),
 });
 
-// The parser has checked that SHELL is given and one of `SHELLS`. The default only satisfies the compiler. `root` is
-// the directory of the program's package.
 async function run({ args: [shell = ''] }: Invocation, { root, stdout }: World): Promise<number> {
   const script = `filings.${shell === 'powershell' ? 'ps1' : shell}`;
   await write(stdout, readFileSync(join(root, 'completions', script)));

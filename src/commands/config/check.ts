@@ -1,6 +1,4 @@
-// Runs `config check`: requests one listing (the service's list of a filing's files) as `list` does, with the same
-// errors. Then shows the address, how the credentials were sent and where they come from, whether this machine's clock
-// is right, and the size of the listing.
+// Requests one listing as `list` does, with the same errors, and shows what the settings made of it.
 import { type AccessionNumber, parseAccession } from '../../service/accession.ts';
 import { noFilesError } from '../../service/client.ts';
 import { describeClockSkew } from '../../service/clock-skew.ts';
@@ -11,29 +9,25 @@ import { openSession, requestListing } from '../../session/session.ts';
 import type { Invocation } from '../../spec/command.ts';
 import type { World } from '../../world.ts';
 
-/** Requested if there is no ACCESSION. No filing has this number, so a 404 is the expected response. */
+/** No filing has this number, so a 404 is the expected response. */
 const NO_FILING = '0000000000-00-000000' as AccessionNumber;
-/** Stands for the 404 that is expected for {@link NO_FILING}. */
 const NO_RECORDS: Listing = { files: [], recordCount: 0, pageCount: 0 };
 
-/** Returns 0. Throws the errors of `list`, such as `config`, `auth` or `not_found`. */
 export async function run({ args: [text], flags }: Invocation, world: World): Promise<number> {
   const accession = text === undefined ? NO_FILING : parseAccession(text);
   const session = await openSession(flags, world);
   const { client, progress, signal } = session;
   try {
-    // The empty list stands for the parameters of `--query`, an option that this command does not have.
     const listing = await requestListing(session, accession, [], signal).catch((error) => {
       if (text === undefined && error.code === 'not_found') return NO_RECORDS;
       throw error;
     });
     const provesLittle = text === undefined && listing.recordCount === 0;
-    // Without ACCESSION, an empty listing is expected. It is no error, but it proves little. If there are records but
-    // no files, that is always an error: `recordCount` counts every record that the service sent, but `files` has only
-    // those of this filing that have a file name. So the service may have ignored the accession number.
+    // Without ACCESSION, an empty listing is expected. If there are records but no files, the service may have ignored
+    // the accession number.
     if (listing.files.length === 0 && !provesLittle) throw noFilesError(accession, listing);
-    const { baseUrl, credentials } = client.options;
-    // How far this machine's clock is ahead of the service's. If a token is sent, `describeClockSkew` tolerates less.
+    const { baseUrl, credentials } = client;
+    // If a token is sent, `describeClockSkew` tolerates less.
     const leadMs = client.clockLeadMs;
     const clock =
       leadMs === undefined
@@ -44,7 +38,6 @@ export async function run({ args: [text], flags }: Invocation, world: World): Pr
       ['key', describeKeyPlacement(credentials)],
       ['token', credentials.token ? 'in Authorization: Bearer' : 'none'],
       ['source', credentials.source],
-      // `describeClockSkew` returns undefined for a small difference.
       ['clock', clock ?? 'ok'],
       ['records', `${listing.recordCount}`],
       ['files', `${listing.files.length}`],

@@ -1,5 +1,4 @@
-// Runs `config list` and `config get`. Both print effective values, whatever their source. A setting that is a secret,
-// such as the API key, is printed as `[redacted]`.
+// `config list` and `config get` print effective values, whatever their source.
 import { FilingsError } from '../../errors.ts';
 import { isJsonObject } from '../../json.ts';
 import { REDACTED, redactJson, type Secrets } from '../../secrets.ts';
@@ -14,8 +13,6 @@ import { printable } from '../../terminal/printable.ts';
 import type { World } from '../../world.ts';
 
 export async function showAll({ flags }: Invocation, world: World): Promise<number> {
-  // The values as they were written, by name, each with the source that took precedence. `resolveSettings` has also
-  // parsed them, so all are valid.
   const { rawSettings } = await resolveSettings(flags, world);
   const rows = SETTINGS.map((spec) => {
     const { value = '', source = 'not set' } = rawSettings.get(spec.name) ?? {};
@@ -26,9 +23,8 @@ export async function showAll({ flags }: Invocation, world: World): Promise<numb
 }
 
 /**
- * Returns a cell of the table; `value` is '' for a setting that is not set. Hides a secret entirely, and the arguments
- * of `apiKeyCommand`, the only array, because one of them may be a secret. Any other value may contain a secret by
- * mistake, so known secrets in it are redacted. A setting with choices is exempt, because its value is one of them.
+ * Hides a secret, and the arguments of `apiKeyCommand`, the only array, because one of them may be a secret. Any other
+ * value may contain a secret by mistake, so known secrets in it are redacted.
  */
 function displayValue({ secret, kind }: NamedSetting, value: unknown, secrets: Secrets): string {
   if (secret && value !== '') return REDACTED;
@@ -41,27 +37,16 @@ function toText(value: unknown): string {
 }
 
 /**
- * Prints one setting, or a member of one, such as `listing.files`. A secret setting is printed as `[redacted]`.
- * Any other value is printed in full and unredacted, unlike in the table of `showAll`, because scripts need the exact
- * value. That includes the arguments of `apiKeyCommand`. Throws `usage` for an unknown name, `not_found` if the setting
- * is not set, and what `resolveSettings` throws.
+ * Unlike in the table of `showAll`, a value that is no secret is printed unredacted, even the arguments of
+ * `apiKeyCommand`, because scripts need the exact value.
  */
 export async function showOne({ args: [name = ''], flags }: Invocation, world: World): Promise<number> {
-  // Only settings of the config file have members. Without a dot, the name can be that of any setting.
-  const { spec, nameParts } = name.includes('.')
-    ? findFileSetting(name)
-    : { spec: findSetting(name), nameParts: [name] };
+  // Only settings of the config file have members.
+  const { spec, member } = name.includes('.') ? findFileSetting(name) : { spec: findSetting(name), member: undefined };
   const setting = (await resolveSettings(flags, world)).rawSettings.get(spec.name)?.value;
-  // The first name in `nameParts` is the setting itself.
-  const value = nameParts
-    .slice(1)
-    .reduce(
-      (outer, member) => (isJsonObject(outer) && Object.hasOwn(outer, member) ? outer[member] : undefined),
-      setting,
-    );
+  const value = member === undefined ? setting : isJsonObject(setting) ? setting[member] : undefined;
   if (value === undefined) {
-    const kebabName = [toKebabCase(spec.name), ...nameParts.slice(1)].join('.');
-    const command = `filings config set ${kebabName}${spec.secret ? '' : ' VALUE'}`;
+    const command = `filings config set ${toKebabCase(spec.name)}${member === undefined ? '' : `.${member}`}${spec.secret ? '' : ' VALUE'}`;
     const hint = `set it with ${spec.inFile ? command : describeOtherSources(spec)}`;
     throw new FilingsError('not_found', 'not set', { subject: { name }, hint });
   }

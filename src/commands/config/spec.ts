@@ -1,20 +1,15 @@
-// The arguments and the help of `filings config` and its subcommands. The code of a subcommand is imported only when it
-// runs. A module such as show.ts has a function for each of several subcommands, and `load` returns one as `run`.
+// A module such as show.ts has a function for each of several subcommands, and `load` returns one as `run`.
 import { SETTINGS } from '../../settings/table.ts';
 import { type ArgumentSpec, defineCommand } from '../../spec/command.ts';
 import { toKebabCase } from '../../spec/option.ts';
 
-/**
- * The settings that the config file can have, spelled like flags: `api-key`. If a setting is an object, also its
- * members, spelled as in the file: `jwt.keyFile`. The completions suggest them. `config get` also accepts a setting
- * that only a flag or a variable can set.
- */
+/** The completions offer settings spelled like flags, and their members as in the file (`jwt.keyFile`). */
 const SETTING_NAMES = SETTINGS.filter(({ inFile }) => inFile).flatMap(({ name, kind }) => [
   toKebabCase(name),
   ...Object.keys(kind.members ?? {}).map((member) => `${toKebabCase(name)}.${member}`),
 ]);
 
-/** KEY is the name of a setting, and not an API key. */
+/** The name of a setting, and not an API key. */
 const KEY_ARGUMENT: ArgumentSpec = {
   name: 'KEY',
   required: true,

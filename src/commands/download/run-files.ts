@@ -30,7 +30,7 @@ export async function checkRunFiles(args: DownloadArgs, resolved: ResolvedSettin
   const labels = new Map<string, string>();
   /** Returns the folded path. Throws if `labels` has it already (unless it is a device), or if --checksums needs it. */
   const requireUnused = async (label: string, path: string) => {
-    const foldedPath = await foldRealPath(path);
+    const foldedPath = foldName(await resolveLinks(path));
     const hint = `choose another file for ${label}`;
     // Refused in every directory, because it is not known yet which directories the downloads go to.
     if (options.checksums && basename(foldedPath) === foldName(SUMS_NAME)) {
@@ -57,7 +57,7 @@ export async function checkRunFiles(args: DownloadArgs, resolved: ResolvedSettin
   if (output !== undefined && output !== '-') await requireUnused('--output', resolveUserPath(output, world));
 
   const directory = resolve(world.cwd, output === undefined ? args.directory : dirname(output));
-  const foldedDirectory = await foldRealPath(directory);
+  const foldedDirectory = foldName(await resolveLinks(directory));
   /**
    * `path` is always below `directory`. That includes the path of `--output`, because `directory` is then its parent.
    * `code` is `usage` for a name from the arguments. Otherwise the name comes from the service or the input, and `code`
@@ -98,10 +98,6 @@ async function refuseWrongFileTypes({ output, options: { failed } }: DownloadArg
 async function isCharacterDevice(path: string): Promise<boolean> {
   const stats = await stat(path).catch(() => undefined);
   return stats?.isCharacterDevice() === true;
-}
-
-async function foldRealPath(path: string): Promise<string> {
-  return foldName(await resolveLinks(path));
 }
 
 /**

@@ -1,23 +1,24 @@
 // Runs `download`: checks the command line, opens the session (settings, client and progress) and the outputs (the
 // report, the plan of a dry run, and the done list, which holds the filings that are complete), and runs a batch, even
 // for a single file. The batch downloads the files, and its recorder prints and counts how each of them ended.
-import { resolve } from 'node:path';
+import { existsSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
 import { Batch } from '../../batch/batch.ts';
-import type { FileDeps } from '../../batch/files.ts';
-import { Limits, Throttle } from '../../batch/limits.ts';
+import { Counts } from '../../batch/counts.ts';
 import { Recorder } from '../../batch/recorder.ts';
-import { Counts, describeBatch, describeResumable, formatSummaryLine } from '../../batch/report.ts';
-import type { SelectionOptions } from '../../batch/selection.ts';
+import { describeBatch, describeResumable, formatSummaryLine } from '../../batch/report.ts';
 import { type BatchEnd, batchError } from '../../batch/verdict.ts';
 import { ChecksumFiles } from '../../checksums/sums-files.ts';
 import { replaceFile } from '../../disk/atomic-write.ts';
 import { Directories } from '../../disk/directory.ts';
 import { FilingsError } from '../../errors.ts';
 import { type Line, openInput, readLines } from '../../input/lines.ts';
+import type { AccessionNumber } from '../../service/accession.ts';
 import { listFiles, openSession, type Session } from '../../session/session.ts';
 import { resolveSettings } from '../../settings/resolve.ts';
 import type { Invocation } from '../../spec/command.ts';
 import { shellWord } from '../../text.ts';
+import { Throttle } from '../../transfer/throttle.ts';
 import type { World } from '../../world.ts';
 import { type DownloadArgs, parseArguments } from './arguments.ts';
 import { checkRunFiles } from './run-files.ts';
@@ -27,66 +28,26 @@ import { createTargetFinder, findCommonDirectory, findStream, openOutputs } from
 /** The number of the signal for writing to a pipe whose reader has closed it. */
 const SIGPIPE = 13;
 
-interface Run {
-  readonly args: DownloadArgs;
-  readonly session: Session;
-  /** What all files of the batch share. */
-  readonly fileDeps: FileDeps;
-  /** The report, the plan of a dry run and the done list. Each is undefined if it was not asked for. */
-  readonly outputs: Awaited<ReturnType<typeof openOutputs>>;
-  readonly recorder: Recorder;
-  readonly world: World;
-}
+type Run = Awaited<ReturnType<typeof openRun>>;
 
 /** Returns the exit status, or throws the error of the run. */
 export async function run(invocation: Invocation<typeof OPTIONS>, world: World): Promise<number> {
   const { options, flags } = invocation;
   const args = parseArguments(invocation.args, options, world.platform);
-  const { dryRun, limitRate } = options;
+  const { dryRun } = options;
   const resolved = await resolveSettings(flags, world);
   // Throws if two options mean the same file. The returned function refuses a download that would replace a file that
   // the run itself uses, such as its report.
-  const findRunFileError = await checkRunFiles(args, resolved, world);
+  const findRefusal = await checkRunFiles(args, resolved, world);
   // A dry run shows all files, and not only those that one limited run would reach. So it ignores the limits, even
-  // --max-requests, although it may request listings. `limits` is also the meter that counts bytes and requests.
-  const limits = new Limits(dryRun ? {} : options, world.monotonic);
+  // --max-requests, although it may request listings.
+  const counts = new Counts(dryRun ? {} : options, world.monotonic);
   const stdinOption = options.input === '-' ? '--input -' : undefined;
   // A dry run prints the files that it would download.
   const writesStdout = args.output === '-' || args.report === '-' || dryRun;
-  const session = await openSession(flags, world, { stdinOption, writesStdout, meter: limits, resolved });
+  const session = await openSession(flags, world, { stdinOption, writesStdout, meter: counts, resolved });
   try {
-    const directories = new Directories(world);
-    // Creates `--directory` before anything is requested. `directories` remembers it for the downloads. For `--output`,
-    // no directory is created.
-    if (args.output === undefined && !dryRun)
-      await directories.prepare({ directory: resolve(world.cwd, args.directory), below: '.' });
-    const fileDeps: FileDeps = {
-      findTarget: createTargetFinder(args, world),
-      findRunFileError,
-      // Set if `--output` is stdout, a device or a pipe.
-      stream: await findStream(args, world),
-      fetching: { client: session.client, directories, monotonic: world.monotonic },
-      checksums: options.checksums && !dryRun ? new ChecksumFiles() : undefined,
-      limits,
-      throttle: limitRate === undefined ? undefined : new Throttle(limitRate, world),
-      progress: session.progress,
-      counts: new Counts(),
-      isDryRun: dryRun,
-    };
-    const outputs = await openOutputs(args, session, world);
-    const recorder = new Recorder({
-      ...outputs,
-      counts: fileDeps.counts,
-      hasFailedList: options.failed !== undefined,
-      flushChecksums: async () => fileDeps.checksums?.flush(),
-      progress: session.progress,
-      // Whether a file that did not fail is printed, too.
-      printsFiles: !dryRun && (args.isSingleFile || session.settings.verbose),
-      // The recorder keeps the error of a single file or filing as `singleError`, for `decideRunError` below.
-      singleTarget: args.isSingleFile ? 'file' : args.accessions.length === 1 ? 'filing' : undefined,
-      world,
-    });
-    const error = await downloadAll({ args, session, fileDeps, outputs, recorder, world });
+    const error = await downloadAll(await openRun(args, session, counts, findRefusal, world));
     // A limit that the user set is not a failure, so with --quiet only the exit status shows it.
     if (error?.code === 'limit' && session.settings.quiet) return error.exitStatus;
     if (error) throw error;
@@ -97,6 +58,67 @@ export async function run(invocation: Invocation<typeof OPTIONS>, world: World):
   } finally {
     await session.close();
   }
+}
+
+/**
+ * Creates `--directory`, opens the outputs and the input, and makes a batch. `findRefusal` is from `checkRunFiles`.
+ * Throws `local_io` or the signal's reason.
+ */
+async function openRun(
+  args: DownloadArgs,
+  session: Session,
+  counts: Counts,
+  findRefusal: Awaited<ReturnType<typeof checkRunFiles>>,
+  world: World,
+) {
+  const { isSingleFile, nameFilter, layout, options } = args;
+  const { dryRun, failed, limitRate, query } = options;
+  const { client, progress, settings, signal } = session;
+  const directory = resolve(world.cwd, args.directory);
+  const hadDirectory = existsSync(directory);
+  const directories = new Directories(world);
+  // Before anything is requested. `directories` remembers it for the downloads. For `--output`, no directory is created.
+  if (args.output === undefined && !dryRun) directories.prepare({ directory, below: '.' });
+  const stream = await findStream(args, world);
+  const findTarget = createTargetFinder(args, world, findRefusal, stream);
+  const { done, ...outputs } = await openOutputs(args, session, world);
+  const checksums = options.checksums && !dryRun ? new ChecksumFiles() : undefined;
+  const throttle = limitRate === undefined ? undefined : new Throttle(limitRate, world);
+  const context = { client, directories, checksums, throttle, progress, isDryRun: dryRun, world };
+  const recorder = new Recorder({
+    ...outputs,
+    done,
+    counts,
+    hasFailedList: failed !== undefined,
+    checksums,
+    progress,
+    // Whether a file that did not fail is printed, too.
+    printsFiles: !dryRun && (isSingleFile || settings.verbose),
+    // The recorder keeps the error of a single file or filing as `singleError`, for `decideRunError` below.
+    singleTarget: isSingleFile ? 'file' : args.accessions.length === 1 ? 'filing' : undefined,
+    world,
+  });
+  const { lines, closeInput } = openLines(args, world, progress);
+  const selection = {
+    lines,
+    nameFilter,
+    layout,
+    counts,
+    jobs: settings.jobs,
+    async list(accession: AccessionNumber, stop: AbortSignal) {
+      // The batch stops at this error, and starts nothing more.
+      if (counts.limitError) throw counts.limitError;
+      return (await listFiles(session, accession, query, stop)).files;
+    },
+    isDone(accession: AccessionNumber) {
+      if (!hadDirectory || !done?.has(accession)) return false;
+      // A filing whose directory is missing is not done, for example after `rm -r` or with an unmounted disk. `a` stands
+      // for the name of any file.
+      return existsSync(dirname(join(directory, layout.pathFor(accession, 'a').path ?? 'a')));
+    },
+  };
+  const batch = new Batch({ selection, context, findTarget, recorder, signal, world });
+  return { args, session, counts, batch, recorder, isStream: stream !== undefined, closeInput, world };
 }
 
 /** A reader such as `head` may close the pipe early. That ends the plan of a dry run, but it is not a failure. */
@@ -149,29 +171,21 @@ function withRetryHint(
 
 /** Runs the batch and prints its summary. Returns the error of the run. */
 async function runBatch(run: Run): Promise<FilingsError | undefined> {
-  const { args, session, fileDeps, recorder, world } = run;
+  const { args, session, counts, batch, isStream, recorder, closeInput, world } = run;
   const { options, isSingleFile, fileNames, output, layout } = args;
-  const { progress, limits, counts } = fileDeps;
-  const startedAt = world.monotonic();
-  const { lines, close } = openLines(args, world, progress);
-  const selection = createSelectionOptions(run, lines);
-  const batch = new Batch({ selection, fileDeps, recorder, signal: session.signal, world });
-  if (!isSingleFile) showBatchProgress(batch, fileDeps);
-  const end = await batch.run().finally(close);
-  // Incomplete downloads that are kept on the disk, for the next run to resume.
-  counts.resumableBytes = fileDeps.fetching.directories.keptBytes;
+  const { progress } = session;
+  if (!isSingleFile) showBatchProgress(counts, progress);
+  const end = await batch.run().finally(closeInput);
   const error = decideRunError(end, run);
   // The result of a single file is already its own line or error, so it needs no summary.
   if (isSingleFile && !options.dryRun) {
-    if (counts.resumableBytes > 0) progress.note(`${fileNames[0]}: ${describeResumable(counts.resumableBytes)}`);
-    else if (error?.isInterruption && limits.bytes > 0 && !fileDeps.stream)
+    if (counts.keptBytes > 0) progress.note(`${fileNames[0]}: ${describeResumable(counts.keptBytes)}`);
+    else if (error?.isInterruption && counts.receivedBytes > 0 && !isStream)
       progress.note(`${fileNames[0]}: nothing was kept, so the next run begins at the first byte`);
     return error;
   }
-  const { bytes, requests } = limits;
-  const ms = world.monotonic() - startedAt;
   const directory = findCommonDirectory(args, world.platform);
-  const summary = { ...end, exitCode: error?.exitStatus ?? 0, directory, ms, bytes, requests };
+  const summary = { ...end, exitCode: error?.exitStatus ?? 0, directory };
   recorder.addReportLine((time) => formatSummaryLine(counts, summary, time));
   progress.note(describeBatch(counts, summary));
   if (options.dryRun && fileNames.length > 0 && output === undefined)
@@ -179,10 +193,7 @@ async function runBatch(run: Run): Promise<FilingsError | undefined> {
   return error;
 }
 
-/**
- * Returns the lines of `--input`, or the arguments as if they were lines. Also returns a function that closes the
- * input, because an open stdin would keep the program running.
- */
+/** Returns the lines of `--input`, or the arguments as if they were lines, and a function that closes the input. */
 function openLines(
   { options, accessions, fileNames, nameFilter }: DownloadArgs,
   world: World,
@@ -194,46 +205,23 @@ function openLines(
     const names = nameFilter ? [undefined] : fileNames;
     yield accessions.flatMap((accession) => names.map((file) => ({ kind: 'entry', accession, file })));
   }
-  if (options.input === undefined) return { lines: argumentLines(), close() {} };
+  if (options.input === undefined) return { lines: argumentLines(), closeInput() {} };
   const stream = openInput(options.input, world, note);
-  return { lines: readLines(stream, warn), close: () => void stream.destroy() };
+  // An open stdin would keep the program running.
+  return { lines: readLines(stream, warn), closeInput: () => void stream.destroy() };
 }
 
-function createSelectionOptions(
-  { args, session, fileDeps: { limits, counts }, outputs: { done } }: Run,
-  lines: AsyncIterable<readonly Line[]>,
-): SelectionOptions {
-  const onRetry = () => {
-    counts.retries += 1;
-  };
-  return {
-    lines,
-    nameFilter: args.nameFilter,
-    layout: args.layout,
-    jobs: session.settings.jobs,
-    async list(accession, stop) {
-      // The batch stops at this error, and starts nothing more.
-      if (limits.reachedError) throw limits.reachedError;
-      return (await listFiles(session, accession, args.options.query, stop, onRetry)).files;
-    },
-    countIfDone(accession) {
-      if (!done?.has(accession)) return false;
-      counts.done += 1;
-      return true;
-    },
-  };
-}
-
-function showBatchProgress({ tally }: Batch, { progress, counts }: FileDeps): void {
+function showBatchProgress(counts: Counts, progress: Session['progress']): void {
   progress.showBatch(() => {
+    const { files, pendingListings, hasInputEnded, listedBytes, unsized, ended, endedBytes } = counts;
     // The number of files is known only after the whole input and all listings have been read.
-    const allFiles = tally.hasInputEnded && tally.pending === 0 ? tally.files : undefined;
+    const allFiles = hasInputEnded && pendingListings === 0 ? files : undefined;
     // For a single file, its own bar is enough.
     if (allFiles === 1) return undefined;
     const { skipped, failed } = counts.byResult;
     // The size of a file is unknown if its listing does not state it, or if the file was named without a listing.
-    const allBytes = allFiles !== undefined && tally.unsized === 0 ? tally.bytes : undefined;
-    return { endedFiles: counts.ended, allFiles, skipped, failed, endedBytes: counts.endedBytes, allBytes };
+    const allBytes = allFiles !== undefined && unsized === 0 ? listedBytes : undefined;
+    return { endedFiles: ended, allFiles, skipped, failed, endedBytes, allBytes };
   });
 }
 
@@ -242,8 +230,7 @@ function showBatchProgress({ tally }: Batch, { progress, counts }: FileDeps): vo
  * of `1 of 1 files failed`. But if a signal or the deadline has stopped the run, it is the error of the signal or
  * deadline.
  */
-function decideRunError(end: BatchEnd, { args, recorder, fileDeps }: Run): FilingsError | undefined {
-  const { counts } = fileDeps;
+function decideRunError(end: BatchEnd, { args, recorder, counts }: Run): FilingsError | undefined {
   if (args.options.dryRun && isClosedPipe(end.stoppedBy)) return undefined;
   // `isInterruption` is true for the error of a signal or of the deadline.
   if (recorder.singleError && end.stoppedBy?.isInterruption !== true) return recorder.singleError;

@@ -7,28 +7,35 @@ import { DoneList, hashSelection } from '../../batch/done-list.ts';
 import type { FileItem } from '../../batch/item.ts';
 import { ReportFile } from '../../batch/report-file.ts';
 import { mapWriteErrors } from '../../disk/failure.ts';
+import type { FilingsError } from '../../errors.ts';
 import { nativePath, pathModule, resolveUserPath, splitPath } from '../../paths.ts';
 import { type AccessionNumber, asAccession } from '../../service/accession.ts';
 import type { Session } from '../../session/session.ts';
 import { createStdoutWriter, isStreamPath, openPathWriter } from '../../stdio/byte-writer.ts';
-import type { DiskTarget, StreamTarget } from '../../transfer/download.ts';
+import type { DiskTarget, StreamTarget, Target } from '../../transfer/plan.ts';
 import type { World } from '../../world.ts';
 import type { DownloadArgs } from './arguments.ts';
 
-/** Returns a function that finds the target of a file: `--output`, or a path below `--directory` made by `--layout`. */
+/**
+ * Returns a function that finds the target of a file: `--output`, or a path below `--directory` made by `--layout`.
+ * `stream` is set if `--output` is one. `findRefusal` says which paths the run itself uses.
+ */
 export function createTargetFinder(
   args: DownloadArgs,
   { cwd, platform }: Pick<World, 'cwd' | 'platform'>,
-): (file: Pick<FileItem, 'path' | 'accession'>) => DiskTarget {
+  findRefusal: (path: string, displayPath: string) => FilingsError | undefined,
+  stream?: StreamTarget,
+): (file: Pick<FileItem, 'path' | 'accession'>) => Target {
+  if (stream) return () => stream;
   const { output, directory, options } = args;
-  const { sha256, checksums: writesChecksums, dryRun: isDryRun } = options;
+  const { sha256 } = options;
   const paths = pathModule(platform);
   if (output !== undefined) {
     const path = resolveUserPath(output, { cwd, platform });
     // Like the shell for `> PATH`, `-o PATH` creates no directory.
     const location = { directory: paths.dirname(path), below: '.', mustExist: true };
     const { ifExists = 'overwrite' } = options;
-    return () => ({ path, location, displayPath: output, ifExists, sha256, writesChecksums, isDryRun });
+    return () => ({ path, location, displayPath: output, ifExists, sha256, refusal: findRefusal(path, output) });
   }
   const absolute = paths.resolve(cwd, directory);
   // Not `absolute` plus a slash, because the root directory ends in one already.
@@ -39,19 +46,19 @@ export function createTargetFinder(
   const directoryAccession = findAccession(splitPath(absolute, platform));
   // The members that all targets share are not spread into the object (`...shared`), because V8 takes ten times as long
   // for that, and there may be a million files.
-  return ({ path, accession }) => {
-    const native = nativePath(path, platform);
+  return ({ path: layoutPath, accession }): DiskTarget => {
+    const native = nativePath(layoutPath, platform);
+    const [path, displayPath] = [prefix + native, displayPrefix + native];
     // A directory named after a filing gets only files of this filing, so an existing one needs no download. Elsewhere,
     // an existing file may belong to another filing or to the user, so it is compared.
-    const isOwnDirectory = (findAccession(path.split('/')) ?? directoryAccession) === accession;
+    const isOwnDirectory = (findAccession(layoutPath.split('/')) ?? directoryAccession) === accession;
     return {
-      path: prefix + native,
-      displayPath: displayPrefix + native,
-      location: { directory: absolute, below: paths.dirname(path) },
+      path,
+      displayPath,
+      location: { directory: absolute, below: paths.dirname(layoutPath) },
       ifExists: options.ifExists ?? (isOwnDirectory ? 'skip' : 'compare'),
       sha256,
-      writesChecksums,
-      isDryRun,
+      refusal: findRefusal(path, displayPath),
     };
   };
 }
@@ -75,9 +82,9 @@ export async function findStream({ output, options }: DownloadArgs, world: World
   if (output === undefined) return undefined;
   const { sha256 } = options;
   const path = resolveUserPath(output, world);
-  if (output === '-') return { open: async () => createStdoutWriter(world), sha256 };
+  if (output === '-') return { open: async () => createStdoutWriter(world), displayPath: null, sha256 };
   return (await isStreamPath(path))
-    ? { open: (signal) => openPathWriter(path, world.sleep, signal), sha256 }
+    ? { open: (signal) => openPathWriter(path, world.sleep, signal), displayPath: null, sha256 }
     : undefined;
 }
 

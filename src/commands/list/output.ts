@@ -1,6 +1,5 @@
-// Prints the files of filings as names, JSON Lines or a table. Names and JSON are printed filing by filing. A table is
-// printed at the end, because the widths of its columns depend on all rows. What the service lists is data, so it is
-// never redacted.
+// A table is printed at the end, because the widths of its columns depend on all rows. What the service lists is data,
+// so it is never redacted.
 import { type FilingsError, messageOf } from '../../errors.ts';
 import { noMatchError } from '../../input/glob.ts';
 import { type ListedFile, listedSize } from '../../service/listing.ts';
@@ -13,7 +12,7 @@ import { humanBytes } from '../../text.ts';
 import type { World } from '../../world.ts';
 import type { OPTIONS } from './spec.ts';
 
-/** Members that may have the type of a file, best first. They are guesses: service.md, section 2, does not show any. */
+/** Best first. They are guesses: service.md, section 2, does not show any. */
 const TYPES = ['type', 'document_type', 'documentType', 'form', 'form_type', 'content_type', 'mime_type'];
 const DESCRIPTIONS = ['description', 'document_description', 'primary_doc_description', 'title'];
 
@@ -30,9 +29,9 @@ const COLUMNS: readonly Column[] = [
 
 /**
  * Call `print` for each filing, then `end`.
- * @param isSingle whether there is only one filing. Names and rows of the table then have no accession number, and the
- * filing must have a file that matches
- * @param isChosen tests whether `--include` and `--exclude` select a file name
+ *
+ * @param isSingle if there is only one filing, rows have no accession number, and the filing must have a file that
+ * matches
  */
 export function createListOutput(
   isSingle: boolean,
@@ -47,18 +46,15 @@ export function createListOutput(
   const formatRecord = (file: ListedFile): string => {
     const terminator = nul ? '\0' : '\n';
     if (json) return printableJson(file) + terminator;
-    // With `-0`, names are printed unchanged, but not on a terminal, which control characters could change. A NUL
-    // within a name is always escaped, because the reader would take it for the end of the name.
+    // With `-0`, names are printed unchanged, but not on a terminal, which control characters could change. A reader
+    // would take a NUL within a name for its end.
     const isExact = nul && !stdout.isTTY && !file.file_name.includes('\0');
     const name = isExact ? file.file_name : printable(file.file_name);
     return `${isSingle ? '' : `${file.accession_no}\t`}${name}${terminator}`;
   };
 
   return {
-    /**
-     * Prints the files that match, or keeps them for the table. If none match, returns an error if the filing is the
-     * only one. Otherwise prints a note, and the run goes on.
-     */
+    /** If no files match, returns an error if the filing is the only one. Otherwise prints a note. */
     async print(accession: string, files: readonly ListedFile[]): Promise<FilingsError | undefined> {
       const matches = files.filter((file) => isChosen(file.file_name));
       if (matches.length === 0) {
@@ -66,13 +62,13 @@ export function createListOutput(
         if (isSingle) return error;
         progress.note(messageOf(error));
       }
-      // Not `push(...matches)`, which overflows the stack for very many files.
+      // `push(...matches)` overflows the stack for very many files.
       if (isTable) for (const file of matches) tableFiles.push(file);
       else await write(stdout, matches.map(formatRecord).join(''), signal);
       return undefined;
     },
 
-    /** Prints the table, without columns that are empty in all rows. NAME needs no test, because it is never empty. */
+    /** Leaves out columns that are empty in all rows. */
     async end(): Promise<void> {
       if (tableFiles.length === 0) return;
       const columns = [...(isSingle ? [] : [ACCESSION]), ...COLUMNS].filter(
@@ -80,14 +76,12 @@ export function createListOutput(
       );
       const headings = columns.map(([heading]) => heading);
       const rows = tableFiles.map((file) => columns.map(([, formatCell]) => formatCell(file)));
-      // `formatTable` cuts the last column to the width. A name that is cut could not be copied and pasted, so there is
-      // no width if the last column is NAME.
+      // A name that is cut could not be copied and pasted, so there is no width if the last column is NAME.
       const canCut = stdout.isTTY && headings.at(-1) !== 'NAME';
       const width = canCut ? terminalColumns(stdout, env) : undefined;
       const { formatTable } = await import('../../terminal/table.ts');
       const [head = '', ...lines] = formatTable([headings, ...rows], {
         width,
-        // -1 if no file has a size, which aligns no column to the right.
         rightAlignedIndex: headings.indexOf('SIZE'),
       });
       const { faint } = createPalette(usesColor(settings.color, stdout, env.TERM));
@@ -101,7 +95,6 @@ function formatSize(file: ListedFile): string {
   return size === undefined ? '' : humanBytes(size);
 }
 
-/** Formats the first of the members that is a string with text, cut to `length` characters. Returns '' if none is. */
 function formatFirst(members: readonly string[], file: ListedFile, length: number): string {
   const value = members.map((member) => file[member]).find((text) => typeof text === 'string' && text !== '');
   return typeof value === 'string' ? printable(value, length) : '';

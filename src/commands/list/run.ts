@@ -1,6 +1,5 @@
-// Runs `list`: requests up to `--jobs` listings (the service's lists of a filing's files) at a time, and prints them in
-// the order of the arguments or of the input. A filing that fails does not stop the others, unless `StopRule` concludes
-// that they would all fail in the same way.
+// Requests up to `--jobs` listings at a time, and prints them in the order of the arguments or of the input. A filing
+// that fails does not stop the others, unless `StopRule` concludes that they would all fail in the same way.
 import type { Readable } from 'node:stream';
 import { createChildController, onAbort } from '../../abort.ts';
 import { ReadAhead } from '../../batch/read-ahead.ts';
@@ -16,7 +15,7 @@ import type { World } from '../../world.ts';
 import { createListOutput } from './output.ts';
 import type { OPTIONS } from './spec.ts';
 
-/** Returns 0, or throws the error that the run ends with, such as a summary of the filings that failed. */
+/** Throws the error that the run ends with, such as a summary of the filings that failed. */
 export async function run({ args, options, flags }: Invocation<typeof OPTIONS>, world: World): Promise<number> {
   const { input, query } = options;
   if (args.length === 0 && input === undefined) {
@@ -25,8 +24,8 @@ export async function run({ args, options, flags }: Invocation<typeof OPTIONS>, 
       hint: 'pass an accession number: filings list 0001234567-24-000001; or read them from a file: --input FILE',
     });
   }
-  // An unquoted `--include ex*` is expanded by the shell to `--include ex1 ex2 ex3`: the names after the first become
-  // arguments. That has probably happened if the first argument is an accession number and another is not.
+  // An unquoted `--include ex*` is expanded by the shell to `--include ex1 ex2 ex3`: all but the first become
+  // arguments.
   const [first = '', ...further] = args;
   if (options.include.length > 0 && asAccession(first) && !further.every(asAccession)) {
     throw new FilingsError('usage', 'only accession numbers can be arguments', {
@@ -39,19 +38,18 @@ export async function run({ args, options, flags }: Invocation<typeof OPTIONS>, 
   const stdinOption = input === '-' ? '--input -' : undefined;
   const session = await openSession(flags, world, { stdinOption, writesStdout: true });
   const { progress, settings } = session;
-  // Aborted at the end of `run`, to end the requests that `ReadAhead` has already started for later filings, and the
-  // input.
+  // Ends the requests that `ReadAhead` has already started for later filings, and the input.
   const stop = createChildController(session.signal);
   try {
     const inputStream = input === undefined ? undefined : openInput(input, world, progress.note);
     onAbort(stop.signal, () => inputStream?.destroy());
-    // Unknown with an input: it is read while listings are printed, and a later line may always follow.
+    // The number is unknown with an input, which is read while listings are printed.
     const filingCount = inputStream ? undefined : accessions.length;
     const ahead = new ReadAhead<ListingResult>({
       lines: readAllLines(accessions, inputStream, progress.warn),
       jobs: settings.jobs,
       needsListing: (line): line is Entry => line.kind === 'entry',
-      // An array, because `ReadAhead` can yield several results for one line.
+      // `ReadAhead` can yield several results for one line.
       list: async ({ accession }) => [await tryToList(session, accession, query, stop.signal)],
     });
     const isSingle = filingCount === 1;
@@ -59,34 +57,28 @@ export async function run({ args, options, flags }: Invocation<typeof OPTIONS>, 
     await printAll(ahead.results(), output, session, filingCount);
     return 0;
   } finally {
-    // Even after a success, because an open stdin would keep the program running. No reason is given, because nobody
-    // waits for the requests any more.
+    // This is done even after a success, because an open stdin would keep the program running.
     stop.abort(undefined);
     stop.detach();
     await session.close();
   }
 }
 
-/** The listing of one filing, or why there is none. */
 type ListingResult =
   | { readonly accession: string; readonly files: readonly ListedFile[] }
   | { readonly error: FilingsError };
 
-/** Returns the error instead of throwing it, so that the other filings are still listed. */
+/** Returns the error, so that the other filings are still listed. */
 async function tryToList(...[session, accession, ...more]: Parameters<typeof listFiles>): Promise<ListingResult> {
   try {
     return { accession, files: (await listFiles(session, accession, ...more)).files };
   } catch (error) {
     if (error instanceof FilingsError) return { error };
-    // A defect in the program, which ends the run.
     throw error;
   }
 }
 
-/**
- * Prints the results in order. If filings failed, throws a summary of the failures, or the error of the only filing.
- * @param filingCount undefined with `--input`
- */
+/** Throws a summary of the failures, or the error of the only filing. `filingCount` is undefined with `--input`. */
 async function printAll(
   groups: AsyncIterable<readonly (ListingResult | Line)[]>,
   output: ReturnType<typeof createListOutput>,
@@ -94,32 +86,31 @@ async function printAll(
   filingCount: number | undefined,
 ): Promise<void> {
   const rule = new StopRule('filing');
-  // `permanent` is the number of failures that would come again in the next run.
+  // `permanent` failures would come again in the next run.
   let [finished, failed, permanent] = [0, 0, 0];
   let stoppedBy: FilingsError | undefined;
   try {
     for await (const result of flatten(groups)) {
-      // Only for the type: `ReadAhead` yields a listing in place of each entry, and other lines as they are.
+      // Only for the type: `ReadAhead` yields a listing in place of each entry.
       if ('kind' in result && result.kind === 'entry') continue;
-      // A failed filing and an invalid line of the input have an `error`. `print` returns one if the run has only one
-      // filing and none of its files match.
+      // `print` returns an error if the run has only one filing and none of its files match.
       const error = 'error' in result ? result.error : await output.print(result.accession, result.files);
       // After SIGINT or the like, or at the deadline, every request fails, which is not a failure of its filing.
       signal.throwIfAborted();
-      // The error of the only filing is thrown itself, and not a summary: `1 of 1 filings failed`.
+      // `1 of 1 filings failed` would say less.
       if (error && filingCount === 1) throw error;
       finished += 1;
       if (error) failed += 1;
       if (error && !isTemporary(error)) permanent += 1;
       // Also records a success, because the rule counts failures in a row.
       stoppedBy = rule.record(error);
-      // If this error itself stops the run, it is part of what `run` throws, which is printed then.
+      // If this error itself stops the run, it is part of what `run` throws.
       if (error && error !== stoppedBy) progress.reportFailure(error);
       if (stoppedBy) break;
     }
     await output.end();
   } catch (error) {
-    // On abort, `error` may only say that the destroyed input cannot be read. The reason for the abort is what matters.
+    // On abort, `error` may only say that the destroyed input cannot be read.
     if (!signal.aborted) throw error;
     stoppedBy = signal.reason;
   }
@@ -133,8 +124,8 @@ async function* flatten<T>(groups: AsyncIterable<readonly T[]>): AsyncGenerator<
 }
 
 /**
- * Yields the arguments, then the lines of the input. The input may have one line per file, but `list` always lists the
- * whole filing. So of consecutive lines with the same accession number only the first is yielded.
+ * The input may have one line per file, but `list` always lists the whole filing. So of consecutive lines with the same
+ * accession number only the first is yielded.
  */
 async function* readAllLines(
   accessions: readonly AccessionNumber[],
@@ -147,7 +138,7 @@ async function* readAllLines(
   for await (const batch of readLines(input, warn)) {
     yield batch.filter((line) => {
       const previous = last;
-      // Invalid lines are all yielded, because each has its own error.
+      // Each invalid line has its own error.
       last = line.kind === 'entry' ? line.accession : undefined;
       return last === undefined || last !== previous;
     });

@@ -1,5 +1,3 @@
-// The options and the help of `filings list`. Its code, in run.ts, is imported only when it runs. The name of a member
-// of `OPTIONS` is the name of the option: `null` is `--null`.
 import { defineCommand } from '../../spec/command.ts';
 import { FILE, QUERY, SWITCH, TEXT } from '../../spec/kind.ts';
 import { defineOptions } from '../../spec/option.ts';
@@ -51,7 +49,6 @@ export const LIST = defineCommand({
     ],
     ['filings list 0001234567-24-000001 --json | filings download -i - -d filing', 'download the listed files'],
   ],
-  // Adds a sentence about the sandbox to the help.
   sendsRequests: true,
   load: () => import('./run.ts'),
 });

@@ -1,5 +1,3 @@
-// The options and the help of `filings serve`. Its code, in run.ts, is imported only when it runs. A `default` is a
-// string, because it is parsed like a value from the command line. An `example` appears in the error for a wrong value.
 import { defineCommand } from '../../spec/command.ts';
 import { FILE, integer, TEXT } from '../../spec/kind.ts';
 import { defineOptions } from '../../spec/option.ts';

@@ -1,4 +1,3 @@
-// Runs `token keygen`, which makes a new key pair or HMAC secret.
 import { createNewFiles, type NewFile } from '../../disk/atomic-write.ts';
 import { FilingsError } from '../../errors.ts';
 import { generateKey } from '../../jwt/keygen.ts';
@@ -9,13 +8,10 @@ import { write } from '../../stdio/output.ts';
 import type { World } from '../../world.ts';
 import type { KEYGEN_OPTIONS } from './spec.ts';
 
-/**
- * Generates a key and writes it to new files, except for a public key without `--public`, which it prints to stdout.
- * Returns 0. Throws `usage`, and `local_io` if a file already exists or cannot be written.
- */
+/** A public key without `--public` goes to stdout. */
 export async function run({ options, flags }: Invocation<typeof KEYGEN_OPTIONS>, world: World): Promise<number> {
   const { alg, out, public: publicFile, format, kid } = options;
-  // The parser has no required options, so they are checked here.
+  // The parser has no required options.
   if (alg === undefined || out === undefined)
     throw new FilingsError('usage', 'give both --alg ALG and --out FILE', { subject: { name: 'token keygen' } });
   if (kid !== undefined && format !== 'jwk')
@@ -35,8 +31,7 @@ export async function run({ options, flags }: Invocation<typeof KEYGEN_OPTIONS>,
   // If one file cannot be created, the others are removed again.
   await createNewFiles(files);
   if (publicKey !== undefined && publicFile === undefined) await write(world.stdout, publicKey, world.interrupt);
-  // The service verifies tokens with the key that the customer imports (docs/service.md, section 6). For HMAC, that can
-  // only be the secret itself.
+  // docs/service.md, section 6. For HMAC, that can only be the secret itself.
   const keyToImport = publicKey === undefined ? 'it' : (publicFile ?? 'the printed public key');
   const advice = `keep ${out} secret, and import ${keyToImport} in the service's customer portal, under the API key that you will send with the tokens`;
   await printMessage('note', advice, flags, world);

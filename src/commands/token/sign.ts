@@ -1,4 +1,3 @@
-// Runs `token sign`, which mints one token: with a key on the command line, or by the recipe in the config file.
 import { replaceFile } from '../../disk/atomic-write.ts';
 import { FilingsError } from '../../errors.ts';
 import { chooseAlgorithm } from '../../jwt/key-fit.ts';
@@ -14,18 +13,14 @@ import { decodeSignedParts, resolveKeyFiles } from './common.ts';
 import type { SIGN_OPTIONS } from './spec.ts';
 
 /**
- * Mints a token and prints it, or writes it to `--out`. Returns 0. With a key on the command line, the recipe (`jwt` in
- * the config file) is not used at all. Without one, options override single members of the recipe. Throws `usage` if
- * there is no key, or if `--out` would replace a file of the key or its passphrase. Also throws the errors of reading
- * the settings and the key, of minting and of writing.
+ * With a key on the command line, the recipe is not used at all. Without one, options override single members of it.
  */
 export async function run(invocation: Invocation<typeof SIGN_OPTIONS>, world: World): Promise<number> {
   const { options, flags } = invocation;
   const optionFiles = await resolveKeyFiles(invocation, world);
   const hasKey = optionFiles.keyFile !== undefined || optionFiles.secretFile !== undefined;
   const recipe = hasKey ? {} : await readConfiguredRecipe(flags, world);
-  // A recipe has `keyFile` or `secretFile`, but nothing for the passphrase of an encrypted key. So `--passphrase-file`
-  // also applies to the key of the recipe.
+  // A recipe has nothing for the passphrase of an encrypted key.
   const files = hasKey ? optionFiles : { ...recipe, passphraseFile: optionFiles.passphraseFile };
   const out = options.out === undefined ? undefined : resolveUserPath(options.out, world);
   if (out !== undefined && [files.keyFile, files.secretFile, files.passphraseFile].includes(out)) {
@@ -40,26 +35,25 @@ export async function run(invocation: Invocation<typeof SIGN_OPTIONS>, world: Wo
     sub: options.sub ?? recipe.sub,
     name: options.name ?? recipe.name,
     issuedAt,
-    // A function of the time, because the option may be a duration.
+    // The option may be a duration.
     notBefore: options.notBefore?.(issuedAt),
     lifetime: options.lifetime ?? recipe.lifetime ?? DEFAULT_LIFETIME,
     claims: [...options.claim, ...options.claimJson],
   });
-  // Prints nothing unless the key is an HMAC secret that ends in a line break.
+  // Nothing is printed unless the key is an HMAC secret that ends in a line break.
   await printMessage('warning', findLineBreakWarning(key), flags, world);
   const { header, claims } = decodeSignedParts(token);
-  // The header and the claims are JSON already. `JSON.stringify` would need parsed values, and parsing could change
-  // numbers. A token has no character that must be escaped.
+  // Header and claims are JSON already: parsing them could change numbers. A token has no character that must be
+  // escaped.
   const text = options.json ? `{"token":"${token}","header":${header},"claims":${claims}}` : token;
   const httpPrefix = options.header ? 'Authorization: Bearer ' : '';
   const line = `${httpPrefix}${text}\n`;
   if (out === undefined) await write(world.stdout, line, world.interrupt);
-  // The mode of the file is 0600.
   else await replaceFile(out, line, world);
   return 0;
 }
 
-/** Throws `usage` if the settings have no token, or a finished one instead of a recipe. */
+/** A finished token in the settings is no recipe. */
 async function readConfiguredRecipe(flags: Flags, world: World): Promise<TokenRecipe> {
   const { tokenSource } = (await resolveSettings(flags, world)).settings;
   if (tokenSource?.kind === 'recipe') return tokenSource.recipe;

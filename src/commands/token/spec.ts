@@ -1,7 +1,5 @@
-// The commands below `filings token` and their options, as data for the parser, the help, the manual page and the
-// completions. If one option excludes another, that applies in both directions. A `default` is parsed and becomes the
-// value of the option, whereas a `defaultText` is only shown in the help. The code of a command is imported by its
-// `load`, only when it runs.
+// If one option excludes another, that applies in both directions. A `default` is parsed and becomes the value of the
+// option, whereas a `defaultText` is only shown in the help.
 import { findJsonFault } from '../../json.ts';
 import { ALGORITHM } from '../../jwt/algorithms.ts';
 import type { Claim } from '../../jwt/sign.ts';
@@ -9,7 +7,7 @@ import { type ArgumentSpec, defineCommand } from '../../spec/command.ts';
 import { choice, DURATION, FILE, type Kind, SWITCH, TEXT, TIME, WHOLE_SECONDS } from '../../spec/kind.ts';
 import { defineOptions } from '../../spec/option.ts';
 
-/** Refuses `-`, which would otherwise create a file with this name. */
+/** `-` would create a file with this name. */
 const OUTPUT_FILE: Kind<string> = {
   ...FILE,
   parse: (text) => (text === '-' ? undefined : FILE.parse(text)),
@@ -17,12 +15,12 @@ const OUTPUT_FILE: Kind<string> = {
 };
 
 /**
- * A duration or a time. Because a duration begins when the token is issued, the value is a function from that time to
- * the resulting time, both in seconds since the epoch.
+ * The value is a function from the time at which the token is issued to the resulting time, in seconds since the epoch,
+ * because a duration begins when the token is issued.
  */
 const WHEN: Kind<(issuedAt: number) => number> = {
   parse(text) {
-    // Both in milliseconds. No string is valid as both.
+    // In milliseconds. No string is valid as both.
     const [duration, time] = [DURATION.parse(text), TIME.parse(text)];
     if (duration !== undefined) return (issuedAt) => issuedAt + Math.floor(duration / 1000);
     return time === undefined || time < 0 ? undefined : () => Math.floor(time / 1000);
@@ -30,10 +28,7 @@ const WHEN: Kind<(issuedAt: number) => number> = {
   expected: 'a duration, such as 30s, or a time, such as 2025-01-31T12:00:00Z',
 };
 
-/**
- * Returns the kind of an option with the form NAME=VALUE. `toJson` converts VALUE to the JSON of the claim, and returns
- * undefined if VALUE is invalid.
- */
+/** `toJson` converts VALUE to the JSON of the claim. It returns undefined if VALUE is invalid. */
 function createClaimKind(expected: string, toJson: (value: string) => string | undefined): Kind<Claim> {
   const parse = (text: string): Claim | undefined => {
     const [, name, value = ''] = /^([^=]+)=(.*)$/s.exec(text) ?? [];
@@ -72,7 +67,7 @@ export const SIGN_OPTIONS = defineOptions({
   kid: { kind: TEXT, value: 'ID', help: 'set the key ID (kid) in the header' },
   sub: { kind: TEXT, value: 'TEXT', help: 'set the subject claim' },
   name: { kind: TEXT, value: 'TEXT', help: 'set the name claim' },
-  // A `default` would override the lifetime in the `jwt` section of the config file.
+  // A `default` would override the lifetime of the recipe.
   lifetime: { kind: WHOLE_SECONDS, value: 'DURATION', defaultText: '5m', help: 'make the token valid for this time' },
   notBefore: {
     kind: WHEN,

@@ -1,4 +1,3 @@
-// Runs `token verify`, which checks the encoding, the header, the signature and the dates of a token.
 import { FilingsError } from '../../errors.ts';
 import { findLineBreakWarning, readJwtKey } from '../../jwt/keys.ts';
 import { verifyToken } from '../../jwt/verify.ts';
@@ -6,13 +5,9 @@ import { printMessage } from '../../session/presentation.ts';
 import type { Invocation } from '../../spec/command.ts';
 import { write } from '../../stdio/output.ts';
 import type { World } from '../../world.ts';
-import { decodeSignedParts, isStdin, readTokenInput, reportRefusal, resolveKeyFiles } from './common.ts';
+import { decodeSignedParts, isStdin, readTokenInput, resolveKeyFiles, rethrow } from './common.ts';
 import type { VERIFY_OPTIONS } from './spec.ts';
 
-/**
- * Verifies a token and prints its claims. Returns 0. Throws `usage` without a key, `config` if the key cannot be read,
- * and `auth` if the token is not valid.
- */
 export async function run(invocation: Invocation<typeof VERIFY_OPTIONS>, world: World): Promise<number> {
   const { args, options } = invocation;
   const { alg: algorithms, leeway, at, json } = options;
@@ -20,20 +15,19 @@ export async function run(invocation: Invocation<typeof VERIFY_OPTIONS>, world: 
     const subject = { name: 'token verify' };
     throw new FilingsError('usage', 'no key: give --key FILE or --secret-file FILE', { subject });
   }
-  // If the token comes from stdin, the key cannot. The error for that calls the token `TOKEN`.
+  // If the token comes from stdin, the key cannot.
   const keyFiles = await resolveKeyFiles(invocation, world, isStdin(args[0]) && 'TOKEN');
   const key = await readJwtKey(keyFiles, 'verify', world);
   const token = await readTokenInput(args[0], world);
-  // The time is read after the token, because a pipe may deliver the token late.
+  // The time is read after the token, because a pipe may deliver that late.
   const time = { atSeconds: (at ?? world.now()) / 1000, leewaySeconds: leeway / 1000 };
-  // Without `--alg`, `algorithms` is empty, which allows all that fit the key.
-  const verdict = await verifyToken(token, [key], { algorithms, ...time });
-  // Prints nothing unless the key is an HMAC secret that ends in a line break. That may explain why the signature does
-  // not match.
+  // A line break at the end of a secret may explain why the signature does not match.
   await printMessage('warning', findLineBreakWarning(key), invocation.flags, world);
-  if (!verdict.valid) return reportRefusal(verdict, 'is not valid', json && { valid: false }, world);
+  const refused = (error: FilingsError) => rethrow(error, json && { valid: false }, world);
+  // Without `--alg`, `algorithms` is empty, which allows all that fit the key.
+  await verifyToken(token, [key], { algorithms, ...time }).catch(refused);
   const { header, claims } = decodeSignedParts(token);
-  // Both are JSON already. `JSON.stringify` would need parsed values, and parsing could change numbers.
+  // Both are JSON already: parsing them could change numbers.
   const text = json ? `{"valid":true,"header":${header},"claims":${claims}}` : claims;
   await write(world.stdout, `${text}\n`, world.interrupt);
   return 0;

@@ -1,6 +1,4 @@
-// Collects the findings of `filings verify`, such as a missing file: formats a line for each, counts them, and makes
-// the summary and the error of the run. If a single `filings download` can repair the files, the error's hint is that
-// command.
+// The findings of `filings verify`: a line for each, counts, a summary and the error of the run.
 import { posix } from 'node:path';
 import type { Finding } from '../../checksums/verify.ts';
 import { FilingsError } from '../../errors.ts';
@@ -10,20 +8,18 @@ import { printable, printableJson } from '../../terminal/printable.ts';
 import { counted, humanBytes, shellWord } from '../../text.ts';
 
 export class Findings {
-  /** Number of directories that have a SHA256SUMS. */
+  /** Directories that have a SHA256SUMS. */
   directories = 0;
-  /** Number of bytes that have been hashed. */
+  /** Bytes that have been hashed. */
   bytes = 0;
   /**
-   * How many findings there are of each kind. Most are about a file. `damaged` is about a SHA256SUMS that has an
-   * invalid line or no entries, and `torn` about one whose last line is incomplete. `unreadable` may be about a file, a
-   * SHA256SUMS or a directory.
+   * `damaged` is a SHA256SUMS that has an invalid line or no entries, `torn` one whose last line is incomplete.
+   * `unreadable` may be a file, a SHA256SUMS or a directory.
    */
   readonly #counts = { same: 0, missing: 0, changed: 0, unlisted: 0, damaged: 0, torn: 0, unreadable: 0 };
   /** The first directory from the command line, with slashes even on Windows. */
   readonly #root: string;
   readonly #platform: string;
-  /** Whether `add` returns a line of JSON. */
   readonly #json: boolean;
   /** Whether the command of `repairHint` would download every missing or changed file to the path where it belongs. */
   #canRepair: boolean;
@@ -36,17 +32,16 @@ export class Findings {
     this.#canRepair = roots.length === 1;
   }
 
-  /** Counts a finding. Returns its line for stdout, or an empty string if it has none. */
+  /** Returns the line for stdout, or an empty string. */
   add({ result, path, reason }: Finding): string {
     this.#counts[result] += 1;
     // The caller prints an `unreadable` finding as an error on stderr.
     if (result === 'same' || result === 'unreadable') return '';
     const slashedPath = withSlashes(path, this.#platform);
-    // The members by which `filings download -i -` identifies a file. It ignores a line without them, and one that says
-    // `unlisted`. A finding with a reason gets none, because there is no file to download: the finding is about a
-    // SHA256SUMS itself, or about an entry with an invalid name.
+    // `filings download -i -` identifies a file by these members. A finding with a reason has no file to download: it
+    // is about a SHA256SUMS itself, or about an entry with an invalid name.
     const file = reason === undefined ? parseFilePath(slashedPath) : undefined;
-    // Without `file`, `#repairPath` returns only the root, which is not this path. So the finding cannot be repaired.
+    // Without `file`, `#repairPath` returns only the root, which is not this path.
     if (result === 'missing' || result === 'changed')
       this.#canRepair &&= slashedPath === this.#repairPath(file?.accession_no, file?.file_name);
     return this.#json
@@ -54,15 +49,11 @@ export class Findings {
       : `${result}\t${printable(slashedPath)}\n`;
   }
 
-  /** Returns the path to which the command of `repairHint` would download a file. */
   #repairPath(accession = '', fileName = ''): string {
     return posix.join(this.#root, isFilingDirectory(this.#root) ? '' : accession, fileName);
   }
 
-  /**
-   * Returns the error of the run, or undefined if all files match. Only the gravest problem decides its code and hint,
-   * but the summary counts all. Unlisted files and a torn SHA256SUMS are no error.
-   */
+  /** Only the gravest problem decides the code and the hint. Unlisted files and a torn SHA256SUMS are no error. */
   toError(): FilingsError | undefined {
     const { missing, changed, damaged, unreadable } = this.#counts;
     const createError = (code: 'integrity' | 'local_io' | 'usage', reason: string, hint?: string) =>
@@ -79,7 +70,6 @@ export class Findings {
     return createError('usage', 'there is no SHA256SUMS in or below these directories', hint);
   }
 
-  /** Returns one sentence for stderr. Leaves out counts that are zero. */
   summary(): string {
     const { directories, bytes } = this;
     const { same } = this.#counts;
@@ -90,7 +80,6 @@ export class Findings {
     return facts.join(', ');
   }
 
-  /** The last line on stdout with `--json`. */
   summaryLine(elapsedMs: number, exit_code: number): string {
     const { directories, bytes } = this;
     const ms = Math.round(elapsedMs);
@@ -98,14 +87,13 @@ export class Findings {
     return `${printableJson({ v: 1, summary })}\n`;
   }
 
-  /** The number of files that a SHA256SUMS lists, without the unreadable ones. */
   get #files(): number {
     const { same, missing, changed } = this.#counts;
     return same + missing + changed;
   }
 }
 
-/** Returns the filing and the name of a file, or undefined if no directory in its path is an accession number. */
+/** Returns undefined if no directory in the path is an accession number. */
 function parseFilePath(path: string) {
   const segments = path.split('/');
   const file_name = segments.pop() ?? '';
@@ -115,10 +103,10 @@ function parseFilePath(path: string) {
 
 const isFilingDirectory = (root: string) => asAccession(posix.basename(root)) !== undefined;
 
-/** The command reads the findings from a second `verify`, whose JSON lines are valid input for `download`. */
+/** The JSON lines of a second `verify` are valid input for `download`. */
 function repairHint(root: string): string {
   const directory = shellWord(root);
-  // `root` is already the directory of the accession number, so the layout must not add another one.
+  // `root` is already the directory of the accession number.
   const layout = isFilingDirectory(root) ? " --layout '{file_name}'" : '';
   const download = `filings download -i - -d ${directory}${layout} --checksums --if-exists overwrite`;
   return `to download these files again: filings verify ${directory} --json | ${download}`;

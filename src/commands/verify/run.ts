@@ -1,5 +1,3 @@
-// Runs `filings verify`: hashes the files that each SHA256SUMS lists, and prints each finding, such as a missing file,
-// as soon as it is made. The error or the note at the end sums them up.
 import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { FINAL_OUTPUT_GRACE_MS, withTimeLimit, yieldToEventLoop } from '../../abort.ts';
@@ -15,10 +13,6 @@ import type { World } from '../../world.ts';
 import { Findings } from './findings.ts';
 import type { OPTIONS } from './spec.ts';
 
-/**
- * Returns 0 if every listed file is intact. Throws if one is missing, changed or unreadable, if a SHA256SUMS is
- * damaged, if there is none, if a root is not a directory, if stdout fails, or if SIGINT or the deadline stops the run.
- */
 export async function run({ args, options, flags }: Invocation<typeof OPTIONS>, world: World): Promise<number> {
   const { monotonic, sleep, interrupt } = world;
   const { settings } = await resolveSettings(flags, world);
@@ -33,9 +27,8 @@ export async function run({ args, options, flags }: Invocation<typeof OPTIONS>, 
   try {
     for (const root of args) requireDirectory(root, world.cwd);
     const findings = new Findings(args, world.platform, options.json);
-    // One row shows the progress of all files.
     const progressRow = progress.addFile('verified');
-    // Rows are made for downloads: without this call, it would say `no response yet` until the first block is hashed.
+    // Without this call, the row would say `no response yet` until the first block is hashed.
     progressRow.beginResponse(undefined);
     const onHashed = (bytes: number) => {
       findings.bytes += bytes;
@@ -45,7 +38,7 @@ export async function run({ args, options, flags }: Invocation<typeof OPTIONS>, 
     try {
       for await (const finding of verifyBelow(args, world, findings, onHashed)) {
         const { path, reason, error } = finding;
-        // The cast is safe: the error is a system error, which `toReadError` converts, or a FilingsError already.
+        // The error is a system error or a FilingsError already.
         if (error) progress.reportFailure(toReadError(error, path) as FilingsError);
         if (reason !== undefined) progress.warnAboutFile(`${path}: ${reason}`);
         await print(findings.add(finding), interrupt);
@@ -60,11 +53,11 @@ export async function run({ args, options, flags }: Invocation<typeof OPTIONS>, 
     progressRow.finish();
     const error = stoppedBy ?? findings.toError();
     const lastLine = options.json ? findings.summaryLine(monotonic() - startedAt, error?.exitStatus ?? 0) : '';
-    // If the run was stopped, `interrupt` has aborted, and would end this write as well. A time limit replaces it.
+    // If the run was stopped, `interrupt` has aborted, and would end this write as well.
     await (stoppedBy
       ? withTimeLimit(FINAL_OUTPUT_GRACE_MS, sleep, (timeLimit) => print(lastLine, timeLimit))
       : print(lastLine, interrupt));
-    // An error from `findings` needs no note: it contains the summary, or says that there was nothing to check.
+    // An error from `findings` contains the summary, or says that there was nothing to check.
     if (stoppedBy || !error) progress.note(findings.summary());
     if (error) throw error;
     return 0;
@@ -73,10 +66,7 @@ export async function run({ args, options, flags }: Invocation<typeof OPTIONS>, 
   }
 }
 
-/**
- * Verifies the directories with a SHA256SUMS in and below the roots, and yields the findings. Counts the directories in
- * `findings`. Throws the reason of `interrupt` once that has aborted.
- */
+/** Counts the directories in `findings`. */
 async function* verifyBelow(
   roots: readonly string[],
   { cwd, platform, interrupt }: Pick<World, 'cwd' | 'platform' | 'interrupt'>,
@@ -94,12 +84,11 @@ async function* verifyBelow(
   }
 }
 
-/** Throws `usage` if a root is missing or not a directory. This is checked for all roots before anything is hashed. */
+/** All roots are checked before anything is hashed. */
 function requireDirectory(path: string, cwd: string): void {
   try {
     // `/.` makes the call fail with ENOTDIR for anything but a directory. On Windows it does not, and a file is
-    // reported later, as a directory that cannot be read. An empty path stays empty, so that the call fails with
-    // ENOENT: `resolve` would turn it into the working directory.
+    // reported later. An empty path stays empty, so that the call fails with ENOENT.
     statSync(path && `${resolve(cwd, path)}/.`);
   } catch (cause) {
     throw new FilingsError('usage', `cannot be opened: ${systemReason(cause)}`, {

@@ -1,4 +1,3 @@
-// The arguments, the options and the help of `filings verify`. Its code, in run.ts, is imported only when it runs.
 import { defineCommand } from '../../spec/command.ts';
 import { SWITCH } from '../../spec/kind.ts';
 import { defineOptions } from '../../spec/option.ts';

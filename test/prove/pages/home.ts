@@ -5,7 +5,7 @@ import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { answer, type Refusal, sendRefusal } from '../../../src/sandbox/service.ts';
+import { answer, type ErrorAnswer, sendErrorAnswer } from '../../../src/sandbox/service.ts';
 import { BIN, NODE, run } from '../../cli/program.ts';
 import { certificatePath, tlsWith } from '../../servers/certificates.ts';
 import { startProxy } from '../../servers/proxy.ts';
@@ -78,7 +78,7 @@ async function startService() {
     now: Date.now,
   };
   const server = createServer(tlsWith('api-example'), (request, response) => {
-    answer(request, response, options).catch((refusal: Refusal) => sendRefusal(response, refusal, 'page'));
+    answer(request, response, options).catch((refusal: ErrorAnswer) => sendErrorAnswer(response, refusal, 'page'));
   });
   await once(server.listen(0, '127.0.0.1'), 'listening');
   const proxy = await startProxy((server.address() as AddressInfo).port);

@@ -1,6 +1,7 @@
 import type { Stats } from 'node:fs';
 import { expect, test } from 'vitest';
-import { choosePlan } from '../../src/transfer/file-plan.ts';
+import { FilingsError } from '../../src/errors.ts';
+import { choosePlan } from '../../src/transfer/plan.ts';
 
 type Kind = 'file' | 'link' | 'directory' | 'device' | undefined;
 
@@ -8,8 +9,8 @@ type Kind = 'file' | 'link' | 'directory' | 'device' | undefined;
 function plan(existing: Kind, ifExists: string, more = {}): string {
   const is = (kind: Kind) => () => existing === kind;
   const stats = { size: 7, isFile: is('file'), isSymbolicLink: is('link'), isDirectory: is('directory') } as Stats;
-  const options = { displayPath: 'a', ifExists, sha256: undefined, writesChecksums: false, isDryRun: false, ...more };
-  const { kind, ...rest } = choosePlan(existing && stats, options as never);
+  const target = { displayPath: 'a', ifExists, sha256: undefined, ...more };
+  const { kind, ...rest } = choosePlan(existing && stats, target as never);
   if ('error' in rest) return `${kind}: ${rest.error.message}`;
   return 'bytes' in rest ? `${kind} ${rest.bytes}` : kind;
 }
@@ -19,7 +20,7 @@ const blocked = (what: string) => `fail: a: cannot write: ${what} already exists
 test.each`
   existing       | skip                          | compare                       | overwrite                    | error
   ${undefined}   | ${'fetch'}                    | ${'fetch'}                    | ${'fetch'}                   | ${'fetch'}
-  ${'file'}      | ${'skip 7'}                   | ${'fetch'}                    | ${'fetch'}                   | ${EXISTS}
+  ${'file'}      | ${'skip 7'}                   | ${'compare 7'}                | ${'fetch'}                   | ${EXISTS}
   ${'link'}      | ${blocked('a symbolic link')} | ${blocked('a symbolic link')} | ${'fetch'}                   | ${EXISTS}
   ${'directory'} | ${blocked('a directory')}     | ${blocked('a directory')}     | ${blocked('a directory')}    | ${EXISTS}
   ${'device'}    | ${blocked('a special file')}  | ${blocked('a special file')}  | ${blocked('a special file')} | ${EXISTS}
@@ -28,16 +29,14 @@ test.each`
 });
 
 const HASH = { sha256: 'ab' };
-const LISTED = { writesChecksums: true };
+const USED = { refusal: new FilingsError('integrity', 'it is the report') };
 test.each`
-  ifExists       | more                             | expected
-  ${'skip'}      | ${HASH}                          | ${'check 7'}
-  ${'compare'}   | ${HASH}                          | ${'check 7'}
-  ${'overwrite'} | ${HASH}                          | ${'fetch'}
-  ${'skip'}      | ${LISTED}                        | ${'list 7'}
-  ${'skip'}      | ${{ ...LISTED, isDryRun: true }} | ${'skip 7'}
-  ${'compare'}   | ${LISTED}                        | ${'fetch'}
-  ${'skip'}      | ${{ ...LISTED, ...HASH }}        | ${'check 7'}
-`('an existing file with --if-exists $ifExists and $more: $expected', ({ ifExists, more, expected }) => {
-  expect(plan('file', ifExists, more)).toBe(expected);
+  existing     | ifExists       | more    | expected
+  ${'file'}    | ${'skip'}      | ${HASH} | ${'check 7'}
+  ${'file'}    | ${'compare'}   | ${HASH} | ${'check 7'}
+  ${'file'}    | ${'overwrite'} | ${HASH} | ${'fetch'}
+  ${'file'}    | ${'overwrite'} | ${USED} | ${'fail: it is the report'}
+  ${undefined} | ${'skip'}      | ${USED} | ${'fail: it is the report'}
+`('$existing with --if-exists $ifExists and $more: $expected', ({ existing, ifExists, more, expected }) => {
+  expect(plan(existing, ifExists, more)).toBe(expected);
 });

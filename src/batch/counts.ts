@@ -1,0 +1,112 @@
+// All that a run counts, and the limits on it: `--max-bytes`, `--max-requests` and `--stop-after`.
+import { FilingsError } from '../errors.ts';
+import type { Meter } from '../service/client.ts';
+import { exactDuration, grouped } from '../text.ts';
+import type { Outcome } from '../transfer/outcome.ts';
+import { isTemporary } from './verdict.ts';
+
+/** A missing option is no limit. `stopAfter` is in milliseconds. */
+type LimitOptions = { readonly [Name in 'maxBytes' | 'maxRequests' | 'stopAfter']?: number | undefined };
+
+/** The client counts requests, retries and received bytes; the selection, what is to do; and `add`, what has ended. */
+export class Counts implements Meter {
+  requests = 0;
+  retries = 0;
+  receivedBytes = 0;
+
+  /**
+   * Number of files that the run has found so far. Includes one file for each failed listing and each invalid line.
+   * Duplicates are subtracted when they are found.
+   */
+  files = 0;
+  /** Sum of their listed sizes. */
+  listedBytes = 0;
+  /** Number of files without a listed size. */
+  unsized = 0;
+  /** Number of filings whose listings have not arrived. */
+  pendingListings = 0;
+  hasInputEnded = false;
+  /** Number of filings that were skipped because they are in the done list. */
+  done = 0;
+  /** Number of filings of which no file was selected. */
+  unmatched = 0;
+
+  /** A failed listing and an invalid line of the input are one failed file each. */
+  readonly byResult = { downloaded: 0, resumed: 0, skipped: 0, planned: 0, failed: 0, unfinished: 0 };
+  /** Size of the downloaded files. In a dry run, size of the planned files according to the listings. */
+  fileBytes = 0;
+  /** Sum of the listed sizes of all ended files, or of the real size if there is none, to compare with `listedBytes`. */
+  endedBytes = 0;
+  /** Size of the incomplete downloads that this run has kept for the next run to resume. */
+  keptBytes = 0;
+  /** The latest time before which the service does not want to be asked again, in milliseconds since the epoch. */
+  retryAt: number | undefined;
+  /** Number of failures that would come again in the next run. */
+  permanent = 0;
+
+  readonly #limits: LimitOptions;
+  readonly #monotonic: () => number;
+  readonly #startedAt: number;
+
+  constructor(limits: LimitOptions, monotonic: () => number) {
+    this.#limits = limits;
+    this.#monotonic = monotonic;
+    this.#startedAt = monotonic();
+  }
+
+  /** Counts a file that the run has found, or with -1, one that turns out to be a duplicate. */
+  addFile(size: number | undefined, change: 1 | -1 = 1): void {
+    this.files += change;
+    if (size === undefined) this.unsized += change;
+    else this.listedBytes += change * size;
+  }
+
+  /** Counts a file, a failed listing or an invalid line that has ended. */
+  addOutcome({ result, bytes, error, keptBytes }: Outcome, size: number | undefined): void {
+    this.byResult[result] += 1;
+    // A failed or unfinished file has 0 bytes.
+    if (result !== 'skipped') this.fileBytes += bytes;
+    this.endedBytes += size ?? bytes;
+    this.keptBytes += keptBytes;
+    if (result !== 'failed' || error === undefined) return;
+    if (!isTemporary(error)) this.permanent += 1;
+    if (error.retryAt !== undefined) this.retryAt = Math.max(this.retryAt ?? 0, error.retryAt);
+  }
+
+  /** Number of ended files, including failed listings and invalid lines. */
+  get ended(): number {
+    return Object.values(this.byResult).reduce((sum, count) => sum + count, 0);
+  }
+
+  /**
+   * Number of files that were not started. The listings of pending filings have not arrived, so each of these filings
+   * adds one. Undefined if the input was not read to its end.
+   */
+  get notStarted(): number | undefined {
+    return this.hasInputEnded ? this.files + this.pendingListings - this.ended : undefined;
+  }
+
+  get elapsedMs(): number {
+    return this.#monotonic() - this.#startedAt;
+  }
+
+  /** The error for a limit that is reached. Undefined as long as downloads may start and listings may be requested. */
+  get limitError(): FilingsError | undefined {
+    const { maxBytes = Infinity, maxRequests = Infinity, stopAfter = Infinity } = this.#limits;
+    if (this.requests >= maxRequests) return toLimitError(`request limit (${grouped(maxRequests)})`);
+    if (this.receivedBytes >= maxBytes) return toLimitError(`download limit (${grouped(maxBytes)} bytes)`);
+    // The clock is read only if there is a time limit.
+    const isLate = stopAfter !== Infinity && this.elapsedMs >= stopAfter;
+    return isLate ? toLimitError(`time limit (${exactDuration(stopAfter)})`) : undefined;
+  }
+
+  /** In how many milliseconds `--stop-after` will have been reached. Undefined without that limit. */
+  get msToLimit(): number | undefined {
+    const { stopAfter } = this.#limits;
+    return stopAfter === undefined ? undefined : Math.ceil(stopAfter - this.elapsedMs) + 1;
+  }
+}
+
+function toLimitError(limit: string): FilingsError {
+  return new FilingsError('limit', `${limit} reached`, { stopsRun: true });
+}

@@ -1,0 +1,104 @@
+// Decides what to do about one file. The plan depends only on the options and on what has the file's final name (a file
+// that is being fetched has a temporary name). It is made before the first request. If something has the final name when
+// the file has arrived, a second plan says which of the two stays.
+import { lstatSync, type Stats } from 'node:fs';
+import type { DirectoryLocation } from '../disk/directory.ts';
+import { FilingsError } from '../errors.ts';
+import type { ByteWriter } from '../stdio/byte-writer.ts';
+
+/** The values of `--if-exists`. */
+export type IfExists = 'skip' | 'compare' | 'overwrite' | 'error';
+
+/** Where a file is saved, and what happens if a file already exists there. */
+export interface DiskTarget {
+  /** The absolute path of the file. */
+  readonly path: string;
+  /** The path as the user would write it, for messages and the report. */
+  readonly displayPath: string;
+  /** The directory of the file, and which segments of its path may be created or be symbolic links. */
+  readonly location: DirectoryLocation;
+  readonly ifExists: IfExists;
+  /** `--sha256`, in lower case. */
+  readonly sha256: string | undefined;
+  /** Why nothing may be written there: the run itself uses the file, for example as its report. */
+  readonly refusal?: FilingsError | undefined;
+}
+
+/** A pipe, a device or standard output. */
+export interface StreamTarget {
+  /** Opens the stream. It may wait until a FIFO has a reader. */
+  readonly open: (signal: AbortSignal) => Promise<ByteWriter>;
+  readonly displayPath: null;
+  readonly sha256: string | undefined;
+}
+
+export type Target = DiskTarget | StreamTarget;
+
+/**
+ * What to do about an existing file, which stays. `skip`: nothing. `check`: it must have the hash of `--sha256`.
+ * `compare`: the file is fetched, and the existing one must have the same bytes.
+ */
+export interface ExistingPlan {
+  readonly kind: 'skip' | 'check' | 'compare';
+  /** The size of the existing file. */
+  readonly bytes: number;
+}
+
+/** `fetch`: the fetched file gets the final name, and with `--if-exists overwrite` replaces what has it. */
+export type Plan = { readonly kind: 'fetch' } | ExistingPlan | { readonly kind: 'fail'; readonly error: FilingsError };
+
+/** The plan for what has the final name although the file was fetched, and cannot be replaced. */
+export type SecondPlan = Exclude<Plan, { readonly kind: 'fetch' }>;
+
+/** Looks at the disk, and returns the plan for a file. */
+export function planFile(target: Target): Plan {
+  // A stream has no existing file to keep.
+  if ('open' in target) return { kind: 'fetch' };
+  try {
+    return choosePlan(lstatSync(target.path, { throwIfNoEntry: false }), target);
+  } catch {
+    // For example, this user may not enter the directory (EACCES). Writing the file will report the error.
+    return { kind: 'fetch' };
+  }
+}
+
+/** `existing` is what `lstat` returns for the final name, or undefined if nothing is there. */
+export function choosePlan(
+  existing: Stats | undefined,
+  { displayPath, ifExists, sha256, refusal }: Omit<DiskTarget, 'path' | 'location'>,
+): Plan {
+  if (refusal) return { kind: 'fail', error: refusal };
+  if (!existing) return { kind: 'fetch' };
+  if (ifExists === 'error')
+    return toFailPlan(displayPath, 'it already exists', '--if-exists skip keeps it, --if-exists overwrite replaces it');
+  // A symbolic link is never followed, neither to read the file nor to write it. But the link itself can be replaced.
+  const isAcceptable = existing.isFile() || (existing.isSymbolicLink() && ifExists === 'overwrite');
+  if (!isAcceptable) {
+    const hint = 'move it away, or choose another path with --output or --directory';
+    return toFailPlan(displayPath, `cannot write: ${describeKind(existing)} already exists there`, hint);
+  }
+  if (ifExists === 'overwrite') return { kind: 'fetch' };
+  const bytes = existing.size;
+  // With `--sha256`, the existing file can be checked without the service, even for `compare`.
+  if (sha256 !== undefined) return { kind: 'check', bytes };
+  return { kind: ifExists === 'compare' ? 'compare' : 'skip', bytes };
+}
+
+/** Returns the error for an existing file that differs from the fetched one. The existing one stays. */
+export function differentFileError(displayPath: string, oldSize: number, newSize: number): FilingsError {
+  const sizes =
+    oldSize === newSize ? `both have ${oldSize} bytes` : `it has ${oldSize} bytes, but the download has ${newSize}`;
+  return new FilingsError('local_io', `a different file already exists: ${sizes}`, {
+    subject: { path: displayPath },
+    hint: 'choose another path with -o, --layout or -d, or replace it with --if-exists overwrite',
+  });
+}
+
+function describeKind(stats: Stats): string {
+  if (stats.isSymbolicLink()) return 'a symbolic link';
+  return stats.isDirectory() ? 'a directory' : 'a special file';
+}
+
+function toFailPlan(path: string, reason: string, hint: string): Plan {
+  return { kind: 'fail', error: new FilingsError('local_io', reason, { subject: { path }, hint }) };
+}
