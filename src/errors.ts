@@ -87,8 +87,8 @@ export interface FilingsErrorDetails extends Omit<MessageParts, 'reason'> {
   readonly retryable?: boolean;
   /** Whether the service could not be reached. A batch stops after several such errors in a row. */
   readonly isUnreachable?: boolean;
-  /** Whether a file could not be written. A batch stops after several such errors in a row. */
-  readonly isWriteFailure?: boolean;
+  /** The directory in which nothing could be written. A batch stops after several of them in a row. */
+  readonly failedDirectory?: string | undefined;
   /**
    * A special case of `code`. `unresolved-name`: no address was found for the host, which is retried only once.
    * `unproved-end`: all bytes may have arrived, but the response has no length that proves it. A hash or a known total
@@ -143,8 +143,7 @@ export class FilingsError extends Error implements MessageParts {
     this.reason = reason;
     Object.assign(
       this,
-      { hint: undefined, retryable: false, isUnreachable: false, isWriteFailure: false },
-      { stopsRun: code === 'config', isInterruption: false },
+      { hint: undefined, retryable: false, isUnreachable: false, stopsRun: code === 'config', isInterruption: false },
       details,
     );
   }

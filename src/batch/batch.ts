@@ -62,7 +62,7 @@ export class Batch {
     options.recorder.onError = (error) => this.#cancel(error);
   }
 
-  /** Returns why the batch stopped, if it did, and how many files it left. Throws only if this program has a bug. */
+  /** Returns why the batch stopped, if it did, and how much it left. Throws only if this program has a bug. */
   async run(): Promise<BatchEnd> {
     const { signal, recorder, selection, world } = this.#options;
     const { counts } = selection;
@@ -77,9 +77,9 @@ export class Batch {
     await recorder.finish().catch((error) => this.#cancel(error));
     unsubscribe();
     const stoppedBy: unknown = this.#cancellation.signal.reason ?? this.#drainReason;
-    if (stoppedBy === undefined) return { stoppedBy, notStarted: 0 };
+    if (stoppedBy === undefined) return { stoppedBy, notStarted: { files: 0, filings: 0 } };
     if (!(stoppedBy instanceof FilingsError)) throw stoppedBy;
-    // The number of files that are left is known only if the input has been read to its end.
+    // How much is left is known only if the input has been read to its end.
     await this.#selection.readAhead.waitForEnd(world.sleep);
     return { stoppedBy, notStarted: counts.notStarted };
   }
@@ -207,7 +207,7 @@ export class Batch {
     // The rule counts errors in a row, such as 403. A file that was neither requested nor to be written, such as one that
     // is skipped, does not end the row.
     const wasRequested = item.kind === 'unlisted' || (outcome?.attempts ?? 0) > 0;
-    const isCounted = wasRequested || error?.isWriteFailure || error?.stopsRun;
+    const isCounted = wasRequested || error?.failedDirectory !== undefined || error?.stopsRun;
     const stopError = isCounted ? this.#stopRule.record(error) : undefined;
     // The rule may return another error, such as `403 for 20 files in a row`. Then this file's error is printed as
     // well.

@@ -3,7 +3,7 @@ import { FilingsError } from '../errors.ts';
 import type { Meter } from '../service/client.ts';
 import { exactDuration, grouped } from '../text.ts';
 import type { Outcome } from '../transfer/outcome.ts';
-import { isTemporary } from './verdict.ts';
+import { isTemporary, type NotStarted } from './verdict.ts';
 
 /** A missing option is no limit. `stopAfter` is in milliseconds. */
 type LimitOptions = { readonly [Name in 'maxBytes' | 'maxRequests' | 'stopAfter']?: number | undefined };
@@ -23,7 +23,7 @@ export class Counts implements Meter {
   listedBytes = 0;
   /** Number of files without a listed size. */
   unsized = 0;
-  /** Number of filings whose listings have not arrived. */
+  /** Number of filings whose listings have not been read. */
   pendingListings = 0;
   hasInputEnded = false;
   /** Number of filings that were skipped because they are in the done list. */
@@ -78,12 +78,9 @@ export class Counts implements Meter {
     return Object.values(this.byResult).reduce((sum, count) => sum + count, 0);
   }
 
-  /**
-   * Number of files that were not started. The listings of pending filings have not arrived, so each of these filings
-   * adds one. Undefined if the input was not read to its end.
-   */
-  get notStarted(): number | undefined {
-    return this.hasInputEnded ? this.files + this.pendingListings - this.ended : undefined;
+  /** How much has not been started. Undefined if the input was not read to its end. */
+  get notStarted(): NotStarted | undefined {
+    return this.hasInputEnded ? { files: this.files - this.ended, filings: this.pendingListings } : undefined;
   }
 
   get elapsedMs(): number {

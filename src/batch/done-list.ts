@@ -2,9 +2,14 @@
 // skips such a filing without a request, but only if its selection is the same, because another selection may need
 // other files. A line is `ACCESSION<TAB>SELECTION<TAB>TIME<TAB>FILES`, where FILES is the number of selected files. To
 // make the next run ask the service again which files a filing has, users delete its line.
+//
+// The list is not believed over the disk: a filing is done only while its directory exists. Before a lost filing is
+// downloaded again, a line with 0 as FILES takes it from the list. Otherwise a run that dies in the middle would leave a
+// directory, and the old line would again call the filing done.
 import { createHash } from 'node:crypto';
 import { AppendFile } from '../disk/append.ts';
 import { readRegular } from '../disk/regular-file.ts';
+import { SharedFlush } from '../disk/shared-flush.ts';
 import { FilingsError } from '../errors.ts';
 import { readWholeLines } from '../input/lines.ts';
 import type { AccessionNumber } from '../service/accession.ts';
@@ -18,8 +23,8 @@ export function hashSelection(...values: readonly (string | readonly unknown[])[
   return createHash('sha256').update(JSON.stringify(values)).digest('hex').slice(0, 16);
 }
 
-/** Does not match a line that a crash cut off, unless only digits of FILES are missing, which nobody reads. */
-const LINE = /^([0-9]{10}-[0-9]{2}-[0-9]{6})\t([0-9a-f]{16})\t[0-9T:.Z+-]+\t[0-9]+$/;
+/** Does not match a line that a crash cut off, unless only digits of FILES are missing: they only matter if all are 0. */
+const LINE = /^([0-9]{10}-[0-9]{2}-[0-9]{6})\t([0-9a-f]{16})\t[0-9T:.Z+-]+\t([0-9]+)$/;
 /** A line that this program wrote has up to 66 bytes. Of a longer line, the rest is not kept in memory. */
 const MAX_LINE_BYTES = 200;
 
@@ -30,12 +35,21 @@ export interface DoneListOptions {
   readonly now: () => number;
   /** A dry run neither creates the list nor appends to it. */
   readonly readOnly: boolean;
+  /** Whether the filings have no directories of their own. */
+  readonly sharesDirectory: boolean;
+  /** Looks at the disk: whether the files of a filing in the list may still exist. */
+  readonly mayExist: (accession: AccessionNumber) => boolean;
+  /** Called for the first filing whose files do not exist. */
+  readonly warnAboutLoss: (accession: AccessionNumber) => void;
 }
 
 export class DoneList {
   readonly #options: DoneListOptions;
   readonly #filings = new Set<AccessionNumber>();
   #file: AppendFile | undefined;
+  readonly #flush = new SharedFlush(async () => this.#file?.flush());
+  #forgetting: Promise<void> = Promise.resolve();
+  #hasLoss = false;
 
   private constructor(options: DoneListOptions) {
     this.#options = options;
@@ -55,13 +69,31 @@ export class DoneList {
   }
 
   has(accession: AccessionNumber): boolean {
-    return this.#filings.has(accession);
+    if (!this.#filings.has(accession)) return false;
+    const { mayExist, warnAboutLoss } = this.#options;
+    if (mayExist(accession)) return true;
+    if (!this.#hasLoss) warnAboutLoss(accession);
+    this.#hasLoss = true;
+    return false;
   }
 
   /**
-   * Appends a line for each filing. Throws `local_io`. Does not change what `has` returns, because a run asks only once
-   * about each filing.
+   * Call this before a filing is downloaded. If it is in the list, its files are lost, and so are those of the other
+   * filings if they share its directory. Throws `local_io`.
    */
+  forget(accession: AccessionNumber): Promise<void> {
+    if (!this.#filings.has(accession)) return this.#forgetting;
+    const lost = this.#options.sharesDirectory ? [...this.#filings] : [accession];
+    for (const filing of lost) this.#filings.delete(filing);
+    this.#forgetting = this.add(lost.map((filing) => ({ accession: filing, selectedCount: 0 }))).then(() =>
+      this.#flush.run().catch((error) => {
+        throw asDoneListError(error);
+      }),
+    );
+    return this.#forgetting;
+  }
+
+  /** Appends a line for each filing. Throws `local_io`. Does not change what `has` returns. */
   async add(filings: readonly Pick<SelectedFiling, 'accession' | 'selectedCount'>[]): Promise<void> {
     const { selection, now } = this.#options;
     const time = new Date(now()).toISOString().replace(/\.\d+/, '');
@@ -84,10 +116,12 @@ export class DoneList {
       signal.throwIfAborted();
       // Latin-1 is enough, because all lines that match are ASCII.
       for (const line of bytes.toString('latin1').split('\n')) {
-        const [, accession, lineSelection] = LINE.exec(line) ?? [];
-        if (accession === undefined || lineSelection !== selection) continue;
-        // `accession` is a slice, which would keep the whole chunk in memory. The detour through a Buffer copies it.
-        this.#filings.add(Buffer.from(accession).toString() as AccessionNumber);
+        const [, slice, lineSelection, files] = LINE.exec(line) ?? [];
+        if (slice === undefined || lineSelection !== selection) continue;
+        // The slice would keep the whole chunk in memory. The detour through a Buffer copies it.
+        const accession = Buffer.from(slice).toString() as AccessionNumber;
+        if (Number(files) === 0) this.#filings.delete(accession);
+        else this.#filings.add(accession);
       }
     }
   }

@@ -16,6 +16,10 @@ export interface Layout {
   readonly template: string;
   /** Returns a relative path with slashes whose segments are safe on disk, or the fault of the file name or path. */
   pathFor(accession: string, fileName: string): LayoutPath;
+  /** Returns the deepest directory that all files of a filing share, or `.`. */
+  directoryFor(accession: string): string;
+  /** Whether that directory is for this filing alone. */
+  readonly hasOwnDirectories: boolean;
 }
 
 /** Throws `usage` if the template is invalid. */
@@ -31,14 +35,22 @@ export function parseLayout(template: string, platform: string): Layout {
       hint: `use a template such as ${ACCESSION_NO}/${FILE_NAME} or ${ACCESSION_NO}-${FILE_NAME}`,
     });
   }
+  const segments = template.split('/');
   // `pathFor` always checks the file name itself. It checks the segments of the path as well if one of them has the
   // file name and more, as in `{accession_no}-{file_name}`, because that segment may be unsafe, for example too long.
   // Segments without the file name were checked above: all accession numbers have the same length and characters.
-  const isNameWholeSegment = template
-    .split('/')
-    .every((segment) => segment === FILE_NAME || !segment.includes(FILE_NAME));
+  const isNameWholeSegment = segments.every((segment) => segment === FILE_NAME || !segment.includes(FILE_NAME));
+  const directory =
+    segments
+      .slice(
+        0,
+        segments.findIndex((segment) => segment.includes(FILE_NAME)),
+      )
+      .join('/') || '.';
   return {
     template,
+    directoryFor: (accession) => directory.replaceAll(ACCESSION_NO, accession),
+    hasOwnDirectories: directory.includes(ACCESSION_NO),
     pathFor(accession, fileName) {
       const path = fill(accession, fileName);
       const fault =

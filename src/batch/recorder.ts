@@ -86,12 +86,13 @@ export class Recorder {
     await this.#options.plan?.flush();
   }
 
-  /** Completes the done list and the report when all files have ended. Throws the same errors as `flush`. */
+  /** Completes the done list, the checksums and the report when all files have ended. Throws the same errors as `flush`, and those of the checksums. */
   async finish(): Promise<void> {
     await this.#appendingDone;
     // This may complete filings, so there may be another append to wait for.
     for (const [file, filing] of this.#selectedAgain) if (!this.#unsaved.has(file)) this.#countFileOnDisk(filing);
     await this.#appendingDone;
+    await this.#options.checksums?.flush();
     await this.flush();
   }
 

@@ -8,7 +8,7 @@ import { counted, humanBytes, humanDuration } from '../text.ts';
 import type { Outcome } from '../transfer/outcome.ts';
 import type { World } from '../world.ts';
 import type { Counts } from './counts.ts';
-import type { BatchEnd } from './verdict.ts';
+import { type BatchEnd, describeNotStarted } from './verdict.ts';
 
 /**
  * What a report line is about: a file, an invalid line of the input, or (if it has only an accession number) a filing
@@ -77,7 +77,8 @@ export function formatSummaryLine(counts: Counts, summary: Summary, time: string
   const retryAt = stoppedBy?.retryAt ?? counts.retryAt;
   // The inner objects only group members, so that each group stands on one line.
   const members = {
-    ...{ ...byResult, done, unmatched, not_started: notStarted ?? null },
+    ...{ ...byResult, done, unmatched },
+    ...{ not_started: notStarted?.files ?? null, filings_not_started: notStarted?.filings ?? null },
     ...{ bytes, requests, retries, ms: Math.round(ms), exit_code: exitCode },
     ...(stoppedBy && { stopped_by: stoppedBy.code }),
     ...(retryAt !== undefined && { retry_at: new Date(retryAt).toISOString() }),
@@ -103,8 +104,9 @@ export function describeBatch(counts: Counts, { notStarted, directory }: Summary
     unmatched > 0 && `${counted(unmatched, 'filing')} without a matching file`,
   ].filter(Boolean);
   if (facts.length === 0) facts.push('nothing downloaded');
+  const leftOver = describeNotStarted(notStarted);
   // If the input was not read to its end, the number is unknown and not shown.
-  if (notStarted) facts.push(`${notStarted} not started`);
+  if (notStarted && leftOver) facts.push(leftOver);
   if (keptBytes > 0) facts.push(`${humanBytes(keptBytes)} kept`);
   const resume = keptBytes > 0 ? '; run the same command to resume' : '';
   // The error that stopped a run is printed with its own retry time. This time comes from failed files.

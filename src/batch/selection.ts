@@ -92,6 +92,7 @@ export class Selection {
     const { list, nameFilter, counts } = this.#options;
     try {
       const listed = await list(accession, this.#signal);
+      counts.pendingListings -= 1;
       // A listing is requested only if there is a filter, although the type allows that there is none.
       const selected = listed.filter(({ file_name }) => nameFilter?.(file_name));
       if (selected.length === 0) return [{ kind: 'unmatched', accession, listedCount: listed.length }];
@@ -103,10 +104,12 @@ export class Selection {
       });
     } catch (error) {
       if (!(error instanceof FilingsError)) throw error;
-      counts.addFile(undefined);
+      // A listing that the end of the run has cancelled or prevented is still to be read by the next run.
+      if (error !== this.#signal.reason && error.code !== 'limit') {
+        counts.pendingListings -= 1;
+        counts.addFile(undefined);
+      }
       return [{ kind: 'unlisted', accession, error }];
-    } finally {
-      counts.pendingListings -= 1;
     }
   }
 

@@ -10,8 +10,8 @@ const MAX_UNREACHABLE = 10;
  * requests: some services send 403 for "slow down" (docs/service.md, section 8).
  */
 const MAX_FORBIDDEN = 20;
-/** After this many files in a row that could not be written, the disk is treated as unusable. */
-const MAX_UNWRITTEN = 10;
+/** After this many directories in a row in which nothing could be written, the disk is treated as unusable. */
+const MAX_UNWRITABLE = 10;
 
 /** What a run consists of, as a noun for messages. */
 type Unit = 'file' | 'filing';
@@ -21,7 +21,7 @@ export class StopRule {
   readonly #unit: Unit;
   #unreachable = 0;
   #forbidden = 0;
-  #unwritten = 0;
+  readonly #unwritable = new Set<string>();
 
   constructor(unit: Unit) {
     this.#unit = unit;
@@ -39,15 +39,17 @@ export class StopRule {
   /** Records how a file or filing ended; undefined is a success. Returns the error that stops the run, if any. */
   record(error: FilingsError | undefined): FilingsError | undefined {
     // Any other end, even another failure, begins a count again. But a failed write shows nothing about the service.
-    this.#unwritten = error?.isWriteFailure ? this.#unwritten + 1 : 0;
-    if (!error?.isWriteFailure) {
+    if (error?.code !== 'local_io') {
       this.#unreachable = error?.isUnreachable ? this.#unreachable + 1 : 0;
       this.#forbidden = error?.problem?.status === 403 ? this.#forbidden + 1 : 0;
     }
+    // A file that the service does not have shows nothing about the disk.
+    if (error === undefined) this.#unwritable.clear();
+    if (error?.failedDirectory !== undefined) this.#unwritable.add(error.failedDirectory);
     if (error === undefined || error.stopsRun) return error;
-    if (this.#unwritten >= MAX_UNWRITTEN) {
+    if (this.#unwritable.size >= MAX_UNWRITABLE) {
       const { hint = 'check the disk and its permissions' } = error;
-      const message = `could not write ${MAX_UNWRITTEN} ${this.#unit}s in a row`;
+      const message = `nothing could be written in ${MAX_UNWRITABLE} directories in a row`;
       return new FilingsError('local_io', message, { cause: error, stopsRun: true, hint });
     }
     if (this.#forbidden >= MAX_FORBIDDEN) {
@@ -63,16 +65,30 @@ export class StopRule {
   }
 }
 
+/** What a run left when it stopped: files, and filings whose listings were not read. */
+export interface NotStarted {
+  readonly files: number;
+  readonly filings: number;
+}
+
 /** Why a batch stopped early, if it did, and how much it left. */
 export interface BatchEnd {
   /** Undefined if the batch came to the end of its input. */
   readonly stoppedBy: FilingsError | undefined;
-  /** Number of files and filings that were not started. Undefined if the input was not read to its end. */
-  readonly notStarted: number | undefined;
+  /** Undefined if the input was not read to its end. */
+  readonly notStarted: NotStarted | undefined;
+}
+
+/** Returns `2 files and 1 filing not started`, or undefined if nothing is left. */
+export function describeNotStarted(notStarted: NotStarted | undefined): string | undefined {
+  if (!notStarted) return 'the rest not started';
+  const { files, filings } = notStarted;
+  const parts = [files > 0 && counted(files, 'file'), filings > 0 && counted(filings, 'filing')].filter(Boolean);
+  return parts.length === 0 ? undefined : `${parts.join(' and ')} not started`;
 }
 
 export interface BatchResult extends BatchEnd {
-  /** Number of files or filings that have ended, whether or not they failed. Does not include those in `notStarted`. */
+  /** Number of files or filings that have ended, whether or not they failed. Does not include those that were not started. */
   readonly ended: number;
   readonly failed: number;
   /** Number of failures that would come again in the next run. */
@@ -102,8 +118,7 @@ export function batchError(result: BatchResult, unit: Unit = 'file'): FilingsErr
   const { ended, failed, permanent, stoppedBy, notStarted } = result;
   if (stoppedBy?.code === 'interrupted') return stoppedBy;
   const failures = failed > 0 ? `${failed} of ${ended} ${unit}s failed` : undefined;
-  const rest = notStarted === undefined ? 'the rest' : counted(notStarted, unit);
-  const leftOver = notStarted === 0 ? undefined : `${rest} not started`;
+  const leftOver = describeNotStarted(notStarted);
   if (stoppedBy && (stoppedBy.code !== 'limit' || !failures)) {
     // `failed` includes the file whose error stopped the batch, and that error needs no remark. No file is to blame for
     // the deadline, so all failed files are others.

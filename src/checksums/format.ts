@@ -47,7 +47,7 @@ export interface SumsLine {
 export interface SumsIndex {
   /** The offset of the last entry, which is the one that counts. */
   readonly last: Map<string, number>;
-  /** The offsets of all other entries. Most names have none. */
+  /** The offsets of all other entries, in their order. Most names have none. */
   readonly older: Map<string, number[]>;
   /** Number of lines that are neither entries nor comments, and the first of them. */
   invalidCount: number;
@@ -82,54 +82,92 @@ export function isSafeToOpen(name: string, platform: string): boolean {
   return Buffer.byteLength(name) <= MAX_NAME_BYTES && isDirectoryEntryName(name, platform);
 }
 
-/**
- * Yields the lines of a SHA256SUMS, as many at a time as a chunk of the file has. A missing file has none. Refuses a
- * symbolic link, and a line over 1 MiB. `displayPath` is for messages. Throws `local_io`.
- */
-export async function* readSums(path: string, displayPath: string): AsyncGenerator<readonly SumsLine[]> {
-  let [rest, number, offset] = ['', 0, 0];
-  // The bytes are split into lines as latin1, in which each byte is one character. So the length of a string is its
-  // number of bytes, and no character is cut at the end of a chunk. Only a whole line is decoded as UTF-8.
-  const toLines = (bytes: string, isTorn: boolean): readonly SumsLine[] => {
-    const start = number === 0 && bytes.startsWith(BYTE_ORDER_MARK) ? BYTE_ORDER_MARK.length : 0;
-    const line = bytes.slice(start).replace(/\r$/, '');
-    const at = offset + start;
-    number += 1;
-    offset += bytes.length + 1;
-    if (line === '' || line.startsWith('#')) return [];
-    const entry = isTorn ? undefined : parseSumsLine(Buffer.from(line, 'latin1').toString());
-    return [{ number, offset: at, entry, isTorn }];
-  };
-  for await (const chunk of readRegular(path, displayPath, constants.O_NOFOLLOW)) {
-    const lines = (rest + chunk.toString('latin1')).split('\n');
+/** Splits the bytes of a SHA256SUMS into lines. `displayPath` is for messages. */
+export class SumsParser {
+  /** Where the bytes begin that are not a whole line yet. */
+  end = 0;
+  readonly #displayPath: string;
+  /**
+   * The bytes behind `end`, as latin1, in which each byte is one character. So the length of a string is its number of
+   * bytes, and no character is cut at the end of a chunk. Only a whole line is decoded as UTF-8.
+   */
+  #rest = '';
+  #number = 0;
+
+  constructor(displayPath: string) {
+    this.#displayPath = displayPath;
+  }
+
+  /** Returns the lines that end in the next bytes of the file. Throws `integrity` for a line over 1 MiB. */
+  add(bytes: Buffer): readonly SumsLine[] {
+    const lines = (this.#rest + bytes.toString('latin1')).split('\n');
     // Only the first and the last can be longer than a chunk.
     if ([lines[0], lines.at(-1)].some((line = '') => line.length > MAX_LINE_LENGTH)) {
       const hint = 'check whether it is a SHA256SUMS at all';
-      throw new FilingsError('local_io', 'a line is longer than 1 MiB', { subject: { path: displayPath }, hint });
+      throw new FilingsError('integrity', 'a line is longer than 1 MiB', {
+        subject: { path: this.#displayPath },
+        hint,
+      });
     }
-    rest = lines.pop() ?? '';
-    yield lines.flatMap((line) => toLines(line, false));
+    this.#rest = lines.pop() ?? '';
+    return lines.flatMap((line) => this.#toLines(line, false));
   }
-  yield toLines(rest, true);
+
+  /** Returns the last line if its line break is missing. */
+  finish(): readonly SumsLine[] {
+    return this.#toLines(this.#rest, true);
+  }
+
+  /** Forgets the bytes behind `end`, so that they can be added again. */
+  rewind(): void {
+    this.#rest = '';
+  }
+
+  /** Returns nothing for a blank line or a comment. */
+  #toLines(bytes: string, isTorn: boolean): readonly SumsLine[] {
+    const start = this.end === 0 && bytes.startsWith(BYTE_ORDER_MARK) ? BYTE_ORDER_MARK.length : 0;
+    const line = bytes.slice(start).replace(/\r$/, '');
+    const offset = this.end + start;
+    this.#number += 1;
+    this.end += bytes.length + 1;
+    if (line === '' || line.startsWith('#')) return [];
+    const entry = isTorn ? undefined : parseSumsLine(Buffer.from(line, 'latin1').toString());
+    return [{ number: this.#number, offset, entry, isTorn }];
+  }
+}
+
+/**
+ * Yields the lines of a SHA256SUMS, as many at a time as a chunk of the file has. A missing file has none. Refuses a
+ * symbolic link. Throws `local_io`, and `integrity` for a line over 1 MiB.
+ */
+export async function* readSums(path: string, displayPath: string): AsyncGenerator<readonly SumsLine[]> {
+  const parser = new SumsParser(displayPath);
+  for await (const chunk of readRegular(path, displayPath, constants.O_NOFOLLOW)) yield parser.add(chunk);
+  yield parser.finish();
+}
+
+export function createIndex(): SumsIndex {
+  return { last: new Map(), older: new Map(), invalidCount: 0, firstInvalid: 0, isTorn: false };
 }
 
 /** Reads a SHA256SUMS, with the arguments and errors of `readSums`. */
 export async function indexSums(path: string, displayPath: string): Promise<SumsIndex> {
-  const index: SumsIndex = { last: new Map(), older: new Map(), invalidCount: 0, firstInvalid: 0, isTorn: false };
-  for await (const lines of readSums(path, displayPath)) {
-    for (const { entry, offset, number, isTorn } of lines) {
-      if (entry) addToIndex(index, entry.name, offset);
-      else if (isTorn) index.isTorn = true;
-      else if (++index.invalidCount === 1) index.firstInvalid = number;
-    }
-  }
+  const index = createIndex();
+  for await (const lines of readSums(path, displayPath)) addToIndex(index, lines);
   return index;
 }
 
 /** Lines must be added in the order of the file. */
-export function addToIndex({ last, older }: SumsIndex, name: string, offset: number): void {
-  const key = digestOf(name);
-  const previous = last.get(key);
-  if (previous !== undefined) older.set(key, [...(older.get(key) ?? []), previous]);
-  last.set(key, offset);
+export function addToIndex(index: SumsIndex, lines: readonly SumsLine[]): void {
+  for (const { entry, offset, number, isTorn } of lines) {
+    if (entry) {
+      const key = digestOf(entry.name);
+      const previous = index.last.get(key);
+      const older = index.older.get(key);
+      if (older && previous !== undefined) older.push(previous);
+      else if (previous !== undefined) index.older.set(key, [previous]);
+      index.last.set(key, offset);
+    } else if (isTorn) index.isTorn = true;
+    else if (++index.invalidCount === 1) index.firstInvalid = number;
+  }
 }

@@ -1,7 +1,7 @@
 // Appends lines to a report (`--report`) or to a done list (`--done`, the filings that are complete). Several processes
 // may append to the same file at the same time. So all lines of a call are appended by one write with O_APPEND: then no
 // other process can write between them (write(2)).
-import { constants, readSync, write } from 'node:fs';
+import { constants, fsync, readSync, write } from 'node:fs';
 import { promisify } from 'node:util';
 import { closeFile } from './calls.ts';
 import { mapWriteErrors } from './failure.ts';
@@ -9,6 +9,7 @@ import { openRegular } from './regular-file.ts';
 
 const { O_APPEND, O_CREAT, O_RDWR } = constants;
 const LINE_FEED = 0x0a;
+const flushFile = promisify(fsync);
 const writeTo = promisify(write);
 
 export class AppendFile {
@@ -48,6 +49,11 @@ export class AppendFile {
     // The caller gets the error. Later writes are tried all the same.
     this.#lastWrite = appending.catch(() => {});
     return appending;
+  }
+
+  /** Flushes the lines that have been written. Throws `local_io`. */
+  flush(): Promise<void> {
+    return mapWriteErrors(this.#path, () => flushFile(this.#fd));
   }
 
   /**

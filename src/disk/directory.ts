@@ -8,12 +8,13 @@
 import { accessSync, constants, existsSync, lstatSync, type Stats, statSync } from 'node:fs';
 import { opendir } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { FilingsError } from '../errors.ts';
+import { errnoOf, FilingsError } from '../errors.ts';
 import type { World } from '../world.ts';
 import { createNameOperations, type NameOperations } from './calls.ts';
-import { mapWriteErrors, toWriteError } from './failure.ts';
+import { isSystemError, toWriteError } from './failure.ts';
 import { flushDirectory, makeDirectories, makeDirectory } from './make-directories.ts';
-import { isWorkingPartName } from './part-name.ts';
+import { isWorkingPartName, PART_NAME_BYTES } from './part-name.ts';
+import { SharedFlush } from './shared-flush.ts';
 
 /**
  * A working part (see `part-name.ts`) that is a day older than a new one is treated as left by a killed run, because a
@@ -22,6 +23,11 @@ import { isWorkingPartName } from './part-name.ts';
 const MIN_ABANDONED_AGE_MS = 86_400_000;
 /** Bounds the memory of a run with many directories. A forgotten directory is checked and flushed again when needed. */
 const MAX_REMEMBERED = 1024;
+/**
+ * How file systems refuse a name: eCryptfs and NTFS with the first two, exFAT even with ENOENT. All but the first have
+ * other meanings as well, but not for a new file in a directory that exists.
+ */
+const REFUSED_NAME_ERRORS: ReadonlySet<string | undefined> = new Set(['ENAMETOOLONG', 'EINVAL', 'EILSEQ', 'ENOENT']);
 
 /** The path of a directory in two pieces, because different rules apply to them. */
 export interface DirectoryLocation {
@@ -48,13 +54,7 @@ export class Directory {
   #areOldEntriesFlushed: boolean;
   /** False once `removeAbandonedParts` has been called, and in a directory that is new. */
   #mayHoldAbandonedParts: boolean;
-  /** Stays rejected after a failure: the kernel reports lost entries only once, so another flush would succeed. */
-  #lastFlush: Promise<void> = Promise.resolve();
-  /**
-   * A flush that starts when the last one ends. All calls of `flush` until then share it. If the last one has failed,
-   * this one never starts: it fails with the same error, and stays here for all later calls.
-   */
-  #waitingFlush: Promise<void> | undefined;
+  readonly #flush = new SharedFlush(() => flushEntries(this.path));
 
   constructor(path: string, isNew: boolean, flushingAncestors: Promise<unknown> | undefined) {
     this.path = path;
@@ -93,14 +93,7 @@ export class Directory {
 
   /** Makes all current entries durable, by a flush that starts after this call. Throws `local_io`. */
   async flush(): Promise<void> {
-    if (!this.#waitingFlush) {
-      this.#waitingFlush = this.#lastFlush.then(() => {
-        this.#waitingFlush = undefined;
-        return mapWriteErrors(this.path, () => flushDirectory(this.path));
-      });
-      this.#lastFlush = this.#waitingFlush;
-    }
-    await this.#waitingFlush;
+    await this.#flush.run();
     this.#areOldEntriesFlushed = true;
     await this.#flushingAncestors;
   }
@@ -129,16 +122,15 @@ export class Directories {
   readonly #cwd: string;
   /** Maps the key of a location (see `toKey`) to its directory. A Map keeps the order in which entries were added. */
   readonly #remembered = new Map<string, Directory>();
+  /** Why nothing can be written to a directory, by the same keys. */
+  readonly #failures = new Map<string, FilingsError>();
 
   constructor(world: DirectoryWorld) {
     this.#cwd = world.cwd;
     this.nameOperations = createNameOperations(world);
   }
 
-  /**
-   * Returns a directory, which is checked or created unless it is remembered. Throws `local_io`. The error stops the
-   * run if it is about the directory that the user named.
-   */
+  /** Returns a directory, which is checked or created unless it is remembered. Throws the errors of `fail`. */
   prepare(location: DirectoryLocation): Directory {
     const known = this.getRemembered(location);
     if (known) return known;
@@ -157,9 +149,11 @@ export class Directories {
   /**
    * Call this before a file is requested. Returns its directory, or undefined if it is missing: then it is created when
    * the response has begun. Throws the errors of `prepare`, and `local_io` if this user may not create files in the
-   * directory or, if it is missing, in the next one above it.
+   * directory (or, if it is missing, in the next one above it), or if an earlier file could not be written there.
    */
   requireWritable(location: DirectoryLocation): Directory | undefined {
+    const failure = this.#failures.get(toKey(location));
+    if (failure) throw failure;
     const known = this.getRemembered(location);
     if (known?.isWritable) return known;
     const { directory, below } = location;
@@ -172,47 +166,84 @@ export class Directories {
     try {
       accessSync(prepared.path, constants.W_OK | constants.X_OK);
     } catch (error) {
-      throw toDirectoryError(error, prepared.path, below === '.');
+      throw this.fail(location, toWriteError(error, prepared.path));
     }
     prepared.isWritable = true;
     return prepared;
   }
 
+  /**
+   * Remembers that nothing can be written to a directory, so that no further file of it is requested. Returns the error
+   * for this file. It stops the run if the directory is the one that the user named, and a bug is returned unchanged.
+   */
+  fail(location: DirectoryLocation, error: unknown): unknown {
+    if (!(error instanceof FilingsError)) return error;
+    const { directory, below } = location;
+    const stopsRun = error.stopsRun || below === '.';
+    const failure = error.with({ failedDirectory: join(directory, below), stopsRun });
+    this.#failures.set(toKey(location), failure);
+    return failure;
+  }
+
+  /**
+   * Returns the error for a file that could not be created or get its name, which is `path`. The file system may have
+   * refused its name. Otherwise, if it could not be created, or the directory is gone, nothing can be written there.
+   */
+  toNameError(error: unknown, path: string, location: DirectoryLocation, operation: 'create' | 'rename'): unknown {
+    const failure = toWriteError(error, path);
+    if (!isSystemError(error) || (failure as FilingsError).stopsRun) return failure;
+    const directory = join(location.directory, location.below);
+    if (!existsSync(directory)) {
+      const hint = 'find out what moved or removed it, then run it again';
+      const reason = 'cannot write: the directory no longer exists';
+      return this.fail(location, new FilingsError('local_io', reason, { subject: { path: directory }, hint }));
+    }
+    if (REFUSED_NAME_ERRORS.has(errnoOf(error))) {
+      const reason = `cannot write: the file system refuses the name, which has ${Buffer.byteLength(basename(path))} bytes`;
+      const hint = `download it alone under another name (-o PATH), or to another file system; while it is downloaded, its name is ${PART_NAME_BYTES} bytes longer`;
+      return new FilingsError('local_io', reason, { subject: { path }, hint, cause: error });
+    }
+    return operation === 'create' ? this.fail(location, toWriteError(error, directory)) : failure;
+  }
+
   #prepare(location: DirectoryLocation): Directory {
     const { directory, below, mustExist = false } = location;
-    if (below === '.') return prepareRoot(directory, mustExist, this.#cwd);
-    const parent = this.prepare({ ...location, below: dirname(below) });
-    const path = join(parent.path, basename(below));
+    const path = join(directory, below);
     try {
+      if (below === '.') return prepareRoot(directory, mustExist, this.#cwd);
+      const parent = this.prepare({ ...location, below: dirname(below) });
       // If another process creates the directory in between, `makeDirectory` returns false, so it is not new.
       const isNew = !lstatSync(path, { throwIfNoEntry: false }) && makeDirectory(path);
       requireDirectory(path, lstatSync(path));
       return new Directory(path, isNew, isNew ? parent.flush() : parent.flushExistingEntries());
     } catch (error) {
-      throw toDirectoryError(error, path, false);
+      throw this.fail(location, toWriteError(error, path));
     }
   }
 }
 
 /** Checks or creates the directory that the user named. */
 function prepareRoot(path: string, mustExist: boolean, cwd: string): Directory {
-  try {
-    const made = mustExist ? [] : makeDirectories(path);
-    requireDirectory(path, statSync(path));
-    if (made.length > 0) return new Directory(path, true, flushEntriesOf(made));
-    // Another run may have created the directory a moment ago and not flushed its entry. The working directory, and one
-    // that must exist, need no flush: they were there before this command. An error of the flush is ignored, because
-    // the user may not be allowed to read the parent.
-    const wasThere = mustExist || path === cwd;
-    return new Directory(path, false, wasThere ? undefined : flushEntriesOf([path]).catch(() => {}));
-  } catch (error) {
-    throw toDirectoryError(error, path, true);
-  }
+  const made = mustExist ? [] : makeDirectories(path);
+  requireDirectory(path, statSync(path));
+  if (made.length > 0) return new Directory(path, true, flushEntriesOf(made));
+  // Another run may have created the directory a moment ago and not flushed its entry. The working directory, and one
+  // that must exist, need no flush: they were there before this command. An error of the flush is ignored, because
+  // the user may not be allowed to read the parent.
+  const wasThere = mustExist || path === cwd;
+  return new Directory(path, false, wasThere ? undefined : flushEntriesOf([path]).catch(() => {}));
 }
 
 /** Flushes the entries of directories in their parents. Throws `local_io`. */
 async function flushEntriesOf(directories: readonly string[]): Promise<void> {
-  for (const path of directories) await mapWriteErrors(path, () => flushDirectory(dirname(path)));
+  for (const path of directories) await flushEntries(dirname(path));
+}
+
+/** Flushes the entries of a directory. Throws `local_io`. */
+async function flushEntries(path: string): Promise<void> {
+  await flushDirectory(path).catch((error) => {
+    throw toWriteError(error, path);
+  });
 }
 
 /** Returns a key of the map. No path contains a NUL. */
@@ -225,11 +256,5 @@ function requireDirectory(path: string, stats: Stats): void {
   if (stats.isDirectory()) return;
   const kind = stats.isSymbolicLink() ? 'a symbolic link' : 'not a directory';
   const hint = 'remove it, or choose another directory';
-  throw new FilingsError('local_io', `cannot write: it is ${kind}`, { subject: { path }, hint, isWriteFailure: true });
-}
-
-/** Returns a `local_io`. If the directory is the one that the user named, no file can be written, so it stops the run. */
-function toDirectoryError(error: unknown, path: string, isRoot: boolean): unknown {
-  const failure = toWriteError(error, path);
-  return isRoot && failure instanceof FilingsError ? failure.with({ stopsRun: true }) : failure;
+  throw new FilingsError('local_io', `cannot write: it is ${kind}`, { subject: { path }, hint });
 }

@@ -52,8 +52,7 @@ export function toWriteError(error: unknown, path: string): unknown {
   if (!isSystemError(error)) return error;
   const [reason, hint] = describe(error);
   const stopsRun = STOPS_RUN.has(findErrorName(error) ?? '');
-  const details = { subject: { path }, hint, cause: error, stopsRun, isWriteFailure: true };
-  return new FilingsError('local_io', `cannot write: ${reason}`, details);
+  return new FilingsError('local_io', `cannot write: ${reason}`, { subject: { path }, hint, cause: error, stopsRun });
 }
 
 /** Returns the result of `work`. Passes any error that it throws through `toWriteError`. */

@@ -15,8 +15,10 @@ const ID_LENGTH = 8;
 const WORKING_PART = new RegExp(`^\\..+\\.[0-9a-z]{${ID_LENGTH}}\\.filings-part$`, 's');
 const KEPT_PART = /^\..+\.filings-resume$/s;
 
-/** The longest final name that fits into the name of its working part, in bytes. The name of a kept part is shorter. */
-export const MAX_FINAL_NAME_BYTES = MAX_NAME_BYTES - '..'.length - ID_LENGTH - '.filings-part'.length;
+/** How much longer the name of a working part is than the final name, in bytes. The name of a kept part is shorter. */
+export const PART_NAME_BYTES = '..'.length + ID_LENGTH + '.filings-part'.length;
+/** The longest final name that fits into the name of its working part, in bytes. */
+export const MAX_FINAL_NAME_BYTES = MAX_NAME_BYTES - PART_NAME_BYTES;
 
 /** Returns a name for a new working part. Its ID has the digits of `random`, a number in [0, 1), after the point. */
 export function workingPartName(finalName: string, random: number): string {

@@ -12,7 +12,7 @@ import type { ServiceClient } from '../service/client.ts';
 import type { FileProgress, Progress } from '../terminal/progress.ts';
 import type { World } from '../world.ts';
 import { type Ending, makeOutcome, type Outcome } from './outcome.ts';
-import { keptPath, Part } from './part.ts';
+import { keptPath, Part, removeKeptPart } from './part.ts';
 import { Pipe } from './pipe.ts';
 import {
   type DiskTarget,
@@ -159,13 +159,14 @@ export class Download {
     const { directories, isDryRun } = this.#context;
     const sha256 = await this.#checkExisting(target, plan, part);
     if (isDryRun) return { result: 'skipped', bytes: plan.bytes, sha256 };
-    // A part that stays behind does no harm, so a failure is ignored.
-    if (existsSync(keptPath(target))) await directories.nameOperations.remove(keptPath(target)).catch(() => {});
+    await removeKeptPart(target, directories.nameOperations);
     const directory = directories.prepare(target.location);
     // An earlier flush by this run does not cover a file that has appeared since.
     await (part ? directory.flush() : directory.flushExistingEntries());
-    const listed = await this.#list(target, sha256, part !== undefined);
-    return { result: 'skipped', bytes: plan.bytes, sha256: listed };
+    const { path, displayPath } = target;
+    const hash = () => hashFile(path, displayPath, this.#context.signal);
+    const listed = await this.#context.checksums?.listExisting(dirname(path), basename(path), sha256, hash);
+    return { result: 'skipped', bytes: plan.bytes, sha256: listed ?? sha256 };
   }
 
   /** Returns the hash of the existing file if the plan is to read it. Throws `integrity` or `local_io` if it is wrong. */
@@ -182,20 +183,6 @@ export class Download {
     const sha256 = await hashFile(path, displayPath, signal);
     if (kind === 'check') requireHash(sha256, expected, displayPath);
     else if (sha256 !== fetchedHash) throw differentFileError(displayPath, bytes, bytes);
-    return sha256;
-  }
-
-  /**
-   * Lists an existing file in SHA256SUMS, and returns its hash if that is known. If there is an entry, the file is not
-   * read. But the entry may be that of fetched bytes which have not become the file, so after a fetch the file is read.
-   */
-  async #list(target: DiskTarget, known: string | undefined, isFetched: boolean): Promise<string | undefined> {
-    const { checksums, signal } = this.#context;
-    const [directory, name] = [dirname(target.path), basename(target.path)];
-    if (!checksums || (!isFetched && (await checksums.isListed(directory, name)))) return known;
-    const sha256 = known ?? (await hashFile(target.path, target.displayPath, signal));
-    await checksums.announce(directory, name, sha256);
-    await checksums.retireOlderEntries(directory, name);
     return sha256;
   }
 }

@@ -25,7 +25,7 @@ import {
 } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { createAbortController } from '../abort.ts';
-import { NEW_FILE } from '../disk/calls.ts';
+import { type NameOperations, NEW_FILE } from '../disk/calls.ts';
 import type { Directory } from '../disk/directory.ts';
 import { mapWriteErrors, toReadError } from '../disk/failure.ts';
 import { OutputFile } from '../disk/output-file.ts';
@@ -61,6 +61,8 @@ export class Part implements Sink {
   readonly #path: string;
   /** The open part and its directory. Undefined until `restart`, or `claim` if there was a kept part. */
   #openPart: { readonly directory: Directory; readonly file: OutputFile } | undefined;
+  /** Whether there is a kept part that cannot be claimed, such as another user's. It stays. */
+  #hasForeignKeptPart = false;
   /** True from just before `link` or `rename`. Then nothing may be written: the part may be the final file already. */
   #mayHaveFinalName = false;
 
@@ -82,10 +84,16 @@ export class Part implements Sink {
     if (existing?.isFile() && version.total !== undefined && version.total !== existing.size)
       throw differentFileError(displayPath, existing.size, version.total);
     this.version = version;
+    const file = this.#openPart?.file;
+    if (file) return mapWriteErrors(path, () => file.restart());
     const directory = this.#context.directories.prepare(location);
-    await mapWriteErrors(path, async () =>
-      this.#openPart ? this.#openPart.file.restart() : this.#use(openSync(this.#path, NEW_FILE, 0o666), directory),
-    );
+    let fd: number;
+    try {
+      fd = openSync(this.#path, NEW_FILE, 0o666);
+    } catch (error) {
+      throw this.#context.directories.toNameError(error, path, location, 'create');
+    }
+    await this.#use(fd, directory);
   }
 
   async write(chunks: readonly Buffer[]): Promise<void> {
@@ -105,23 +113,30 @@ export class Part implements Sink {
    */
   commit(sha256: string | undefined): Promise<SecondPlan | undefined> {
     const { directory, file } = this.#requiredPart;
-    const { path, ifExists } = this.#target;
+    const { path } = this.#target;
     const { checksums } = this.#context;
-    const [place, name] = [dirname(path), basename(path)];
     return mapWriteErrors(path, async () => {
       const existing = this.#findExisting();
       const plan = choosePlan(existing, this.#target);
       if (plan.kind !== 'fetch') return plan;
       if (existing?.isFile()) this.#copyMode(existing);
       await file.flush();
-      if (sha256 !== undefined) await checksums?.announce(place, name, sha256);
+      const announcement = sha256 && (await checksums?.announce(dirname(path), basename(path), sha256));
       this.#mayHaveFinalName = true;
-      if (ifExists === 'overwrite') await this.#rename();
-      // The plan for a file that `link` did not replace is never `fetch`.
-      else if (!(await this.#link())) return choosePlan(lstatSync(path), this.#target) as SecondPlan;
+      let secondPlan: SecondPlan | undefined;
+      try {
+        secondPlan = await this.#takeFinalName();
+      } catch (error) {
+        if (announcement && this.#hasAnotherFile()) await announcement.withdraw();
+        throw error;
+      }
+      if (announcement && secondPlan) await announcement.withdraw();
+      if (secondPlan) return secondPlan;
       await directory.flush();
       await file.close();
-      await checksums?.retireOlderEntries(place, name);
+      if (announcement) await announcement.settle();
+      // Another run may have kept a part of the same file in the meantime.
+      if (!this.#hasForeignKeptPart) await removeKeptPart(this.#target, this.#nameOperations);
       return undefined;
     });
   }
@@ -130,38 +145,41 @@ export class Part implements Sink {
     return lstatSync(this.#target.path, { throwIfNoEntry: false });
   }
 
-  /**
-   * Gives the part its final name by a hard link, which unlike a rename never replaces anything. Returns false if the
-   * name already exists.
-   */
-  async #link(): Promise<boolean> {
-    try {
-      await this.#nameOperations.link(this.#path, this.#target.path);
-    } catch (error) {
-      // Some file systems have no hard links, and say so in many ways. Another run may take the name between this check
-      // and the rename, which then replaces that run's file. That cannot be avoided without hard links.
-      // docs/guarantees.md, "Not promised", says so.
-      if (errnoOf(error) === 'EEXIST' || this.#findExisting()) return false;
-      await this.#rename();
-      return true;
+  /** Whether something else has the final name. A network file system may report a failure of a rename that was done. */
+  #hasAnotherFile(): boolean {
+    const existing = this.#findExisting();
+    return existing !== undefined && existing.ino !== fstatSync(this.#requiredPart.file.fd).ino;
+  }
+
+  /** Returns the plan for another file if that keeps the name. */
+  async #takeFinalName(): Promise<SecondPlan | undefined> {
+    const { path, ifExists } = this.#target;
+    if (ifExists !== 'overwrite') {
+      try {
+        // Unlike a rename, a hard link never replaces anything.
+        await this.#nameOperations.link(this.#path, path);
+        // The file is complete. Its second name does no harm.
+        await this.#nameOperations.remove(this.#path).catch(() => {});
+        return undefined;
+      } catch {
+        // If nothing has the name, this file system has no hard links, and says so in one of many ways, or else the other
+        // file has vanished. Another run may take the name between this check and the rename, which then replaces that
+        // run's file. That cannot be avoided without hard links. docs/guarantees.md, "Not promised", says so.
+        const plan = choosePlan(this.#findExisting(), this.#target);
+        if (plan.kind !== 'fetch') return plan;
+      }
     }
-    // The file is complete. Its second name does no harm.
-    await this.#nameOperations.remove(this.#path).catch(() => {});
-    return true;
+    await this.#nameOperations.rename(this.#path, path).catch((error) => this.#rethrow(error));
+    return undefined;
   }
 
-  async #rename(): Promise<void> {
-    await this.#nameOperations.rename(this.#path, this.#target.path).catch((error) => this.#rethrow(error));
-  }
-
-  /**
-   * Throws the error of `link` or `rename`, which normally stops the run. But if only the part is missing, throws an
-   * error that fails this file alone.
-   */
+  /** Throws the error of `rename`. If only the part is missing, it was removed by another program. */
   #rethrow(error: unknown): never {
-    if (errnoOf(error) !== 'ENOENT' || !existsSync(dirname(this.#path))) throw error;
+    const { path, displayPath, location } = this.#target;
+    if (errnoOf(error) !== 'ENOENT' || !existsSync(dirname(path)))
+      throw this.#context.directories.toNameError(error, path, location, 'rename');
     throw new FilingsError('temporary', 'another program removed the temporary file during the download', {
-      subject: { path: this.#target.displayPath },
+      subject: { path: displayPath },
       hint: 'find out what removes files there, then run it again',
     });
   }
@@ -200,7 +218,7 @@ export class Part implements Sink {
 
   /**
    * Keeps the part for a later run. Returns 0 if it is too small, could not be resumed, is not flushed in time, or if a
-   * file has the final name. Throws the system error.
+   * file has the final name that is not to be replaced. Throws the system error.
    */
   async #keep(): Promise<number> {
     const { version, bytes } = this;
@@ -216,7 +234,8 @@ export class Part implements Sink {
     // When the timer is stopped below, this promise is rejected, too late to have an effect on the race.
     const timeout = sleep(MAX_FLUSH_MS, timer.signal).then(() => false);
     const isFlushed = await Promise.race([file.flush().then(() => true), timeout]).finally(() => timer.abort());
-    if (!isFlushed || this.#findExisting()) return 0;
+    const isComplete = this.#target.ifExists !== 'overwrite' && this.#findExisting() !== undefined;
+    if (!isFlushed || isComplete) return 0;
     await file.close();
     await this.#nameOperations.rename(this.#path, keptPath(this.#target));
     return bytes;
@@ -224,13 +243,20 @@ export class Part implements Sink {
 
   /**
    * Claims the kept part of an earlier run, if there is one. Creates no file or directory, because no response has
-   * arrived yet. Throws `local_io` if no file can be written there, so that none is requested.
+   * arrived yet. Throws `local_io` or `integrity` if no file can be written there, so that none is requested.
    */
   async claim(): Promise<void> {
-    const directory = this.#context.directories.requireWritable(this.#target.location);
-    const path = keptPath(this.#target);
-    // If it cannot be claimed, the download begins at byte 0, so the error is ignored.
-    if (directory && existsSync(path)) await this.#claim(path, directory).catch(() => {});
+    const { directories, checksums } = this.#context;
+    const { path, location, ifExists } = this.#target;
+    const directory = directories.requireWritable(location);
+    if (!directory) return;
+    await checksums?.requireWritable(dirname(path));
+    // The bytes of a file that is only to be compared are not needed if its length differs, so it begins at byte 0. If
+    // the part cannot be claimed, the download begins there as well, so the error is ignored.
+    const kept = keptPath(this.#target);
+    const isCompared = ifExists === 'compare' && this.#findExisting() !== undefined;
+    if (!isCompared && existsSync(kept)) await this.#claim(kept, directory).catch(() => {});
+    this.#hasForeignKeptPart = existsSync(kept);
   }
 
   /**
@@ -288,6 +314,11 @@ export class Part implements Sink {
   get #nameOperations() {
     return this.#context.directories.nameOperations;
   }
+}
+
+/** Removes the kept part of a complete file. One that stays behind does no harm, so a failure is ignored. */
+export async function removeKeptPart(target: DiskTarget, { remove }: NameOperations): Promise<void> {
+  if (existsSync(keptPath(target))) await remove(keptPath(target)).catch(() => {});
 }
 
 /** Returns the path that the kept part of a file has, whether or not it exists. */

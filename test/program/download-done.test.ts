@@ -32,20 +32,31 @@ describe('--done', () => {
     expect(second.report.summaries.at(-1)).toMatchObject({ done: 2, downloaded: 0, skipped: 0, requests: 0 });
   });
 
+  // In a shared directory, an existing file is fetched to compare it.
   test.each`
-    layout                          | gone
-    ${'{accession_no}/{file_name}'} | ${`mirror/${A}`}
-    ${'{accession_no}-{file_name}'} | ${'mirror'}
-  `('downloads a filing again if $gone is missing', async ({ layout, gone }) => {
-    const { batch, at, archive } = await setUp();
-    const args = [...DONE, '-d', 'mirror', '--layout', layout];
-    await batch([A, B], args);
-    await rm(at(gone), { recursive: true });
-    const before = archive.asked().length;
-    const { report } = await batch([A], args);
-    expect(report.summaries.at(-1)).toMatchObject({ done: 0, downloaded: 2, requests: 3 });
-    expect(archive.asked()).toHaveLength(before + 3);
-  });
+    layout                          | gone             | loss                            | requests
+    ${'{accession_no}/{file_name}'} | ${`mirror/${A}`} | ${`mirror/${A} does not exist`} | ${2}
+    ${'{accession_no}-{file_name}'} | ${'mirror'}      | ${'mirror has no files'}        | ${3}
+    ${'{file_name}'}                | ${'mirror'}      | ${'mirror has no files'}        | ${3}
+  `(
+    'downloads a filing again if $gone is missing, even if the next run is cut short',
+    async ({ layout, gone, loss, requests }) => {
+      const { batch, at, archive } = await setUp();
+      const args = [...DONE, '-d', 'mirror', '--layout', layout, '-j', '1', '-q'];
+      await batch([A], args);
+      await rm(at(gone), { recursive: true });
+      await mkdir(at('mirror'), { recursive: true });
+      const before = archive.asked().length;
+      const { stderr } = await batch([A, A], [...args, '--max-requests', '2']);
+      expect(stderr).toMatch(
+        new RegExp(`^filings: warning: ${loss}, although --done has ${A}: .*\\(is a disk not mounted\\?\\)\\n$`),
+      );
+      expect(archive.asked()).toHaveLength(before + 2);
+      const { report } = await batch([A], args);
+      expect(report.summaries.at(-1)).toMatchObject({ done: 0, downloaded: 1, requests });
+      expect((await batch([A], args)).report.summaries.at(-1)).toMatchObject({ done: 1, requests: 0 });
+    },
+  );
 
   test('does not skip a filing that was done with another selection', async ({ place }) => {
     await place.write('described', JSON.stringify({ listing: { files: 'files' } }));

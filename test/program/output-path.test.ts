@@ -56,7 +56,7 @@ test('a download exits with 8 if the directory is removed in the middle', async 
   const gone = at('gone');
   await mkdir(gone);
   const { exitCode, stderr } = await filings(['download', ACCESSION, 'a', '-o', 'gone/a']);
-  expect([exitCode, stderr]).toEqual([8, expect.stringContaining('no such directory')]);
+  expect([exitCode, stderr]).toEqual([8, expect.stringContaining('the directory no longer exists')]);
 });
 
 test('a report that cannot be written stops the run, and no part remains', async () => {

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { readFile, writeFile } from 'node:fs/promises';
+import { readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { ChecksumFiles } from '../../src/checksums/sums-files.ts';
@@ -15,11 +15,18 @@ async function withSums(text: string) {
   return { directory, sums: new ChecksumFiles(), read: () => readFile(join(directory, 'SHA256SUMS'), 'utf8') };
 }
 
+/** Lists a file as the download of it does. */
+async function list(sums: ChecksumFiles, directory: string, name: string, hash: string): Promise<void> {
+  await (await sums.announce(directory, name, hash)).settle();
+}
+
+const asComment = (line: string) => `#${line.slice(1)}`;
+
 test('lines of several runs remain', async () => {
   const { directory, sums, read } = await withSums('');
   const other = new ChecksumFiles();
   const names = Array.from({ length: 50 }, (_, at) => `f${at}.htm`);
-  await Promise.all(names.map((name, at) => (at % 2 ? sums : other).announce(directory, name, A)));
+  await Promise.all(names.map((name, at) => list(at % 2 ? sums : other, directory, name, A)));
   expect((await read()).split('\n').sort()).toEqual(['', ...names.map((name) => `${A}  ${name}`)].sort());
 });
 
@@ -31,51 +38,95 @@ test.each`
   ${'block of zeros'} | ${'\0'.repeat(70_000)}
 `('a line with a torn $part becomes a comment', async ({ torn }: { torn: string }) => {
   const { directory, sums, read } = await withSums(`${A}  x.htm\n${torn}`);
-  expect(await sums.isListed(directory, 'y.htm')).toBe(false);
-  await sums.announce(directory, 'y.htm', B);
-  expect(await read()).toBe(`${A}  x.htm\n#${torn.slice(1)}\n${B}  y.htm\n`);
+  await list(sums, directory, 'y.htm', B);
+  await list(sums, directory, 'z.htm', C);
+  expect(await read()).toBe(`${A}  x.htm\n${asComment(torn)}\n${B}  y.htm\n${C}  z.htm\n`);
 });
 
 test('a line that another process has completed in the meantime is no fragment', async () => {
   const { directory, sums, read } = await withSums(`${A}  x.h`);
   const path = join(directory, 'SHA256SUMS');
-  // The index is made of the fragment. The other process ends its line, and begins another one.
-  expect(await sums.isListed(directory, 'x.htm')).toBe(false);
+  await sums.requireWritable(directory);
+  // The run has seen the fragment. The other process ends its line, and begins another one.
   await writeFile(path, `tm\n${B}  y`, { flag: 'a' });
-  await sums.announce(directory, 'z.htm', C);
-  expect(await read()).toBe(`${A}  x.htm\n#${B.slice(1)}  y\n${C}  z.htm\n`);
+  await list(sums, directory, 'z.htm', C);
+  expect(await read()).toBe(`${A}  x.htm\n${asComment(`${B}  y`)}\n${C}  z.htm\n`);
 });
 
-test('an entry is appended unless the last one has the same hash, and then the older ones become comments', async () => {
+test('an entry is appended unless the last one has the same hash, and then the earlier ones become comments', async () => {
   const { directory, sums, read } = await withSums(`\ufeff${A}  x.htm\n${B}  y.htm\r\n${C}  x.htm\n${A}  x.htm\n`);
-  await sums.announce(directory, 'y.htm', B);
-  await sums.announce(directory, 'x.htm', B);
+  await list(sums, directory, 'y.htm', B);
+  const x = await sums.announce(directory, 'x.htm', B);
   expect(await read()).toBe(`\ufeff${A}  x.htm\n${B}  y.htm\r\n${C}  x.htm\n${A}  x.htm\n${B}  x.htm\n`);
-  await sums.retireOlderEntries(directory, 'y.htm');
-  await sums.retireOlderEntries(directory, 'x.htm');
-  const [a, c] = [A, C].map((hash) => `#${hash.slice(1)}  x.htm`);
+  await x.settle();
+  const [a, c] = [asComment(`${A}  x.htm`), asComment(`${C}  x.htm`)];
   expect(await read()).toBe(`\ufeff${a}\n${B}  y.htm\r\n${c}\n${a}\n${B}  x.htm\n`);
+  await list(sums, directory, 'x.htm', A);
+  expect(await read()).toBe(`\ufeff${a}\n${B}  y.htm\r\n${c}\n${a}\n${asComment(`${B}  x.htm`)}\n${A}  x.htm\n`);
 });
 
-test('a run that finds an entry retires the older ones, which a killed run has left', async () => {
-  const { directory, sums, read } = await withSums(`${A}  x.htm\n${B}  x.htm\n`);
-  expect(await sums.isListed(directory, 'x.htm')).toBe(true);
-  expect(await read()).toBe(`#${A.slice(1)}  x.htm\n${B}  x.htm\n`);
+test('an entry of another run that comes in between counts, and stays if it comes later', async () => {
+  const { directory, sums, read } = await withSums(`${A}  x.htm\n`);
+  await sums.requireWritable(directory);
+  await list(new ChecksumFiles(), directory, 'x.htm', B);
+  const own = await sums.announce(directory, 'x.htm', B);
+  expect(await read()).toBe(`${asComment(`${A}  x.htm`)}\n${B}  x.htm\n`);
+  await new ChecksumFiles().announce(directory, 'x.htm', C);
+  await own.settle();
+  expect(await read()).toBe(`${asComment(`${A}  x.htm`)}\n${B}  x.htm\n${C}  x.htm\n`);
+});
+
+test('a withdrawn entry becomes a comment, and the one before it is the last again', async () => {
+  const { directory, sums, read } = await withSums(`${A}  x.htm\n`);
+  await (await sums.announce(directory, 'x.htm', B)).withdraw();
+  expect(await read()).toBe(`${A}  x.htm\n${asComment(`${B}  x.htm`)}\n`);
+  // This entry is of an earlier run, so it stays.
+  await (await sums.announce(directory, 'x.htm', A)).withdraw();
+  expect(await read()).toBe(`${A}  x.htm\n${asComment(`${B}  x.htm`)}\n`);
+});
+
+test.each`
+  entries                                                | text                                         | known        | after                                                            | hashes
+  ${'no entry'}                                          | ${''}                                        | ${undefined} | ${`${B}  x.htm\n`}                                               | ${1}
+  ${'one entry, whatever its hash'}                      | ${`${A}  x.htm\n`}                           | ${undefined} | ${`${A}  x.htm\n`}                                               | ${0}
+  ${'several entries, of which the last is right'}       | ${`${A}  x.htm\n${C}  x.htm\n${B}  x.htm\n`} | ${undefined} | ${`#${A.slice(1)}  x.htm\n#${C.slice(1)}  x.htm\n${B}  x.htm\n`} | ${1}
+  ${'several entries, of which the last is not right'}   | ${`${B}  x.htm\n${A}  x.htm\n`}              | ${undefined} | ${`${B}  x.htm\n${A}  x.htm\n`}                                  | ${1}
+  ${'another entry than its bytes, which are confirmed'} | ${`${A}  x.htm\n`}                           | ${B}         | ${`#${A.slice(1)}  x.htm\n${B}  x.htm\n`}                        | ${0}
+`('an existing file with $entries is listed as it should be', async ({ text, known, after, hashes }) => {
+  const { directory, sums, read } = await withSums(text);
+  let hashed = 0;
+  await sums.listExisting(directory, 'x.htm', known, async () => {
+    hashed += 1;
+    return B;
+  });
+  expect([await read(), hashed]).toEqual([after, hashes]);
 });
 
 test('no line becomes a comment that somebody has written in the place of the old one', async () => {
   const { directory, sums, read } = await withSums(`${A}  x.htm\n`);
-  expect(await sums.isListed(directory, 'x.htm')).toBe(true);
+  const x = await sums.announce(directory, 'x.htm', B);
   await writeFile(join(directory, 'SHA256SUMS'), `${B}  y.htm\n${C}  x.htm\n`);
-  await sums.announce(directory, 'x.htm', B);
-  await sums.retireOlderEntries(directory, 'x.htm');
-  expect(await read()).toBe(`${B}  y.htm\n${C}  x.htm\n${B}  x.htm\n`);
+  await x.settle();
+  expect(await read()).toBe(`${B}  y.htm\n${C}  x.htm\n`);
+  await list(sums, directory, 'x.htm', B);
+  expect(await read()).toBe(`${B}  y.htm\n${asComment(`${C}  x.htm`)}\n${B}  x.htm\n`);
 });
 
-test('a line over 1 MiB is an error, whatever follows it', async () => {
+test('a SHA256SUMS that was replaced is read again', async () => {
+  const { directory, sums, read } = await withSums(`${A}  x.htm\n`);
+  await sums.requireWritable(directory);
+  const path = join(directory, 'SHA256SUMS');
+  await writeFile(`${path}.new`, `${C}  y.htm\n${C}  x.htm\n`);
+  await rename(`${path}.new`, path);
+  await list(sums, directory, 'x.htm', A);
+  expect(await read()).toBe(`${C}  y.htm\n${asComment(`${C}  x.htm`)}\n${A}  x.htm\n`);
+});
+
+test('a line over 1 MiB is an error of the whole directory, whatever follows it', async () => {
   for (const end of ['', '\n', `\n${A}  x.htm\n`]) {
     const { directory, sums } = await withSums(`${'z'.repeat((1 << 20) + 1)}${end}`);
-    await expect(sums.isListed(directory, 'x.htm')).rejects.toThrow('a line is longer than 1 MiB');
+    const failure = { code: 'integrity', reason: 'a line is longer than 1 MiB', failedDirectory: directory };
+    for (const _ of [1, 2]) await expect(sums.requireWritable(directory)).rejects.toMatchObject(failure);
   }
 });
 

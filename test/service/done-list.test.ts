@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect } from 'vitest';
 import { DoneList, type DoneListOptions, hashSelection } from '../../src/batch/done-list.ts';
 import { parseAccession } from '../../src/service/accession.ts';
-import { test as base } from './transfer-fixture.ts';
+import { test as base, temporaryDirectory } from './transfer-fixture.ts';
 
 const id = '0123456789abcdef';
 const never = new AbortController().signal;
@@ -17,7 +17,8 @@ const test = base.extend('path', ({ directory }) => join(directory, 'list'));
 
 function openList(path: string, more: Partial<DoneListOptions> = {}, signal = never): Promise<DoneList> {
   const now = () => Date.UTC(2024, 4, 1);
-  return DoneList.open({ path, selection: id, now, readOnly: false, ...more }, signal);
+  const disk = { sharesDirectory: false, mayExist: () => true, warnAboutLoss() {} };
+  return DoneList.open({ path, selection: id, now, readOnly: false, ...disk, ...more }, signal);
 }
 
 /** Returns those of `numbers` whose filings are in a list with this text. */
@@ -71,6 +72,32 @@ test('added filings are in the list, even after torn lines, and a read-only list
     await list.close();
     expect(await readFile(path, 'utf8')).toBe(`${entry(1)}torn\n${entry(3)}${entry(4)}${entry(2)}`);
   }
+});
+
+test.each`
+  directories | sharesDirectory | forgotten
+  ${'own'}    | ${false}        | ${[2]}
+  ${'shared'} | ${true}         | ${[1, 2, 3]}
+`('a lost filing is not done, and is forgotten with those of its $directories directory', async (row) => {
+  const { sharesDirectory, forgotten } = row as { sharesDirectory: boolean; forgotten: readonly number[] };
+  const path = join(await temporaryDirectory(), 'list');
+  const text = entry(1) + entry(2) + entry(3);
+  await writeFile(path, text);
+  const warnings: string[] = [];
+  const list = await openList(path, {
+    sharesDirectory,
+    mayExist: (accession) => !sharesDirectory && accession !== filing(2),
+    warnAboutLoss: (accession) => warnings.push(accession),
+  });
+  expect([1, 2, 3, 2].filter((n) => list.has(filing(n)))).toEqual(sharesDirectory ? [] : [1, 3]);
+  expect(warnings).toEqual([filing(sharesDirectory ? 1 : 2)]);
+  await Promise.all([list.forget(filing(2)), list.forget(filing(2)), list.forget(filing(9))]);
+  await list.close();
+  const withoutFiles = forgotten.map((n) => entry(n).replace('\t3\n', '\t0\n'));
+  expect(await readFile(path, 'utf8')).toBe(text + withoutFiles.join(''));
+  const left = [1, 2, 3].filter((n) => !forgotten.includes(n));
+  expect(await knownFilings(path, text + withoutFiles.join(''), 1, 2, 3)).toEqual(left);
+  expect(await knownFilings(path, text + withoutFiles.join('') + entry(2), 2)).toEqual([2]);
 });
 
 test('opening ends with the reason of an abort', async ({ path }) => {

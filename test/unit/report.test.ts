@@ -56,15 +56,15 @@ test('the summary counts each file once and only the bytes of downloaded files',
   const counts = new Counts({}, () => now);
   now = 3200;
   counts.requests = 4;
-  const end = { notStarted: 2, stoppedBy: undefined, exitCode: 7, directory: 'out' };
+  const end = { notStarted: { files: 2, filings: 3 }, stoppedBy: undefined, exitCode: 7, directory: 'out' };
   const add = (more?: Partial<Outcome>) => counts.addOutcome(outcome(more), undefined);
   add({ result: 'skipped', bytes: 500 });
-  expect(describeBatch(counts, { ...end, notStarted: 0 })).toBe('1 skipped; 4 requests, 3.2 s');
+  expect(describeBatch(counts, { ...end, notStarted: { files: 0, filings: 0 } })).toBe('1 skipped; 4 requests, 3.2 s');
   add();
   add({ result: 'resumed', resumedBytes: 60 });
   add({ result: 'failed', bytes: 0, keptBytes: 10_000_000, error: new FilingsError('temporary', 'x') });
   expect(describeBatch(counts, end)).toBe(
-    '2 downloaded (200 B) to out, 1 of them resumed, 1 skipped, 1 failed, 2 not started, 10 MB kept; 4 requests, 3.2 s; run the same command to resume',
+    '2 downloaded (200 B) to out, 1 of them resumed, 1 skipped, 1 failed, 2 files and 3 filings not started, 10 MB kept; 4 requests, 3.2 s; run the same command to resume',
   );
   add({ result: 'failed', error: new FilingsError('integrity', 'truncated', { retryable: true }) });
   add({ result: 'failed', error: new FilingsError('integrity', 'wrong hash') });

@@ -2,12 +2,13 @@ import { expect, test } from 'vitest';
 import { type BatchResult, batchError, isTemporary, StopRule } from '../../src/batch/verdict.ts';
 import { type ErrorCode, FilingsError } from '../../src/errors.ts';
 
+const left = (files: number, filings = 0) => ({ files, filings });
 const result = (more: Partial<BatchResult> = {}): BatchResult => ({
   ended: 5,
   failed: 0,
   permanent: 0,
   stoppedBy: undefined,
-  notStarted: 0,
+  notStarted: left(0),
   ...more,
 });
 const stop = (code: ErrorCode, isInterruption = false) =>
@@ -23,37 +24,39 @@ test.each`
   ${undefined} | ${'no failure'}                                | ${{}}
   ${3}         | ${'a permanent failure'}                       | ${permanent}
   ${7}         | ${'only temporary failures'}                   | ${{ failed: 2 }}
-  ${4}         | ${'a stop by a 401'}                           | ${{ ...permanent, stoppedBy: stop('auth'), notStarted: 4 }}
-  ${8}         | ${'a stop by a full disk'}                     | ${{ ...permanent, stoppedBy: stop('local_io'), notStarted: 4 }}
-  ${2}         | ${'a stop by a wrong configuration'}           | ${{ stoppedBy: stop('config'), notStarted: 5 }}
-  ${7}         | ${'a stop by a wait over the maximum'}         | ${{ failed: 1, stoppedBy: stop('temporary'), notStarted: 4 }}
+  ${4}         | ${'a stop by a 401'}                           | ${{ ...permanent, stoppedBy: stop('auth'), notStarted: left(4) }}
+  ${8}         | ${'a stop by a full disk'}                     | ${{ ...permanent, stoppedBy: stop('local_io'), notStarted: left(4) }}
+  ${2}         | ${'a stop by a wrong configuration'}           | ${{ stoppedBy: stop('config'), notStarted: left(5) }}
+  ${7}         | ${'a stop by a wait over the maximum'}         | ${{ failed: 1, stoppedBy: stop('temporary'), notStarted: left(4) }}
   ${7}         | ${'a stop by a wait, and a permanent failure'} | ${{ ...permanent, failed: 2, stoppedBy: stop('temporary') }}
   ${7}         | ${'a deadline, and a permanent failure'}       | ${{ ...permanent, stoppedBy: stop('temporary', true) }}
-  ${143}       | ${'a signal, and a permanent failure'}         | ${{ ...permanent, stoppedBy: signal(15), notStarted: 4 }}
-  ${10}        | ${'a limit'}                                   | ${{ stoppedBy: stop('limit'), notStarted: 4 }}
-  ${7}         | ${'a limit, and a temporary failure'}          | ${{ failed: 1, stoppedBy: stop('limit'), notStarted: 4 }}
-  ${3}         | ${'a limit, and a permanent failure'}          | ${{ ...permanent, stoppedBy: stop('limit'), notStarted: 4 }}
+  ${143}       | ${'a signal, and a permanent failure'}         | ${{ ...permanent, stoppedBy: signal(15), notStarted: left(4) }}
+  ${10}        | ${'a limit'}                                   | ${{ stoppedBy: stop('limit'), notStarted: left(4) }}
+  ${7}         | ${'a limit, and a temporary failure'}          | ${{ failed: 1, stoppedBy: stop('limit'), notStarted: left(4) }}
+  ${3}         | ${'a limit, and a permanent failure'}          | ${{ ...permanent, stoppedBy: stop('limit'), notStarted: left(4) }}
 `('a batch ends with $exit after $after', ({ more, exit }) => {
   expect(batchError(result(more))?.exitStatus).toBe(exit);
 });
 
 const auth = { ...permanent, stoppedBy: stop('auth') };
-const deadline = { ...permanent, stoppedBy: stop('temporary', true), notStarted: 3 };
-const limited = { ...permanent, stoppedBy: stop('limit'), notStarted: 2 };
+const deadline = { ...permanent, stoppedBy: stop('temporary', true), notStarted: left(3) };
+const limited = { ...permanent, stoppedBy: stop('limit'), notStarted: left(2) };
 test.each`
-  hint                      | more                                       | message
-  ${'see the errors above'} | ${permanent}                               | ${'1 of 5 files failed'}
-  ${'run it again later'}   | ${{ failed: 2 }}                           | ${'2 of 5 files failed'}
-  ${'do this'}              | ${{ ...auth, notStarted: 4 }}              | ${'auth: the reason; 4 files not started'}
-  ${'do this'}              | ${auth}                                    | ${'auth: the reason'}
-  ${'do this'}              | ${{ ...auth, notStarted: undefined }}      | ${'auth: the reason; the rest not started'}
-  ${undefined}              | ${{ stoppedBy: signal(2), notStarted: 4 }} | ${'interrupted'}
-  ${'do this'}              | ${deadline}                                | ${'temporary: the reason; 1 of 5 files failed; 3 files not started'}
-  ${'see the errors above'} | ${{ ...limited, notStarted: 0 }}           | ${'1 of 5 files failed; limit: the reason'}
-  ${'see the errors above'} | ${limited}                                 | ${'1 of 5 files failed; limit: the reason; 2 files not started'}
+  hint                      | more                                             | message
+  ${'see the errors above'} | ${permanent}                                     | ${'1 of 5 files failed'}
+  ${'run it again later'}   | ${{ failed: 2 }}                                 | ${'2 of 5 files failed'}
+  ${'do this'}              | ${{ ...auth, notStarted: left(4) }}              | ${'auth: the reason; 4 files not started'}
+  ${'do this'}              | ${{ ...auth, notStarted: left(4, 1) }}           | ${'auth: the reason; 4 files and 1 filing not started'}
+  ${'do this'}              | ${{ ...auth, notStarted: left(0, 2) }}           | ${'auth: the reason; 2 filings not started'}
+  ${'do this'}              | ${auth}                                          | ${'auth: the reason'}
+  ${'do this'}              | ${{ ...auth, notStarted: undefined }}            | ${'auth: the reason; the rest not started'}
+  ${undefined}              | ${{ stoppedBy: signal(2), notStarted: left(4) }} | ${'interrupted'}
+  ${'do this'}              | ${deadline}                                      | ${'temporary: the reason; 1 of 5 files failed; 3 files not started'}
+  ${'see the errors above'} | ${{ ...limited, notStarted: left(0) }}           | ${'1 of 5 files failed; limit: the reason'}
+  ${'see the errors above'} | ${limited}                                       | ${'1 of 5 files failed; limit: the reason; 2 files not started'}
 `('a batch with $more has the error message $message', ({ more, message, hint }) => {
   expect(batchError(result(more))).toMatchObject({ message, hint });
-  expect(batchError(result(more), 'filing')?.message).toBe(message.replaceAll('files', 'filings'));
+  expect(batchError(result(more), 'filing')?.message).toBe(message.replace('files failed', 'filings failed'));
 });
 
 test.each`
@@ -70,11 +73,17 @@ test.each`
 const apart = new FilingsError('temporary', 'no', { isUnreachable: true });
 const forbidden = new FilingsError('auth', 'no', { problem: { status: 403 } as FilingsError['problem'] });
 const missing = new FilingsError('not_found', 'no');
-const unwritten = new FilingsError('local_io', 'no', { isWriteFailure: true });
+const unwritten = new FilingsError('local_io', 'no');
+const unwritable = (count: number) =>
+  Array.from({ length: count }, (_, at) => new FilingsError('local_io', 'no', { failedDirectory: `/d${at}` }));
 const times = (count: number, error: FilingsError | undefined) => Array.from({ length: count }, () => error);
 const APART = { message: 'could not connect to the service for 10 files in a row', code: 'temporary', hint: 'later' };
 const FORBIDDEN = { message: '403 for 20 files in a row', code: 'auth', hint: 'check the key' };
-const UNWRITTEN = { message: 'could not write 10 files in a row', code: 'local_io', hint: 'check the disk' };
+const UNWRITABLE = {
+  message: 'nothing could be written in 10 directories in a row',
+  code: 'local_io',
+  hint: 'check the disk',
+};
 const FULL = { message: 'local_io: the reason', code: 'local_io', hint: 'do this' };
 test.each`
   ends                                         | errors                                                          | stop
@@ -85,9 +94,11 @@ test.each`
   ${'19 times 403'}                            | ${times(19, forbidden)}                                         | ${undefined}
   ${'20 times 403'}                            | ${times(20, forbidden)}                                         | ${FORBIDDEN}
   ${'20 times 403, not in a row'}              | ${[...times(19, forbidden), missing, forbidden]}                | ${undefined}
-  ${'9 files that could not be written'}       | ${times(9, unwritten)}                                          | ${undefined}
-  ${'10 files that could not be written'}      | ${times(10, unwritten)}                                         | ${UNWRITTEN}
-  ${'10 of these, not in a row'}               | ${[...times(9, unwritten), undefined, unwritten]}               | ${undefined}
+  ${'many files that could not be written'}    | ${times(40, unwritten)}                                         | ${undefined}
+  ${'9 directories without a written file'}    | ${[...unwritable(9), ...unwritable(9), missing]}                | ${undefined}
+  ${'10 directories without a written file'}   | ${unwritable(10)}                                               | ${UNWRITABLE}
+  ${'10 of these, with others in between'}     | ${[...unwritable(9), missing, ...unwritable(10).slice(9)]}      | ${UNWRITABLE}
+  ${'10 of these, not in a row'}               | ${[...unwritable(9), undefined, ...unwritable(10).slice(9)]}    | ${undefined}
   ${'a full disk'}                             | ${[stop('local_io')]}                                           | ${FULL}
 `('a run stops only after enough equal failures in a row or a fatal one: $ends', ({ errors, stop }) => {
   const rule = new StopRule('file');

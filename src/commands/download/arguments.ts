@@ -35,6 +35,17 @@ export interface DownloadArgs {
   readonly options: Options;
 }
 
+/**
+ * For --output. The file name is only sent to the service, so it may be anything. The path that this layout returns is
+ * never opened.
+ */
+const OUTPUT_LAYOUT: Layout = {
+  template: '',
+  pathFor: (_, path) => ({ path }),
+  directoryFor: () => '.',
+  hasOwnDirectories: false,
+};
+
 /** Throws `usage`. */
 export function parseArguments(rawArgs: readonly string[], options: Options, platform: string): DownloadArgs {
   const { all, include, exclude, input, output, directory = '.' } = options;
@@ -54,10 +65,7 @@ export function parseArguments(rawArgs: readonly string[], options: Options, pla
     nameFilter: hasSelection ? filter : undefined,
     output: normalizeStdout(output),
     directory,
-    // With --output the file name is only sent to the service, so it may be anything. The path that this layout returns
-    // is never opened.
-    layout:
-      output === undefined ? parseLayout(layout, platform) : { template: '', pathFor: (_, name) => ({ path: name }) },
+    layout: output === undefined ? parseLayout(layout, platform) : OUTPUT_LAYOUT,
     report: normalizeStdout(options.report),
     isSingleFile: input === undefined && fileNames.length === 1,
     options,

@@ -1,8 +1,7 @@
 // Runs `download`: checks the command line, opens the session (settings, client and progress) and the outputs (the
 // report, the plan of a dry run, and the done list, which holds the filings that are complete), and runs a batch, even
 // for a single file. The batch downloads the files, and its recorder prints and counts how each of them ended.
-import { existsSync } from 'node:fs';
-import { dirname, join, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import { Batch } from '../../batch/batch.ts';
 import { Counts } from '../../batch/counts.ts';
 import { Recorder } from '../../batch/recorder.ts';
@@ -75,7 +74,6 @@ async function openRun(
   const { dryRun, failed, limitRate, query } = options;
   const { client, progress, settings, signal } = session;
   const directory = resolve(world.cwd, args.directory);
-  const hadDirectory = existsSync(directory);
   const directories = new Directories(world);
   // Before anything is requested. `directories` remembers it for the downloads. For `--output`, no directory is created.
   if (args.output === undefined && !dryRun) directories.prepare({ directory, below: '.' });
@@ -108,14 +106,10 @@ async function openRun(
     async list(accession: AccessionNumber, stop: AbortSignal) {
       // The batch stops at this error, and starts nothing more.
       if (counts.limitError) throw counts.limitError;
+      await done?.forget(accession);
       return (await listFiles(session, accession, query, stop)).files;
     },
-    isDone(accession: AccessionNumber) {
-      if (!hadDirectory || !done?.has(accession)) return false;
-      // A filing whose directory is missing is not done, for example after `rm -r` or with an unmounted disk. `a` stands
-      // for the name of any file.
-      return existsSync(dirname(join(directory, layout.pathFor(accession, 'a').path ?? 'a')));
-    },
+    isDone: (accession: AccessionNumber) => done?.has(accession) === true,
   };
   const batch = new Batch({ selection, context, findTarget, recorder, signal, world });
   return { args, session, counts, batch, recorder, isStream: stream !== undefined, closeInput, world };

@@ -1,12 +1,12 @@
 // Decides where a run writes: the path of each file, or the stream of `--output`. Opens the report, the plan of a dry
 // run (what it would download), and the done list (the filings whose selected files are all on disk).
-import { constants } from 'node:fs';
+import { constants, existsSync, opendirSync } from 'node:fs';
 import { access } from 'node:fs/promises';
-import { dirname, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { DoneList, hashSelection } from '../../batch/done-list.ts';
 import type { FileItem } from '../../batch/item.ts';
 import { ReportFile } from '../../batch/report-file.ts';
-import { mapWriteErrors } from '../../disk/failure.ts';
+import { isSystemError, mapWriteErrors } from '../../disk/failure.ts';
 import type { FilingsError } from '../../errors.ts';
 import { nativePath, pathModule, resolveUserPath, splitPath } from '../../paths.ts';
 import { type AccessionNumber, asAccession } from '../../service/accession.ts';
@@ -65,11 +65,23 @@ export function createTargetFinder(
 
 /** Returns the deepest directory that all files of the run are known to share, for the summary. */
 export function findCommonDirectory({ directory, layout, accessions }: DownloadArgs, platform: string): string {
-  const [accession, ...others] = accessions;
-  // With a single filing, the layout may put all files into one directory below. `a` stands for the name of any file.
-  const { path = '' } = accession !== undefined && others.length === 0 ? layout.pathFor(accession, 'a') : {};
-  const paths = pathModule(platform);
-  return paths.join(directory, paths.dirname(nativePath(path, platform)));
+  const below = accessions.length === 1 ? layout.directoryFor(accessions[0] ?? '') : '.';
+  return pathModule(platform).join(directory, nativePath(below, platform));
+}
+
+/** Whether a directory exists and has any file. */
+function holdsFiles(path: string): boolean {
+  try {
+    const entries = opendirSync(path);
+    try {
+      for (let entry = entries.readSync(); entry; entry = entries.readSync()) if (entry.isFile()) return true;
+    } finally {
+      entries.closeSync();
+    }
+  } catch (error) {
+    if (!isSystemError(error)) throw error;
+  }
+  return false;
 }
 
 /** Returns the last accession number among the segments of a path. */
@@ -90,7 +102,7 @@ export async function findStream({ output, options }: DownloadArgs, world: World
 
 /**
  * Opens the report and the done list, each if its option is set, and stdout for the plan of a dry run. Throws
- * `local_io` or the signal's reason if one of them cannot be opened, after it has closed the report again. The file of
+ * `local_io` or the signal's reason if one of them cannot be opened, after it has closed the done list again. The file of
  * `--failed` is written only at the end of the run, so this also throws `local_io` if its directory is not writable. A
  * dry run writes no such file.
  */
@@ -100,14 +112,17 @@ export async function openOutputs(args: DownloadArgs, session: Session, world: W
     await mapWriteErrors(`--failed ${failed}`, () => access(dirname(resolve(world.cwd, failed)), constants.W_OK));
   }
   const { signal } = session;
-  const report = args.report === undefined ? undefined : await ReportFile.open('--report', args.report, world, signal);
-  // With --report -, stdout has the report instead of the plan.
-  const plan = dryRun && args.report !== '-' ? await ReportFile.open('--dry-run', '-', world, signal) : undefined;
+  // The done list comes first, because it looks whether the directory has files, and the report may become one.
+  const done = await openDone(args, session, world);
   try {
-    return { report, plan, done: await openDone(args, session, world) };
+    const report =
+      args.report === undefined ? undefined : await ReportFile.open('--report', args.report, world, signal);
+    // With --report -, stdout has the report instead of the plan. Otherwise there is no report left to close if this
+    // fails, because `open` cannot fail for stdout.
+    const plan = dryRun && args.report !== '-' ? await ReportFile.open('--dry-run', '-', world, signal) : undefined;
+    return { report, plan, done };
   } catch (error) {
-    // The plan has no lines yet, and is always stdout, which `close` would leave open. The report may be a file.
-    await report?.close();
+    await done?.close();
     throw error;
   }
 }
@@ -115,7 +130,7 @@ export async function openOutputs(args: DownloadArgs, session: Session, world: W
 /** Opens the done list. Its lines apply only to a run whose options lead to the same `selection`. */
 async function openDone(
   { options, layout, directory }: DownloadArgs,
-  { identity, settings: { listing }, signal }: Session,
+  { identity, settings: { listing }, progress, signal }: Session,
   world: World,
 ): Promise<DoneList | undefined> {
   const { include, exclude, query, done, dryRun } = options;
@@ -123,7 +138,25 @@ async function openDone(
   // The setting `listing` says how to read the listings of the service, so it also decides which files a filing has.
   const parameters = listing === undefined ? query : [...query, ['listing', JSON.stringify(listing)]];
   const absolute = resolve(world.cwd, directory);
-  const selection = hashSelection(identity, include, exclude, layout.template, absolute, parameters);
-  const path = resolve(world.cwd, done);
-  return DoneList.open({ path, selection, now: world.now, readOnly: dryRun }, signal);
+  const sharesDirectory = !layout.hasOwnDirectories;
+  const hasFiles = sharesDirectory && holdsFiles(join(absolute, layout.directoryFor('')));
+  return DoneList.open(
+    {
+      path: resolve(world.cwd, done),
+      selection: hashSelection(identity, include, exclude, layout.template, absolute, parameters),
+      now: world.now,
+      readOnly: dryRun,
+      sharesDirectory,
+      mayExist: (accession) =>
+        sharesDirectory ? hasFiles : existsSync(join(absolute, layout.directoryFor(accession))),
+      warnAboutLoss(accession) {
+        const path = join(directory, layout.directoryFor(accession));
+        const loss = sharesDirectory ? 'has no files' : 'does not exist';
+        progress.warnAboutFile(
+          `${path} ${loss}, although --done has ${accession}: it is downloaded again (is a disk not mounted?)`,
+        );
+      },
+    },
+    signal,
+  );
 }

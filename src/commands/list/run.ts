@@ -114,7 +114,7 @@ async function printAll(
     if (!signal.aborted) throw error;
     stoppedBy = signal.reason;
   }
-  const notStarted = filingCount && filingCount - finished;
+  const notStarted = filingCount === undefined ? undefined : { files: 0, filings: filingCount - finished };
   const error = batchError({ ended: finished, failed, permanent, stoppedBy, notStarted }, 'filing');
   if (error) throw error;
 }
