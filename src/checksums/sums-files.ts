@@ -38,7 +38,10 @@ const LINE_FEED = 0x0a;
 export interface Announcement {
   /** Call this when the file has its final name. Makes the entries before this one comments. */
   settle(): Promise<void>;
-  /** Call this if another file keeps the final name. Makes this entry a comment, unless an earlier run wrote it. */
+  /**
+   * Call this if another file keeps the final name. Makes this entry a comment, unless an earlier run wrote it. Never
+   * throws.
+   */
   withdraw(): Promise<void>;
 }
 
@@ -56,6 +59,8 @@ interface Sums {
 /** The SHA256SUMS of all directories of a run. `directory` is an absolute path. */
 export class ChecksumFiles {
   readonly #remembered = new Map<string, Promise<Sums>>();
+  /** Why a SHA256SUMS cannot be written. */
+  readonly #failures = new Map<string, unknown>();
   /** The directories whose SHA256SUMS has lines that this run relies on and that may not be on the disk yet. */
   readonly #unflushed = new Set<string>();
   readonly #flush = new SharedFlush(async () => {
@@ -70,6 +75,7 @@ export class ChecksumFiles {
    */
   async requireWritable(directory: string): Promise<void> {
     const sums = await this.#read(directory);
+    if (this.#failures.has(directory)) throw this.#failures.get(directory);
     if (!sums.isWritable && sums.inode !== 0)
       await this.#change(directory, () => closeSync(openRegular(sums.path, TO_APPEND).fd));
     sums.isWritable = true;
@@ -93,16 +99,23 @@ export class ChecksumFiles {
     const hasAppended = offset !== undefined;
     const own = offset ?? index.last.get(key) ?? 0;
     const older = (index.older.get(key) ?? []).filter((other) => other < own);
-    if (older.length > 0) await this.flush();
     const commentOut = (offsets: readonly number[]) =>
       this.#change(directory, () => {
         for (const at of offsets) commentOutLine(path, at, (line) => parseSumsLine(line)?.name === name);
         removeFromIndex(index, key, offsets);
       });
-    return {
+    const announcement: Announcement = {
       settle: async () => (older.length > 0 ? commentOut(older) : undefined),
-      withdraw: async () => (hasAppended ? commentOut([own]) : undefined),
+      // After a failure, `verify` reports the file as changed.
+      withdraw: async () => (hasAppended ? commentOut([own]).catch(() => {}) : undefined),
     };
+    try {
+      if (older.length > 0) await this.flush();
+      return announcement;
+    } catch (error) {
+      await announcement.withdraw();
+      throw error;
+    }
   }
 
   /**
@@ -147,7 +160,7 @@ export class ChecksumFiles {
     return reading;
   }
 
-  /** Returns the result of `work`, which writes. A failure is remembered: no further file of the directory is requested. */
+  /** Returns the result of `work`, which writes. After a failure, no further file of the directory is requested. */
   async #change<T>(directory: string, work: () => T): Promise<T> {
     try {
       const result = await mapWriteErrors(`${directory}/${SUMS_NAME}`, async () => work());
@@ -155,9 +168,7 @@ export class ChecksumFiles {
       return result;
     } catch (error) {
       const failure = asDirectoryFailure(error, directory);
-      const rejected = Promise.reject(failure);
-      rejected.catch(() => {});
-      this.#remembered.set(directory, rejected);
+      this.#failures.set(directory, failure);
       throw failure;
     }
   }

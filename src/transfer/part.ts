@@ -25,13 +25,15 @@ import {
 } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { createAbortController } from '../abort.ts';
+import type { Announcement } from '../checksums/sums-files.ts';
 import { type NameOperations, NEW_FILE } from '../disk/calls.ts';
 import type { Directory } from '../disk/directory.ts';
 import { mapWriteErrors, toReadError } from '../disk/failure.ts';
 import { OutputFile } from '../disk/output-file.ts';
 import { keptPartName, workingPartName } from '../disk/part-name.ts';
 import { openRegular } from '../disk/regular-file.ts';
-import { errnoOf, FilingsError } from '../errors.ts';
+import { hashFile } from '../disk/sha256.ts';
+import { errnoOf, FilingsError, messageOf } from '../errors.ts';
 import type { DownloadContext } from './download.ts';
 import { type FileRequest, makeFooter, readFooter } from './footer.ts';
 import { choosePlan, type DiskTarget, differentFileError, type SecondPlan } from './plan.ts';
@@ -127,10 +129,10 @@ export class Part implements Sink {
       try {
         secondPlan = await this.#takeFinalName();
       } catch (error) {
-        if (announcement && this.#hasAnotherFile()) await announcement.withdraw();
+        if (announcement && sha256) await this.#withdrawUnlessTrue(announcement, sha256);
         throw error;
       }
-      if (announcement && secondPlan) await announcement.withdraw();
+      if (secondPlan && announcement && sha256) await this.#withdrawUnlessTrue(announcement, sha256);
       if (secondPlan) return secondPlan;
       await directory.flush();
       await file.close();
@@ -145,10 +147,15 @@ export class Part implements Sink {
     return lstatSync(this.#target.path, { throwIfNoEntry: false });
   }
 
-  /** Whether something else has the final name. A network file system may report a failure of a rename that was done. */
-  #hasAnotherFile(): boolean {
-    const existing = this.#findExisting();
-    return existing !== undefined && existing.ino !== fstatSync(this.#requiredPart.file.fd).ino;
+  /**
+   * Withdraws the entry if a file with other bytes has the final name. The file with that name may have the same bytes:
+   * another run may have been faster, and rely on this entry, or a network file system may report a failure of a rename
+   * that was done.
+   */
+  async #withdrawUnlessTrue(announcement: Announcement, sha256: string): Promise<void> {
+    const { path, displayPath } = this.#target;
+    const current = await hashFile(path, displayPath, this.#context.signal).catch(() => undefined);
+    if (current !== undefined && current !== sha256) await announcement.withdraw();
   }
 
   /** Returns the plan for another file if that keeps the name. */
@@ -247,10 +254,18 @@ export class Part implements Sink {
    */
   async claim(): Promise<void> {
     const { directories, checksums } = this.#context;
-    const { path, location, ifExists } = this.#target;
-    const directory = directories.requireWritable(location);
+    const { path, displayPath, location, ifExists } = this.#target;
+    let directory: Directory | undefined;
+    try {
+      directory = directories.requireWritable(location);
+      if (directory) await checksums?.requireWritable(dirname(path));
+    } catch (error) {
+      if (!(error instanceof FilingsError)) throw error;
+      const { code, hint, stopsRun = false, failedDirectory } = error;
+      const details = { subject: { path: displayPath }, hint, stopsRun, failedDirectory, cause: error };
+      throw new FilingsError(code, `not requested: ${messageOf(error)}`, details);
+    }
     if (!directory) return;
-    await checksums?.requireWritable(dirname(path));
     // The bytes of a file that is only to be compared are not needed if its length differs, so it begins at byte 0. If
     // the part cannot be claimed, the download begins there as well, so the error is ignored.
     const kept = keptPath(this.#target);

@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto';
 import { expect } from 'vitest';
+import { readReport } from '../program/batch.ts';
 import { whole } from '../servers/answers.ts';
+import { accession, startArchive } from '../servers/archive.ts';
 import { scripted } from '../servers/scripted.ts';
 import { content } from '../service/transfer-fixture.ts';
 import { ACCESSION, proving, serviceAt, test } from './program.ts';
@@ -65,4 +67,105 @@ test('reports too many open files if it cannot load its own code', async ({ plac
       reports.push(stderr);
   }
   expect(reports).not.toEqual([]);
+});
+
+/** Fails each call $CALL whose last path matches $PATH with the error $CODE, or runs the code $CODE before it. */
+const FAILING_CALL = `const fs = require('node:fs');
+const { CALL, PATH, CODE } = process.env;
+const real = fs[CALL];
+fs[CALL] = (...args) => {
+  const path = args.findLast((arg) => typeof arg === 'string');
+  if (!new RegExp(PATH).test(path)) return real(...args);
+  if (CODE.startsWith('E')) throw Object.assign(new Error(CODE), { code: CODE });
+  new Function('fs', CODE)(fs);
+  return real(...args);
+};`;
+
+const [A, B] = [accession(1), accession(2)];
+const MOVED = `fs.renameSync('m/${A}', 'm/away')`;
+const REFUSED = 'a.htm: cannot write: the file system refuses the name, which has 5 bytes';
+const MODES = { skip: [], overwrite: ['--if-exists', 'overwrite'] };
+
+// One file's trouble is its own, and one directory's. `requested` are the files of A that are requested, which has
+// a.htm and b.htm; the file of B is always downloaded.
+test.for([
+  { what: 'a refused name', call: 'openSync', path: '/\\.a\\.htm\\.', code: 'EINVAL', says: REFUSED, failed: ['a'] },
+  {
+    what: 'a refused name, as on exFAT',
+    call: 'openSync',
+    path: '/\\.a\\.htm\\.',
+    code: 'ENOENT',
+    says: REFUSED,
+    failed: ['a'],
+  },
+  {
+    what: 'a name too long',
+    call: 'openSync',
+    path: '/\\.a\\.htm\\.',
+    code: 'ENAMETOOLONG',
+    says: REFUSED,
+    failed: ['a'],
+  },
+  {
+    what: 'a file of another user',
+    mode: 'overwrite',
+    call: 'renameSync',
+    path: '/a\\.htm$',
+    code: 'EPERM',
+    says: 'a.htm: cannot write: operation not permitted',
+    failed: ['a'],
+  },
+  {
+    what: 'a directory without permission',
+    call: 'accessSync',
+    path: `${A}$`,
+    code: 'EACCES',
+    says: 'b.htm: not requested: ',
+    failed: ['a', 'b'],
+    requested: [],
+  },
+  {
+    what: 'a directory that refuses files',
+    call: 'openSync',
+    path: `${A}/\\.`,
+    code: 'EACCES',
+    says: 'b.htm: not requested: ',
+    failed: ['a', 'b'],
+    requested: ['a'],
+  },
+  {
+    what: 'a SHA256SUMS of another user',
+    call: 'openSync',
+    path: `${A}/SHA256SUMS`,
+    code: 'EACCES',
+    says: 'b.htm: not requested: ',
+    failed: ['a', 'b'],
+    requested: [],
+  },
+  {
+    what: 'a directory that was moved away',
+    call: 'linkSync',
+    path: '/a\\.htm$',
+    code: MOVED,
+    says: 'the directory no longer exists',
+    failed: ['a', 'b'],
+    requested: ['a'],
+  },
+  { what: 'no hard links', call: 'linkSync', path: '', code: 'EIO', says: '', failed: [] },
+  { what: 'a file that vanishes at once', call: 'linkSync', path: '', code: 'EEXIST', says: '', failed: [] },
+])('a run goes on after $what', async (row, { place }) => {
+  const { mode = 'skip', call, path, code, says, failed, requested = ['a', 'b'] } = row;
+  const archive = await startArchive({ [A]: { 'a.htm': 'a', 'b.htm': 'b' }, [B]: { 'c.htm': 'c' } });
+  await place.write(`m/${A}/SHA256SUMS`, '# no entry yet\n');
+  await place.write('in', `${A}\n${B}\n`);
+  const line = ['download', '-i', 'in', '--all', '-j', '1', '-d', 'm', '--checksums', '--report', 'report'];
+  const env = { ...archive.env, ...(await place.hook(FAILING_CALL)), CALL: call, PATH: path, CODE: code };
+  const { exitCode, stderr } = await place.filings([...line, ...MODES[mode as 'skip']], env);
+  expect([exitCode, stderr]).toEqual([failed.length > 0 ? 3 : 0, expect.stringContaining(says)]);
+  const { files: ended } = readReport(await place.read('report'));
+  const failures = ended.filter(({ result }) => result === 'failed').map(({ path }) => path);
+  expect(failures).toEqual(failed.map((name) => `m/${A}/${name}.htm`));
+  const asked = archive.asked().filter((what) => what.startsWith(`${A}/`));
+  expect(asked).toEqual(requested.map((name) => `${A}/${name}.htm`));
+  expect(`${await place.read(`m/${B}/c.htm`)}`).toBe('c');
 });

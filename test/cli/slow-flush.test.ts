@@ -77,7 +77,7 @@ test('after SIGTERM files that wait for their flush get their names and lines, a
   await running.says('SIGTERM arrives');
   expect(await release()).toMatchObject({
     exitCode: 143,
-    stderr: expect.stringMatching(/^6 downloaded .*36 B.*14 not started/m),
+    stderr: expect.stringMatching(/^6 downloaded .*36 B.*14 files not started/m),
     results: downloaded(MAX_WAITING),
   });
   expect(server.requests).toHaveLength(MAX_WAITING);

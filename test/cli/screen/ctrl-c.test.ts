@@ -41,7 +41,7 @@ test('Ctrl-C during several files prints one line for all kept parts', async () 
   at.type(CTRL_C);
   expect(await at.ended).toBe(130);
   expect(at.lines()).toEqual([
-    expect.stringMatching(/^3 unfinished, 1 not started, 6\.0 MB kept; .*; run the same command to resume$/),
+    expect.stringMatching(/^3 unfinished, 1 file not started, 6\.0 MB kept; .*; run the same command to resume$/),
     INTERRUPTED,
   ]);
   const left = await readdir(join(at.path, ACCESSION));
