@@ -55,8 +55,7 @@ const MAX_FLUSH_MS = 2000;
  */
 export class Part implements Sink {
   readonly isRestartable = true;
-  /** The remote file's version to which the bytes so far belong. */
-  version: RemoteVersion | undefined;
+  version: RemoteVersion = {};
   readonly #file: RemoteFile;
   readonly #target: DiskTarget;
   readonly #context: DownloadContext;
@@ -80,12 +79,12 @@ export class Part implements Sink {
   }
 
   /** With `--if-exists compare`, also throws `local_io` if the length shows that the existing file is different. */
-  async restart(version: RemoteVersion): Promise<void> {
+  async restart(): Promise<void> {
     const { path, displayPath, location, ifExists } = this.#target;
     const existing = ifExists === 'compare' ? this.#findExisting() : undefined;
-    if (existing?.isFile() && version.total !== undefined && version.total !== existing.size)
-      throw differentFileError(displayPath, existing.size, version.total);
-    this.version = version;
+    const { total } = this.version;
+    if (existing?.isFile() && total !== undefined && total !== existing.size)
+      throw differentFileError(displayPath, existing.size, total);
     const file = this.#openPart?.file;
     if (file) return mapWriteErrors(path, () => file.restart());
     const directory = this.#context.directories.prepare(location);
@@ -231,7 +230,7 @@ export class Part implements Sink {
     const { version, bytes } = this;
     const { file } = this.#requiredPart;
     const { sleep, secrets } = this.#context.world;
-    if (!version?.validator || bytes <= MAX_DROPPED_BYTES) return 0;
+    if (!version.validator || bytes <= MAX_DROPPED_BYTES) return 0;
     const footer = makeFooter(this.#request, { ...version, bytes });
     // No secret may get onto the disk, and the URL of the response, which the footer has, could hold one.
     if (secrets.occurIn(footer)) return 0;

@@ -1,11 +1,13 @@
 // The sink (see transfer.ts) for a pipe, a device or standard output. It writes each byte once: what a reader has got
 // cannot be taken back.
 import type { ByteWriter } from '../stdio/byte-writer.ts';
+import type { RemoteVersion } from './resume.ts';
 import type { Sink } from './transfer.ts';
 
 export class Pipe implements Sink {
   readonly #writer: ByteWriter;
   readonly #signal: AbortSignal;
+  version: RemoteVersion = {};
   #bytes = 0;
   /**
    * What a pipe holds on Linux (pipe(7)). A larger write would wait for the reader several times. The connection would

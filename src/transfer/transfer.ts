@@ -35,17 +35,17 @@ export interface RemoteFile {
 export interface Sink {
   /** The number of bytes so far, including those of an earlier run. */
   readonly bytes: number;
-  /** The remote file's version to which the bytes of an earlier run belong. */
-  readonly version?: RemoteVersion | undefined;
+  /** The remote file's version to which the bytes so far belong. The transfer sets it. */
+  version: RemoteVersion;
   /** The most bytes that one write should have. If undefined, as many as have arrived, which suits a disk. */
   readonly maxWriteBytes?: number;
   /** Whether `restart` can be called. For a pipe it cannot be called after the first byte. */
   readonly isRestartable: boolean;
   /**
-   * Drops the bytes so far, if there are any, and starts at byte 0 of this version. Not called to resume: then `write`
+   * Drops the bytes so far, if there are any, and starts at byte 0 of `version`. Not called to resume: then `write`
    * appends to the bytes that the sink has. Throws `local_io`.
    */
-  restart(version: RemoteVersion): Promise<void>;
+  restart(): Promise<void>;
   /** Appends bytes. Throws `local_io`, `interrupted` or the signal's reason. */
   write(chunks: readonly Buffer[]): Promise<void>;
   /**
@@ -70,7 +70,6 @@ export class Transfer {
   /** An attempt makes one request, or two if it asks for a range, cannot use the response, and asks for the whole. */
   requests = 0;
   readonly #options: TransferOptions;
-  #version: RemoteVersion;
   /** Hashes the bytes as they arrive. Undefined if no hash is needed, or if an earlier run wrote some of the bytes. */
   #hash: Hash | undefined;
   /** The most bytes that the sink has had at the start of an attempt. Only bytes beyond them are progress. */
@@ -84,7 +83,6 @@ export class Transfer {
 
   constructor(options: TransferOptions) {
     this.#options = options;
-    this.#version = options.sink.version ?? {};
   }
 
   /** Throws the error of the last attempt or of the sink, or the signal's reason. */
@@ -124,7 +122,8 @@ export class Transfer {
   }
 
   get #partial(): PartialFile {
-    return { bytes: this.#options.sink.bytes, ...this.#version };
+    const { bytes, version } = this.#options.sink;
+    return { bytes, ...version };
   }
 
   /** Returns the response whose body was received, or undefined if the sink had all bytes already. */
@@ -136,7 +135,7 @@ export class Transfer {
       const response = await this.#open();
       // Read only now: `#open` may have restarted the sink.
       this.#resumedBytes = sink.bytes;
-      bar.beginResponse(this.#version.total, sink.bytes);
+      bar.beginResponse(sink.version.total, sink.bytes);
       if (response) await this.#receive(response);
       if (this.#needsHash) this.#sha256 = await this.#computeHash();
       requireHash(this.#sha256, expected);
@@ -144,7 +143,7 @@ export class Transfer {
     } catch (thrown) {
       const error = this.#hosts ? withHosts(this.#hosts, thrown) : thrown;
       // A pipe cannot start again, and nothing can be resumed without a validator. So a retry would be useless.
-      const isStuck = !sink.isRestartable && this.#version.validator === undefined;
+      const isStuck = !sink.isRestartable && sink.version.validator === undefined;
       throw isStuck && error instanceof FilingsError ? error.with({ retryable: false }) : error;
     }
   }
@@ -155,7 +154,7 @@ export class Transfer {
    * request has no range. It never runs a third time, because without a range `openFile` returns only a 200.
    */
   async #open(): Promise<ServiceResponse | undefined> {
-    const { file, context } = this.#options;
+    const { file, sink, context } = this.#options;
     for (let partial = this.#partial; ; partial = { ...partial, bytes: 0 }) {
       this.requests += 1;
       const rangeHeaders = makeRangeHeaders(partial);
@@ -163,7 +162,7 @@ export class Transfer {
       this.#hosts = response.hosts;
       const decision = decide(partial, response);
       if (decision.kind === 'restart') await this.#restart(response);
-      if (decision.kind === 'append') this.#version = { ...this.#version, total: decision.total };
+      if (decision.kind === 'append') sink.version = { ...sink.version, total: decision.total };
       if (decision.kind === 'restart' || decision.kind === 'append') return response;
       response.discard();
       if (decision.kind === 'complete') return undefined;
@@ -175,11 +174,12 @@ export class Transfer {
 
   /** Prepares for a body that begins at byte 0. */
   async #restart(response: ServiceResponse): Promise<void> {
+    const { sink } = this.#options;
     const total = response.length ?? findKnownTotal(this.#partial, response);
     try {
       this.#requireRestartable();
-      this.#version = { validator: findStrongValidator(response.headers), total, address: response.address };
-      await this.#options.sink.restart(this.#version);
+      sink.version = { validator: findStrongValidator(response.headers), total, address: response.address };
+      await sink.restart();
       if (this.#needsHash) this.#hash = createHash('sha256');
     } catch (error) {
       response.discard();
