@@ -66,17 +66,6 @@ export class OutputFile {
     return hashOpenFile(this.fd, this.#size, signal);
   }
 
-  /**
-   * Empties the file, to begin the download again. A running flush ends first, because it sets `#flushedSize`. If it or
-   * an earlier write has failed, the next write throws that error.
-   */
-  async restart(): Promise<void> {
-    await this.#runningFlush;
-    this.#size = 0;
-    this.#flushedSize = 0;
-    await truncateTo(this.fd, 0);
-  }
-
   /** Flushes all bytes. Throws the error of an earlier write or background flush, too. */
   async flush(): Promise<void> {
     await this.#runningFlush;

@@ -85,8 +85,12 @@ export class Part implements Sink {
     const { total } = this.version;
     if (existing?.isFile() && total !== undefined && total !== existing.size)
       throw differentFileError(displayPath, existing.size, total);
-    const file = this.#openPart?.file;
-    if (file) return mapWriteErrors(path, () => file.restart());
+    // The bytes so far are not overwritten: after a power cut, a claimed part could have its old name and its footer
+    // back, but bytes of another version in front of it.
+    const old = this.#openPart?.file;
+    this.#openPart = undefined;
+    await old?.discard();
+    if (old) await mapWriteErrors(path, () => this.#nameOperations.remove(this.#path));
     const directory = this.#context.directories.prepare(location);
     let fd: number;
     try {

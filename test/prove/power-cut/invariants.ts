@@ -15,7 +15,6 @@ export interface Expectation {
 /** Returns the faults of a tree after a power cut. `stdout` is the standard output so far. */
 export function faultsOf(tree: Tree, stdout: string, { versions, old }: Expectation): string[] {
   const faults: string[] = [];
-  /** The entry of a new version may exist beside an old file. */
   const mayDiffer = versions.length > 1 || old.size > 0;
   const bodiesOf = (path: string) => versions.map((version) => bodyOf(path.replace('out/', ''), version));
   const stands = (path: string) => {
@@ -28,11 +27,12 @@ export function faultsOf(tree: Tree, stdout: string, { versions, old }: Expectat
   for (const [path, content] of tree) {
     const [, folder = '', name = ''] = /^(out\/[^/]+\/)([^/]+)$/.exec(path) ?? [];
     if (name === 'SHA256SUMS') {
-      // An entry may come before its file. The last entry for a name counts.
+      // An entry may be ahead of its file, but never behind it. The last entry for a name counts.
       for (const [file, sha256] of new Map(sumsIn(content))) {
+        const inTime = [old.get(folder + file), ...bodiesOf(folder + file)].map((bytes) => bytes && hashOf(bytes));
         const found = tree.get(folder + file);
-        if (found && createHash('sha256').update(found).digest('hex') !== sha256 && !mayDiffer)
-          faults.push(`the hash of ${folder}${file} is another`);
+        if (found && inTime.lastIndexOf(sha256) < inTime.indexOf(hashOf(found)))
+          faults.push(`the entry of ${folder}${file} is behind it`);
       }
     } else if (isKeptPartName(name)) {
       const bodies = bodiesOf(folder + name.slice(1).replace('.filings-resume', ''));
@@ -68,6 +68,8 @@ export function faultsOf(tree: Tree, stdout: string, { versions, old }: Expectat
 export function isSound(exitCode: number, stdout: string): boolean {
   return exitCode === 0 ? /^(torn\t.*\n)*$/.test(stdout) : exitCode === 9 && /^((damaged|torn)\t.*\n)+$/.test(stdout);
 }
+
+const hashOf = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex');
 
 /** Complete lines. A torn line claims nothing. */
 function linesOf(text: Buffer | string = ''): string[] {

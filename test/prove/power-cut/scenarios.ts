@@ -1,3 +1,6 @@
+import { createHash } from 'node:crypto';
+import { basename, dirname } from 'node:path';
+import { formatSumsLine } from '../../../src/checksums/format.ts';
 import { accession } from '../../servers/archive.ts';
 import { MIRROR } from '../mirror-line.ts';
 import type { Tree } from './crash-state.ts';
@@ -27,6 +30,7 @@ const BATCH = [...MIRROR, '-j', '3', '--retries', '0'];
 const FILED = [...BATCH, '--report', 'report'];
 
 const OLD_FILE = Buffer.from('the old file\n');
+const OLD_HASH = createHash('sha256').update(OLD_FILE).digest('hex');
 const [FILE, BESIDE, LARGE] = ['f0.htm', 'f1.htm', 'large.htm'].map((name) => `out/${accession(0)}/${name}`) as [
   string,
   string,
@@ -56,6 +60,14 @@ export const SCENARIOS: readonly Scenario[] = [
     ],
   },
   { name: 'a batch over what is there', acts: [{ args: [...FILED, '--if-exists', 'overwrite'] }], old: old(FILE) },
+  {
+    name: 'a batch over what is there and listed',
+    acts: [{ args: [...FILED, '--if-exists', 'overwrite'] }],
+    old: new Map([
+      ...old(FILE),
+      [`${dirname(FILE)}/SHA256SUMS`, Buffer.from(formatSumsLine(basename(FILE), OLD_HASH))],
+    ]),
+  },
   { name: 'one file to a name', acts: [alone(FILE)], old: old(BESIDE), files: [FILE, BESIDE] },
   { name: 'one file over another', acts: [alone(FILE)], old: old(FILE), files: [FILE] },
   {
