@@ -8,7 +8,7 @@ import { type Action, type CommandSpec, describeCommand, type Flags, type Invoca
 import { describeOption, HELP_OPTION, type NamedOption, parseOrThrow, toNamedOptions } from '../spec/option.ts';
 import { PROGRAM } from './catalogue.ts';
 import { formatHelpEnd } from './help.ts';
-import { unknownCommand, usageError } from './usage-error.ts';
+import { unknownCommand, unknownOption, usageError } from './usage-error.ts';
 
 interface ParseOptions {
   readonly columns?: number;
@@ -66,7 +66,8 @@ function findHelpError(words: readonly string[], program: Command): unknown {
       // default child, a word that is none of its children is in `unknown`, too, and an unknown option always is.
       const { operands, unknown } = command.parseOptions([...rest]);
       const word = operands[0] ?? unknown[0];
-      if (word === undefined || word.startsWith('-')) return undefined;
+      if (word === undefined || /^(?:-h|--help)$/.test(word)) return undefined;
+      if (word.startsWith('-')) return unknownOption(word, command, path, words);
       const child = command.commands.find((one) => one.name() === word);
       if (child === undefined) return unknownCommand(word, command, path);
       [command, path, rest] = [child, `${path} ${word}`, unknown];
@@ -125,7 +126,7 @@ function buildCommand(spec: CommandSpec, parents: readonly string[], state: Pars
     // For `filings token sgn`, commander runs `sign`, which is the default command of `token`, with `sgn` as an
     // argument too many. Because the line does not have the word `sign`, this is reported as an unknown command.
     const parent = state.argv.includes(name) ? undefined : command.parent;
-    if (error.code !== 'commander.excessArguments' || !parent) return usageError(error, command, path);
+    if (error.code !== 'commander.excessArguments' || !parent) return usageError(error, command, path, state.argv);
     return unknownCommand(command.args[0] ?? '', parent, parents.join(' '));
   }
   if (usages) command.usage(usages.map((usage) => `[options] ${usage}`).join(`\n${path} `));

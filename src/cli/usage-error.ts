@@ -12,7 +12,12 @@ import { counted, orList } from '../text.ts';
 const HARMLESS_START = /^(--[a-z][\w-]*|-\w|[a-z-]{1,24}$)/i;
 
 /** `path` is the full name of the command, such as `filings token sign`. */
-export function usageError({ code, message }: CommanderError, command: Command, path: string): FilingsError {
+export function usageError(
+  { code, message }: CommanderError,
+  command: Command,
+  path: string,
+  argv: readonly string[],
+): FilingsError {
   const hint = `see ${path} --help`;
   // `config get: KEY is missing`.
   const subject = { name: path.replace(/^filings /, '') };
@@ -23,7 +28,7 @@ export function usageError({ code, message }: CommanderError, command: Command, 
     case 'commander.unknownCommand':
       return unknownCommand(word, command, path);
     case 'commander.unknownOption':
-      return unknownOption(word, command, path);
+      return unknownOption(word, command, path, argv);
     case 'commander.conflictingOption':
       return new FilingsError('usage', `${first} cannot be used with ${second}`, { hint });
     case 'commander.optionMissingArgument':
@@ -47,24 +52,38 @@ export function usageError({ code, message }: CommanderError, command: Command, 
   }
 }
 
-function unknownOption(word: string, command: Command, path: string): FilingsError {
+/** program.ts calls this as well, because commander ignores the options of `help`. */
+export function unknownOption(word: string, command: Command, path: string, argv: readonly string[]): FilingsError {
   // Commander also calls a known switch unknown if it has a value: `--json=true`.
-  const options = command.options.map(({ long }) => `${long}`);
+  const options = listOptions(command);
+  // Commander reads `-all` as `-a -l -l`, and complains about a part of it.
+  const long = argv.find((arg) => arg.endsWith(word.slice(1)) && options.includes(`-${arg}`));
+  if (long) return new FilingsError('usage', `unknown option '${long}'`, { hint: `did you mean -${long}?` });
   const [name = '', value] = word.split('=');
-  if (value === undefined || !options.includes(name)) return unknownWord('option', word, options, `see ${path} --help`);
+  if (value === undefined || !options.includes(name))
+    return unknownWord('option', word, [...options, ...listCommands(command)], `see ${path} --help`);
   return new FilingsError('usage', `${name} takes no value`, { hint: `write ${name} without a value` });
 }
 
 /** program.ts calls this as well, where commander reports another error for the unknown word, or none. */
 export function unknownCommand(word: string, command: Command, path: string): FilingsError {
-  const names = command.commands.map((child) => child.name());
+  const names = listCommands(command);
   const accession = asAccession(word);
   // Only the program itself has a command `download`.
   if (accession !== undefined && names.includes('download')) {
     const hint = `did you mean filings list ${accession}, or filings download ${accession} FILE?`;
     return new FilingsError('usage', `${accession} is an accession number, not a command`, { hint });
   }
-  return unknownWord('command', word, names, `see ${path} --help`);
+  return unknownWord('command', word, [...names, ...listOptions(command)], `see ${path} --help`);
+}
+
+function listOptions({ options }: Command): readonly string[] {
+  return [...options.map(({ long }) => `${long}`), '--help'];
+}
+
+/** The command `help`, which program.ts replaces, is not among those of commander. */
+function listCommands({ commands, parent }: Command): readonly string[] {
+  return [...commands.map((child) => child.name()), ...(parent === null ? ['help'] : [])];
 }
 
 /** `otherHint` is used if no known word is similar. */

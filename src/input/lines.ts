@@ -6,7 +6,7 @@ import { resolve } from 'node:path';
 import type { Readable } from 'node:stream';
 import { isSystemError, systemReason } from '../disk/failure.ts';
 import { FilingsError } from '../errors.ts';
-import { type AccessionNumber, asAccession, parseAccession } from '../service/accession.ts';
+import { type AccessionNumber, asAccession, notAnAccession, parseAccession } from '../service/accession.ts';
 import { toUtf8 } from '../text.ts';
 import type { World } from '../world.ts';
 
@@ -171,8 +171,9 @@ function parseText(line: string, number: number, last?: AccessionNumber): Line {
   const accession = first === last ? last : asAccession(first);
   const mistake = accession ? findMistake(file, FILE_MISTAKES) : findMistake(line, LINE_MISTAKES);
   if (mistake !== undefined) throw new FilingsError('usage', mistake);
-  // If `asAccession` found none, `parseAccession` throws the error that says what is wrong.
-  return createEntry(accession ?? parseAccession(first), file, number);
+  if (accession !== undefined) return createEntry(accession, file, number);
+  const error = notAnAccession(first, file === '' ? [] : [file]);
+  throw error.with({ hint: `${error.hint} (if 'filings list' printed the line, add --json to it)` });
 }
 
 function parseRecord(line: string, number: number): Line | 'ignored' {

@@ -42,15 +42,23 @@ export interface ClientOptions extends Pick<World, 'now'> {
   readonly trace: ((line: string) => void) | undefined;
   readonly meter?: Meter | undefined;
   readonly listingDescription?: ListingDescription | undefined;
+  /** The accession numbers of the sandbox. */
+  readonly sandboxFilings?: readonly string[] | undefined;
 }
 
 /** A listing without files may have records without a file name, or of other filings. */
-export function noFilesError(accession: AccessionNumber, { recordCount }: Pick<Listing, 'recordCount'>): FilingsError {
+export function noFilesError(
+  accession: AccessionNumber,
+  { recordCount }: Pick<Listing, 'recordCount'>,
+  client: Pick<ServiceClient, 'hintAboutFiling'>,
+): FilingsError {
   const reason =
     recordCount === 0
       ? 'there is no such filing, or it has no files'
       : `it has no files: the service sent ${counted(recordCount, 'record')} without a name or of another filing`;
-  return errorAbout({ accession }, 'not_found', reason, { hint: CHECK_NUMBER_AND_URL });
+  return errorAbout({ accession }, 'not_found', reason, {
+    hint: client.hintAboutFiling(accession) ?? CHECK_NUMBER_AND_URL,
+  });
 }
 
 export class ServiceClient {
@@ -81,6 +89,13 @@ export class ServiceClient {
 
   countBytes(bytes: number): void {
     if (this.#options.meter) this.#options.meter.receivedBytes += bytes;
+  }
+
+  /** Returns undefined unless the sandbox has no such filing. */
+  hintAboutFiling(accession: string): string | undefined {
+    const { sandboxFilings } = this.#options;
+    if (sandboxFilings === undefined || sandboxFilings.includes(accession)) return undefined;
+    return `the sandbox has sample filings only: ${sandboxFilings.join(', ')}`;
   }
 
   /** By how many milliseconds this machine's clock is ahead of the service's. */
@@ -185,7 +200,7 @@ export class ServiceClient {
     const times = waitMs === undefined ? {} : { retryAt: now() + waitMs, retryDue: retry.monotonic() + waitMs };
     const { receivedBytes, body, isTruncated } = await readErrorBytes(response, retry.sleep, signal);
     this.countBytes(receivedBytes);
-    const hint = this.#chooseHint(response);
+    const hint = this.#chooseHint(response) ?? (status === 404 ? this.hintAboutFiling(resource.accession) : undefined);
     return errorFromResponse({ status, headers, body, isTruncated, resource, hint, ...times }, secrets);
   }
 

@@ -1,4 +1,5 @@
 // Where requests are sent, and with which credentials: those of the settings, or the sandbox with its own.
+import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { FilingsError } from '../errors.ts';
 import type { Credentials } from '../service/credentials.ts';
@@ -10,6 +11,7 @@ import type { World } from '../world.ts';
 interface Access {
   readonly baseUrl: URL;
   readonly credentials: Credentials;
+  readonly sandboxFilings?: readonly string[];
   close(): Promise<void>;
 }
 
@@ -66,9 +68,11 @@ async function openTokenSource(tokenSource: TokenSource, world: World, note: (te
 async function openSandbox(world: World): Promise<Access> {
   const { startSandbox } = await import('../sandbox/server.ts');
   const key = 'sandbox-key';
+  const directory = join(world.root, 'samples');
+  const sandboxFilings = (await readdir(directory)).sort();
   world.secrets.add(key);
   const { url, close } = await startSandbox({
-    directory: join(world.root, 'samples'),
+    directory,
     host: '127.0.0.1',
     port: 0,
     apiKey: key,
@@ -78,5 +82,5 @@ async function openSandbox(world: World): Promise<Access> {
   });
   // `keyHeader` and `basicUser` are not used for this `keyIn`.
   const options = { keyIn: 'authorization', keyHeader: '', basicUser: '', token: undefined } as const;
-  return { baseUrl: new URL(url), credentials: { source: 'the sandbox', key, ...options }, close };
+  return { baseUrl: new URL(url), credentials: { source: 'the sandbox', key, ...options }, sandboxFilings, close };
 }

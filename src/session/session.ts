@@ -96,7 +96,7 @@ export async function openSession(
 export async function listFiles(...[session, accession, ...more]: Parameters<typeof requestListing>): Promise<Listing> {
   const listing = await requestListing(session, accession, ...more);
   if (listing.files.length > 0) return listing;
-  throw noFilesError(accession, listing);
+  throw noFilesError(accession, listing, session.client);
 }
 
 /** The listing may be empty. Prints a note for each retry. */

@@ -16,6 +16,7 @@ import {
   TIMEOUT,
   WHOLE_SECONDS,
 } from '../spec/kind.ts';
+import { findUrl } from '../spec/nearest.ts';
 import { type NamedOption, type OptionSpec, toKebabCase, type ValueOf } from '../spec/option.ts';
 
 interface SettingSpec<T = unknown> extends OptionSpec<T> {
@@ -47,6 +48,7 @@ export const BASE_URL: Kind<URL> = {
     return url;
   },
   expected: 'an http or https URL without a user, query or fragment, such as https://api.example.com',
+  suggest: findUrl,
   mayHoldPassword: true,
 };
 

@@ -14,6 +14,8 @@ export interface Kind<T> {
   readonly parse: (text: string) => T | undefined;
   /** Follows `must be` in the error message. */
   readonly expected: string;
+  /** Returns what an invalid text was probably meant to be. */
+  readonly suggest?: (text: string) => string | undefined;
   readonly choices?: readonly string[];
   readonly completes?: CompletionSource;
   /** The completions offer these values, but others are valid as well. */

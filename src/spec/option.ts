@@ -76,9 +76,11 @@ export function toKebabCase(name: string): string {
 /** A `source` that is a string is the name of a flag, such as `--jobs`. */
 export function parseOrThrow<T>(kind: Kind<T>, text: string, source: string | ValueSource): T {
   const value = kind.parse(text);
-  if (value === undefined)
-    throw valueError(source, `must be ${kind.expected}`, kind.mayHoldPassword ? undefined : text);
-  return value;
+  if (value !== undefined) return value;
+  const suggestion = kind.suggest?.(text);
+  throw valueError(source, `must be ${kind.expected}`, kind.mayHoldPassword ? undefined : text).with({
+    hint: suggestion && `did you mean ${markForRedaction(suggestion)}?`,
+  });
 }
 
 export interface ValueSource {

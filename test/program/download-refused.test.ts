@@ -44,6 +44,7 @@ test.for`
   ${`${A} --all --include x*`}                               | ${/--all cannot be used with --include\n +hint: omit --all/}
   ${`${A} ${IN}`}                                            | ${/--input cannot be used with ACCESSION/}
   ${`${A} ${B} x.htm`}                                       | ${/accession number\n +hint: for several filings/}
+  ${`x.htm y.htm ${B}`}                                      | ${/'x.htm' is not an accession number\n.*the accession number comes first: \S+ x.htm y.htm\n/}
   ${`${A}/x.htm ${B}`}                                       | ${/is not an accession number/}
   ${'-i missing --all'}                                      | ${/--input missing: no such file/}
   ${`${A} a b -o x`}                                         | ${/--output requires exactly one FILE/}

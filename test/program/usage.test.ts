@@ -6,6 +6,8 @@ const LISTING_MEMBERS = 'files, name, total, more, query, page, firstPage, offse
 const NOT_A_COMMAND = `${ACCESSION} is an accession number, not a command`;
 const DID_YOU_MEAN = `did you mean filings list ${ACCESSION}, or filings download ${ACCESSION} FILE?`;
 
+const A_URL = 'an http or https URL without a user, query or fragment, such as https://api.example.com';
+
 describe('an invalid command line', () => {
   test.each`
     args                                             | env
@@ -27,13 +29,15 @@ describe('an invalid command line', () => {
   });
 
   test.each`
-    args                                    | message                             | hint
-    ${['lst', ACCESSION]}                   | ${"unknown command 'lst'"}          | ${'did you mean list?'}
-    ${['list', ACCESSION, '--constructor']} | ${"unknown option '--constructor'"} | ${'see filings list --help'}
-    ${['config', 'get', '']}                | ${"'': no such setting"}            | ${"see 'filings config list'"}
-    ${['config', 'get', 'listing.nope']}    | ${'listing: no such member'}        | ${`the members are ${LISTING_MEMBERS}`}
-    ${['config', 'get', 'base-url.nope']}   | ${'baseUrl: has no members'}        | ${"see 'filings config list'"}
-    ${[ACCESSION, 'a.htm']}                 | ${NOT_A_COMMAND}                    | ${DID_YOU_MEAN}
+    args                                                | message                                      | hint
+    ${['lst', ACCESSION]}                               | ${"unknown command 'lst'"}                   | ${'did you mean list?'}
+    ${['list', ACCESSION, '--constructor']}             | ${"unknown option '--constructor'"}          | ${'see filings list --help'}
+    ${['config', 'get', '']}                            | ${"'': no such setting"}                     | ${"see 'filings config list'"}
+    ${['config', 'get', 'listing.nope']}                | ${'listing: no such member'}                 | ${`the members are ${LISTING_MEMBERS}`}
+    ${['config', 'get', 'base-url.nope']}               | ${'baseUrl: has no members'}                 | ${"see 'filings config list'"}
+    ${[ACCESSION, 'a.htm']}                             | ${NOT_A_COMMAND}                             | ${DID_YOU_MEAN}
+    ${['list', '0001234567', '24', '000001']}           | ${"'0001234567' is not an accession number"} | ${`did you mean ${ACCESSION}?`}
+    ${['list', ACCESSION, '--base-url=localhost:8080']} | ${`--base-url: must be ${A_URL}`}            | ${'did you mean http://localhost:8080?'}
   `('with an unknown word gets a hint: $args', async ({ args, message, hint }) => {
     const stderr = `filings: ${message}\n  hint: ${hint}\n`;
     expect(await filings(args)).toEqual({ exitCode: 2, stdout: '', stderr });
@@ -79,4 +83,31 @@ test('18 digits are an accession number, several may follow, and --limit-rate ne
   expect(exitCode, stderr).toBe(0);
   const files = [ACCESSION, `${ACCESSION}/primary.htm`, other, `${other}/primary.htm`];
   expect((await readdir(place.path, { recursive: true })).sort()).toEqual(files.sort());
+});
+
+test.each`
+  args
+  ${['list', '0009999999-24-000001']}
+  ${['download', '0009999999-24-000001', 'a.htm']}
+  ${['download', '0009999999-24-000001', '--all']}
+  ${['config', 'check', '0009999999-24-000001']}
+`(
+  'a filing that the sandbox does not have is not found, and the hint names those that it has: $args',
+  async ({ args }) => {
+    const { exitCode, stderr } = await filings([...args, '--sandbox']);
+    const numbers = [1, 2, 3].map((number) => `0001234567-24-00000${number}`).join(', ');
+    expect([exitCode, stderr]).toEqual([
+      5,
+      expect.stringContaining(`hint: the sandbox has sample filings only: ${numbers}\n`),
+    ]);
+  },
+);
+
+test('what filings list prints without --json is refused as an input, and each hint says so', async ({ place }) => {
+  const { stdout } = await filings(['list', ACCESSION, '--sandbox']);
+  const { exitCode, stderr } = await place.filings(['download', '-i', '-', '--sandbox'], {}, { input: stdout });
+  const hints = stderr
+    .split('\n')
+    .filter((line) => line.includes("(if 'filings list' printed the line, add --json to it)"));
+  expect([exitCode, new Set(hints).size]).toEqual([3, 2]);
 });

@@ -53,7 +53,7 @@ test.each`
   ${'help'}                       | ${'filings'}            | ${false}
   ${'list --help'}                | ${'filings list'}       | ${false}
   ${'help list --color never'}    | ${'filings list'}       | ${false}
-  ${'help --bogus list'}          | ${'filings'}            | ${false}
+  ${'help list --json -h'}        | ${'filings list'}       | ${false}
   ${'help token sign'}            | ${'filings token sign'} | ${false}
   ${'--profile work list -h'}     | ${'filings list'}       | ${false}
   ${'download --help --nonsense'} | ${'filings download'}   | ${false}
@@ -87,6 +87,17 @@ test.each`
   ${'list -xcanary'}           | ${'see filings list --help'}              | ${"unknown option '-x'"}
   ${'list --json=canary'}      | ${'write --json without a value'}         | ${'--json takes no value'}
   ${'list --api-key'}          | ${'see filings list --help'}              | ${'--api-key needs a value'}
+  ${'help -x'}                 | ${'see filings --help'}                   | ${"unknown option '-x'"}
+  ${'help --bogus list'}       | ${'see filings --help'}                   | ${"unknown option '--bogus'"}
+  ${'help download --bogus'}   | ${'see filings download --help'}          | ${"unknown option '--bogus'"}
+  ${'version'}                 | ${'did you mean --version?'}              | ${"unknown command 'version'"}
+  ${'hlep'}                    | ${'did you mean help?'}                   | ${"unknown command 'hlep'"}
+  ${'--hlep'}                  | ${'did you mean --help?'}                 | ${"unknown option '--hlep'"}
+  ${'list --hepl'}             | ${'did you mean --help?'}                 | ${"unknown option '--hepl'"}
+  ${'--download'}              | ${'did you mean download?'}               | ${"unknown option '--download'"}
+  ${'token help'}              | ${'did you mean --help?'}                 | ${"unknown command 'help'"}
+  ${'-version'}                | ${'did you mean --version?'}              | ${"unknown option '-version'"}
+  ${'download X -all'}         | ${'did you mean --all?'}                  | ${"unknown option '-all'"}
   ${'help list --jobs'}        | ${'see filings list --help'}              | ${'--jobs needs a value'}
   ${'verify'}                  | ${'see filings verify --help'}            | ${'verify: DIRECTORY is missing'}
   ${'completion zhs'}          | ${'did you mean zsh?'}                    | ${"unknown SHELL 'zhs'"}

@@ -3,7 +3,7 @@ import { parseLayout } from '../../src/batch/layout.ts';
 import { NameCheck } from '../../src/batch/name-check.ts';
 import { parseAccession } from '../../src/service/accession.ts';
 
-const [A, B] = ['0001234567-24-000001', '0001234567-24-000002'].map(parseAccession) as [never, never];
+const [A, B] = ['0001234567-24-000001', '0001234567-24-000002'].map((text) => parseAccession(text)) as [never, never];
 const kinds = (layout: string, names: [never, string][]) => {
   const check = new NameCheck(parseLayout(layout, 'linux'));
   return names.map(([accession, fileName]) => {

@@ -25,7 +25,7 @@ export async function run({ args: [text], flags }: Invocation, world: World): Pr
     const provesLittle = text === undefined && listing.recordCount === 0;
     // Without ACCESSION, an empty listing is expected. If there are records but no files, the service may have ignored
     // the accession number.
-    if (listing.files.length === 0 && !provesLittle) throw noFilesError(accession, listing);
+    if (listing.files.length === 0 && !provesLittle) throw noFilesError(accession, listing, client);
     const { baseUrl, credentials } = client;
     // If a token is sent, `describeClockSkew` tolerates less.
     const leadMs = client.clockLeadMs;

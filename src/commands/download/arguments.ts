@@ -91,7 +91,7 @@ function parseNames(
   hasSelection: boolean,
 ): Pick<DownloadArgs, 'accessions' | 'fileNames'> {
   if (first === undefined) return { accessions: [], fileNames: [] };
-  const accession = parseAccession(first);
+  const accession = parseAccession(first, names);
   const others = names.flatMap((name) => asAccession(name) ?? []);
   if (hasSelection && others.length === names.length) {
     return { accessions: [...new Set([accession, ...others])], fileNames: [] };
