@@ -4,7 +4,7 @@ import type { KeyObject } from 'node:crypto';
 import { FilingsError } from '../errors.ts';
 import { quoted } from '../text.ts';
 import { ALGORITHMS, type Algorithm, type Family } from './algorithms.ts';
-import { loadDer } from './key-forms.ts';
+import { findKeyForm } from './key-forms.ts';
 import type { JwtKey, Purpose } from './keys.ts';
 
 /** RFC 7518, sections 3.3 and 3.5. */
@@ -39,7 +39,7 @@ export function chooseAlgorithm(key: JwtKey, purpose: Purpose, wanted?: Algorith
     candidates.find(({ family }) => FAMILIES[key.keyType]?.includes(family)) ??
     (candidates[0] as Algorithm);
   const reason = findKeyFault(key, nearest, purpose) ?? 'cannot be used';
-  throw new FilingsError('config', reason, { subject: { name: key.name } });
+  throw new FilingsError('config', reason, { subject: { name: key.name }, hint: hintAboutKey(key) });
 }
 
 function findMaterialFault(key: JwtKey, algorithm: Algorithm): string | undefined {
@@ -93,22 +93,17 @@ function findPssFault({ pss }: JwtKey, { name, hashBytes }: Algorithm): string |
 }
 
 function findSecretFault(secret: Buffer, { name, hashBytes }: Algorithm): string | undefined {
-  if (isKey(secret)) return 'the secret is a key or a certificate, so anyone who has its public part could sign';
+  const form = findKeyForm(secret);
+  // If a public key were accepted as a secret, whoever knows it could sign tokens (RFC 8725, section 2.1).
+  if (form) return `the secret is ${form.contents}, not an HMAC secret`;
   if (secret.length >= hashBytes) return undefined;
   return `${name} needs a secret of at least ${hashBytes} bytes, and this one has ${secret.length}`;
 }
 
-/**
- * A key or a certificate in PEM, SSH, JWK or DER, or one of these in base64. If a public key were accepted as a secret,
- * whoever knows it could sign tokens (RFC 8725, section 2.1).
- */
-function isKey(secret: Buffer): boolean {
-  // If the secret is not base64, this is garbage, which matches none of the forms.
-  const decoded = Buffer.from(secret.toString('latin1'), 'base64');
-  // PEM begins with `-----BEGIN `, the public keys of RFC 4716 with `---- BEGIN `, and OpenSSH keys with their type.
-  return [secret, decoded].some(
-    (bytes) => /-----? ?BEGIN |^ssh-|^ecdsa-|^\s*\{.*"kty"/s.test(bytes.toString('latin1')) || loadDer(bytes),
-  );
+/** Says what to do with a key that was passed as a secret. */
+export function hintAboutKey({ keyType, keyObject, path }: JwtKey): string | undefined {
+  const form = keyType === 'secret' ? findKeyForm(keyObject.export() as Buffer, path) : undefined;
+  return form && ['pass it as a key: --key FILE', ...(form.hint ? [form.hint] : [])].join('; ');
 }
 
 /** RFC 7517, sections 4.2 to 4.4. */

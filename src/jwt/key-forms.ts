@@ -1,24 +1,90 @@
-// Recognizes keys in the forms that portals and tools hand out: DER, a JWK Set, a PEM key that was in an environment
-// variable. The error has the command that converts the key. This program does not convert it, because two programs
-// that repair a damaged key differently would use different keys.
+// Recognizes keys in the forms that people have at hand, such as an OpenSSH key, DER or a PEM key that was in an
+// environment variable. The error has the command that converts the key. This program does not convert it, because two
+// programs that repair a damaged key differently would use different keys. A key in any form is no HMAC secret.
 import { createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto';
-import { intoNewFile, shellWord } from '../text.ts';
-
-/** The command prints a usable key, and has the word FILE once, which the path replaces. */
-type Form = readonly [contents: string, command: string, outputName?: string];
+import { errnoOf } from '../errors.ts';
+import { decodeText, intoNewFile, shellWord } from '../text.ts';
 
 export const ARMOR = '-----BEGIN ';
 /** Base64 or base64url, which may be broken into lines. */
 const BASE64 = /^[\w+/=\s-]+$/;
+const HEX = /^[\da-f\s]+$/i;
 
-/** The commands print the first of several keys. */
-const JSON_FORMS: readonly (readonly [pattern: RegExp, form: Form])[] = [
-  [/^\s*\[\s*\{/, ['a list of JWKs', `jq '.[0]' FILE`, 'converted.jwk']],
-  [/^\s*\{.*"keys"\s*:\s*\[/s, ['a JWK Set', `jq '.keys[0]' FILE`, 'converted.jwk']],
+/**
+ * `contents` is what errors call the form. If `remedy` has the word FILE, it is a command that prints a usable key, and
+ * the path replaces the word; otherwise it is the hint. Without `remedy`, the program can use the key.
+ */
+type Form = readonly [contents: string, remedy?: string, output?: string];
+
+const MAKE_KEY = 'make one for JWTs: filings token keygen --alg ES256 --out private.pem';
+const OLD_PROVIDERS = '-provider legacy -provider default';
+const OLD_PEM: Form = [
+  'a PEM key with an encryption that Node.js no longer reads',
+  `openssl pkey -aes256 ${OLD_PROVIDERS} -in FILE`,
+];
+
+/** The first match in the text counts. It is followed by NUL and what its base64 decodes to, in Latin-1. */
+const TEXT_FORMS: readonly (readonly [pattern: RegExp, ...form: Form])[] = [
+  // The command prints the first of several keys.
+  [/^\s*\[\s*\{/, 'a list of JWKs', `jq '.[0]' FILE`, 'converted.jwk'],
+  [/^\s*\{[^\0]*"keys"\s*:\s*\[/, 'a JWK Set', `jq '.keys[0]' FILE`, 'converted.jwk'],
   [
-    /^\s*\{.*:\s*"-----BEGIN /s,
-    ['JSON that holds a PEM key', `jq -r 'first(.[] | strings | select(startswith("${ARMOR}")))' FILE`],
+    /^\s*\{[^\0]*:\s*"-----BEGIN /,
+    'JSON that holds a PEM key',
+    `jq -r 'first(.[] | strings | select(startswith("${ARMOR}")))' FILE`,
   ],
+  [/^\s*"\s*\{/, 'a JWK in quotes', 'jq -r . FILE', 'converted.jwk'],
+  [/^\s*'\s*\{/, 'a JWK in quotes', `tr -d "'" < FILE`, 'converted.jwk'],
+  [/^\s*\{[^\0]*"kty"/, 'a JWK'],
+  [
+    /^(?:ssh-(?:ed|dss)|sk-)|\0.{0,150}(?:ssh-(?:ed25519|dss)|sk-ssh-|sk-ecdsa-)/s,
+    'an SSH key of a type that the service does not accept',
+    MAKE_KEY,
+  ],
+  [/^(?:ssh-|ecdsa-)/, 'an OpenSSH public key', 'ssh-keygen -e -m PKCS8 -f FILE'],
+  [
+    /^---- BEGIN SSH2 PUBLIC/,
+    'an SSH public key (RFC 4716)',
+    'ssh-keygen -i -f FILE | ssh-keygen -e -m PKCS8 -f /dev/stdin',
+  ],
+  // ssh-keygen converts a private key only in place, so this is a command for a copy.
+  [
+    /^-----BEGIN OPENSSH PRIVATE KEY-----$/m,
+    'an OpenSSH private key',
+    'cat FILE',
+    "converted.pem && ssh-keygen -q -p -N '' -m PEM -f converted.pem",
+  ],
+  [/^PuTTY-User-Key-File-/, 'a PuTTY key', 'puttygen FILE -O private-openssh -o /dev/stdout'],
+  [/^-----BEGIN PGP |^-----BEGIN AGE |^AGE-SECRET-KEY-|^age1/m, 'a PGP or age key, which cannot sign JWTs', MAKE_KEY],
+  [/<RSAKeyValue>/, 'an RSA key in XML', 'export it as PEM; in .NET: ExportPkcs8PrivateKeyPem()'],
+  [/^-----BEGIN (?:NEW )?CERTIFICATE REQUEST-----$/m, 'a certificate request', 'openssl req -noout -pubkey -in FILE'],
+  [/^-----BEGIN PKCS7-----$/m, 'PKCS#7', 'openssl pkcs7 -print_certs -in FILE | openssl x509 -noout -pubkey'],
+  [
+    /-----BEGIN [A-Z ]*(PRIVATE|PUBLIC) KEY-----[^\0]*-----BEGIN [A-Z ]*\1 KEY-----/,
+    'a file with several keys',
+    'keep one of them in the file',
+  ],
+  [/^DEK-Info: (?!(?:AES|ARIA|CAMELLIA)-|DES-EDE)/m, ...OLD_PEM],
+];
+
+/** The beginning of a SEQUENCE, in hex. */
+const SEQUENCE = '30(?:80|[0-7].|81..|82.{4}|83.{6})';
+const ENCRYPTED = `${SEQUENCE}${SEQUENCE}060.2a864886f70d01(?:05|0c)`;
+const PKCS12 = `${SEQUENCE}02010330`;
+/** The identifiers of DES, RC2 and RC4 in PKCS#5 and PKCS#12 (RFC 8018, appendix A.3 and B; RFC 7292, appendix C). */
+const HAS_OLD_CIPHER = '(?=.*(?:2a864886f70d01050[1346ab]|2a864886f70d010c010[1256]|2b0e030207|2a864886f70d0302))';
+
+/** The first match in the hex digits of the DER counts. The command reads stdin. */
+const DER_FORMS: readonly (readonly [pattern: RegExp, contents: string, command: string])[] = [
+  [
+    new RegExp(`^${HAS_OLD_CIPHER}${ENCRYPTED}`),
+    'an encrypted private key',
+    `openssl pkey -aes256 ${OLD_PROVIDERS} -inform DER`,
+  ],
+  [new RegExp(`^${ENCRYPTED}`), 'an encrypted private key', 'openssl pkey -aes256 -inform DER'],
+  [new RegExp(`^${HAS_OLD_CIPHER}${PKCS12}`), 'PKCS#12', 'openssl pkcs12 -legacy -nodes -nocerts'],
+  [new RegExp(`^${PKCS12}`), 'PKCS#12', 'openssl pkcs12 -nodes -nocerts'],
+  [new RegExp(`^${SEQUENCE}${SEQUENCE}a0030201`), 'a certificate', 'openssl x509 -inform DER -noout -pubkey'],
 ];
 
 /** What is wrong with a text that has an {@link ARMOR}, but is no key for node:crypto. The first match decides. */
@@ -30,46 +96,73 @@ const PEM_FAULTS: readonly (readonly [pattern: RegExp, contents: string])[] = [
 ];
 /** Decodes PEM even if all is on one line, with escaped line breaks, or after the name of a variable. */
 const DECODE_BODY = `sed -nE '/-----BEGIN/,/-----END/{s/.*-----BEGIN [A-Z ]+-----//;s/-----END.*//;s/\\\\[rn]//g;p;}' FILE | tr -cd 'A-Za-z0-9+/=' | base64 -d`;
-const DECODE = `tr -d '\\r' < FILE | base64 -d`;
+const DECODE = `tr -d '\\r' < FILE | tr '_-' '/+' | base64 -d`;
 
-/** Returns undefined if `loadKey` can read the file, or if it is in none of the known forms. */
-export function findUnusableForm(bytes: Buffer, text: string, path?: string) {
-  const form = findForm(bytes, text);
+interface KeyForm {
+  readonly contents: string;
+  /** Undefined if the program can use the key in this form. */
+  readonly hint?: string | undefined;
+}
+
+/** Returns undefined if the bytes are in none of the known forms of keys. */
+export function findKeyForm(bytes: Buffer, path?: string): KeyForm | undefined {
+  const form = findForm(bytes, decodeText(bytes));
   if (form === undefined) return undefined;
-  const [contents, command, outputName = 'converted.pem'] = form;
+  const [contents, remedy, output = 'converted.pem'] = form;
+  if (!remedy?.includes('FILE')) return { contents, hint: remedy };
   const file = path === undefined ? 'FILE' : shellWord(path);
   // A function, because a string could have `$` in the path, which `replace` would expand.
-  const onFile = command.replace('FILE', () => file);
-  return { contents, hint: `to convert it: ${intoNewFile(onFile, outputName)}` };
+  const onFile = remedy.replace('FILE', () => file);
+  return { contents, hint: `to convert it: ${intoNewFile(onFile, output)}` };
 }
 
 function findForm(bytes: Buffer, text: string): Form | undefined {
-  const key = loadDer(bytes);
-  if (key) return [`a ${key.type} key in DER, not in PEM`, `${createPemCommand(key)} < FILE`];
-  const json = JSON_FORMS.find(([pattern]) => pattern.test(text));
-  if (json) return json[1];
-  if (text.includes(ARMOR)) {
-    if (tryTo(() => loadPem(text))) return undefined;
-    const [, body = ''] = /-----BEGIN [A-Z ]+-----(.*?)(?:-----END|$)/s.exec(text) ?? [];
-    const [, contents = ''] = PEM_FAULTS.find(([pattern]) => pattern.test(text.trim())) ?? [];
-    // `replace` keeps only the digits of base64. An encrypted key is left to loadKey: without a passphrase, it is no
-    // key here.
-    return findDerForm(body.replace(/\\[rn]|[^\w+/]/g, ''), contents, DECODE_BODY);
-  }
+  const inDer = findDerForm(bytes);
+  if (inDer) return [`${inDer[0]} in DER`, `${inDer[1]} < FILE`];
+  // Drops lines such as `-----BEGIN X-----` and `Comment: X`.
+  const decoded = Buffer.from(text.replace(/^----.*$|^[\w-]+: .*$/gm, ''), 'base64');
+  const searched = `${text}\0${decoded.toString('latin1')}`;
+  const [, ...textForm] = TEXT_FORMS.find(([pattern]) => pattern.test(searched)) ?? [];
+  if (textForm[0] !== undefined) return textForm as unknown as Form;
+  if (text.includes(ARMOR)) return findPemForm(text);
   if (!BASE64.test(text)) return undefined;
-  const decoded = Buffer.from(text, 'base64');
-  if (decoded.includes(ARMOR)) return ['a PEM key in base64', DECODE];
-  if (decoded.includes('"kty"')) return ['a JWK in base64', DECODE, 'converted.jwk'];
-  return findDerForm(text, 'a key in base64 without the first and last lines of PEM', DECODE);
+  const unarmored = Buffer.from(text, 'base64');
+  if (unarmored.includes(ARMOR)) return ['a PEM key in base64', DECODE];
+  if (unarmored.includes('"kty"')) return ['a JWK in base64', DECODE, 'converted.jwk'];
+  const inBase64 = findDerForm(unarmored);
+  if (inBase64) return [`${inBase64[0]} in base64`, `${DECODE} | ${inBase64[1]}`];
+  const inHex = HEX.test(text) ? findDerForm(Buffer.from(text.replace(/\s/g, ''), 'hex')) : undefined;
+  return inHex && [`${inHex[0]} in hex`, `xxd -r -p < FILE | ${inHex[1]}`];
 }
 
-function findDerForm(base64: string, contents: string, decode: string): Form | undefined {
-  const key = loadDer(Buffer.from(base64, 'base64'));
-  return key && [contents, `${decode} | ${createPemCommand(key)}`];
+function findPemForm(text: string): Form {
+  const [, body = ''] = /-----BEGIN [A-Z0-9 ]+-----(.*?)(?:-----END|$)/s.exec(text) ?? [];
+  // This keeps only the digits of base64.
+  const der = Buffer.from(body.replace(/\\[rn]|[^\w+/]/g, ''), 'base64');
+  const form = findDerForm(der);
+  if (canReadPem(text)) return form?.[1].includes(OLD_PROVIDERS) ? OLD_PEM : ['a PEM key'];
+  // Without a remedy, it is left to `loadKey`, which cannot read it either.
+  if (form === undefined) return ['PEM text'];
+  const [, contents = ''] = PEM_FAULTS.find(([pattern]) => pattern.test(text.trim())) ?? [];
+  return [contents, `${DECODE_BODY} | ${form[1]}`];
 }
 
-function createPemCommand({ type }: KeyObject): string {
-  return type === 'private' ? 'openssl pkey -inform DER' : 'openssl pkey -pubin -inform DER -pubout';
+function canReadPem(text: string): boolean {
+  try {
+    return loadPem(text) !== undefined;
+  } catch (error) {
+    // Node asks for the passphrase only if it has understood the rest.
+    return /PASSPHRASE|CANCELLED/.test(errnoOf(error) ?? '');
+  }
+}
+
+function findDerForm(der: Buffer): readonly [contents: string, command: string] | undefined {
+  const key = loadDer(der);
+  if (key?.type === 'private') return ['a private key', 'openssl pkey -inform DER'];
+  if (key) return ['a public key', 'openssl pkey -pubin -inform DER -pubout'];
+  const hex = der.toString('hex');
+  const [, ...form] = DER_FORMS.find(([pattern]) => pattern.test(hex)) ?? [];
+  return form[0] === undefined ? undefined : (form as [string, string]);
 }
 
 /** PKCS#8, PKCS#1, SEC1 or SPKI, or the key of a certificate. Throws the errors of node:crypto. */
@@ -79,7 +172,7 @@ export function loadPem(text: string, passphrase?: string): KeyObject {
 }
 
 /** PKCS#8, PKCS#1, SEC1 or SPKI. */
-export function loadDer(key: Buffer): KeyObject | undefined {
+function loadDer(key: Buffer): KeyObject | undefined {
   // Every such key is an ASN.1 SEQUENCE.
   if (key[0] !== 0x30) return undefined;
   for (const type of ['pkcs8', 'pkcs1', 'sec1'] as const) {
@@ -103,6 +196,8 @@ function tryTo<T>(work: () => T): T | undefined {
 /** Portals often show a secret in base64, but the decoded bytes are the key. */
 export function hintAboutSecret(secret: Buffer, path?: string): string {
   const advice = 'a secret that is shown in base64 must be decoded first';
-  if (path === undefined || !BASE64.test(secret.toString('latin1'))) return advice;
-  return `${advice}: ${intoNewFile(`base64 -d < ${shellWord(path)}`, 'secret.bin')}`;
+  const text = secret.toString('latin1');
+  if (path === undefined || !BASE64.test(text)) return advice;
+  const decode = HEX.test(text) ? 'xxd -r -p' : "tr '_-' '/+' | base64 -d";
+  return `${advice}: ${intoNewFile(`${decode} < ${shellWord(path)}`, 'secret.bin')}`;
 }

@@ -14,7 +14,7 @@ import { FilingsError, type FilingsErrorDetails } from '../errors.ts';
 import type { JsonObject } from '../json.ts';
 import { decodeText } from '../text.ts';
 import type { World } from '../world.ts';
-import { ARMOR, findUnusableForm, loadPem } from './key-forms.ts';
+import { ARMOR, findKeyForm, loadPem } from './key-forms.ts';
 import { findNonString, readJsonObject } from './token.ts';
 
 /** The words of `key_ops` in a JWK (RFC 7517, section 4.3). */
@@ -91,8 +91,8 @@ interface LoadOptions {
 export function loadKey(bytes: Buffer, name: string, { passphrase, path }: LoadOptions = {}): JwtKey {
   requireSize(bytes, name);
   const text = decodeText(bytes);
-  const unusable = findUnusableForm(bytes, text, path);
-  if (unusable !== undefined) throw keyError(name, `it is ${unusable.contents}`, { hint: unusable.hint });
+  const form = findKeyForm(bytes, path);
+  if (form?.hint !== undefined) throw keyError(name, `it is ${form.contents}`, { hint: form.hint });
   if (text.includes(ARMOR)) return toJwtKey(parsePem(text, name, passphrase), name, path);
   // `parseJwk` expects UTF-8, but the file may be UTF-16.
   if (/^\s*\{/.test(text)) return { ...parseJwk(Buffer.from(text), name), path };

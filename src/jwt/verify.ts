@@ -1,7 +1,8 @@
+import { constants, type KeyObject, verify } from 'node:crypto';
 import type { JsonObject } from '../json.ts';
 import type { Algorithm } from './algorithms.ts';
 import { type CheckTime, findClaimFaults } from './claims.ts';
-import { findKeyFault } from './key-fit.ts';
+import { findKeyFault, hintAboutKey } from './key-fit.ts';
 import { hintAboutSecret } from './key-forms.ts';
 import type { JwtKey } from './keys.ts';
 import { readJsonObject, readToken, tokenError } from './token.ts';
@@ -27,12 +28,12 @@ export async function verifyToken(
   }
   const faults = keys.map((key) => findKeyFault(key, algorithm, 'verify'));
   const fitting = keys.filter((_, index) => faults[index] === undefined);
-  if (fitting.length === 0) throw tokenError('key', faults.join('; '));
+  if (fitting.length === 0) throw tokenError('key', faults.join('; '), keys[0] && hintAboutKey(keys[0]));
   if (!(await isSignedByAny(token, fitting, algorithm))) {
-    // The fitting keys are all secrets or all public keys.
     const secret = fitting.find(({ keyType }) => keyType === 'secret');
     const hint = secret && hintAboutSecret(secret.keyObject.export() as Buffer, secret.path);
-    throw tokenError('signature', 'the signature does not match: another key made it, or the token was changed', hint);
+    const cause = findSignatureFault(token, fitting, algorithm) ?? 'another key made it, or the token was changed';
+    throw tokenError('signature', `the signature does not match: ${cause}`, hint);
   }
   const claims = readJsonObject(payload, (fault) => tokenError('claims', `the payload ${fault}`));
   const [fault] = findClaimFaults(claims, time);
@@ -52,4 +53,20 @@ async function isSignedByAny(token: string, keys: readonly JwtKey[], { name }: A
     }
   }
   return false;
+}
+
+/** What other libraries do differently (RFC 7518, sections 3.4 and 3.5). */
+function findSignatureFault(token: string, keys: readonly JwtKey[], { family, hashBytes }: Algorithm) {
+  const [, signed = '', encoded = ''] = /^(.*)\.(.*)$/s.exec(token) ?? [];
+  const signature = Buffer.from(encoded, 'base64url');
+  const isValid = (options: object) =>
+    keys.some(({ keyObject: key }) =>
+      verify(`sha${hashBytes * 8}`, Buffer.from(signed), { key, ...options } as { key: KeyObject }, signature),
+    );
+  if (family === 'ES' && isValid({ dsaEncoding: 'der' }))
+    return 'it is in DER, and a JWT has R and S one after the other (IEEE P1363)';
+  const anySalt = { padding: constants.RSA_PKCS1_PSS_PADDING, saltLength: constants.RSA_PSS_SALTLEN_AUTO };
+  return family === 'PS' && isValid(anySalt)
+    ? `its salt is not ${hashBytes} bytes long, as the algorithm requires`
+    : undefined;
 }

@@ -101,8 +101,8 @@ test('the check header refuses an algorithm that is not allowed', () =>
 test.each`
   what                                    | token                                  | reason                               | key
   ${'RS to HS: the PEM as the secret'}    | ${hs(pem(rsa.publicKey))}              | ${/which cannot be used with HS256/} | ${undefined}
-  ${'RS to HS, by mistake on both sides'} | ${hs(pem(rsa.publicKey))}              | ${/public part could sign/}          | ${RSA_PEM}
-  ${'an oct JWK that holds a PEM key'}    | ${hs(pem(rsa.publicKey))}              | ${/public part/}                     | ${octJwk(pem(rsa.publicKey))}
+  ${'RS to HS, by mistake on both sides'} | ${hs(pem(rsa.publicKey))}              | ${/is a PEM key, not an HMAC/}       | ${RSA_PEM}
+  ${'an oct JWK that holds a PEM key'}    | ${hs(pem(rsa.publicKey))}              | ${/is a PEM key, not an HMAC/}       | ${octJwk(pem(rsa.publicKey))}
   ${'RS for an EC key'}                   | ${good}                                | ${/an EC key on P-256/}              | ${EC}
   ${'ES for a secret'}                    | ${goodEc}                              | ${/a secret of 64 bytes/}            | ${SECRET}
   ${'a wrong curve'}                      | ${forge('ES256', p384.privateKey)}     | ${/an EC key on P-384/}              | ${load(p384)}
@@ -130,6 +130,14 @@ test.each`
   ${'an HMAC without the final line break'} | ${hs(secret.subarray(0, 40))}                                       | ${withLineBreak}
   ${'a wrong key with kid'}                 | ${rs({ alg: 'RS256', kid: 'a' })}                                   | ${loadJwk(other.publicKey, { kid: 'b' })}
 `('the check signature refuses $what', refusedBy('signature'));
+
+test.each`
+  what                    | reason                                                                         | token                                        | key
+  ${'DER'}                | ${/: it is in DER, and a JWT has R and S one after the other \(IEEE P1363\)$/} | ${withSignature(goodEc, () => derSignature)} | ${EC}
+  ${'no salt'}            | ${/: its salt is not 32 bytes long, as the algorithm requires$/}               | ${ps(0)}                                     | ${RSA}
+  ${'a longer salt'}      | ${/: its salt is not 32 bytes long/}                                           | ${ps(64)}                                    | ${RSA}
+  ${'DER by another key'} | ${/: another key made it, or the token was changed$/}                          | ${withSignature(goodEc, () => derSignature)} | ${loadVerificationKey(pem(ecPair('P-256').publicKey), 'other')}
+`('says what can be seen of a signature that does not match: $what', refusedBy('signature'));
 
 test.each`
   what                           | token                                                | reason                                     | leewaySeconds

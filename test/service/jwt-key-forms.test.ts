@@ -4,6 +4,7 @@ import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect } from 'vitest';
 import { FilingsError } from '../../src/errors.ts';
+import { chooseAlgorithm } from '../../src/jwt/key-fit.ts';
 import { loadKey, loadSecret } from '../../src/jwt/keys.ts';
 import { ecPair, rsaPair } from '../key-pairs.ts';
 import { forge, jwk, NOW, pem, verifyToken } from './jwt-forge.ts';
@@ -18,8 +19,13 @@ const der = privateKey.export({ format: 'der', type: 'pkcs8' });
 const set = { keys: [JSON.parse(`${jwk(privateKey)}`), JSON.parse(`${jwk(ec.privateKey)}`)] };
 const inLines = (base64: string) => base64.replace(/(.{76})/g, '$1\r\n');
 const secret = randomBytes(40);
+/** Keys on P-256, except the Ed25519 ones. The passphrases are `pw`. They were made by OpenSSL, OpenSSH and PuTTY. */
+const made: Record<string, string> = JSON.parse(
+  readFileSync(join(import.meta.dirname, '../fixtures/key-forms.json'), 'utf8'),
+);
+const bytesOf = (base64 = '') => Buffer.from(base64.replace(/-----.*/g, ''), 'base64');
 
-const withTools = test.skipIf(!['openssl', 'jq'].every(has));
+const withTools = test.skipIf(!['openssl', 'jq', 'ssh-keygen'].every(has));
 
 function has(tool: string): boolean {
   return spawnSync('sh', ['-c', `command -v ${tool}`]).status === 0;
@@ -51,8 +57,8 @@ describe('a key in another form', () => {
     ${'SEC1 in DER'}                       | ${/a private key in DER/}                    | ${ec.privateKey.export({ format: 'der', type: 'sec1' })} | ${'private'}
     ${'SPKI in DER'}                       | ${/a public key in DER/}                     | ${publicKey.export({ format: 'der', type: 'spki' })}     | ${'public'}
     ${'PEM in base64, in Windows lines'}   | ${/a PEM key in base64/}                     | ${inLines(Buffer.from(text).toString('base64'))}         | ${'private'}
-    ${'DER in base64'}                     | ${/base64 without the first and last lines/} | ${der.toString('base64')}                                | ${'private'}
-    ${'PEM without its armour'}            | ${/base64 without the first and last lines/} | ${ecText.replace(/-----.*-----\n/g, '')}                 | ${'private'}
+    ${'DER in base64'}                     | ${/a private key in base64/} | ${der.toString('base64')}                                | ${'private'}
+    ${'PEM without its armour'}            | ${/a private key in base64/} | ${ecText.replace(/-----.*-----\n/g, '')}                 | ${'private'}
     ${'a JWK in base64'}                   | ${/a JWK in base64/}                         | ${jwk(privateKey).toString('base64')}                    | ${'private'}
     ${'PEM with \\r\\n written out'}       | ${/PEM key with \\n written out/}            | ${escaped(text, '\\r\\n')}                               | ${'private'}
     ${'a public PEM with \\n written out'} | ${/PEM key with \\n written out/}            | ${escaped(`${pem(publicKey)}`)}                          | ${'public'}
@@ -63,6 +69,14 @@ describe('a key in another form', () => {
     ${'PEM on one line, without blanks'}   | ${/a PEM key on one line/}                   | ${ecText.replaceAll('\n', '')}                           | ${'private'}
     ${'a JWK Set'}                         | ${/a JWK Set/}                               | ${JSON.stringify(set)}                                   | ${'private'}
     ${'a list of JWKs'}                    | ${/a list of JWKs/}                          | ${JSON.stringify(set.keys)}                              | ${'private'}
+    ${'OpenSSH'} | ${/an OpenSSH private key/} | ${made.OpenSSH} | ${'private'}
+    ${'OpenSSH, public'} | ${/an OpenSSH public key/} | ${made['OpenSSH, public']} | ${'public'}
+    ${'RFC 4716'} | ${/an SSH public key \(RFC 4716\)/} | ${made['RFC 4716']} | ${'public'}
+    ${'a certificate in DER'} | ${/a certificate in DER/} | ${bytesOf(made.certificate)} | ${'public'}
+    ${'a certificate request'} | ${/a certificate request/} | ${made['certificate request']} | ${'public'}
+    ${'PKCS#7'} | ${/PKCS#7/} | ${made['PKCS#7']} | ${'public'}
+    ${'DER in base64url'} | ${/a private key in base64/} | ${der.toString('base64url')} | ${'private'}
+    ${'a JWK in quotes'} | ${/a JWK in quotes/} | ${JSON.stringify(`${jwk(ec.privateKey)}`)} | ${'private'}
     ${'JSON with a PEM key'}               | ${/JSON that holds a PEM key/}               | ${JSON.stringify({ id: 7, private_key: text })}          | ${'private'}
   `('is refused with a command that makes a usable key of it: $form', (row: Form, { directory }) => {
     const path = fileIn(directory, row.content);
@@ -75,6 +89,50 @@ describe('a key in another form', () => {
     expect(loadKey(readFileSync(join(directory, name)), 'converted').keyObject.type).toBe(row.type);
     // A second run would replace the key, or a file of the user.
     expect(run).toThrow('converted');
+  });
+
+  const [oldPem, old] = ['a PEM key with an encryption that Node.js no longer reads', '-provider legacy'];
+  const [sshType, make] = ['an SSH key of a type that the service does not accept', 'filings token keygen --alg ES256'];
+  const pgp = '-----BEGIN PGP PRIVATE KEY BLOCK-----\n\nlQOYBGN=\n-----END PGP PRIVATE KEY BLOCK-----\n';
+  const several = `${text}${ecText}`;
+  test.each`
+    form                              | contents                                      | hint                                  | content
+    ${'OpenSSH'}                      | ${'an OpenSSH private key'}                   | ${"-p -N '' -m PEM -f converted.pem"} | ${made.OpenSSH}
+    ${'encrypted OpenSSH'}            | ${'an OpenSSH private key'}                   | ${"-p -N '' -m PEM -f converted.pem"} | ${made['encrypted OpenSSH']}
+    ${'OpenSSH, public'}              | ${'an OpenSSH public key'}                    | ${'ssh-keygen -e -m PKCS8 -f /k > '}  | ${made['OpenSSH, public']}
+    ${'RFC 4716'}                     | ${'an SSH public key (RFC 4716)'}             | ${'ssh-keygen -i -f /k | '}           | ${made['RFC 4716']}
+    ${'Ed25519 in OpenSSH'}           | ${sshType}                                    | ${make}                               | ${made['Ed25519 in OpenSSH']}
+    ${'encrypted Ed25519 in OpenSSH'} | ${sshType}                                    | ${make}                               | ${made['encrypted Ed25519 in OpenSSH']}
+    ${'Ed25519, public'}              | ${sshType}                                    | ${make}                               | ${made['Ed25519, public']}
+    ${'Ed25519 in RFC 4716'}          | ${sshType}                                    | ${make}                               | ${made['Ed25519 in RFC 4716']}
+    ${'PuTTY'}                        | ${'a PuTTY key'}                              | ${'puttygen /k -O private-openssh'}   | ${made.PuTTY}
+    ${'PKCS#12'}                      | ${'PKCS#12 in DER'}                           | ${'pkcs12 -nodes -nocerts < /k > '}   | ${bytesOf(made['PKCS#12 in base64'])}
+    ${'PKCS#12 in base64'}            | ${'PKCS#12 in base64'}                        | ${'| openssl pkcs12 -nodes'}          | ${made['PKCS#12 in base64']}
+    ${'PKCS#12 with RC2'}             | ${'PKCS#12 in DER'}                           | ${'openssl pkcs12 -legacy -nodes'}    | ${bytesOf(made['PKCS#12 with RC2 in base64'])}
+    ${'SEC1 with DES-CBC'}            | ${oldPem}                                     | ${old}                                | ${made['SEC1 with DES-CBC']}
+    ${'PKCS#8 with PBES1'}            | ${oldPem}                                     | ${old}                                | ${made['PKCS#8 with PBES1']}
+    ${'PKCS#8 with RC2'}              | ${oldPem}                                     | ${old}                                | ${made['PKCS#8 with RC2']}
+    ${'encrypted PKCS#8 in DER'}      | ${'an encrypted private key in DER'}          | ${'pkey -aes256 -inform DER < /k'}    | ${bytesOf(made['encrypted PKCS#8 in base64'])}
+    ${'encrypted PKCS#8 on one line'} | ${'a PEM key on one line'}                    | ${'| openssl pkey -aes256'}           | ${`-----BEGIN ENCRYPTED PRIVATE KEY-----${made['encrypted PKCS#8 in base64']}-----END ENCRYPTED PRIVATE KEY-----`}
+    ${'a private key in hex'}         | ${'a private key in hex'}                     | ${'xxd -r -p < /k | openssl pkey'}    | ${der.toString('hex')}
+    ${'PGP'}                          | ${'a PGP or age key, which cannot sign JWTs'} | ${make}                               | ${pgp}
+    ${'age'}                          | ${'a PGP or age key, which cannot sign JWTs'} | ${make}                               | ${'# created: 2025\nAGE-SECRET-KEY-1QQ\n'}
+    ${'XML'}                          | ${'an RSA key in XML'}                        | ${'ExportPkcs8PrivateKeyPem'}         | ${'<RSAKeyValue><Modulus>AQAB</Modulus></RSAKeyValue>'}
+    ${'two private keys'}             | ${'a file with several keys'}                 | ${'keep one of them'}                 | ${several}
+  `('is named, with a way out, and never taken for a secret: $form', ({ content, contents, hint }) => {
+    const bytes = Buffer.from(content);
+    const { message, hint: shown } = refusalOf(bytes, '/k');
+    expect([message, shown]).toEqual([`key file k: it is ${contents}`, expect.stringContaining(hint)]);
+    const asSecret = () => chooseAlgorithm(loadSecret(bytes, 's', '/k'), 'sign');
+    const asKey = expect.stringMatching(/^pass it as a key: --key FILE; /);
+    expect(asSecret).toThrow(expect.objectContaining({ code: 'config', hint: asKey }));
+    expect(asSecret).toThrow(`s: the secret is ${contents}, not an HMAC secret`);
+  });
+
+  test('is read with its passphrase if it has an encryption that Node.js reads', () => {
+    const bytes = Buffer.from(made['SEC1 with DES-EDE3-CBC'] ?? '');
+    expect(() => loadKey(bytes, 'k')).toThrow('the key is encrypted');
+    expect(loadKey(bytes, 'k', { passphrase: 'pw' }).keyType).toBe('ec');
   });
 
   test('gives a command for a file to be named if the key came from stdin', () => {

@@ -146,7 +146,7 @@ describe('loading refuses', () => {
     const text = `x\n${pem(rsa.publicKey)}`;
     const texts = [text, Buffer.from(text).toString('base64'), inLines, 'ssh-rsa AAAA me', certificate];
     for (const key of [pem(rsa.publicKey), jwk(rsa.publicKey), spki, pkcs1, ...texts.map((text) => Buffer.from(text))])
-      await expectRefused(key, /public part could sign/, (bytes) => chooseAlgorithm(loadSecret(bytes, 's'), 'sign'));
+      await expectRefused(key, /not an HMAC secret/, (bytes) => chooseAlgorithm(loadSecret(bytes, 's'), 'sign'));
   });
 
   test('no secret of random bytes, raw or in the usual codings', () => {
