@@ -58,6 +58,23 @@ interface Container {
   readonly names: Set<string>;
 }
 
+/** Returns the members of an object, duplicates included. The values stay JSON, with numbers as they are written. */
+export function splitMembers(objectJson: string): readonly (readonly [name: string, json: string])[] {
+  const members: [name: string, json: string][] = [];
+  let [depth, name, start] = [0, '', 0];
+  for (const { 0: token, index } of objectJson.matchAll(TOKEN)) {
+    if (depth === 1 && start === 0 && STRING.test(token)) name = JSON.parse(token);
+    if (depth === 1 && token === ':') start = index + 1;
+    if (depth === 1 && start > 0 && (token === ',' || token === '}')) {
+      members.push([name, objectJson.slice(start, index).trim()]);
+      start = 0;
+    }
+    if (token === '{' || token === '[') depth += 1;
+    if (token === '}' || token === ']') depth -= 1;
+  }
+  return members;
+}
+
 /**
  * Returns the first syntax error (RFC 8259), duplicate member, or level beyond {@link MAX_DEPTH}, or undefined.
  * Duplicate members are refused because other readers may take the first instead of the last (RFC 8259, section 4).

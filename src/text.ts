@@ -76,7 +76,7 @@ const TIME_UNITS = [
 ] as const;
 
 /** Formats seconds, without their sign, in the largest unit of which there are at least two: `94 s`, `3 h`. */
-export function roughDuration(seconds: number, round: (amount: number) => number = Math.floor): string {
+export function roughDuration(seconds: number, round: (amount: number) => number = Math.round): string {
   const length = Math.abs(seconds);
   const unit = TIME_UNITS.find((each) => length >= 2 * each.seconds) ?? { name: 's', seconds: 1 };
   return `${round(length / unit.seconds)} ${unit.name}`;
@@ -86,7 +86,7 @@ export function roughDuration(seconds: number, round: (amount: number) => number
 export function humanDuration(milliseconds: number): string {
   // From 9.95 s on, one decimal would round to 10.0.
   if (milliseconds < 9950) return `${(Math.max(0, milliseconds) / 1000).toFixed(1)} s`;
-  return roughDuration(milliseconds / 1000, Math.round);
+  return roughDuration(milliseconds / 1000);
 }
 
 /** Formats a list: `a, b or c`. */

@@ -31,7 +31,7 @@ function findDateFault(name: string, value: unknown): string | undefined {
 }
 
 function findTimeFaults(nbf: number, exp: number, { atSeconds, leewaySeconds = 0 }: CheckTime): string[] {
-  // Only for the messages. `roughDuration` rounds down: half a second ahead would be "0 s in the future".
+  // Only for the messages: less than half a second ahead would be "0 s in the future".
   const now = Math.floor(atSeconds);
   if (exp <= nbf) return ['exp is not after nbf, so the token is never valid'];
   if (atSeconds < nbf - leewaySeconds) return [`nbf is ${roughDuration(nbf - now)} in the future: is a clock wrong?`];

@@ -15,25 +15,23 @@ const RELATIVE: Readonly<Record<string, readonly [future: string, past: string]>
 
 /** Nothing in it is verified. `--json` prints these members under the same names. */
 export interface Inspection {
-  readonly header: JsonObject;
-  readonly claims: JsonObject;
   /** Relative to now: `expired 3 h ago`. */
   readonly times: Readonly<Record<string, { readonly utc: string; readonly relative: string }>>;
   /** The signature is not checked, because that needs a key. */
   readonly objections: readonly string[];
 }
 
+/** Throws `auth`, with the check `format`, if the header or the claims cannot be read. */
 export function inspectToken(token: string, time: CheckTime): Inspection {
   const parts = splitToken(token);
-  const [header, claims] = [decodeLeniently(parts[0], 'header'), decodeLeniently(parts[1], 'claims')];
+  decodeLeniently(parts[0], 'header');
+  const claims = decodeLeniently(parts[1], 'claims');
   // The strict readers find the faults that were tolerated above. `readToken` alone does not parse the payload, and
   // accepts an empty signature.
   const readClaims = () =>
     readJsonObject(Buffer.from(parts[1], 'base64url'), (fault) => tokenError('claims', `the payload ${fault}`));
   return {
-    header,
-    claims,
-    // Whole seconds, because `roughDuration` rounds down: half a second ahead would be "0 s in the future".
+    // Whole seconds, because less than half a second ahead would be "0 s in the future".
     times: describeTimes(claims, Math.floor(time.atSeconds)),
     objections: [
       ...findObjection(() => readToken(token)),

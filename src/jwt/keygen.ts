@@ -7,6 +7,8 @@ interface GeneratedKey {
   readonly signingKey: Buffer | string;
   /** PEM (SPKI) or a JWK. Undefined for HMAC, whose secret also verifies. */
   readonly publicKey?: string;
+  /** For HMAC, the secret in base64, as portals take it. */
+  readonly shownSecret?: string;
 }
 
 /**
@@ -26,7 +28,8 @@ export async function generateKey(algorithm: Algorithm, format: 'pem' | 'jwk', k
   if (family === 'HS') {
     const secret = randomBytes(hashBytes);
     // PEM has no form for a secret.
-    return { signingKey: format === 'pem' ? secret : toJwk({ kty: 'oct', k: secret.toString('base64url') }) };
+    const signingKey = format === 'pem' ? secret : toJwk({ kty: 'oct', k: secret.toString('base64url') });
+    return { signingKey, shownSecret: `${secret.toString('base64')}\n` };
   }
   // Node also accepts the JWK name of a curve, such as `P-256`. The PS algorithms also use an ordinary RSA key, because
   // a JWK has no other RSA type (RFC 7518, section 6.3).

@@ -38,5 +38,5 @@ export function describeClockSkew(leadMs: number | undefined, sendsToken: boolea
   const maxSkewMs = sendsToken && leadMs > 0 ? MAX_LEAD_WITH_TOKEN_MS : MAX_SKEW_MS;
   if (Math.abs(leadMs) <= maxSkewMs) return undefined;
   const direction = leadMs > 0 ? 'ahead of' : 'behind';
-  return `this machine's clock is ${roughDuration(leadMs / 1000, Math.round)} ${direction} the service's: set it right, because JWTs depend on it`;
+  return `this machine's clock is ${roughDuration(leadMs / 1000)} ${direction} the service's: set it right, because JWTs depend on it`;
 }

@@ -1,5 +1,5 @@
 import { createPublicKey } from 'node:crypto';
-import { readdir, readFile, stat, symlink } from 'node:fs/promises';
+import { link, readdir, readFile, stat, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { rsaPair } from '../key-pairs.ts';
@@ -69,6 +69,34 @@ describe('token sign', () => {
   });
 
   test.each`
+    what               | args
+    ${'itself'}        | ${'--key rsa.pem --out rsa.pem'}
+    ${'a symlink'}     | ${'--key rsa.pem --out rsa.symlink'}
+    ${'a hard link'}   | ${'--key rsa.symlink --out rsa.link'}
+    ${'a secret'}      | ${'--secret-file secret --out secret.link'}
+    ${'a passphrase'}  | ${'--key rsa.pem --passphrase-file passphrase --out passphrase'}
+    ${'a config file'} | ${'--key rsa.pem --config own.json --out own.json'}
+    ${'a recipe'}      | ${'--config own.json --out rsa.link'}
+  `('--out refuses an input of the command, by any link: $what', async ({ args }) => {
+    await file('passphrase', 'geheim!\n');
+    await file('own.json', { jwt: { keyFile: 'rsa.symlink' } });
+    await symlink('rsa.pem', join(folder, 'rsa.symlink')).catch(() => {});
+    for (const name of ['rsa.pem', 'secret'])
+      await link(join(folder, name), join(folder, `${name.replace('.pem', '')}.link`)).catch(() => {});
+    const names = ['rsa.pem', 'secret', 'passphrase', 'own.json', 'rsa.symlink', 'rsa.link'];
+    const before = await Promise.all(names.map(readText));
+    const { exitCode, stderr } = await run(`sign ${args}`);
+    expect([exitCode, stderr]).toEqual([2, expect.stringMatching(/--out: \S+ is a file that this command reads/)]);
+    expect(await Promise.all(names.map(readText))).toEqual(before);
+  });
+
+  test('--out writes through a descriptor of the shell, and to stdout', async () => {
+    expect((await run('sign --key ec.pem --out /dev/stdout')).stdout).toMatch(/^ey/);
+    expect(await run('sign --key ec.pem --out /dev/null')).toEqual({ exitCode: 0, stdout: '', stderr: '' });
+    expect((await stat('/dev/null')).isCharacterDevice()).toBe(true);
+  });
+
+  test.each`
     args                                       | claims
     ${'--not-before 1h --lifetime 2m'}         | ${(iat: number) => ({ nbf: iat + 3600, exp: iat + 3720 })}
     ${'--not-before 2030-01-02T03:04:05Z'}     | ${() => ({ nbf: 1_893_553_445, exp: 1_893_553_745 })}
@@ -125,7 +153,6 @@ describe('a token command is refused', () => {
     ${'sign --key open.pem'}                           | ${2} | ${/other users can write it\n.*chmod 600 \S+\/open.pem/}
     ${'sign --key ec.pem --out -'}                     | ${2} | ${/--out: must be a file/}
     ${'sign --key ec.pem --out no/x'}                  | ${8} | ${/no such directory\n +hint: create it first/}
-    ${'sign --key ec.pem --out ec.pem'}                | ${2} | ${/ec.pem is the file that the key is read from/}
     ${'verify a.b.c'}                                  | ${2} | ${/no key: give --key FILE/}
     ${'verify - --key -'}                              | ${2} | ${/--key - and TOKEN cannot both read stdin/}
     ${'keygen --out x'}                                | ${2} | ${/give both --alg ALG and --out FILE/}
@@ -154,6 +181,17 @@ describe('token inspect', () => {
     expect(json).toMatchObject({ verified: false, header: { alg: 'ES256' }, claims: { sub: 'alice' }, objections });
   });
 
+  test('prints header and claims as the text of the token, duplicates included', async () => {
+    const claims = '{ "big": 9007199254740993, "list" : [1.0, {"a,b": "}"}],\n"exp":1e400,"exp":-0, "__proto__":{}}';
+    const inspect = `inspect ${part('\ufeff{"alg":"RS256","x":1E2}')}.${part(claims)}.AAAA`;
+    const rows = (await filings(inspect)).split('\n');
+    for (const row of ['big\t9007199254740993', 'list\t[1.0,{"a,b":"}"}]', 'exp\t1e400', 'exp\t-0', '__proto__\t{}'])
+      expect(rows.some((line) => line.startsWith(`claims\t${row}`))).toBe(true);
+    const json =
+      '"header":{"alg":"RS256","x":1E2},"claims":{"big":9007199254740993,"list":[1.0,{"a,b":"}"}],"exp":1e400,"exp":-0';
+    expect(await filings(`${inspect} --json`)).toContain(`{"verified":false,${json}`);
+  });
+
   test('escapes control characters of hostile claims', async () => {
     const hostile = '\x1b[2J\u202e\x9b\u2028\n';
     const inspect = `inspect ${part({ alg: 'RS256' })}.${part({ [hostile]: hostile })}.AAAA`;
@@ -172,7 +210,8 @@ test.each`
 `('$what in place of a token fails the check of its format', async ({ args, input, reason }) => {
   const { exitCode, stdout, stderr } = await run(args, input);
   expect({ exitCode, stdout }).toEqual({ exitCode: 4, stdout: '' });
-  expect(stderr).toMatch(/^filings: the token (?:cannot be read|is not valid) \(format\): /);
+  const start = args.startsWith('inspect') ? 'cannot be read' : 'is not valid';
+  expect(stderr).toMatch(new RegExp(`^filings: the token ${start} \\(format\\): `));
   expect(stderr).toMatch(reason);
   expect(JSON.parse((await run(`${args} --json`, input)).stdout)).toMatchObject({ failed_check: 'format' });
 });
@@ -256,12 +295,15 @@ describe('token keygen', () => {
     expect(await filings(`verify ${await filings('sign --key oct.jwk')} --key oct.jwk`)).toContain('"exp"');
   });
 
-  test('writes a secret as long as the hash, and prints nothing of it', async () => {
+  test('writes a secret as long as the hash, and prints it in base64', async () => {
     const { stdout, stderr } = await run('keygen --alg HS384 --out hs384');
     const secret = await readFile(join(folder, 'hs384'));
-    expect([stdout, secret.length, await modeOf('hs384')]).toEqual(['', 48, 0o600]);
+    expect([stdout, secret.length, await modeOf('hs384')]).toEqual([`${secret.toString('base64')}\n`, 48, 0o600]);
+    expect(stderr).toContain('import the printed secret (base64) in');
     for (const encoding of ['latin1', 'hex', 'base64', 'base64url'] as const)
       expect(stderr).not.toContain(secret.toString(encoding));
+    const printed = await filings('keygen --alg HS256 --format jwk --out hs.jwk');
+    expect(Buffer.from(JSON.parse(await readText('hs.jwk')).k, 'base64url').toString('base64')).toBe(printed);
   });
 
   test('does not overwrite a file, follow a link or leave one of two files', async () => {

@@ -1,27 +1,34 @@
 // The signature is not checked, so anyone could have made the token, and every output says so.
-import type { JsonObject } from '../../json.ts';
+import { splitMembers } from '../../json.ts';
 import { type Inspection, inspectToken } from '../../jwt/inspect.ts';
 import { writeRecords } from '../../session/presentation.ts';
 import type { Invocation } from '../../spec/command.ts';
 import { write } from '../../stdio/output.ts';
 import { printable, printableJson } from '../../terminal/printable.ts';
 import type { World } from '../../world.ts';
-import { readTokenInput, rethrow } from './common.ts';
+import { decodeTokenParts, readTokenInput, rethrow } from './common.ts';
 import type { INSPECT_OPTIONS } from './spec.ts';
 
 const HEADINGS = ['PART', 'NAME', 'VALUE', 'MEANING'];
-const UNVERIFIED = { verified: false };
 
 export async function run({ args, options, flags }: Invocation<typeof INSPECT_OPTIONS>, world: World): Promise<number> {
   const token = await readTokenInput(args[0], world);
   const inspect = async () => inspectToken(token, { atSeconds: world.now() / 1000 });
-  const inspection = await inspect().catch((error) => rethrow(error, options.json && UNVERIFIED, world));
-  if (options.json) await write(world.stdout, `${printableJson({ ...UNVERIFIED, ...inspection })}\n`, world.interrupt);
-  else await writeRecords(HEADINGS, createRows(inspection), flags, world);
+  const inspection = await inspect().catch((error) => {
+    const unreadable = error.with({ subject: { name: 'the token cannot be read (format)' } });
+    return rethrow(unreadable, options.json && { verified: false }, world);
+  });
+  const parts = decodeTokenParts(token);
+  const json = `{"verified":false,"header":${parts.header},"claims":${parts.claims},${printableJson(inspection).slice(1)}`;
+  if (options.json) await write(world.stdout, `${json}\n`, world.interrupt);
+  else await writeRecords(HEADINGS, createRows(parts, inspection), flags, world);
   return 0;
 }
 
-function createRows({ header, claims, times, objections }: Inspection): string[][] {
+function createRows(
+  { header, claims }: ReturnType<typeof decodeTokenParts>,
+  { times, objections }: Inspection,
+): string[][] {
   const problems = objections.length > 0 ? objections.map((reason) => printable(reason)) : ['none found'];
   return [
     // A row and not a message on stderr, so that the warning is also in saved output.
@@ -33,10 +40,10 @@ function createRows({ header, claims, times, objections }: Inspection): string[]
 }
 
 /** The value is JSON, so that a line break in it cannot imitate another row. */
-function createMemberRows(part: string, members: JsonObject, times: Inspection['times']): string[][] {
-  return Object.entries(members).map(([name, value]) => {
+function createMemberRows(part: string, json: string, times: Inspection['times']): string[][] {
+  return splitMembers(json).map(([name, value]) => {
     // A claim named `constructor` would find the method of every object.
     const time = Object.hasOwn(times, name) ? times[name] : undefined;
-    return [part, printable(name), printableJson(value), time === undefined ? '' : `${time.utc}, ${time.relative}`];
+    return [part, printable(name), value, time === undefined ? '' : `${time.utc}, ${time.relative}`];
   });
 }

@@ -8,7 +8,7 @@ import { write } from '../../stdio/output.ts';
 import type { World } from '../../world.ts';
 import type { KEYGEN_OPTIONS } from './spec.ts';
 
-/** A public key without `--public` goes to stdout. */
+/** What the portal needs goes to stdout: the public key, unless `--public` names a file for it, or the secret. */
 export async function run({ options, flags }: Invocation<typeof KEYGEN_OPTIONS>, world: World): Promise<number> {
   const { alg, out, public: publicFile, format, kid } = options;
   // The parser has no required options.
@@ -17,7 +17,7 @@ export async function run({ options, flags }: Invocation<typeof KEYGEN_OPTIONS>,
   if (kid !== undefined && format !== 'jwk')
     throw new FilingsError('usage', 'has no effect without --format jwk', { subject: { name: '--kid' } });
   // `signingKey` is the private key, or an HMAC secret, which has no `publicKey`.
-  const { signingKey, publicKey } = await generateKey(alg, format, kid);
+  const { signingKey, publicKey, shownSecret } = await generateKey(alg, format, kid);
   const outPath = resolveUserPath(out, world);
   const files: NewFile[] = [{ path: outPath, bytes: signingKey, mode: 0o600 }];
   if (publicFile !== undefined) {
@@ -30,9 +30,10 @@ export async function run({ options, flags }: Invocation<typeof KEYGEN_OPTIONS>,
   }
   // If one file cannot be created, the others are removed again.
   await createNewFiles(files);
-  if (publicKey !== undefined && publicFile === undefined) await write(world.stdout, publicKey, world.interrupt);
-  // docs/service.md, section 6. For HMAC, that can only be the secret itself.
-  const keyToImport = publicKey === undefined ? 'it' : (publicFile ?? 'the printed public key');
+  if (publicFile === undefined) await write(world.stdout, shownSecret ?? publicKey ?? '', world.interrupt);
+  // docs/service.md, section 6.
+  const keyToImport =
+    publicFile ?? (shownSecret === undefined ? 'the printed public key' : 'the printed secret (base64)');
   const advice = `keep ${out} secret, and import ${keyToImport} in the service's customer portal, under the API key that you will send with the tokens`;
   await printMessage('note', advice, flags, world);
   return 0;

@@ -1,3 +1,4 @@
+import { stat } from 'node:fs/promises';
 import { replaceFile } from '../../disk/atomic-write.ts';
 import { FilingsError } from '../../errors.ts';
 import { chooseAlgorithm } from '../../jwt/key-fit.ts';
@@ -5,11 +6,13 @@ import { findLineBreakWarning, readJwtKey } from '../../jwt/keys.ts';
 import { DEFAULT_LIFETIME, mintToken, parseRecipeAlgorithm, type TokenRecipe } from '../../jwt/sign.ts';
 import { resolveUserPath } from '../../paths.ts';
 import { printMessage } from '../../session/presentation.ts';
+import { locateConfig } from '../../settings/config-file.ts';
 import { resolveSettings } from '../../settings/resolve.ts';
 import type { Flags, Invocation } from '../../spec/command.ts';
+import { isStdout, isStreamPath, openPathWriter } from '../../stdio/byte-writer.ts';
 import { write } from '../../stdio/output.ts';
 import type { World } from '../../world.ts';
-import { decodeSignedParts, resolveKeyFiles } from './common.ts';
+import { decodeTokenParts, resolveKeyFiles } from './common.ts';
 import type { SIGN_OPTIONS } from './spec.ts';
 
 /**
@@ -17,15 +20,15 @@ import type { SIGN_OPTIONS } from './spec.ts';
  */
 export async function run(invocation: Invocation<typeof SIGN_OPTIONS>, world: World): Promise<number> {
   const { options, flags } = invocation;
+  const hasKey = options.key !== undefined || options.secretFile !== undefined;
+  const recipe: TokenRecipe = hasKey ? {} : await readConfiguredRecipe(flags, world);
+  const out = options.out === undefined ? undefined : resolveUserPath(options.out, world);
+  // Before the key is read from stdin, because somebody may have to paste it.
+  const inputs = [recipe.keyFile, recipe.secretFile, options.key, options.secretFile, options.passphraseFile];
+  if (out !== undefined) await refuseInput(out, [...inputs, locateConfig(flags, world).path], world);
   const optionFiles = await resolveKeyFiles(invocation, world);
-  const hasKey = optionFiles.keyFile !== undefined || optionFiles.secretFile !== undefined;
-  const recipe = hasKey ? {} : await readConfiguredRecipe(flags, world);
   // A recipe has nothing for the passphrase of an encrypted key.
   const files = hasKey ? optionFiles : { ...recipe, passphraseFile: optionFiles.passphraseFile };
-  const out = options.out === undefined ? undefined : resolveUserPath(options.out, world);
-  if (out !== undefined && [files.keyFile, files.secretFile, files.passphraseFile].includes(out)) {
-    throw new FilingsError('usage', `${out} is the file that the key is read from`, { subject: { name: '--out' } });
-  }
   const key = await readJwtKey(files, 'sign', world);
   const issuedAt = Math.floor(world.now() / 1000);
   const token = await mintToken({
@@ -42,15 +45,37 @@ export async function run(invocation: Invocation<typeof SIGN_OPTIONS>, world: Wo
   });
   // Nothing is printed unless the key is an HMAC secret that ends in a line break.
   await printMessage('warning', findLineBreakWarning(key), flags, world);
-  const { header, claims } = decodeSignedParts(token);
+  const { header, claims } = decodeTokenParts(token);
   // Header and claims are JSON already: parsing them could change numbers. A token has no character that must be
   // escaped.
   const text = options.json ? `{"token":"${token}","header":${header},"claims":${claims}}` : token;
   const httpPrefix = options.header ? 'Authorization: Bearer ' : '';
   const line = `${httpPrefix}${text}\n`;
-  if (out === undefined) await write(world.stdout, line, world.interrupt);
-  else await replaceFile(out, line, world);
+  if (out === undefined || isStdout(out)) await write(world.stdout, line, world.interrupt);
+  else if (await isStreamPath(out)) {
+    const writer = await openPathWriter(out, world.sleep, world.interrupt);
+    await writer.write([Buffer.from(line)], world.interrupt);
+    await writer.end();
+  } else await replaceFile(out, line, world);
   return 0;
+}
+
+/** Throws `usage` if the token would replace one of the files that are read. */
+async function refuseInput(out: string, inputs: readonly (string | undefined)[], world: World): Promise<void> {
+  // Equal for links of both kinds, and for other spellings on a case-insensitive file system.
+  const identify = async (path: string) => {
+    const stats = await stat(path, { bigint: true }).catch(() => undefined);
+    return stats?.isFile() ? `${stats.dev}:${stats.ino}` : path;
+  };
+  for (const input of inputs) {
+    if (input === undefined) continue;
+    const path = input === '-' ? '/dev/stdin' : resolveUserPath(input, world);
+    if ((await identify(path)) === (await identify(out)))
+      throw new FilingsError('usage', `${out} is a file that this command reads`, {
+        subject: { name: '--out' },
+        hint: 'choose another file for the token',
+      });
+  }
 }
 
 /** A finished token in the settings is no recipe. */

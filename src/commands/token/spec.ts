@@ -153,7 +153,7 @@ const KEYGEN = defineCommand({
   summary: 'make a key or a secret for JWTs',
   options: KEYGEN_OPTIONS,
   description: [
-    "The file of the private key gets mode 0600. No file is overwritten, and no directory is created. Prints what to import into the service's portal.",
+    "The file of the private key gets mode 0600. No file is overwritten, and no directory is created. Prints what to import into the service's portal: the public key, or the secret in base64.",
   ],
   examples: [
     ['filings token keygen --alg ES256 --out private.pem --public public.pem', 'a key pair'],

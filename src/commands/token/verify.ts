@@ -5,7 +5,7 @@ import { printMessage } from '../../session/presentation.ts';
 import type { Invocation } from '../../spec/command.ts';
 import { write } from '../../stdio/output.ts';
 import type { World } from '../../world.ts';
-import { decodeSignedParts, isStdin, readTokenInput, resolveKeyFiles, rethrow } from './common.ts';
+import { decodeTokenParts, isStdin, readTokenInput, resolveKeyFiles, rethrow } from './common.ts';
 import type { VERIFY_OPTIONS } from './spec.ts';
 
 export async function run(invocation: Invocation<typeof VERIFY_OPTIONS>, world: World): Promise<number> {
@@ -26,7 +26,7 @@ export async function run(invocation: Invocation<typeof VERIFY_OPTIONS>, world: 
   const refused = (error: FilingsError) => rethrow(error, json && { valid: false }, world);
   // Without `--alg`, `algorithms` is empty, which allows all that fit the key.
   await verifyToken(token, [key], { algorithms, ...time }).catch(refused);
-  const { header, claims } = decodeSignedParts(token);
+  const { header, claims } = decodeTokenParts(token);
   // Both are JSON already: parsing them could change numbers.
   const text = json ? `{"valid":true,"header":${header},"claims":${claims}}` : claims;
   await write(world.stdout, `${text}\n`, world.interrupt);
