@@ -73,6 +73,14 @@ describe.each(['bash', 'zsh', 'fish'] as const)('%s', (shell) => {
     },
   );
 
+  test('shows values, which have no descriptions, alone', async () => {
+    const terminal = await terminalOf(shell, await shellHome());
+    const from = terminal.seen().length;
+    terminal.type('filings config set color \t');
+    await terminal.shows('never', from);
+    expect(terminal.seen().slice(from)).not.toContain(' -- ');
+  });
+
   test('completion ends silently when the service does not respond, and at once after Ctrl-C', async () => {
     const server = await scripted(() => {});
     const terminal = await terminalOf(shell, await shellHome(), serviceAt(server.url));
