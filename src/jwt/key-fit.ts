@@ -103,7 +103,7 @@ function findSecretFault(secret: Buffer, { name, hashBytes }: Algorithm): string
 /** Says what to do with a key that was passed as a secret. */
 export function hintAboutKey({ keyType, keyObject, path }: JwtKey): string | undefined {
   const form = keyType === 'secret' ? findKeyForm(keyObject.export() as Buffer, path) : undefined;
-  return form && ['pass it as a key: --key FILE', ...(form.hint ? [form.hint] : [])].join('; ');
+  return form && (form.hint ?? 'pass it as a key: --key, --jwt-key or keyFile');
 }
 
 /** RFC 7517, sections 4.2 to 4.4. */

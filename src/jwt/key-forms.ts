@@ -17,6 +17,9 @@ const HEX = /^[\da-f\s]+$/i;
 type Form = readonly [contents: string, remedy?: string, output?: string];
 
 const MAKE_KEY = 'make one for JWTs: filings token keygen --alg ES256 --out private.pem';
+const OTHER_SSH = 'an SSH key of a type that the service does not accept';
+const SSH_TO_PEM = 'ssh-keygen -e -m PKCS8 -f';
+const RESTORE_LINES = 'break its lines again: after each dashed line, and after each 70 characters';
 const OLD_PROVIDERS = '-provider legacy -provider default';
 const OLD_PEM: Form = [
   'a PEM key with an encryption that Node.js no longer reads',
@@ -36,17 +39,10 @@ const TEXT_FORMS: readonly (readonly [pattern: RegExp, ...form: Form])[] = [
   [/^\s*"\s*\{/, 'a JWK in quotes', 'jq -r . FILE', 'converted.jwk'],
   [/^\s*'\s*\{/, 'a JWK in quotes', `tr -d "'" < FILE`, 'converted.jwk'],
   [/^\s*\{[^\0]*"kty"/, 'a JWK'],
-  [
-    /^(?:ssh-(?:ed|dss)|sk-)|\0.{0,150}(?:ssh-(?:ed25519|dss)|sk-ssh-|sk-ecdsa-)/s,
-    'an SSH key of a type that the service does not accept',
-    MAKE_KEY,
-  ],
-  [/^(?:ssh-|ecdsa-)/, 'an OpenSSH public key', 'ssh-keygen -e -m PKCS8 -f FILE'],
-  [
-    /^---- BEGIN SSH2 PUBLIC/,
-    'an SSH public key (RFC 4716)',
-    'ssh-keygen -i -f FILE | ssh-keygen -e -m PKCS8 -f /dev/stdin',
-  ],
+  [/(?:^|\s)(?:ssh-(?:ed|dss)|sk-)\S* AAAA|\0.{0,150}(?:ssh-(?:ed|dss)|sk-(?:ssh|ecdsa))/s, OTHER_SSH, MAKE_KEY],
+  [/(?:^|\s)(?:ssh-|ecdsa-)\S* AAAA/, 'an OpenSSH public key', `${SSH_TO_PEM} FILE`],
+  [/^---- BEGIN SSH2 PUBLIC/, 'an SSH public key (RFC 4716)', `ssh-keygen -i -f FILE | ${SSH_TO_PEM} /dev/stdin`],
+  [/^---- BEGIN SSH2 /, 'an SSH2 private key', 'convert it to OpenSSH first: ssh-keygen -i'],
   // ssh-keygen converts a private key only in place, so this is a command for a copy.
   [
     /^-----BEGIN OPENSSH PRIVATE KEY-----$/m,
@@ -54,16 +50,13 @@ const TEXT_FORMS: readonly (readonly [pattern: RegExp, ...form: Form])[] = [
     'cat FILE',
     "converted.pem && ssh-keygen -q -p -N '' -m PEM -f converted.pem",
   ],
+  [/BEGIN OPENSSH PRIVATE KEY/, 'an OpenSSH private key whose lines are indented or broken', RESTORE_LINES],
   [/^PuTTY-User-Key-File-/, 'a PuTTY key', 'puttygen FILE -O private-openssh -o /dev/stdout'],
-  [/^-----BEGIN PGP |^-----BEGIN AGE |^AGE-SECRET-KEY-|^age1/m, 'a PGP or age key, which cannot sign JWTs', MAKE_KEY],
+  [/^-----BEGIN (?:PGP|AGE) |^AGE-SECRET-KEY-|^age1/m, 'a PGP or age key', MAKE_KEY],
   [/<RSAKeyValue>/, 'an RSA key in XML', 'export it as PEM; in .NET: ExportPkcs8PrivateKeyPem()'],
   [/^-----BEGIN (?:NEW )?CERTIFICATE REQUEST-----$/m, 'a certificate request', 'openssl req -noout -pubkey -in FILE'],
   [/^-----BEGIN PKCS7-----$/m, 'PKCS#7', 'openssl pkcs7 -print_certs -in FILE | openssl x509 -noout -pubkey'],
-  [
-    /-----BEGIN [A-Z ]*(PRIVATE|PUBLIC) KEY-----[^\0]*-----BEGIN [A-Z ]*\1 KEY-----/,
-    'a file with several keys',
-    'keep one of them in the file',
-  ],
+  [/(PRIVATE|PUBLIC) KEY-----[^\0]*-----BEGIN [A-Z ]*\1 KEY-----/, 'a file with several keys', 'keep only one of them'],
   [/^DEK-Info: (?!(?:AES|ARIA|CAMELLIA)-|DES-EDE)/m, ...OLD_PEM],
 ];
 

@@ -96,7 +96,9 @@ export function loadKey(bytes: Buffer, name: string, { passphrase, path }: LoadO
   if (text.includes(ARMOR)) return toJwtKey(parsePem(text, name, passphrase), name, path);
   // `parseJwk` expects UTF-8, but the file may be UTF-16.
   if (/^\s*\{/.test(text)) return { ...parseJwk(Buffer.from(text), name), path };
-  throw keyError(name, 'it is neither a PEM key nor a JWK', { hint: 'use --secret-file for an HMAC secret' });
+  throw keyError(name, 'it is neither a PEM key nor a JWK', {
+    hint: 'a key is PEM or a JWK; --secret-file is for an HMAC secret only',
+  });
 }
 
 /** Every byte is part of it, even a line break at the end. */

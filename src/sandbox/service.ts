@@ -154,7 +154,7 @@ async function requireCredentials(
   }
   const [token] = tokens;
   if (token === undefined || tokens.length > 1)
-    throw unauthorized('a JWT is required: send exactly one as Authorization: Bearer JWT');
+    throw unauthorized('a JWT is required: send exactly one in Authorization, after Bearer');
   const { verifyToken } = await import('../jwt/verify.ts');
   await verifyToken(token, jwtKeys, { atSeconds: Math.floor(now() / 1000) }).catch((error) => {
     if (!(error instanceof FilingsError)) throw error;

@@ -10,7 +10,7 @@ import { loadKey, loadSecret, prepareKey, readJwtKey } from '../../src/jwt/keys.
 import { mintToken } from '../../src/jwt/sign.ts';
 import { ecPair, keyPair, rsaPair } from '../key-pairs.ts';
 import { proving } from '../proving.ts';
-import { worldOf } from '../settings-world.ts';
+import { OWNER, temporaryFolder, worldOf } from '../settings-world.ts';
 import { CLAIMS, jwk, loadSigningKey, loadVerificationKey, NOW, part, pem, verifyToken } from './jwt-forge.ts';
 import { temporaryDirectory } from './transfer-fixture.ts';
 
@@ -93,6 +93,20 @@ test('the passphrase of a key is registered for redaction, without the line brea
   const world = worldOf();
   await readJwtKey({ keyFile, passphraseFile }, 'sign', world);
   expect(world.secrets.redact('it is open sesame.')).toBe('it is [redacted].');
+});
+
+test.each`
+  what              | content                         | isRefused
+  ${'an oct JWK'}   | ${jwk(createSecretKey(secret))} | ${true}
+  ${'a JWK'}        | ${jwk(p256.privateKey)}         | ${true}
+  ${'a PEM key'}    | ${pem(p256.privateKey)}         | ${true}
+  ${'a public key'} | ${pem(p256.publicKey)}          | ${false}
+`('a key file that others can read is refused if it holds a secret: $what', async ({ content, isRefused }) => {
+  const folder = await temporaryFolder();
+  const keyFile = await folder.ownFile('key', content, 0o644);
+  const refusal = await readJwtKey({ keyFile }, 'verify', worldOf({ uid: OWNER })).catch((error) => error.reason);
+  await folder.remove();
+  expect(refusal === 'other users can read it').toBe(isRefused);
 });
 
 describe('loading refuses', () => {
