@@ -62,22 +62,17 @@ const TEXT_FORMS: readonly (readonly [pattern: RegExp, ...form: Form])[] = [
 
 /** The beginning of a SEQUENCE, in hex. */
 const SEQUENCE = '30(?:80|[0-7].|81..|82.{4}|83.{6})';
-const ENCRYPTED = `${SEQUENCE}${SEQUENCE}060.2a864886f70d01(?:05|0c)`;
-const PKCS12 = `${SEQUENCE}02010330`;
+const ENCRYPTED = new RegExp(`^${SEQUENCE}${SEQUENCE}060.2a864886f70d01(?:05|0c)`);
+const PKCS12 = new RegExp(`^${SEQUENCE}02010330`);
+const CERTIFICATE = new RegExp(`^${SEQUENCE}${SEQUENCE}a0030201`);
 /** The identifiers of DES, RC2 and RC4 in PKCS#5 and PKCS#12 (RFC 8018, appendix A.3 and B; RFC 7292, appendix C). */
-const HAS_OLD_CIPHER = '(?=.*(?:2a864886f70d01050[1346ab]|2a864886f70d010c010[1256]|2b0e030207|2a864886f70d0302))';
+const OLD_CIPHER = /2a864886f70d01050[1346ab]|2a864886f70d010c010[1256]|2b0e030207|2a864886f70d0302/;
 
-/** The first match in the hex digits of the DER counts. The command reads stdin. */
-const DER_FORMS: readonly (readonly [pattern: RegExp, contents: string, command: string])[] = [
-  [
-    new RegExp(`^${HAS_OLD_CIPHER}${ENCRYPTED}`),
-    'an encrypted private key',
-    `openssl pkey -aes256 ${OLD_PROVIDERS} -inform DER`,
-  ],
-  [new RegExp(`^${ENCRYPTED}`), 'an encrypted private key', 'openssl pkey -aes256 -inform DER'],
-  [new RegExp(`^${HAS_OLD_CIPHER}${PKCS12}`), 'PKCS#12', 'openssl pkcs12 -legacy -nodes -nocerts'],
-  [new RegExp(`^${PKCS12}`), 'PKCS#12', 'openssl pkcs12 -nodes -nocerts'],
-  [new RegExp(`^${SEQUENCE}${SEQUENCE}a0030201`), 'a certificate', 'openssl x509 -inform DER -noout -pubkey'],
+/** The first match in the hex digits of the DER counts. The command reads stdin, and needs `forOldCipher` for those. */
+const DER_FORMS: readonly (readonly [pattern: RegExp, contents: string, command: string, forOldCipher: string])[] = [
+  [ENCRYPTED, 'an encrypted private key', 'openssl pkey -aes256 -inform DER', ` ${OLD_PROVIDERS}`],
+  [PKCS12, 'PKCS#12', 'openssl pkcs12 -nodes -nocerts', ' -legacy'],
+  [CERTIFICATE, 'a certificate', 'openssl x509 -inform DER -noout -pubkey', ''],
 ];
 
 /** What is wrong with a text that has an {@link ARMOR}, but is no key for node:crypto. The first match decides. */
@@ -154,8 +149,10 @@ function findDerForm(der: Buffer): readonly [contents: string, command: string] 
   if (key?.type === 'private') return ['a private key', 'openssl pkey -inform DER'];
   if (key) return ['a public key', 'openssl pkey -pubin -inform DER -pubout'];
   const hex = der.toString('hex');
-  const [, ...form] = DER_FORMS.find(([pattern]) => pattern.test(hex)) ?? [];
-  return form[0] === undefined ? undefined : (form as [string, string]);
+  const [, contents, command, forOldCipher] = DER_FORMS.find(([pattern]) => pattern.test(hex)) ?? [];
+  return contents === undefined
+    ? undefined
+    : [contents, OLD_CIPHER.test(hex) ? `${command}${forOldCipher}` : `${command}`];
 }
 
 /** PKCS#8, PKCS#1, SEC1 or SPKI, or the key of a certificate. Throws the errors of node:crypto. */

@@ -110,7 +110,7 @@ describe('a key in another form', () => {
     ${'PuTTY'}                        | ${'a PuTTY key'}                                               | ${'puttygen /k -O private-openssh'}   | ${made.PuTTY}
     ${'PKCS#12'}                      | ${'PKCS#12 in DER'}                                            | ${'pkcs12 -nodes -nocerts < /k > '}   | ${bytesOf(made['PKCS#12 in base64'])}
     ${'PKCS#12 in base64'}            | ${'PKCS#12 in base64'}                                         | ${'| openssl pkcs12 -nodes'}          | ${made['PKCS#12 in base64']}
-    ${'PKCS#12 with RC2'}             | ${'PKCS#12 in DER'}                                            | ${'openssl pkcs12 -legacy -nodes'}    | ${bytesOf(made['PKCS#12 with RC2 in base64'])}
+    ${'PKCS#12 with RC2'}             | ${'PKCS#12 in DER'}                                            | ${'pkcs12 -nodes -nocerts -legacy'}   | ${bytesOf(made['PKCS#12 with RC2 in base64'])}
     ${'SEC1 with DES-CBC'}            | ${oldPem}                                                      | ${old}                                | ${made['SEC1 with DES-CBC']}
     ${'PKCS#8 with PBES1'}            | ${oldPem}                                                      | ${old}                                | ${made['PKCS#8 with PBES1']}
     ${'PKCS#8 with RC2'}              | ${oldPem}                                                      | ${old}                                | ${made['PKCS#8 with RC2']}

@@ -33,12 +33,7 @@ export async function run({ args, options, flags }: Invocation<typeof OPTIONS>, 
       hint: QUOTE_PATTERN_HINT,
     });
   }
-  const accessions = args.map((text, index) =>
-    parseAccession(
-      text,
-      args.slice(index + 1).filter((word) => !asAccession(word)),
-    ),
-  );
+  const accessions = args.map((text, index) => asAccession(text) ?? parseAccession(text, args.slice(index + 1)));
   const isChosen = compileNameFilter(options.include, options.exclude);
   const stdinOption = input === '-' ? '--input -' : undefined;
   const session = await openSession(flags, world, { stdinOption, writesStdout: true });
