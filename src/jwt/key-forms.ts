@@ -188,6 +188,9 @@ export function hintAboutSecret(secret: Buffer, path?: string): string {
   const advice = 'a secret that is shown in base64 must be decoded first';
   const text = secret.toString('latin1');
   if (path === undefined || !BASE64.test(text)) return advice;
-  const decode = HEX.test(text) ? 'xxd -r -p' : "tr '_-' '/+' | base64 -d";
-  return `${advice}: ${intoNewFile(`${decode} < ${shellWord(path)}`, 'secret.bin')}`;
+  const decode = HEX.test(text) ? 'xxd -r -p < FILE' : DECODE;
+  return `${advice}: ${intoNewFile(
+    decode.replace('FILE', () => shellWord(path)),
+    'secret.bin',
+  )}`;
 }

@@ -171,6 +171,16 @@ describe('the hint for an HMAC signature that does not match', () => {
     expect(await verifyToken(token, [decoded], { atSeconds: NOW })).toMatchObject({ valid: true });
   });
 
+  test.each`
+    coding         | command
+    ${'base64'}    | ${"tr -d '\\r' < '/a secret' | tr '_-' '/+' | base64 -d > secret.bin"}
+    ${'base64url'} | ${"tr -d '\\r' < '/a secret' | tr '_-' '/+' | base64 -d > secret.bin"}
+    ${'hex'}       | ${"xxd -r -p < '/a secret' > secret.bin"}
+  `('decodes what a portal shows in $coding', async ({ coding, command }) => {
+    const hint = `a secret that is shown in base64 must be decoded first: (umask 077; set -C; ${command})`;
+    expect(await hintOf(Buffer.from(secret.toString(coding)), '/a secret')).toBe(hint);
+  });
+
   test('says so without a command for a secret that is not text', async () => {
     expect(await hintOf(randomBytes(64), '/k')).toBe('a secret that is shown in base64 must be decoded first');
   });
