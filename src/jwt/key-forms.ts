@@ -28,16 +28,16 @@ const OLD_PEM: Form = [
 
 /** The first match in the text counts. It is followed by NUL and what its base64 decodes to, in Latin-1. */
 const TEXT_FORMS: readonly (readonly [pattern: RegExp, ...form: Form])[] = [
-  // The command prints the first of several keys.
-  [/^\s*\[\s*\{/, 'a list of JWKs', `jq '.[0]' FILE`, 'converted.jwk'],
+  // Random bytes, which may be a secret, match none of these. The command prints the first of several keys.
+  [/^\s*\[\s*\{[^\0]*"kty"/, 'a list of JWKs', `jq '.[0]' FILE`, 'converted.jwk'],
   [/^\s*\{[^\0]*"keys"\s*:\s*\[/, 'a JWK Set', `jq '.keys[0]' FILE`, 'converted.jwk'],
   [
     /^\s*\{[^\0]*:\s*"-----BEGIN /,
     'JSON that holds a PEM key',
     `jq -r 'first(.[] | strings | select(startswith("${ARMOR}")))' FILE`,
   ],
-  [/^\s*"\s*\{/, 'a JWK in quotes', 'jq -r . FILE', 'converted.jwk'],
-  [/^\s*'\s*\{/, 'a JWK in quotes', `tr -d "'" < FILE`, 'converted.jwk'],
+  [/^\s*"\s*\{[^\0]*\\"kty\\"/, 'a JWK in quotes', 'jq -r . FILE', 'converted.jwk'],
+  [/^\s*'\s*\{[^\0]*"kty"/, 'a JWK in quotes', `tr -d "'" < FILE`, 'converted.jwk'],
   [/^\s*\{[^\0]*"kty"/, 'a JWK'],
   [/(?:^|\s)(?:ssh-(?:ed|dss)|sk-)\S* AAAA|\0.{0,150}(?:ssh-(?:ed|dss)|sk-(?:ssh|ecdsa))/s, OTHER_SSH, MAKE_KEY],
   [/(?:^|\s)(?:ssh-|ecdsa-)\S* AAAA/, 'an OpenSSH public key', `${SSH_TO_PEM} FILE`],

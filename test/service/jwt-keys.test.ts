@@ -169,6 +169,8 @@ describe('loading refuses', () => {
       // The worst first byte is that of every key in DER.
       if (round % 2 === 0) bytes[0] = 0x30;
       if (round % 4 === 0) bytes[1] = bytes.length - 2 < 0x80 ? bytes.length - 2 : 0x81;
+      // The beginnings of JWKs in a list and in quotes.
+      if (round % 4 === 1) bytes.write(['[{', '"{', "'{"][round % 3] ?? '');
       const codings = (['hex', 'base64', 'base64url'] as const).map((coding) => Buffer.from(bytes.toString(coding)));
       for (const coded of [bytes, ...codings])
         expect(chooseAlgorithm(loadSecret(coded, 's'), 'sign').name).toBe('HS256');
