@@ -15,6 +15,13 @@ export function intoNewFile(command: string, file: string): string {
   return `(umask 077; set -C; ${command} > ${file})`;
 }
 
+/** Whether a value begins and ends with the same quote. Docker and others keep the quotes of an env file. */
+export function isInQuotes(text: string): boolean {
+  return /^(["']).*\1$/s.test(text);
+}
+
+export const QUOTES_HINT = 'remove the quotes: some programs keep those of an env file';
+
 /** Maps byte-order marks, in hex, to encodings. Windows PowerShell writes text files in UTF-16. */
 const UTF_16_MARKS: Readonly<Record<string, string>> = { fffe: 'utf-16le', feff: 'utf-16be' };
 

@@ -87,7 +87,7 @@ export function toFileValue({ spec, member }: FileSetting, text: string, cwd: st
   }
   const value = parseOrThrow(kind, text, name);
   const fault = secret ? findCredentialFault(text) : undefined;
-  if (fault !== undefined) throw new FilingsError('usage', fault, { subject: { name } });
+  if (fault !== undefined) throw new FilingsError('usage', fault.reason, { subject: { name }, hint: fault.hint });
   // A number or boolean is stored as such. Any other value is stored as typed (`5m`), because a run parses it again.
   if (kind.json !== undefined) return value;
   return kind.completes === 'file' ? toPath(text) : text;

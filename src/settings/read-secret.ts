@@ -6,7 +6,7 @@ import { systemReason } from '../disk/failure.ts';
 import { readSecretFile } from '../disk/secret-file.ts';
 import { errnoOf, FilingsError } from '../errors.ts';
 import { readStdin } from '../stdio/input.ts';
-import { decodeText, exactDuration, intoNewFile, shellWord } from '../text.ts';
+import { decodeText, exactDuration, intoNewFile, isInQuotes, QUOTES_HINT, shellWord } from '../text.ts';
 import type { World } from '../world.ts';
 
 /** A `value` was given directly. A path is absolute, or `-` for stdin. Only an API key can come from a `command`. */
@@ -17,25 +17,20 @@ export type SecretSource =
 
 /** Long, because the program may ask a person for a password. */
 const COMMAND_TIMEOUT_MS = 30_000;
-/** It bounds the time of redaction. */
-const MAX_KIB = 8;
+/** In characters, which are as many bytes, because a valid secret is ASCII. It bounds the time of redaction. */
+const MAX_LENGTH = 8 * 1024;
 
 /** Removes one line break at the end. No message has a byte of the secret. */
 export async function readSecret(source: SecretSource, label: 'API key' | 'JWT', world: World): Promise<string> {
   const { name, text } = await readText(source, label, world);
   const secret = removeLineBreak(text);
   const subject = { name };
-  // The length is in UTF-16 units. A valid secret is ASCII, so it has as many bytes.
-  if (secret.length > MAX_KIB * 1024) throw new FilingsError('config', `larger than ${MAX_KIB} KiB`, { subject });
-  world.secrets.add(secret);
+  if (secret.length <= MAX_LENGTH) world.secrets.add(secret);
   if (label === 'JWT') await requireBareToken(secret, source, subject);
   const fault = findCredentialFault(secret);
   if (fault === undefined) return secret;
-  const isCommand = source.kind === 'command';
-  const hint = isCommand
-    ? 'it must print the key in its first line'
-    : `put nothing but the ${label} there, on one line`;
-  throw new FilingsError('config', fault, { subject, hint });
+  const hint = source.kind === 'command' ? 'it must print the key in its first line' : fault.hint;
+  throw new FilingsError('config', fault.reason, { subject, hint });
 }
 
 /**
@@ -127,14 +122,24 @@ async function runCommand([program = '', ...args]: readonly string[], name: stri
  */
 async function readFirstLine(stream: Readable): Promise<string> {
   let text = '';
-  for await (const chunk of stream.setEncoding('utf8')) if (text.length <= MAX_KIB * 1024) text += chunk;
+  for await (const chunk of stream.setEncoding('utf8')) if (text.length <= MAX_LENGTH) text += chunk;
   return text.split(/\r?\n/, 1)[0] ?? '';
 }
 
-/** What can be sent in a header field (RFC 9110, section 5.5). */
-export function findCredentialFault(secret: string): string | undefined {
-  if (secret === '') return 'is empty';
-  if (/[\r\n]/.test(secret)) return 'contains a line break';
-  if (!/^[\t\x20-\x7e]*$/.test(secret)) return 'contains a character that is not allowed in a header';
-  return /^\s|\s$/.test(secret) ? 'begins or ends with white space' : undefined;
+/**
+ * Accepts what can be sent in a header field (RFC 9110, section 5.5), but no tab: in JSON that a service echoes, it is
+ * `\t`, which would not be redacted.
+ */
+export function findCredentialFault(secret: string): { readonly reason: string; readonly hint: string } | undefined {
+  if (isInQuotes(secret)) return { reason: 'is in quotes', hint: QUOTES_HINT };
+  const faults = [
+    [secret === '', 'is empty'],
+    [secret.length > MAX_LENGTH, `larger than ${MAX_LENGTH / 1024} KiB`],
+    [/[\r\n]/.test(secret), 'contains a line break'],
+    [/\t/.test(secret), 'contains a tab'],
+    [/[^\x20-\x7e]/.test(secret), 'contains a character that is not allowed in a header'],
+    [/^ | $/.test(secret), 'begins or ends with white space'],
+  ] as const;
+  const reason = faults.find(([applies]) => applies)?.[1];
+  return reason && { reason, hint: 'it must be on one line, with nothing before or behind it' };
 }

@@ -2,7 +2,7 @@
 // are made, so that they never differ.
 import { FilingsError } from '../errors.ts';
 import { markForRedaction } from '../secrets.ts';
-import { orList } from '../text.ts';
+import { isInQuotes, orList, QUOTES_HINT } from '../text.ts';
 import { type Kind, SWITCH } from './kind.ts';
 
 /** Records of options have the names in camel case as keys: `maxBytes` is `--max-bytes`. */
@@ -77,6 +77,7 @@ export function toKebabCase(name: string): string {
 export function parseOrThrow<T>(kind: Kind<T>, text: string, source: string | ValueSource): T {
   const value = kind.parse(text);
   if (value !== undefined) return value;
+  if (isInQuotes(text)) throw valueError(source, 'is in quotes').with({ hint: QUOTES_HINT });
   const suggestion = kind.suggest?.(text);
   throw valueError(source, `must be ${kind.expected}`, kind.mayHoldPassword ? undefined : text).with({
     hint: suggestion && `did you mean ${markForRedaction(suggestion)}?`,

@@ -40,6 +40,8 @@ describe('a key', () => {
     ${'nothing but a line break'}   | ${'\n'}                   | ${'is empty'}
     ${'two line breaks at its end'} | ${`${CANARY}\n\n`}        | ${'contains a line break'}
     ${'a line break inside'}        | ${`${CANARY}\nX-Evil: 1`} | ${'contains a line break'}
+    ${'a tab inside'}               | ${'canary\t0123456789'}   | ${'contains a tab'}
+    ${'quotes of an env file'}      | ${`"${CANARY}"\n`}        | ${'is in quotes'}
     ${'a control character'}        | ${`${CANARY}\0`}          | ${'contains a character that is not allowed in a header'}
     ${'a letter beyond ASCII'}      | ${`${CANARY}é`}           | ${'contains a character that is not allowed in a header'}
     ${'a blank before it'}          | ${` ${CANARY}`}           | ${'begins or ends with white space'}
