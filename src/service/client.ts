@@ -213,8 +213,8 @@ export class ServiceClient {
     const { host, origin } = new URL(address);
     if (origin !== baseUrl.origin)
       return `the service redirects to ${markForRedaction(host)}, and the key is never sent to another host: check the base URL`;
-    const { source, token, keyIn } = credentials;
-    if (token === undefined) {
+    const { source, sendsToken, keyIn } = credentials;
+    if (!sendsToken) {
       return `check the API key from ${source}, how it is sent (now by --key-in ${keyIn}), and whether the service also requires a JWT`;
     }
     // A wrong clock is the first suspect, because the service rejects a JWT from the future or the past.

@@ -3,15 +3,22 @@
 export const KEY_PLACEMENTS = ['authorization', 'header', 'query', 'path', 'basic'] as const;
 export type KeyPlacement = (typeof KEY_PLACEMENTS)[number];
 
+export interface SentSecrets {
+  readonly key: string;
+  readonly token: string | undefined;
+}
+
 export interface Credentials {
   /** The settings of the key and the JWT, such as `FILINGS_API_KEY and FILINGS_JWT`. */
   readonly source: string;
-  readonly key: string;
   readonly keyIn: KeyPlacement;
   readonly keyHeader: string;
   readonly basicUser: string;
-  /** Throws if the JWT has expired. Undefined if no JWT is sent. */
-  readonly token: (() => Promise<string>) | undefined;
+  readonly sendsToken: boolean;
+  /** Called for each request, because both may change during the run. Throws `auth` if the JWT has expired. */
+  current(): Promise<SentSecrets>;
+  /** Called when the service has rejected `sent`. Returns whether there is something else to send now. */
+  renew(sent: SentSecrets): Promise<boolean>;
 }
 
 export interface AuthorizedRequest {
@@ -20,14 +27,15 @@ export interface AuthorizedRequest {
 }
 
 /** If so, the URL of a redirect may repeat the key. */
-export function isKeyInUrl({ keyIn }: Credentials): boolean {
+export function isKeyInUrl({ keyIn }: Pick<Credentials, 'keyIn'>): boolean {
   return keyIn === 'query' || keyIn === 'path';
 }
 
-/** Throws the errors of `credentials.token`. */
-export async function addCredentials(url: URL, credentials: Credentials): Promise<AuthorizedRequest> {
-  const { key, keyIn, keyHeader, basicUser } = credentials;
-  const token = await credentials.token?.();
+export function addCredentials(
+  url: URL,
+  { keyIn, keyHeader, basicUser }: Pick<Credentials, 'keyIn' | 'keyHeader' | 'basicUser'>,
+  { key, token }: SentSecrets,
+): AuthorizedRequest {
   const bearer: AuthorizedRequest['headers'] = token === undefined ? {} : { authorization: `Bearer ${token}` };
   switch (keyIn) {
     // There is never a token here or for `basic`: the settings refuse a JWT with these placements, because the key and

@@ -8,7 +8,7 @@ import { isRetriedStatus, parseRetryAfter } from '../http/retry.ts';
 import { markForRedaction, REDACTED, redactKeyInUrl } from '../secrets.ts';
 import type { ClientOptions } from './client.ts';
 import { measureClockLead, toServiceTime } from './clock-skew.ts';
-import { type AuthorizedRequest, addCredentials, isKeyInUrl } from './credentials.ts';
+import { type AuthorizedRequest, addCredentials, isKeyInUrl, type SentSecrets } from './credentials.ts';
 
 const REDIRECT_STATUSES = new Set([301, 302, 303, 307, 308]);
 const MAX_REDIRECTS = 5;
@@ -48,7 +48,8 @@ export class Requests {
   /**
    * After a redirect to another origin, no request of the chain has credentials, even if the chain leads back. Throws
    * `integrity` for a redirect that is not followed, the errors of `get` (http/request.ts), `read` and
-   * `addCredentials`, and the signal's reason. Does not retry.
+   * `credentials.current`, and the signal's reason. Does not retry, but repeats a request once after a 401 if the key
+   * or the token has been renewed.
    */
   async follow<T>(
     firstUrl: URL,
@@ -56,11 +57,27 @@ export class Requests {
     signal: AbortSignal,
     read: (response: ServiceResponse) => Promise<T>,
   ): Promise<T> {
+    const { credentials, trace } = this.#options;
     let url = firstUrl;
     let sendsCredentials = true;
+    let wasRenewed = false;
+    let sent: SentSecrets | undefined;
+    const takeSecrets = async () => {
+      const current = await credentials.current();
+      // The URL of a redirect may contain the key, so all requests of a chain send the same one.
+      sent = { ...current, key: sent?.key ?? current.key };
+      return sent;
+    };
     try {
       for (let hop = 1; ; hop += 1) {
-        const response = await this.#send(url, url === firstUrl, sendsCredentials, fields, signal);
+        const secrets = sendsCredentials ? takeSecrets : undefined;
+        const response = await this.#send(url, url === firstUrl, secrets, fields, signal);
+        if (response.status === 401 && secrets && sent && !wasRenewed && (await credentials.renew(sent))) {
+          response.discard();
+          trace?.('* the file of the key or the token has changed: repeating the request');
+          [url, sent, hop, wasRenewed] = [firstUrl, undefined, 0, true];
+          continue;
+        }
         if (!REDIRECT_STATUSES.has(response.status)) {
           const headers = this.#withSafeValidators(response.headers);
           const address = `${url.origin}${url.pathname}`;
@@ -81,7 +98,7 @@ export class Requests {
   async #send(
     url: URL,
     isFirst: boolean,
-    sendsCredentials: boolean,
+    takeSecrets: (() => Promise<SentSecrets>) | undefined,
     fields: Readonly<Record<string, string>>,
     signal: AbortSignal,
   ): Promise<Omit<ServiceResponse, 'address' | 'hosts'>> {
@@ -97,7 +114,7 @@ export class Requests {
         const wasRefused = this.#refusedUrls.delete(url.href);
         endRequest = await limiter.acquire(signal, wasRefused);
         // The credentials are added after the wait, because a token might expire during it.
-        if (sendsCredentials) request = await addCredentials(url, credentials);
+        if (takeSecrets) request = addCredentials(url, credentials, await takeSecrets());
         if (meter) meter.requests += 1;
         // Without a content encoding, a range of the body is a range of the file.
         const ownFields = { 'user-agent': userAgent, accept: '*/*', 'accept-encoding': 'identity' };

@@ -1,9 +1,9 @@
 // Where requests are sent, and with which credentials: those of the settings, or the sandbox with its own.
-import { readdir } from 'node:fs/promises';
+import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { FilingsError } from '../errors.ts';
 import type { Credentials } from '../service/credentials.ts';
-import { readSecret } from '../settings/read-secret.ts';
+import { readSecret, type SecretSource } from '../settings/read-secret.ts';
 import type { Settings, TokenSource } from '../settings/settings.ts';
 import { roughDuration } from '../text.ts';
 import type { World } from '../world.ts';
@@ -32,37 +32,72 @@ export async function openAccess(settings: Settings, world: World, note: (text: 
       hint: `set it with filings config set api-key, --api-key-file FILE or FILINGS_API_KEY; or try --sandbox`,
     });
   }
-  const key = await readSecret(keySource, 'API key', world);
-  const token = tokenSource && (await openTokenSource(tokenSource, world, note));
-  const source = [keySource.source, ...(tokenSource ? [tokenSource.source] : [])].join(' and ');
-  const credentials = { source, key, keyIn, keyHeader, basicUser, token };
+  const key = await openSecret(keySource, 'API key', world);
+  const token = tokenSource && (await openToken(tokenSource, world, note));
+  const credentials: Credentials = {
+    source: [keySource.source, ...(tokenSource ? [tokenSource.source] : [])].join(' and '),
+    keyIn,
+    keyHeader,
+    basicUser,
+    sendsToken: token !== undefined,
+    current: async () => ({ key: await key.current(), token: await token?.current() }),
+    renew: async (sent) => (await Promise.all([key.renew(sent.key), token?.renew(sent.token)])).includes(true),
+  };
   return { baseUrl, credentials, async close() {} };
 }
 
-/**
- * The result is called for each request. A token from a file or the environment is always the same, so the function
- * throws `auth` when it has expired.
- */
-async function openTokenSource(tokenSource: TokenSource, world: World, note: (text: string) => void) {
-  if (tokenSource.kind !== 'recipe') {
-    const token = await readSecret(tokenSource, 'JWT', world);
-    const { readExpiry } = await import('../jwt/token.ts');
-    // If the expiry cannot be read, the service decides.
-    const expiresAtSeconds = readExpiry(token) ?? Number.POSITIVE_INFINITY;
-    return async () => {
-      const secondsAgo = world.now() / 1000 - expiresAtSeconds;
+/** A key or a token, which may change during the run. */
+interface Secret {
+  /** Called for each request. */
+  current(): Promise<string>;
+  /** Returns whether `current` is another one than `sent`, if necessary after the file was read again. */
+  renew(sent: string | undefined): Promise<boolean>;
+}
+
+/** Mounted secrets and cron jobs replace the file of a key or a token during a run. */
+async function openSecret(source: SecretSource, label: 'API key' | 'JWT', world: World): Promise<Secret> {
+  let secret = await readSecret(source, label, world);
+  const path = source.kind === 'file' && source.path !== '-' ? source.path : undefined;
+  return {
+    current: async () => secret,
+    async renew(sent) {
+      try {
+        // A pipe is not even opened again, because that would disturb its writer.
+        if (secret === sent && path !== undefined && (await stat(path)).isFile())
+          secret = await readSecret(source, label, world);
+      } catch {
+        // A file that cannot be used has no new secret, and the service's error says enough.
+      }
+      return secret !== sent;
+    },
+  };
+}
+
+async function openToken(tokenSource: TokenSource, world: World, note: (text: string) => void): Promise<Secret> {
+  if (tokenSource.kind === 'recipe') {
+    const { createMinter } = await import('../jwt/sign.ts');
+    const minter = await createMinter(tokenSource.recipe, world);
+    if (minter.warning !== undefined) note(minter.warning);
+    return { current: minter.token, renew: async () => false };
+  }
+  const secret = await openSecret(tokenSource, 'JWT', world);
+  const { readExpiry } = await import('../jwt/token.ts');
+  // If the expiry cannot be read, the service decides.
+  const secondsSinceExpiry = (token: string) => world.now() / 1000 - (readExpiry(token) ?? Number.POSITIVE_INFINITY);
+  return {
+    async current() {
+      let token = await secret.current();
+      if (secondsSinceExpiry(token) >= 0 && (await secret.renew(token))) token = await secret.current();
+      const secondsAgo = secondsSinceExpiry(token);
       if (secondsAgo < 0) return token;
       throw new FilingsError('auth', `the JWT expired ${roughDuration(secondsAgo)} ago`, {
         subject: { name: tokenSource.source },
         hint: "get a new one, or check this machine's clock: date -u",
         stopsRun: true,
       });
-    };
-  }
-  const { createMinter } = await import('../jwt/sign.ts');
-  const minter = await createMinter(tokenSource.recipe, world);
-  if (minter.warning !== undefined) note(minter.warning);
-  return minter.token;
+    },
+    renew: secret.renew,
+  };
 }
 
 async function openSandbox(world: World): Promise<Access> {
@@ -80,7 +115,15 @@ async function openSandbox(world: World): Promise<Access> {
     platform: world.platform,
     now: world.now,
   });
-  // `keyHeader` and `basicUser` are not used for this `keyIn`.
-  const options = { keyIn: 'authorization', keyHeader: '', basicUser: '', token: undefined } as const;
-  return { baseUrl: new URL(url), credentials: { source: 'the sandbox', key, ...options }, sandboxFilings, close };
+  const credentials: Credentials = {
+    source: 'the sandbox',
+    keyIn: 'authorization',
+    // These two are not used for this `keyIn`.
+    keyHeader: '',
+    basicUser: '',
+    sendsToken: false,
+    current: async () => ({ key, token: undefined }),
+    renew: async () => false,
+  };
+  return { baseUrl: new URL(url), credentials, sandboxFilings, close };
 }

@@ -49,12 +49,13 @@ export async function startRun(url: string, options: RunOptions = {}) {
   const monotonic = () => performance.now();
   const connections = new Connections({ connectTimeout: 10_000, idleTimeout: 20_000 }, { env: {}, monotonic, sleep });
   onTestFinished(() => connections.close());
-  const credentials = { source: 'test', key: 'a-key', keyHeader: 'X-Service-Key', basicUser: '', token: undefined };
+  const current = async () => ({ key: 'a-key', token: undefined });
+  const credentials = { source: 'test', keyHeader: 'X-Service-Key', basicUser: '', current };
   const secrets = new Secrets();
   if (options.secret !== undefined) secrets.add(options.secret);
   const client = new ServiceClient({
     baseUrl: new URL(url),
-    credentials: { ...credentials, keyIn: 'authorization' },
+    credentials: { ...credentials, keyIn: 'authorization', sendsToken: false, renew: async () => false },
     connections,
     limiter: options.limiter ?? new RateLimiter(undefined, { monotonic, sleep }),
     now: Date.now,
