@@ -146,9 +146,13 @@ export class ServiceClient {
     const description = this.#options.listingDescription;
     // The hosts of the page that is being read. During a request there are none, because its errors name their hosts.
     let hosts: Hosts | undefined;
+    let isFirst = true;
     const requestPage = async (url: URL) => {
       hosts = undefined;
-      const attempt = () => this.#requestPage(url, accession, signal);
+      // The service chooses the next address or the cursor in it.
+      const isOwnUrl = isFirst || description?.next === undefined;
+      isFirst = false;
+      const attempt = () => this.#requestPage(url, isOwnUrl, accession, signal);
       const response = await this.retry(attempt, signal, { onRetry });
       hosts = response.hosts;
       return response;
@@ -164,14 +168,15 @@ export class ServiceClient {
     }
   }
 
-  async #requestPage(url: URL, accession: AccessionNumber, signal: AbortSignal) {
+  async #requestPage(url: URL, isOwnUrl: boolean, accession: AccessionNumber, signal: AbortSignal) {
     const resource = { accession };
+    const read = async (response: ServiceResponse) => {
+      await this.#check(response, response.status === 200, resource, signal);
+      const body = await readAtMost(response, MAX_LISTING_BYTES, resource, (bytes) => this.countBytes(bytes));
+      return { body, headers: response.headers, hosts: response.hosts };
+    };
     try {
-      return await this.#requests.follow(url, {}, signal, async (response) => {
-        await this.#check(response, response.status === 200, resource, signal);
-        const body = await readAtMost(response, MAX_LISTING_BYTES, resource, (bytes) => this.countBytes(bytes));
-        return { body, headers: response.headers, hosts: response.hosts };
-      });
+      return await this.#requests.follow(url, {}, signal, read, isOwnUrl);
     } catch (error) {
       throw withResource(resource, error);
     }
@@ -213,14 +218,14 @@ export class ServiceClient {
     const { host, origin } = new URL(address);
     if (origin !== baseUrl.origin)
       return `the service redirects to ${markForRedaction(host)}, and the key is never sent to another host: check the base URL`;
-    const { source, sendsToken, keyIn } = credentials;
-    if (!sendsToken) {
+    const { source, inspectCommand, keyIn } = credentials;
+    if (inspectCommand === undefined) {
       return `check the API key from ${source}, how it is sent (now by --key-in ${keyIn}), and whether the service also requires a JWT`;
     }
     // A wrong clock is the first suspect, because the service rejects a JWT from the future or the past.
     return (
       describeClockSkew(this.clockLeadMs, true) ??
-      `check ${source}: 'filings token inspect - < FILE' shows what a JWT says, and the public key that verifies it must be imported in the service's portal for this API key`
+      `check ${source}, how the key is sent (now by --key-in ${keyIn}), and whether the service's portal has the key that verifies the JWT, imported for this API key; to see what the JWT says: ${inspectCommand}`
     );
   }
 }

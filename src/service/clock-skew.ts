@@ -1,6 +1,6 @@
 // A JWT is valid only between two times, and a Retry-After may be a date, so both go wrong if this machine's clock is
 // wrong.
-import { parseHttpDate } from '../http/head.ts';
+import { type HeaderFields, parseHttpDate } from '../http/head.ts';
 import { roughDuration } from '../text.ts';
 
 /** Up to this difference, the two clocks are treated as equal. */
@@ -17,14 +17,19 @@ const MAX_DELAY_IN_LEAD_MS = 1000;
 /**
  * By how many milliseconds this machine's clock is ahead of a response's `Date` (RFC 9110, section 6.6.1). The service
  * made the date at some moment from `sentAt` to `receivedAt`, which are on this machine's clock. At most 1 s of that
- * time is counted, because otherwise every slow response would look like a fast clock.
+ * time is counted, because otherwise every slow response would look like a fast clock. A response from a cache was made
+ * `Age` earlier (RFC 9111, section 5.1).
  */
-export function measureClockLead(date: unknown, sentAt: number, receivedAt: number): number | undefined {
-  const serviceDate = typeof date === 'string' ? parseHttpDate(date) : undefined;
-  if (serviceDate === undefined) return undefined;
-  // If even the arrival was before the date, this clock is certainly behind. Otherwise, it is ahead or right.
-  if (receivedAt < serviceDate) return receivedAt - serviceDate;
-  return Math.max(0, Math.min(receivedAt, sentAt + MAX_DELAY_IN_LEAD_MS) - serviceDate);
+export function measureClockLead({ date, age }: HeaderFields, sentAt: number, receivedAt: number): number | undefined {
+  const madeAt = typeof date === 'string' ? parseHttpDate(date) : undefined;
+  if (madeAt === undefined) return undefined;
+  const ageMs = /^\d{1,9}$/.test(String(age)) ? Number(age) * 1000 : 0;
+  const serviceTime = madeAt + ageMs;
+  // If even the arrival was before that time, this clock is certainly behind. Otherwise, it is ahead or right.
+  if (receivedAt < serviceTime) return receivedAt - serviceTime;
+  // An age has whole seconds, as a date has.
+  const latestServiceTime = serviceTime + (ageMs > 0 ? 1000 : 0);
+  return Math.max(0, Math.min(receivedAt, sentAt + MAX_DELAY_IN_LEAD_MS) - latestServiceTime);
 }
 
 /** Converts a time of this machine, which can then be compared with the date of a Retry-After. */

@@ -50,12 +50,15 @@ export class Requests {
    * `integrity` for a redirect that is not followed, the errors of `get` (http/request.ts), `read` and
    * `credentials.current`, and the signal's reason. Does not retry, but repeats a request once after a 401 if the key
    * or the token has been renewed.
+   *
+   * @param isOwnUrl false if the service has sent `firstUrl` or part of it, which makes it foreign text
    */
   async follow<T>(
     firstUrl: URL,
     fields: Readonly<Record<string, string>>,
     signal: AbortSignal,
     read: (response: ServiceResponse) => Promise<T>,
+    isOwnUrl = true,
   ): Promise<T> {
     const { credentials, trace } = this.#options;
     let url = firstUrl;
@@ -71,7 +74,9 @@ export class Requests {
     try {
       for (let hop = 1; ; hop += 1) {
         const secrets = sendsCredentials ? takeSecrets : undefined;
-        const response = await this.#send(url, url === firstUrl, secrets, fields, signal);
+        // The query of a redirect's URL may hold a credential that the service has put there.
+        const show = url !== firstUrl ? showWithoutQuery : isOwnUrl ? redactKeyInUrl : markForRedaction;
+        const response = await this.#send(url, show, secrets, fields, signal);
         if (response.status === 401 && secrets && sent && !wasRenewed && (await credentials.renew(sent))) {
           response.discard();
           trace?.('* the file of the key or the token has changed: repeating the request');
@@ -97,7 +102,7 @@ export class Requests {
 
   async #send(
     url: URL,
-    isFirst: boolean,
+    show: (url: string) => string,
     takeSecrets: (() => Promise<SentSecrets>) | undefined,
     fields: Readonly<Record<string, string>>,
     signal: AbortSignal,
@@ -119,16 +124,14 @@ export class Requests {
         // Without a content encoding, a range of the body is a range of the file.
         const ownFields = { 'user-agent': userAgent, accept: '*/*', 'accept-encoding': 'identity' };
         const headers = { ...ownFields, ...fields, ...request.headers };
-        // The query of a redirect's URL may hold a credential that the service has put there.
-        const shownUrl = isFirst ? redactKeyInUrl(request.url.href) : markForRedaction(withoutQuery(request.url.href));
-        this.#trace('>', `GET ${shownUrl}`, headers);
+        this.#trace('>', `GET ${show(request.url.href)}`, headers);
         sentAt = retry.monotonic();
         return { url: request.url, headers, signal };
       });
       const receivedAt = now();
       // On the monotonic clock, because this machine's clock may have been set in the meantime.
       const elapsedMs = retry.monotonic() - sentAt;
-      this.clockLeadMs = measureClockLead(response.headers.date, receivedAt - elapsedMs, receivedAt);
+      this.clockLeadMs = measureClockLead(response.headers, receivedAt - elapsedMs, receivedAt);
       this.#trace('<', `${response.status}`, response.headers);
       return { ...response, retryAfterMs: this.#pauseIfRequested(url, response) };
     } finally {
@@ -190,6 +193,10 @@ export class Requests {
     const unsafe = VALIDATORS.filter((name) => this.#options.secrets.occurIn(String(headers[name] ?? '')));
     return { ...headers, ...Object.fromEntries(unsafe.map((name) => [name, undefined])) };
   }
+}
+
+function showWithoutQuery(url: string): string {
+  return markForRedaction(withoutQuery(url));
 }
 
 function withoutQuery(url: string): string {

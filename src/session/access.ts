@@ -5,7 +5,7 @@ import { FilingsError } from '../errors.ts';
 import type { Credentials } from '../service/credentials.ts';
 import { readSecret, type SecretSource } from '../settings/read-secret.ts';
 import type { Settings, TokenSource } from '../settings/settings.ts';
-import { roughDuration } from '../text.ts';
+import { roughDuration, shellWord } from '../text.ts';
 import type { World } from '../world.ts';
 
 interface Access {
@@ -39,7 +39,7 @@ export async function openAccess(settings: Settings, world: World, note: (text: 
     keyIn,
     keyHeader,
     basicUser,
-    sendsToken: token !== undefined,
+    inspectCommand: tokenSource && describeInspection(tokenSource),
     current: async () => ({ key: await key.current(), token: await token?.current() }),
     renew: async (sent) => (await Promise.all([key.renew(sent.key), token?.renew(sent.token)])).includes(true),
   };
@@ -100,6 +100,14 @@ async function openToken(tokenSource: TokenSource, world: World, note: (text: st
   };
 }
 
+function describeInspection(source: TokenSource): string {
+  const inspect = 'filings token inspect -';
+  if (source.kind === 'recipe') return `filings token sign | ${inspect}`;
+  // The only token that is given directly is that of the environment.
+  if (source.kind !== 'file') return `printenv ${source.source} | ${inspect}`;
+  return source.path === '-' ? inspect : `${inspect} < ${shellWord(source.path)}`;
+}
+
 async function openSandbox(world: World): Promise<Access> {
   const { startSandbox } = await import('../sandbox/server.ts');
   const key = 'sandbox-key';
@@ -121,7 +129,7 @@ async function openSandbox(world: World): Promise<Access> {
     // These two are not used for this `keyIn`.
     keyHeader: '',
     basicUser: '',
-    sendsToken: false,
+    inspectCommand: undefined,
     current: async () => ({ key, token: undefined }),
     renew: async () => false,
   };

@@ -36,7 +36,8 @@ export function repeatFlags(error: FilingsError, { sandbox, config, profile }: F
   const format = (name: string, value: unknown) => (value === undefined ? '' : ` --${name} ${shellWord(`${value}`)}`);
   // Only these commands need the flags. The first three patterns skip an escaped quote, an apostrophe in a word, and
   // whatever is in quotes, because that may come from the service.
-  const commands = /\\'|\w'\w|'[^']*'|\bfilings (config set base-url|config|download|list) (?![\w ]*--help)/g;
+  const commands =
+    /\\'|\w'\w|'[^']*'|\bfilings (config set base-url|config|download|list|token sign) (?![\w ]*--help)/g;
   const hint = error.hint?.replaceAll(commands, (match, command) => {
     if (command === undefined) return match;
     // Without --profile, the base URL is set at the top level: profiles inherit it, and a key at the top level is only

@@ -64,6 +64,24 @@ test('a 401 reports a clock that is ahead of the service only if a token was sen
   expect(without).toMatchObject({ exitCode: 4, stderr: expect.not.stringContaining('clock') });
 });
 
+base.each`
+  from             | args                                       | variable | command
+  ${'a file'}      | ${['--jwt-file', "the user's token"]}      | ${false} | ${/filings token inspect - < '.*\/the user'\\''s token'$/m}
+  ${'a variable'}  | ${[]}                                      | ${true}  | ${/: printenv FILINGS_JWT \| filings token inspect -$/m}
+  ${'a recipe'}    | ${['--profile', 'p']}                      | ${false} | ${/: filings --profile p token sign \| filings token inspect -$/m}
+`('the hint of a 401 with a token from $from says how the key is sent and how to see the token', async (row) => {
+  const { url } = await scripted((socket) => void socket.write(head(401, { 'Content-Length': 0 })));
+  const place = await workplace();
+  const token = `${part({ alg: 'HS256' })}.${part({ nbf: 0 })}.c2lnbmF0dXJl`;
+  await place.write("the user's token", token);
+  await place.write('../.config/filings/secret', 's'.repeat(32));
+  await place.config({ profiles: { p: { baseUrl: url, jwt: { secretFile: 'secret' } } } });
+  const env = { ...KEY, FILINGS_BASE_URL: url, FILINGS_JWT: row.variable ? token : '' };
+  const { exitCode, stderr } = await place.filings(['list', ACCESSION, ...row.args], env);
+  expect([exitCode, stderr]).toEqual([4, expect.stringMatching(/hint: .*\(now by --key-in header\)/)]);
+  expect(stderr).toMatch(row.command);
+});
+
 describe('a token of the user that has expired', () => {
   /** Runs a command with a token that expires `seconds` from now. Each response takes 20 s. */
   async function expiring(seconds: number, args: string[]) {

@@ -6,7 +6,7 @@ import { type Sleep, sleep } from '../../src/abort.ts';
 import { type Fields, head } from '../servers/answers.ts';
 import { proxying } from '../servers/proxy.ts';
 import type { Script } from '../servers/scripted.ts';
-import { base64, expectClear, formsOf } from './clear.ts';
+import { base64, expectClear, formsOf, percent } from './clear.ts';
 import { ACCESSION, asking, jsonOf, linesOf } from './run.ts';
 
 const KEY = 'kP3/x+9"q&Z<';
@@ -108,6 +108,23 @@ describe('a secret that the service echoes is redacted', () => {
     expect(remains.some((name) => /resume$/.test(`${name}`))).toBe(isKept);
     expectClear([KEY], stderr, ...remains);
   });
+});
+
+test.each`
+  what                     | key      | next                                                         | listing
+  ${'in the next address'} | ${KEY}   | ${`/v1/filings?accession_no=${ACCESSION}&a=${percent(KEY)}`} | ${{}}
+  ${'in its path'}         | ${KEY}   | ${`/v1/${base64(`x${KEY}`)}/${ACCESSION}`}                   | ${{}}
+  ${'in a cursor'}         | ${KEY}   | ${KEY}                                                       | ${{ cursor: 'c' }}
+  ${'in a short cursor'}   | ${SHORT} | ${'/v1/x?apikey=other-1234&b=/APIKEY-others'}                | ${{}}
+`('the verbose output hides a secret that the service puts $what', async ({ key, next, listing }) => {
+  const { filings, config, requests } = await setUp((socket, { index }) => {
+    socket.write(answer(200, JSON.stringify({ files: [`${index}.htm`], next: index === 0 ? next : null })));
+  }, key);
+  await config({ listing: { files: 'files', next: 'next', ...listing } });
+  const { exitCode, stderr } = await filings('list', ACCESSION, '-v');
+  expect([exitCode, requests.length], stderr).toEqual([0, 2]);
+  expect(stderr).toMatch(/> GET \S*\[redacted\]/);
+  expectClear(key === KEY ? [KEY] : ['other-1234'], stderr);
 });
 
 test.each(['authorization', 'header', 'query', 'path', 'basic'])(

@@ -101,7 +101,7 @@ test.each`
   from                                      | config                                   | line
   ${'--api-key-file,'}                      | ${{}}                                    | ${'--base-url URL --api-key-file KEYFILE'}
   ${'.config/filings/config.json: apiKey,'} | ${{ baseUrl: 'URL', apiKey: 'bad-key' }} | ${''}
-  ${'FILINGS_API_KEY and FILINGS_JWT:'}     | ${{}}                                    | ${`FILINGS_BASE_URL=URL FILINGS_API_KEY=bad-key ${JWT}`}
+  ${'FILINGS_API_KEY and FILINGS_JWT,'}     | ${{}}                                    | ${`FILINGS_BASE_URL=URL FILINGS_API_KEY=bad-key ${JWT}`}
 `('a 401 names the origin of the rejected key: $from', async ({ from, config, line }) => {
   const { run } = await setUp(config, 401);
   const { exitCode, stderr } = await run(LIST, line);

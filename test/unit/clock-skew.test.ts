@@ -4,7 +4,7 @@ import { describeClockSkew, measureClockLead, toServiceTime } from '../../src/se
 const NOW = Date.parse('2026-01-02T03:04:05Z');
 const at = (offsetMs: number) => new Date(NOW + offsetMs).toUTCString();
 
-test.each<{ date: unknown; withToken: boolean; skew: string | undefined }>([
+test.each<{ date: string | string[]; age?: string; withToken: boolean; skew: string | undefined }>([
   { date: at(-30_000), withToken: false, skew: undefined },
   { date: at(-31_000), withToken: false, skew: '31 s ahead of' },
   { date: at(31_000), withToken: true, skew: '31 s behind' },
@@ -12,8 +12,14 @@ test.each<{ date: unknown; withToken: boolean; skew: string | undefined }>([
   { date: [at(-99_000), at(-99_000)], withToken: false, skew: undefined },
   { date: at(-1000), withToken: true, skew: undefined },
   { date: at(-2000), withToken: true, skew: '2 s ahead of' },
-])('the date $date gives the clock skew $skew (with a token: $withToken)', ({ date, withToken, skew }) => {
-  const words = describeClockSkew(measureClockLead(date, NOW, NOW), withToken);
+  { date: at(-3_600_000), age: '3600', withToken: true, skew: undefined },
+  { date: at(-3_602_000), age: '3600', withToken: true, skew: undefined },
+  { date: at(-3_603_000), age: '3600', withToken: true, skew: '2 s ahead of' },
+  { date: at(-3_540_000), age: '3600', withToken: true, skew: '60 s behind' },
+  { date: at(-3_600_000), age: '-3600', withToken: true, skew: '60 min ahead of' },
+])('the date $date with the age $age gives the clock skew $skew (with a token: $withToken)', (row) => {
+  const { date, age, withToken, skew } = row;
+  const words = describeClockSkew(measureClockLead({ date, age }, NOW, NOW), withToken);
   if (skew === undefined) expect(words).toBeUndefined();
   else expect(words).toContain(`this machine's clock is ${skew} the service's`);
 });
@@ -24,7 +30,7 @@ test.each<{ what: string; sent: number; date: number; received: number; ahead: n
   { what: 'a fast clock and a slow response', sent: NOW + 5000, date: 0, received: NOW + 14_000, ahead: 6000 },
   { what: 'a slow clock and a slow response', sent: NOW, date: 65_000, received: NOW + 5000, ahead: -60_000 },
 ])('the travelling time of a response is no clock skew: $what', ({ sent, date, received, ahead }) => {
-  expect(measureClockLead(at(date), sent, received)).toBe(ahead);
+  expect(measureClockLead({ date: at(date) }, sent, received)).toBe(ahead);
 });
 
 test.each<{ ahead: number | undefined; offset: number }>([
