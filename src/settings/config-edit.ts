@@ -9,9 +9,15 @@ import { findJsonFault, isJsonObject, type JsonObject } from '../json.ts';
 import type { Kind } from '../spec/kind.ts';
 import { didYouMean } from '../spec/nearest.ts';
 import { parseOrThrow, valueError } from '../spec/option.ts';
-import { orList } from '../text.ts';
+import { orList, shellWord } from '../text.ts';
 import type { World } from '../world.ts';
-import { type ConfigLocation, checkConfig, noConfigPathError, readUncheckedConfig } from './config-file.ts';
+import {
+  type ConfigLocation,
+  checkConfig,
+  noConfigPathError,
+  readUncheckedConfig,
+  requireSize,
+} from './config-file.ts';
 import { createDefaultLayer, createFileLayers, resolvePrecedence } from './layers.ts';
 import { findCredentialFault } from './read-secret.ts';
 import { parseSettings } from './settings.ts';
@@ -111,8 +117,9 @@ export async function editConfigFile({ path, profile }: ConfigLocation, change: 
   });
   const after = applyChange(before, profile, change);
   // A removal is not checked. Otherwise, a file with two invalid members could not be repaired by removing them.
-  if (change.value !== undefined) await requireValid(after, profile, path, world);
+  if (change.value !== undefined) await requireValid(after, profile, change.name, path, world);
   const text = `${JSON.stringify(after, undefined, 2)}\n`;
+  requireSize(Buffer.byteLength(text), path);
   await replaceFile(path, text, world, { makesDirectories: true }).catch((error: FilingsError) => {
     if (errnoOf(error.cause) !== 'EBUSY') throw error;
     // A file that is a mount point itself cannot be replaced by a rename.
@@ -147,10 +154,23 @@ function findProfileValues({ profiles }: JsonObject, profile: string): JsonObjec
   return isJsonObject(profiles) && Object.hasOwn(profiles, profile) ? (profiles[profile] as JsonObject) : undefined;
 }
 
-async function requireValid(config: JsonObject, profile: string | undefined, path: string, world: World) {
+async function requireValid(
+  config: JsonObject,
+  editedProfile: string | undefined,
+  changedName: string,
+  path: string,
+  world: World,
+) {
   await checkConfig(config, path);
-  const selected =
-    profile === undefined ? undefined : { name: profile, values: findProfileValues(config, profile) ?? {} };
+  const name = editedProfile ?? (config.profile as string | undefined);
+  const values = name === undefined ? undefined : findProfileValues(config, name);
+  if (changedName === 'profile' && values === undefined) {
+    const reason = `the config file has no profile ${name}`;
+    const create = `filings config set base-url URL --profile ${shellWord(`${name}`)}`;
+    const hint = didYouMean(`${name}`, Object.keys(config.profiles ?? {})) ?? `set something in it first: ${create}`;
+    throw new FilingsError('usage', reason, { subject: { name: 'profile' }, hint });
+  }
+  const selected = name !== undefined && values ? { name, values } : undefined;
   // This merges and parses the settings as a run does, only to see whether it throws. The file must be valid without
   // flags and environment.
   parseSettings(resolvePrecedence([...createFileLayers(path, config, selected), createDefaultLayer()]), world);

@@ -98,11 +98,16 @@ function readOnce(path: string, world: World): Promise<SmallFile> {
   return reading;
 }
 
+export function requireSize(bytes: number, path: string): void {
+  if (bytes <= MAX_KIB * 1024) return;
+  throw new FilingsError('config', `larger than ${MAX_KIB} KiB`, { subject: { name: 'config file', path } });
+}
+
 /** Does not check the members. */
 export async function readUncheckedConfig(path: string, world: World): Promise<JsonObject> {
   const subject = { name: 'config file', path };
   const { bytes, stats } = await readOnce(path, world);
-  if (bytes.length > MAX_KIB * 1024) throw new FilingsError('config', `larger than ${MAX_KIB} KiB`, { subject });
+  requireSize(bytes.length, path);
   const text = decodeText(bytes);
   const config = text.trim() === '' ? {} : parseConfigJson(text, subject);
   if (!isJsonObject(config)) throw new FilingsError('config', 'must be a JSON object', { subject });

@@ -8,8 +8,8 @@ async function answering(status: number, body: string, behind = 0) {
   const place = await asking(
     (socket) => void socket.end(head(status, { 'Content-Length': Buffer.byteLength(body), Date: date }) + body),
   );
-  const run = async (args: string[]) => {
-    const { exitCode, stdout, stderr } = await place.filings(args, { FILINGS_RETRIES: '0' });
+  const run = async (args: string[], env = '0') => {
+    const { exitCode, stdout, stderr } = await place.filings(args, { FILINGS_RETRIES: env });
     return { exitCode, stdout: `${stdout}`, stderr };
   };
   return { ...place, check: (args: string[] = []) => run(['config', 'check', ...args]), run };
@@ -61,6 +61,19 @@ test.each([
   const checked = await check([ACCESSION]);
   expect(checked).toEqual({ exitCode: exit, stdout: '', stderr: expect.stringMatching(/^filings: /) });
   expect(await run(['list', ACCESSION])).toEqual(checked);
+});
+
+test('config check retries only if --retries is given', async () => {
+  const { run, requests } = await answering(503, '');
+  expect((await run(['config', 'check'], '5')).exitCode).toBe(7);
+  expect(requests).toHaveLength(1);
+  expect((await run(['config', 'check', '--retries', '1'])).exitCode).toBe(7);
+  expect(requests).toHaveLength(3);
+});
+
+test('config check without ACCESSION fails with a 410, which no service sends for a number that it does not know', async () => {
+  const { check } = await answering(410, '');
+  expect((await check()).exitCode).toBe(5);
 });
 
 test('config check without ACCESSION is 5 if the service ignores the number and sends other filings', async () => {

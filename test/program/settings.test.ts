@@ -6,6 +6,8 @@ import { sleep as realSleep, type Sleep } from '../../src/abort.ts';
 import { ACCESSION, test as base, filings, linesOf } from './run.ts';
 
 const CANARY = 'canary-key-12345';
+/** Under 128 KiB, but the config file has each member on its own, indented line. */
+const LARGE_QUERY = JSON.stringify(Object.fromEntries(Array.from({ length: 9000 }, (_, n) => [n, ''])));
 const SCHEMA = pathToFileURL(join(import.meta.dirname, '../../schema/config.schema.json')).href;
 
 /** The config file of a workplace, and `filings config`, which takes words or a line of words. */
@@ -45,8 +47,19 @@ describe('config set', () => {
 
   test('reads a key from stdin', async ({ config }) => {
     const ended = await config.run('set api-key', {}, `\ufeff${CANARY}\r\n`);
-    expect(ended).toEqual({ exitCode: 0, stdout: '', stderr: '' });
+    expect(ended).toEqual({ exitCode: 0, stdout: '', stderr: `set apiKey to [redacted] in ${config.path}\n` });
     expect(await config.read()).toEqual({ $schema: SCHEMA, apiKey: CANARY });
+  });
+
+  test('says what it wrote unless it is to be quiet', async ({ config }) => {
+    const said = async (...words: string[]) => (await config.run(['set', ...words])).stderr;
+    expect(await said('retries', '3', '--profile', 'p')).toBe(`set profiles.p.retries to 3 in ${config.path}\n`);
+    expect(await said('listing.query', '{"a":"b"}')).toBe(`set listing.query to {"a":"b"} in ${config.path}\n`);
+    expect(await said('api-key-command', `["pass","${CANARY}"]`)).toContain('set apiKeyCommand to pass … in ');
+    expect(await said('profile', 'p', '--error-format', 'json')).toBe(
+      `{"note":"set profile to p in ${config.path}"}\n`,
+    );
+    expect(await said('jobs', '3', '--quiet')).toBe('');
   });
 
   test('leaves a parameter of the listing alone whose name ends like that of a path', async ({ config }) => {
@@ -59,7 +72,7 @@ describe('config set', () => {
     const others = { 'first-page': '0', query: '{"page_size":"100"}' };
     const members = Object.entries({ ...values, ...others });
     for (const [name, value] of members)
-      expect((await config.run(['set', `listing.${name}`, value, ...level])).stderr).toBe('');
+      expect((await config.run(['set', `listing.${name}`, value, ...level, '-q'])).stderr).toBe('');
     const listing = { ...values, firstPage: 0, query: { page_size: '100' } };
     expect(await config.read()).toMatchObject(level.length ? { profiles: { p: { listing } } } : { listing });
     for (const [name, value] of members) {
@@ -84,6 +97,12 @@ describe('config set', () => {
     ${['listing.next', '', '--profile', 'p']} | ${'profiles.p.listing.next: invalid JMESPath expression'}
     ${['listing.fils', 'a']}                  | ${'listing: no such member\n  hint: did you mean files?'}
     ${['listing.first-page', 'one']}          | ${'listing.firstPage: must be a whole number'}
+    ${['profile', 'nope']}                    | ${'profile: the config file has no profile nope'}
+    ${['api-key', `"${CANARY}"`]}             | ${'apiKey: is in quotes\n  hint: remove the quotes'}
+    ${['api-key', `${CANARY}\tx`]}            | ${'apiKey: contains a tab'}
+    ${['api-key', CANARY.repeat(600)]}        | ${'apiKey: larger than 8 KiB'}
+    ${['base-url', '"https://a.example"']}    | ${'baseUrl: is in quotes\n  hint: remove the quotes'}
+    ${['listing.query', LARGE_QUERY]}         | ${'config.json: larger than 128 KiB'}
     ${['jwt.lifetime', '10s']}                | ${'jwt: must have exactly one of keyFile and secretFile'}
   `(
     'refuses $words and writes nothing',
@@ -97,12 +116,15 @@ describe('config set', () => {
 
   const overHttp = { baseUrl: 'http://a.example', allowHttp: true };
   test.for`
-    what                             | before              | line                                       | refusal
-    ${'two sources of the key'}      | ${{ apiKey: 'k' }}  | ${'api-key-file f'}                        | ${'two sources'}
-    ${'plain http'}                  | ${overHttp}         | ${'allow-http 0'}                          | ${'plain http'}
-    ${'a keyIn that a JWT excludes'} | ${{ jwtFile: 'f' }} | ${'key-in basic'}                          | ${'with a JWT'}
-    ${'sources at two levels'}       | ${{ apiKey: 'k' }}  | ${'api-key-file f --profile p'}            | ${''}
-    ${'http, allowed at the top'}    | ${overHttp}         | ${'base-url http://b.example --profile p'} | ${''}
+    what                                         | before                                                   | line                                       | refusal
+    ${'two sources of the key'}                  | ${{ apiKey: 'k' }}                                       | ${'api-key-file f'}                        | ${'two sources'}
+    ${'plain http'}                              | ${overHttp}                                              | ${'allow-http 0'}                          | ${'plain http'}
+    ${'a keyIn that a JWT excludes'}             | ${{ jwtFile: 'f' }}                                      | ${'key-in basic'}                          | ${'with a JWT'}
+    ${'sources at two levels'}                   | ${{ apiKey: 'k' }}                                       | ${'api-key-file f --profile p'}            | ${''}
+    ${'a profile that conflicts'}                | ${{ keyIn: 'basic', profiles: { p: { jwtFile: 'f' } } }} | ${'profile p'}                             | ${'with a JWT'}
+    ${'a value that conflicts with the profile'} | ${{ profile: 'p', profiles: { p: { jwtFile: 'f' } } }}   | ${'key-in basic'}                          | ${'with a JWT'}
+    ${'a profile of another name'}               | ${{ profiles: { work: {} } }}                            | ${'profile wrok'}                          | ${'did you mean work?'}
+    ${'http, allowed at the top'}                | ${overHttp}                                              | ${'base-url http://b.example --profile p'} | ${''}
   `('checks the value against the settings beside it: $what', async ({ before, line, refusal }, { place, config }) => {
     await place.config(before);
     const { exitCode, stderr } = await config.run(`set ${line}`);

@@ -1,4 +1,5 @@
 import { FilingsError } from '../../errors.ts';
+import { printMessage } from '../../session/presentation.ts';
 import { editConfigFile, findFileSetting, toFileValue } from '../../settings/config-edit.ts';
 import { locateConfig, noConfigPathError } from '../../settings/config-file.ts';
 import { readSecretFromStdin, removeLineBreak } from '../../settings/read-secret.ts';
@@ -7,6 +8,7 @@ import type { Invocation } from '../../spec/command.ts';
 import { write } from '../../stdio/output.ts';
 import { printable } from '../../terminal/printable.ts';
 import type { World } from '../../world.ts';
+import { displayValue } from './show.ts';
 
 export async function set({ args, flags }: Invocation, world: World): Promise<number> {
   const [name = '', value] = args;
@@ -18,7 +20,12 @@ export async function set({ args, flags }: Invocation, world: World): Promise<nu
   // Registered, because a message may quote it.
   if (spec.secret) world.secrets.add(text);
   const change = { name: spec.name, member: target.member, value: toFileValue(target, text, world.cwd) };
-  await editConfigFile(locateConfig(flags, world), change, world);
+  const location = locateConfig(flags, world);
+  await editConfigFile(location, change, world);
+  const level = location.profile === undefined ? '' : `profiles.${location.profile}.`;
+  const fullName = `${level}${spec.name}${target.member === undefined ? '' : `.${target.member}`}`;
+  const shown = displayValue(spec, change.value, world.secrets);
+  await printMessage('note', `set ${fullName} to ${shown} in ${location.path}`, flags, world);
   return 0;
 }
 

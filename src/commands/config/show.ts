@@ -26,7 +26,7 @@ export async function showAll({ flags }: Invocation, world: World): Promise<numb
  * Hides a secret, and the arguments of `apiKeyCommand`, the only array, because one of them may be a secret. Any other
  * value may contain a secret by mistake, so known secrets in it are redacted.
  */
-function displayValue({ secret, kind }: NamedSetting, value: unknown, secrets: Secrets): string {
+export function displayValue({ secret, kind }: NamedSetting, value: unknown, secrets: Secrets): string {
   if (secret && value !== '') return REDACTED;
   if (Array.isArray(value)) return value.length > 1 ? `${value[0]} …` : `${value[0]}`;
   return toText(kind.choices ? value : redactJson(value, secrets));

@@ -77,7 +77,7 @@ export const CONFIG = defineCommand({
       name: 'check',
       summary: 'list one filing to test the settings, and show the address, credentials and clock',
       arguments: [{ name: 'ACCESSION', help: 'the accession number of a filing that exists' }],
-      description: ['Errors and exit statuses are those of filings list.'],
+      description: ['Errors and exit statuses are those of filings list, but it retries only with --retries.'],
       examples: [['filings config check 0001234567-24-000001 --verbose', 'also show the request and the response']],
       sendsRequests: true,
       load: () => import('./check.ts'),
