@@ -19,12 +19,17 @@ interface Access {
  * Reading the key may prompt on a terminal. Throws `config` if no base URL is set, `auth` if no key is set, the errors
  * of `readSecret` and `createMinter`, or `local_io` if the sandbox cannot listen.
  */
-export async function openAccess(settings: Settings, world: World, note: (text: string) => void): Promise<Access> {
+export async function openAccess(
+  settings: Settings,
+  setBaseUrlCommand: string,
+  world: World,
+  note: (text: string) => void,
+): Promise<Access> {
   if (settings.sandbox) return openSandbox(world);
   const { baseUrl, keySource, tokenSource, keyIn, keyHeader, basicUser } = settings;
   if (!baseUrl) {
     throw new FilingsError('config', "no base URL: the service's address is not set", {
-      hint: `set it with filings config set base-url URL, --base-url URL or FILINGS_BASE_URL; or try --sandbox`,
+      hint: `set it with ${setBaseUrlCommand}, --base-url URL or FILINGS_BASE_URL; or try --sandbox`,
     });
   }
   if (!keySource) {

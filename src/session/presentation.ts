@@ -40,8 +40,7 @@ export function repeatFlags(error: FilingsError, { sandbox, config, profile }: F
     /\\'|\w'\w|'[^']*'|\bfilings (config set base-url|config|download|list|token sign) (?![\w ]*--help)/g;
   const hint = error.hint?.replaceAll(commands, (match, command) => {
     if (command === undefined) return match;
-    // Without --profile, the base URL is set at the top level: profiles inherit it, and a key at the top level is only
-    // sent if the base URL is there, too.
+    // settings/resolve.ts has added --profile if that is where the base URL belongs.
     const profileFlag = command === 'config set base-url' ? '' : format('profile', profile);
     return `filings${sandbox ? ' --sandbox' : ''}${format('config', config)}${profileFlag} ${command} `;
   });

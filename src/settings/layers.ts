@@ -35,7 +35,7 @@ export function createEnvLayer(env: World['env']): Layer {
   });
 }
 
-interface Profile {
+export interface Profile {
   readonly name: string;
   readonly values: JsonObject;
 }

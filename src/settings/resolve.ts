@@ -5,6 +5,7 @@ import type { Flags } from '../spec/command.ts';
 import { SWITCH } from '../spec/kind.ts';
 import { didYouMean } from '../spec/nearest.ts';
 import { parseOrThrow } from '../spec/option.ts';
+import { shellWord } from '../text.ts';
 import type { World } from '../world.ts';
 import { type ConfigFile, type ConfigLocation, locateConfig, readConfigFile } from './config-file.ts';
 import {
@@ -14,6 +15,7 @@ import {
   createFlagLayer,
   findInLayers,
   type Layer,
+  type Profile,
   registerSecretSettings,
   resolvePrecedence,
 } from './layers.ts';
@@ -29,19 +31,24 @@ export interface ResolvedSettings {
    * that only show settings ignore it.
    */
   readonly originError: FilingsError | undefined;
+  /** Sets the base URL where this run will find it. */
+  readonly setBaseUrlCommand: string;
 }
 
 /** Reads no file except the config file: keys and tokens are read when they are needed. */
 export async function resolveSettings(flags: Flags, world: World): Promise<ResolvedSettings> {
-  const { runLayers, configLayers, configPath } = await readLayers(flags, world);
+  const { runLayers, configLayers, file, profile } = await readLayers(flags, world);
   const rawSettings = resolvePrecedence([...runLayers, ...configLayers, createDefaultLayer()]);
   const settings = parseSettings(rawSettings, world);
   // Has no effect if a flag or the environment sets the deadline: `withinDeadline` started that one already.
   world.setDeadline(settings.deadline);
   // The sandbox gets none of the user's credentials.
   const origin = settings.sandbox ? undefined : settings.baseUrl?.origin;
-  const originError = origin === undefined ? undefined : findOriginError(rawSettings, configLayers, origin);
-  return { settings, rawSettings, configPath, originError };
+  const originError = origin && file ? findOriginError(rawSettings, origin, file, profile, world) : undefined;
+  // Profiles inherit the base URL of the top level, unless it is null in them.
+  const level = profile?.values.baseUrl === null ? profile.name : undefined;
+  const setBaseUrlCommand = formatSetBaseUrl('URL', level, world);
+  return { settings, rawSettings, configPath: file?.path, originError, setBaseUrlCommand };
 }
 
 /**
@@ -62,7 +69,8 @@ export async function readLayers(flags: Flags, world: World) {
   return {
     runLayers: runLayers.map(removeIgnored),
     configLayers: configLayers.map(removeIgnored),
-    configPath: file?.path,
+    file,
+    profile,
   };
 }
 
@@ -77,6 +85,14 @@ const CREDENTIALS = {
   token: { label: 'JWT', alternatives: '--jwt-file FILE or FILINGS_JWT' },
 } as const;
 
+/** The command works when it is pasted: `repeatFlags` in session/presentation.ts adds --config to it. */
+function formatSetBaseUrl(url: string, profile: string | undefined, { env }: World): string {
+  const command = `filings config set base-url ${url}`;
+  if (profile !== undefined) return `${command} --profile ${shellWord(profile)}`;
+  // Otherwise the variable would make it set the base URL of that profile.
+  return env.FILINGS_PROFILE ? `FILINGS_PROFILE= ${command}` : command;
+}
+
 /**
  * A credential of the config file is sent only to the origin of the base URL in its own section: a profile inherits the
  * base URL of the top level, but not the other way round. Without a base URL, it is not sent at all. A credential from
@@ -84,20 +100,24 @@ const CREDENTIALS = {
  *
  * @param origin to which the run sends its requests
  */
-function findOriginError(rawSettings: Layer, configLayers: readonly Layer[], origin: string) {
+function findOriginError(
+  rawSettings: Layer,
+  origin: string,
+  { values }: ConfigFile,
+  profile: Profile | undefined,
+  world: World,
+) {
   for (const { name, credential } of SETTINGS) {
     const setting = rawSettings.get(name);
     // Only a setting of the config file has a directory.
     if (!credential || !setting?.directory) continue;
-    // The last layer is the top level.
-    const ownLayers = setting.profile === undefined ? configLayers.slice(-1) : configLayers;
-    // Without a base URL, this is the string `undefined`, which is not a URL.
-    const baseUrl = String(findInLayers(ownLayers, 'baseUrl')?.value);
+    const inProfile = setting.profile === undefined ? undefined : profile?.values.baseUrl;
+    // Without a base URL, or with null in the profile, this is a string that is not a URL.
+    const baseUrl = String(inProfile === undefined ? values.baseUrl : inProfile);
     const ownOrigin = URL.canParse(baseUrl) ? new URL(baseUrl).origin : undefined;
     if (ownOrigin === origin) continue;
     const { label, alternatives } = CREDENTIALS[credential];
-    // `repeatFlags` in session/presentation.ts adds the run's --config and --profile to a command in a hint.
-    const command = `filings config set base-url ${origin}`;
+    const command = formatSetBaseUrl(origin, setting.profile, world);
     const [reason, hint] =
       ownOrigin === undefined
         ? ['the config file has no baseUrl for it', `if the ${label} is for this host, run: ${command}`]

@@ -80,7 +80,7 @@ function requireEncryption(url: URL, allowHttp: boolean): void {
   if (url.protocol === 'https:' || allowHttp || isLoopback(url.hostname)) return;
   throw new FilingsError('config', 'plain http would send the key unencrypted', {
     subject: { name: url.origin },
-    hint: 'use https, or allow http with --allow-http (FILINGS_ALLOW_HTTP, allowHttp)',
+    hint: 'use https, or allow http with --allow-http, FILINGS_ALLOW_HTTP=1 or filings config set allow-http true',
   });
 }
 

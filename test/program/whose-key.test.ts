@@ -82,12 +82,44 @@ describe('a credential of the config file is not sent to another origin', () => 
     }
     expect(requests).toHaveLength(0);
   });
+});
 
-  test('unless the command of the hint was run', async () => {
-    const { run, keysSent } = await setUp({ apiKey: 'own-key' });
-    const { stderr } = await run(LIST, 'FILINGS_BASE_URL=URL');
-    const [, command = ''] = /: filings (config set .*)$/m.exec(stderr) ?? [];
-    for (const each of [command, LIST]) expect((await run(each, 'FILINGS_BASE_URL=URL')).exitCode).toBe(0);
+describe('the commands of the hints, pasted one after the other, lead to success', () => {
+  const [KEY, NULL] = [{ apiKey: 'own-key' }, { baseUrl: null }];
+  const URL_SET = 'FILINGS_BASE_URL=URL';
+  test.each`
+    what                                            | config                                                      | line                              | commands
+    ${'a key without a base URL'}                   | ${KEY}                                                      | ${URL_SET}                        | ${1}
+    ${'with a profile in the environment'}          | ${{ ...KEY, profiles: { p: {} } }}                          | ${`${URL_SET} FILINGS_PROFILE=p`} | ${1}
+    ${'with --profile'}                             | ${{ ...KEY, profiles: { p: {} } }}                          | ${`${URL_SET} --profile p`}       | ${1}
+    ${'a key in a profile'}                         | ${{ profiles: { p: KEY } }}                                 | ${`${URL_SET} --profile p`}       | ${1}
+    ${'a key in a profile of the file'}             | ${{ profile: 'p', profiles: { p: KEY } }}                   | ${URL_SET}                        | ${1}
+    ${'null beside a key in a profile'}             | ${{ baseUrl: OTHER, profiles: { p: { ...KEY, ...NULL } } }} | ${`${URL_SET} FILINGS_PROFILE=p`} | ${1}
+    ${'null in a profile, a key at the top'}        | ${{ ...KEY, profiles: { p: NULL } }}                        | ${`${URL_SET} FILINGS_PROFILE=p`} | ${1}
+    ${'a base URL in the profile only'}             | ${{ ...KEY, profiles: { p: { baseUrl: 'URL' } } }}          | ${'FILINGS_PROFILE=p'}            | ${1}
+    ${'no base URL'}                                | ${KEY}                                                      | ${''}                             | ${1}
+    ${'no base URL, a profile in the environment'}  | ${{ ...KEY, profiles: { p: {} } }}                          | ${'FILINGS_PROFILE=p'}            | ${1}
+    ${'no base URL, null in a profile'}             | ${{ ...KEY, profiles: { p: NULL } }}                        | ${'--profile p'}                  | ${2}
+    ${'no base URL, null in a profile of the file'} | ${{ profile: 'p', profiles: { p: { ...KEY, ...NULL } } }}   | ${''}                             | ${1}
+  `('$what', async ({ config, line, commands }) => {
+    const { run, keysSent, url } = await setUp(config);
+    const profile = /FILINGS_PROFILE=\w+/.exec(line)?.[0] ?? '';
+    let result = await run(LIST, line);
+    for (let pastes = 0; pastes < commands; pastes += 1) {
+      expect(result.exitCode, result.stderr).toBe(2);
+      const [, noProfile, command = ''] =
+        /(FILINGS_PROFILE= )?filings (config set base-url [^,\n]*)/.exec(result.stderr) ?? [];
+      const set = await run(command.replace(/\bURL\b/, url), noProfile ? '' : profile);
+      expect(set.exitCode, set.stderr).toBe(0);
+      result = await run(LIST, line);
+    }
+    expect(result).toMatchObject({ exitCode: 0, stderr: '' });
+    expect(keysSent()).toEqual(['own-key']);
+  });
+
+  test('null in a profile does not take the base URL from a key at the top level', async () => {
+    const { run, keysSent } = await setUp({ ...OWN, profiles: { p: NULL } });
+    expect((await run(LIST, 'FILINGS_BASE_URL=URL FILINGS_PROFILE=p')).exitCode).toBe(0);
     expect(keysSent()).toEqual(['own-key']);
   });
 });
