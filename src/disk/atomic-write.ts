@@ -11,6 +11,7 @@ import { mapWriteErrors, toWriteError } from './failure.ts';
 import { flushDirectory, makeDirectories } from './make-directories.ts';
 import { workingPartName } from './part-name.ts';
 import { requireRegular } from './regular-file.ts';
+import { type Protection, requireKeptPermissions } from './secret-file.ts';
 
 /** A file to create. */
 export interface NewFile {
@@ -18,17 +19,19 @@ export interface NewFile {
   readonly bytes: Uint8Array | string;
   /** The permissions. They are set when the file is created, so that others can never read a secret. */
   readonly mode: number;
+  /** The file is not created if this program would not read it afterwards. */
+  readonly protection?: Protection | undefined;
 }
 
 /**
  * Creates all files or none, and flushes them. Throws `local_io`, even if only one of them already exists or has no
  * directory. A symbolic link is treated as an existing file.
  */
-export async function createNewFiles(files: readonly NewFile[]): Promise<void> {
+export async function createNewFiles(files: readonly NewFile[], world: Pick<World, 'uid'>): Promise<void> {
   const created: string[] = [];
   for (const file of files) {
     try {
-      await create(file);
+      await create(file, file.path, world);
       created.push(file.path);
       await flushDirectory(dirname(file.path));
     } catch (cause) {
@@ -50,14 +53,15 @@ interface ReplaceOptions {
   readonly mode?: number;
   /** Whether to create the directories above the file. Everyone who may read the file may enter the new ones. */
   readonly makesDirectories?: boolean;
+  readonly protection?: NewFile['protection'];
 }
 
 /** Replaces or creates a file. If `path` is a symbolic link, replaces or creates its target. Throws `local_io`. */
 export function replaceFile(
   path: string,
   text: string,
-  { platform, sleep, random }: Pick<World, 'platform' | 'sleep' | 'random'>,
-  { mode = 0o600, makesDirectories = false }: ReplaceOptions = {},
+  { platform, sleep, random, uid }: Pick<World, 'platform' | 'sleep' | 'random' | 'uid'>,
+  { mode = 0o600, makesDirectories = false, protection }: ReplaceOptions = {},
 ): Promise<void> {
   return mapWriteErrors(path, async () => {
     const target = await resolveLinks(path);
@@ -71,7 +75,7 @@ export function replaceFile(
     // The temporary file is in the same directory, because a rename to another file system would fail. It is named
     // like the temporary file of a download (part-name.ts), so if a crash leaves it there, `verify` ignores it.
     const tempFile = join(dirname(target), workingPartName(basename(target), random()));
-    await create({ path: tempFile, bytes: text, mode });
+    await create({ path: tempFile, bytes: text, mode, protection }, path, { uid });
     // On Windows the rename is retried, because a virus scanner may have the file open.
     await removeOnFailure(tempFile, () => createNameOperations({ platform, sleep }).rename(tempFile, target));
     await flushDirectory(dirname(target));
@@ -93,10 +97,15 @@ async function resolveLinks(path: string): Promise<string> {
  * Creates a file and flushes its bytes, but not its directory entry. If it cannot be written, removes it again. Throws
  * the system error. An existing file makes `open` fail, and is neither changed nor removed.
  */
-async function create({ path, bytes, mode }: NewFile): Promise<void> {
+async function create(
+  { path, bytes, mode, protection }: NewFile,
+  finalPath: string,
+  world: Pick<World, 'uid'>,
+): Promise<void> {
   const handle = await open(path, 'wx', mode);
   await removeOnFailure(path, async () => {
     try {
+      if (protection) requireKeptPermissions(await handle.stat(), protection, finalPath, world);
       await handle.writeFile(bytes);
       await handle.sync();
     } finally {

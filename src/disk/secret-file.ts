@@ -18,7 +18,7 @@ type SecretFileDeps = Pick<World, 'uid' | 'interrupt'>;
  * What other users must not be able to do. `private`: to read or to change the file, because it holds a secret.
  * `trusted`: to change it, because it decides where a secret is sent. They may read it.
  */
-type Protection = 'private' | 'trusted';
+export type Protection = 'private' | 'trusted';
 
 /** Returns the bytes of a `private` file. Throws as `readSmallFile` does. */
 export async function readSecretFile(path: string, name: string, world: SecretFileDeps): Promise<Buffer> {
@@ -115,4 +115,27 @@ export function checkAccess(
   const verb = (mode & WRITABLE_BY_OTHERS) !== 0 ? 'write' : 'read';
   const hint = uid === world.uid ? `chmod 600 ${quotedPath}` : `${sudo}chmod go-w ${quotedPath}`;
   throw new FilingsError('config', `other users can ${verb} it`, { subject, hint });
+}
+
+/**
+ * Throws `local_io` if `checkAccess` would refuse a file that was just created. Some file systems keep no permissions,
+ * such as those of Windows under Linux, so a `chmod` would not help.
+ */
+export function requireKeptPermissions(
+  stats: Stats,
+  protection: Protection,
+  path: string,
+  world: Pick<World, 'uid'>,
+): void {
+  try {
+    checkAccess(stats, protection, '', path, world);
+  } catch (cause) {
+    if (!(cause instanceof FilingsError)) throw cause;
+    const reason = `not created, because the file system does not keep its permissions: ${cause.reason}`;
+    throw new FilingsError('local_io', reason, {
+      subject: { path },
+      hint: 'choose a path on another file system',
+      cause,
+    });
+  }
 }

@@ -14,6 +14,7 @@ import type { World } from '../world.ts';
 import {
   type ConfigLocation,
   checkConfig,
+  hasSecret,
   noConfigPathError,
   readUncheckedConfig,
   requireSize,
@@ -120,7 +121,8 @@ export async function editConfigFile({ path, profile }: ConfigLocation, change: 
   if (change.value !== undefined) await requireValid(after, profile, change.name, path, world);
   const text = `${JSON.stringify(after, undefined, 2)}\n`;
   requireSize(Buffer.byteLength(text), path);
-  await replaceFile(path, text, world, { makesDirectories: true }).catch((error: FilingsError) => {
+  const protection = hasSecret(after) ? 'private' : 'trusted';
+  await replaceFile(path, text, world, { makesDirectories: true, protection }).catch((error: FilingsError) => {
     if (errnoOf(error.cause) !== 'EBUSY') throw error;
     // A file that is a mount point itself cannot be replaced by a rename.
     throw error.with({ hint: 'it is mounted as a single file: change it where it comes from, or mount its directory' });

@@ -111,15 +111,18 @@ export async function readUncheckedConfig(path: string, world: World): Promise<J
   const text = decodeText(bytes);
   const config = text.trim() === '' ? {} : parseConfigJson(text, subject);
   if (!isJsonObject(config)) throw new FilingsError('config', 'must be a JSON object', { subject });
-  // Nothing has been checked yet, so `profiles` may be anything.
+  // Stricter than the check of `readOnce`: others must not even read a file with a secret.
+  if (hasSecret(config)) checkAccess(stats, 'private', 'config file', path, world);
+  return config;
+}
+
+/** The members of `config` may not be checked yet, so `profiles` may be anything. */
+export function hasSecret(config: JsonObject): boolean {
   const profiles = isJsonObject(config.profiles) ? Object.values(config.profiles) : [];
   const sections = [config, ...profiles.filter(isJsonObject)];
-  // In a profile, `null` is no secret: it unsets a setting of the top level.
-  const has = (section: JsonObject, name: string) => Object.hasOwn(section, name) && section[name] !== null;
-  const hasSecret = SETTINGS.some(({ name, secret }) => secret && sections.some((section) => has(section, name)));
-  // Stricter than the check of `readOnce`: others must not even read a file with a secret.
-  if (hasSecret) checkAccess(stats, 'private', 'config file', path, world);
-  return config;
+  // In a profile, `null` is no secret: it unsets a setting of the top level. `undefined` will not be written.
+  const has = (section: JsonObject, name: string) => Object.hasOwn(section, name) && (section[name] ?? null) !== null;
+  return SETTINGS.some(({ name, secret }) => secret && sections.some((section) => has(section, name)));
 }
 
 export async function readProfileNames(flags: Flags, world: World): Promise<readonly string[]> {

@@ -12,7 +12,7 @@ import { FilingsError } from '../../src/errors.ts';
 import { proving } from '../proving.ts';
 import { socketAt, test } from './transfer-fixture.ts';
 
-const here = { platform: process.platform, sleep, random: Math.random };
+const here = { platform: process.platform, sleep, random: Math.random, uid: process.geteuid?.() };
 const text = (path: string) => readFile(path, 'utf8');
 
 type Plant = { make: (path: string) => Promise<unknown>; why: string };

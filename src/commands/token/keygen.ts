@@ -19,7 +19,7 @@ export async function run({ options, flags }: Invocation<typeof KEYGEN_OPTIONS>,
   // `signingKey` is the private key, or an HMAC secret, which has no `publicKey`.
   const { signingKey, publicKey, shownSecret } = await generateKey(alg, format, kid);
   const outPath = resolveUserPath(out, world);
-  const files: NewFile[] = [{ path: outPath, bytes: signingKey, mode: 0o600 }];
+  const files: NewFile[] = [{ path: outPath, bytes: signingKey, mode: 0o600, protection: 'private' }];
   if (publicFile !== undefined) {
     const subject = { name: '--public' };
     const path = resolveUserPath(publicFile, world);
@@ -29,7 +29,7 @@ export async function run({ options, flags }: Invocation<typeof KEYGEN_OPTIONS>,
     files.push({ path, bytes: publicKey, mode: 0o644 });
   }
   // If one file cannot be created, the others are removed again.
-  await createNewFiles(files);
+  await createNewFiles(files, world);
   if (publicFile === undefined) await write(world.stdout, shownSecret ?? publicKey ?? '', world.interrupt);
   // docs/service.md, section 6.
   const keyToImport =

@@ -56,7 +56,7 @@ export async function run(invocation: Invocation<typeof SIGN_OPTIONS>, world: Wo
     const writer = await openPathWriter(out, world.sleep, world.interrupt);
     await writer.write([Buffer.from(line)], world.interrupt);
     await writer.end();
-  } else await replaceFile(out, line, world);
+  } else await replaceFile(out, line, world, { protection: 'private' });
   return 0;
 }
 
