@@ -150,7 +150,7 @@ export const TABLE = {
     value: 'KEY',
     secret: true,
     credential: 'key',
-    help: 'send this key (other users can see it in the process list)',
+    help: 'send this key (a flag is visible in the process list)',
   },
   apiKeyFile: { kind: FILE, value: 'FILE', credential: 'key', help: 'read the API key from FILE; - is stdin' },
   apiKeyCommand: {

@@ -13,7 +13,7 @@ test.for`
   ${`list ${ACCESSION} --sandbox`}                       | ${0}   | ${NAMES}                           | ${NOTHING}
   ${`download ${ACCESSION} none.htm --sandbox`}          | ${5}   | ${NOTHING}                         | ${/404 Not Found\n(.*\n)* {2}hint: /}
   ${`download ${ACCESSION} --all --checksums --sandbox`} | ${0}   | ${NOTHING}                         | ${/^11 downloaded .*; 12 requests, /}
-  ${'config set jobs 8'}                                 | ${0}   | ${NOTHING}                         | ${NOTHING}
+  ${'config set jobs 8'}                                 | ${0}   | ${NOTHING}                         | ${/^set jobs to 8 in /}
   ${'config list'}                                       | ${0}   | ${/^jobs\t\d+\tdefault$/m}         | ${NOTHING}
   ${`config check ${ACCESSION} --sandbox`}               | ${0}   | ${/^address\t/}                    | ${NOTHING}
   ${'token keygen --alg ES256 --out key.pem'}            | ${0}   | ${/^-----BEGIN PUBLIC KEY-----\n/} | ${/import the printed public key/}
