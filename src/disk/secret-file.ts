@@ -8,6 +8,7 @@ import type { SmallFile, World } from '../world.ts';
 import { systemReason } from './failure.ts';
 
 const MAX_BYTES = 1024 * 1024;
+const CHECK_PATH = 'check the path, and who may read it';
 // Permissions of the group and of all others: to write, and to read or write.
 const WRITABLE_BY_OTHERS = 0o022;
 const OPEN_TO_OTHERS = 0o066;
@@ -51,7 +52,8 @@ export async function readSmallFile(
       ? new Socket({ fd, readable: true, writable: false, signal: world.interrupt })
       : undefined;
     try {
-      if (!pipe && !stats.isFile()) throw new FilingsError('config', 'not a regular file', { subject });
+      if (!pipe && !stats.isFile())
+        throw new FilingsError('config', 'not a regular file', { subject, hint: CHECK_PATH });
       if (protection) checkAccess(stats, protection, name, path, world);
       if (stats.size > MAX_BYTES) throw tooLarge(subject);
       return { bytes: pipe ? await readPipe(pipe, subject) : readFileSync(fd), stats };
@@ -63,7 +65,7 @@ export async function readSmallFile(
     if (cause instanceof FilingsError) throw cause;
     // An interrupt makes the socket throw an AbortError. The interrupt's reason says what has happened.
     world.interrupt.throwIfAborted();
-    throw new FilingsError('config', systemReason(cause), { subject, cause });
+    throw new FilingsError('config', systemReason(cause), { subject, hint: CHECK_PATH, cause });
   }
 }
 
@@ -79,7 +81,7 @@ async function readPipe(pipe: Socket, subject: Subject): Promise<Buffer> {
 }
 
 function tooLarge(subject: Subject): FilingsError {
-  return new FilingsError('config', 'larger than 1 MiB', { subject });
+  return new FilingsError('config', 'larger than 1 MiB', { subject, hint: CHECK_PATH });
 }
 
 /**

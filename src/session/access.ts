@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { FilingsError } from '../errors.ts';
 import type { Credentials } from '../service/credentials.ts';
 import { readSecret, type SecretSource } from '../settings/read-secret.ts';
+import type { ResolvedSettings } from '../settings/resolve.ts';
 import type { Settings, TokenSource } from '../settings/settings.ts';
 import { roughDuration, shellWord } from '../text.ts';
 import type { World } from '../world.ts';
@@ -21,7 +22,7 @@ interface Access {
  */
 export async function openAccess(
   settings: Settings,
-  setBaseUrlCommand: string,
+  setCommands: ResolvedSettings['setCommands'],
   world: World,
   note: (text: string) => void,
 ): Promise<Access> {
@@ -29,12 +30,12 @@ export async function openAccess(
   const { baseUrl, keySource, tokenSource, keyIn, keyHeader, basicUser } = settings;
   if (!baseUrl) {
     throw new FilingsError('config', "no base URL: the service's address is not set", {
-      hint: `set it with ${setBaseUrlCommand}, --base-url URL or FILINGS_BASE_URL; or try --sandbox`,
+      hint: `set it with ${setCommands.baseUrl}, --base-url URL or FILINGS_BASE_URL; or try --sandbox`,
     });
   }
   if (!keySource) {
     throw new FilingsError('auth', 'no API key: the service requires one', {
-      hint: `set it with filings config set api-key, --api-key-file FILE or FILINGS_API_KEY; or try --sandbox`,
+      hint: `set it with ${setCommands.apiKey}, --api-key-file FILE or FILINGS_API_KEY; or try --sandbox`,
     });
   }
   const key = await openSecret(keySource, 'API key', world);

@@ -14,6 +14,7 @@ import { SETTINGS } from './table.ts';
 
 /** The limit bounds the time of the schema check. */
 const MAX_KIB = 128;
+const EDIT = 'correct the file in an editor';
 
 /** What flags and environment say about the config file. */
 export interface ConfigLocation {
@@ -100,7 +101,8 @@ function readOnce(path: string, world: World): Promise<SmallFile> {
 
 export function requireSize(bytes: number, path: string): void {
   if (bytes <= MAX_KIB * 1024) return;
-  throw new FilingsError('config', `larger than ${MAX_KIB} KiB`, { subject: { name: 'config file', path } });
+  const details = { subject: { name: 'config file', path }, hint: EDIT };
+  throw new FilingsError('config', `larger than ${MAX_KIB} KiB`, details);
 }
 
 /** Does not check the members. */
@@ -110,7 +112,7 @@ export async function readUncheckedConfig(path: string, world: World): Promise<J
   requireSize(bytes.length, path);
   const text = decodeText(bytes);
   const config = text.trim() === '' ? {} : parseConfigJson(text, subject);
-  if (!isJsonObject(config)) throw new FilingsError('config', 'must be a JSON object', { subject });
+  if (!isJsonObject(config)) throw new FilingsError('config', 'must be a JSON object', { subject, hint: EDIT });
   // Stricter than the check of `readOnce`: others must not even read a file with a secret.
   if (hasSecret(config)) checkAccess(stats, 'private', 'config file', path, world);
   return config;
@@ -136,9 +138,12 @@ function parseConfigJson(text: string, subject: Subject): unknown {
   const lines = text.slice(0, fault.at).split('\n');
   const position = `at line ${lines.length}, column ${(lines.at(-1) ?? '').length + 1}`;
   if (fault.kind === 'duplicate') {
-    throw new FilingsError('config', `${fault.path.join('.')}: set twice, the second time ${position}`, { subject });
+    throw new FilingsError('config', `${fault.path.join('.')}: set twice, the second time ${position}`, {
+      subject,
+      hint: EDIT,
+    });
   }
-  throw new FilingsError('config', `not valid JSON ${position}`, { subject });
+  throw new FilingsError('config', `not valid JSON ${position}`, { subject, hint: EDIT });
 }
 
 /** `path` is for the messages. */
@@ -147,7 +152,10 @@ export async function checkConfig(config: JsonObject, path: string): Promise<voi
   const { findConfigFault } = await import('./config-check.ts');
   const fault = findConfigFault(config);
   if (fault)
-    throw new FilingsError('config', fault.message, { subject: { name: 'config file', path }, hint: fault.hint });
+    throw new FilingsError('config', fault.message, {
+      subject: { name: 'config file', path },
+      hint: fault.hint ?? EDIT,
+    });
   // The casts are safe after the check. In a profile, `listing` may be null, which unsets it.
   const { profiles = {} } = config as { profiles?: Record<string, JsonObject> };
   const prefixed = Object.entries(profiles).map(([name, profile]) => [`profiles.${name}.`, profile] as const);

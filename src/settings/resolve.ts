@@ -31,8 +31,8 @@ export interface ResolvedSettings {
    * that only show settings ignore it.
    */
   readonly originError: FilingsError | undefined;
-  /** Sets the base URL where this run will find it. */
-  readonly setBaseUrlCommand: string;
+  /** They set the base URL and the key where this run will find them. */
+  readonly setCommands: Readonly<Record<'baseUrl' | 'apiKey', string>>;
 }
 
 /** Reads no file except the config file: keys and tokens are read when they are needed. */
@@ -47,8 +47,13 @@ export async function resolveSettings(flags: Flags, world: World): Promise<Resol
   const originError = origin && file ? findOriginError(rawSettings, origin, file, profile, world) : undefined;
   // Profiles inherit the base URL of the top level, unless it is null in them.
   const level = profile?.values.baseUrl === null ? profile.name : undefined;
-  const setBaseUrlCommand = formatSetBaseUrl('URL', level, world);
-  return { settings, rawSettings, configPath: file?.path, originError, setBaseUrlCommand };
+  // `config set` heeds --profile, which `repeatFlags` adds, and FILINGS_PROFILE, but not the file's own `profile`.
+  const ownProfile = flags.profile === undefined && !world.env.FILINGS_PROFILE ? profile?.name : undefined;
+  const setCommands = {
+    baseUrl: formatSetBaseUrl('URL', level, world),
+    apiKey: `filings config set api-key${ownProfile === undefined ? '' : ` --profile ${shellWord(ownProfile)}`}`,
+  };
+  return { settings, rawSettings, configPath: file?.path, originError, setCommands };
 }
 
 /**
@@ -153,9 +158,12 @@ function findProfile(location: ConfigLocation, file: ConfigFile | undefined) {
   const reason =
     file === undefined ? 'there is no config file' : `${file.path} has ${known.join(', ') || 'no profiles'}`;
   // If nothing else selects the profile, the config file does.
-  const unset = location.profile === undefined ? 'filings config unset profile' : undefined;
+  const mend =
+    location.profile === undefined
+      ? 'filings config unset profile'
+      : `to create it: filings config set base-url URL --profile ${shellWord(name)}`;
   throw new FilingsError('config', `no such profile: ${reason}`, {
     subject: { name: `profile ${name}` },
-    hint: didYouMean(name, known) ?? unset,
+    hint: didYouMean(name, known) ?? mend,
   });
 }

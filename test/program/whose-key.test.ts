@@ -117,6 +117,22 @@ describe('the commands of the hints, pasted one after the other, lead to success
     expect(keysSent()).toEqual(['own-key']);
   });
 
+  test.each`
+    config                                                                         | line
+    ${{ ...TOP, profile: 'p', profiles: { p: { baseUrl: 'URL', apiKey: null } } }} | ${''}
+    ${{ ...TOP, profiles: { p: { baseUrl: 'URL', apiKey: null } } }}               | ${'FILINGS_PROFILE=p'}
+    ${{ ...TOP, profiles: { p: { baseUrl: 'URL', apiKey: null } } }}               | ${'--profile p'}
+  `('no key, because it is null in the profile that $line selects', async ({ config, line }) => {
+    const { run, keysSent } = await setUp(config);
+    const { exitCode, stderr } = await run(LIST, line);
+    expect(exitCode, stderr).toBe(4);
+    const [, before, command] = /with filings (--profile p )?(config set api-key[^,]*)/.exec(stderr) ?? [];
+    const variable = line.startsWith('FILINGS_') ? line : '';
+    expect((await run(`${before ?? ''}${command} own-key`, variable)).exitCode).toBe(0);
+    expect((await run(LIST, line)).exitCode).toBe(0);
+    expect(keysSent()).toEqual(['own-key']);
+  });
+
   test('null in a profile does not take the base URL from a key at the top level', async () => {
     const { run, keysSent } = await setUp({ ...OWN, profiles: { p: NULL } });
     expect((await run(LIST, 'FILINGS_BASE_URL=URL FILINGS_PROFILE=p')).exitCode).toBe(0);
