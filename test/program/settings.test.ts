@@ -60,6 +60,9 @@ describe('config set', () => {
       `{"note":"set profile to p in ${config.path}"}\n`,
     );
     expect(await said('jobs', '3', '--quiet')).toBe('');
+    await config.run(['unset', 'api-key-command']);
+    await config.run(['set', 'api-key', CANARY]);
+    expect(await said('base-url', `https://h.example/${CANARY}`)).toMatch(/^set baseUrl to \S+\/\[redacted\] in /);
   });
 
   test('leaves a parameter of the listing alone whose name ends like that of a path', async ({ config }) => {
