@@ -19,12 +19,12 @@ interface JsonFault {
 export const MAX_DEPTH = 100;
 
 /**
- * In this order: a valid string; a bracket, comma or colon; a run of other characters, such as a number or `true`; a
- * quote, which begins an invalid string; the end of the text, as an empty match. White space matches none of these, so
- * `matchAll` skips it. A run may be anything, so it is a valid value only if {@link SCALAR} matches it.
+ * In this order: a bracket, comma or colon; a run of other characters, such as a number or `true`; the quote that begins a
+ * string; the end of the text, as an empty match. White space matches none of these, so `exec` skips it. A run may be
+ * anything, so it is a valid value only if {@link SCALAR} matches it.
  */
-const TOKEN =
-  /"[ !#-[\]-\uffff]*(?:\\(?:["\\/bfnrt]|u[\da-fA-F]{4})[ !#-[\]-\uffff]*)*"|[{}[\],:]|[^ \t\n\r"{}[\],:]+|"|$/g;
+const TOKEN = /[{}[\],:]|[^ \t\n\r"{}[\],:]+|"|$/g;
+const PIECE_OF_STRING = /[ !#-[\]-\uffff]+|\\(?:["\\/bfnrt]|u[\da-fA-F]{4})/y;
 // These may use `.*` between the quotes, because only a valid string can be a token with two quotes.
 const STRING = /^".*"$/s;
 const SCALAR = /^(?:".*"|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null)$/s;
@@ -82,7 +82,7 @@ export function splitMembers(objectJson: string): readonly (readonly [name: stri
 export function findJsonFault(text: string): JsonFault | undefined {
   const open: Container[] = [];
   let expected: Expected = 'value';
-  for (const { 0: token, index } of text.matchAll(TOKEN)) {
+  for (const { token, index } of tokensOf(text)) {
     const innermost = open.at(-1);
     const fault = (kind: JsonFault['kind']) => ({ kind, at: index, path: open.map(({ position }) => `${position}`) });
     // After the outermost value, nothing but the end may come.
@@ -110,4 +110,21 @@ export function findJsonFault(text: string): JsonFault | undefined {
     } else return fault('syntax');
   }
   return undefined;
+}
+
+/**
+ * A string with a fault in it is only its first quote. A string is matched in pieces, because V8 keeps a place on a stack
+ * for each repetition of a group, and the stack overflows after some millions.
+ */
+function* tokensOf(text: string) {
+  const [tokens, pieces] = [new RegExp(TOKEN), new RegExp(PIECE_OF_STRING)];
+  for (let match = tokens.exec(text); match !== null; match = tokens.exec(text)) {
+    const { 0: token, index } = match;
+    let end = tokens.lastIndex;
+    if (token === '"') {
+      for (pieces.lastIndex = end; pieces.test(text); ) end = pieces.lastIndex;
+      if (text[end] === '"') tokens.lastIndex = end + 1;
+    }
+    yield { token: text.slice(index, tokens.lastIndex), index };
+  }
 }
