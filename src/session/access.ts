@@ -22,7 +22,7 @@ interface Access {
  */
 export async function openAccess(
   settings: Settings,
-  setCommands: ResolvedSettings['setCommands'],
+  setBaseUrl: ResolvedSettings['setBaseUrl'],
   world: World,
   note: (text: string) => void,
 ): Promise<Access> {
@@ -30,12 +30,12 @@ export async function openAccess(
   const { baseUrl, keySource, tokenSource, keyIn, keyHeader, basicUser } = settings;
   if (!baseUrl) {
     throw new FilingsError('config', "no base URL: the service's address is not set", {
-      hint: `set it with ${setCommands.baseUrl}, --base-url URL or FILINGS_BASE_URL; or try --sandbox`,
+      hint: `set it with ${setBaseUrl}, --base-url URL or FILINGS_BASE_URL; or try --sandbox`,
     });
   }
   if (!keySource) {
     throw new FilingsError('auth', 'no API key: the service requires one', {
-      hint: `set it with ${setCommands.apiKey}, --api-key-file FILE or FILINGS_API_KEY; or try --sandbox`,
+      hint: `set it with filings config set api-key, --api-key-file FILE or FILINGS_API_KEY; or try --sandbox`,
     });
   }
   const key = await openSecret(keySource, 'API key', world);

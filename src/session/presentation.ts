@@ -3,7 +3,7 @@
 import { statSync } from 'node:fs';
 import type { FilingsError } from '../errors.ts';
 import { locateConfig } from '../settings/config-file.ts';
-import { createDefaultLayer, createEnvLayer, createFlagLayer, type Layer } from '../settings/layers.ts';
+import { createDefaultLayer, createEnvLayer, createFlagLayer, findInLayers, type Layer } from '../settings/layers.ts';
 import { readLayers } from '../settings/resolve.ts';
 import { type SettingValues, TABLE } from '../settings/table.ts';
 import type { Flags } from '../spec/command.ts';
@@ -15,8 +15,13 @@ import type { World } from '../world.ts';
 const PRESENTATION_KEYS = ['errorFormat', 'color', 'verbose', 'quiet'] as const;
 type Presentation = Pick<SettingValues, (typeof PRESENTATION_KEYS)[number]>;
 
+interface PresentationOfRun extends Presentation {
+  /** Selected by any source. */
+  readonly profile: string | undefined;
+}
+
 /** Takes the first valid value of each setting from the layers. Never throws. */
-export async function readPresentation(flags: Flags, world: World): Promise<Presentation> {
+export async function readPresentation(flags: Flags, world: World): Promise<PresentationOfRun> {
   const layers = [
     createFlagLayer(flags),
     createEnvLayer(world.env),
@@ -28,11 +33,21 @@ export async function readPresentation(flags: Flags, world: World): Promise<Pres
     const values = layers.map((layer) => TABLE[key].kind.parse(String(layer.get(key)?.value)));
     return values.find((value) => value !== undefined);
   };
-  return Object.fromEntries(PRESENTATION_KEYS.map((key) => [key, firstValid(key)])) as unknown as Presentation;
+  const values = Object.fromEntries(PRESENTATION_KEYS.map((key) => [key, firstValid(key)]));
+  const profile = findInLayers(layers, 'profile')?.value;
+  return { ...(values as unknown as Presentation), profile: typeof profile === 'string' ? profile : undefined };
 }
 
-/** Adds this run's --sandbox, --config and --profile to the commands in the hint. */
-export function repeatFlags(error: FilingsError, { sandbox, config, profile }: Flags): FilingsError {
+/**
+ * Adds this run's --sandbox, --config and --profile to the commands in the hint.
+ *
+ * @param selected the profile of the run. If the config file selects it, `config set` would still change the top level.
+ */
+export function repeatFlags(
+  error: FilingsError,
+  { sandbox, config, profile }: Flags,
+  selected: unknown = profile,
+): FilingsError {
   const format = (name: string, value: unknown) => (value === undefined ? '' : ` --${name} ${shellWord(`${value}`)}`);
   // Only these commands need the flags. The first three patterns skip an escaped quote, an apostrophe in a word, and
   // whatever is in quotes, because that may come from the service.
@@ -41,7 +56,8 @@ export function repeatFlags(error: FilingsError, { sandbox, config, profile }: F
   const hint = error.hint?.replaceAll(commands, (match, command) => {
     if (command === undefined) return match;
     // settings/resolve.ts has added --profile if that is where the base URL belongs.
-    const profileFlag = command === 'config set base-url' ? '' : format('profile', profile);
+    const named = command === 'config' ? selected : profile;
+    const profileFlag = command === 'config set base-url' ? '' : format('profile', named);
     return `filings${sandbox ? ' --sandbox' : ''}${format('config', config)}${profileFlag} ${command} `;
   });
   return error.with({ hint });

@@ -35,7 +35,11 @@ async function render(error: FilingsError, flags: Flags, world: World): Promise<
   const { readPresentation, repeatFlags } = await import('./presentation.ts');
   const presentation = await readPresentation(flags, world);
   const color = usesColor(presentation.color, world.stderr, world.env.TERM);
-  return renderError(repeatFlags(error, flags), { ...presentation, color, secrets: world.secrets });
+  return renderError(repeatFlags(error, flags, presentation.profile), {
+    ...presentation,
+    color,
+    secrets: world.secrets,
+  });
 }
 
 function asFilingsError(thrown: unknown, interrupt: AbortSignal): FilingsError {

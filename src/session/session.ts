@@ -49,7 +49,7 @@ export async function openSession(
   world: World,
   { stdinOption, writesStdout, meter, resolved }: SessionOptions = {},
 ): Promise<Session> {
-  const { settings, rawSettings, originError, setCommands } = resolved ?? (await resolveSettings(flags, world));
+  const { settings, rawSettings, originError, setBaseUrl } = resolved ?? (await resolveSettings(flags, world));
   // `resolveSettings` does not throw this error, because it is none for commands that only show settings.
   if (originError) throw originError;
   refuseSharedStream('stdin', [stdinOption, ...listStdinFlags(rawSettings)]);
@@ -57,7 +57,7 @@ export async function openSession(
   // On the same terminal, a progress bar would overwrite what the user types as input, or the data that is printed.
   const sharesTerminal = Boolean((stdinOption && world.stdin.isTTY) || (writesStdout && world.stdout.isTTY));
   const progress = await createProgress({ ...settings, sharesTerminal }, world);
-  const access = await openAccess(settings, setCommands, world, progress.note).catch((error) => {
+  const access = await openAccess(settings, setBaseUrl, world, progress.note).catch((error) => {
     progress.stop();
     throw error;
   });
@@ -83,7 +83,10 @@ export async function openSession(
     identity: settings.sandbox ? 'sandbox' : access.baseUrl.href,
     signal: world.interrupt,
     // Adds flags such as --profile to the commands in hints, as report-error.ts does for the error of the run.
-    progress: { ...progress, reportFailure: (error) => progress.reportFailure(repeatFlags(error, flags)) },
+    progress: {
+      ...progress,
+      reportFailure: (error) => progress.reportFailure(repeatFlags(error, flags, settings.profile)),
+    },
     async close() {
       progress.stop();
       connections.close();

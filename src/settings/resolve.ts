@@ -31,8 +31,8 @@ export interface ResolvedSettings {
    * that only show settings ignore it.
    */
   readonly originError: FilingsError | undefined;
-  /** They set the base URL and the key where this run will find them. */
-  readonly setCommands: Readonly<Record<'baseUrl' | 'apiKey', string>>;
+  /** The command that sets the base URL where this run will find it. */
+  readonly setBaseUrl: string;
 }
 
 /** Reads no file except the config file: keys and tokens are read when they are needed. */
@@ -47,13 +47,8 @@ export async function resolveSettings(flags: Flags, world: World): Promise<Resol
   const originError = origin && file ? findOriginError(rawSettings, origin, file, profile, world) : undefined;
   // Profiles inherit the base URL of the top level, unless it is null in them.
   const level = profile?.values.baseUrl === null ? profile.name : undefined;
-  // `config set` heeds --profile, which `repeatFlags` adds, and FILINGS_PROFILE, but not the file's own `profile`.
-  const ownProfile = flags.profile === undefined && !world.env.FILINGS_PROFILE ? profile?.name : undefined;
-  const setCommands = {
-    baseUrl: formatSetBaseUrl('URL', level, world),
-    apiKey: `filings config set api-key${ownProfile === undefined ? '' : ` --profile ${shellWord(ownProfile)}`}`,
-  };
-  return { settings, rawSettings, configPath: file?.path, originError, setCommands };
+  const setBaseUrl = formatSetBaseUrl('URL', level, world);
+  return { settings, rawSettings, configPath: file?.path, originError, setBaseUrl };
 }
 
 /**
