@@ -22,7 +22,7 @@ const LIBRARIES = {
   commander: 'cli/',
   undici: 'http/connections.ts',
   jose: 'jwt/',
-  '@jmespath-community': 'service/described-listing.ts',
+  '@jmespath-community': 'service/expression.ts',
   zod: 'settings/config-check.ts',
   chalk: 'terminal/messages.ts',
   'cli-progress': 'terminal/bar.ts',

@@ -26,7 +26,7 @@ const CONFIG_FILE = [
   'The config file is a JSON object. profiles holds named sets of the same members, which --profile chooses; null in a profile unsets what the top level sets. The file must belong to you or to root, and nobody else may write to it, or read it if it holds a secret. Its members:',
 ];
 const LISTING = [
-  'The listing member describes the listing of a service that the program cannot read by itself. files and name are JMESPath expressions for the list of files and for the name in each; total, more and next are expressions for the number of files, for whether more pages follow, and for the address of the next page. page and offset are the parameters that request a page.',
+  'The listing member describes the listing of a service that the program cannot read by itself. files, name, total, more and next are JMESPath expressions: files selects the records, name the file name in each (default: file_name), total the number of records on all pages, and more a value that is false, zero or empty on the last page. query has parameters for every request. Without page, offset and next, one response is the whole listing. page is the parameter with the number of a page, from firstPage (default: 1) on; offset is the parameter with the number of records before a page; next selects the address of the next page or, if cursor names a parameter, its value.',
 ];
 const LISTING_EXAMPLE = `"listing": {
   "files": "data.documents",

@@ -146,13 +146,9 @@ export class ServiceClient {
     const description = this.#options.listingDescription;
     // The hosts of the page that is being read. During a request there are none, because its errors name their hosts.
     let hosts: Hosts | undefined;
-    let isFirst = true;
-    const requestPage = async (url: URL) => {
+    const requestPage = async (url: URL, isForeignText = false) => {
       hosts = undefined;
-      // The service chooses the next address or the cursor in it.
-      const isOwnUrl = isFirst || description?.next === undefined;
-      isFirst = false;
-      const attempt = () => this.#requestPage(url, isOwnUrl, accession, signal);
+      const attempt = () => this.#requestPage(url, isForeignText, accession, signal);
       const response = await this.retry(attempt, signal, { onRetry });
       hosts = response.hosts;
       return response;
@@ -168,7 +164,7 @@ export class ServiceClient {
     }
   }
 
-  async #requestPage(url: URL, isOwnUrl: boolean, accession: AccessionNumber, signal: AbortSignal) {
+  async #requestPage(url: URL, isForeignText: boolean, accession: AccessionNumber, signal: AbortSignal) {
     const resource = { accession };
     const read = async (response: ServiceResponse) => {
       await this.#check(response, response.status === 200, resource, signal);
@@ -176,7 +172,7 @@ export class ServiceClient {
       return { body, headers: response.headers, hosts: response.hosts };
     };
     try {
-      return await this.#requests.follow(url, {}, signal, read, isOwnUrl);
+      return await this.#requests.follow(url, {}, signal, read, isForeignText);
     } catch (error) {
       throw withResource(resource, error);
     }

@@ -1,10 +1,10 @@
-// Reads a described listing with JMESPath (https://jmespath.org/specification.html). Nothing is guessed: a response
-// that is not as described is an error. Loaded only when it is needed, because loading the JMESPath library takes time.
-import { search } from '@jmespath-community/jmespath';
+// Reads a described listing. Nothing is guessed: a response that is not as described is an error. Loaded only when it is
+// needed, because loading the JMESPath library takes time.
 import { FilingsError } from '../errors.ts';
 import { isJsonObject } from '../json.ts';
 import { counted, grouped } from '../text.ts';
-import type { AccessionNumber } from './accession.ts';
+import { type AccessionNumber, asAccession } from './accession.ts';
+import { evaluate } from './expression.ts';
 import {
   incompleteError,
   type ListedFile,
@@ -15,6 +15,7 @@ import {
   selectFiles,
   withParameters,
 } from './listing.ts';
+import { suggestPlace } from './suggested-description.ts';
 
 /** The `listing` of the config file (docs/using.md). `files`, `name`, `total`, `more` and `next` are expressions. */
 export interface ListingDescription {
@@ -39,37 +40,31 @@ export interface ListingDescription {
 
 /** Ends the run if a service always has another page. */
 const MAX_PAGES = 10_000;
+const DEFAULT_NAME = 'file_name';
 const HINT = 'check the description of the listing (filings config get listing) and the requests (-v)';
 
-/** Called when the config file is checked. */
-export function findExpressionFault(expression: string): string | undefined {
-  try {
-    // There is no response yet, so an empty object takes its place.
-    search({}, expression);
-    return undefined;
-  } catch (error) {
-    const { message } = error as Error;
-    // A JMESPath function such as `abs` may reject the empty object, but accept what is in a real response.
-    return message.startsWith('Invalid type') ? undefined : message;
-  }
-}
+// Without a command that removes a member: that could make the first page the whole list.
+const PAGES_HINT = 'describe how further pages are requested: listing.page, listing.offset or listing.next';
+const TOTAL_HINT = `${PAGES_HINT}; if the total does not count the records, it must not be described as listing.total`;
+const describePlaceHint = (json: unknown) => `describe where the files and their names are: ${suggestPlace(json)}`;
 
-type MakeError = (reason: string) => FilingsError;
+type MakeError = (reason: string, hint?: string) => FilingsError;
 
 /**
  * Throws `config` if members of the description conflict, `integrity` if the responses are not as described or
  * contradict each other, and the errors of `requestPage`.
  *
  * @param listingUrl with the parameters of `--query`
+ * @param requestPage is told whether the URL, or a part of it, comes from the service
  */
 export async function readDescribedListing(
   description: ListingDescription,
   accession: AccessionNumber,
   listingUrl: URL,
-  requestPage: (url: URL) => Promise<ListingResponse>,
+  requestPage: (url: URL, isForeignText: boolean) => Promise<ListingResponse>,
 ): Promise<Listing> {
   rejectConflicts(description);
-  const makeError: MakeError = (reason) => incompleteError(accession, reason, HINT);
+  const makeError: MakeError = (reason, hint = HINT) => incompleteError(accession, reason, hint);
   const files = new Map<string, ListedFile>();
   /**
    * A service that does not know the parameter for the page sends the same page, and so the same first record, each
@@ -77,21 +72,25 @@ export async function readDescribedListing(
    */
   const firstRecords = new Set<string>();
   const totals = new Set<number>();
-  let recordCount = 0;
-  let pageCount = 0;
+  let sample: { readonly json: unknown; readonly record: NamedRecord | undefined } | undefined;
+  let [recordCount, nameCount, pageCount] = [0, 0, 0];
   let url: URL | undefined = makePageUrl(description, listingUrl, pageCount, recordCount);
   while (url !== undefined) {
     if (pageCount === MAX_PAGES) throw makeError(`there are over ${grouped(MAX_PAGES)} pages`);
     pageCount += 1;
-    const response: ListingResponse = await requestPage(url).catch((error) => {
-      // If a later page is rejected, the list is incomplete. The code `not_found` would say that there is no such
-      // filing.
-      if (pageCount === 1 || (error.code !== 'not_found' && error.code !== 'rejected')) throw error;
-      const reasons = [`page ${pageCount}`, error.reason, error.quote].filter(Boolean);
-      throw makeError(reasons.join(': ')).with({ cause: error });
-    });
-    const page = readPage(description, parseListing(response, accession), makeError);
+    const response: ListingResponse = await requestPage(url, pageCount > 1 && !computesUrl(description)).catch(
+      (error) => {
+        // If a later page is rejected, the list is incomplete. The code `not_found` would say that there is no such
+        // filing.
+        if (pageCount === 1 || (error.code !== 'not_found' && error.code !== 'rejected')) throw error;
+        const reasons = [`page ${pageCount}`, error.reason, error.quote].filter(Boolean);
+        throw makeError(reasons.join(': ')).with({ cause: error });
+      },
+    );
+    const json = parseListing(response, accession);
+    const page = readPage(description, json, makeError);
     if (page.records.length > 0) {
+      sample ??= { json, record: page.records[0] };
       const first = JSON.stringify(page.records[0]);
       if (firstRecords.has(first)) throw makeError(`page ${pageCount} begins with the same record as an earlier page`);
       firstRecords.add(first);
@@ -102,14 +101,25 @@ export async function readDescribedListing(
       files.set(file.file_name, file);
     }
     recordCount += page.records.length;
+    nameCount += page.records.filter(([, name]) => name !== undefined).length;
     if (page.total !== undefined) totals.add(page.total);
     // The first page must state the total. Later pages need not repeat it.
-    if (description.total !== undefined && totals.size === 0) throw makeError('listing.total selects no number');
+    if (description.total !== undefined && totals.size === 0)
+      throw makeError(`listing.total (${description.total}) selects no number`);
     const seemsLast = page.records.length === 0 || [...totals].some((total) => recordCount >= total);
-    url = findNextUrl(description, listingUrl, { ...page, pageCount, recordCount, seemsLast }, makeError);
+    const pages = { ...page, accession, pageCount, recordCount, seemsLast };
+    url = findNextUrl(description, listingUrl, pages, makeError);
+  }
+  if (sample && nameCount === 0) {
+    const members = Object.keys(sample.record?.[0] ?? {}).join(', ') || 'no members';
+    const reason = `listing.name (${description.name ?? DEFAULT_NAME}) selects nothing in any record; the first has ${members}`;
+    throw makeError(reason, describePlaceHint(sample.json));
   }
   for (const total of totals) {
-    if (total !== recordCount) throw makeError(`it has ${counted(recordCount, 'record')}, but its total is ${total}`);
+    if (total === recordCount) continue;
+    const describesPages = computesUrl(description) || description.next !== undefined;
+    const reason = `it has ${counted(recordCount, 'record')}, but its total is ${total}`;
+    throw makeError(reason, describesPages ? HINT : TOTAL_HINT);
   }
   return { files: [...files.values()], recordCount, pageCount };
 }
@@ -119,45 +129,55 @@ export async function readDescribedListing(
  * sets one member at a time, so a description may be unfinished then.
  */
 function rejectConflicts({ page, offset, next, cursor }: ListingDescription): void {
-  const subject = { name: 'listing' };
+  const makeError = (reason: string, hint: string) =>
+    new FilingsError('config', reason, { subject: { name: 'listing' }, hint });
   if (page !== undefined && offset !== undefined)
-    throw new FilingsError('config', 'page and offset cannot be used together', { subject });
-  if (cursor !== undefined && next === undefined) throw new FilingsError('config', 'cursor requires next', { subject });
+    throw makeError('page and offset cannot be used together', 'remove one: filings config unset listing.offset');
+  if (cursor !== undefined && next === undefined)
+    throw makeError(
+      'cursor requires next',
+      'describe its value with listing.next: filings config set listing.next EXPRESSION',
+    );
 }
 
 /** A value that is not there or null becomes undefined. */
-function readPage(
-  { files = '@', name = 'file_name', total, next, more }: ListingDescription,
-  json: unknown,
-  makeError: MakeError,
-) {
-  const evaluate = (value: unknown, expression: string | undefined): unknown => {
+function readPage(description: ListingDescription, json: unknown, makeError: MakeError) {
+  const { files = '@', name = DEFAULT_NAME, total, next, more } = description;
+  const select = (member: keyof ListingDescription, expression: string | undefined, value: unknown): unknown => {
     if (expression === undefined) return undefined;
     try {
-      return search(value as Parameters<typeof search>[0], expression) ?? undefined;
+      return evaluate(value, expression);
     } catch (error) {
-      throw makeError(`${expression}: ${(error as Error).message}`);
+      throw makeError(`listing.${member} (${expression}): ${(error as Error).message}`);
     }
   };
-  const items = evaluate(json, files);
-  if (!Array.isArray(items)) throw makeError(`listing.files (${files}) selects no array`);
+  const items = select('files', files, json);
+  if (!Array.isArray(items))
+    throw makeError(`listing.files (${files}) selects no array in ${JSON.stringify(json)}`, describePlaceHint(json));
   const records = items.map((item, index): NamedRecord => {
-    const fileName = isJsonObject(item) ? evaluate(item, name) : item;
-    // A list may have records that are not about files. If none has a name, the commands fail with `noFilesError`.
-    if (fileName === undefined) return [item, undefined];
-    if (typeof fileName === 'string' && fileName !== '') return [isJsonObject(item) ? item : {}, fileName];
-    const selected = JSON.stringify(fileName);
-    throw makeError(`listing.name (${name}) selects ${selected} in record ${index + 1}, which is not a file name`);
+    if (typeof item === 'string' && item !== '') return [{}, item];
+    const fileName = isJsonObject(item) ? select('name', name, item) : undefined;
+    // A list may have records that are not about files.
+    if (isJsonObject(item) && fileName === undefined) return [item, undefined];
+    if (isJsonObject(item) && typeof fileName === 'string' && fileName !== '') return [item, fileName];
+    const [member, selected] = isJsonObject(item) ? [`name (${name})`, fileName] : [`files (${files})`, item];
+    const reason = `listing.${member} selects ${JSON.stringify(selected)} in record ${index + 1}, which is not a file name`;
+    throw makeError(reason, describePlaceHint(json));
   });
-  const statedTotal = evaluate(json, total);
+  const statedTotal = select('total', total, json);
   // Anything else is treated as missing.
   const isNumber = typeof statedTotal === 'number' || (typeof statedTotal === 'string' && /^\d+$/.test(statedTotal));
   return {
     records,
     total: isNumber ? Number(statedTotal) : undefined,
-    next: evaluate(json, next),
-    more: evaluate(json, more),
+    next: select('next', next, json),
+    more: select('more', more, json),
   };
+}
+
+/** If not, only `next` leads to the next page. */
+function computesUrl({ page, offset }: ListingDescription): boolean {
+  return page !== undefined || offset !== undefined;
 }
 
 function makePageUrl(
@@ -173,6 +193,7 @@ function makePageUrl(
 }
 
 interface PagesSoFar {
+  readonly accession: AccessionNumber;
   readonly pageCount: number;
   readonly recordCount: number;
   /** Used only if neither `next` nor `more` is described. */
@@ -188,34 +209,58 @@ interface PagesSoFar {
 function findNextUrl(
   description: ListingDescription,
   listingUrl: URL,
-  { pageCount, recordCount, seemsLast, next, more }: PagesSoFar,
+  { accession, pageCount, recordCount, seemsLast, next, more }: PagesSoFar,
   makeError: MakeError,
 ): URL | undefined {
-  const { query = {}, page, offset, cursor } = description;
-  // If not, only `next` leads to the next page.
-  const computesUrl = page !== undefined || offset !== undefined;
-  const canRequestMore = description.next === undefined ? computesUrl : isSet(next);
-  if (!canRequestMore && isSet(more))
-    throw makeError(`listing.more (${description.more}) says that there is more, but there is no next page`);
+  const { query = {}, cursor } = description;
+  const canRequestMore = description.next === undefined ? computesUrl(description) : isSet(next);
+  if (!canRequestMore && isSet(more)) {
+    const reason = `listing.more (${description.more}) says that there is more, but there is no next page`;
+    throw makeError(reason, PAGES_HINT);
+  }
   // If both `next` and `more` are described, both must say that there is another page. If neither is, the total
   // decides, or a page without records.
   if (!canRequestMore || (description.more !== undefined && !isSet(more))) return undefined;
   if (description.more === undefined && description.next === undefined && seemsLast) return undefined;
-  if (computesUrl) return makePageUrl(description, listingUrl, pageCount, recordCount);
-  const isString = typeof next === 'string';
-  if (cursor !== undefined && (isString || typeof next === 'number'))
+  if (computesUrl(description)) return makePageUrl(description, listingUrl, pageCount, recordCount);
+  const fault = (why: string) => makeError(`listing.next is ${JSON.stringify(next)}, which ${why}`);
+  // Half of a surrogate pair cannot be sent in a URL.
+  const isText = typeof next === 'string' && !/\p{Cs}/u.test(next);
+  if (cursor !== undefined) {
+    if (typeof next === 'number' && !Number.isSafeInteger(next))
+      throw fault('JavaScript may have rounded: only integers below 2^53 are exact');
+    if (!isText && typeof next !== 'number') throw fault('is not a cursor');
     return withParameters(listingUrl, Object.entries({ ...query, [cursor]: `${next}` }));
-  if (cursor !== undefined || !isString || !URL.canParse(next, listingUrl.href))
-    throw makeError(`listing.next is ${JSON.stringify(next)}, which is not ${cursor ? 'a cursor' : 'an address'}`);
-  const url = new URL(next, listingUrl);
+  }
+  if (!isText || !URL.canParse(next, listingUrl.href)) throw fault('is not an address');
+  const url = withoutKey(new URL(next, listingUrl));
   // Requesting it would send the key to that origin.
   if (url.origin !== listingUrl.origin) throw makeError(`the next page is at another origin, ${url.origin}`);
-  // The URL usually has the parameters already. `accession_no` is not added: it may name the filing in another way.
-  const parameters = [...listingUrl.searchParams].filter(([name]) => name !== 'accession_no');
+  const isOther = (text: string) => (asAccession(text) ?? accession) !== accession;
+  if (url.searchParams.getAll('accession_no').some(isOther)) throw fault('is the address of another filing');
+  const number = `(?<!\\d)(?:${accession}|${accession.replaceAll('-', '')})(?!\\d)`;
+  const namesFiling = new RegExp(number).test(`${url.pathname}?${url.searchParams}`);
+  const isMissing = (name: string) => !url.searchParams.has(name) && !(name === 'accession_no' && namesFiling);
+  const parameters = [...listingUrl.searchParams, ...Object.entries(query)];
   return withParameters(
     url,
-    [...parameters, ...Object.entries(query)].filter(([name]) => !url.searchParams.has(name)),
+    parameters.filter(([name]) => isMissing(name)),
   );
+}
+
+/** A service may repeat our key in an address, even if it was not sent there. */
+function withoutKey(address: URL): URL {
+  const url = new URL(address);
+  [url.username, url.password, url.hash] = ['', '', ''];
+  url.pathname = url.pathname.replace(/\/APIKEY(?:-|%2d)[^/]*/gi, '');
+  const isKey = (parameter: string) =>
+    [...new URLSearchParams(parameter).keys()].some((name) => /^api[_-]?key$/i.test(name));
+  url.search = url.search
+    .slice(1)
+    .split('&')
+    .filter((parameter) => !isKey(parameter))
+    .join('&');
+  return url;
 }
 
 /** Some services send these strings instead of false, zero and null. */

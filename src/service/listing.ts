@@ -40,6 +40,8 @@ export type NamedRecord = readonly [record: JsonObject, name: string | undefined
 // The names of members as `normalizeName` returns them.
 const FILE_NAME = 'filename';
 const TOTAL = 'total';
+/** In a list with another name, strings may be messages: `{"errors":["The key has expired."]}`. */
+const STRING_LISTS = ['files', 'filenames', 'names', 'documents'];
 const ACCESSION_NAMES = ['accessionno', 'accessionnumber'];
 /**
  * If `accession` were not recognized, a record of another filing would pass for one of this filing. Next to the list
@@ -64,9 +66,9 @@ const MIN_ACCESSION = 1e8;
 export function readListing(response: ListingResponse, accession: AccessionNumber): Listing {
   const json = parseListing(response, accession);
   // A bare array is a list as well.
-  const members = isJsonObject(json) ? Object.entries(json) : [['', json] as const];
-  const lists = members.filter((member): member is [string, unknown[]] => Array.isArray(member[1]));
-  const others = members.filter(([, value]) => !Array.isArray(value));
+  const members: readonly Member[] = isJsonObject(json) ? Object.entries(json) : [['files', json]];
+  const lists = members.filter((member): member is [string, unknown[]] => isList(member));
+  const others = members.filter((member) => !isList(member));
   const records = lists[0]?.[1];
   const pagingReason = findPagingHeader(response.headers);
   // A header that suggests pages makes any list a possible page.
@@ -79,6 +81,11 @@ export function readListing(response: ListingResponse, accession: AccessionNumbe
   if (mayBePage(records, others))
     throw incompleteError(accession, `${records.length} records may be the first of several pages`, hint());
   return { files: selectFiles(records.map(addName), accession), recordCount: records.length, pageCount: 1 };
+}
+
+function isList([name, value]: Member): boolean {
+  if (!Array.isArray(value)) return false;
+  return STRING_LISTS.includes(normalizeName(name)) || !value.some((record) => typeof record === 'string');
 }
 
 /** A duplicate member is refused, because another program might read the other value. */

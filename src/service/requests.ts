@@ -51,14 +51,14 @@ export class Requests {
    * `credentials.current`, and the signal's reason. Does not retry, but repeats a request once after a 401 if the key
    * or the token has been renewed.
    *
-   * @param isOwnUrl false if the service has sent `firstUrl` or part of it, which makes it foreign text
+   * @param isForeignText whether the service has made `firstUrl` or a part of it
    */
   async follow<T>(
     firstUrl: URL,
     fields: Readonly<Record<string, string>>,
     signal: AbortSignal,
     read: (response: ServiceResponse) => Promise<T>,
-    isOwnUrl = true,
+    isForeignText = false,
   ): Promise<T> {
     const { credentials, trace } = this.#options;
     let url = firstUrl;
@@ -75,7 +75,7 @@ export class Requests {
       for (let hop = 1; ; hop += 1) {
         const secrets = sendsCredentials ? takeSecrets : undefined;
         // The query of a redirect's URL may hold a credential that the service has put there.
-        const show = url !== firstUrl ? showWithoutQuery : isOwnUrl ? redactKeyInUrl : markForRedaction;
+        const show = url !== firstUrl ? showWithoutQuery : isForeignText ? markForRedaction : redactKeyInUrl;
         const response = await this.#send(url, show, secrets, fields, signal);
         if (response.status === 401 && secrets && sent && !wasRenewed && (await credentials.renew(sent))) {
           response.discard();

@@ -5,14 +5,25 @@ import { orList, shellWord } from '../text.ts';
 
 type Member = readonly [name: string, value: unknown];
 
-/** A list whose records all have a file name at the same place. */
+/** Where a list is: as the member `name` of objects with these members. */
+interface Place {
+  readonly members: readonly Member[];
+  readonly name: string;
+  readonly outer: Place | undefined;
+}
+
+/** An array, or all arrays at the same place inside of the records of another. */
 interface List {
   /** A JMESPath expression, such as `data.documents`, or `data[].documents[]` for lists inside of records. */
   readonly path: string;
-  readonly namePath: string;
+  readonly totalPath: string | undefined;
   readonly records: readonly unknown[];
-  /** The members next to the list, and next to the objects around it. */
-  readonly others: readonly Member[];
+  readonly place: Place | undefined;
+}
+
+/** A list of files. */
+interface FileList extends List {
+  readonly name: string;
 }
 
 const SET = 'filings config set';
@@ -22,84 +33,167 @@ const TEMPLATE = `${SET} listing.files EXPRESSION && ${SET} listing.name EXPRESS
 const DEFAULT_NAME = 'file_name';
 /** A longer command would be shortened when it is printed, and would no longer work. */
 const MAX_COMMAND_LENGTH = 300;
+const MAX_PATHS = 5;
+const MAX_PATH_LENGTH = 60;
 const ASK_ABOUT_PAGES =
-  'first find out whether the service sends pages (listing.page, listing.next, listing.more and listing.total describe them); ';
+  'first find out whether the service sends pages (listing.page, listing.next, listing.more and listing.total describe them)';
+/** Strings in other lists, and every `name`, may be those of people or columns. So they must look like file names. */
+const LIST_OF_FILES = /(?:^|\.|")(?:files|file_?names|names|documents)"?(?:\[\])?$/i;
+const FILE_NAME =
+  /\.(?:html?|xht(?:ml)?|xml|xsd|xbrl|xls[bmx]?|txt|pdf|jpe?g|gif|png|svg|tiff?|zip|gz|tgz|tar|csv|tsv|jsonl?|doc[mx]?|ppt[mx]?|rtf|md|css|js|sgml?|fil|paper)$/i;
 
 /** @param mayBePage returns whether a list, with other members next to it, may be one page of several */
 export function suggestDescription(
   json: unknown,
   mayBePage: (records: readonly unknown[], others: readonly Member[]) => boolean,
 ): string {
-  const lists = findLists([json], '', []);
-  // Strings next to records are rather tags or notes.
-  const ofObjects = lists.filter(({ records }) => records.some(isJsonObject));
-  const candidates = ofObjects.length > 0 ? ofObjects : lists;
-  const [list] = candidates;
-  if (list === undefined || candidates.length > 1) {
-    const names = list ? ` (${orList(candidates.map(({ path }) => path || '@'))})` : '';
-    return `${ASK_ABOUT_PAGES}if this is the whole list, describe the listing${names}: ${TEMPLATE}`;
+  const lists = chooseFileLists(json);
+  const [list] = lists;
+  if (list === undefined)
+    return `check the base URL and the API key; if this is a listing, ${ASK_ABOUT_PAGES}, then describe it: ${TEMPLATE}`;
+  if (lists.length > 1) {
+    const paths = lists.map(({ path }) => path || '@').filter((path) => path.length <= MAX_PATH_LENGTH);
+    const names = orList(paths.slice(0, MAX_PATHS));
+    return `${ASK_ABOUT_PAGES}; if this is the whole list, describe the listing (${names}): ${TEMPLATE}`;
   }
-  const { path, namePath, records, others } = list;
-  const asksAboutPages = path.includes('[]') || mayBePage(records, others);
+  const { path, records, place } = list;
+  const asksAboutPages = path.includes('[]') || mayBePage(records, findOthers(place));
   const isObject = (value: unknown) => typeof value === 'object' && value !== null;
   const holdsMore = records.some((record) => isJsonObject(record) && Object.values(record).some(isObject));
   const conditions = [asksAboutPages && 'this is the whole list', holdsMore && 'the records hold no further files'];
   const condition = conditions.filter(Boolean).join(' and ');
-  const command = makeCommand(path, namePath);
-  return `${asksAboutPages ? ASK_ABOUT_PAGES : ''}${condition && `if ${condition}, `}describe the listing: ${command}`;
+  const command = makeCommand(list);
+  return `${asksAboutPages ? `${ASK_ABOUT_PAGES}; ` : ''}${condition && `if ${condition}, `}describe the listing: ${command}`;
+}
+
+/** Changes only where the files and their names are, so that the rest of the description still applies. */
+export function suggestPlace(json: unknown): string {
+  const [list, ...rest] = chooseFileLists(json);
+  if (list === undefined || rest.length > 0) return TEMPLATE;
+  return joinCommands([
+    ['files', list.path || '@'],
+    ['name', list.name],
+  ]);
 }
 
 /** Leaves out settings whose default fits. `{}` alone says that the user has described the listing. */
-function makeCommand(path: string, namePath: string): string {
+function makeCommand({ path, name, totalPath }: FileList): string {
   const members = [
-    ...(path === '' ? [] : [`${SET} listing.files ${shellWord(path)}`]),
-    ...(namePath === DEFAULT_NAME ? [] : [`${SET} listing.name ${shellWord(namePath)}`]),
+    ...(path === '' ? [] : [['files', path] as const]),
+    ...(name === DEFAULT_NAME ? [] : [['name', name] as const]),
+    // Without the total, the first of several pages would pass for the whole list.
+    ...(totalPath === undefined ? [] : [['total', totalPath] as const]),
   ];
-  const command = members.join(' && ') || `${SET} listing '{}'`;
+  return members.length === 0 ? `${SET} listing '{}'` : joinCommands(members);
+}
+
+function joinCommands(members: readonly (readonly [member: string, expression: string])[]): string {
+  const command = members
+    .map(([member, expression]) => `${SET} listing.${member} ${shellWord(expression)}`)
+    .join(' && ');
   return command.length > MAX_COMMAND_LENGTH ? TEMPLATE : command;
 }
 
+function chooseFileLists(json: unknown): readonly FileList[] {
+  const ofFiles = findLists([json], '', undefined, undefined).flatMap((list) => asFileList(list) ?? []);
+  // Strings next to records are rather tags or notes.
+  const ofObjects = ofFiles.filter(({ records }) => records.some(isJsonObject));
+  return ofObjects.length > 0 ? ofObjects : ofFiles;
+}
+
+function asFileList(list: List): FileList | undefined {
+  const { path, records } = list;
+  const objects = records.filter(isJsonObject);
+  if (records.length === 0 || !records.every((record) => typeof record === 'string' || isJsonObject(record)))
+    return undefined;
+  const paths = objects.map(findNamePath).filter((found) => found !== undefined);
+  const [namePath = [DEFAULT_NAME], ...different] = new Map(paths.map((each) => [toExpression(each), each])).values();
+  const names = records.map((record) => (isJsonObject(record) ? getAt(record, namePath) : record));
+  // An archive has documents without a name, which is null then.
+  if (different.length > 0 || !names.every((name) => typeof name === 'string' || name === null)) return undefined;
+  if (names.every((name) => name === null)) return undefined;
+  const hasFileName = objects.length > 0 && /^file/i.test(namePath.at(-1) ?? '');
+  const isForFiles = objects.length === 0 && (path === '' || LIST_OF_FILES.test(path));
+  const name = toExpression(namePath);
+  if (!hasFileName && !isForFiles && !names.some((each) => FILE_NAME.test(String(each)))) return undefined;
+  if (!names.includes('')) return { ...list, name };
+  // A filter drops empty strings, which are false.
+  const filter = `[?${objects.length > 0 ? name : '@'}]`;
+  return { ...list, name, path: path === '' ? filter : `${path} | ${filter}` };
+}
+
 /** `values` are all values at `path`. The recursion ends, because `parseListing` refuses JSON nested too deeply. */
-function findLists(values: readonly unknown[], path: string, others: readonly Member[]): readonly List[] {
-  const records = values.filter(Array.isArray).flat();
-  const namePath = records.length > 0 ? findNamePath(records) : undefined;
-  const listPath = path.includes('[]') ? `${path}[]` : path;
+function findLists(
+  values: readonly unknown[],
+  path: string,
+  totalPath: string | undefined,
+  place: Place | undefined,
+): readonly List[] {
+  const arrays = values.filter(Array.isArray);
+  const records = arrays.flat();
   return [
-    ...(namePath === undefined ? [] : [{ path: listPath, namePath, records, others }]),
-    ...findListsInside(values.filter(isJsonObject), path, others),
-    ...findListsInside(records.filter(isJsonObject), `${path}[]`, others),
+    ...(arrays.length === 0 ? [] : [{ path: path.includes('[]') ? `${path}[]` : path, totalPath, records, place }]),
+    ...findListsInside(values.filter(isJsonObject), path, totalPath, place),
+    // A total around the outer records does not count the inner ones.
+    ...findListsInside(records.filter(isJsonObject), `${path}[]`, undefined, place),
   ];
 }
 
-function findListsInside(objects: readonly JsonObject[], path: string, others: readonly Member[]): readonly List[] {
+/** Visits each member once, because there may be a million. */
+function findListsInside(
+  objects: readonly JsonObject[],
+  path: string,
+  outerTotal: string | undefined,
+  outer: Place | undefined,
+): readonly List[] {
   const members = objects.flatMap((object) => Object.entries(object));
-  return [...new Set(members.map(([name]) => name))].flatMap((member) => {
-    const values = members.filter(([name]) => name === member).map(([, value]) => value);
-    return findLists(values, joinPath(path, member), [...others, ...members.filter(([name]) => name !== member)]);
-  });
+  const total = members.find(([name, value]) => /^total$/i.test(name) && /^\d+$/.test(String(value)))?.[0];
+  const totalPath = total === undefined || path.includes('[]') ? outerTotal : joinPath(path, total);
+  const valuesByName = new Map<string, unknown[]>();
+  for (const [name, value] of members) {
+    const values = valuesByName.get(name);
+    if (values) values.push(value);
+    else valuesByName.set(name, [value]);
+  }
+  return [...valuesByName].flatMap(([name, values]) =>
+    findLists(values, joinPath(path, name), totalPath, { members, name, outer }),
+  );
 }
 
-function findNamePath(records: readonly unknown[]): string | undefined {
-  if (records.every((record) => typeof record === 'string')) return DEFAULT_NAME;
-  const [path, ...others] = new Set(records.map(findNamePathIn));
-  return others.length > 0 ? undefined : path;
+/** The members next to a list, and next to the objects around it. */
+function findOthers(place: Place | undefined): readonly Member[] {
+  if (place === undefined) return [];
+  return [...findOthers(place.outer), ...place.members.filter(([name]) => name !== place.name)];
 }
 
 /** Only a `file_name` may be inside a member of the record: a `name` there is that of a company, for example. */
-function findNamePathIn(record: unknown): string | undefined {
-  const strings = collectStrings(record, '');
-  const isName = ([name, path]: Member) => path === name && /^name$/i.test(name);
-  return (strings.find(([name]) => /^file[_-]?name$/i.test(name)) ?? strings.find(isName))?.[1];
+function findNamePath(record: JsonObject): readonly string[] | undefined {
+  const paths = listStrings(record, []);
+  const isName = (path: readonly string[]) => path.length === 1 && /^name$/i.test(path.join());
+  return paths.find((path) => /^file[_-]?name$/i.test(path.at(-1) ?? '')) ?? paths.find(isName);
 }
 
-function collectStrings(value: unknown, prefix: string): readonly (readonly [name: string, path: string])[] {
-  return Object.entries(isJsonObject(value) ? value : {}).flatMap(([name, inner]) => {
-    const path = joinPath(prefix, name);
-    return typeof inner === 'string' && inner !== '' ? [[name, path] as const] : collectStrings(inner, path);
+/** The paths of all strings that are not empty. */
+function listStrings(object: JsonObject, prefix: readonly string[]): readonly (readonly string[])[] {
+  return Object.entries(object).flatMap(([name, value]) => {
+    const path = [...prefix, name];
+    if (isJsonObject(value)) return listStrings(value, path);
+    return typeof value === 'string' && value !== '' ? [path] : [];
   });
 }
 
+function getAt(object: JsonObject, path: readonly string[]): unknown {
+  return path.reduce<unknown>((value, name) => (isJsonObject(value) ? value[name] : undefined), object);
+}
+
+function toExpression(path: readonly string[]): string {
+  return path.reduce(joinPath, '');
+}
+
 function joinPath(path: string, member: string): string {
-  const identifier = /^[A-Za-z_]\w*$/.test(member) ? member : JSON.stringify(member);
+  // In ASCII, because some other characters are printed in a way that JMESPath does not read.
+  const toEscape = (unit: string) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
+  const quoted = () => JSON.stringify(member).replace(/[\u007f-\uffff]/g, toEscape);
+  const identifier = /^[A-Za-z_]\w*$/.test(member) ? member : quoted();
   return path === '' ? identifier : `${path}.${identifier}`;
 }

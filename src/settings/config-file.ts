@@ -169,12 +169,12 @@ async function checkExpressions(listing: ListingDescription | undefined | null, 
   for (const member of ['files', 'name', 'total', 'more', 'next'] as const) {
     const expression = listing?.[member];
     if (expression === undefined) continue;
-    const { findExpressionFault } = await import('../service/described-listing.ts');
+    const { findExpressionFault } = await import('../service/expression.ts');
     const fault = findExpressionFault(expression);
     if (fault === undefined) continue;
     throw new FilingsError('config', `invalid JMESPath expression: ${fault}`, {
       subject: { name: `${name}.${member}` },
-      hint: 'the syntax is described at https://jmespath.org',
+      hint: 'a name with other characters than letters, digits and _ needs double quotes; see https://jmespath.org',
     });
   }
 }

@@ -148,6 +148,35 @@ test.each(['authorization', 'header', 'query', 'path', 'basic'])(
   },
 );
 
+describe('a key that the service puts into the next page', () => {
+  const encoded = encodeURIComponent(KEY);
+  const short = encodeURIComponent(SHORT);
+  const ADDRESS = `/v1/${encoded}/x?y=${base64(KEY)}&${encoded}`;
+  test.each`
+    what                              | key      | next                                                 | cursor
+    ${'an address'}                   | ${KEY}   | ${ADDRESS}                                           | ${''}
+    ${'an address, by its place'}     | ${SHORT} | ${`/x?X-Service-Key=${short}&apikey=${short}`}       | ${''}
+    ${'an address, as path and user'} | ${SHORT} | ${`http://${short}:${short}@HOST/APIKEY-${short}/x`} | ${''}
+    ${'an address of another host'}   | ${KEY}   | ${`http://${encoded}@other.example${ADDRESS}`}       | ${''}
+    ${'what is no address'}           | ${KEY}   | ${`http://${encoded}@[`}                             | ${''}
+    ${'a cursor'}                     | ${KEY}   | ${`x${KEY}`}                                         | ${'c'}
+    ${'a cursor in base64'}           | ${KEY}   | ${base64(KEY)}                                       | ${'c'}
+  `('is not shown by -v: $what', async ({ key, next, cursor }) => {
+    const { filings, requests } = await setUp((socket, { path, headers }) => {
+      const n = requests.length > 1 ? null : next.replace('HOST', `${headers.host}`);
+      socket.write(answer(200, JSON.stringify({ f: [`${path.length}.htm`], n })));
+    }, key);
+    for (const [name, value] of Object.entries({ files: 'f', next: 'n', ...(cursor && { cursor }) }))
+      await filings('config', 'set', `listing.${name}`, `${value}`);
+    const { exitCode, stderr } = await filings('list', ACCESSION, '-v');
+    expect(exitCode).toBe(requests.length > 1 ? 0 : 9);
+    expectClear([key, encodeURIComponent(key)], stderr);
+    // The page itself was requested as the service said, but without the places of a key.
+    if (cursor) expect(requests[1]?.path).toContain(`&c=${encodeURIComponent(next)}`);
+    else expect(requests[1]?.path ?? '').not.toMatch(/apikey/i);
+  });
+});
+
 test.each(['query', 'path'])(
   'a short key with an apostrophe is redacted to its end in the %s of a URL',
   async (way) => {

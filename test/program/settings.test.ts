@@ -96,7 +96,7 @@ describe('config set', () => {
     ${['jbos', '1']}                          | ${'jbos: no such setting\n  hint: did you mean jobs?'}
     ${[`api-key=${CANARY}`]}                  | ${'apiKey: no such setting\n  hint: put a space'}
     ${['api-key', `${CANARY}\nx`]}            | ${'apiKey: contains a line break'}
-    ${['listing.files', 'a[']}                | ${'listing.files: invalid JMESPath expression'}
+    ${['listing.files', 'a[']}                | ${'listing.files: invalid JMESPath expression: it ends too early: expected a number, *, ?, a colon or ]\n  hint: '}
     ${['listing.next', '', '--profile', 'p']} | ${'profiles.p.listing.next: invalid JMESPath expression'}
     ${['listing.fils', 'a']}                  | ${'listing: no such member\n  hint: did you mean files?'}
     ${['listing.first-page', 'one']}          | ${'listing.firstPage: must be a whole number'}

@@ -16,7 +16,8 @@ async function read(description: ListingDescription, pages: readonly unknown[]) 
     const page = pages[asked.length] ?? pages.at(-1);
     asked.push((pathname + search).replace(`/v1/filings${ADDRESS.search}`, '*'));
     if (page instanceof Error) throw page;
-    return { body: Buffer.from(JSON.stringify(page)), headers: {} };
+    const body = Buffer.from(typeof page === 'string' && page.startsWith('{') ? page : JSON.stringify(page));
+    return { body, headers: {} };
   });
   return { ...listing, names: listing.files.map((file) => file.file_name).join(''), asked: asked.join(' ') };
 }
@@ -32,7 +33,9 @@ describe('a described listing', () => {
   const OFFSETS = { files: 'f', offset: 'o', more: 'm', query: { n: '2' } };
   const NESTED = [{ d: { x: [{ f: { n: 'a' } }, { f: {} }, 'b'], t: '3' } }];
   const LINKED = [f('a', { n: '/2' }), f('b', { n: '?own=1&size=1&p=3' }), f('c', { n: null })];
-  const COMPLETED = '*&size=1 /2?own=1&size=1 /v1/filings?own=1&size=1&p=3';
+  const OWN = `accession_no=${ACCESSION}&own=1`;
+  const COMPLETED = `*&size=1 /2?${OWN}&size=1 /v1/filings?own=1&size=1&p=3&accession_no=${ACCESSION}`;
+  const TO_P2 = `* /2?${OWN}`;
   const UNTIL_M = [f('a', { n: '/2', m: 1 }), f('', { n: '/3', m: 1 }), f('b', { n: '/4', m: 0 })];
   test.each`
     by                            | description                 | pages                                               | names    | asked
@@ -42,10 +45,29 @@ describe('a described listing', () => {
     ${'pages until the total'}    | ${FROM_0}                   | ${[f('a', { t: 2 }), f('b')]}                       | ${'ab'}  | ${'*&p=0 *&p=1'}
     ${'offsets until the last'}   | ${OFFSETS}                  | ${[f('ab', { m: true }), f('c', { m: false })]}     | ${'abc'} | ${'*&n=2&o=0 *&n=2&o=2'}
     ${'addresses'}                | ${SIZED}                    | ${LINKED}                                           | ${'abc'} | ${COMPLETED}
-    ${'addresses until the last'} | ${{ ...NEXT, more: 'm' }}   | ${UNTIL_M}                                          | ${'ab'}  | ${'* /2?own=1 /3?own=1'}
+    ${'addresses until the last'} | ${{ ...NEXT, more: 'm' }}   | ${UNTIL_M}                                          | ${'ab'}  | ${`${TO_P2} /3?${OWN}`}
     ${'cursors'}                  | ${{ ...NEXT, cursor: 'c' }} | ${[f('a', { n: 7 }), f('b', { n: 'x&y' }), f('c')]} | ${'abc'} | ${'* *&c=7 *&c=x%26y'}
   `('is read by $by', async ({ description, pages, names, asked }) => {
     expect(await read(description, pages)).toMatchObject({ names, asked, pageCount: asked.split(' ').length });
+  });
+
+  const DIGITS = ACCESSION.replaceAll('-', '');
+  test.each`
+    what                                    | next                                             | asked
+    ${'lacks the accession number'}         | ${'?page=2'}                                     | ${`/v1/filings?page=2&accession_no=${ACCESSION}&own=1`}
+    ${'has another value of a parameter'}   | ${'?own=2'}                                      | ${`/v1/filings?own=2&accession_no=${ACCESSION}`}
+    ${'has it in the path'}                 | ${`/f/${ACCESSION}/2?own=1`}                     | ${`/f/${ACCESSION}/2?own=1`}
+    ${'has it as digits'}                   | ${`/f?id=${DIGITS}`}                             | ${`/f?id=${DIGITS}&own=1`}
+    ${'has it percent-encoded'}             | ${`/f?id=${ACCESSION.replaceAll('-', '%2D')}`}   | ${`/f?id=${ACCESSION.replaceAll('-', '%2D')}&own=1`}
+    ${'has it in a longer number'}          | ${`/f?id=1${DIGITS}`}                            | ${`/f?id=1${DIGITS}&accession_no=${ACCESSION}&own=1`}
+    ${'has it as the parameter, in digits'} | ${`/f?accession_no=${DIGITS}&own=1`}             | ${`/f?accession_no=${DIGITS}&own=1`}
+    ${'has a key in the query'}             | ${`/f?APIKEY=a&accession_no=${ACCESSION}&own=1`} | ${`/f?accession_no=${ACCESSION}&own=1`}
+    ${'has a key by another name'}          | ${`/f?api_key=a&own=1&x=y%20z&api%4Bey=b&p`}     | ${`/f?own=1&x=y%20z&p&accession_no=${ACCESSION}`}
+    ${'has a key in the path'}              | ${`/v1/APIKEY-a/f/apikey%2Db?own=1`}             | ${`/v1/f?own=1&accession_no=${ACCESSION}`}
+    ${'is a key'}                           | ${`/APIKEY-a?own=1`}                             | ${`/?own=1&accession_no=${ACCESSION}`}
+    ${'has a user'}                         | ${`https://u:p@h.example/f?${OWN}#x`}            | ${`/f?${OWN}`}
+  `('requests the next page by an address that $what', async ({ next, asked }) => {
+    expect((await read(NEXT, [f('a', { n: next }), f('b')])).asked).toBe(`* ${asked}`);
   });
 
   test.each([[null], [false], [0], [''], [[]], [{}], ['false'], ['0'], ['null']])(
@@ -70,30 +92,42 @@ describe('a described listing is an error', () => {
   const TOTAL = { files: 'f', total: 't' };
   const FAR = 'https://evil.example/2';
   test.each`
-    reason                                                        | description                  | pages
-    ${'listing.files (x) selects no array'}                       | ${{ files: 'x' }}            | ${[{}]}
-    ${'listing.files (@) selects no array'}                       | ${{}}                        | ${[f('a')]}
-    ${'listing.name (n) selects 1 in record 1'}                   | ${{ name: 'n' }}             | ${[[{ n: 1 }]]}
-    ${'selects ""'}                                               | ${{}}                        | ${[[{ file_name: '' }]]}
-    ${'listing.name (file_name) selects 7 in record 2'}           | ${{}}                        | ${[['a', 7]]}
-    ${'selects null'}                                             | ${{}}                        | ${[[null]]}
-    ${'abs(f)'}                                                   | ${{ files: 'abs(f)' }}       | ${[{ f: 'x' }]}
-    ${'it has 1 record, but its total is 3'}                      | ${TOTAL}                     | ${[f('a', { t: 3 })]}
-    ${'it has 4 records, but its total is 3'}                     | ${{ ...TOTAL, page: 'p' }}   | ${['ab', 'cd', 'eg'].map((names) => f(names, { t: 3 }))}
-    ${'it has 2 records, but its total is 3'}                     | ${{ ...TOTAL, page: 'p' }}   | ${[f('a', { t: 3 }), f('b', { t: 2 })]}
-    ${'listing.total selects no number'}                          | ${{ total: 't' }}            | ${[['a']]}
-    ${'listing.more (m) says that there is more'}                 | ${{ files: 'f', more: 'm' }} | ${[f('a', { m: 1 })]}
-    ${'page 2 begins with the same record as an earlier page'}    | ${{ page: 'p' }}             | ${[['a']]}
-    ${"'b' is on two pages"}                                      | ${{ page: 'p' }}             | ${[['a', 'b'], ['c', 'b'], []]}
-    ${'the next page is at another origin, https://evil.example'} | ${NEXT}                      | ${[f('a', { n: FAR })]}
-    ${'listing.next is true, which is not an address'}            | ${NEXT}                      | ${[f('a', { n: true })]}
-    ${'listing.next is 7, which is not an address'}               | ${NEXT}                      | ${[f('a', { n: 7 })]}
-    ${'listing.next is {"a":1}, which is not an address'}         | ${NEXT}                      | ${[f('a', { n: { a: 1 } })]}
-    ${'listing.next is "http://[", which is not an address'}      | ${NEXT}                      | ${[f('a', { n: 'http://[' })]}
-    ${'which is not a cursor'}                                    | ${{ ...NEXT, cursor: 'c' }}  | ${[f('', { n: [1] })]}
+    reason                                                                                | description                  | pages
+    ${'listing.files (x) selects no array'}                                               | ${{ files: 'x' }}            | ${[{}]}
+    ${'listing.files (@) selects no array'}                                               | ${{}}                        | ${[f('a')]}
+    ${'listing.name (n) selects 1 in record 1'}                                           | ${{ name: 'n' }}             | ${[[{ n: 1 }]]}
+    ${'selects ""'}                                                                       | ${{}}                        | ${[[{ file_name: '' }]]}
+    ${'listing.files (@) selects 7 in record 2'}                                          | ${{}}                        | ${[['a', 7]]}
+    ${'listing.files (@) selects "" in record 1'}                                         | ${{}}                        | ${[['']]}
+    ${'listing.files (@) selects null in record 1'}                                       | ${{}}                        | ${[[null]]}
+    ${'listing.files (@) selects ["b"] in record 2'}                                      | ${{}}                        | ${[['a', ['b']]]}
+    ${'listing.name (n) selects nothing in any record; the first has i, j'}               | ${{ name: 'n' }}             | ${[[{ i: 1, j: 2 }, { k: 3 }]]}
+    ${'listing.name (file_name) selects nothing in any record; the first has f'}          | ${{ page: 'p' }}             | ${[[{ f: 1 }], [{ f: 2 }], []]}
+    ${'listing.name (file_name) selects nothing in any record; the first has no members'} | ${{}}                        | ${[[{}]]}
+    ${'listing.files (abs(f)): abs() expected argument 1 to be type (number)'}            | ${{ files: 'abs(f)' }}       | ${[{ f: 'x' }]}
+    ${'it has 1 record, but its total is 3'}                                              | ${TOTAL}                     | ${[f('a', { t: 3 })]}
+    ${'it has 4 records, but its total is 3'}                                             | ${{ ...TOTAL, page: 'p' }}   | ${['ab', 'cd', 'eg'].map((names) => f(names, { t: 3 }))}
+    ${'it has 2 records, but its total is 3'}                                             | ${{ ...TOTAL, page: 'p' }}   | ${[f('a', { t: 3 }), f('b', { t: 2 })]}
+    ${'listing.total (t) selects no number'}                                              | ${{ total: 't' }}            | ${[['a']]}
+    ${'listing.more (m) says that there is more'}                                         | ${{ files: 'f', more: 'm' }} | ${[f('a', { m: 1 })]}
+    ${'page 2 begins with the same record as an earlier page'}                            | ${{ page: 'p' }}             | ${[['a']]}
+    ${"'b' is on two pages"}                                                              | ${{ page: 'p' }}             | ${[['a', 'b'], ['c', 'b'], []]}
+    ${'the next page is at another origin, https://evil.example'}                         | ${NEXT}                      | ${[f('a', { n: FAR })]}
+    ${'listing.next is true, which is not an address'}                                    | ${NEXT}                      | ${[f('a', { n: true })]}
+    ${'listing.next is 7, which is not an address'}                                       | ${NEXT}                      | ${[f('a', { n: 7 })]}
+    ${'listing.next is {"a":1}, which is not an address'}                                 | ${NEXT}                      | ${[f('a', { n: { a: 1 } })]}
+    ${'listing.next is "http://[", which is not an address'}                              | ${NEXT}                      | ${[f('a', { n: 'http://[' })]}
+    ${'which is not a cursor'}                                                            | ${{ ...NEXT, cursor: 'c' }}  | ${[f('', { n: [1] })]}
+    ${'which is not a cursor'}                                                            | ${{ ...NEXT, cursor: 'c' }}  | ${[f('', { n: '\ud800' })]}
+    ${'which is not an address'}                                                          | ${NEXT}                      | ${[f('', { n: '?c=\ud800' })]}
+    ${'9007199254740992, which JavaScript may have rounded'}                              | ${{ ...NEXT, cursor: 'c' }}  | ${['{"f":[],"n":9007199254740993}']}
+    ${'-9007199254740992, which JavaScript may have rounded'}                             | ${{ ...NEXT, cursor: 'c' }}  | ${[f('', { n: -(2 ** 53) })]}
+    ${'1e+300, which JavaScript may have rounded'}                                        | ${{ ...NEXT, cursor: 'c' }}  | ${[f('', { n: 1e300 })]}
+    ${'1.5, which JavaScript may have rounded'}                                           | ${{ ...NEXT, cursor: 'c' }}  | ${[f('', { n: 1.5 })]}
+    ${'which is the address of another filing'}                                           | ${NEXT}                      | ${[f('', { n: '?accession_no=0001234567-24-000002' })]}
   `('if $reason', async ({ reason, description, pages }) => {
     const quote = expect.stringContaining(reason);
-    const hint = expect.stringContaining('filings config get listing');
+    const hint = expect.stringMatching(/filings config get listing|describe (?:where|how)/);
     const error = { code: 'integrity', reason: 'may be incomplete', quote, hint };
     await expect(read(description, pages)).rejects.toMatchObject(error);
   });

@@ -35,7 +35,9 @@ describe('a listing', () => {
     ${[{ filename: '1', size: 1, active: true, note: null }, '2']}              | ${['1', '2']}
     ${{ Documents: ['a'], Total: 1, accessionNumber: '000123456724000001' }}    | ${['a']}
     ${{ files: ['a'], accession_no: 123456724000001 }}                          | ${['a']}
-    ${{ total: ['a'] }}                                                         | ${['a']}
+    ${{ rows: [{ file_name: 'a' }] }}                                           | ${['a']}
+    ${{ 'File-Names': ['a'] }}                                                  | ${['a']}
+    ${{ errors: [] }}                                                           | ${[]}
     ${{ files: names(100), total: 100 }}                                        | ${names(100)}
     ${names(11)}                                                                | ${names(11)}
   `('is read from $response', ({ response, files }) => {
@@ -69,6 +71,7 @@ describe('a response may be incomplete', () => {
     reason                                              | response
     ${"it has several lists: 'files', 'exhibits'"}      | ${{ files: ['a'], exhibits: [] }}
     ${"it has 'has_more' besides the list"}             | ${{ files: ['a'], has_more: false }}
+    ${"it has 'errors' besides the list"}               | ${{ files: ['a'], errors: ['x'] }}
     ${"it has 'count' besides the list"}                | ${{ files: ['a'], count: 1 }}
     ${"it has 'accession' besides the list"}            | ${{ files: ['a'], accession: ACCESSION }}
     ${'it has 1 record, but its total is 2'}            | ${{ files: ['a'], total: 2 }}
@@ -113,6 +116,10 @@ const NO_LIST = [
   '{"error":"x","status":1}',
   '{"files":{"a.htm":{}}}',
   '{"data":{"files":["a"]}}',
+  '{"errors":["The key has expired."]}',
+  '{"Messages":["a.htm"],"total":1}',
+  '{"warnings":[{"file_name":"a"},"b"]}',
+  '{"":["a"]}',
 ];
 test.each(NO_LIST)('a response without a list of files is an error that shows it: %s', (shown) => {
   const message = `the listing of ${ACCESSION}: the response has no list of files: ${shown}`;
@@ -166,52 +173,56 @@ describe('a record', () => {
   });
 });
 
+// test/program/suggested-listings.test.ts tries what is suggested.
 describe('the hint', () => {
-  const UNKNOWN = ['.files EXPRESSION', '.name EXPRESSION'];
   const PAGES =
-    'first find out whether the service sends pages (listing.page, listing.next, listing.more and listing.total describe them); ';
-  const WHOLE = `${PAGES}if this is the whole list, `;
-  const FLAT = 'if the records hold no further files, ';
-  const BOTH = `${PAGES}if this is the whole list and the records hold no further files, `;
+    'first find out whether the service sends pages (listing.page, listing.next, listing.more and listing.total describe them)';
+  const WHOLE = `${PAGES}; if this is the whole list, describe the listing: `;
+  const BOTH = `${PAGES}; if this is the whole list and the records hold no further files, describe the listing: `;
+  const FLAT = 'if the records hold no further files, describe the listing: ';
+  const ONLY = 'describe the listing: ';
+  const UNKNOWN = `check the base URL and the API key; if this is a listing, ${PAGES}, then describe it: `;
+  const NOTHING = ['.files EXPRESSION', '.name EXPRESSION'];
   const NEXT = { link: '<x>; rel="next"' };
   test.each`
-    response                                                | members                                          | first    | headers
-    ${{ data: { documents: records(3) } }}                  | ${['.files data.documents']}                     | ${''}    | ${{}}
-    ${{ data: { files: records(50), total: 50 } }}          | ${['.files data.files']}                         | ${''}    | ${{}}
-    ${{ data: { 'the files': ['a'] } }}                     | ${[`.files 'data."the files"'`]}                 | ${''}    | ${{}}
-    ${[{ id: 'x', name: 'a' }]}                             | ${['.name name']}                                | ${''}    | ${{}}
-    ${[{ 'FILE-NAME': 'a', filename: 'b' }]}                | ${[`.name '"FILE-NAME"'`]}                       | ${''}    | ${{}}
-    ${{ data: { ['x'.repeat(300)]: records(2) } }}          | ${UNKNOWN}                                       | ${''}    | ${{}}
-    ${{ data: [{ id: 1, file: { file_name: 'a' } }] }}      | ${['.files data', '.name file.file_name']}       | ${FLAT}  | ${{}}
-    ${{ data: [{ id: 1, company: { name: 'a' } }] }}        | ${UNKNOWN}                                       | ${WHOLE} | ${{}}
-    ${[{ name: 'b', file: { 'file-name': 'a' } }]}          | ${[`.name 'file."file-name"'`]}                  | ${FLAT}  | ${{}}
-    ${[{ file_name: 'a', tags: ['x'] }]}                    | ${[" '{}'"]}                                     | ${FLAT}  | ${{}}
-    ${names(100)}                                           | ${[" '{}'"]}                                     | ${WHOLE} | ${{}}
-    ${['a']}                                                | ${[" '{}'"]}                                     | ${WHOLE} | ${NEXT}
-    ${{ files: ['a'], next: '/2' }}                         | ${['.files files']}                              | ${WHOLE} | ${{}}
-    ${{ files: ['a'], links: {} }}                          | ${['.files files']}                              | ${WHOLE} | ${{}}
-    ${{ files: records(2), notes: ['x'] }}                  | ${['.files files']}                              | ${WHOLE} | ${{}}
-    ${{ data: { files: records(50) } }}                     | ${['.files data.files']}                         | ${WHOLE} | ${{}}
-    ${{ files: [{ name: 'a', of: {} }], more: true }}       | ${['.files files', '.name name']}                | ${BOTH}  | ${{}}
-    ${{ error: 'x' }}                                       | ${UNKNOWN}                                       | ${WHOLE} | ${{}}
-    ${[{ id: 1 }]}                                          | ${UNKNOWN}                                       | ${WHOLE} | ${{}}
-    ${[{ file_name: 'a' }, { title: 'b' }]}                 | ${UNKNOWN}                                       | ${WHOLE} | ${{}}
-    ${[{ accession_no: ACCESSION, documents: records(2) }]} | ${[".files '[].documents[]'"]}                   | ${WHOLE} | ${{}}
-    ${{ data: [{ documents: [{ name: 'a' }] }, {}] }}       | ${[".files 'data[].documents[]'", '.name name']} | ${WHOLE} | ${{}}
-  `('describes $response by $members, but first: $first', ({ response, members, first, headers }) => {
+    response                                              | members                                          | first                                            | headers
+    ${{ data: { documents: records(3) } }}                | ${['.files data.documents']}                     | ${ONLY}                                          | ${{}}
+    ${{ data: { files: records(50), total: 50 } }}        | ${['.files data.files', '.total data.total']}    | ${ONLY}                                          | ${{}}
+    ${{ total: '3', data: { 'the files': ['a.htm'] } }}   | ${[`.files 'data."the files"'`, '.total total']} | ${WHOLE}                                         | ${{}}
+    ${{ data: { files: ['README'] } }}                    | ${['.files data.files']}                         | ${ONLY}                                          | ${{}}
+    ${[{ name: 'a.htm' }]}                                | ${['.name name']}                                | ${ONLY}                                          | ${{}}
+    ${[{ 'FILE-NAME': 'a', filename: 'b' }]}              | ${[`.name '"FILE-NAME"'`]}                       | ${ONLY}                                          | ${{}}
+    ${{ data: { ['x'.repeat(300)]: records(2) } }}        | ${NOTHING}                                       | ${ONLY}                                          | ${{}}
+    ${[{ name: 'b', file: { 'file-name': 'a' } }]}        | ${[`.name 'file."file-name"'`]}                  | ${FLAT}                                          | ${{}}
+    ${[{ file_name: 'a', tags: ['x'] }]}                  | ${[" '{}'"]}                                     | ${FLAT}                                          | ${{}}
+    ${names(100)}                                         | ${[" '{}'"]}                                     | ${WHOLE}                                         | ${{}}
+    ${['a']}                                              | ${[" '{}'"]}                                     | ${WHOLE}                                         | ${NEXT}
+    ${{ files: ['a'], next: '/2' }}                       | ${['.files files']}                              | ${WHOLE}                                         | ${{}}
+    ${{ files: [{ name: 'a.htm', of: {} }], more: true }} | ${['.files files', '.name name']}                | ${BOTH}                                          | ${{}}
+    ${{ error: 'x' }}                                     | ${NOTHING}                                       | ${UNKNOWN}                                       | ${{}}
+    ${[{ name: 'Jane Doe' }]}                             | ${NOTHING}                                       | ${UNKNOWN}                                       | ${{}}
+    ${[{ file_name: 'a' }, { title: 'b' }]}               | ${NOTHING}                                       | ${UNKNOWN}                                       | ${{}}
+    ${[{ file_name: null }]}                              | ${NOTHING}                                       | ${UNKNOWN}                                       | ${{}}
+    ${{ files: records(2), exhibits: records(1) }}        | ${NOTHING}                                       | ${WHOLE.replace(':', ' (files or exhibits):')}   | ${{}}
+    ${[{ name: 'a.htm', documents: records(1) }]}         | ${NOTHING}                                       | ${WHOLE.replace(':', ' (@ or [].documents[]):')} | ${{}}
+    ${{ a: { files: ['x'] }, b: { files: ['x'] } }}       | ${NOTHING}                                       | ${WHOLE.replace(':', ' (a.files or b.files):')}  | ${{}}
+  `('for $response describes $members, but first: $first', ({ response, members, first, headers }) => {
     const command = members.map((member: string) => `filings config set listing${member}`).join(' && ');
-    expect(refusal(response, headers).hint).toBe(`${first}describe the listing: ${command}`);
+    expect(refusal(response, headers).hint).toBe(`${first}${command}`);
   });
 
-  test.each`
-    response                                        | lists
-    ${{ files: records(2), exhibits: records(1) }}  | ${'files or exhibits'}
-    ${[{ name: '10-K', documents: records(1) }]}    | ${'@ or [].documents[]'}
-    ${{ a: { files: ['x'] }, b: { files: ['x'] } }} | ${'a.files or b.files'}
-  `('names $lists and suggests none in $response', ({ response, lists }) => {
-    const command = UNKNOWN.map((member) => `filings config set listing${member}`).join(' && ');
-    expect(refusal(response).hint).toBe(`${WHOLE}describe the listing (${lists}): ${command}`);
+  test('visits each of 100,000 members once', () => {
+    const members = Array.from({ length: 100_000 }, (_, n) => [`m${n}`, records(1)]);
+    const start = performance.now();
+    expect(refusal(Object.fromEntries(members)).hint).toContain('(m0, m1, m2, m3 or m4)');
+    expect(performance.now() - start).toBeLessThan(20_000);
   });
+});
+
+test('a string of millions of escapes is read, and quoted in an error', () => {
+  const name = '\n'.repeat(3_000_000);
+  expect(read([name]).files[0]?.file_name).toBe(name);
+  expect(refusal([{ file_name: name, accession: name }]).message).toContain('invalid or ambiguous accession number');
 });
 
 test.each`
