@@ -118,7 +118,7 @@ export async function readDescribedListing(
   for (const total of totals) {
     if (total === recordCount) continue;
     const describesPages = computesUrl(description) || description.next !== undefined;
-    const reason = `it has ${counted(recordCount, 'record')}, but its total is ${total}`;
+    const reason = `it has ${counted(recordCount, 'record')} on ${counted(pageCount, 'page')}, but listing.total (${description.total}) is ${total}`;
     throw makeError(reason, describesPages ? HINT : TOTAL_HINT);
   }
   return { files: [...files.values()], recordCount, pageCount };

@@ -105,9 +105,9 @@ describe('a described listing is an error', () => {
     ${'listing.name (file_name) selects nothing in any record; the first has f'}          | ${{ page: 'p' }}             | ${[[{ f: 1 }], [{ f: 2 }], []]}
     ${'listing.name (file_name) selects nothing in any record; the first has no members'} | ${{}}                        | ${[[{}]]}
     ${'listing.files (abs(f)): abs() expected argument 1 to be type (number)'}            | ${{ files: 'abs(f)' }}       | ${[{ f: 'x' }]}
-    ${'it has 1 record, but its total is 3'}                                              | ${TOTAL}                     | ${[f('a', { t: 3 })]}
-    ${'it has 4 records, but its total is 3'}                                             | ${{ ...TOTAL, page: 'p' }}   | ${['ab', 'cd', 'eg'].map((names) => f(names, { t: 3 }))}
-    ${'it has 2 records, but its total is 3'}                                             | ${{ ...TOTAL, page: 'p' }}   | ${[f('a', { t: 3 }), f('b', { t: 2 })]}
+    ${'it has 1 record on 1 page, but listing.total (t) is 3'}                            | ${TOTAL}                     | ${[f('a', { t: 3 })]}
+    ${'it has 4 records on 2 pages, but listing.total (t) is 3'}                          | ${{ ...TOTAL, page: 'p' }}   | ${['ab', 'cd', 'eg'].map((names) => f(names, { t: 3 }))}
+    ${'it has 2 records on 2 pages, but listing.total (t) is 3'}                          | ${{ ...TOTAL, page: 'p' }}   | ${[f('a', { t: 3 }), f('b', { t: 2 })]}
     ${'listing.total (t) selects no number'}                                              | ${{ total: 't' }}            | ${[['a']]}
     ${'listing.more (m) says that there is more'}                                         | ${{ files: 'f', more: 'm' }} | ${[f('a', { m: 1 })]}
     ${'page 2 begins with the same record as an earlier page'}                            | ${{ page: 'p' }}             | ${[['a']]}
