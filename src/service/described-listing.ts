@@ -235,9 +235,10 @@ function findNextUrl(
   if (!isText || !URL.canParse(next, listingUrl.href)) throw fault('is not an address');
   const url = withoutKey(new URL(next, listingUrl));
   // Requesting it would send the key to that origin.
-  if (url.origin !== listingUrl.origin) throw makeError(`the next page is at another origin, ${url.origin}`);
-  const isOther = (text: string) => (asAccession(text) ?? accession) !== accession;
-  if (url.searchParams.getAll('accession_no').some(isOther)) throw fault('is the address of another filing');
+  if (url.origin !== listingUrl.origin)
+    throw makeError(`the next page is at another origin, ${url.protocol}//${url.host}`);
+  const isOther = (text: string) => asAccession(text) !== accession;
+  if (url.searchParams.getAll('accession_no').some(isOther)) throw fault('does not name this filing');
   const number = `(?<!\\d)(?:${accession}|${accession.replaceAll('-', '')})(?!\\d)`;
   const namesFiling = new RegExp(number).test(`${url.pathname}?${url.searchParams}`);
   const isMissing = (name: string) => !url.searchParams.has(name) && !(name === 'accession_no' && namesFiling);

@@ -200,8 +200,12 @@ function belongsToAnotherFiling(record: JsonObject, accession: AccessionNumber):
   );
   const accessions = new Set(members.map(([, value]) => parseAccessionMember(value)));
   if (accessions.size > 1 || accessions.has(undefined)) {
-    const reason = 'a record has an invalid or ambiguous accession number';
-    throw listingError(accession, reason, JSON.stringify(Object.fromEntries(members)));
+    const isRounded = members.some(([, value]) => typeof value === 'number' && value > Number.MAX_SAFE_INTEGER);
+    const reason = `a record has ${isRounded ? 'a rounded' : 'an invalid or ambiguous'} accession number`;
+    const hint = isRounded
+      ? `${TELL_OPERATOR} to send it as a string, because larger numbers than 2^53 are not exact`
+      : TELL_OPERATOR;
+    throw listingError(accession, reason, JSON.stringify(Object.fromEntries(members)), hint);
   }
   return accessions.size === 1 && !accessions.has(accession);
 }

@@ -124,7 +124,8 @@ describe('a described listing is an error', () => {
     ${'-9007199254740992, which JavaScript may have rounded'}                             | ${{ ...NEXT, cursor: 'c' }}  | ${[f('', { n: -(2 ** 53) })]}
     ${'1e+300, which JavaScript may have rounded'}                                        | ${{ ...NEXT, cursor: 'c' }}  | ${[f('', { n: 1e300 })]}
     ${'1.5, which JavaScript may have rounded'}                                           | ${{ ...NEXT, cursor: 'c' }}  | ${[f('', { n: 1.5 })]}
-    ${'which is the address of another filing'}                                           | ${NEXT}                      | ${[f('', { n: '?accession_no=0001234567-24-000002' })]}
+    ${'which does not name this filing'}                                                  | ${NEXT}                      | ${[f('', { n: '?accession_no=0001234567-24-000002' })]}
+    ${'which does not name this filing'}                                                  | ${NEXT}                      | ${[f('', { n: '?accession_no=' })]}
   `('if $reason', async ({ reason, description, pages }) => {
     const quote = expect.stringContaining(reason);
     const hint = expect.stringMatching(/filings config get listing|describe (?:where|how)/);

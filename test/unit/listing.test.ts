@@ -158,7 +158,7 @@ describe('a record', () => {
     expect(read([{ file_name: 'a', ...record }]).files).toHaveLength(belongs ? 1 : 0);
   });
 
-  const NOT_ONE = ['', 'n/a', ` ${ACCESSION}`, 7, -1, 1.5, true, 123456789012345680];
+  const NOT_ONE = ['', 'n/a', ` ${ACCESSION}`, 7, -1, 1.5, true];
   test.each([{ accession_no: ACCESSION, accession: OTHER }, ...NOT_ONE.map((accession) => ({ accession }))])(
     'with %j is an error',
     (record) => {
@@ -166,6 +166,12 @@ describe('a record', () => {
       expect(refusal([{ file_name: 'a', ...record }])).toMatchObject({ code: 'integrity', message });
     },
   );
+
+  test('with a number that JSON.parse rounds is an error that says so', () => {
+    const { message, hint } = refusal('[{"file_name":"a","accession":123456789012345678}]');
+    expect(message).toContain('a record has a rounded accession number: ');
+    expect(hint).toContain('as a string');
+  });
 
   test.each([OTHER, null, 'x', 7])('is never taken from a response about the filing %j', (accession_no) => {
     const message = `the response is about another filing: its accession_no is ${JSON.stringify(accession_no)}`;
