@@ -46,7 +46,8 @@ const HINT = 'check the description of the listing (filings config get listing) 
 // Without a command that removes a member: that could make the first page the whole list.
 const PAGES_HINT = 'describe how further pages are requested: listing.page, listing.offset or listing.next';
 const TOTAL_HINT = `${PAGES_HINT}; if the total does not count the records, it must not be described as listing.total`;
-const describePlaceHint = (json: unknown) => `describe where the files and their names are: ${suggestPlace(json)}`;
+const describePlaceHint = (json: unknown, { total }: ListingDescription) =>
+  `describe where the files and their names are: ${suggestPlace(json, total !== undefined)}`;
 
 type MakeError = (reason: string, hint?: string) => FilingsError;
 
@@ -113,7 +114,7 @@ export async function readDescribedListing(
   if (sample && nameCount === 0) {
     const members = Object.keys(sample.record?.[0] ?? {}).join(', ') || 'no members';
     const reason = `listing.name (${description.name ?? DEFAULT_NAME}) selects nothing in any record; the first has ${members}`;
-    throw makeError(reason, describePlaceHint(sample.json));
+    throw makeError(reason, describePlaceHint(sample.json, description));
   }
   for (const total of totals) {
     if (total === recordCount) continue;
@@ -153,7 +154,10 @@ function readPage(description: ListingDescription, json: unknown, makeError: Mak
   };
   const items = select('files', files, json);
   if (!Array.isArray(items))
-    throw makeError(`listing.files (${files}) selects no array in ${JSON.stringify(json)}`, describePlaceHint(json));
+    throw makeError(
+      `listing.files (${files}) selects no array in ${JSON.stringify(json)}`,
+      describePlaceHint(json, description),
+    );
   const records = items.map((item, index): NamedRecord => {
     if (typeof item === 'string' && item !== '') return [{}, item];
     const fileName = isJsonObject(item) ? select('name', name, item) : undefined;
@@ -162,7 +166,7 @@ function readPage(description: ListingDescription, json: unknown, makeError: Mak
     if (isJsonObject(item) && typeof fileName === 'string' && fileName !== '') return [item, fileName];
     const [member, selected] = isJsonObject(item) ? [`name (${name})`, fileName] : [`files (${files})`, item];
     const reason = `listing.${member} selects ${JSON.stringify(selected)} in record ${index + 1}, which is not a file name`;
-    throw makeError(reason, describePlaceHint(json));
+    throw makeError(reason, describePlaceHint(json, description));
   });
   const statedTotal = select('total', total, json);
   // Anything else is treated as missing.

@@ -67,24 +67,26 @@ export function suggestDescription(
 }
 
 /** Changes only where the files and their names are, so that the rest of the description still applies. */
-export function suggestPlace(json: unknown): string {
+export function suggestPlace(json: unknown, hasTotal: boolean): string {
   const [list, ...rest] = chooseFileLists(json);
   if (list === undefined || rest.length > 0) return TEMPLATE;
-  return joinCommands([
-    ['files', list.path || '@'],
-    ['name', list.name],
-  ]);
+  return joinCommands([['files', list.path || '@'], ['name', list.name], ...(hasTotal ? [] : describeTotal(list))]);
 }
 
 /** Leaves out settings whose default fits. `{}` alone says that the user has described the listing. */
-function makeCommand({ path, name, totalPath }: FileList): string {
+function makeCommand(list: FileList): string {
+  const { path, name } = list;
   const members = [
     ...(path === '' ? [] : [['files', path] as const]),
     ...(name === DEFAULT_NAME ? [] : [['name', name] as const]),
-    // Without the total, the first of several pages would pass for the whole list.
-    ...(totalPath === undefined ? [] : [['total', totalPath] as const]),
+    ...describeTotal(list),
   ];
   return members.length === 0 ? `${SET} listing '{}'` : joinCommands(members);
+}
+
+/** Without the total, the first of several pages would pass for the whole list. */
+function describeTotal({ totalPath }: FileList) {
+  return totalPath === undefined ? [] : [['total', totalPath] as const];
 }
 
 function joinCommands(members: readonly (readonly [member: string, expression: string])[]): string {

@@ -101,15 +101,16 @@ const IDS = [
 ];
 const inWork = (work: object, others = {}) => ({ ...others, profile: 'work', profiles: { work } });
 test.each`
-  of                                | config                                                            | body                         | said                                                             | then
-  ${'a list that is elsewhere'}     | ${{ listing: { files: 'data' } }}                                 | ${{ documents: IDS }}        | ${'listing.files (data) selects no array in'}                    | ${'a.htm b.xml'}
-  ${'lists in a list'}              | ${{ listing: { files: 'd[].x' } }}                                | ${{ d: [{ x: [FA] }] }}      | ${'listing.files (d[].x) selects'}                               | ${'a.htm'}
-  ${'a name that is a number'}      | ${{ listing: { name: 'id' } }}                                    | ${IDS}                       | ${'listing.name (id) selects 1 in record 1'}                     | ${'a.htm b.xml'}
-  ${'names that are elsewhere'}     | ${{ listing: {} }}                                                | ${IDS}                       | ${'selects nothing in any record; the first has id, name, size'} | ${'a.htm b.xml'}
-  ${'an empty name'}                | ${{ listing: { files: 'd' } }}                                    | ${{ d: ['', 'a.htm'] }}      | ${'listing.files (d) selects "" in record 1'}                    | ${'a.htm'}
-  ${'pages, which are still read'}  | ${{ listing: { name: 'id', total: 't', files: 'd', page: 'p' } }} | ${{ d: IDS, t: 5 }}          | ${'listing.name (id) selects 1'}                                 | ${'page 2 begins with the same record'}
-  ${'a profile with a description'} | ${inWork({ listing: { files: 'data' } })}                         | ${{ documents: IDS }}        | ${'listing.files (data)'}                                        | ${'a.htm b.xml'}
-  ${'a profile that unsets it'}     | ${inWork({ listing: null }, { listing: { files: 'documents' } })} | ${{ x: 1, documents: [FA] }} | ${"it has 'x' besides the list"}                                 | ${'a.htm'}
+  of                                | config                                                            | body                            | said                                                             | then
+  ${'a list that is elsewhere'}     | ${{ listing: { files: 'data' } }}                                 | ${{ documents: IDS }}           | ${'listing.files (data) selects no array in'}                    | ${'a.htm b.xml'}
+  ${'the first of several pages'}   | ${{ listing: { files: 'data' } }}                                 | ${{ documents: IDS, total: 3 }} | ${'listing.files (data) selects no array in'}                    | ${'it has 2 records on 1 page, but listing.total (total) is 3'}
+  ${'lists in a list'}              | ${{ listing: { files: 'd[].x' } }}                                | ${{ d: [{ x: [FA] }] }}         | ${'listing.files (d[].x) selects'}                               | ${'a.htm'}
+  ${'a name that is a number'}      | ${{ listing: { name: 'id' } }}                                    | ${IDS}                          | ${'listing.name (id) selects 1 in record 1'}                     | ${'a.htm b.xml'}
+  ${'names that are elsewhere'}     | ${{ listing: {} }}                                                | ${IDS}                          | ${'selects nothing in any record; the first has id, name, size'} | ${'a.htm b.xml'}
+  ${'an empty name'}                | ${{ listing: { files: 'd' } }}                                    | ${{ d: ['', 'a.htm'] }}         | ${'listing.files (d) selects "" in record 1'}                    | ${'a.htm'}
+  ${'pages, which are still read'}  | ${{ listing: { name: 'id', total: 't', files: 'd', page: 'p' } }} | ${{ d: IDS, t: 5 }}             | ${'listing.name (id) selects 1'}                                 | ${'page 2 begins with the same record'}
+  ${'a profile with a description'} | ${inWork({ listing: { files: 'data' } })}                         | ${{ documents: IDS }}           | ${'listing.files (data)'}                                        | ${'a.htm b.xml'}
+  ${'a profile that unsets it'}     | ${inWork({ listing: null }, { listing: { files: 'documents' } })} | ${{ x: 1, documents: [FA] }}    | ${"it has 'x' besides the list"}                                 | ${'a.htm'}
 `('the hint for a description of $of', async ({ config: before, body, said, then }) => {
   const text = JSON.stringify(body);
   const answer = head(200, { 'Content-Length': Buffer.byteLength(text) }) + text;
