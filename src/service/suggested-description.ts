@@ -47,7 +47,7 @@ export function suggestDescription(
   json: unknown,
   mayBePage: (records: readonly unknown[], others: readonly Member[]) => boolean,
 ): string {
-  const lists = chooseFileLists(json);
+  const lists = findFileLists(json);
   const [list] = lists;
   if (list === undefined)
     return `check the base URL and the API key; if this is a listing, ${ASK_ABOUT_PAGES}, then describe it: ${TEMPLATE}`;
@@ -68,7 +68,7 @@ export function suggestDescription(
 
 /** Changes only where the files and their names are, so that the rest of the description still applies. */
 export function suggestPlace(json: unknown, hasTotal: boolean): string {
-  const [list, ...rest] = chooseFileLists(json);
+  const [list, ...rest] = findFileLists(json);
   if (list === undefined || rest.length > 0) return TEMPLATE;
   return joinCommands([['files', list.path || '@'], ['name', list.name], ...(hasTotal ? [] : describeTotal(list))]);
 }
@@ -96,11 +96,8 @@ function joinCommands(members: readonly (readonly [member: string, expression: s
   return command.length > MAX_COMMAND_LENGTH ? TEMPLATE : command;
 }
 
-function chooseFileLists(json: unknown): readonly FileList[] {
-  const ofFiles = findLists([json], '', undefined, undefined).flatMap((list) => asFileList(list) ?? []);
-  // Strings next to records are rather tags or notes.
-  const ofObjects = ofFiles.filter(({ records }) => records.some(isJsonObject));
-  return ofObjects.length > 0 ? ofObjects : ofFiles;
+function findFileLists(json: unknown): readonly FileList[] {
+  return findLists([json], '', undefined, undefined).flatMap((list) => asFileList(list) ?? []);
 }
 
 function asFileList(list: List): FileList | undefined {
