@@ -254,17 +254,11 @@ function findNextUrl(
 }
 
 /** A service may repeat our key in an address, even if it was not sent there. */
-function withoutKey(address: URL): URL {
-  const url = new URL(address);
+function withoutKey(url: URL): URL {
   [url.username, url.password, url.hash] = ['', '', ''];
   url.pathname = url.pathname.replace(/\/APIKEY(?:-|%2d)[^/]*/gi, '');
-  const isKey = (parameter: string) =>
-    [...new URLSearchParams(parameter).keys()].some((name) => /^api[_-]?key$/i.test(name));
-  url.search = url.search
-    .slice(1)
-    .split('&')
-    .filter((parameter) => !isKey(parameter))
-    .join('&');
+  const parameters = url.search.slice(1).split('&');
+  url.search = parameters.filter((each) => !/^api[_-]?key(?:=|$)/i.test(each)).join('&');
   return url;
 }
 

@@ -34,7 +34,6 @@ const DEFAULT_NAME = 'file_name';
 /** A longer command would be shortened when it is printed, and would no longer work. */
 const MAX_COMMAND_LENGTH = 300;
 const MAX_PATHS = 5;
-const MAX_PATH_LENGTH = 60;
 const ASK_ABOUT_PAGES =
   'first find out whether the service sends pages (listing.page, listing.next, listing.more and listing.total describe them)';
 /** Strings in other lists, and every `name`, may be those of people or columns. So they must look like file names. */
@@ -52,8 +51,7 @@ export function suggestDescription(
   if (list === undefined)
     return `check the base URL and the API key; if this is a listing, ${ASK_ABOUT_PAGES}, then describe it: ${TEMPLATE}`;
   if (lists.length > 1) {
-    const paths = lists.map(({ path }) => path || '@').filter((path) => path.length <= MAX_PATH_LENGTH);
-    const names = orList(paths.slice(0, MAX_PATHS));
+    const names = orList(lists.slice(0, MAX_PATHS).map(({ path }) => path || '@'));
     return `${ASK_ABOUT_PAGES}; if this is the whole list, describe the listing (${names}): ${TEMPLATE}`;
   }
   const { path, records, place } = list;
@@ -62,7 +60,7 @@ export function suggestDescription(
   const holdsMore = records.some((record) => isJsonObject(record) && Object.values(record).some(isObject));
   const conditions = [asksAboutPages && 'this is the whole list', holdsMore && 'the records hold no further files'];
   const condition = conditions.filter(Boolean).join(' and ');
-  const command = makeCommand(list);
+  const command = makeCommand(list, (_, expression) => ['@', DEFAULT_NAME].includes(expression));
   return `${asksAboutPages ? `${ASK_ABOUT_PAGES}; ` : ''}${condition && `if ${condition}, `}describe the listing: ${command}`;
 }
 
@@ -70,29 +68,16 @@ export function suggestDescription(
 export function suggestPlace(json: unknown, hasTotal: boolean): string {
   const [list, ...rest] = findFileLists(json);
   if (list === undefined || rest.length > 0) return TEMPLATE;
-  return joinCommands([['files', list.path || '@'], ['name', list.name], ...(hasTotal ? [] : describeTotal(list))]);
+  return makeCommand(list, (member) => hasTotal && member === 'total');
 }
 
-/** Leaves out settings whose default fits. `{}` alone says that the user has described the listing. */
-function makeCommand(list: FileList): string {
-  const { path, name } = list;
-  const members = [
-    ...(path === '' ? [] : [['files', path] as const]),
-    ...(name === DEFAULT_NAME ? [] : [['name', name] as const]),
-    ...describeTotal(list),
-  ];
-  return members.length === 0 ? `${SET} listing '{}'` : joinCommands(members);
-}
-
-/** Without the total, the first of several pages would pass for the whole list. */
-function describeTotal({ totalPath }: FileList) {
-  return totalPath === undefined ? [] : [['total', totalPath] as const];
-}
-
-function joinCommands(members: readonly (readonly [member: string, expression: string])[]): string {
-  const command = members
-    .map(([member, expression]) => `${SET} listing.${member} ${shellWord(expression)}`)
-    .join(' && ');
+function makeCommand({ path, name, totalPath }: FileList, isOmitted: (member: string, expression: string) => boolean) {
+  // Without the total, the first of several pages would pass for the whole list.
+  const members = Object.entries({ files: path || '@', name, ...(totalPath !== undefined && { total: totalPath }) })
+    .filter(([member, expression]) => !isOmitted(member, expression))
+    .map(([member, expression]) => `${SET} listing.${member} ${shellWord(expression)}`);
+  // `{}` alone says that the user has described the listing.
+  const command = members.join(' && ') || `${SET} listing '{}'`;
   return command.length > MAX_COMMAND_LENGTH ? TEMPLATE : command;
 }
 

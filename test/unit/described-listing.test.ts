@@ -62,7 +62,7 @@ describe('a described listing', () => {
     ${'has it in a longer number'}          | ${`/f?id=1${DIGITS}`}                            | ${`/f?id=1${DIGITS}&accession_no=${ACCESSION}&own=1`}
     ${'has it as the parameter, in digits'} | ${`/f?accession_no=${DIGITS}&own=1`}             | ${`/f?accession_no=${DIGITS}&own=1`}
     ${'has a key in the query'}             | ${`/f?APIKEY=a&accession_no=${ACCESSION}&own=1`} | ${`/f?accession_no=${ACCESSION}&own=1`}
-    ${'has a key by another name'}          | ${`/f?api_key=a&own=1&x=y%20z&api%4Bey=b&p`}     | ${`/f?own=1&x=y%20z&p&accession_no=${ACCESSION}`}
+    ${'has a key by another name'}          | ${`/f?api_key=a&own=1&x=y%20z&api-key=b&p`}      | ${`/f?own=1&x=y%20z&p&accession_no=${ACCESSION}`}
     ${'has a key in the path'}              | ${`/v1/APIKEY-a/f/apikey%2Db?own=1`}             | ${`/v1/f?own=1&accession_no=${ACCESSION}`}
     ${'is a key'}                           | ${`/APIKEY-a?own=1`}                             | ${`/?own=1&accession_no=${ACCESSION}`}
     ${'has a user'}                         | ${`https://u:p@h.example/f?${OWN}#x`}            | ${`/f?${OWN}`}
