@@ -62,7 +62,8 @@ interface Container {
 export function splitMembers(objectJson: string): readonly (readonly [name: string, json: string])[] {
   const members: [name: string, json: string][] = [];
   let [depth, name, start] = [0, '', 0];
-  for (const { 0: token, index } of objectJson.matchAll(TOKEN)) {
+  for (const { token, index } of tokensOf(objectJson)) {
+    if (token === '') break;
     if (depth === 1 && start === 0 && STRING.test(token)) name = JSON.parse(token);
     if (depth === 1 && token === ':') start = index + 1;
     if (depth === 1 && start > 0 && (token === ',' || token === '}')) {
@@ -113,7 +114,7 @@ export function findJsonFault(text: string): JsonFault | undefined {
 }
 
 /**
- * A string with a fault in it is only its first quote. A string is matched in pieces, because V8 keeps a place on a stack
+ * Never ends: the last token, which is empty, comes again and again. A string with a fault in it is only its first quote. A string is matched in pieces, because V8 keeps a place on a stack
  * for each repetition of a group, and the stack overflows after some millions.
  */
 function* tokensOf(text: string) {

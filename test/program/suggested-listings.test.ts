@@ -2,7 +2,7 @@
 // listing is requested again.
 import { expect } from 'vitest';
 import { head } from '../servers/answers.ts';
-import { commandIn, pasted } from './pasted.ts';
+import { pasted } from './pasted.ts';
 import { ACCESSION, asking, test } from './run.ts';
 
 const OTHER = '0001234567-24-000002';
@@ -124,21 +124,4 @@ test.each`
   const { exitCode, stdout, stderr } = await filings(['list', ACCESSION]);
   if (exitCode === 0) expect(`${stdout}`.trim().replaceAll('\n', ' ')).toBe(then);
   else expect([exitCode, stderr]).toEqual([9, expect.stringContaining(then)]);
-});
-
-test('a profile without a base URL says how to give it one', async () => {
-  const { url, filings, config } = await asking(
-    (socket) => void socket.write(`${head(200, { 'Content-Length': 9 })}["a.htm"]`),
-  );
-  const before = inWork({ baseUrl: null }, { baseUrl: url, apiKey: 'key-of-the-top' });
-  const list = () => filings(['list', ACCESSION], { FILINGS_BASE_URL: '', FILINGS_API_KEY: '' });
-  const words = ['set it with', 'or use that of the top level:'];
-  for (const word of words) {
-    await config(before);
-    const { exitCode, stderr } = await list();
-    expect([exitCode, stderr]).toEqual([2, expect.stringContaining('no base URL: the profile work unsets it')]);
-    const command = commandIn(`hint: ${stderr.split(word)[1]}`).replace('URL', url);
-    expect(await filings(pasted(command))).toMatchObject({ exitCode: 0 });
-    expect(await list()).toMatchObject({ exitCode: 0 });
-  }
 });
