@@ -41,7 +41,9 @@ export class StopRule {
     // Any other end, even another failure, begins a count again. But a failed write shows nothing about the service.
     if (error?.code !== 'local_io') {
       this.#unreachable = error?.isUnreachable ? this.#unreachable + 1 : 0;
-      this.#forbidden = error?.problem?.status === 403 ? this.#forbidden + 1 : 0;
+      // A host behind a redirect never stops the run at once, by a refusal or a long wait, as the service does.
+      const isForeignRefusal = error?.isForeign && (error.code === 'auth' || error.serviceWaitMs !== undefined);
+      this.#forbidden = error?.problem?.status === 403 || isForeignRefusal ? this.#forbidden + 1 : 0;
     }
     // A file that the service does not have shows nothing about the disk.
     if (error === undefined) this.#unwritable.clear();
@@ -51,6 +53,10 @@ export class StopRule {
       const { hint = 'check the disk and its permissions' } = error;
       const message = `nothing could be written in ${MAX_UNWRITABLE} directories in a row`;
       return new FilingsError('local_io', message, { cause: error, stopsRun: true, hint });
+    }
+    if (this.#forbidden >= MAX_FORBIDDEN && error.isForeign) {
+      const message = `the host behind a redirect refused ${MAX_FORBIDDEN} ${this.#unit}s in a row`;
+      return new FilingsError(error.code, message, { cause: error, stopsRun: true, hint: error.hint });
     }
     if (this.#forbidden >= MAX_FORBIDDEN) {
       const hint =

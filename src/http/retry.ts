@@ -79,7 +79,7 @@ export async function retry<T>(
         throw error.with({
           serviceWaitMs,
           hint: `the wait is longer than --max-retry-after (${exactDuration(policy.maxRetryAfterMs)}): run it again when the wait is over${fewer}`,
-          stopsRun: true,
+          stopsRun: !error.isForeign,
         });
       }
       // A name that does not resolve gets only this retry.
@@ -89,8 +89,8 @@ export async function retry<T>(
       const waitMs = serviceWaitMs ?? Math.round(backoffMs);
       onRetry?.({ error, waitMs, isServiceWait: serviceWaitMs !== undefined, retry: failures, maxRetries });
       // The RateLimiter was paused when the response arrived, and makes the next request of every job wait. So a wait
-      // that the service asks for needs no sleep here.
-      if (serviceWaitMs === undefined) await policy.sleep(waitMs, signal);
+      // that the service asks for needs no sleep here. One that another host asks for has paused nothing.
+      if (serviceWaitMs === undefined || error.isForeign) await policy.sleep(waitMs, signal);
     }
   }
 }

@@ -30,6 +30,8 @@ export interface ServiceResponse extends HttpResponse {
   readonly address: string;
   readonly retryAfterMs: number | undefined;
   readonly hosts: Hosts;
+  /** Whether the request had no credentials, because of a redirect to another origin. */
+  readonly isForeign: boolean;
 }
 
 export class Requests {
@@ -86,7 +88,8 @@ export class Requests {
         if (!REDIRECT_STATUSES.has(response.status)) {
           const headers = this.#withSafeValidators(response.headers);
           const address = `${url.origin}${url.pathname}`;
-          return await read({ ...response, headers, address, hosts: [firstUrl.host, url.host] });
+          const hosts = [firstUrl.host, url.host] as const;
+          return await read({ ...response, headers, address, hosts, isForeign: !sendsCredentials });
         }
         response.discard();
         const { location } = response.headers;
@@ -96,7 +99,11 @@ export class Requests {
         url = to;
       }
     } catch (error) {
-      throw withHosts([firstUrl.host, url.host], error);
+      const foreign = { isForeign: true, stopsRun: false };
+      throw withHosts(
+        [firstUrl.host, url.host],
+        !sendsCredentials && isAboutResponse(error) ? error.with(foreign) : error,
+      );
     }
   }
 
@@ -106,7 +113,7 @@ export class Requests {
     takeSecrets: (() => Promise<SentSecrets>) | undefined,
     fields: Readonly<Record<string, string>>,
     signal: AbortSignal,
-  ): Promise<Omit<ServiceResponse, 'address' | 'hosts'>> {
+  ): Promise<Omit<ServiceResponse, 'address' | 'hosts' | 'isForeign'>> {
     const { connections, credentials, limiter, meter, now, retry, userAgent } = this.#options;
     let request: AuthorizedRequest = { url, headers: {} };
     let sentAt = 0;
@@ -133,7 +140,7 @@ export class Requests {
       const elapsedMs = retry.monotonic() - sentAt;
       this.clockLeadMs = measureClockLead(response.headers, receivedAt - elapsedMs, receivedAt);
       this.#trace('<', `${response.status}`, response.headers);
-      return { ...response, retryAfterMs: this.#pauseIfRequested(url, response) };
+      return { ...response, retryAfterMs: this.#pauseIfRequested(url, response, takeSecrets !== undefined) };
     } finally {
       // After `#pauseIfRequested`, whose pause tells the limiter that the service refused the request.
       endRequest();
@@ -156,14 +163,15 @@ export class Requests {
   }
 
   /**
-   * Returns the wait. If it is longer than --max-retry-after, nothing is paused, because http/retry.ts ends the run.
+   * Returns the wait. Nothing is paused if it is longer than --max-retry-after, because http/retry.ts ends the run, nor
+   * if a host behind a redirect asks for it, because it says nothing about the service.
    */
-  #pauseIfRequested(url: URL, { status, headers }: HttpResponse): number | undefined {
+  #pauseIfRequested(url: URL, { status, headers }: HttpResponse, isFromService: boolean): number | undefined {
     const { now, limiter, retry } = this.#options;
     const waitMs = isRetriedStatus(status)
       ? parseRetryAfter(headers['retry-after'], toServiceTime(now(), this.clockLeadMs))
       : undefined;
-    if (waitMs === undefined || waitMs > retry.maxRetryAfterMs) return waitMs;
+    if (waitMs === undefined || waitMs > retry.maxRetryAfterMs || !isFromService) return waitMs;
     limiter.pause(waitMs);
     // A URL leaves the set when it is requested again, so one whose retries are used up would stay for ever. If the
     // limit clears the set, the other retries only lose their place at the front of the queue.
@@ -227,7 +235,10 @@ export function resolveRedirect(from: URL, location: string | string[] | undefin
 
 /** Changes only errors of a request or its response, and only if redirects led to another host. */
 export function withHosts([first, last]: Hosts, error: unknown): unknown {
-  if (first === last || !(error instanceof FilingsError) || error.isInterruption) return error;
-  if (!RESPONSE_ERROR_CODES.includes(error.code)) return error;
+  if (first === last || !isAboutResponse(error)) return error;
   return error.with({ subject: { host: last, redirectedFrom: first } });
+}
+
+function isAboutResponse(error: unknown): error is FilingsError {
+  return error instanceof FilingsError && !error.isInterruption && RESPONSE_ERROR_CODES.includes(error.code);
 }

@@ -1,10 +1,12 @@
 // Which redirects are followed is decided in test/unit/redirect.test.ts, and in which encodings a secret is found in
 // test/unit/secrets.test.ts. Here: that no request to another origin carries a credential.
 import { describe, expect, test } from 'vitest';
+import { sleep } from '../../src/abort.ts';
 import { head } from '../servers/answers.ts';
 import { closedPort, type Script, type ScriptedServer, type SeenRequest, scripted } from '../servers/scripted.ts';
+import { readReport } from './batch.ts';
 import { base64, expectClear } from './clear.ts';
-import { ACCESSION, serviceAt, workplace } from './run.ts';
+import { ACCESSION, type RunOptions, serviceAt, workplace } from './run.ts';
 
 const KEY = 'canary/key+1';
 const TOKEN = 'eyJhbGciOiJIUzI1NiJ9.eyJhIjoxfQ.c2lnbmF0dXJl';
@@ -184,5 +186,60 @@ describe('an error behind a redirect names both hosts', () => {
     const { url } = await scripted((socket) => void socket.write(head(401, { 'Content-Length': 0 })));
     const stderr = await expectHosts(LIST, url, 4);
     expect(stderr).toMatch(/hint: the service redirects to .*, and the key is never sent to another host/);
+  });
+});
+
+describe('a host behind a redirect, which got no key,', () => {
+  /** Redirects all files but `b` to a host that answers with `response`, and downloads them one by one. */
+  async function batch(names: readonly string[], response: (index: number) => string, own: RunOptions = {}) {
+    const other = await scripted((socket, { index }) => void socket.write(response(index)));
+    const first = await scripted((socket, request) => {
+      if (request.path.endsWith('=b')) ok(socket, request);
+      else socket.write(to(`${other.url}/file`));
+    });
+    const place = await workplace();
+    const args = ['download', ACCESSION, ...names, '-j', '1', '--report', 'report'];
+    const ended = await place.filings(args, serviceAt(first.url, KEY), own);
+    return {
+      ...ended,
+      other,
+      files: readReport(await place.read('report')).files.map((line) => [line.file_name, line.result]),
+    };
+  }
+  const many = Array.from({ length: 22 }, (_, index) => `f${index}`);
+  const FAILED = ['a', 'c'].map((name) => [name, 'failed']);
+  const answering =
+    (status: number, fields = {}) =>
+    () =>
+      head(status, { 'Content-Length': 0, ...fields });
+  const WAIT = { 'Retry-After': 9999 };
+
+  test.each`
+    what                    | answer                  | exit | stopped
+    ${'a 401'}              | ${answering(401)}       | ${3} | ${4}
+    ${'a 407'}              | ${answering(407)}       | ${3} | ${4}
+    ${'a long Retry-After'} | ${answering(503, WAIT)} | ${7} | ${7}
+  `('fails only its own file by $what, and stops the batch after 20 in a row', async ({ answer, exit, stopped }) => {
+    const some = await batch(['a', 'b', 'c'], answer);
+    expect([some.exitCode, some.files], some.stderr).toEqual([exit, [FAILED[0], ['b', 'downloaded'], FAILED[1]]]);
+    const { exitCode, stderr, other } = await batch(many, answer);
+    expect([exitCode, other.requests.length], stderr).toEqual([stopped, 20]);
+    expect(stderr).toContain(
+      'filings: the host behind a redirect refused 20 files in a row; 20 of 20 files failed; 2 files not started\n',
+    );
+    expect(stderr).not.toContain('lack permission');
+  });
+
+  test('delays only its own file by a Retry-After', async () => {
+    const waits: number[] = [];
+    const answers = (index: number) => head(index === 0 ? 503 : 200, { 'Content-Length': 0, 'Retry-After': 50 });
+    const { exitCode, stderr, other } = await batch(['a', 'b'], answers, {
+      sleep: (ms, signal) => {
+        if (ms > 45_000 && ms <= 50_000) waits.push(ms);
+        return sleep(ms > 45_000 && ms <= 50_000 ? 0 : ms, signal);
+      },
+    });
+    // If the limiter had been paused as well, the batch would end after 50 s.
+    expect([exitCode, other.requests.length, waits.length], stderr).toEqual([0, 2, 1]);
   });
 });

@@ -11,6 +11,7 @@ const busy = (more: object = {}) => new FilingsError('temporary', 'busy', { retr
 const LONGEST = '1000 2000 4000 8000 16000 32000 60000 60000';
 const TOO_LONG = { message: 'busy: the service asks to wait 10 s', stopsRun: true };
 const [BUSY, FINAL, UNRESOLVED] = [busy(), busy({ retryable: false }), busy({ subcode: 'unresolved-name' })];
+const FOREIGN_TOO_LONG = { message: 'busy: the service asks to wait 10 s', stopsRun: false };
 const FINAL_ASKING = busy({ retryable: false, retryDue: 9 });
 const asking = (retryDue: number) => busy({ retryDue });
 const PLAIN = { message: 'busy' };
@@ -33,6 +34,7 @@ test.each`
   ${'a wait of the maximum, no retries'}   | ${ONCE}                     | ${''}               | ${PLAIN}                 | ${[asking(9007)]}
   ${'a wait over the maximum'}             | ${{}}                       | ${''}               | ${TOO_LONG}              | ${[asking(9008)]}
   ${'a wait over the maximum, no retries'} | ${ONCE}                     | ${''}               | ${TOO_LONG}              | ${[asking(9008)]}
+  ${'such a wait behind a redirect'}       | ${{}}                       | ${''}               | ${FOREIGN_TOO_LONG}      | ${[busy({ retryDue: 9008, isForeign: true })]}
   ${'a wait in the past'}                  | ${{}}                       | ${'0 asked'}        | ${undefined}             | ${[asking(3)]}
   ${'a back-off over that maximum'}        | ${{ maxRetryAfterMs: 500 }} | ${'1000'}           | ${undefined}             | ${[BUSY]}
   ${'1 MiB with each attempt'}             | ${{ brought: 1 << 20 }}     | ${'1000 1000 1000'} | ${undefined}             | ${[BUSY, BUSY, BUSY]}

@@ -72,6 +72,9 @@ test.each`
 
 const apart = new FilingsError('temporary', 'no', { isUnreachable: true });
 const forbidden = new FilingsError('auth', 'no', { problem: { status: 403 } as FilingsError['problem'] });
+const foreign = new FilingsError('auth', 'no', { isForeign: true, hint: 'check the redirect' });
+const foreignWait = new FilingsError('temporary', 'no', { isForeign: true, serviceWaitMs: 1, hint: 'wait' });
+const foreignMissing = new FilingsError('not_found', 'no', { isForeign: true });
 const missing = new FilingsError('not_found', 'no');
 const unwritten = new FilingsError('local_io', 'no');
 const unwritable = (count: number) =>
@@ -84,6 +87,7 @@ const UNWRITABLE = {
   code: 'local_io',
   hint: 'check the disk',
 };
+const FOREIGN = { message: 'the host behind a redirect refused 20 files in a row', code: 'auth', hint: 'redirect' };
 const FULL = { message: 'local_io: the reason', code: 'local_io', hint: 'do this' };
 test.each`
   ends                                         | errors                                                          | stop
@@ -94,6 +98,10 @@ test.each`
   ${'19 times 403'}                            | ${times(19, forbidden)}                                         | ${undefined}
   ${'20 times 403'}                            | ${times(20, forbidden)}                                         | ${FORBIDDEN}
   ${'20 times 403, not in a row'}              | ${[...times(19, forbidden), missing, forbidden]}                | ${undefined}
+  ${'19 refusals behind a redirect'}           | ${times(19, foreign)}                                           | ${undefined}
+  ${'20 refusals behind a redirect'}           | ${times(20, foreign)}                                           | ${FOREIGN}
+  ${'20 refusals and long waits behind one'}   | ${[...times(10, foreign), ...times(10, foreignWait)]}           | ${{ ...FOREIGN, code: 'temporary', hint: 'wait' }}
+  ${'20 missing files behind a redirect'}      | ${times(20, foreignMissing)}                                    | ${undefined}
   ${'many files that could not be written'}    | ${times(40, unwritten)}                                         | ${undefined}
   ${'9 directories without a written file'}    | ${[...unwritable(9), ...unwritable(9), missing]}                | ${undefined}
   ${'10 directories without a written file'}   | ${unwritable(10)}                                               | ${UNWRITABLE}
