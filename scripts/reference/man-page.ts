@@ -18,7 +18,7 @@ const OTHER_VARIABLES: readonly Row[] = [
   ['NO_COLOR', 'No colors, unless FILINGS_COLOR is set.'],
   ['FORCE_COLOR, CLICOLOR_FORCE', 'Colors, unless FILINGS_COLOR or NO_COLOR is set.'],
   ['HTTPS_PROXY, HTTP_PROXY', 'The proxy to use, also in lower case. It is never used for loopback addresses.'],
-  ['NO_PROXY', 'The hosts, domains and ports to reach without the proxy, or *.'],
+  ['NO_PROXY', 'The hosts, domains, ports and address ranges to reach without the proxy, or *.'],
   ['NODE_EXTRA_CA_CERTS', 'A PEM file of additional certificate authorities.'],
 ];
 

@@ -10,7 +10,7 @@ import { lookUpHost } from '../loopback.ts';
 import type { World } from '../world.ts';
 import { CLOSED_BEFORE_REQUEST, connectError } from './failures.ts';
 import { PausableSocket, ReadBuffers } from './pausable-socket.ts';
-import { findProxy, openTunnel } from './proxy.ts';
+import { checkProxyHint, findProxy, openTunnel } from './proxy.ts';
 import { Watchdog } from './watchdog.ts';
 
 // undici parses HTTP responses with WebAssembly. V8 would spend a third of the time of a small download on optimizing
@@ -24,7 +24,7 @@ const ADDRESSES_PER_TIMEOUT = 4;
 /** Common servers wait longer than this, so they rarely close a connection just when a request is sent on it. */
 const KEEP_UNUSED_MS = 4000;
 /** The limit for all header fields of a response together. If it changes, change the error message in failures.ts. */
-const MAX_HEAD_BYTES = 16_384;
+export const MAX_HEAD_BYTES = 16_384;
 
 interface Timeouts {
   /** For the name lookup, all addresses, the proxy's response and the TLS handshake together. */
@@ -58,7 +58,7 @@ export class Connections {
   readonly #connectOptions: buildConnector.BuildOptions;
   readonly #connect: buildConnector.connector;
 
-  /** `trace` is called for each connection that goes through a proxy. */
+  /** `trace` is called for each connection, and says through which proxy it goes. */
   constructor(
     timeouts: Timeouts,
     world: Pick<World, 'env' | 'monotonic' | 'sleep'>,
@@ -69,6 +69,8 @@ export class Connections {
     this.#sleep = world.sleep;
     this.#env = world.env;
     this.#trace = trace;
+    if (world.env.ALL_PROXY || world.env.all_proxy)
+      trace?.('* ALL_PROXY is not used: a proxy is set by HTTPS_PROXY or HTTP_PROXY');
     this.#connectOptions = {
       // 0 turns undici's timer off, which would not cover the proxy's response. The timer in `#open` covers it.
       timeout: 0,
@@ -106,7 +108,7 @@ export class Connections {
   async #open(url: URL, signal: AbortSignal): Promise<Connection> {
     signal.throwIfAborted();
     const proxy = findProxy(url, this.#env);
-    if (proxy) this.#trace?.(`* connecting to ${url.host} through the proxy ${proxy.host}`);
+    this.#trace?.(`* connecting to ${url.host} ${proxy ? `through the proxy ${proxy.host}` : 'without a proxy'}`);
     const { signal: timedSignal, abort, detach } = createChildController(signal);
     const ended = createAbortController();
     const onTimeout = () => abort(Object.assign(new Error('no connection in time'), { code: 'ETIMEDOUT' }));
@@ -115,10 +117,7 @@ export class Connections {
       return await this.#dial(url, proxy, timedSignal);
     } catch (error) {
       if (signal.aborted) throw signal.reason;
-      // Only proxy.ts throws these errors. Their messages already state the proxy, so only the host is added.
-      if (error instanceof FilingsError) throw error.with({ subject: { host: url.host } });
-      const failure = connectError(timedSignal.reason ?? error, proxy, this.#env);
-      throw failure.with({ subject: { host: url.host, proxy: proxy?.host } });
+      throw error instanceof FilingsError ? error.with({ subject: { host: url.host } }) : error;
     } finally {
       ended.abort();
       detach();
@@ -134,10 +133,16 @@ export class Connections {
     // A connector has one `onread` for all its connections, but each connection needs its own read buffers. So a plain
     // connection gets its own connector, which costs nothing, because it has no TLS sessions to remember.
     const connect = buffers ? buildConnector({ ...this.#connectOptions, onread: buffers.onread }) : this.#connect;
-    let rawSocket = await connectSocket(connect, peer, undefined, signal);
+    const fail = (failedPeer: 'server' | 'proxy') => (error: unknown) => {
+      // The messages of errors of proxy.ts already state the proxy.
+      if (error instanceof FilingsError) throw error;
+      const hint = proxy && checkProxyHint(proxy, url);
+      throw connectError(signal.reason ?? error, this.#env, failedPeer, hint).with({ subject: { proxy: proxy?.host } });
+    };
+    let rawSocket = await connectSocket(connect, peer, undefined, signal).catch(fail(proxy ? 'proxy' : 'server'));
     if (isTunnel) {
-      await openTunnel(rawSocket, url, proxy, signal);
-      rawSocket = await connectSocket(this.#connect, url, rawSocket, signal);
+      await openTunnel(rawSocket, url, proxy, signal).catch(fail('proxy'));
+      rawSocket = await connectSocket(this.#connect, url, rawSocket, signal).catch(fail('server'));
     }
     const socket = new PausableSocket(rawSocket, buffers);
     const client = createClient(socket, url.origin);

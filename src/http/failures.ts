@@ -21,11 +21,14 @@ const ASK_OPERATOR = "ask the server's operator";
  */
 const FINAL_ALERT = /alert.(protocol.version|handshake.failure|certificate.required|bad.certificate)/;
 
+/** What the connection was opened to. */
+type Peer = 'server' | 'proxy';
+
 /**
  * The patterns are compared with the error's code, a space and its message, in lower case. The first match counts, so a
  * row for one alert precedes the row with `FINAL_ALERT`, which matches all of them.
  */
-const CONNECT_FAILURES: readonly (readonly [pattern: RegExp, reason: string, hint: string])[] = [
+const connectFailures = (peer: Peer): readonly (readonly [pattern: RegExp, reason: string, hint: string])[] => [
   [/^(enotfound|eai_again) /, 'the name does not resolve', 'check the base URL, the network and the name server'],
   [/^econnrefused /, 'connection refused', 'nothing is listening there: check the host and the port of the base URL'],
   [/^econnreset /, 'the connection was closed while connecting', CHECK_NETWORK],
@@ -33,24 +36,25 @@ const CONNECT_FAILURES: readonly (readonly [pattern: RegExp, reason: string, hin
   [/^e(host|net)unreach /, 'no route to the host', CHECK_NETWORK],
   [
     /alert.protocol.version/,
-    'the server supports neither TLS 1.2 nor TLS 1.3',
+    `the ${peer} supports neither TLS 1.2 nor TLS 1.3`,
     `older versions are not safe: ${ASK_OPERATOR} to enable TLS 1.2 or later`,
   ],
   [
     /alert.(certificate.required|bad.certificate)/,
-    'the server requires a client certificate',
+    `the ${peer} requires a client certificate`,
     `this program cannot send one: ${ASK_OPERATOR} for another way in`,
   ],
   [
     FINAL_ALERT,
-    'the server refuses the TLS handshake',
+    `the ${peer} refuses the TLS handshake`,
     `it may require a client certificate, which this program cannot send, or have no cipher in common: ${ASK_OPERATOR}`,
   ],
   [
-    /^(err_ssl|err_tls|eproto)/,
-    'the TLS handshake failed',
-    'the server may not speak https on this port: check the base URL',
+    /wrong.version.number|packet.length.too.long|http.request/,
+    `the ${peer} does not speak TLS`,
+    'check the base URL: this port may be one for http',
   ],
+  [/^(err_ssl|err_tls|eproto)/, 'the TLS handshake failed', CHECK_NETWORK],
 ];
 /**
  * The error codes of Node and OpenSSL for a server's certificate that cannot be verified. `UNSPECIFIED` is OpenSSL's
@@ -63,8 +67,16 @@ const CERTIFICATE_CODES =
 /** Those of the codes above that mean a certificate for which no trusted authority vouches. */
 const UNTRUSTED_CODES = /SELF_SIGNED|SIGNATURE|ISSUER|CERT_UNTRUSTED/;
 
-/** Nearly all of these errors are `isUnreachable`: a batch stops after several of them in a row. */
-export function connectError(error: unknown, proxy: URL | undefined, env: World['env']): FilingsError {
+/**
+ * Nearly all of these errors are `isUnreachable`: a batch stops after several of them in a row. Pass `proxyHint` if there
+ * is a proxy. The peer is then the server once there is a tunnel to it.
+ */
+export function connectError(
+  error: unknown,
+  env: World['env'],
+  peer: Peer = 'server',
+  proxyHint?: string | undefined,
+): FilingsError {
   // Node tries all addresses of a host (RFC 8305), and reports one error for each.
   const causes: unknown[] = error instanceof AggregateError ? error.errors : [error];
   const cause = causes.find((each) => errnoOf(each) !== undefined) ?? error;
@@ -77,33 +89,30 @@ export function connectError(error: unknown, proxy: URL | undefined, env: World[
   if (CERTIFICATE_CODES.test(code)) {
     const { message: quote } = cause as Error;
     // Not retryable: the server would send the same certificate again.
-    const details = { cause, quote, isUnreachable: true, hint: certificateHint(code, env) };
-    return new FilingsError('temporary', "cannot verify the server's certificate", details);
+    const details = { cause, quote, isUnreachable: true, hint: certificateHint(code, env, peer) };
+    return new FilingsError('temporary', `cannot verify the ${peer}'s certificate`, details);
   }
-  const failure = networkError(cause);
-  // Through a proxy, most errors are about the connection to the proxy itself, so the hint is as well. But a TLS error
-  // usually comes from the service at the end of the tunnel.
-  if (!proxy || /^(ERR_|EPROTO)/.test(code)) return failure;
-  return failure.with({
-    hint: 'check HTTPS_PROXY and HTTP_PROXY, or put the host in NO_PROXY to connect without a proxy',
-  });
+  const failure = networkError(cause, peer);
+  // In a tunnel, a TLS error comes from the server, but any other one may come from the proxy.
+  const isAboutServer = peer === 'server' && /^(ERR_|EPROTO)/.test(code);
+  return proxyHint === undefined || isAboutServer ? failure : failure.with({ hint: proxyHint });
 }
 
-function certificateHint(code: string, env: World['env']): string {
+function certificateHint(code: string, env: World['env'], peer: Peer): string {
   if (!UNTRUSTED_CODES.test(code))
-    return "check the base URL and this machine's clock; certificate checks cannot be disabled";
+    return `check ${peer === 'proxy' ? "the proxy's URL" : 'the base URL'} and this machine's clock; certificate checks cannot be disabled`;
   if (env.NODE_EXTRA_CA_CERTS) {
     return 'NODE_EXTRA_CA_CERTS does not help: its file is not PEM, holds another authority, or lacks an intermediate certificate that the server does not send';
   }
   return 'set NODE_EXTRA_CA_CERTS to a PEM file with the certificate of your own authority, or with an intermediate certificate that the server does not send';
 }
 
-function networkError(cause: unknown): FilingsError {
+function networkError(cause: unknown, peer: Peer = 'server'): FilingsError {
   const code = errnoOf(cause) ?? '';
   const message = cause instanceof Error ? cause.message : String(cause);
   const searched = `${code} ${message}`.toLowerCase();
   const otherFailure = [undefined, `cannot connect (${code || markForRedaction(message)})`, CHECK_NETWORK] as const;
-  const [, reason, hint] = CONNECT_FAILURES.find(([pattern]) => pattern.test(searched)) ?? otherFailure;
+  const [, reason, hint] = connectFailures(peer).find(([pattern]) => pattern.test(searched)) ?? otherFailure;
   // OpenSSL puts its explanation between a function and a file: `SSL routines:ssl3_get_record:wrong version number:...`
   const quote = /SSL routines:[^:]*:([^:]+)/.exec(message)?.[1];
   const subcode = /^(ENOTFOUND|EAI_AGAIN)$/.test(code) ? 'unresolved-name' : undefined;
@@ -123,8 +132,15 @@ export interface BodyProgress {
   readonly expected: number | undefined;
 }
 
-/** `progress` is undefined if the head of the response had not arrived yet. */
-export function exchangeError(error: unknown, progress: BodyProgress | undefined): FilingsError {
+/**
+ * `progress` is undefined if the head of the response had not arrived yet. `headFault` says better than undici what is
+ * wrong with a malformed head.
+ */
+export function exchangeError(
+  error: unknown,
+  progress: BodyProgress | undefined,
+  headFault?: string | undefined,
+): FilingsError {
   if (isFieldOverflow(error)) return invalidHttpError('more than 16 KiB of header fields', error);
   const { name, message } = error instanceof Error ? error : { name: typeof error, message: String(error) };
   const isWrongLength = errnoOf(error) === 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH';
@@ -135,7 +151,7 @@ export function exchangeError(error: unknown, progress: BodyProgress | undefined
     progress !== undefined && (isWrongLength || (isParserError && message.includes('(Invalid EOF state)')));
   if ((isWrongLength || isParserError) && !isTruncated) {
     const detail = (isParserError && /\(.*\)/.exec(message)?.[0]) || '';
-    return invalidHttpError(`its ${progress ? 'body' : 'head'} is malformed ${detail}`.trim(), error);
+    return invalidHttpError(headFault ?? `its ${progress ? 'body' : 'head'} is malformed ${detail}`.trim(), error);
   }
   if (!isTruncated && !isClosedConnection(error)) return internalError(error, name, message);
   if (progress) return truncatedError(progress, error);

@@ -1,14 +1,17 @@
 // Finds the proxy for a URL in the environment. An https URL gets a tunnel through it; for plain HTTP, request.ts sends
 // the request to the proxy itself. undici's own proxy agents hide the socket, which pausable-socket.ts needs, and do
 // not cover all forms of NO_PROXY.
-import { once } from 'node:events';
-import { type IncomingMessage, request as openRequest } from 'node:http';
-import type { Socket } from 'node:net';
+import { on } from 'node:events';
+import { BlockList, isIP, type Socket } from 'node:net';
 import { FilingsError } from '../errors.ts';
 import { isLoopback } from '../loopback.ts';
 import { markForRedaction } from '../secrets.ts';
 import type { World } from '../world.ts';
+import { skipInterimResponses } from './head.ts';
 import { isRetriedStatus } from './retry.ts';
+
+/** As in Node's own parser. */
+const MAX_HEAD_LENGTH = 16_384;
 
 /**
  * Throws `config` for an invalid proxy URL.
@@ -20,21 +23,21 @@ export function findProxy(url: URL, env: World['env']): URL | undefined {
   // A proxy would connect to its own machine instead of this one. And because loopback URLs may be plain HTTP, it could
   // read the API key in the request.
   if (isLoopback(url.hostname)) return undefined;
-  const name = url.protocol === 'https:' ? 'https_proxy' : 'http_proxy';
-  const value = env[name] || env[name.toUpperCase()];
+  const name = proxyVariable(url);
+  const value = env[name.toLowerCase()] || env[name];
   if (!value || isInNoProxy(url, env.no_proxy || env.NO_PROXY || '')) return undefined;
-  return parseProxy(value, name.toUpperCase());
+  return parseProxy(value, name);
 }
 
 /**
- * There is no standard for NO_PROXY. The rules are those of curl (`man curl`, "ENVIRONMENT"), but without address
- * ranges (CIDR). Entries are separated by commas or spaces:
+ * There is no standard for NO_PROXY. The rules are those of curl (`man curl`, "ENVIRONMENT"). Entries are separated by
+ * commas or spaces:
  *
  * - `*` matches every host.
  *
  * - `example.com` and `.example.com` match the domain and its subdomains. So does `*.example.com`, which curl lacks.
  *
- * - `10.1.2.3`, `fd12::1` and `[fd12::1]` match an address.
+ * - `10.1.2.3`, `fd12::1`, `[fd12::1]`, `10.0.0.0/8` and `fd00::/8` match addresses. Names are not looked up.
  *
  * - `HOST:PORT`, which curl lacks as well, matches only that port.
  */
@@ -49,14 +52,26 @@ function matchesEntry(host: string, port: string, entry: string): boolean {
   // An IPv6 address has colons of its own, so it needs brackets if a port follows.
   const [, entryHost = entry, entryPort = port] = /^(\[.+\]|[^:]+):(\d+)$/.exec(entry) ?? [];
   if (entryPort !== port) return false;
-  const domain = normalizeHost(entryHost).replace(/^\*?\./, '');
+  const name = normalizeHost(entryHost);
+  if (isIP(host)) return isInRange(host, name);
+  const domain = name.replace(/^\*?\./, '');
   // Splitting the list may give empty entries.
   return domain !== '' && (host === domain || host.endsWith(`.${domain}`));
 }
 
+function isInRange(host: string, entry: string): boolean {
+  const [, address = '', bits] = /^([^/]+)(?:\/(\d{1,3}))?$/.exec(entry) ?? [];
+  const family = isIP(address);
+  const maxBits = family === 4 ? 32 : 128;
+  if (family === 0 || Number(bits ?? 0) > maxBits) return false;
+  const list = new BlockList();
+  list.addSubnet(address, Number(bits ?? maxBits), `ipv${family}` as 'ipv4');
+  return list.check(host, `ipv${isIP(host)}` as 'ipv4');
+}
+
 /** Removes the brackets of an IPv6 address and the final dot of a full domain name. */
 function normalizeHost(host: string): string {
-  return host.toLowerCase().replace(/^\[|\]$|\.$/g, '');
+  return host.toLowerCase().replace(/[[\]]|\.$/g, '');
 }
 
 /**
@@ -65,6 +80,8 @@ function normalizeHost(host: string): string {
  */
 function parseProxy(value: string, name: string): URL {
   const fail = (reason: string, hint: string) => new FilingsError('config', reason, { subject: { name }, hint });
+  if (/^(["']).*\1$/s.test(value))
+    throw fail('the proxy URL is in quotes', 'remove the quotes, which are part of the value');
   const withoutScheme = value.replace(/^[a-z][a-z0-9+.-]*:\/\//i, '');
   // User and password stand before the last `@`. Without an `@`, the slice below is empty, which is valid.
   if (!isEncoded(withoutScheme.slice(0, Math.max(0, withoutScheme.lastIndexOf('@'))))) {
@@ -74,7 +91,7 @@ function parseProxy(value: string, name: string): URL {
   const url = withoutScheme === value ? `http://${value}` : value;
   if (URL.canParse(url) && /^https?:$/.test(new URL(url).protocol)) return new URL(url);
   const hint = `set it to http://HOST:PORT or https://HOST:PORT, or put the service's host in NO_PROXY`;
-  throw fail('invalid proxy URL', hint);
+  throw fail(/^socks/i.test(url) ? 'a SOCKS proxy is not supported' : 'invalid proxy URL', hint);
 }
 
 /** If not, a URL parser may take part of the user and password for the host. */
@@ -95,31 +112,40 @@ export function makeProxyHeaders(proxy: URL): Readonly<Record<string, string>> {
 }
 
 /**
- * `challenge` is the value of Proxy-Authenticate. A 407 means that the proxy wants other credentials, so every other
- * request would fail, too. Callers pass another status only for a tunnel: without one, it may be the service's.
+ * With 401, 403 or 407 the proxy refuses this program, so every other request to the service would fail, too. Callers
+ * pass another status than 407 only for a tunnel: without one, it may be the service's. `challenge` is the value of
+ * Proxy-Authenticate.
  */
-export function proxyRefusalError(proxy: URL, url: URL, status: number, challenge: string | undefined): FilingsError {
-  const variable = url.protocol === 'https:' ? 'HTTPS_PROXY' : 'HTTP_PROXY';
+export function proxyRefusalError(proxy: URL, url: URL, status: number, challenge: string): FilingsError {
+  const variable = proxyVariable(url);
   const reason = `the proxy ${proxy.host} refused with ${status}`;
-  // In both errors, `isUnreachable` is set because the service was not reached, although the proxy was.
-  if (status !== 407) {
-    const hint = `check ${variable}, or put the host in NO_PROXY to connect without a proxy`;
-    return new FilingsError('temporary', reason, { isUnreachable: true, retryable: isRetriedStatus(status), hint });
+  if (![401, 403, 407].includes(status)) {
+    // The service was not reached, although the proxy was.
+    const details = { isUnreachable: true, retryable: isRetriedStatus(status), hint: checkProxyHint(proxy, url) };
+    return new FilingsError('temporary', reason, details);
   }
-  const schemes = parseSchemes(challenge ?? '');
+  const schemes = parseSchemes(challenge);
   const acceptsBasic = schemes.length === 0 || schemes.some((scheme) => /^basic$/i.test(scheme));
   const basicHint = proxy.username ? 'check the user and password in' : 'put USER:PASSWORD@ before the host in';
-  const hint = acceptsBasic
-    ? `${basicHint} ${variable}`
-    : 'this program supports only Basic: ask the operator of the proxy, or run a local proxy that can log in to it, such as cntlm';
+  let hint = `${basicHint} ${variable}`;
+  if (status === 403)
+    hint = `ask its operator to allow ${url.host}, or put the host in NO_PROXY to connect without a proxy`;
+  if (!acceptsBasic)
+    hint = `this program supports only Basic: ask the operator of the proxy, or run a local proxy that can log in to it, such as cntlm`;
   // The proxy wrote these names, so they could contain anything, even a secret that it echoes.
   const offer = acceptsBasic ? '' : `: it offers only ${markForRedaction(schemes.join(' and '))}`;
-  return new FilingsError('auth', reason + offer, {
-    isUnreachable: true,
-    stopsRun: true,
-    problem: { status },
-    hint,
-  });
+  return new FilingsError('auth', reason + offer, { stopsRun: true, problem: { status }, hint });
+}
+
+/** For an error that may be about the proxy or about the way to it. */
+export function checkProxyHint(proxy: URL, url: URL): string {
+  const variable = proxyVariable(url);
+  const scheme = proxy.protocol === 'https:' ? ` (a proxy that does not speak TLS itself needs http://)` : '';
+  return `check ${variable}${scheme}, or put the host in NO_PROXY to connect without a proxy`;
+}
+
+export function proxyVariable(url: URL): 'HTTPS_PROXY' | 'HTTP_PROXY' {
+  return url.protocol === 'https:' ? 'HTTPS_PROXY' : 'HTTP_PROXY';
 }
 
 /** RFC 9110, section 11.7.1: `Negotiate, NTLM, Basic realm="a, b"` has the schemes `Negotiate`, `NTLM` and `Basic`. */
@@ -134,26 +160,43 @@ function parseSchemes(challenges: string): string[] {
 /**
  * Opens a tunnel with CONNECT (RFC 9110, section 9.3.6): `socket`, connected to the proxy, then leads to the host.
  * Throws the error of `proxyRefusalError`, `temporary` if the proxy sends no valid response, or the signal's reason.
+ *
+ * Not by `node:http`, which takes an interim response to CONNECT for the final one.
  */
 export async function openTunnel(socket: Socket, url: URL, proxy: URL, signal: AbortSignal): Promise<void> {
   const target = `${url.hostname}:${url.port || 443}`;
-  const headers = { host: target, ...makeProxyHeaders(proxy) };
-  const request = openRequest({ method: 'CONNECT', path: target, headers, createConnection: () => socket });
-  // Node adds `Connection: close` by default, but the connection must stay open as the tunnel.
-  request.removeHeader('connection');
-  // `once` below stops listening when it ends. After that, an error without a listener would end the process.
-  request.on('error', () => socket.destroy()).end();
+  const fields = Object.entries({ host: target, ...makeProxyHeaders(proxy) });
+  socket.write(`CONNECT ${target} HTTP/1.1\r\n${fields.map(([name, value]) => `${name}: ${value}\r\n`).join('')}\r\n`);
   // The cause of a failure is dropped on purpose: whatever it is, the error below says all that the user can act on.
-  // The bytes after the response are ignored, because a TLS server sends nothing before the client does.
-  const response: IncomingMessage | undefined = (await once(request, 'connect', { signal }).catch(() => []))[0];
-  const status = response?.statusCode;
-  if (status !== undefined && status >= 200 && status < 300) return;
+  const head = await readHead(socket, signal).catch(() => undefined);
+  // After `HTTP/1.1 `.
+  const status = Number(head?.slice(9, 12));
+  if (status >= 200 && status < 300) return;
   socket.destroy();
   signal.throwIfAborted();
-  if (status !== undefined) throw proxyRefusalError(proxy, url, status, response?.headers['proxy-authenticate']);
+  if (head !== undefined) {
+    const challenges = [...head.matchAll(/^(?:proxy|www)-authenticate:(.*)/gim)].map(([, challenge]) => challenge);
+    throw proxyRefusalError(proxy, url, status, challenges.join());
+  }
   throw new FilingsError('temporary', `no valid response from the proxy ${proxy.host}`, {
     isUnreachable: true,
     retryable: true,
-    hint: 'check HTTPS_PROXY, or put the host in NO_PROXY to connect without a proxy',
+    hint: checkProxyHint(proxy, url),
   });
+}
+
+/**
+ * Returns the head of the final response, or undefined if it is not valid HTTP. The bytes after it are ignored, because
+ * a TLS server sends nothing before the client does.
+ */
+async function readHead(socket: Socket, signal: AbortSignal): Promise<string | undefined> {
+  let head = '';
+  for await (const [bytes] of on(socket, 'data', { signal, close: ['end', 'close'] })) {
+    const { reason, isFinal, rest } = skipInterimResponses(head + bytes.toString('latin1'));
+    const length = rest.indexOf('\r\n\r\n');
+    if (isFinal && length >= 0) return rest.slice(0, length);
+    if (reason !== undefined || rest.length > MAX_HEAD_LENGTH) return undefined;
+    head = rest;
+  }
+  return undefined;
 }

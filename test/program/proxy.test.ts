@@ -1,13 +1,13 @@
 // Which proxy is used is decided in test/unit/proxy.test.ts. Here: what is sent to it, and how commands end at one that
 // refuses.
 import { EventEmitter, once } from 'node:events';
-import { connect } from 'node:net';
-import { describe, expect } from 'vitest';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { describe, expect, onTestFinished } from 'vitest';
 import { sleep } from '../../src/abort.ts';
-import { head, whole } from '../servers/answers.ts';
+import { head, sendFile, whole } from '../servers/answers.ts';
 import { tlsWith } from '../servers/certificates.ts';
 import { proxying } from '../servers/proxy.ts';
-import { closedPort, scripted } from '../servers/scripted.ts';
+import { closedPort, type SeenRequest, scripted } from '../servers/scripted.ts';
 import { content } from '../service/transfer-fixture.ts';
 import { ACCESSION, test as base, serviceAt } from './run.ts';
 
@@ -24,6 +24,13 @@ const test = base.extend('filings', ({ place }) => async (args: string[], url: s
   expect(ended.stderr).not.toContain(KEY);
   return ended;
 });
+/** A server that does not wait for a request. */
+async function listening(onConnection: (socket: Socket) => void) {
+  const server = createServer((socket) => onConnection(socket.on('error', () => {}))).listen(0, '127.0.0.1');
+  onTestFinished(() => void server.close());
+  await once(server, 'listening');
+  return server.address() as AddressInfo;
+}
 const DOWNLOAD = ['download', ACCESSION, 'a.htm', '-v', '--retries', '0'];
 const basic = (pair: string) => `Basic ${Buffer.from(pair).toString('base64')}`;
 
@@ -57,11 +64,25 @@ describe('https through a proxy', () => {
   });
 
   const answering = (answer: string) => async () => (await proxying(1, () => answer)).port;
+  const status = (code: string, fields = '') => answering(`HTTP/1.1 ${code}\r\n${fields}\r\n`);
+  const HINTS = 'HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\nHTTP/1.1 100 Continue\r\n\r\n';
+  // Without a limit, this would take as long as the connect timeout.
+  const endless = async () =>
+    (await scripted((socket) => void socket.write(`HTTP/1.1 200 OK\r\n${'X: y\r\n'.repeat(5000)}`))).port;
   test.for`
-    fault                 | port                                                         | why
-    ${'answers with 403'} | ${answering('HTTP/1.1 403 No\r\nContent-Length: 0\r\n\r\n')} | ${'refused with 403'}
-    ${'speaks no HTTP'}   | ${answering('SSH-2.0-x\r\n\r\n')}                            | ${'no valid response from the proxy'}
-    ${'does not listen'}  | ${closedPort}                                                | ${'connection refused'}
+    fault                            | port                                                  | why
+    ${'answers with 503'}            | ${status('503 No', 'Content-Length: 0\r\n')}          | ${'refused with 503'}
+    ${'answers with 302'}            | ${status('302 Found', 'Location: http://login/\r\n')} | ${'refused with 302'}
+    ${'answers without a phrase'}    | ${status('500')}                                      | ${'refused with 500'}
+    ${'answers in odd characters'}   | ${status('502 \xe4\u20ac')}                           | ${'refused with 502'}
+    ${'answers 502 after 103'}       | ${answering(`${HINTS}HTTP/1.0 502 Bad\r\n\r\n`)}      | ${'refused with 502'}
+    ${'answers with a status of 99'} | ${status('099 No')}                                   | ${'no valid response from the proxy'}
+    ${'answers with NUL'}            | ${status('200 O\0K')}                                 | ${'no valid response from the proxy'}
+    ${'answers only with 103'}       | ${answering(HINTS)}                                   | ${'no valid response from the proxy'}
+    ${'never ends its head'}         | ${endless}                                            | ${'no valid response from the proxy'}
+    ${'speaks no HTTP'}              | ${answering('SSH-2.0-x\r\n\r\n')}                     | ${'no valid response from the proxy'}
+    ${'closes the connection'}       | ${answering('')}                                      | ${'no valid response from the proxy'}
+    ${'does not listen'}             | ${closedPort}                                         | ${'connection refused'}
   `('exits with 7 and names a proxy that $fault', async ({ port, why }, { filings }) => {
     const proxy = `127.0.0.1:${await port()}`;
     const { exitCode, stderr } = await filings(DOWNLOAD, HTTPS, { HTTPS_PROXY: `user:s3cret-word@${proxy}` });
@@ -70,11 +91,65 @@ describe('https through a proxy', () => {
     expect(stderr).not.toContain('s3cret-word');
   });
 
+  test.for([401, 403, 407])('ends with 4 after one try if the proxy refuses with %i', async (code, { filings }) => {
+    const proxy = await proxying(1, () => `${HINTS}HTTP/1.1 ${code} No\r\nServer: tinyproxy\r\n\r\n`);
+    const env = { HTTPS_PROXY: proxy.url.replace('//', '//user:s3cret-word@') };
+    for (const args of [
+      ['list', ACCESSION],
+      ['download', ACCESSION, ...'abcdefghijkl', '-j', '1'],
+    ]) {
+      const before = proxy.requests.length;
+      const { exitCode, stderr } = await filings(args, HTTPS, env);
+      expect([exitCode, proxy.requests.length - before], stderr).toEqual([4, 1]);
+      expect(stderr).toMatch(new RegExp(`service\\.example: the proxy 127.* refused with ${code}`));
+      expect(stderr).toMatch(
+        /hint: (check the user and password in HTTPS_PROXY|ask its operator to allow service\.example)/,
+      );
+      expect(stderr).not.toContain('s3cret-word');
+    }
+  });
+
+  test.for([401, 403, 407])(
+    'only fails the file whose redirect leads to a host refused with %i',
+    async (code, { place, filings }) => {
+      const server = await scripted((socket, { path, index }) => {
+        const fields = { Location: 'https://cdn.example/file', 'Content-Length': 0 };
+        if (path.includes('=b')) sendFile(socket, { line: '', path, headers: {}, index }, FILE, '"v1"');
+        else socket.write(head(302, fields));
+      }, tlsWith('own-name'));
+      const isOther = ({ line }: SeenRequest) => line.includes('cdn.example');
+      const proxy = await proxying(server.port, (request) =>
+        isOther(request) ? head(code, { 'Content-Length': 0 }) : undefined,
+      );
+      const env = { HTTPS_PROXY: proxy.url };
+      const { exitCode, stderr } = await filings(['download', ACCESSION, ...'abc', '-j', '1'], HTTPS, env);
+      expect([exitCode, await place.names()], stderr).toEqual([3, ['b']]);
+      expect(stderr).toMatch(
+        new RegExp(`a of .*: service\\.example redirects to cdn\\.example: the proxy 127.* refused with ${code}\n`),
+      );
+      expect(proxy.requests.filter(isOther)).toHaveLength(2);
+    },
+  );
+
+  test('says that a proxy named with https does not speak TLS', async ({ filings }) => {
+    for (const answer of ['HTTP/1.1 400 Bad Request\r\n\r\n', '']) {
+      const { port } = await listening((socket) => void socket.end(answer));
+      const { exitCode, stderr } = await filings(DOWNLOAD, HTTPS, { HTTPS_PROXY: `https://127.0.0.1:${port}` });
+      expect([exitCode, stderr]).toEqual([
+        7,
+        expect.stringContaining(`service.example through the proxy 127.0.0.1:${port}: `),
+      ]);
+      expect(stderr).toMatch(/hint: check HTTPS_PROXY \(a proxy that does not speak TLS itself needs http:\/\/\)/);
+      if (answer) expect(stderr).toContain(': the proxy does not speak TLS');
+      expect(stderr).not.toContain('base URL');
+    }
+  });
+
   test('closes its connection to a proxy that refuses', async ({ filings }) => {
     const closed: Promise<unknown>[] = [];
     const proxy = await scripted((socket) => {
       closed.push(once(socket, 'close'));
-      socket.write(head(403, { 'Content-Length': 0 }));
+      socket.write(head(502, { 'Content-Length': 0 }));
     });
     const { exitCode, stderr } = await filings(DOWNLOAD, HTTPS, { HTTPS_PROXY: proxy.url });
     expect([exitCode, closed.length], stderr).toEqual([7, 1]);
@@ -94,6 +169,8 @@ describe('https through a proxy', () => {
 
   test.for([
     'socks5://uSeR:p4ss@127.0.0.1:1',
+    '"http://uSeR:p4ss@127.0.0.1:1"',
+    'http://uSeR:1%p4ss@127.0.0.1:1',
     'http://dOmAiN\\uSeR:p4ss@127.0.0.1:1',
     'http://uSeR:1#p4ss@127.0.0.1:1',
   ])('exits with 2 for the proxy %s and shows nothing of it', async (proxy, { filings }) => {
@@ -103,12 +180,20 @@ describe('https through a proxy', () => {
   });
 });
 
+test('-v says that ALL_PROXY is not used, and shows the proxy of each connection', async ({ filings }) => {
+  const { url, port } = await scripted(file);
+  const direct = await filings(DOWNLOAD, url, { all_proxy: 'socks5://uSeR:p4ss@127.0.0.1:1' });
+  expect(direct.stderr).toContain('* ALL_PROXY is not used');
+  expect(direct.stderr).toContain(`* connecting to 127.0.0.1:${port} without a proxy\n`);
+  expect(direct.stderr).not.toMatch(/uSeR|p4ss/);
+});
+
 test('a batch stops at a proxy that is no URL', async ({ filings }) => {
   const args = ['download', ACCESSION, ...'abc', '-j', '1'];
   const { exitCode, stderr } = await filings(args, HTTPS, { HTTPS_PROXY: 'socks5://127.0.0.1:1' });
   expect([exitCode, stderr]).toEqual([
     2,
-    expect.stringMatching(/HTTPS_PROXY: invalid proxy URL; 2 files not started$/m),
+    expect.stringMatching(/HTTPS_PROXY: a SOCKS proxy is not supported; 2 files not started$/m),
   ]);
 });
 

@@ -26,8 +26,9 @@ test.each`
   ${'ECONNRESET'}                                | ${TEMPORARY}  | ${/network/}              | ${'closed while connecting'}
   ${'ETIMEDOUT'}                                 | ${TEMPORARY}  | ${/--connect-timeout/}    | ${'connecting timed out'}
   ${'EWEIRD'}                                    | ${TEMPORARY}  | ${/network/}              | ${'cannot connect (EWEIRD)'}
-  ${'ERR_SSL_WRONG_VERSION_NUMBER'}              | ${TEMPORARY}  | ${/not speak https/}      | ${'the TLS handshake failed'}
-  ${'wrong version number'}                      | ${TEMPORARY}  | ${/not speak https/}      | ${'the TLS handshake failed: wrong version number'}
+  ${'ERR_SSL_WRONG_VERSION_NUMBER'}              | ${TEMPORARY}  | ${/base URL/}             | ${'the server does not speak TLS'}
+  ${'wrong version number'}                      | ${TEMPORARY}  | ${/base URL/}             | ${'the server does not speak TLS: wrong version number'}
+  ${'no shared cipher'}                          | ${TEMPORARY}  | ${/base URL/}             | ${'the TLS handshake failed: no shared cipher'}
   ${'tlsv1 alert protocol version'}              | ${FINAL}      | ${/enable TLS 1\.2/}      | ${'TLS 1.2 nor TLS 1.3: tlsv1 alert protocol version'}
   ${'ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED'} | ${FINAL}      | ${/another way in/}       | ${'requires a client certificate'}
   ${'CERT_HAS_EXPIRED'}                          | ${FINAL}      | ${/this machine's clock/} | ${CERTIFICATE}
@@ -40,25 +41,32 @@ test.each`
   ${'UNABLE_TO_DECODE_ISSUER_PUBLIC_KEY'}        | ${FINAL}      | ${OWN_AUTHORITY}          | ${CERTIFICATE}
 `('after $cause no connection could be made: $message', ({ cause: words, message, hint, kind }) => {
   const cause = words.includes(' ') ? openSsl(words) : coded(words);
-  const error = connectError(cause, undefined, {});
+  const error = connectError(cause, {});
   expect(error).toMatchObject({ ...kind, cause, hint: expect.stringMatching(hint) });
   expect(error.message.endsWith(message)).toBe(true);
 });
 
+const NO_HELP = /_CA_CERTS does not help: .*not PEM.*another authority.*intermediate/;
+const BY_PROXY = /^about the proxy$/;
 test.each`
-  proxy           | certificates | code                             | hint
-  ${undefined}    | ${'/ca.der'} | ${'DEPTH_ZERO_SELF_SIGNED_CERT'} | ${/_CA_CERTS does not help: .*not PEM.*another authority.*intermediate/}
-  ${undefined}    | ${'/ca.der'} | ${'CERT_HAS_EXPIRED'}            | ${/this machine's clock/}
-  ${'http://p:1'} | ${undefined} | ${'ECONNREFUSED'}                | ${/^check HTTPS_PROXY and HTTP_PROXY/}
-  ${'http://p:1'} | ${undefined} | ${'CERT_HAS_EXPIRED'}            | ${/^check the base URL/}
-`('the hint for $code by the proxy $proxy and the certificates $certificates matches $hint', (row) => {
-  const { proxy, certificates, code, hint } = row;
-  const error = connectError(coded(code), proxy && new URL(proxy), { NODE_EXTRA_CA_CERTS: certificates });
+  peer        | proxyHint            | certificates | code                              | hint
+  ${'server'} | ${undefined}         | ${'/ca.der'} | ${'DEPTH_ZERO_SELF_SIGNED_CERT'}  | ${NO_HELP}
+  ${'server'} | ${undefined}         | ${'/ca.der'} | ${'CERT_HAS_EXPIRED'}             | ${/this machine's clock/}
+  ${'server'} | ${'about the proxy'} | ${undefined} | ${'ECONNRESET'}                   | ${BY_PROXY}
+  ${'server'} | ${'about the proxy'} | ${undefined} | ${'ERR_SSL_WRONG_VERSION_NUMBER'} | ${/^check the base URL/}
+  ${'server'} | ${'about the proxy'} | ${undefined} | ${'CERT_HAS_EXPIRED'}             | ${/^check the base URL/}
+  ${'proxy'}  | ${'about the proxy'} | ${undefined} | ${'ECONNREFUSED'}                 | ${BY_PROXY}
+  ${'proxy'}  | ${'about the proxy'} | ${undefined} | ${'ERR_SSL_WRONG_VERSION_NUMBER'} | ${BY_PROXY}
+  ${'proxy'}  | ${'about the proxy'} | ${undefined} | ${'CERT_HAS_EXPIRED'}             | ${/^check the proxy's URL/}
+`('the hint for $code by the $peer with the certificates $certificates matches $hint', (row) => {
+  const { peer, proxyHint, certificates, code, hint } = row;
+  const error = connectError(coded(code), { NODE_EXTRA_CA_CERTS: certificates }, peer, proxyHint);
   expect(error.hint).toMatch(hint);
+  if (code.startsWith('ERR_SSL')) expect(error.message).toBe(`the ${peer} does not speak TLS`);
 });
 
 test('too many open files stop the run with 8', () => {
-  const error = connectError(coded('EMFILE'), undefined, {});
+  const error = connectError(coded('EMFILE'), {});
   expect(error).toMatchObject({ code: 'local_io', stopsRun: true, hint: expect.stringContaining('ulimit -n') });
 });
 
