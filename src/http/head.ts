@@ -16,19 +16,37 @@ export type Framing =
  * here. A 204 or 304 has no body, but any of these is an error for this program anyway.
  */
 export function parseFraming(headers: HeaderFields): Framing {
-  const coding = headers['transfer-encoding'];
-  const length = headers['content-length'];
+  const lengths = [headers['content-length'] ?? []].flat();
+  const codings = [headers['transfer-encoding'] ?? []].flat();
+  const fields = [
+    ...lengths.map((value) => `Content-Length: ${value}`),
+    ...codings.map((value) => `Transfer-Encoding: ${value}`),
+  ];
+  // Such a response may be an attack and should be treated as an error (RFC 9112, section 6.3).
+  if (fields.length > 1)
+    return { kind: 'invalid', reason: `its length is stated more than once (${fields.join(', ')})` };
+  const [[length], [coding]] = [lengths, codings];
   if (coding !== undefined) {
-    // Such a response may be an attack and should be treated as an error (RFC 9112, section 6.3).
-    if (length !== undefined) return { kind: 'invalid', reason: 'both a length and a transfer coding' };
-    if (typeof coding === 'string' && coding.toLowerCase() === 'chunked') return { kind: 'chunked' };
-    return { kind: 'invalid', reason: `the transfer coding ${JSON.stringify(String(coding))} is not known` };
+    if (coding.toLowerCase() === 'chunked') return { kind: 'chunked' };
+    return { kind: 'invalid', reason: `the transfer coding ${JSON.stringify(coding)} is not known` };
   }
   if (length === undefined) return { kind: 'until-close' };
   // White space after a value does not belong to it (RFC 9110, section 5.5), but undici does not remove it. More than
   // 15 digits might not fit into a number exactly.
-  if (typeof length === 'string' && /^\d{1,15}[ \t]*$/.test(length)) return { kind: 'length', length: Number(length) };
-  return { kind: 'invalid', reason: `the length ${JSON.stringify(String(length))} is not a number` };
+  if (/^\d{1,15}[ \t]*$/.test(length)) return { kind: 'length', length: Number(length) };
+  return { kind: 'invalid', reason: `the length ${JSON.stringify(length)} is not a number` };
+}
+
+/** undici's parser refuses a head with two lengths without saying which. Finds them in the text of the head. */
+export function findFramingFault(text: string): string | undefined {
+  const [head = ''] = text.split('\r\n\r\n', 1);
+  const find = (name: string) =>
+    [...head.matchAll(new RegExp(`^${name}:[ \\t]*(.*)$`, 'gim'))].map(([, value]) => `${value}`.trim());
+  const framing = parseFraming({
+    'content-length': find('content-length'),
+    'transfer-encoding': find('transfer-encoding'),
+  });
+  return framing.kind === 'invalid' ? framing.reason : undefined;
 }
 
 /** The length of `HTTP/1.1 200`. */

@@ -5,7 +5,7 @@ import { onAbort } from '../abort.ts';
 import { errnoOf, FilingsError } from '../errors.ts';
 import { exactDuration, grouped } from '../text.ts';
 import { Body } from './body.ts';
-import type { Connection, Connections } from './connections.ts';
+import { type Connection, type Connections, MAX_HEAD_BYTES } from './connections.ts';
 import {
   type BodyProgress,
   CLOSED_BEFORE_REQUEST,
@@ -15,7 +15,7 @@ import {
   truncatedError,
   unprovedEndError,
 } from './failures.ts';
-import { type Framing, type HeaderFields, parseFraming, skipInterimResponses } from './head.ts';
+import { type Framing, findFramingFault, type HeaderFields, parseFraming, skipInterimResponses } from './head.ts';
 import { makeProxyHeaders, proxyRefusalError } from './proxy.ts';
 import { type IdleTimer, MIN_ACTIVE_BYTES } from './watchdog.ts';
 
@@ -83,6 +83,8 @@ class Exchange {
   #framing: Framing = { kind: 'until-close' };
   /** The beginning of a head that is not complete yet, in latin1, where each character is one byte. */
   #unchecked = '';
+  /** What undici got before it had read the head. */
+  #headReads: Buffer[] = [];
   #receivedBytes = 0;
   /** undici may still call the handlers after the end. */
   #isFinished = false;
@@ -119,8 +121,7 @@ class Exchange {
           onResponseStart: (_controller, status, fields) => this.#onHead(status, fields),
           onResponseData: (_controller, chunk) => this.#onData(chunk),
           onResponseEnd: () => this.#onEnd(),
-          onResponseError: (_controller, error) =>
-            this.#fail(exchangeError(error, this.#headSettlers ? undefined : this.#bodyProgress)),
+          onResponseError: (_controller, error) => this.#fail(this.#toError(error)),
         },
       );
     });
@@ -128,7 +129,7 @@ class Exchange {
 
   /**
    * Drops interim responses. Gets the bytes of each read before undici does, and returns those from the final status
-   * line on, or null until it has arrived. After that it is not called any more.
+   * line on, or null until it has arrived. After that, `#passHead` takes its place.
    */
   #dropInterimHeads(bytes: Buffer): Buffer | null {
     for (let start = 0; start < bytes.length; start += SLICE_BYTES) {
@@ -141,17 +142,30 @@ class Exchange {
         return null;
       }
       if (!isFinal) continue;
-      this.#connection.socket.filterBytes = undefined;
+      this.#connection.socket.filterBytes = (more) => this.#passHead(more);
       // Usually all of `rest` lies within `bytes`. Otherwise the status line began in an earlier read.
-      if (rest.length <= end) return bytes.subarray(end - rest.length);
-      return Buffer.concat([Buffer.from(rest, 'latin1'), bytes.subarray(end)]);
+      if (rest.length <= end) return this.#passHead(bytes.subarray(end - rest.length));
+      return this.#passHead(Buffer.concat([Buffer.from(rest, 'latin1'), bytes.subarray(end)]));
     }
     return null;
+  }
+
+  #passHead(bytes: Buffer): Buffer {
+    this.#headReads.push(bytes);
+    return bytes;
+  }
+
+  #toError(error: unknown): FilingsError {
+    if (!this.#headSettlers) return exchangeError(error, this.#bodyProgress);
+    const start = Buffer.concat(this.#headReads).toString('latin1', 0, MAX_HEAD_BYTES);
+    return exchangeError(error, undefined, findFramingFault(start));
   }
 
   #onHead(status: number, headers: HeaderFields): void {
     if (this.#isFinished) return;
     this.#timer.restart();
+    this.#connection.socket.filterBytes = undefined;
+    this.#headReads = [];
     this.#framing = parseFraming(headers);
     const { proxy } = this.#connection;
     if (this.#framing.kind === 'invalid') {

@@ -11,10 +11,10 @@ import type { AccessionNumber } from './accession.ts';
 import { describeClockSkew } from './clock-skew.ts';
 import type { Credentials } from './credentials.ts';
 import type { ListingDescription } from './described-listing.ts';
-import { getErrorTest } from './error-page.ts';
+import { getErrorTest, mediaTypeOf } from './error-page.ts';
 import { CHECK_NUMBER_AND_URL, errorFromResponse } from './error-response.ts';
 import { type Listing, type QueryParameter, readListing, withParameters } from './listing.ts';
-import { readAtMost, readErrorBytes } from './read-body.ts';
+import { readAtMost, readCodings, readErrorBytes } from './read-body.ts';
 import { type Hosts, Requests, type ServiceResponse, withHosts } from './requests.ts';
 
 /** More than a page of any listing needs. A body without an end must not fill the memory. */
@@ -184,14 +184,15 @@ export class ServiceClient {
 
   /** Problem details (RFC 9457) are an error under any status. */
   async #check(response: ServiceResponse, isExpected: boolean, resource: Resource, signal: AbortSignal): Promise<void> {
-    const { headers } = response;
-    const isProblem = /^application\/problem\+json\b/i.test(String(headers['content-type'] ?? ''));
+    const isProblem = mediaTypeOf(response.headers) === 'application/problem+json';
     if (!isExpected || isProblem) throw await this.#readError(response, resource, signal);
-    const encodings = String(headers['content-encoding'] ?? '');
-    if (encodings.split(',').every((encoding) => /^(identity)?$/i.test(encoding.trim()))) return;
+    const codings = readCodings(response);
+    if (codings.length === 0) return;
     response.discard();
     const reason = 'the response has a content encoding that was not requested';
-    throw errorAbout(resource, 'integrity', reason, { quote: encodings });
+    const what = resource.fileName === undefined ? 'listing' : 'file';
+    const hint = `the service sends this ${what} compressed, whatever is asked: curl --compressed decodes it`;
+    throw errorAbout(resource, 'integrity', reason, { quote: codings.join(', '), hint });
   }
 
   async #readError(response: ServiceResponse, resource: Resource, signal: AbortSignal): Promise<FilingsError> {
@@ -206,14 +207,13 @@ export class ServiceClient {
   }
 
   /** Returns undefined if the usual hint for the status is enough. */
-  #chooseHint({ status, address }: ServiceResponse): string | undefined {
-    const { baseUrl, credentials } = this.#options;
+  #chooseHint({ status, isForeign, hosts }: ServiceResponse): string | undefined {
+    const { credentials } = this.#options;
+    if (isForeign && [200, 401, 403, 407].includes(status))
+      return `the service redirects to ${markForRedaction(hosts[1])}, and the key is never sent to another host: check the base URL`;
     if (status === 200)
       return 'the service sent this instead of what was requested: check the API key and the base URL';
     if (status !== 401) return undefined;
-    const { host, origin } = new URL(address);
-    if (origin !== baseUrl.origin)
-      return `the service redirects to ${markForRedaction(host)}, and the key is never sent to another host: check the base URL`;
     const { source, inspectCommand, keyIn } = credentials;
     if (inspectCommand === undefined) {
       return `check the API key from ${source}, how it is sent (now by --key-in ${keyIn}), and whether the service also requires a JWT`;
@@ -228,7 +228,7 @@ export class ServiceClient {
 
 /** Puts back the bytes that it has read. */
 async function isErrorBody({ headers, length, body }: ServiceResponse, fileName: string): Promise<boolean> {
-  const test = getErrorTest(fileName, String(headers['content-type'] ?? ''), length);
+  const test = getErrorTest(fileName, mediaTypeOf(headers), length);
   let start = Buffer.alloc(0);
   let isError = test ? undefined : false;
   while (isError === undefined) {

@@ -1,6 +1,7 @@
 // Recognizes an error that a service sends with a 200 instead of the file (service.md, section 8). If it were saved
 // under the name of the file, every later run would skip it. Problem details with their own media type do not get here:
 // client.ts refuses them.
+import type { HeaderFields } from '../http/head.ts';
 import { isJsonObject, parseJson } from '../json.ts';
 
 /**
@@ -24,9 +25,13 @@ const PROBLEM_MEMBERS = ['type', 'title', 'status', 'detail'];
 /** Returns undefined if more bytes are needed to tell. With `isWhole` they are the whole body. */
 type ErrorTest = (start: Buffer, isWhole: boolean) => boolean | undefined;
 
+/** In lower case, without parameters. */
+export function mediaTypeOf(headers: HeaderFields): string {
+  return `${headers['content-type'] ?? ''}`.replace(/;.*/s, '').trim().toLowerCase();
+}
+
 /** Returns undefined if no test could tell an error from the file. The body is then taken for the file. */
-export function getErrorTest(fileName: string, contentType: string, length: number | undefined): ErrorTest | undefined {
-  const type = contentType.split(';', 1)[0]?.trim().toLowerCase();
+export function getErrorTest(fileName: string, type: string, length: number | undefined): ErrorTest | undefined {
   if (type === 'text/html' && NEVER_HTML.test(fileName)) return isHtml;
   // A body without a stated length may still turn out to be small. A `.json` file may itself have such members.
   const canBeMessage = (length ?? 0) <= MAX_TESTED_BYTES && !/\.json$/i.test(fileName);

@@ -8,6 +8,16 @@ import { grouped } from '../text.ts';
 const MAX_ERROR_MS = 5000;
 /** The limit both before and after decoding. */
 const MAX_ERROR_BYTES = 1 << 20;
+/** What servers put into Content-Encoding although nothing is compressed. S3 stores `aws-chunked` with some uploads. */
+const NO_COMPRESSION = ['identity', 'none', 'binary', 'aws-chunked', 'utf-8', 'us-ascii', 'iso-8859-1', 'windows-1252'];
+
+/** Returns nothing if the body is not compressed. */
+export function readCodings({ headers }: Pick<HttpResponse, 'headers'>): readonly string[] {
+  const field = String(headers['content-encoding'] ?? '').toLowerCase();
+  const codings = field.split(',').flatMap((coding) => coding.trim() || []);
+  // Next to another coding, it is not clear what such a name means.
+  return NO_COMPRESSION.includes([...new Set(codings)].join()) ? [] : codings;
+}
 
 /** Throws `integrity` if the body is larger than `maxBytes`, and any error of reading it. */
 export async function readAtMost(
@@ -21,7 +31,8 @@ export async function readAtMost(
   const canFit = (response.length ?? 0) <= maxBytes;
   if (canFit && (await readPieces(response, maxBytes, pieces, onBytes))) return Buffer.concat(pieces);
   response.discard();
-  throw errorAbout(resource, 'integrity', `the response is larger than the limit of ${grouped(maxBytes)} bytes`);
+  const reason = `the response is larger than the limit of ${grouped(maxBytes)} bytes`;
+  throw errorAbout(resource, 'integrity', reason, { hint: 'check the base URL: this is no listing' });
 }
 
 /**
@@ -39,7 +50,9 @@ export async function readErrorBytes(response: HttpResponse, sleep: Sleep, signa
   // The `catch` above has also caught the signal's reason.
   signal.throwIfAborted();
   const received = Buffer.concat(pieces);
-  const body = await decode(received, String(response.headers['content-encoding'] ?? ''));
+  let body: Buffer = received.subarray(0, MAX_ERROR_BYTES);
+  // Servers use one, or two by mistake. The limit is for time: each may decode to a megabyte.
+  for (const coding of readCodings(response).slice(-3).reverse()) body = await decode(body, coding);
   // A body that exactly fills the limit is treated as cut, too. It is too long for a message anyway.
   return { receivedBytes: received.length, body, isTruncated: !isWhole || body.length === MAX_ERROR_BYTES };
 }
@@ -48,9 +61,8 @@ export async function readErrorBytes(response: HttpResponse, sleep: Sleep, signa
  * Some servers compress errors although the request asks for `identity` (RFC 9110, section 8.4.1). Returns nothing if
  * the body cannot be decoded: nobody could read the encoded bytes in an error message.
  */
-async function decode(bytes: Buffer, encoding: string): Promise<Buffer> {
-  const name = encoding.trim().toLowerCase();
-  if (name === '' || name === 'identity') return bytes.subarray(0, MAX_ERROR_BYTES);
+async function decode(bytes: Buffer, name: string): Promise<Buffer> {
+  if (NO_COMPRESSION.includes(name)) return bytes;
   const { brotliDecompressSync, constants, inflateRawSync, unzipSync } = await import('node:zlib');
   // With Z_SYNC_FLUSH, a truncated body is decoded as far as it goes, instead of failing.
   const options = { finishFlush: constants.Z_SYNC_FLUSH, maxOutputLength: MAX_ERROR_BYTES };

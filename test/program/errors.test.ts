@@ -26,17 +26,20 @@ const BEGINNING = / of 0001234567-24-000001: 404 Not Found: x+…\n {2}hint: /;
 
 describe('an error body', () => {
   test.each`
-    what                        | coding       | body                                          | length       | shows
-    ${'as it is'}               | ${''}        | ${PROBLEM}                                    | ${undefined} | ${SHOWN}
-    ${'in gzip'}                | ${'gzip'}    | ${gzipSync(PROBLEM)}                          | ${undefined} | ${SHOWN}
-    ${'in gzip by an old name'} | ${'X-GZIP'}  | ${gzipSync(PROBLEM)}                          | ${undefined} | ${SHOWN}
-    ${'in deflate'}             | ${'deflate'} | ${deflateSync(PROBLEM)}                       | ${undefined} | ${SHOWN}
-    ${'in raw deflate'}         | ${'deflate'} | ${deflateRawSync(PROBLEM)}                    | ${undefined} | ${SHOWN}
-    ${'in br'}                  | ${'br'}      | ${brotliCompressSync(PROBLEM)}                | ${undefined} | ${SHOWN}
-    ${'in another coding'}      | ${'gzip'}    | ${PROBLEM}                                    | ${undefined} | ${ONLY_STATUS}
-    ${'in an unknown coding'}   | ${'zstd'}    | ${'\x28\xb5\x2f\xfd'}                         | ${undefined} | ${ONLY_STATUS}
-    ${'that is cut'}            | ${''}        | ${'x'.repeat(600)}                            | ${900}       | ${BEGINNING}
-    ${'in gzip that is cut'}    | ${'gzip'}    | ${gzipSync('x'.repeat(1e6)).subarray(0, 500)} | ${900}       | ${BEGINNING}
+    what                        | coding                 | body                                          | length       | shows
+    ${'as it is'}               | ${''}                  | ${PROBLEM}                                    | ${undefined} | ${SHOWN}
+    ${'in gzip'}                | ${'gzip'}              | ${gzipSync(PROBLEM)}                          | ${undefined} | ${SHOWN}
+    ${'in gzip by an old name'} | ${'X-GZIP'}            | ${gzipSync(PROBLEM)}                          | ${undefined} | ${SHOWN}
+    ${'in deflate'}             | ${'deflate'}           | ${deflateSync(PROBLEM)}                       | ${undefined} | ${SHOWN}
+    ${'in raw deflate'}         | ${'deflate'}           | ${deflateRawSync(PROBLEM)}                    | ${undefined} | ${SHOWN}
+    ${'in br'}                  | ${'br'}                | ${brotliCompressSync(PROBLEM)}                | ${undefined} | ${SHOWN}
+    ${'in another coding'}      | ${'gzip'}              | ${PROBLEM}                                    | ${undefined} | ${ONLY_STATUS}
+    ${'in two codings'}         | ${'aws-chunked, gzip'} | ${gzipSync(PROBLEM)}                          | ${undefined} | ${SHOWN}
+    ${'in gzip twice'}          | ${'gzip, gzip'}        | ${gzipSync(gzipSync(PROBLEM))}                | ${undefined} | ${SHOWN}
+    ${'in no coding'}           | ${'UTF-8'}             | ${PROBLEM}                                    | ${undefined} | ${SHOWN}
+    ${'in an unknown coding'}   | ${'zstd'}              | ${'\x28\xb5\x2f\xfd'}                         | ${undefined} | ${ONLY_STATUS}
+    ${'that is cut'}            | ${''}                  | ${'x'.repeat(600)}                            | ${900}       | ${BEGINNING}
+    ${'in gzip that is cut'}    | ${'gzip'}              | ${gzipSync('x'.repeat(1e6)).subarray(0, 500)} | ${900}       | ${BEGINNING}
   `('$what is shown as far as it can be read', async ({ coding, body, length, shows }) => {
     const fields = { 'Content-Encoding': coding, ...(length && { 'Content-Length': length }) };
     const { exitCode, stderr } = await failed((socket) => void socket.end(answer(body, fields)));
@@ -70,6 +73,44 @@ test('an error without a body says what the service asks for', async () => {
   const { exitCode, stderr } = await failed((socket) => void socket.write(bytes));
   expect(exitCode).toBe(4);
   expect(stderr).toMatch(/401 Unauthorized: it asks for Bearer realm="x"\n +hint: .*now by --key-in authorization/);
+});
+
+describe('Content-Encoding', () => {
+  const coded = (coding: string) => answer('hello', { 'Content-Encoding': coding }, 200);
+  const NONE = ['identity', 'none', 'binary', 'aws-chunked', 'utf-8', 'us-ascii', 'iso-8859-1', 'windows-1252'];
+  test.each([...NONE, 'UTF-8', ' Identity , ', 'none, none', 'aws-chunked,', ''])(
+    'of %j alone is ignored',
+    async (coding) => {
+      const { filings } = await asking((socket) => void socket.write(coded(coding)));
+      const { exitCode, stdout } = await filings(['download', ACCESSION, 'a.htm', '-o', '-']);
+      expect([exitCode, `${stdout}`]).toEqual([0, 'hello']);
+    },
+  );
+
+  test.each(['gzip', 'br', 'zstd', 'x-gzip', 'compress', 'aws-chunked, gzip', 'utf-8, identity', 'utf8'])(
+    'of %j is refused, and curl decodes it',
+    async (coding) => {
+      const { exitCode, stderr } = await failed((socket) => void socket.write(coded(coding)));
+      expect([exitCode, stderr]).toEqual([9, expect.stringContaining(`not requested: ${coding}\n`)]);
+      expect(stderr).toMatch(/hint: the service sends this file compressed, .*curl --compressed decodes it\n/);
+    },
+  );
+});
+
+test('two lengths, and a length next to chunks, are named', async () => {
+  for (const fields of ['Content-Length: 5\r\ncontent-length: 6', 'Content-Length: 5\r\nTransfer-Encoding: chunked']) {
+    // The head may also arrive in pieces.
+    for (const cut of [0, 30, 45]) {
+      const bytes = `HTTP/1.1 200 OK\r\n${fields}\r\n\r\nhello`;
+      const { exitCode, stderr } = await failed(async (socket) => {
+        socket.write(bytes.slice(0, cut));
+        await sleep(20, new AbortController().signal);
+        socket.write(bytes.slice(cut));
+      });
+      const named = fields.replace('\r\n', ', ').replace('content-l', 'Content-L');
+      expect([exitCode, stderr]).toEqual([9, expect.stringContaining(`stated more than once (${named})\n`)]);
+    }
+  }
 });
 
 test('--error-format json prints only JSON lines to stderr, the error last', async () => {

@@ -1,11 +1,15 @@
 import { expect, test } from 'vitest';
-import { getErrorTest } from '../../src/service/error-page.ts';
+import { getErrorTest, mediaTypeOf } from '../../src/service/error-page.ts';
 
 /** Returns whether a body is taken for an error, however its bytes arrive. */
 function isError(fileName: string, type: string, body: string, hasLength = true): boolean {
   const bytes = Buffer.from(body);
   const results = [1, 3, 1000].map((step) => {
-    const errorTest = getErrorTest(fileName, type, hasLength ? bytes.length : undefined);
+    const errorTest = getErrorTest(
+      fileName,
+      mediaTypeOf({ 'content-type': type }),
+      hasLength ? bytes.length : undefined,
+    );
     for (let at = step; ; at += step) {
       const isWhole = at >= bytes.length;
       const result = errorTest ? errorTest(bytes.subarray(0, at), isWhole) : false;

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { type HeaderFields, parseFraming, skipInterimResponses } from '../../src/http/head.ts';
+import { findFramingFault, type HeaderFields, parseFraming, skipInterimResponses } from '../../src/http/head.ts';
 
 test.each`
   headers                                 | framing
@@ -17,22 +17,39 @@ test.each`
 const invalid = (headers: HeaderFields, reason: string) =>
   expect(parseFraming(headers)).toEqual({ kind: 'invalid', reason });
 
-test.each([...['xchunked', 'chunked;', 'chunked, x', 'gzip, chunked', 'gzip', 'identity', ''], ['chunked', 'chunked']])(
+test.each(['xchunked', 'chunked;', 'chunked, x', 'gzip, chunked', 'gzip', 'identity', ''])(
   'the transfer coding %j is invalid',
   (coding) => {
-    invalid({ 'transfer-encoding': coding }, `the transfer coding ${JSON.stringify(String(coding))} is not known`);
+    invalid({ 'transfer-encoding': coding }, `the transfer coding ${JSON.stringify(coding)} is not known`);
   },
 );
 
-test.each([
-  ...['10, 10', '-1', '+1', '0x10', '1.0', '', '9999999999999999', 'ten', '1 0', ' 10'],
-  ...[['10', '10'], ['10']],
-])('the length %j is invalid', (length) => {
-  invalid({ 'content-length': length }, `the length ${JSON.stringify(String(length))} is not a number`);
+test.each(['10, 10', '-1', '+1', '0x10', '1.0', '', '9999999999999999', 'ten', '1 0', ' 10'])(
+  'the length %j is invalid',
+  (length) => {
+    invalid({ 'content-length': length }, `the length ${JSON.stringify(length)} is not a number`);
+  },
+);
+
+test.each`
+  lengths       | codings                   | named
+  ${['1', '1']} | ${[]}                     | ${'Content-Length: 1, Content-Length: 1'}
+  ${['1', '2']} | ${[]}                     | ${'Content-Length: 1, Content-Length: 2'}
+  ${['1']}      | ${['chunked']}            | ${'Content-Length: 1, Transfer-Encoding: chunked'}
+  ${[]}         | ${['chunked', 'chunked']} | ${'Transfer-Encoding: chunked, Transfer-Encoding: chunked'}
+`('a head with the lengths $lengths and the codings $codings is invalid, and they are named', (row) => {
+  const { lengths, codings, named } = row as { lengths: string[]; codings: string[]; named: string };
+  const reason = `its length is stated more than once (${named})`;
+  invalid({ 'transfer-encoding': codings, 'content-length': lengths }, reason);
+  const fields = [
+    ...lengths.map((value) => `CONTENT-length:\t${value} `),
+    ...codings.map((value) => `transfer-encoding:${value}`),
+  ];
+  expect(findFramingFault(['HTTP/1.1 200 OK', ...fields, '', 'Content-Length: 9'].join('\r\n'))).toBe(reason);
 });
 
-test('a transfer coding together with a length is invalid', () => {
-  invalid({ 'transfer-encoding': 'chunked', 'content-length': '1' }, 'both a length and a transfer coding');
+test('a head with one length has no fault, whatever follows it', () => {
+  expect(findFramingFault('HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\nContent-Length: 2\r\n')).toBeUndefined();
 });
 
 const INTERIM = 'HTTP/1.1 103 E\r\n\r\n';
