@@ -44,17 +44,19 @@ export type Decision =
 /** `Last-Modified` is strong if `Date` is at least one second later (RFC 9110, section 8.8.2.2). */
 const MIN_STRONG_AGE_MS = 1000;
 
+/** In any case, because some servers write `w/`. */
+const ETAG = /^(w\/)?"[\x21\x23-\x7e\x80-\xff]*"$/i;
+
 /**
  * Returns the ETag if it is strong. Returns a strong Last-Modified only if there is no ETag, not even a weak one,
- * because otherwise If-Range must not have a date (RFC 9110, section 13.1.5).
+ * because otherwise If-Range must not have a date (RFC 9110, section 13.1.5). A malformed ETag, such as one without
+ * quotes, is none.
  */
 export function findStrongValidator(headers: ResumeResponse['headers']): Validator | undefined {
-  const etag = headers.etag;
-  if (etag !== undefined) {
-    return typeof etag === 'string' && /^"[\x21\x23-\x7e\x80-\xff]*"$/.test(etag)
-      ? { kind: 'etag', value: etag }
-      : undefined;
-  }
+  const { etag } = headers;
+  if (Array.isArray(etag)) return undefined;
+  const [wellFormed, weakMark] = ETAG.exec(etag ?? '') ?? [];
+  if (wellFormed !== undefined) return weakMark === undefined ? { kind: 'etag', value: wellFormed } : undefined;
   const modified = headers['last-modified'];
   const date = headers.date;
   if (typeof modified !== 'string' || typeof date !== 'string') return undefined;

@@ -240,17 +240,17 @@ export class Transfer {
     throw new FilingsError('integrity', `received more than the expected ${total} bytes`);
   }
 
-  #requireWhole({ length, endsWithConnection }: ServiceResponse): void {
+  #requireWhole({ endsWithConnection }: ServiceResponse): void {
     const { bytes, total } = this.#partial;
     if (total !== undefined && bytes !== total) {
       throw new FilingsError('integrity', `truncated: received ${bytes} of ${total} bytes`, { retryable: true });
     }
     // Bytes without a known total are accepted: if the body's end were visibly wrong, reading it would have thrown.
-    if (bytes > 0 || length === 0) return;
-    // Without a length, an empty file looks the same as a connection that broke before the first byte.
-    // Only a broken connection may bring more next time. An empty body that ended properly would be sent again.
+    if (bytes > 0 || !endsWithConnection) return;
+    // An empty file looks the same as a connection that broke before the first byte.
     throw new FilingsError('integrity', 'empty response without a length', {
-      retryable: endsWithConnection,
+      hint: 'run it again later; if the file has to be empty, --sha256 can prove it',
+      retryable: true,
       subcode: 'unproved-end',
     });
   }

@@ -59,9 +59,10 @@ async function expectWhole(run: Run, file: Buffer): Promise<void> {
 
 describe('a file of the same version is resumed', () => {
   test.each`
-    by                 | fields      | validator
-    ${'its ETag'}      | ${V1}       | ${'"v1"'}
-    ${'a strong date'} | ${LONG_AGO} | ${MODIFIED['Last-Modified']}
+    by                                                | fields                         | validator
+    ${'its ETag'}                                     | ${V1}                          | ${'"v1"'}
+    ${'a strong date next to an ETag without quotes'} | ${{ ETag: 'v1', ...LONG_AGO }} | ${MODIFIED['Last-Modified']}
+    ${'a strong date'}                                | ${LONG_AGO}                    | ${MODIFIED['Last-Modified']}
   `('by $by', async ({ fields, validator }: { fields: Fields; validator: string }) => {
     const { server, run } = await runAfterCut(fields, reply(answer(206, { ...fields, ...EXACT }, rest(OLD))));
     expect(await run.names()).toHaveLength(1);

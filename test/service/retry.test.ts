@@ -26,7 +26,6 @@ test.each`
   what                    | exit | bytes
   ${'a 404'}              | ${5} | ${emptyResponse(404, { 'Retry-After': 0 })}
   ${'an unrequested 416'} | ${6} | ${emptyResponse(416, { 'Retry-After': 0 })}
-  ${'no chunk of a body'} | ${9} | ${`${head(200, { 'Transfer-Encoding': 'chunked' })}0\r\n\r\n`}
   ${'problem details'}    | ${9} | ${responseWith('{"title":"x"}', { 'Content-Type': 'application/problem+json' })}
   ${'a coding'}           | ${9} | ${responseWith('abc', { 'Content-Encoding': 'gzip' })}
 `('a download ends with exit status $exit after one response with $what', async ({ exit, bytes }) => {
@@ -92,9 +91,14 @@ test('retries are counted from zero after 1 MiB of progress, and each requests o
   expect(server.requests.map(rangeStart)).toEqual([undefined, 1, 2, 3].map((n) => n && n * piece));
 });
 
-test('a length of 0 is an empty file, on disk and in a pipe, on every connection', async () => {
+test.each`
+  what                      | fields                                | body
+  ${'a length of 0'}        | ${{ 'Content-Length': 0 }}            | ${''}
+  ${'the last chunk alone'} | ${{ 'Transfer-Encoding': 'chunked' }} | ${'0\r\n\r\n'}
+`('$what is an empty file, on disk and in a pipe, on every connection', async ({ fields, body }) => {
   for (const connection of ['close', 'keep-alive']) {
-    const { run } = await against((socket) => void socket.write(emptyResponse(200, { Connection: connection })));
+    const response = head(200, { Connection: connection, ...fields }) + body;
+    const { run } = await against((socket) => void socket.write(response));
     expect(await run.save()).toMatchObject({ result: 'downloaded', bytes: 0, verifiedLength: true });
     expect(await run.read()).toHaveLength(0);
     const writer = memoryWriter();

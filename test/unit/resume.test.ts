@@ -40,6 +40,11 @@ test.each`
   ${'an ETag with a blank'}               | ${{ etag: '"a b"' }}                                               | ${undefined}
   ${'a weak ETag, whatever the date'}     | ${{ etag: 'W/"v1"', 'last-modified': MODIFIED, date: LATER }}      | ${undefined}
   ${'an ETag without quotes'}             | ${{ etag: 'v1' }}                                                  | ${undefined}
+  ${'such an ETag next to a date'}        | ${{ etag: 'v1', 'last-modified': MODIFIED, date: LATER }}          | ${DATED}
+  ${'an empty one next to a date'}        | ${{ etag: '', 'last-modified': MODIFIED, date: LATER }}            | ${DATED}
+  ${'one with a blank next to a date'}    | ${{ etag: '"a b"', 'last-modified': MODIFIED, date: LATER }}       | ${DATED}
+  ${'a small w next to a date'}           | ${{ etag: 'w/"v1"', 'last-modified': MODIFIED, date: LATER }}      | ${undefined}
+  ${'two ETags next to a date'}           | ${{ etag: ['a', 'b'], 'last-modified': MODIFIED, date: LATER }}    | ${undefined}
   ${'an ETag with a quote inside'}        | ${{ etag: '"a"b"' }}                                               | ${undefined}
   ${'two ETags'}                          | ${{ etag: ['"a"', '"b"'] }}                                        | ${undefined}
   ${'a list of one ETag'}                 | ${{ etag: ['"a"'] }}                                               | ${undefined}
