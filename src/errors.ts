@@ -1,6 +1,7 @@
 // An error holds data instead of a finished message. `messageOf` makes the message and marks the text in it that comes
 // from elsewhere, because only that text is redacted when the message is printed.
 import { markForRedaction, removeMarks } from './secrets.ts';
+import { shortened } from './text.ts';
 
 /** Exit statuses, the codes that have them, and what they mean. `interrupted` adds the number of the signal to 128. */
 const EXITS = [
@@ -34,7 +35,8 @@ export interface Problem {
   readonly title?: string;
   /** The HTTP status of the response. The `status` member of the body is only advisory (RFC 9457, section 3.1.2). */
   readonly status: number;
-  readonly detail?: string;
+  /** FastAPI sends a list or an object. */
+  readonly detail?: unknown;
   readonly instance?: string;
   readonly errors?: Readonly<Record<string, readonly string[]>>;
   readonly [extension: string]: unknown;
@@ -115,6 +117,9 @@ export function messageOf({ subject, reason, quote, tries, serviceWaitMs, remark
   return [sentence, ...(tries === undefined ? [] : [`${tries} tries`]), ...remarks].join('; ');
 }
 
+/** In UTF-16 units. No file name and no host that works is longer. */
+const MAX_FOREIGN_NAME = 300;
+
 function describeSubject({ line, name, path, resource, host, proxy, redirectedFrom }: Subject): readonly string[] {
   const redirect = redirectedFrom === undefined ? '' : `${redirectedFrom} redirects to `;
   const through = proxy === undefined ? '' : ` through the proxy ${proxy}`;
@@ -123,12 +128,13 @@ function describeSubject({ line, name, path, resource, host, proxy, redirectedFr
     ...(line === undefined ? [] : [`line ${line}`]),
     ...(namedPath === '' ? [] : [namedPath]),
     ...(resource === undefined ? [] : [describeResource(resource)]),
-    ...(host === undefined ? [] : [`${redirect}${host}${through}`]),
+    ...(host === undefined ? [] : [`${redirect}${shortened(host, MAX_FOREIGN_NAME)}${through}`]),
   ];
 }
 
 function describeResource({ accession, fileName }: Resource): string {
-  return fileName === undefined ? `the listing of ${accession}` : `${fileName} of ${accession}`;
+  if (fileName === undefined) return `the listing of ${accession}`;
+  return `${shortened(fileName, MAX_FOREIGN_NAME)} of ${accession}`;
 }
 
 export interface FilingsError extends Omit<FilingsErrorDetails, 'cause'> {}

@@ -130,9 +130,11 @@ export class Secrets {
     return (result + bytes.toString('utf8', end)).replace(this.#getPositionPattern(), REDACTED);
   }
 
-  redactMarked(message: string): string {
-    // If a message has lost the second mark, everything after the first is redacted.
-    return message.replace(/\ufdd0([^\ufdd1]*)\ufdd1?/g, (_, text) => this.redact(text));
+  /** Shortens each marked part to `maxLength` UTF-16 units, but never the program's own words. */
+  redactMarked(message: string, maxLength = Number.POSITIVE_INFINITY): string {
+    // Redacts before shortening, because half a secret would not be recognized. If a message has lost the second mark,
+    // everything after the first is redacted.
+    return message.replace(/\ufdd0([^\ufdd1]*)\ufdd1?/g, (_, text) => shortened(this.redact(text), maxLength));
   }
 
   /** Returns where the text contains a secret, as ranges of its UTF-8 bytes in ascending order. They may overlap. */

@@ -31,7 +31,7 @@ export function parseLayout(template: string, platform: string): Layout {
   const reason = findTemplateFault(template, fill('0001234567-24-000001', 'a'), platform);
   if (reason !== undefined) {
     throw new FilingsError('usage', reason, {
-      subject: { name: `--layout '${shortened(template, 60)}'` },
+      subject: { name: `--layout '${template}'` },
       hint: `use a template such as ${ACCESSION_NO}/${FILE_NAME} or ${ACCESSION_NO}-${FILE_NAME}`,
     });
   }
@@ -74,7 +74,7 @@ function findTemplateFault(template: string, path: string, platform: string): st
 function findSegmentFault(path: string, platform: string): FileNameFault | undefined {
   for (const segment of path.split('/')) {
     const fault = fileNameFault(segment, platform);
-    if (fault) return { reason: `the segment '${shortened(segment, 60)}' of the path is refused: ${fault.reason}` };
+    if (fault) return { reason: `the segment '${shortened(segment, 300)}' of the path is refused: ${fault.reason}` };
   }
   return undefined;
 }

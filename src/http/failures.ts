@@ -205,11 +205,7 @@ function internalError(cause: unknown, name: string, message: string): FilingsEr
     const hint = 'raise the limit on address space (ulimit -v), which a batch system may set: 4 GB are enough';
     return new FilingsError('local_io', 'no address space left', { hint, stopsRun: true, cause });
   }
-  const hint = 'please report it; --verbose shows where it happened';
-  return new FilingsError('internal', `a defect in the program: ${name}: ${markForRedaction(message)}`, {
-    hint,
-    cause,
-  });
+  return new FilingsError('internal', `a defect in the program: ${name}: ${markForRedaction(message)}`, { cause });
 }
 
 /** The peer, the system or undici (UND_ERR_INFO) closed the connection. */

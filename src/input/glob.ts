@@ -2,7 +2,6 @@
 // the service and could make such an expression run for minutes: with picomatch, four `*` and a name of 255 characters
 // take 4 s.
 import { FilingsError } from '../errors.ts';
-import { shortened } from '../text.ts';
 
 /**
  * A name passes if it matches a glob of `include`, or `include` is empty, and if it matches no glob of `exclude`. `*`
@@ -39,7 +38,7 @@ function compileGlob(flag: string, glob: string): (name: string) => boolean {
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
     throw new FilingsError('usage', error.message, {
-      subject: { name: `${flag} '${shortened(glob, 100)}'` },
+      subject: { name: `${flag} '${glob}'` },
       hint: "write a pattern such as 'ex*.htm' or '*.{xml,xsd}'; a backslash makes the next character literal",
     });
   }

@@ -39,24 +39,17 @@ export function errorFromResponse(response: ErrorResponse, secrets: Secrets): Fi
   // Deeper JSON could overflow the stack of the functions below.
   const members = isJsonObject(json) && !exceedsDepth(json) ? json : undefined;
   const summary = members ? findSummaryInJson(members) : findSummaryInText(text.trim(), secrets);
+  const phrase = STATUS_CODES[status] ?? '';
   const challenge = headers['www-authenticate'];
-  const summaryLine = summary
-    ?.split(/[\r\n]+/)
-    .map((line) => line.trim())
-    .join(' ')
-    .trim();
-  const quote = summaryLine || (challenge && `it asks for ${challenge}`);
-  const phrase = STATUS_CODES[status];
-  // "404 Not Found: Not found." would say it twice.
-  const onlyRepeatsPhrase = quote?.replace(/\.$/, '').toLowerCase() === phrase?.toLowerCase();
-  const reason = phrase === undefined ? `${status}` : `${status} ${phrase}`;
+  const quotes = [summary && withoutStatus(summary, status, phrase), challenge && `it asks for ${challenge}`];
+  const reason = `${status} ${phrase}`.trim();
   return errorAbout(
     resource,
     code,
     status === 200 ? `${reason}, but the body is an error` : status < 300 ? `unexpected response: ${reason}` : reason,
     {
-      quote: quote && !onlyRepeatsPhrase ? quote : undefined,
-      hint: response.hint ?? hintFor(response, code),
+      quote: quotes.filter(Boolean).join('; ') || undefined,
+      hint: response.hint ?? hintFor(response, code, typeof json === 'object'),
       problem: { ...(members && readProblem(members)), status },
       retryable: isRetriedStatus(status),
       // A 403 may be about one file.
@@ -77,7 +70,20 @@ function codeForStatus(status: number): ErrorCode {
 
 export const CHECK_NUMBER_AND_URL = 'check the accession number and the base URL';
 
-function hintFor({ status, resource }: ErrorResponse, code: ErrorCode): string {
+/** Titles of pages often repeat the status: `404 Not Found: HTTP Status 404 - Not found.` would say it three times. */
+function withoutStatus(summary: string, status: number, phrase: string): string {
+  const line = summary
+    .split(/[\r\n]+/)
+    .map((part) => part.trim())
+    .join(' ')
+    .trim();
+  const words = (text: string) =>
+    text.toLowerCase().replace(new RegExp(`\\b(http|error|status|code|${status})\\b|[^\\p{L}\\p{N}]`, 'gu'), '');
+  if (['', words(phrase)].includes(words(line))) return '';
+  return line.replace(new RegExp(`^((http|error|status|code)\\b[\\s:]*){0,3}${status}\\b[^\\p{L}\\p{N}]*`, 'iu'), '');
+}
+
+function hintFor({ status, resource }: ErrorResponse, code: ErrorCode, isJson: boolean): string {
   if (status === 429) return 'wait, then run it again with fewer requests: --rate 1/s, --jobs 1';
   if (status === 407)
     return 'a proxy in between requires a password: set HTTPS_PROXY or HTTP_PROXY to http://USER:PASSWORD@HOST:PORT';
@@ -91,9 +97,13 @@ function hintFor({ status, resource }: ErrorResponse, code: ErrorCode): string {
     return `to choose files by a pattern: filings download ${resource.accession} --include ${shellWord(resource.fileName ?? '')}`;
   if (code === 'not_found')
     return `check the file name, the accession number and the base URL; to see the files: filings list ${resource.accession}`;
-  return resource.fileName === undefined
-    ? 'check the accession number'
-    : 'check the accession number and the file name';
+  // Only the service itself answers with JSON. Any other text may come from a server that has nothing to do with it.
+  if (isJson && (status === 400 || status === 422))
+    return resource.fileName === undefined
+      ? 'check the accession number'
+      : 'check the accession number and the file name';
+  if ([400, 405, 421].includes(status)) return 'check the base URL: its scheme, host, port and path';
+  return "ask the service's operator why it rejects the request";
 }
 
 /** Even in a nested object: `{"error":{"message":"..."}}`. */
@@ -113,13 +123,12 @@ function findSummaryInText(text: string, secrets: Secrets): string | undefined {
   return /<(?:title|message|h1)\b[^<>]*>\s*([^<\s][^<]*)/i.exec(secrets.redact(text))?.[1]?.replace(/\s+/g, ' ');
 }
 
-const STRING_MEMBERS = ['type', 'title', 'detail', 'instance'];
+const STRING_MEMBERS = ['type', 'title', 'instance'];
 
 /** Members of the wrong type are ignored (RFC 9457, section 3.1), and so are empty ones. */
 function readProblem({ status: _, errors, ...body }: JsonObject): Omit<Problem, 'status'> {
   const members = Object.entries(body).filter(
-    ([name, value]) =>
-      value !== null && (!STRING_MEMBERS.includes(name) || (typeof value === 'string' && value !== '')),
+    ([name, value]) => value !== null && value !== '' && (!STRING_MEMBERS.includes(name) || typeof value === 'string'),
   );
   // If `errors` is not an object, its messages get an empty property name.
   const entries = Object.entries(isJsonObject(errors) ? errors : { '': errors ?? [] }).map(([property, value]) => {

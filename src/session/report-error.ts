@@ -52,8 +52,5 @@ function asFilingsError(thrown: unknown, interrupt: AbortSignal): FilingsError {
     return new FilingsError('local_io', reason, { cause: thrown });
   }
   const message = thrown instanceof Error ? `${thrown.name}: ${thrown.message}` : String(thrown);
-  return new FilingsError('internal', `a defect in the program: ${markForRedaction(message)}`, {
-    hint: 'please report it; --verbose shows where it happened',
-    cause: thrown,
-  });
+  return new FilingsError('internal', `a defect in the program: ${markForRedaction(message)}`, { cause: thrown });
 }

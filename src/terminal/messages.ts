@@ -1,12 +1,11 @@
 // Formats errors and other messages for stderr, and redacts the foreign text in them: the marked parts of a message
 // (`markForRedaction`), the causes of an error and its `problem`.
 import { Chalk } from 'chalk';
-import { errnoOf, type FilingsError, messageOf, type Problem } from '../errors.ts';
+import { type ErrorCode, errnoOf, type FilingsError, messageOf, type Problem } from '../errors.ts';
 import { markForRedaction, redactJson, type Secrets } from '../secrets.ts';
-import { shortened } from '../text.ts';
 import { printable, printableJson } from './printable.ts';
 
-// The limits of a text in UTF-16 units.
+// The limits of foreign text in UTF-16 units.
 const MAX_MESSAGE = 500;
 const MAX_JSON_MESSAGE = 2000;
 /** The limit of a hint, a cause or the detail of a problem. */
@@ -16,6 +15,21 @@ const MAX_MEMBER = 200;
 // The most lines for the members of a problem, and the most causes of an error.
 const MAX_PROBLEM_LINES = 50;
 const MAX_CAUSES = 8;
+
+/** For errors whose message says all that there is to say. Only an interruption needs no hint. */
+const DEFAULT_HINTS: Readonly<Partial<Record<ErrorCode, string>>> = {
+  internal: 'please report it; --verbose shows where it happened',
+  usage: 'see filings --help',
+  config: 'correct it, then run the command again',
+  partial: 'see the errors above',
+  auth: 'check the key and the token',
+  not_found: 'check the name',
+  rejected: "ask the service's operator why it rejects the request",
+  temporary: 'run it again later',
+  local_io: 'check the path, its permissions and the disk',
+  integrity: "run it again later; if it fails in the same way, ask the service's operator",
+  limit: 'run it again to continue',
+};
 
 export interface MessageOptions {
   readonly errorFormat: 'text' | 'json';
@@ -67,14 +81,12 @@ export function createLogger(
 
 /** `--report` and `--error-format json` use this, and add `retry_at` themselves. */
 export function toErrorObject(error: FilingsError, { secrets }: Pick<MessageOptions, 'secrets'>) {
-  const { code, hint } = error;
-  // Redacts before shortening, because half a secret would not be recognized.
-  const redactAndShorten = (text: string) => shortened(secrets.redactMarked(text), MAX_JSON_MESSAGE);
+  const { code, hint = DEFAULT_HINTS[code] } = error;
   return {
     code,
     exit_code: error.exitStatus,
-    message: redactAndShorten(messageOf(error)),
-    ...(hint !== undefined && { hint: redactAndShorten(hint) }),
+    message: secrets.redactMarked(messageOf(error), MAX_JSON_MESSAGE),
+    ...(hint !== undefined && { hint: secrets.redactMarked(hint, MAX_JSON_MESSAGE) }),
     ...(error.problem !== undefined && { problem: redactJson(error.problem, secrets) }),
   };
 }
@@ -87,8 +99,8 @@ export function renderError(error: FilingsError, options: MessageOptions): strin
     return `${printableJson({ error: { ...toErrorObject(error, options), retry_at: retryAt } })}\n`;
   }
   const palette = createPalette(color);
-  const { hint } = error;
-  const display = (text: string, length = MAX_DETAIL) => printable(secrets.redactMarked(text), length);
+  const { hint = DEFAULT_HINTS[error.code] } = error;
+  const display = (text: string, length = MAX_DETAIL) => printable(secrets.redactMarked(text, length));
   const details = error.problem === undefined ? [] : problemLines(error.problem, error);
   const lines = [
     `${palette.bad('filings:')} ${display(messageOf(error), MAX_MESSAGE)}`,
@@ -110,12 +122,14 @@ type ProblemLine = readonly [indent: string, text: string, maxLength?: number];
  * Found`, and usually `quote`: the title, unless that only repeats the reason.
  */
 function problemLines(problem: Problem, { reason, quote }: FilingsError): ProblemLine[] {
-  const { type = '', title: _, status, detail = '', instance, errors = {}, ...extensions } = problem;
-  const isNew = (text: string) => text !== '' && text !== quote && text !== reason && `${status} ${text}` !== reason;
+  const { type = '', title: _, status, detail, instance, errors = {}, ...extensions } = problem;
+  const detailText = formatMember(detail);
+  const title = quote?.replace(/; it asks for .*/s, '');
+  const isNew = (text: string) => !['', title, reason].includes(text) && `${status} ${text}` !== reason;
   // `about:blank` (RFC 9457, section 4.2.1) and links to descriptions of a status say no more than the status does.
   const isInformative = !/^about:blank$|rfc\d{4}|httpstatus/i.test(type);
   return [
-    ...(isNew(detail) ? [['  ', detail] as const] : []),
+    ...(isNew(detailText) ? [['  ', detailText] as const] : []),
     ...Object.entries(errors).flatMap(([property, entries]): ProblemLine[] => [
       // An error with an empty property name is about the request as a whole.
       ['  ', `${property || '(the request)'}:`, MAX_MEMBER],

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { FilingsError } from '../../src/errors.ts';
+import { type ErrorCode, EXIT_STATUSES, FilingsError, messageOf } from '../../src/errors.ts';
 import { markForRedaction, Secrets } from '../../src/secrets.ts';
 import { repeatFlags } from '../../src/session/presentation.ts';
 import { createLogger, type MessageOptions, renderError, toErrorObject } from '../../src/terminal/messages.ts';
@@ -61,17 +61,40 @@ describe('renderError as text', () => {
     ${'cannot be read'}   | ${{}}                               | ${{ status: 401, detail: 'cannot be read' }}
   `('omits what repeats the message, and types that say nothing: $reason, $problem', ({ reason, more, problem }) => {
     const error = new FilingsError('auth', reason, { ...more, subject: { name: 'a.htm' }, problem });
-    expect(text(error)).toBe(`filings: ${error.message}\n`);
+    expect(text(error)).toMatch(/^.*\n {2}hint: .*\n$/);
+    expect(text(error)).toContain(`filings: ${error.message}\n`);
+  });
+
+  test('never cuts own words and paths, but names that are too long to be any', () => {
+    const path = `/${'p'.repeat(4000)}`;
+    const resource = { accession: '0001234567-24-000001', fileName: 'n'.repeat(5000) };
+    for (const subject of [{ path }, { path, resource }]) {
+      const message = messageOf({ subject, reason: 'r'.repeat(3000), quote: 'q'.repeat(3000) });
+      const error = new FilingsError('local_io', 'r'.repeat(3000), {
+        subject,
+        quote: 'q'.repeat(3000),
+        hint: 'h'.repeat(3000),
+      });
+      expect(text(error)).toMatch(
+        /^filings: \/p{4000}: (n{299}… of 0001234567-24-000001: )?r{3000}: q{499}…\n {2}hint: h{3000}\n$/,
+      );
+      expect(json(error).error).toMatchObject({
+        message: expect.stringMatching(/r{3000}: q{1999}…$/),
+        hint: 'h'.repeat(3000),
+      });
+      expect(message).toContain(path);
+    }
   });
 
   test('escapes and bounds text of the service', () => {
     const many = Object.fromEntries(Array.from({ length: 1000 }, (_, i) => [`p${i}`, 'wrong']));
-    const error = new FilingsError('temporary', `a\x1b[2J\nb: 500 ${'x'.repeat(5000)}`, {
+    const error = new FilingsError('temporary', 'a', {
+      quote: `\x1b[2J\nb: 500 ${'x'.repeat(5000)}`,
       problem: { status: 500, detail: `\u202e${'d'.repeat(9000)}`, stack: 's\n'.repeat(9000), 'n\x07': 'v', ...many },
       hint: 'h\r',
     });
     const output = text(error);
-    for (const part of ['filings: a\\x1b[2J\\nb: 500 x', '  \\u202edd', '  n\\x07: v\n', 'hint: h\\r\n'])
+    for (const part of ['filings: a: \\x1b[2J\\nb: 500 x', '  \\u202edd', '  n\\x07: v\n', 'hint: h\\r\n'])
       expect(output).toContain(part);
     expect(output.length).toBeLessThan(4000);
     expect(output.split('\n').length).toBeLessThan(60);
@@ -82,7 +105,7 @@ describe('renderError as text', () => {
     const reset = Object.assign(new Error('read ECONNRESET'), { code: 'ECONNRESET' });
     const cause = new Error('all failed', { cause: reset });
     const error = new FilingsError('temporary', 'a: the connection was lost', { cause });
-    expect(text(error)).toBe('filings: a: the connection was lost\n');
+    expect(text(error)).toBe('filings: a: the connection was lost\n  hint: run it again later\n');
     const output = text(error, { verbose: true });
     expect(output).toContain('  caused by: Error: all failed\n');
     expect(output).toContain('  caused by: Error: read ECONNRESET (ECONNRESET)\n');
@@ -93,8 +116,17 @@ test('renderError as JSON prints one line with only the members that the error h
   const { message, hint, problem } = validation;
   const more = { hint, problem, retry_at: '2026-01-02T00:00:00.000Z' };
   expect(json(validation)).toEqual({ error: { code: 'rejected', exit_code: 6, message, ...more } });
-  const error = { code: 'temporary', exit_code: 7, message: 'a: b' };
+  const error = { code: 'temporary', exit_code: 7, message: 'a: b', hint: 'run it again later' };
   expect(json(new FilingsError('temporary', 'a: b'))).toEqual({ error });
+});
+
+test('only an interruption has no hint', () => {
+  const codes = EXIT_STATUSES.flatMap(
+    ([, meaning]) => /^[a-z_, ]+(?=: )/.exec(meaning)?.[0].split(', ') ?? [],
+  ) as ErrorCode[];
+  expect(codes.length).toBeGreaterThan(11);
+  const without = codes.filter((code) => !text(new FilingsError(code, 'x')).includes('hint: '));
+  expect(without).toEqual(['interrupted']);
 });
 
 describe('secrets', () => {
@@ -122,20 +154,20 @@ describe('secrets', () => {
 
   test('of any length are redacted in members of a problem that have the name of a field', () => {
     const problem = { status: 400, headers: { 'X-Service-Key': 'ab', Host: 'h' }, authorization: 'ab', x: 'ab' };
-    const error = new FilingsError('rejected', 'a', { problem });
+    const error = new FilingsError('rejected', 'a', { problem, hint: 'h' });
     const redacted = { headers: { 'X-Service-Key': '[redacted]', Host: 'h' }, authorization: '[redacted]' };
     expect(toErrorObject(error, { secrets }).problem).toEqual({ ...problem, ...redacted });
     expect(text(error)).toBe(
-      'filings: a\n  headers: {"X-Service-Key":"[redacted]","Host":"h"}\n  authorization: [redacted]\n  x: ab\n',
+      'filings: a\n  headers: {"X-Service-Key":"[redacted]","Host":"h"}\n  authorization: [redacted]\n  x: ab\n  hint: h\n',
     );
   });
 
   test('are redacted in numbers, but not in the member names and codes of the contract', () => {
     secrets.add('auth');
     secrets.add('code');
-    const error = new FilingsError('auth', 'a', { problem: { status: 401, key: 12345678, n: 5 } });
+    const error = new FilingsError('auth', 'a', { hint: 'h', problem: { status: 401, key: 12345678, n: 5 } });
     const problem = { status: 401, key: '[redacted]', n: 5 };
-    expect(toErrorObject(error, { secrets })).toEqual({ code: 'auth', exit_code: 4, message: 'a', problem });
+    expect(toErrorObject(error, { secrets })).toEqual({ code: 'auth', exit_code: 4, message: 'a', hint: 'h', problem });
   });
 });
 

@@ -57,22 +57,31 @@ describe('the error message', () => {
   const page = '<!DOCTYPE html><html><head><TITLE lang="en">\n Request Rate Threshold\tExceeded !</TITLE></head>';
   const denied = '<?xml version="1.0"?><Error><Code>AccessDenied</Code><Message>Access Denied</Message></Error>';
   test.each`
-    status | body                                                           | message
-    ${404} | ${{ title: 'Item not found', status: 404, detail: 'd' }}       | ${'404 Not Found: Item not found'}
-    ${404} | ${{ detail: 'd' }}                                             | ${'404 Not Found'}
-    ${500} | ${{ type: null, title: null, detail: null, extensions: {} }}   | ${'500 Internal Server Error'}
-    ${401} | ${{ error: 'Invalid API key' }}                                | ${'401 Unauthorized: Invalid API key'}
-    ${400} | ${{ error: { code: 1, message: 'Bad name' } }}                 | ${'400 Bad Request: Bad name'}
-    ${400} | ${['First', 'Second']}                                         | ${'400 Bad Request: ["First","Second"]'}
-    ${502} | ${'upstream went away\r\nmore'}                                | ${'502 Bad Gateway: upstream went away'}
-    ${503} | ${''}                                                          | ${'503 Service Unavailable'}
-    ${503} | ${page}                                                        | ${'503 Service Unavailable: Request Rate Threshold Exceeded !'}
-    ${502} | ${'<html><script>x()</script><h1>Bad <b>luck</b></h1></html>'} | ${'502 Bad Gateway: Bad'}
-    ${502} | ${'<html><body><p>Bad <b>luck</b></p></body></html>'}          | ${'502 Bad Gateway'}
-    ${403} | ${denied}                                                      | ${'403 Forbidden: Access Denied'}
-    ${400} | ${{ title: 'one\r\n  two' }}                                   | ${'400 Bad Request: one two'}
-    ${400} | ${'\ufeff{"title":"Marked"}'}                                  | ${'400 Bad Request: Marked'}
-    ${400} | ${Buffer.from([0xff, 0x61])}                                   | ${'400 Bad Request: \ufffda'}
+    status | body                                                                  | message
+    ${404} | ${{ title: 'Item not found', status: 404, detail: 'd' }}              | ${'404 Not Found: Item not found'}
+    ${404} | ${{ detail: 'd' }}                                                    | ${'404 Not Found'}
+    ${500} | ${{ type: null, title: null, detail: null, extensions: {} }}          | ${'500 Internal Server Error'}
+    ${401} | ${{ error: 'Invalid API key' }}                                       | ${'401 Unauthorized: Invalid API key'}
+    ${400} | ${{ error: { code: 1, message: 'Bad name' } }}                        | ${'400 Bad Request: Bad name'}
+    ${404} | ${'<html><head><title>404 Not Found</title></head></html>'}           | ${'404 Not Found'}
+    ${404} | ${'<title>HTTP Status 404 \u2013 Not Found</title>'}                  | ${'404 Not Found'}
+    ${404} | ${'<title>Error 404 (Not Found)</title>'}                             | ${'404 Not Found'}
+    ${404} | ${'<title>404</title>'}                                               | ${'404 Not Found'}
+    ${404} | ${{ title: '404: Not Found.' }}                                       | ${'404 Not Found'}
+    ${404} | ${'<title>404 - \u898b\u3064\u304b\u308a\u307e\u305b\u3093</title>'}  | ${'404 Not Found: \u898b\u3064\u304b\u308a\u307e\u305b\u3093'}
+    ${503} | ${'<title>503 Service Temporarily Unavailable</title>'}               | ${'503 Service Unavailable: Service Temporarily Unavailable'}
+    ${408} | ${'<title>408 Request Time-out</title>'}                              | ${'408 Request Timeout'}
+    ${400} | ${'<title>400 The plain HTTP request was sent to HTTPS port</title>'} | ${'400 Bad Request: The plain HTTP request was sent to HTTPS port'}
+    ${400} | ${['First', 'Second']}                                                | ${'400 Bad Request: ["First","Second"]'}
+    ${502} | ${'upstream went away\r\nmore'}                                       | ${'502 Bad Gateway: upstream went away'}
+    ${503} | ${''}                                                                 | ${'503 Service Unavailable'}
+    ${503} | ${page}                                                               | ${'503 Service Unavailable: Request Rate Threshold Exceeded !'}
+    ${502} | ${'<html><script>x()</script><h1>Bad <b>luck</b></h1></html>'}        | ${'502 Bad Gateway: Bad'}
+    ${502} | ${'<html><body><p>Bad <b>luck</b></p></body></html>'}                 | ${'502 Bad Gateway'}
+    ${403} | ${denied}                                                             | ${'403 Forbidden: Access Denied'}
+    ${400} | ${{ title: 'one\r\n  two' }}                                          | ${'400 Bad Request: one two'}
+    ${400} | ${'\ufeff{"title":"Marked"}'}                                         | ${'400 Bad Request: Marked'}
+    ${400} | ${Buffer.from([0xff, 0x61])}                                          | ${'400 Bad Request: \ufffda'}
   `('summarizes the response $status $body in one line', ({ status, body, message }) => {
     expect(from(status, body).message).toBe(`${displaySubject}: ${message}`);
   });
@@ -83,7 +92,11 @@ describe('the problem', () => {
     const body = { type: 't', title: 'T', status: '404', detail: 'd', instance: null, traceId: '00-a', n: 5, o: {} };
     const { instance: _, ...others } = body;
     expect(from(400, body).problem).toEqual({ ...others, status: 400 });
-    const wrong = { type: 5, title: ['x'], detail: {}, instance: true, errors: null };
+    const fastApi = { detail: [{ loc: ['query', 'file_name'], msg: 'field required' }] };
+    expect(from(422, fastApi).problem).toEqual({ ...fastApi, status: 422 });
+    expect(shown(from(422, fastApi))[0]).toContain('\n  [{"loc":["query","file_name"],"msg":"field required"}]\n');
+    expect(shown(from(403, { detail: { code: 7 } }))[0]).toContain('\n  {"code":7}\n');
+    const wrong = { type: 5, title: ['x'], detail: '', instance: true, errors: null };
     expect(from(400, wrong).problem).toEqual({ status: 400 });
   });
 
@@ -103,6 +116,21 @@ describe('the problem', () => {
     expect(JSON.stringify(error.problem)).toContain('"__proto__":{"polluted":1}');
     expect(JSON.stringify(error.problem?.errors)).toBe('{"__proto__":["x"],"constructor":["y"]}');
   });
+});
+
+const NUMBER = /^check the accession number( and the file name)?$/;
+test.each`
+  status | body                                                                  | hint
+  ${400} | ${{ title: 'Bad' }}                                                   | ${NUMBER}
+  ${422} | ${{ detail: [] }}                                                     | ${NUMBER}
+  ${400} | ${'<title>400 The plain HTTP request was sent to HTTPS port</title>'} | ${/^check the base URL/}
+  ${400} | ${''}                                                                 | ${/^check the base URL/}
+  ${405} | ${'<title>405</title>'}                                               | ${/^check the base URL/}
+  ${405} | ${{ detail: 'Method Not Allowed' }}                                   | ${/^check the base URL/}
+  ${402} | ${{ message: 'Pay' }}                                                 | ${/^ask the service's operator/}
+`('the hint for $status with the body $body matches $hint', ({ status, body, hint }) => {
+  for (const about of [resource, { accession: resource.accession }])
+    expect(from(status, body, { resource: about }).hint).toMatch(hint);
 });
 
 test.each`

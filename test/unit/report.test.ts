@@ -21,8 +21,11 @@ const outcome = (more: Partial<Outcome> = {}): Outcome => ({
   ...more,
 });
 
-const error = new FilingsError('temporary', 'x: 429', { retryAt: Date.parse('2025-04-01T10:00:00Z') });
-const failed = { retry_at: '2025-04-01T10:00:00.000Z', error: { code: 'temporary', exit_code: 7, message: 'x: 429' } };
+const error = new FilingsError('temporary', 'x: 429', { hint: 'wait', retryAt: Date.parse('2025-04-01T10:00:00Z') });
+const failed = {
+  retry_at: '2025-04-01T10:00:00.000Z',
+  error: { code: 'temporary', exit_code: 7, message: 'x: 429', hint: 'wait' },
+};
 const file = { v: 1, time: TIME, accession_no: FILE.accession, file_name: FILE.fileName, path: 'out/primary.htm' };
 const how = { result: 'downloaded', bytes: 100, verified_length: true, attempts: 1, ms: 13 };
 const secrets = new Secrets();

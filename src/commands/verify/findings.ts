@@ -59,7 +59,7 @@ export class Findings {
     const createError = (code: 'integrity' | 'local_io' | 'usage', reason: string, hint?: string) =>
       new FilingsError(code, reason, { subject: { name: 'verify' }, hint });
     if (missing + changed > 0)
-      return createError('integrity', this.summary(), this.#canRepair ? repairHint(this.#root) : undefined);
+      return createError('integrity', this.summary(), this.#canRepair ? repairHint(this.#root) : REPLACE_HINT);
     if (damaged > 0) {
       const hint = 'delete the unreadable lines, then download again with --checksums --if-exists compare';
       return createError('integrity', this.summary(), hint);
@@ -92,6 +92,8 @@ export class Findings {
     return same + missing + changed;
   }
 }
+
+const REPLACE_HINT = 'get the missing and changed files again from where they came from';
 
 /** Returns undefined if no directory in the path is an accession number. */
 function parseFilePath(path: string) {
