@@ -200,11 +200,6 @@ export function invalidHttpError(description: string, cause?: unknown): FilingsE
 }
 
 function internalError(cause: unknown, name: string, message: string): FilingsError {
-  // undici's parser is WebAssembly, which reserves address space when it is loaded, at the first request.
-  if (cause instanceof RangeError && /memory/i.test(message)) {
-    const hint = 'raise the limit on address space (ulimit -v), which a batch system may set: 4 GB are enough';
-    return new FilingsError('local_io', 'no address space left', { hint, stopsRun: true, cause });
-  }
   return new FilingsError('internal', `a defect in the program: ${name}: ${markForRedaction(message)}`, { cause });
 }
 

@@ -10,7 +10,6 @@ const openSsl = (words: string) =>
 const parserError = (words: string) =>
   Object.assign(new Error(`Response does not match the HTTP/1.1 protocol (${words})`), { name: 'HTTPParserError' });
 const system = Object.assign(new Error('read EHOSTUNREACH'), { code: 'EHOSTUNREACH', errno: -113, syscall: 'read' });
-const noMemory = new RangeError('WebAssembly.Instance(): Out of memory: Cannot allocate Wasm memory');
 
 const TEMPORARY = { code: 'temporary', isUnreachable: true, retryable: true };
 const FINAL = { ...TEMPORARY, retryable: false };
@@ -74,7 +73,6 @@ const RETRYABLE = { retryable: true };
 const CLOSED = { code: 'temporary', ...RETRYABLE, message: expect.stringMatching(/closed before a response/) };
 const CUT = { code: 'integrity', ...RETRYABLE, message: expect.stringMatching(/truncated.* after 10 of 20/) };
 const DEFECT = { code: 'internal', exitStatus: 1, retryable: false };
-const NO_ROOM = { exitStatus: 8, retryable: false, stopsRun: true, hint: expect.stringMatching(/ulimit -v/) };
 const REFUSED = { ...FINAL, message: 'the server requires a client certificate' };
 const broken = (words: string) => ({ code: 'integrity', retryable: false, message: `invalid HTTP response: ${words}` });
 const HEAD = broken('its head is malformed');
@@ -96,7 +94,6 @@ test.each`
   ${'a parse error'}                         | ${HEAD_ODD} | ${BODY_ODD} | ${parserError('Odd')}
   ${'too many header fields'}                | ${TOO_MANY} | ${TOO_MANY} | ${coded('UND_ERR_HEADERS_OVERFLOW')}
   ${'a defect of the program'}               | ${DEFECT}   | ${DEFECT}   | ${new TypeError('x is not a function')}
-  ${'no address space for WebAssembly'}      | ${NO_ROOM}  | ${NO_ROOM}  | ${noMemory}
 `('a failure in the head or the body gets the right code and message: $what', ({ error, inHead, inBody }) => {
   expect(exchangeError(error, undefined)).toMatchObject(inHead);
   expect(exchangeError(error, BODY)).toMatchObject(inBody);
