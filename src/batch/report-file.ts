@@ -5,7 +5,8 @@ import { FINAL_OUTPUT_GRACE_MS, withTimeLimit } from '../abort.ts';
 import { AppendFile } from '../disk/append.ts';
 import { FilingsError } from '../errors.ts';
 import { resolveUserPath } from '../paths.ts';
-import { type ByteWriter, createStdoutWriter, isStreamPath, openPathWriter } from '../stdio/byte-writer.ts';
+import { type ByteWriter, createStandardWriter, openPathWriter } from '../stdio/byte-writer.ts';
+import { isStreamPath } from '../stdio/output-path.ts';
 import type { World } from '../world.ts';
 
 /** When more than this wait to be written, the run waits until they are, so that memory does not grow. */
@@ -35,8 +36,8 @@ export class ReportFile {
     const { sleep } = world;
     const absolute = resolveUserPath(path, world);
     const writer = await withOption(option, async () => {
-      if (path === '-') return createStdoutWriter(world);
-      return (await isStreamPath(absolute)) ? openPathWriter(absolute, sleep, signal) : AppendFile.open(absolute);
+      if (path === '-') return createStandardWriter('stdout', world);
+      return (await isStreamPath(absolute)) ? openPathWriter(absolute, world, signal) : AppendFile.open(absolute);
     });
     const writeWithGrace = async (lines: Buffer) => {
       if (!signal.aborted) return writer.write([lines], signal);

@@ -33,8 +33,8 @@ export interface Session {
 interface SessionOptions {
   /** The option of the command that reads stdin, such as `--input -`. */
   readonly stdinOption?: string | undefined;
-  /** stdout may be the terminal that shows the progress. */
-  readonly writesStdout?: boolean;
+  /** Output of the command may go to the terminal that shows the progress. */
+  readonly writesTerminal?: boolean | undefined;
   readonly meter?: Meter;
   /** Set if the command has resolved them already. */
   readonly resolved?: ResolvedSettings;
@@ -47,7 +47,7 @@ interface SessionOptions {
 export async function openSession(
   flags: Flags,
   world: World,
-  { stdinOption, writesStdout, meter, resolved }: SessionOptions = {},
+  { stdinOption, writesTerminal, meter, resolved }: SessionOptions = {},
 ): Promise<Session> {
   const { settings, rawSettings, originError, setBaseUrl } = resolved ?? (await resolveSettings(flags, world));
   // `resolveSettings` does not throw this error, because it is none for commands that only show settings.
@@ -55,7 +55,7 @@ export async function openSession(
   refuseSharedStream('stdin', [stdinOption, ...listStdinFlags(rawSettings)]);
   const { secrets, monotonic, now, random, sleep } = world;
   // On the same terminal, a progress bar would overwrite what the user types as input, or the data that is printed.
-  const sharesTerminal = Boolean((stdinOption && world.stdin.isTTY) || (writesStdout && world.stdout.isTTY));
+  const sharesTerminal = writesTerminal || (stdinOption !== undefined && world.stdin.isTTY === true);
   const progress = await createProgress({ ...settings, sharesTerminal }, world);
   const access = await openAccess(settings, setBaseUrl, world, progress.note).catch((error) => {
     progress.stop();

@@ -1,21 +1,19 @@
 // Writers for destinations from which no byte can be removed again: stdout, devices, FIFOs and open descriptors.
-import { constants, fstatSync, stat } from 'node:fs';
+import { constants, fstatSync, statSync } from 'node:fs';
 import { Socket } from 'node:net';
 import { isatty, WriteStream } from 'node:tty';
-import { promisify } from 'node:util';
 import type { Sleep } from '../abort.ts';
 import { closeFile, openFile } from '../disk/calls.ts';
 import { toWriteError } from '../disk/failure.ts';
 import { errnoOf, FilingsError } from '../errors.ts';
 import type { World } from '../world.ts';
 import { createChunkWriter, writeToDescriptor, writeToStream } from './output.ts';
+import { findDescriptor } from './output-path.ts';
 
-const statAt = promisify(stat);
 /** The wait between attempts to open a FIFO that has no reader yet. */
 const READER_POLL_MS = 50;
 const SIGPIPE = 13;
 const LINE_FEED = 0x0a;
-const DESCRIPTOR = /^\/(?:dev|proc\/self)\/fd\/(\d+)$/;
 
 export interface ByteWriter {
   /** Throws `local_io`, `interrupted` if the reader has closed the pipe, or `signal.reason`. */
@@ -24,49 +22,53 @@ export interface ByteWriter {
   end(): Promise<void>;
 }
 
-export function createStdoutWriter({ stdout, stderr }: Pick<World, 'stdout' | 'stderr'>): ByteWriter {
+type StandardStreams = Pick<World, 'stdout' | 'stderr'>;
+
+export function createStandardWriter(name: 'stdout' | 'stderr', world: StandardStreams): ByteWriter {
+  const { [name]: stream, stderr } = world;
   // Before the first byte, the cursor is at the start of a line.
   let lastByte: number | undefined = LINE_FEED;
-  const writeChunks = createChunkWriter(stdout);
+  const writeChunks = createChunkWriter(stream);
   return {
     write(chunks, signal) {
       // This is set even if the write fails: at worst, `end` writes a line break too many or too few.
       lastByte = chunks.at(-1)?.at(-1);
-      return mapErrors(writeChunks(chunks, signal), 'stdout', signal);
+      return mapErrors(writeChunks(chunks, signal), name, signal);
     },
     async end() {
       // The next message on the same terminal must not continue the last line of the data.
-      if (stdout.isTTY && stderr.isTTY && lastByte !== LINE_FEED) stderr.write('\n');
+      if (stream.isTTY && stderr.isTTY && lastByte !== LINE_FEED) stderr.write('\n');
     },
   };
 }
 
-/** `-` is the usual one, the others are the system's. */
-export function isStdout(path: string): boolean {
-  return /^(?:-|\/dev\/stdout|\/(?:dev|proc\/self)\/fd\/1)$/.test(path);
-}
-
-/** Devices, FIFOs and open descriptors are written like stdout. */
-export async function isStreamPath(path: string): Promise<boolean> {
-  // A path that does not exist yet, or cannot be examined, is left to the code for files.
-  const stats = await statAt(path).catch(() => undefined);
-  if (stats === undefined || stats.isDirectory()) return false;
-  return DESCRIPTOR.test(path) || stats.isFIFO() || stats.isCharacterDevice() || stats.isBlockDevice();
-}
-
-/** Waits until a FIFO has a reader. */
-export async function openPathWriter(path: string, sleep: Sleep, signal: AbortSignal): Promise<ByteWriter> {
-  const [, descriptor] = DESCRIPTOR.exec(path) ?? [];
-  // `/dev/fd/3` may be a file that the shell has opened, with `3>>log` for example. Opening the path again would write
-  // at its beginning, so the shell's descriptor is used as it is.
-  const isShellsFile = descriptor !== undefined && fstatSync(Number(descriptor)).isFile();
-  const fd = isShellsFile ? Number(descriptor) : await openForWriting(path, sleep, signal);
-  if (fstatSync(fd).isFIFO()) return createPipeWriter(new Socket({ fd, readable: false, writable: true }), path);
+/** Expects a path for which `isStreamPath` is true. Waits until a FIFO has a reader. */
+export async function openPathWriter(
+  path: string,
+  world: StandardStreams & Pick<World, 'sleep'>,
+  signal: AbortSignal,
+): Promise<ByteWriter> {
+  const descriptor = findDescriptor(path);
+  if (descriptor === 1 || descriptor === 2) return createStandardWriter(descriptor === 1 ? 'stdout' : 'stderr', world);
+  const stats = descriptor === undefined ? undefined : fstatSync(descriptor);
+  // A file that the shell has opened, with `3>>log` for example, would be written at its beginning if it were opened
+  // again, and a socket cannot be opened.
+  const inherited = stats?.isFile() || stats?.isSocket() ? descriptor : undefined;
+  const fd = inherited ?? (await openForWriting(path, world.sleep, signal));
+  const isPipe = stats?.isSocket() || fstatSync(fd).isFIFO();
+  if (isPipe) return createPipeWriter(new Socket({ fd, readable: false, writable: true }), path);
   // A terminal that is open with O_NONBLOCK may not accept all bytes at once. Node's stream waits and writes the rest.
   if (isatty(fd)) return createPipeWriter(new WriteStream(fd), path);
   const write: ByteWriter['write'] = (chunks, writeSignal) =>
     mapErrors(writeToDescriptor(fd, chunks, writeSignal), path, writeSignal);
-  return { write, end: async () => (isShellsFile ? undefined : closeFile(fd)) };
+  return { write, end: async () => (inherited === undefined ? closeFile(fd) : undefined) };
+}
+
+/** Writes a text to a path for which `isStreamPath` is true. */
+export async function writeText(path: string, text: string | Uint8Array, world: World): Promise<void> {
+  const writer = await openPathWriter(path, world, world.interrupt);
+  await writer.write([Buffer.from(text)], world.interrupt);
+  await writer.end();
 }
 
 /**
@@ -79,7 +81,7 @@ async function openForWriting(path: string, sleep: Sleep, signal: AbortSignal): 
       return await openFile(path, constants.O_WRONLY | constants.O_NONBLOCK);
     } catch (error) {
       // A device that is not connected, or a socket, fails with ENXIO as well. Waiting does not help there.
-      if (errnoOf(error) !== 'ENXIO' || !(await statAt(path)).isFIFO()) throw toWriteError(error, path);
+      if (errnoOf(error) !== 'ENXIO' || !statSync(path).isFIFO()) throw toWriteError(error, path);
     }
     await sleep(READER_POLL_MS, signal);
   }
@@ -94,6 +96,11 @@ function createPipeWriter(pipe: Socket, name: string): ByteWriter {
       else await new Promise<void>((resolve) => pipe.end(() => resolve()));
     },
   };
+}
+
+/** The reader of a pipe has closed it. */
+export function isClosedPipe(error: unknown): error is FilingsError {
+  return error instanceof FilingsError && error.signal === SIGPIPE;
 }
 
 /**

@@ -21,7 +21,7 @@ afterAll(() => server.close());
 const test = base.extend('run', ({ place }: { place: Workplace }) => (script: string, { url } = server) => {
   return place.shell(`set -o pipefail; ${script}`, serviceAt(url));
 });
-type Row = { script: string };
+type Row = { script: string; command: string };
 
 describe('the complete file is written', () => {
   test.for`
@@ -56,6 +56,24 @@ describe('the complete file is written', () => {
     expect(cut.requests.at(-1)?.headers).toMatchObject({ range, 'if-range': '"v1"' });
   });
 });
+
+test.for`
+  command
+  ${`${GET} -q --report /dev/stderr`}
+  ${`${GET} -q --report /dev/fd/3`}
+  ${`${GET} -q --report /proc/self/fd/3`}
+  ${`${GET} -q -o /dev/fd/2`}
+  ${'$FILINGS -q token keygen --alg ES256 --out /dev/fd/3 > /dev/null'}
+  ${'$FILINGS -q token sign --secret-file secret --out /dev/fd/2'}
+`(
+  'a descriptor that several programs share is written where it is: $command',
+  async ({ command }: Row, { place, run }) => {
+    await place.write('secret', 'x'.repeat(32), 0o600);
+    const script = `{ echo first >&3; ${command} && echo last >&3; } 3> out 2>&3; cat out`;
+    const { exitCode, stdout } = await run(script);
+    expect([exitCode, stdout.toString()]).toEqual([0, expect.stringMatching(/^first\n.+last\n$/s)]);
+  },
+);
 
 test.for`
   reader      | script

@@ -49,8 +49,13 @@ test.for`
   ${'-i missing --all'}                                      | ${/--input missing: no such file/}
   ${`${A} a b -o x`}                                         | ${/--output requires exactly one FILE/}
   ${`${ONE} -o x -d out`}                                    | ${/--output/}
-  ${`${ONE} -o here`}                                        | ${/--output must be a file\n +hint: .*--directory here\n/}
-  ${`${ONE} -o new/`}                                        | ${/--output must be a file\n +hint: .* --directory new\/\n/}
+  ${`${ONE} -o here`}                                        | ${/--output must be a file, .*\n +hint: .*--directory here\n/}
+  ${`${ONE} -o new/`}                                        | ${/--output must be a file, .*\n +hint: .* --directory new\/\n/}
+  ${`${ONE} -o new/.`}                                       | ${/--output must be a file/}
+  ${`${ONE} --report here`}                                  | ${/--report must be a file, not a directory: here\n +hint:/}
+  ${`${ONE} --report new/`}                                  | ${/--report must be a file/}
+  ${`${IN} --done new/`}                                     | ${/--done must be a file/}
+  ${`${ONE} -o fifo --report fifo`}                          | ${/--report and --output are the same file/}
   ${`${A} a b --sha256 ${HASH}`}                             | ${/--sha256/}
   ${`${ONE} --sha256 abc`}                                   | ${/--sha256/}
   ${`${A} --all --done d`}                                   | ${/--done requires --input/}

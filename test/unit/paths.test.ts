@@ -5,6 +5,7 @@ import { createTargetFinder } from '../../src/commands/download/targets.ts';
 import { resolveUserPath, splitPath } from '../../src/paths.ts';
 import { parseAccession } from '../../src/service/accession.ts';
 import { locateConfig } from '../../src/settings/config-file.ts';
+import { requireFilePath } from '../../src/stdio/output-path.ts';
 import { worldOf } from '../settings-world.ts';
 
 const WINDOWS = { platform: 'win32', cwd: 'C:\\work' };
@@ -71,9 +72,10 @@ describe('--output', () => {
     expect(parseOutput(output, 'win32').output).toBe(output);
   });
 
-  test('is a directory on Windows if it ends in a backslash', () => {
-    expect(() => parseOutput('x\\', 'win32')).toThrow('--output must be a file');
-    expect(parseOutput('x\\', 'linux').output).toBe('x\\');
+  test('is a directory on Windows if it ends in a backslash', async () => {
+    const refuse = (place: typeof WINDOWS) => requireFilePath('--output', 'x\\', { ...place, env: {} });
+    await expect(refuse(WINDOWS)).rejects.toThrow('--output must be a file');
+    await refuse(UNIX);
   });
 });
 

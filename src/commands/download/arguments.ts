@@ -7,12 +7,11 @@ import { isDirectoryEntryName } from '../../disk/file-name.ts';
 import { hasPartSuffix } from '../../disk/part-name.ts';
 import { FilingsError } from '../../errors.ts';
 import { compileNameFilter, QUOTE_PATTERN_HINT } from '../../input/glob.ts';
-import { isNullDevice, pathModule, resolveUserPath, withSlashes } from '../../paths.ts';
+import { isNullDevice, pathModule, resolveUserPath } from '../../paths.ts';
 import { type AccessionNumber, asAccession, parseAccession } from '../../service/accession.ts';
 import type { Values } from '../../spec/option.ts';
-import { isStdout } from '../../stdio/byte-writer.ts';
 import { refuseSharedStream } from '../../stdio/input.ts';
-import { shellWord } from '../../text.ts';
+import { findDescriptor } from '../../stdio/output-path.ts';
 import type { OPTIONS } from './spec.ts';
 
 type Options = Values<typeof OPTIONS>;
@@ -101,7 +100,7 @@ function parseNames(
 
 /** Returns `-` for every path of stdout, such as `/dev/stdout`. */
 function normalizeStdout(path: string | undefined): string | undefined {
-  return path !== undefined && isStdout(path) ? '-' : path;
+  return path !== undefined && findDescriptor(path) === 1 ? '-' : path;
 }
 
 /** Throws `usage` unless the arguments or `--input` say which files to download. */
@@ -147,7 +146,6 @@ function requireCompatibleOptions(args: DownloadArgs, platform: string): void {
   if (failed === '-') throw argumentError('--failed must be a file');
   if (done === '-') throw argumentError('--done must be a file');
   if (output === undefined || output === '-') return;
-  if (withSlashes(output, platform).endsWith('/')) throw outputIsDirectoryError(output);
   // The checks below need no real working directory: they are about the last segment, and about the null device.
   const path = resolveUserPath(output, { cwd: '/', platform });
   const name = pathModule(platform).basename(path);
@@ -177,10 +175,6 @@ function requireSafeNames({ accessions: [accession], fileNames, layout }: Downlo
     const item = check.check({ accession, fileName, size: undefined, filing: undefined });
     if (item.kind === 'refused') throw argumentError(`file name '${fileName}': ${item.error.reason}`, item.error.hint);
   }
-}
-
-export function outputIsDirectoryError(output: string): FilingsError {
-  return argumentError('--output must be a file', `to write into this directory: --directory ${shellWord(output)}`);
 }
 
 function argumentError(message: string, hint?: string): FilingsError {

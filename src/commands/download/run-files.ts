@@ -11,8 +11,10 @@ import { FilingsError } from '../../errors.ts';
 import { resolveUserPath } from '../../paths.ts';
 import type { ResolvedSettings } from '../../settings/resolve.ts';
 import { listCredentialFiles } from '../../settings/settings.ts';
+import { isStreamPath, requireFilePath } from '../../stdio/output-path.ts';
+import { shellWord } from '../../text.ts';
 import type { World } from '../../world.ts';
-import { type DownloadArgs, outputIsDirectoryError } from './arguments.ts';
+import type { DownloadArgs } from './arguments.ts';
 
 /** Linux follows at most this many symbolic links in one path: path_resolution(7). */
 const MAX_LINKS = 40;
@@ -87,12 +89,14 @@ export async function checkRunFiles(args: DownloadArgs, resolved: ResolvedSettin
  * Throws `usage` if `--output` is a directory, or if `--failed` exists and is not a regular file: it is written by a
  * rename, which would replace a device or a pipe.
  */
-async function refuseWrongFileTypes({ output, options: { failed } }: DownloadArgs, world: World): Promise<void> {
-  // An error is ignored here: the path may not exist yet, and opening it later reports any other error.
-  const readStats = (path: string | undefined) =>
-    path === undefined || path === '-' ? undefined : stat(resolveUserPath(path, world)).catch(() => undefined);
-  if (output !== undefined && (await readStats(output))?.isDirectory()) throw outputIsDirectoryError(output);
-  if ((await readStats(failed))?.isFile() === false) throw new FilingsError('usage', '--failed must be a file');
+async function refuseWrongFileTypes({ output, report, options }: DownloadArgs, world: World): Promise<void> {
+  const { failed, done } = options;
+  for (const [name, path] of Object.entries({ output, report, failed, done })) {
+    const hint = name === 'output' ? `to write into this directory: --directory ${shellWord(`${path}`)}` : undefined;
+    if (path !== undefined && path !== '-') await requireFilePath(`--${name}`, path, world, hint);
+  }
+  if (failed !== undefined && (await isStreamPath(resolveUserPath(failed, world))))
+    throw new FilingsError('usage', '--failed must be a file');
 }
 
 async function isCharacterDevice(path: string): Promise<boolean> {

@@ -16,6 +16,8 @@ import type { AccessionNumber } from '../../service/accession.ts';
 import { listFiles, openSession, type Session } from '../../session/session.ts';
 import { resolveSettings } from '../../settings/resolve.ts';
 import type { Invocation } from '../../spec/command.ts';
+import { isClosedPipe } from '../../stdio/byte-writer.ts';
+import { isTerminalPath } from '../../stdio/output-path.ts';
 import { shellWord } from '../../text.ts';
 import { Throttle } from '../../transfer/throttle.ts';
 import type { World } from '../../world.ts';
@@ -23,9 +25,6 @@ import { type DownloadArgs, parseArguments } from './arguments.ts';
 import { checkRunFiles } from './run-files.ts';
 import type { OPTIONS } from './spec.ts';
 import { createTargetFinder, findCommonDirectory, findStream, openOutputs } from './targets.ts';
-
-/** The number of the signal for writing to a pipe whose reader has closed it. */
-const SIGPIPE = 13;
 
 type Run = Awaited<ReturnType<typeof openRun>>;
 
@@ -42,9 +41,11 @@ export async function run(invocation: Invocation<typeof OPTIONS>, world: World):
   // --max-requests, although it may request listings.
   const counts = new Counts(dryRun ? {} : options, world.monotonic);
   const stdinOption = options.input === '-' ? '--input -' : undefined;
+  const outputs = [args.output ?? '', args.report ?? ''];
   // A dry run prints the files that it would download.
-  const writesStdout = args.output === '-' || args.report === '-' || dryRun;
-  const session = await openSession(flags, world, { stdinOption, writesStdout, meter: counts, resolved });
+  const writesStdout = outputs.includes('-') || dryRun;
+  const writesTerminal = (writesStdout && world.stdout.isTTY) || outputs.some(isTerminalPath);
+  const session = await openSession(flags, world, { stdinOption, writesTerminal, meter: counts, resolved });
   try {
     const error = await downloadAll(await openRun(args, session, counts, findRefusal, world));
     // A limit that the user set is not a failure, so with --quiet only the exit status shows it.
@@ -52,7 +53,7 @@ export async function run(invocation: Invocation<typeof OPTIONS>, world: World):
     if (error) throw error;
     return 0;
   } catch (error) {
-    if (dryRun && isClosedPipe(error)) return 0;
+    if (isClosedPlan(error, args)) return 0;
     throw error;
   } finally {
     await session.close();
@@ -116,8 +117,8 @@ async function openRun(
 }
 
 /** A reader such as `head` may close the pipe early. That ends the plan of a dry run, but it is not a failure. */
-function isClosedPipe(error: unknown): boolean {
-  return error instanceof FilingsError && error.signal === SIGPIPE;
+function isClosedPlan(error: unknown, { report, options }: DownloadArgs): boolean {
+  return options.dryRun && report !== '-' && isClosedPipe(error) && error.subject?.name === 'stdout';
 }
 
 /**
@@ -225,7 +226,7 @@ function showBatchProgress(counts: Counts, progress: Session['progress']): void 
  * deadline.
  */
 function decideRunError(end: BatchEnd, { args, recorder, counts }: Run): FilingsError | undefined {
-  if (args.options.dryRun && isClosedPipe(end.stoppedBy)) return undefined;
+  if (isClosedPlan(end.stoppedBy, args)) return undefined;
   // `isInterruption` is true for the error of a signal or of the deadline.
   if (recorder.singleError && end.stoppedBy?.isInterruption !== true) return recorder.singleError;
   const { downloaded, resumed, failed } = counts.byResult;

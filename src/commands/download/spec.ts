@@ -35,7 +35,7 @@ export const OPTIONS = defineOptions({
     excludes: [...BATCH_OPTIONS, 'layout', 'checksums'],
     help: 'write a single file to PATH; - is stdout',
     longHelp:
-      'An existing file is replaced when the download is complete, and not before. A device or a pipe is written like stdout.',
+      'An existing file is replaced when the download is complete, and not before. A device, a pipe and an open descriptor, such as /dev/stderr or /dev/fd/3, are written like stdout.',
   },
   directory: {
     kind: DIRECTORY,
@@ -108,7 +108,8 @@ export const OPTIONS = defineOptions({
     kind: FILE,
     value: 'FILE',
     help: 'append a JSON line for each file to FILE; - is stdout',
-    longHelp: 'A batch ends with a line that is its summary.',
+    longHelp:
+      'A batch ends with a line that is its summary. A device, a pipe and an open descriptor are written like stdout.',
   },
   failed: { kind: FILE, value: 'FILE', help: 'write the failed files to FILE, as lines for --input' },
   done: {

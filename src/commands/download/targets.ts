@@ -11,7 +11,8 @@ import type { FilingsError } from '../../errors.ts';
 import { nativePath, pathModule, resolveUserPath, splitPath } from '../../paths.ts';
 import { type AccessionNumber, asAccession } from '../../service/accession.ts';
 import type { Session } from '../../session/session.ts';
-import { createStdoutWriter, isStreamPath, openPathWriter } from '../../stdio/byte-writer.ts';
+import { createStandardWriter, openPathWriter } from '../../stdio/byte-writer.ts';
+import { isStreamPath } from '../../stdio/output-path.ts';
 import type { DiskTarget, StreamTarget, Target } from '../../transfer/plan.ts';
 import type { World } from '../../world.ts';
 import type { DownloadArgs } from './arguments.ts';
@@ -94,9 +95,9 @@ export async function findStream({ output, options }: DownloadArgs, world: World
   if (output === undefined) return undefined;
   const { sha256 } = options;
   const path = resolveUserPath(output, world);
-  if (output === '-') return { open: async () => createStdoutWriter(world), displayPath: null, sha256 };
+  if (output === '-') return { open: async () => createStandardWriter('stdout', world), displayPath: null, sha256 };
   return (await isStreamPath(path))
-    ? { open: (signal) => openPathWriter(path, world.sleep, signal), displayPath: null, sha256 }
+    ? { open: (signal) => openPathWriter(path, world, signal), displayPath: null, sha256 }
     : undefined;
 }
 

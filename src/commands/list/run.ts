@@ -36,7 +36,7 @@ export async function run({ args, options, flags }: Invocation<typeof OPTIONS>, 
   const accessions = args.map((text, index) => asAccession(text) ?? parseAccession(text, args.slice(index + 1)));
   const isChosen = compileNameFilter(options.include, options.exclude);
   const stdinOption = input === '-' ? '--input -' : undefined;
-  const session = await openSession(flags, world, { stdinOption, writesStdout: true });
+  const session = await openSession(flags, world, { stdinOption, writesTerminal: world.stdout.isTTY });
   const { progress, settings } = session;
   // Ends the requests that `ReadAhead` has already started for later filings, and the input.
   const stop = createChildController(session.signal);

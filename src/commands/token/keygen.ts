@@ -4,7 +4,9 @@ import { generateKey } from '../../jwt/keygen.ts';
 import { resolveUserPath } from '../../paths.ts';
 import { printMessage } from '../../session/presentation.ts';
 import type { Invocation } from '../../spec/command.ts';
+import { writeText } from '../../stdio/byte-writer.ts';
 import { write } from '../../stdio/output.ts';
+import { isStreamPath, requireFilePath } from '../../stdio/output-path.ts';
 import type { World } from '../../world.ts';
 import type { KEYGEN_OPTIONS } from './spec.ts';
 
@@ -16,6 +18,7 @@ export async function run({ options, flags }: Invocation<typeof KEYGEN_OPTIONS>,
     throw new FilingsError('usage', 'give both --alg ALG and --out FILE', { subject: { name: 'token keygen' } });
   if (kid !== undefined && format !== 'jwk')
     throw new FilingsError('usage', 'has no effect without --format jwk', { subject: { name: '--kid' } });
+  await requireFilePath('--out', out, world);
   // `signingKey` is the private key, or an HMAC secret, which has no `publicKey`.
   const { signingKey, publicKey, shownSecret } = await generateKey(alg, format, kid);
   const outPath = resolveUserPath(out, world);
@@ -28,8 +31,10 @@ export async function run({ options, flags }: Invocation<typeof KEYGEN_OPTIONS>,
     if (path === outPath) throw new FilingsError('usage', 'is the same file as --out', { subject });
     files.push({ path, bytes: publicKey, mode: 0o644 });
   }
+  const isStream = await isStreamPath(outPath);
   // If one file cannot be created, the others are removed again.
-  await createNewFiles(files, world);
+  await createNewFiles(isStream ? files.slice(1) : files, world);
+  if (isStream) await writeText(outPath, signingKey, world);
   if (publicFile === undefined) await write(world.stdout, shownSecret ?? publicKey ?? '', world.interrupt);
   // docs/service.md, section 6.
   const keyToImport =

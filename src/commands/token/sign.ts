@@ -9,8 +9,9 @@ import { printMessage } from '../../session/presentation.ts';
 import { locateConfig } from '../../settings/config-file.ts';
 import { resolveSettings } from '../../settings/resolve.ts';
 import type { Flags, Invocation } from '../../spec/command.ts';
-import { isStdout, isStreamPath, openPathWriter } from '../../stdio/byte-writer.ts';
+import { writeText } from '../../stdio/byte-writer.ts';
 import { write } from '../../stdio/output.ts';
+import { isStreamPath, requireFilePath } from '../../stdio/output-path.ts';
 import type { World } from '../../world.ts';
 import { decodeTokenParts, resolveKeyFiles } from './common.ts';
 import type { SIGN_OPTIONS } from './spec.ts';
@@ -29,6 +30,7 @@ export async function run(invocation: Invocation<typeof SIGN_OPTIONS>, world: Wo
   const optionFiles = await resolveKeyFiles(invocation, world);
   // A recipe has nothing for the passphrase of an encrypted key.
   const files = hasKey ? optionFiles : { ...recipe, passphraseFile: optionFiles.passphraseFile };
+  if (options.out !== undefined) await requireFilePath('--out', options.out, world);
   const key = await readJwtKey(files, 'sign', world);
   const issuedAt = Math.floor(world.now() / 1000);
   const token = await mintToken({
@@ -51,12 +53,9 @@ export async function run(invocation: Invocation<typeof SIGN_OPTIONS>, world: Wo
   const text = options.json ? `{"token":"${token}","header":${header},"claims":${claims}}` : token;
   const httpPrefix = options.header ? 'Authorization: Bearer ' : '';
   const line = `${httpPrefix}${text}\n`;
-  if (out === undefined || isStdout(out)) await write(world.stdout, line, world.interrupt);
-  else if (await isStreamPath(out)) {
-    const writer = await openPathWriter(out, world.sleep, world.interrupt);
-    await writer.write([Buffer.from(line)], world.interrupt);
-    await writer.end();
-  } else await replaceFile(out, line, world, { protection: 'private' });
+  if (out === undefined) await write(world.stdout, line, world.interrupt);
+  else if (await isStreamPath(out)) await writeText(out, line, world);
+  else await replaceFile(out, line, world, { protection: 'private' });
   return 0;
 }
 
