@@ -4,7 +4,7 @@ import { createReadStream, fstatSync, readFileSync, type Stats } from 'node:fs';
 import { join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { createAbortController, type Sleep, sleep } from './abort.ts';
-import { FilingsError } from './errors.ts';
+import { errnoOf, FilingsError } from './errors.ts';
 import { Secrets } from './secrets.ts';
 
 /** A standard output stream. Only a terminal has `columns`. */
@@ -58,6 +58,8 @@ export interface World {
   readonly secrets: Secrets;
   /** The config files that were read, by path. Each is read only once: a pipe would be empty the second time. */
   readonly configFiles: Map<string, Promise<SmallFile>>;
+  /** The hints that were printed as text. Each is printed once. */
+  readonly printedHints: Set<string>;
   readonly version: string;
   /** The absolute path of the program's package, which has the samples and the completions. */
   readonly root: string;
@@ -114,6 +116,7 @@ export function systemWorld(root: string): World {
     onSuspend,
     secrets: new Secrets(),
     configFiles: new Map(),
+    printedHints: new Set(),
     get version() {
       return JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')).version;
     },
@@ -125,7 +128,9 @@ function workingDirectory(): string {
   try {
     return process.cwd();
   } catch (cause) {
-    throw new FilingsError('local_io', 'the working directory no longer exists', {
+    const code = errnoOf(cause);
+    const reason = code === 'ENOENT' ? 'no longer exists' : `cannot be used: its path may be too long (${code})`;
+    throw new FilingsError('local_io', `the working directory ${reason}`, {
       hint: 'change to another directory',
       cause,
     });

@@ -5,6 +5,7 @@
 import { foldName } from '../disk/file-name.ts';
 import { digestOf } from '../disk/sha256.ts';
 import { FilingsError } from '../errors.ts';
+import { shortened } from '../text.ts';
 import type { Item, NamedFile } from './item.ts';
 import { ACCESSION_NO, type Layout } from './layout.ts';
 
@@ -62,7 +63,7 @@ export class NameCheck {
     const key = digestOf(JSON.stringify([accession, fileName]));
     if (this.#refused.has(key)) return { ...file, kind: 'duplicate' };
     this.#refused.add(key);
-    const subject = { name: `file name '${fileName}' of ${accession}` };
+    const subject = { name: `file name '${shortened(fileName, 255)}' of ${accession}` };
     return { ...file, kind: 'refused', error: new FilingsError(code, reason, { subject, hint }) };
   }
 }

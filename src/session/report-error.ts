@@ -39,6 +39,7 @@ async function render(error: FilingsError, flags: Flags, world: World): Promise<
     ...presentation,
     color,
     secrets: world.secrets,
+    printedHints: world.printedHints,
   });
 }
 

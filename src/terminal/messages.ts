@@ -37,6 +37,8 @@ export interface MessageOptions {
   /** Adds the causes of an error, or the stack of an `internal` one. JSON has neither. */
   readonly verbose: boolean;
   readonly secrets: Secrets;
+  /** The hints that the run has printed as text. It prints none of them again. */
+  readonly printedHints: Set<string>;
 }
 
 /** `term` is TERM, which is `dumb` if a terminal understands no escape sequences. */
@@ -93,7 +95,7 @@ export function toErrorObject(error: FilingsError, { secrets }: Pick<MessageOpti
 
 /** Each line has its line break. */
 export function renderError(error: FilingsError, options: MessageOptions): string {
-  const { errorFormat, color, verbose, secrets } = options;
+  const { errorFormat, color, verbose, secrets, printedHints } = options;
   const retryAt = error.retryAt === undefined ? undefined : new Date(error.retryAt).toISOString();
   if (errorFormat === 'json') {
     return `${printableJson({ error: { ...toErrorObject(error, options), retry_at: retryAt } })}\n`;
@@ -102,6 +104,8 @@ export function renderError(error: FilingsError, options: MessageOptions): strin
   const { hint = DEFAULT_HINTS[error.code] } = error;
   const display = (text: string, length = MAX_DETAIL) => printable(secrets.redactMarked(text, length));
   const details = error.problem === undefined ? [] : problemLines(error.problem, error);
+  const isNewHint = hint !== undefined && !printedHints.has(hint);
+  if (isNewHint) printedHints.add(hint);
   const lines = [
     `${palette.bad('filings:')} ${display(messageOf(error), MAX_MESSAGE)}`,
     ...details
@@ -109,7 +113,7 @@ export function renderError(error: FilingsError, options: MessageOptions): strin
       .map(([indent, text, length]) => indent + display(markForRedaction(text), length)),
     ...(details.length > MAX_PROBLEM_LINES ? ['  …'] : []),
     ...(retryAt === undefined ? [] : [`  retry at: ${retryAt}`]),
-    ...(hint === undefined ? [] : [`  ${palette.hint('hint:')} ${display(hint)}`]),
+    ...(isNewHint ? [`  ${palette.hint('hint:')} ${display(hint)}`] : []),
     ...(verbose ? describeCauses(error).map((line) => palette.faint(`  ${display(markForRedaction(line))}`)) : []),
   ];
   return `${lines.join('\n')}\n`;

@@ -17,15 +17,19 @@ export interface ProgressSettings extends LoggerSettings {
   readonly sharesTerminal?: boolean;
 }
 
-type ProgressDeps = Pick<World, 'stderr' | 'env' | 'secrets' | 'monotonic' | 'sleep' | 'interrupt' | 'onSuspend'>;
+type ProgressDeps = Pick<
+  World,
+  'stderr' | 'env' | 'secrets' | 'printedHints' | 'monotonic' | 'sleep' | 'interrupt' | 'onSuspend'
+>;
 
 export type Progress = Awaited<ReturnType<typeof createProgress>>;
 export type FileProgress = ReturnType<Progress['addFile']>;
 
 /** Errors of writing to stderr are ignored. `reportError` prints the error that ends the run, after `stop`. */
 export async function createProgress(settings: ProgressSettings, deps: ProgressDeps) {
-  const { stderr, env, secrets, monotonic, sleep, interrupt, onSuspend } = deps;
-  const messageSettings = { ...settings, secrets, color: usesColor(settings.color, stderr, env.TERM) };
+  const { stderr, env, secrets, printedHints, monotonic, sleep, interrupt, onSuspend } = deps;
+  const color = usesColor(settings.color, stderr, env.TERM);
+  const messageSettings = { ...settings, secrets, printedHints, color };
   const mode = chooseMode(settings, deps);
   const startedAt = monotonic();
   const run: RunState = { runningFiles: new Set(), bytesThisRun: 0, startedAt, readBatch: () => undefined };

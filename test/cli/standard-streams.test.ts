@@ -111,6 +111,12 @@ test('a working directory that was removed is reported', async ({ place }) => {
   expect([exitCode, stderr]).toEqual([8, expect.stringContaining('the working directory no longer exists\n  hint: ')]);
 });
 
+test('a working directory whose path is too long is not called removed', async ({ place }) => {
+  const env = await place.hook("process.cwd = () => { throw Object.assign(new Error(), { code: 'ERANGE' }); };");
+  const { exitCode, stderr } = await place.filings([...DOWNLOAD.split(' '), '--all'], env);
+  expect([exitCode, stderr]).toEqual([8, expect.stringMatching(/the working directory cannot be used: .*ERANGE/)]);
+});
+
 test('-o of a device that is not there fails at once, as of /dev/tty without a terminal', async ({ place }) => {
   // In a session of its own the program has no terminal.
   const args = [...DOWNLOAD.split(' '), 'primary.htm', '-o', '/dev/tty'];

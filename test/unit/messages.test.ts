@@ -4,12 +4,12 @@ import { markForRedaction, Secrets } from '../../src/secrets.ts';
 import { repeatFlags } from '../../src/session/presentation.ts';
 import { createLogger, type MessageOptions, renderError, toErrorObject } from '../../src/terminal/messages.ts';
 
-const plain: MessageOptions = { errorFormat: 'text', color: false, verbose: false, secrets: new Secrets() };
+const plain = { errorFormat: 'text', color: false, verbose: false, secrets: new Secrets() } as const;
 const text = (error: FilingsError, options: Partial<MessageOptions> = {}) =>
-  renderError(error, { ...plain, ...options });
+  renderError(error, { ...plain, printedHints: new Set(), ...options });
 
 function json(error: FilingsError): { error: Record<string, unknown> } {
-  const line = renderError(error, { ...plain, errorFormat: 'json' });
+  const line = text(error, { errorFormat: 'json' });
   expect(line).toMatch(/^[^\n]+\n$/);
   return JSON.parse(line);
 }
@@ -84,6 +84,16 @@ describe('renderError as text', () => {
       });
       expect(message).toContain(path);
     }
+  });
+
+  test('shows a hint once, even if another error has it', () => {
+    const printedHints = new Set<string>();
+    const show = (hint: string) => text(new FilingsError('temporary', 'a', { hint }), { printedHints });
+    expect([show('wait'), show('wait'), show('look')]).toEqual([
+      'filings: a\n  hint: wait\n',
+      'filings: a\n',
+      'filings: a\n  hint: look\n',
+    ]);
   });
 
   test('escapes and bounds text of the service', () => {

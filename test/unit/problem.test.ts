@@ -21,7 +21,7 @@ function from(status: number, body: unknown, more: Partial<ErrorResponse> = {}):
 /** Shows an error as text and as JSON. */
 const shown = (error: FilingsError) =>
   (['text', 'json'] as const).map((errorFormat) =>
-    renderError(error, { errorFormat, color: false, verbose: true, secrets }),
+    renderError(error, { errorFormat, color: false, verbose: true, secrets, printedHints: new Set() }),
   );
 
 describe('the error code', () => {
