@@ -42,6 +42,18 @@ export function isNullDevice(path: string): boolean {
   return path === '/dev/null' || path === NULL_DEVICE;
 }
 
+/** Node replaces bytes that are not UTF-8 by U+FFFD, and would open or create another file with such a path. */
+export function isUtf8Path(path: string): boolean {
+  return !path.includes('\ufffd');
+}
+
+/** Expects an absolute path, because the bytes may be in that of the working directory. Throws `local_io`. */
+export function requireUtf8Path(path: string): void {
+  if (isUtf8Path(path)) return;
+  const details = { subject: { path }, hint: 'rename the file or directory, or choose another one', stopsRun: true };
+  throw new FilingsError('local_io', 'the path is not UTF-8, so a file would be written next to it', details);
+}
+
 /**
  * Replaces `~` or `~/` at the start of a path by the home directory `home`. Shells do so only at the start of a word,
  * so neither in `--directory=~/x` nor in a config file. `~name` stays as it is. Throws `usage` if there is no home

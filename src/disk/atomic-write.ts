@@ -5,6 +5,7 @@
 import { lstat, open, readlink, realpath, unlink } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { errnoOf, FilingsError } from '../errors.ts';
+import { requireUtf8Path } from '../paths.ts';
 import type { World } from '../world.ts';
 import { createNameOperations, undefinedIfMissing } from './calls.ts';
 import { mapWriteErrors, toWriteError } from './failure.ts';
@@ -64,6 +65,7 @@ export function replaceFile(
   { mode = 0o600, makesDirectories = false, protection }: ReplaceOptions = {},
 ): Promise<void> {
   return mapWriteErrors(path, async () => {
+    requireUtf8Path(path);
     const target = await resolveLinks(path);
     const stats = await lstat(target).catch(undefinedIfMissing);
     // The rename below would replace even a device or a FIFO by a file.

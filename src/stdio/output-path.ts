@@ -2,7 +2,7 @@
 import type { Stats } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { FilingsError } from '../errors.ts';
-import { resolveUserPath, withSlashes } from '../paths.ts';
+import { requireUtf8Path, resolveUserPath, withSlashes } from '../paths.ts';
 import type { World } from '../world.ts';
 
 const STANDARD_STREAMS: Readonly<Record<string, number>> = {
@@ -33,7 +33,7 @@ export function isTerminalPath(path: string): boolean {
 
 /**
  * Throws `usage` if a path is a directory, or can only be one because it ends in a separator, which `resolve` removes.
- * `hint` says how to name a directory instead, if that is possible.
+ * `hint` says how to name a directory instead, if that is possible. Throws `local_io` if the path is not UTF-8.
  */
 export async function requireFilePath(
   option: string,
@@ -42,6 +42,7 @@ export async function requireFilePath(
   hint = 'add the name of a file to the path',
 ): Promise<void> {
   const absolute = resolveUserPath(path, world);
+  requireUtf8Path(absolute);
   const canBeFile = !/(^|\/)\.{0,2}$/.test(withSlashes(path, world.platform));
   if (canBeFile && !(await statsOf(absolute))?.isDirectory()) return;
   throw new FilingsError('usage', `${option} must be a file, not a directory: ${path}`, { hint });

@@ -117,6 +117,21 @@ test('a working directory whose path is too long is not called removed', async (
   expect([exitCode, stderr]).toEqual([8, expect.stringMatching(/the working directory cannot be used: .*ERANGE/)]);
 });
 
+test.skipIf(process.platform !== 'linux').for`
+  where                      | args
+  ${'a working directory'}   | ${''}
+  ${'a directory in it'}     | ${'-d sub'}
+  ${'a report in it'}        | ${'-d .. --report report'}
+  ${'a failed list in it'}   | ${'-d .. --failed failed'}
+  ${'a file in it'}          | ${'-o file'}
+  ${'a directory elsewhere'} | ${"-d ../$'caf\\xe8'/sub"}
+`('$where that is not UTF-8 is refused with 8', async ({ args }: { args: string }, { place }) => {
+  const script = `mkdir $'caf\\xe9'; cd $'caf\\xe9'; $FILINGS ${DOWNLOAD} primary.htm ${args}`;
+  const { exitCode, stderr } = await place.shell(script);
+  expect([exitCode, stderr]).toEqual([8, expect.stringMatching(/: the path is not UTF-8.*\n +hint: /)]);
+  expect(await place.names()).toEqual(['caf\ufffd']);
+});
+
 test('-o of a device that is not there fails at once, as of /dev/tty without a terminal', async ({ place }) => {
   // In a session of its own the program has no terminal.
   const args = [...DOWNLOAD.split(' '), 'primary.htm', '-o', '/dev/tty'];

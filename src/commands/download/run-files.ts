@@ -8,7 +8,7 @@ import { basename, dirname, isAbsolute, join, resolve } from 'node:path';
 import { SUMS_NAME } from '../../checksums/format.ts';
 import { foldName } from '../../disk/file-name.ts';
 import { FilingsError } from '../../errors.ts';
-import { resolveUserPath } from '../../paths.ts';
+import { requireUtf8Path, resolveUserPath } from '../../paths.ts';
 import type { ResolvedSettings } from '../../settings/resolve.ts';
 import { listCredentialFiles } from '../../settings/settings.ts';
 import { isStreamPath, requireFilePath } from '../../stdio/output-path.ts';
@@ -59,6 +59,7 @@ export async function checkRunFiles(args: DownloadArgs, resolved: ResolvedSettin
   if (output !== undefined && output !== '-') await requireUnused('--output', resolveUserPath(output, world));
 
   const directory = resolve(world.cwd, output === undefined ? args.directory : dirname(output));
+  if (output === undefined) requireUtf8Path(directory);
   const foldedDirectory = foldName(await resolveLinks(directory));
   /**
    * `path` is always below `directory`. That includes the path of `--output`, because `directory` is then its parent.
