@@ -15,7 +15,7 @@ const EXITS = [
   [8, ['local_io'], 'disk full, no permission, cannot write stdout, a different file already exists'],
   [9, ['integrity'], 'truncated, wrong hash, changed while resuming, a response that does not follow the contract'],
   [10, ['limit'], 'a limit (--max-bytes, --max-requests, --stop-after) ended the batch, and nothing failed'],
-  [128, ['interrupted'], 'ended by signal n; 141: the reader of `download -o -` closed the pipe'],
+  [128, ['interrupted'], 'ended by signal n; 141: the reader of -o -, --report - or verify closed the pipe'],
 ] as const;
 
 /** Scripts match on these words, so they never change. */

@@ -46,7 +46,7 @@ function runIn(world: World): ProgramRun {
       return await execute(action, flags, world);
     } catch (thrown) {
       // A reader such as `head` closes stdout when it has seen enough, so this is not a failure. For `download -o -` it
-      // is one (status 141): that command writes through byte-writer.ts, which throws `interrupted` instead.
+      // is one (status 141), and for `verify`: they write through byte-writer.ts, which throws `interrupted` instead.
       return isBrokenPipe(thrown) ? 0 : reportError(thrown, flags, world);
     }
   };

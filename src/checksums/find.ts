@@ -4,6 +4,7 @@ import { opendir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { isSystemError } from '../disk/failure.ts';
 import { isKeptPartName, isWorkingPartName } from '../disk/part-name.ts';
+import { isUtf8Path } from '../paths.ts';
 import { SUMS_NAME } from './format.ts';
 import type { Finding, SumsDirectory } from './verify.ts';
 
@@ -17,9 +18,15 @@ export async function* findDirectories(roots: readonly string[], cwd: string): A
   // reversed.
   const waiting = [...roots].reverse();
   for (let path = waiting.pop(); path !== undefined; path = waiting.pop()) {
+    const absolute = resolve(cwd, path);
+    if (!isUtf8Path(absolute)) {
+      const reason = 'its path is not UTF-8, so nothing in it was checked';
+      yield { result: 'damaged', path: path.replaceAll('\ufffd', '\\ufffd'), reason, hint: 'rename the directory' };
+      continue;
+    }
     try {
-      const { hasSums, names, below } = await readContents(resolve(cwd, path));
-      if (hasSums) yield { path: resolve(cwd, path), displayPath: path, names };
+      const { hasSums, names, below } = await readContents(absolute);
+      if (hasSums) yield { path: absolute, displayPath: path, names };
       for (const name of below.reverse()) waiting.push(join(path, name));
     } catch (error) {
       if (!isSystemError(error)) throw error;

@@ -49,10 +49,6 @@ export interface SumsIndex {
   readonly last: Map<string, number>;
   /** The offsets of all other entries, in their order. Most names have none. */
   readonly older: Map<string, number[]>;
-  /** Number of lines that are neither entries nor comments, and the first of them. */
-  invalidCount: number;
-  firstInvalid: number;
-  isTorn: boolean;
 }
 
 /**
@@ -146,28 +142,15 @@ export async function* readSums(path: string, displayPath: string): AsyncGenerat
   yield parser.finish();
 }
 
-export function createIndex(): SumsIndex {
-  return { last: new Map(), older: new Map(), invalidCount: 0, firstInvalid: 0, isTorn: false };
-}
-
-/** Reads a SHA256SUMS, with the arguments and errors of `readSums`. */
-export async function indexSums(path: string, displayPath: string): Promise<SumsIndex> {
-  const index = createIndex();
-  for await (const lines of readSums(path, displayPath)) addToIndex(index, lines);
-  return index;
-}
-
 /** Lines must be added in the order of the file. */
-export function addToIndex(index: SumsIndex, lines: readonly SumsLine[]): void {
-  for (const { entry, offset, number, isTorn } of lines) {
-    if (entry) {
-      const key = digestOf(entry.name);
-      const previous = index.last.get(key);
-      const older = index.older.get(key);
-      if (older && previous !== undefined) older.push(previous);
-      else if (previous !== undefined) index.older.set(key, [previous]);
-      index.last.set(key, offset);
-    } else if (isTorn) index.isTorn = true;
-    else if (++index.invalidCount === 1) index.firstInvalid = number;
+export function addToIndex({ last, older }: SumsIndex, lines: readonly SumsLine[]): void {
+  for (const { entry, offset } of lines) {
+    if (!entry) continue;
+    const key = digestOf(entry.name);
+    const previous = last.get(key);
+    const others = older.get(key);
+    if (others && previous !== undefined) others.push(previous);
+    else if (previous !== undefined) older.set(key, [previous]);
+    last.set(key, offset);
   }
 }

@@ -16,7 +16,6 @@ import { SharedFlush } from '../disk/shared-flush.ts';
 import { errnoOf, FilingsError } from '../errors.ts';
 import {
   addToIndex,
-  createIndex,
   formatSumsLine,
   parseSumsLine,
   SUMS_NAME,
@@ -181,7 +180,8 @@ function asDirectoryFailure(error: unknown, directory: string): unknown {
 async function readSumsFile(path: string): Promise<Sums> {
   // Taken first: if the file is replaced now, its inode will differ from this one.
   const inode = lstatSync(path, { throwIfNoEntry: false })?.ino ?? 0;
-  const [index, parser] = [createIndex(), new SumsParser(path)];
+  const index: SumsIndex = { last: new Map(), older: new Map() };
+  const parser = new SumsParser(path);
   for await (const chunk of readRegular(path, path, O_NOFOLLOW)) addToIndex(index, parser.add(chunk));
   return { path, index, parser, inode, isWritable: false };
 }

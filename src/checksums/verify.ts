@@ -4,9 +4,9 @@ import { closeSync, constants } from 'node:fs';
 import { join } from 'node:path';
 import { isSystemError } from '../disk/failure.ts';
 import { openRegular } from '../disk/regular-file.ts';
-import { digestOf, hashOpenFile } from '../disk/sha256.ts';
-import { errnoOf } from '../errors.ts';
-import { indexSums, isSafeToOpen, readSums, SUMS_NAME } from './format.ts';
+import { hashOpenFile } from '../disk/sha256.ts';
+import { errnoOf, FilingsError } from '../errors.ts';
+import { isSafeToOpen, readSums, SUMS_NAME } from './format.ts';
 
 /**
  * The codes that `openRegular` throws for a link, a socket, a directory or a device. A file that became one has
@@ -17,15 +17,17 @@ const NOT_A_FILE_ERRORS = new Set(['ELOOP', 'ENXIO', 'EOPNOTSUPP', 'EISDIR', 'EF
 export interface Finding {
   /**
    * The first four are about a file: `unlisted` means that it is in the directory but not in its SHA256SUMS. `damaged`
-   * is about a SHA256SUMS that has an invalid line or no entries. `torn` is about one whose last line is incomplete,
-   * which is no failure: that line is ignored, so its file may be `unlisted`. `unreadable` is about a file, a
-   * SHA256SUMS or a directory that cannot be read.
+   * is about a SHA256SUMS that has an invalid line or no entries, or about a directory whose name
+   * is not UTF-8. `torn` is about a SHA256SUMS whose last line is incomplete, which is no failure: that line is ignored,
+   * so its file may be `unlisted`. `unreadable` is about a file, a SHA256SUMS or a directory that cannot be read.
    */
   readonly result: 'same' | 'missing' | 'changed' | 'unlisted' | 'damaged' | 'torn' | 'unreadable';
   /** The path for display. */
   readonly path: string;
   /** Set if the result alone does not explain the finding. */
   readonly reason?: string;
+  /** What to do about a `damaged` finding. */
+  readonly hint?: string;
   /** The system error or `local_io` of an `unreadable` finding. */
   readonly error?: unknown;
 }
@@ -44,7 +46,7 @@ export interface SumsDirectory {
 /**
  * Yields a finding for each listed and each unlisted file, and for a defective SHA256SUMS. If the SHA256SUMS cannot be
  * read, that is the only finding. A file that cannot be read is a finding as well, so this throws only the signal's
- * reason, or `local_io` if the SHA256SUMS cannot be read a second time.
+ * reason.
  */
 export async function* verifyDirectory(
   { path, displayPath, names }: SumsDirectory,
@@ -53,34 +55,48 @@ export async function* verifyDirectory(
   onHashed: OnHashed,
 ): AsyncGenerator<Finding> {
   const sumsPath = join(displayPath, SUMS_NAME);
-  const sums = await indexSums(join(path, SUMS_NAME), sumsPath).catch((error) => ({ error }));
-  if ('error' in sums) return yield { result: 'unreadable', path: sumsPath, error: sums.error };
-  const { last, invalidCount, firstInvalid, isTorn } = sums;
+  const damaged = (reason: string, hint: string): Finding => ({ result: 'damaged', path: sumsPath, reason, hint });
+  /** The last entry for a name counts. As a latin1 string of 32 bytes, a hash takes half the memory of its digits. */
+  const hashes = new Map<string, string>();
+  let [invalidCount, firstInvalid, isTorn] = [0, 0, false];
+  try {
+    for await (const lines of readSums(join(path, SUMS_NAME), sumsPath)) {
+      for (const line of lines) {
+        // Both are copies, because a slice of the line would keep all of it in memory.
+        if (line.entry)
+          hashes.set(`${Buffer.from(line.entry.name)}`, Buffer.from(line.entry.sha256, 'hex').toString('latin1'));
+        else if (line.isTorn) isTorn = true;
+        else if (++invalidCount === 1) firstInvalid = line.number;
+      }
+    }
+  } catch (error) {
+    return yield error instanceof FilingsError && error.code === 'integrity'
+      ? damaged(error.reason, 'delete it, then download again with --checksums')
+      : { result: 'unreadable', path: sumsPath, error };
+  }
   if (invalidCount > 0) {
     const others = invalidCount > 1 ? ` and ${invalidCount - 1} more are unreadable` : ' is unreadable';
-    yield { result: 'damaged', path: sumsPath, reason: `line ${firstInvalid}${others}` };
-  } else if (last.size === 0) yield { result: 'damaged', path: sumsPath, reason: 'it has no entries' };
+    const hint = 'delete the unreadable lines, then download again with --checksums --if-exists compare';
+    yield damaged(`line ${firstInvalid}${others}`, hint);
+  } else if (hashes.size === 0)
+    yield damaged('it has no entries', 'download again with --checksums, which lists the files');
   if (isTorn) yield { result: 'torn', path: sumsPath, reason: 'its last line is incomplete' };
-  // The file is read a second time, because its hashes and names take more memory than the index.
-  for await (const lines of readSums(join(path, SUMS_NAME), sumsPath)) {
-    for (const { entry, offset } of lines) {
-      if (!entry || last.get(digestOf(entry.name)) !== offset) continue;
-      // The directory and the name, put together without `join`, which would resolve `..` in the name and hide it.
-      const entryPath = `${sumsPath.slice(0, -SUMS_NAME.length)}${entry.name}`;
-      // An unsafe name is `missing`, even if it leads to a file elsewhere: the directory cannot have a file of that name.
-      yield isSafeToOpen(entry.name, platform)
-        ? { path: entryPath, ...(await checkFile(join(path, entry.name), entry.sha256, signal, onHashed)) }
-        : {
-            path: entryPath,
-            result: 'missing',
-            reason: 'not opened, because no file in this directory can have this name',
-          };
-    }
+  for (const [name, hash] of hashes) {
+    // The directory and the name, put together without `join`, which would resolve `..` in the name and hide it.
+    const entryPath = `${sumsPath.slice(0, -SUMS_NAME.length)}${name}`;
+    const sha256 = Buffer.from(hash, 'latin1').toString('hex');
+    // An unsafe name is `missing`, even if it leads to a file elsewhere: the directory cannot have a file of that name.
+    yield isSafeToOpen(name, platform)
+      ? { path: entryPath, ...(await checkFile(join(path, name), sha256, signal, onHashed)) }
+      : {
+          path: entryPath,
+          result: 'missing',
+          reason: 'not opened, because no file in this directory can have this name',
+        };
   }
   for (const name of names) {
     // HFS+ stores `é` as `e` and an accent. The SHA256SUMS has the usual form, to which `normalize` converts.
-    if (!last.has(digestOf(name)) && !last.has(digestOf(name.normalize())))
-      yield { result: 'unlisted', path: join(displayPath, name) };
+    if (!hashes.has(name) && !hashes.has(name.normalize())) yield { result: 'unlisted', path: join(displayPath, name) };
   }
 }
 

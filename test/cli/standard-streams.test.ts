@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { createWriteStream, openSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { promisify } from 'node:util';
@@ -6,6 +7,7 @@ import { expect } from 'vitest';
 import { filings } from '../program/run.ts';
 import { ACCESSION, test as base, HELD_CLOCK, type Workplace } from './program.ts';
 
+const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
 const DOWNLOAD = `--sandbox download ${ACCESSION}`;
 
 /** Workplaces with a FIFO, and with a directory whose findings exceed the buffer of a pipe. */
@@ -17,20 +19,28 @@ const test = base
   .extend('findings', async ({ place }: { place: Workplace }) => {
     const missing = Array.from({ length: 6000 }, (_, index) => `${'0'.repeat(64)}  f${index}\n`);
     await place.write('all/SHA256SUMS', missing.join(''));
+    await place.write('odd/SHA256SUMS', `${sha256('')}  empty\n`);
+    for (const name of ['empty', 'unlisted']) await place.write(`odd/${name}`, '');
     return place;
   });
 
+const STOPPED = /^filings: verify: 0 of \d+ files match .*; stopped, because the reader of stdout closed it\n$/;
+
 test.for`
-  line                                                         | status
-  ${'--help'}                                                  | ${0}
-  ${`${DOWNLOAD} primary.htm R1.htm ex99-1.htm -q --report -`} | ${141}
-  ${'verify all -q'}                                           | ${0}
-`('$line exits with $status and prints nothing if its pipe is closed', async ({ line, status }: Line, { findings }) => {
+  line                                                         | status | prints
+  ${'--help'}                                                  | ${0}   | ${/^$/}
+  ${`${DOWNLOAD} primary.htm R1.htm ex99-1.htm -q --report -`} | ${141} | ${/^$/}
+  ${`${DOWNLOAD} primary.htm -q -n`}                           | ${0}   | ${/^$/}
+  ${`${DOWNLOAD} primary.htm -q -n --report -`}                | ${141} | ${/^$/}
+  ${'verify odd -q'}                                           | ${141} | ${/^$/}
+  ${'verify all -q'}                                           | ${9}   | ${STOPPED}
+  ${'verify all -q --json'}                                    | ${9}   | ${STOPPED}
+`('$line exits with $status if its pipe is closed', async ({ line, status, prints }: Line, { findings }) => {
   const { stdout, stderr } = await findings.shell(`$FILINGS ${line} | true; echo "\${PIPESTATUS[0]}"`);
-  expect([`${stdout}`, stderr]).toEqual([`${status}\n`, '']);
+  expect([`${stdout}`, stderr]).toEqual([`${status}\n`, expect.stringMatching(prints)]);
 });
 
-type Line = { line: string; status: number };
+type Line = { line: string; status: number; prints: RegExp };
 
 test('all findings arrive at a slow reader', async ({ findings }) => {
   const { stdout } = await findings.shell('$FILINGS verify all -q | { sleep 0.3; wc -l; }');

@@ -123,6 +123,21 @@ test('verify reports a link and a directory in place of a listed file as changed
   expect(await tree.verified('a')).toMatchObject({ lines: ['changed\ta/directory', 'changed\ta/link'], exitCode: 9 });
 });
 
+test.skipIf(process.platform !== 'linux')(
+  'verify reports a directory whose name is not UTF-8 as damaged, and checks the others',
+  async ({ tree }) => {
+    await tree.listed('a', { one: '1' });
+    await mkdir(Buffer.from(`${tree.at('a')}/caf\xe9`, 'latin1'));
+    const hint = expect.stringMatching(/ path is not UTF-8.*\n.* 1 of 1 files match .*\n +hint: rename/);
+    expect(await tree.verified('a')).toEqual({ lines: ['damaged\ta/caf\\ufffd'], stderr: hint, exitCode: 9 });
+    // Node has decoded the argument already.
+    expect(await tree.verified('a/caf\ufffd/below', 'a')).toMatchObject({
+      lines: ['damaged\ta/caf\\ufffd', 'damaged\ta/caf\\ufffd/below'],
+      exitCode: 9,
+    });
+  },
+);
+
 test('verify reports an entry that is no name in its directory as missing, and does not open it', async ({ tree }) => {
   await tree.listed('a', { one: '1' });
   // The content of each has the listed hash.
@@ -136,6 +151,7 @@ test('verify reports an entry that is no name in its directory as missing, and d
 
 describe('a SHA256SUMS', () => {
   const [ONE, TWO] = [`${sha256('1')}  one\n`, `${sha256('2')}  two\n`];
+  const FALSE = `${sha256('3')}  one\n`;
   const NEITHER = ['unlisted one', 'unlisted two'];
   const NOT_TWO = ['torn', 'unlisted two'];
 
@@ -150,6 +166,8 @@ describe('a SHA256SUMS', () => {
     ${'that is empty'}                         | ${''}                                    | ${['damaged', ...NEITHER]}         | ${9}
     ${'of comments only'}                      | ${`#${ONE.slice(1)}\n`}                  | ${['damaged', ...NEITHER]}         | ${9}
     ${'with a byte-order mark'}                | ${`\ufeff${ONE}${TWO}`}                  | ${[]}                              | ${0}
+    ${'with two wrong entries of a name'}      | ${`${FALSE}${FALSE}${TWO}`}              | ${['changed one']}                 | ${9}
+    ${'with a line of more than 1 MiB'}        | ${`${ONE}${'x'.repeat(2 ** 20 + 1)}\n`}  | ${['damaged']}                     | ${9}
     ${'with garbage between'}                  | ${`${ONE}<html>\n${TWO}`}                | ${['damaged']}                     | ${9}
   `('$what has the right findings and status', async ({ text, found, exit }, { tree }) => {
     await tree.listed('a', { one: '1', two: '2' });
@@ -166,6 +184,15 @@ describe('a SHA256SUMS', () => {
       'filings: warning: a/SHA256SUMS: line 2 and 1 more are unreadable\n' +
         'filings: verify: 1 of 1 files match their checksums in 1 directory (1 B), 1 damaged\n' +
         '  hint: delete the unreadable lines, then download again with --checksums --if-exists compare\n',
+    );
+  });
+
+  test('without entries causes a warning that says so, and another hint', async ({ tree }) => {
+    await tree.write('a/SHA256SUMS', '');
+    expect((await tree.verified('a')).stderr).toBe(
+      'filings: warning: a/SHA256SUMS: it has no entries\n' +
+        'filings: verify: 0 of 0 files match their checksums in 1 directory (0 B), 1 damaged\n' +
+        '  hint: download again with --checksums, which lists the files\n',
     );
   });
 

@@ -13,7 +13,8 @@ export class Findings {
   /** Bytes that have been hashed. */
   bytes = 0;
   /**
-   * `damaged` is a SHA256SUMS that has an invalid line or no entries, `torn` one whose last line is incomplete.
+   * `damaged` is a SHA256SUMS that has an invalid line or no entries, or a directory whose name is not UTF-8, `torn` a
+   * SHA256SUMS whose last line is incomplete.
    * `unreadable` may be a file, a SHA256SUMS or a directory.
    */
   readonly #counts = { same: 0, missing: 0, changed: 0, unlisted: 0, damaged: 0, torn: 0, unreadable: 0 };
@@ -23,6 +24,8 @@ export class Findings {
   readonly #json: boolean;
   /** Whether the command of `repairHint` would download every missing or changed file to the path where it belongs. */
   #canRepair: boolean;
+  /** What to do about the first `damaged` finding. */
+  #damageHint: string | undefined;
 
   constructor(roots: readonly string[], platform: string, json: boolean) {
     this.#root = withSlashes(roots[0] ?? '', platform);
@@ -33,8 +36,9 @@ export class Findings {
   }
 
   /** Returns the line for stdout, or an empty string. */
-  add({ result, path, reason }: Finding): string {
+  add({ result, path, reason, hint }: Finding): string {
     this.#counts[result] += 1;
+    this.#damageHint ??= hint;
     // The caller prints an `unreadable` finding as an error on stderr.
     if (result === 'same' || result === 'unreadable') return '';
     const slashedPath = withSlashes(path, this.#platform);
@@ -60,10 +64,7 @@ export class Findings {
       new FilingsError(code, reason, { subject: { name: 'verify' }, hint });
     if (missing + changed > 0)
       return createError('integrity', this.summary(), this.#canRepair ? repairHint(this.#root) : REPLACE_HINT);
-    if (damaged > 0) {
-      const hint = 'delete the unreadable lines, then download again with --checksums --if-exists compare';
-      return createError('integrity', this.summary(), hint);
-    }
+    if (damaged > 0) return createError('integrity', this.summary(), this.#damageHint);
     if (unreadable > 0) return createError('local_io', this.summary());
     if (this.directories > 0) return undefined;
     const hint = 'filings download --checksums writes one in each directory, and sha256sum can make one';

@@ -5,9 +5,10 @@ import { findDirectories } from '../../checksums/find.ts';
 import { type Finding, type OnHashed, verifyDirectory } from '../../checksums/verify.ts';
 import { systemReason, toReadError } from '../../disk/failure.ts';
 import { FilingsError } from '../../errors.ts';
+import { isUtf8Path } from '../../paths.ts';
 import { resolveSettings } from '../../settings/resolve.ts';
 import type { Invocation } from '../../spec/command.ts';
-import { write } from '../../stdio/output.ts';
+import { createStandardWriter, isClosedPipe } from '../../stdio/byte-writer.ts';
 import { createProgress } from '../../terminal/progress.ts';
 import type { World } from '../../world.ts';
 import { Findings } from './findings.ts';
@@ -18,15 +19,21 @@ export async function run({ args, options, flags }: Invocation<typeof OPTIONS>, 
   const { settings } = await resolveSettings(flags, world);
   const progress = await createProgress(settings, world);
   const startedAt = monotonic();
+  const stdout = createStandardWriter('stdout', world);
+  const findings = new Findings(args, world.platform, options.json);
   const print = async (text: string, writeSignal: AbortSignal) => {
     if (text === '') return;
     // The progress bar may be on the same terminal.
     if (world.stdout.isTTY) progress.clearForOutput();
-    await write(world.stdout, text, writeSignal);
+    await stdout.write([Buffer.from(text)], writeSignal).catch((error) => {
+      const found = findings.toError();
+      // What was found decides the status, because in `verify | head` nobody sees the rest.
+      if (!isClosedPipe(error) || found?.code !== 'integrity') throw error;
+      throw found.with({ remarks: ['stopped, because the reader of stdout closed it'] });
+    });
   };
   try {
     for (const root of args) requireDirectory(root, world.cwd);
-    const findings = new Findings(args, world.platform, options.json);
     const progressRow = progress.addFile('verified');
     // Without this call, the row would say `no response yet` until the first block is hashed.
     progressRow.beginResponse(undefined);
@@ -89,7 +96,8 @@ function requireDirectory(path: string, cwd: string): void {
   try {
     // `/.` makes the call fail with ENOTDIR for anything but a directory. On Windows it does not, and a file is
     // reported later. An empty path stays empty, so that the call fails with ENOENT.
-    statSync(path && `${resolve(cwd, path)}/.`);
+    // A path that is not UTF-8 cannot be opened. That is a finding.
+    if (isUtf8Path(resolve(cwd, path))) statSync(path && `${resolve(cwd, path)}/.`);
   } catch (cause) {
     throw new FilingsError('usage', `cannot be opened: ${systemReason(cause)}`, {
       subject: { path: path || "''" },
