@@ -114,3 +114,9 @@ export function humanBytes(bytes: number): string {
   }
   return `${unit > 0 && size < 9.95 ? size.toFixed(1) : Math.round(size)} ${BYTE_UNITS[unit]}`;
 }
+
+/** Formats two sizes. If they differ but would look the same, they are exact: `2,999,999 B` and `3,000,000 B`. */
+export function humanSizes(one: number, other: number): readonly [string, string] {
+  const sizes = [humanBytes(one), humanBytes(other)] as const;
+  return one !== other && sizes[0] === sizes[1] ? [`${grouped(one)} B`, `${grouped(other)} B`] : sizes;
+}

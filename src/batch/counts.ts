@@ -1,7 +1,7 @@
 // All that a run counts, and the limits on it: `--max-bytes`, `--max-requests` and `--stop-after`.
 import { FilingsError } from '../errors.ts';
 import type { Meter } from '../service/client.ts';
-import { exactDuration, grouped } from '../text.ts';
+import { exactDuration, grouped, humanBytes } from '../text.ts';
 import type { Outcome } from '../transfer/outcome.ts';
 import { isTemporary, type NotStarted } from './verdict.ts';
 
@@ -91,7 +91,7 @@ export class Counts implements Meter {
   get limitError(): FilingsError | undefined {
     const { maxBytes = Infinity, maxRequests = Infinity, stopAfter = Infinity } = this.#limits;
     if (this.requests >= maxRequests) return toLimitError(`request limit (${grouped(maxRequests)})`);
-    if (this.receivedBytes >= maxBytes) return toLimitError(`download limit (${grouped(maxBytes)} bytes)`);
+    if (this.receivedBytes >= maxBytes) return toLimitError(`download limit (${humanBytes(maxBytes)})`);
     // The clock is read only if there is a time limit.
     const isLate = stopAfter !== Infinity && this.elapsedMs >= stopAfter;
     return isLate ? toLimitError(`time limit (${exactDuration(stopAfter)})`) : undefined;

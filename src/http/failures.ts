@@ -3,6 +3,7 @@
 // was truncated (retry), or the connection was closed before it arrived (retry).
 import { errnoOf, FilingsError } from '../errors.ts';
 import { markForRedaction } from '../secrets.ts';
+import { humanBytes, humanSizes } from '../text.ts';
 import type { World } from '../world.ts';
 
 /**
@@ -170,8 +171,8 @@ export function isFieldOverflow(error: unknown): boolean {
 
 /** Retryable: the rest may arrive on a new connection. */
 export function truncatedError({ received, expected }: BodyProgress, cause?: unknown): FilingsError {
-  const amount = expected === undefined ? `${received}` : `${received} of ${expected}`;
-  return new FilingsError('integrity', `truncated: the connection ended after ${amount} bytes`, {
+  const amount = expected === undefined ? humanBytes(received) : humanSizes(received, expected).join(' of ');
+  return new FilingsError('integrity', `truncated: the connection ended after ${amount}`, {
     hint: 'run it again later',
     cause,
     retryable: true,
@@ -184,7 +185,7 @@ export function truncatedError({ received, expected }: BodyProgress, cause?: unk
  * get the same form again. Because of the subcode, transfer.ts accepts the file if --sha256 or a known total proves it.
  */
 export function unprovedEndError({ received }: BodyProgress): FilingsError {
-  const reason = `received ${received} bytes over TLS without a length, so the response may be incomplete`;
+  const reason = `received ${humanBytes(received)} over TLS without a length, so the response may be incomplete`;
   return new FilingsError('integrity', reason, {
     hint: `${ASK_OPERATOR} to send Content-Length or chunks; if you know the SHA-256 of the file, pass it with --sha256`,
     subcode: 'unproved-end',

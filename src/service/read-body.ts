@@ -2,7 +2,7 @@
 import { createAbortController, type Sleep } from '../abort.ts';
 import { errorAbout, type Resource } from '../errors.ts';
 import type { HttpResponse } from '../http/request.ts';
-import { grouped } from '../text.ts';
+import { humanBytes } from '../text.ts';
 
 /** A server may send an error slowly or without an end. */
 const MAX_ERROR_MS = 5000;
@@ -31,7 +31,7 @@ export async function readAtMost(
   const canFit = (response.length ?? 0) <= maxBytes;
   if (canFit && (await readPieces(response, maxBytes, pieces, onBytes))) return Buffer.concat(pieces);
   response.discard();
-  const reason = `the response is larger than the limit of ${grouped(maxBytes)} bytes`;
+  const reason = `the response is larger than the limit of ${humanBytes(maxBytes)}`;
   throw errorAbout(resource, 'integrity', reason, { hint: 'check the base URL: this is no listing' });
 }
 

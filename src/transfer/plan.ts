@@ -5,6 +5,7 @@ import { lstatSync, type Stats } from 'node:fs';
 import type { DirectoryLocation } from '../disk/directory.ts';
 import { FilingsError } from '../errors.ts';
 import type { ByteWriter } from '../stdio/byte-writer.ts';
+import { humanSizes } from '../text.ts';
 
 /** The values of `--if-exists`. */
 export type IfExists = 'skip' | 'compare' | 'overwrite' | 'error';
@@ -86,8 +87,8 @@ export function choosePlan(
 
 /** Returns the error for an existing file that differs from the fetched one. The existing one stays. */
 export function differentFileError(displayPath: string, oldSize: number, newSize: number): FilingsError {
-  const sizes =
-    oldSize === newSize ? `both have ${oldSize} bytes` : `it has ${oldSize} bytes, but the download has ${newSize}`;
+  const both = humanSizes(oldSize, newSize);
+  const sizes = oldSize === newSize ? `both have ${both[0]}` : `it has ${both.join(', but the download has ')}`;
   return new FilingsError('local_io', `a different file already exists: ${sizes}`, {
     subject: { path: displayPath },
     hint: 'choose another path with -o, --layout or -d, or replace it with --if-exists overwrite',

@@ -3,6 +3,7 @@
 // They follow RFC 9110: If-Range (section 13.1.5), Content-Range (14.4) and combining ranges (15.3.7.3).
 import { parseHttpDate } from '../http/head.ts';
 import type { ServiceResponse } from '../service/requests.ts';
+import { humanSizes } from '../text.ts';
 
 /** A strong validator. Two responses with the same one have the same bytes (RFC 9110, section 8.8). */
 interface Validator {
@@ -87,9 +88,9 @@ export function decide(partial: PartialFile, response: ResumeResponse): Decision
   // If the length has changed although the strong ETag is the same, the body of a 200 cannot be the whole file either.
   const total = findKnownTotal(partial, response);
   const length = singleValue(response.headers['content-length']);
-  if (total !== undefined && length !== undefined && Number(length) !== total)
-    return { kind: 'refuse', reason: `the file has ${length} bytes, but had ${total} before with the same ETag` };
-  return { kind: 'restart' };
+  if (total === undefined || length === undefined || Number(length) === total) return { kind: 'restart' };
+  const sizes = humanSizes(Number(length), total).join(', but had ');
+  return { kind: 'refuse', reason: `the file has ${sizes} before with the same ETag` };
 }
 
 /**

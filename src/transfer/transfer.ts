@@ -6,6 +6,7 @@ import { FilingsError, withResource } from '../errors.ts';
 import type { AccessionNumber } from '../service/accession.ts';
 import { type Hosts, type ServiceResponse, withHosts } from '../service/requests.ts';
 import type { FileProgress } from '../terminal/progress.ts';
+import { humanBytes, humanSizes } from '../text.ts';
 import type { DownloadContext } from './download.ts';
 import { describeRetry, type Ending } from './outcome.ts';
 import {
@@ -237,13 +238,14 @@ export class Transfer {
   #requireRoom(size: number): void {
     const { bytes, total } = this.#partial;
     if (total === undefined || bytes + size <= total) return;
-    throw new FilingsError('integrity', `received more than the expected ${total} bytes`);
+    throw new FilingsError('integrity', `received more than the expected ${humanBytes(total)}`);
   }
 
   #requireWhole({ endsWithConnection }: ServiceResponse): void {
     const { bytes, total } = this.#partial;
     if (total !== undefined && bytes !== total) {
-      throw new FilingsError('integrity', `truncated: received ${bytes} of ${total} bytes`, { retryable: true });
+      const amount = humanSizes(bytes, total).join(' of ');
+      throw new FilingsError('integrity', `truncated: received ${amount}`, { retryable: true });
     }
     // Bytes without a known total are accepted: if the body's end were visibly wrong, reading it would have thrown.
     if (bytes > 0 || !endsWithConnection) return;

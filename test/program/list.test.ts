@@ -150,7 +150,7 @@ describe('the exit status', () => {
     ${5} | ${['a.htm']}                                     | ${['--include', '*.xml']} | ${`${A}: its only file does not match`}
     ${5} | ${404}                                           | ${[]}                     | ${`the listing of ${A}: 404 `}
     ${9} | ${ok('["a.htm"]', { Link: '</2>; rel="next"' })} | ${[]}                     | ${'may be incomplete'}
-    ${9} | ${ok('[', { 'Content-Length': 60_000_000 })}     | ${[]}                     | ${'the limit of 16,777,216 bytes\n'}
+    ${9} | ${ok('[', { 'Content-Length': 60_000_000 })}     | ${[]}                     | ${'the limit of 17 MB\n'}
   `('is $exit, and nothing is listed: $message', async ({ exit, body, args, message }) => {
     const { list } = await service(by({ [A]: body }));
     const { stdout, stderr, exitCode } = await list([A, ...args]);

@@ -40,9 +40,9 @@ describe('a file that exists', () => {
     ifExists       | content     | exists             | result          | requests | message
     ${'skip'}      | ${'other'}  | ${LONGER}          | ${'skipped'}    | ${0}     | ${undefined}
     ${'compare'}   | ${'same'}   | ${FILE}            | ${'skipped'}    | ${1}     | ${undefined}
-    ${'compare'}   | ${'equal'}  | ${SAME_SIZE}       | ${'failed'}     | ${1}     | ${'both have 1500000 bytes'}
-    ${'compare'}   | ${'longer'} | ${LONGER}          | ${'failed'}     | ${1}     | ${'it has 1500004 bytes, but the download has 1500000'}
-    ${'compare'}   | ${'empty'}  | ${Buffer.alloc(0)} | ${'failed'}     | ${1}     | ${'it has 0 bytes, but the download has 1500000'}
+    ${'compare'}   | ${'equal'}  | ${SAME_SIZE}       | ${'failed'}     | ${1}     | ${'both have 1.5 MB'}
+    ${'compare'}   | ${'longer'} | ${LONGER}          | ${'failed'}     | ${1}     | ${'it has 1,500,004 B, but the download has 1,500,000 B'}
+    ${'compare'}   | ${'empty'}  | ${Buffer.alloc(0)} | ${'failed'}     | ${1}     | ${'it has 0 B, but the download has 1.5 MB'}
     ${'overwrite'} | ${'other'}  | ${LONGER}          | ${'downloaded'} | ${1}     | ${undefined}
     ${'error'}     | ${'same'}   | ${FILE}            | ${'failed'}     | ${0}     | ${'already exists'}
   `('with $content content is $result by $ifExists', async (row: Exists) => {
@@ -62,7 +62,7 @@ describe('a file that exists', () => {
     // The rest of the body never comes.
     const script: Script = (socket) => void socket.write(framed(FILE, 'length', {}).upTo(10));
     const { run } = await startIn(LONGER, { ifExists: 'compare' }, { script });
-    expect((await run.save()).error?.message).toContain('it has 1500004 bytes, but the download has 1500000');
+    expect((await run.save()).error?.message).toContain('it has 1,500,004 B, but the download has 1,500,000 B');
     expect(await run.names()).toEqual([NAME]);
   });
 

@@ -71,7 +71,7 @@ test('too many open files stop the run with 8', () => {
 
 const RETRYABLE = { retryable: true };
 const CLOSED = { code: 'temporary', ...RETRYABLE, message: expect.stringMatching(/closed before a response/) };
-const CUT = { code: 'integrity', ...RETRYABLE, message: expect.stringMatching(/truncated.* after 10 of 20/) };
+const CUT = { code: 'integrity', ...RETRYABLE, message: expect.stringMatching(/truncated.* after 10 B of 20 B/) };
 const DEFECT = { code: 'internal', exitStatus: 1, retryable: false };
 const REFUSED = { ...FINAL, message: 'the server requires a client certificate' };
 const broken = (words: string) => ({ code: 'integrity', retryable: false, message: `invalid HTTP response: ${words}` });

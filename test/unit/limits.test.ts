@@ -9,7 +9,7 @@ test.each`
   ${{ maxRequests: 5 }}                            | ${4}     | ${1e12} | ${1e12}   | ${undefined}
   ${{ maxRequests: 5000 }}                         | ${5000}  | ${0}    | ${0}      | ${'request limit (5,000) reached'}
   ${{ maxBytes: 9000 }}                            | ${1e6}   | ${8999} | ${1e12}   | ${undefined}
-  ${{ maxBytes: 9000 }}                            | ${0}     | ${9000} | ${0}      | ${'download limit (9,000 bytes) reached'}
+  ${{ maxBytes: 9000 }}                            | ${0}     | ${9000} | ${0}      | ${'download limit (9.0 kB) reached'}
   ${{ stopAfter: 60_000 }}                         | ${1e6}   | ${1e12} | ${59_999} | ${undefined}
   ${{ stopAfter: 60_000 }}                         | ${0}     | ${0}    | ${60_000} | ${'time limit (60 s) reached'}
   ${{ maxRequests: 1, maxBytes: 1, stopAfter: 1 }} | ${1}     | ${1}    | ${1}      | ${'request limit (1) reached'}

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { decodeText, humanBytes, humanDuration, shellWord, shortened } from '../../src/text.ts';
+import { decodeText, humanBytes, humanDuration, humanSizes, shellWord, shortened } from '../../src/text.ts';
 
 test.each`
   text               | length | shown
@@ -34,6 +34,20 @@ test.each`
 test('bytes are shown in decimal units with two or three digits', () => {
   const shown = [0, 1000, 9949, 9950, 999_499, 999_500, 2.5e18].map(humanBytes);
   expect(shown).toEqual(['0 B', '1.0 kB', '9.9 kB', '10 kB', '999 kB', '1.0 MB', '2500 PB']);
+});
+
+test('two sizes are exact if they differ but would look the same', () => {
+  const pairs = [
+    [1e6, 2e6],
+    [1e6, 1e6],
+    [2_999_999, 3e6],
+  ] as const;
+  const shown = [
+    ['1.0 MB', '2.0 MB'],
+    ['1.0 MB', '1.0 MB'],
+    ['2,999,999 B', '3,000,000 B'],
+  ];
+  expect(pairs.map(([one, other]) => humanSizes(one, other))).toEqual(shown);
 });
 
 test('milliseconds are shown as seconds, minutes or hours', () => {
