@@ -23,6 +23,9 @@ export class Counts implements Meter {
   listedBytes = 0;
   /** Number of files without a listed size. */
   unsized = 0;
+  /** Number of filings whose listings this run needs, and of those of which all files have ended. */
+  filings = 0;
+  endedFilings = 0;
   /** Number of filings whose listings have not been read. */
   pendingListings = 0;
   hasInputEnded = false;

@@ -71,6 +71,7 @@ export class Recorder {
       this.addReportLine((time) => formatReportLine(item, outcome, time, world));
     }
     if (item.kind === 'unmatched') counts.unmatched += 1;
+    if (endsFiling(item)) counts.endedFilings += 1;
     this.#print(item, outcome, isPrintedLater);
     if (done && 'fileName' in item) this.#updateFiling(item, outcome);
   }
@@ -161,6 +162,12 @@ export class Recorder {
     }
     this.#appendingDone = undefined;
   }
+}
+
+/** Counts a file of a filing down. Returns whether nothing of the filing is left. */
+function endsFiling(item: Item): boolean {
+  if (!('filing' in item)) return item.kind === 'unmatched' || item.kind === 'unlisted';
+  return item.filing !== undefined && --item.filing.openCount === 0;
 }
 
 /** After these results, the file is on disk. */

@@ -68,6 +68,7 @@ interface Summary extends BatchEnd {
   readonly exitCode: number;
   /** The directory of the files, as the summary on stderr shows it. */
   readonly directory: string;
+  readonly isDryRun?: boolean;
 }
 
 /** Returns the last line of `--report` without its line feed. */
@@ -87,14 +88,13 @@ export function formatSummaryLine(counts: Counts, summary: Summary, time: string
 }
 
 /** Returns `3 downloaded (1.2 MB) to mirror, 1 skipped, 2 failed; 9 requests, 12 s`. */
-export function describeBatch(counts: Counts, { notStarted, directory }: Summary): string {
+export function describeBatch(counts: Counts, { notStarted, directory, isDryRun }: Summary): string {
   const { byResult, fileBytes: bytes, done, unmatched, requests, elapsedMs, keptBytes, retryAt } = counts;
   const { downloaded, resumed, skipped, planned, failed, unfinished } = byResult;
   // For a dry run, in which `bytes` is the listed size of the planned files.
   const size = bytes > 0 ? ` (${humanBytes(bytes)} as listed)` : '';
   const facts = [
-    planned > 0 &&
-      `${planned} would be downloaded${size} with ${planned} more ${planned === 1 ? 'request' : 'requests'}`,
+    planned > 0 && `${counted(planned, 'file')} would be downloaded${size} with ${counted(planned, 'request')}`,
     downloaded + resumed > 0 && `${downloaded + resumed} downloaded (${humanBytes(bytes)}) to ${directory}`,
     resumed > 0 && `${resumed} of them resumed`,
     skipped > 0 && `${skipped} skipped`,
@@ -103,7 +103,7 @@ export function describeBatch(counts: Counts, { notStarted, directory }: Summary
     done > 0 && `${counted(done, 'filing')} already done`,
     unmatched > 0 && `${counted(unmatched, 'filing')} without a matching file`,
   ].filter(Boolean);
-  if (facts.length === 0) facts.push('nothing downloaded');
+  if (facts.length === 0) facts.push(isDryRun ? 'nothing to download' : 'nothing downloaded');
   const leftOver = describeNotStarted(notStarted);
   // If the input was not read to its end, the number is unknown and not shown.
   if (notStarted && leftOver) facts.push(leftOver);
@@ -111,7 +111,10 @@ export function describeBatch(counts: Counts, { notStarted, directory }: Summary
   const resume = keptBytes > 0 ? '; run the same command to resume' : '';
   // The error that stopped a run is printed with its own retry time. This time comes from failed files.
   const next = retryAt === undefined ? resume : `; run it again after ${new Date(retryAt).toISOString()}`;
-  return `${facts.join(', ')}; ${counted(requests, 'request')}, ${humanDuration(elapsedMs)}${next}`;
+  const used = `${counted(requests, 'request')}, ${humanDuration(elapsedMs)}${next}`;
+  // A dry run has only requested listings, and none if the files are named.
+  if (!isDryRun) return `${facts.join(', ')}; ${used}`;
+  return `dry run: ${facts.join(', ')}${requests > 0 ? `; the listings took ${used}` : ''}`;
 }
 
 /** Returns the line on stderr about a file that ended without an error. */

@@ -82,6 +82,7 @@ export class Selection {
         const isDropped = isDone(line.accession);
         if (isDropped) counts.done += 1;
         else counts.pendingListings += 1;
+        if (!isDropped) counts.filings += 1;
         return !isDropped;
       });
     }
@@ -96,7 +97,8 @@ export class Selection {
       // A listing is requested only if there is a filter, although the type allows that there is none.
       const selected = listed.filter(({ file_name }) => nameFilter?.(file_name));
       if (selected.length === 0) return [{ kind: 'unmatched', accession, listedCount: listed.length }];
-      const filing = { accession, selectedCount: selected.length, missingCount: selected.length };
+      const count = selected.length;
+      const filing = { accession, selectedCount: count, missingCount: count, openCount: count };
       return selected.map((file) => {
         const size = listedSize(file);
         counts.addFile(size);

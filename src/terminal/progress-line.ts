@@ -1,11 +1,13 @@
 // Describes the progress of a run in words and numbers. All functions are pure: others keep the counts up to date, and
 // draw the line. Times are in milliseconds of the monotonic clock.
-import { grouped, humanBytes, roughDuration } from '../text.ts';
+import { counted, grouped, humanBytes, roughDuration } from '../text.ts';
 
 /** A file, or a listing that is retried. */
 export interface RunningFile {
   /** The file name, the accession number of the listing, or `verified` for the one entry of `filings verify`. */
   readonly name: string;
+  /** The file exists, and is downloaded only to be compared. */
+  readonly isCompared?: boolean;
   /** The bytes of an earlier run are included. Undefined before the first response. */
   bytes?: number | undefined;
   /** The length of the whole file, if the response states it. */
@@ -17,6 +19,10 @@ export interface BatchProgress {
   readonly endedFiles: number;
   /** Undefined until the input and all listings have been read. */
   readonly allFiles: number | undefined;
+  /** The filings of which all files have ended. Undefined if the input has only names of files so far. */
+  readonly endedFilings: number | undefined;
+  /** Undefined until the input has been read. */
+  readonly allFilings: number | undefined;
   readonly skipped: number;
   readonly failed: number;
   /** The size of a file that has ended is the one in the listing, otherwise the actual one (0 after a failure). */
@@ -34,7 +40,7 @@ export interface RunState {
   readBatch: () => BatchProgress | undefined;
 }
 
-/** The amount is in bytes, or in files if the number of bytes is unknown. */
+/** The amount is in bytes, otherwise in files, or in filings while some listings have not arrived. */
 interface Work {
   readonly done: number;
   readonly total: number;
@@ -59,7 +65,8 @@ export function describeProgress(run: RunState, now: number): ProgressLine | und
   const batch = run.readBatch();
   const [file] = run.runningFiles;
   if (!batch && !file) return undefined;
-  const label = batch ? describeFiles(batch) : (file?.name ?? '');
+  const compared = [...run.runningFiles].filter(({ isCompared }) => isCompared).length;
+  const label = batch ? describeFiles(batch, compared) : `${compared > 0 ? 'comparing ' : ''}${file?.name}`;
   if (!batch && file?.bytes === undefined) return { label, isName: true, facts: ['no response yet'] };
   const byteWork = batch ? measureBatchInBytes(run, batch) : measureFile(file, run);
   // Without a total, this shows what the run has received, even bytes that a restart of the file has dropped.
@@ -67,7 +74,7 @@ export function describeProgress(run: RunState, now: number): ProgressLine | und
     ? `${humanBytes(byteWork.done)} of ${humanBytes(byteWork.total)}`
     : humanBytes(run.bytesThisRun);
   const seconds = Math.max(1, now - run.startedAt) / 1000;
-  const work = byteWork ?? (batch && measureBatchInFiles(batch));
+  const work = byteWork ?? (batch && measureBatchInUnits(batch));
   // The inner bound is for a total of 0, the outer one for more bytes than the total.
   const share = work && Math.min(1, work.done / Math.max(1, work.total));
   // Infinite or NaN until this run has done some of the work.
@@ -93,12 +100,25 @@ function measureBatchInBytes(
   return { done: Math.min(total, done), total, doneThisRun: bytesThisRun };
 }
 
-function measureBatchInFiles({ endedFiles, allFiles, skipped }: BatchProgress): Work | undefined {
-  return allFiles === undefined ? undefined : { done: endedFiles, total: allFiles, doneThisRun: endedFiles - skipped };
+function measureBatchInUnits(batch: BatchProgress): Work | undefined {
+  const { endedFiles, allFiles, skipped, endedFilings, allFilings } = batch;
+  if (allFiles !== undefined) return { done: endedFiles, total: allFiles, doneThisRun: endedFiles - skipped };
+  if (endedFilings === undefined || allFilings === undefined) return undefined;
+  return { done: endedFilings, total: allFilings, doneThisRun: endedFilings };
 }
 
-function describeFiles({ endedFiles, allFiles, skipped, failed }: BatchProgress): string {
-  const ended = grouped(endedFiles);
-  const all = allFiles === undefined ? `${ended} files so far` : `${ended} of ${grouped(allFiles)} files`;
-  return `${all}${failed > 0 ? `, ${grouped(failed)} failed` : ''}${skipped > 0 ? `, ${grouped(skipped)} skipped` : ''}`;
+function describeFiles(batch: BatchProgress, compared: number): string {
+  const { endedFiles, allFiles, skipped, failed, endedFilings, allFilings } = batch;
+  const showsFilings = allFiles === undefined && endedFilings !== undefined;
+  return [
+    describeShare('file', endedFiles, allFiles),
+    ...(showsFilings ? [describeShare('filing', endedFilings, allFilings)] : []),
+    ...(failed > 0 ? [`${grouped(failed)} failed`] : []),
+    ...(skipped > 0 ? [`${grouped(skipped)} skipped`] : []),
+    ...(compared > 0 ? [`comparing ${grouped(compared)}`] : []),
+  ].join(', ');
+}
+
+function describeShare(noun: string, done: number, total: number | undefined): string {
+  return total === undefined ? counted(done, noun) : `${grouped(done)} of ${grouped(total)} ${noun}s`;
 }

@@ -92,8 +92,9 @@ export async function createProgress(settings: ProgressSettings, deps: ProgressD
       unsubscribeSuspend?.();
       endProgress();
     },
-    addFile(name: string) {
-      const file: RunningFile = { name };
+    addFile(name: string, isCompared = false) {
+      const file: RunningFile = { name, isCompared };
+      if (isCompared && settings.verbose) log('note', `${name}: already exists, so it is downloaded to be compared`);
       run.runningFiles.add(file);
       show();
       return {

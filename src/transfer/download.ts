@@ -91,7 +91,7 @@ export class Download {
     const { displayPath } = this.#target;
     this.#onArrived = onArrived;
     const startMs = world.monotonic();
-    const bar = progress.addFile(fileName);
+    const bar = progress.addFile(fileName, this.plan.kind === 'compare');
     let ending: Ending;
     try {
       ending = await this.#carryOut(bar);

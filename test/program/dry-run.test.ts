@@ -110,7 +110,7 @@ test('a dry run of lines that name files requests nothing, and its plan is an in
   const { exitCode, stdout, stderr } = await batch(lines(2), ['-n', ...KEEPING]);
   expect([exitCode, archive.asked()]).toEqual([0, []]);
   expect(linesOf(stdout)).toEqual(names(2).map((name) => `${A}\t${name}`));
-  expect(stderr).toContain('2 would be downloaded with 2 more requests;');
+  expect(stderr).toContain('dry run: 2 files would be downloaded with 2 requests');
   expect(stderr).not.toContain('--layout');
   expect(await present()).toEqual(['report']);
   expect((await batch(`${stdout}`)).report.summaries.at(-1)).toMatchObject({ downloaded: 2 });
@@ -125,7 +125,7 @@ test('a dry run of filings lists those that are not done, and plans each file wi
   const limits = ['--max-requests', '1', '--max-bytes', '1', '--stop-after', '1ms'];
   const { exitCode, stderr, report } = await batch([A, B, C], ['-n', '--all', ...KEEPING, ...limits]);
   expect([exitCode, archive.asked().slice(2)]).toEqual([3, [A, B]]);
-  expect(stderr).toContain('1 would be downloaded (20 B as listed) with 1 more request');
+  expect(stderr).toContain('1 file would be downloaded (20 B as listed) with 1 request');
   const file = { accession_no: A, path: `out/${A}/a.htm`, result: 'planned', bytes: 20, verified_length: false };
   expect(report.files).toMatchObject([file, { accession_no: B, result: 'failed' }]);
   expect(report.summaries).toMatchObject([{ planned: 1, done: 1, downloaded: 0, failed: 1, exit_code: 3 }]);
@@ -146,8 +146,8 @@ test('the plan of FILE arguments says which layout belongs to it, and --report -
 
 test.each`
   args                                        | exit | says
-  ${['missing']}                              | ${0} | ${/^1 would be downloaded with 1 more request;/m}
-  ${['f000.htm', '-o', 'missing/f000.htm']}   | ${0} | ${/^1 would be downloaded/m}
+  ${['missing']}                              | ${0} | ${/^dry run: 1 file would be downloaded with 1 request$/m}
+  ${['f000.htm', '-o', 'missing/f000.htm']}   | ${0} | ${/^dry run: 1 file would be downloaded/m}
   ${['f000.htm', '--if-exists', 'error']}     | ${8} | ${/^filings: f000.htm: it already exists/m}
   ${['f000.htm', '--sha256', '0'.repeat(64)]} | ${9} | ${/^filings: .*wrong hash/m}
 `('a dry run of one file with $args exits with $exit', async ({ args, exit, says }) => {

@@ -11,11 +11,16 @@ import { worldOf } from '../settings-world.ts';
 const FILE: RunningFile = { name: 'a.htm', bytes: 5e6, totalBytes: 6e6 };
 const NO_RESPONSE = { name: 'a.htm' };
 const NO_LENGTH = { ...FILE, totalBytes: undefined };
-const BATCH = { endedFiles: 3, allFiles: 11, skipped: 0, failed: 0, endedBytes: 15e6, allBytes: undefined };
+const NO_FILINGS = { endedFilings: undefined, allFilings: undefined };
+const COUNTS = { skipped: 0, failed: 0, endedBytes: 15e6, allBytes: undefined };
+const BATCH = { endedFiles: 3, allFiles: 11, ...NO_FILINGS, ...COUNTS };
 const SIZED = { ...BATCH, allBytes: 80e6 };
 const FAILED = { ...SIZED, failed: 1, skipped: 2 };
 const SKIPPED = { ...BATCH, skipped: 1 };
 const ENDLESS = { ...BATCH, allFiles: undefined };
+const UNREAD = { ...ENDLESS, endedFilings: 1, failed: 1 };
+const UNLISTED = { ...UNREAD, endedFilings: 2, allFilings: 8 };
+const COMPARED = { ...FILE, isCompared: true };
 
 // The run has received 12 MB in 2.4 s.
 test.each`
@@ -28,7 +33,11 @@ test.each`
   ${'some failed'}             | ${FILE}        | ${FAILED}    | ${'3 of 11 files, 1 failed, 2 skipped  25%  20 MB of 80 MB  5.0 MB/s  12 s left'}
   ${'files of unknown sizes'}  | ${FILE}        | ${BATCH}     | ${'3 of 11 files  27%  12 MB  5.0 MB/s  7 s left'}
   ${'some are skipped'}        | ${FILE}        | ${SKIPPED}   | ${'3 of 11 files, 1 skipped  27%  12 MB  5.0 MB/s  10 s left'}
-  ${'unknown number of files'} | ${FILE}        | ${ENDLESS}   | ${'3 files so far  12 MB  5.0 MB/s'}
+  ${'unknown number of files'} | ${FILE}        | ${ENDLESS}   | ${'3 files  12 MB  5.0 MB/s'}
+  ${'input not read'}          | ${FILE}        | ${UNREAD}    | ${'3 files, 1 filing, 1 failed  12 MB  5.0 MB/s'}
+  ${'listings missing'}        | ${FILE}        | ${UNLISTED}  | ${'3 files, 2 of 8 filings, 1 failed  25%  12 MB  5.0 MB/s  8 s left'}
+  ${'one of many is compared'} | ${COMPARED}    | ${BATCH}     | ${'3 of 11 files, comparing 1  27%  12 MB  5.0 MB/s  7 s left'}
+  ${'one file is compared'}    | ${COMPARED}    | ${undefined} | ${'comparing a.htm  83%  5.0 MB of 6.0 MB  5.0 MB/s  1 s left'}
 `('the line of progress has what is known: $state', ({ file, batch, line }) => {
   const run: RunState = {
     runningFiles: new Set(file && [file]),
@@ -124,7 +133,7 @@ describe('a line of progress every 30 seconds', () => {
 
   test('is printed for a batch instead of its files', async () => {
     const { output, progress, pass } = await onClock(false);
-    progress.showBatch(() => ({ endedFiles: 1, allFiles: 3, skipped: 1, failed: 0, endedBytes: 1e6, allBytes: 6e6 }));
+    progress.showBatch(() => ({ ...BATCH, endedFiles: 1, allFiles: 3, skipped: 1, endedBytes: 1e6, allBytes: 6e6 }));
     const file = progress.addFile('a.htm');
     file.beginResponse(3e6);
     file.advance(2e6);

@@ -176,11 +176,11 @@ async function runBatch(run: Run): Promise<FilingsError | undefined> {
   if (isSingleFile && !options.dryRun) {
     if (counts.keptBytes > 0) progress.note(`${fileNames[0]}: ${describeResumable(counts.keptBytes)}`);
     else if (error?.isInterruption && counts.receivedBytes > 0 && !isStream)
-      progress.note(`${fileNames[0]}: nothing was kept, so the next run begins at the first byte`);
+      progress.note(`${fileNames[0]}: stopped; no part was kept, so the next run begins at the first byte`);
     return error;
   }
   const directory = findCommonDirectory(args, world.platform);
-  const summary = { ...end, exitCode: error?.exitStatus ?? 0, directory };
+  const summary = { ...end, exitCode: error?.exitStatus ?? 0, directory, isDryRun: options.dryRun };
   recorder.addReportLine((time) => formatSummaryLine(counts, summary, time));
   progress.note(describeBatch(counts, summary));
   if (options.dryRun && fileNames.length > 0 && output === undefined)
@@ -208,7 +208,7 @@ function openLines(
 
 function showBatchProgress(counts: Counts, progress: Session['progress']): void {
   progress.showBatch(() => {
-    const { files, pendingListings, hasInputEnded, listedBytes, unsized, ended, endedBytes } = counts;
+    const { files, filings, pendingListings, hasInputEnded, listedBytes, unsized, ended, endedBytes } = counts;
     // The number of files is known only after the whole input and all listings have been read.
     const allFiles = hasInputEnded && pendingListings === 0 ? files : undefined;
     // For a single file, its own bar is enough.
@@ -216,7 +216,9 @@ function showBatchProgress(counts: Counts, progress: Session['progress']): void 
     const { skipped, failed } = counts.byResult;
     // The size of a file is unknown if its listing does not state it, or if the file was named without a listing.
     const allBytes = allFiles !== undefined && unsized === 0 ? listedBytes : undefined;
-    return { endedFiles: ended, allFiles, skipped, failed, endedBytes, allBytes };
+    const endedFilings = filings > 0 ? counts.endedFilings : undefined;
+    const allFilings = hasInputEnded ? filings : undefined;
+    return { endedFiles: ended, allFiles, endedFilings, allFilings, skipped, failed, endedBytes, allBytes };
   });
 }
 

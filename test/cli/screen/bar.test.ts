@@ -53,6 +53,16 @@ test('a batch has one line with its files, bytes, speed and time left, however m
   expect(at.lines()).toEqual([expect.stringMatching(/^3 downloaded .*9\.0 MB.*; 4 requests, /)]);
 });
 
+test('a batch shows its filings until all listings have arrived', async () => {
+  const accessions = [1, 2, 3, 4, 5].map((number) => `0001234567-24-00000${number}`);
+  const service = await startPaused(['a.htm'], accessions);
+  // With one job, the last listings are not requested before the first file has ended.
+  const at = await screen(['download', ...accessions, '--all', '-j', '1'], { env: service.env });
+  await at.shows(/^0 files, 0 of 5 filings {2}\[ {10}\] {2}0% {2}2\.0 MB {2}/);
+  service.release('a.htm');
+  expect(await at.ended).toBe(0);
+});
+
 test('with --verbose the lines of the files are above the line of the batch', async () => {
   const service = await startPaused(['a.htm', 'b.htm']);
   const at = await screen(['download', ACCESSION, '--all', '-v'], {

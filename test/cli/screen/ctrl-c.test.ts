@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { readdir } from 'node:fs/promises';
+import { readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { head } from '../../servers/answers.ts';
@@ -48,6 +48,17 @@ test('Ctrl-C during several files prints one line for all kept parts', async () 
   expect(left.map((name) => name.endsWith('resume'))).toEqual([true, true, true]);
 });
 
+test('Ctrl-C while an existing file is compared keeps no part, and does not speak of resuming', async () => {
+  const service = await startPaused();
+  const prepare = (path: string) => writeFile(join(path, 'a.htm'), Buffer.alloc(3_000_000));
+  const at = await screen(['download', ACCESSION, 'a.htm'], { env: service.env, prepare });
+  await at.shows(/^comparing a\.htm {2}\[====== {4}\] {2}66% /);
+  at.type(CTRL_C);
+  expect(await at.ended).toBe(130);
+  expect(at.lines()).toEqual([expect.stringMatching(/^a\.htm: stopped; no part was kept/), INTERRUPTED]);
+  expect(await readdir(at.path)).toEqual(['a.htm']);
+});
+
 const CHECKED = `download ${ACCESSION} a.htm -d there --sha256 ${'0'.repeat(64)} --api-key k`;
 test.for([
   { line: CHECKED, shown: /^a\.htm/, left: [] },
@@ -88,7 +99,7 @@ test('no bar overwrites typed input, and Ctrl-C ends its line', async () => {
   at.type(CTRL_C);
   expect(await at.ended).toBe(130);
   expect(at.lines()).toContain(`${ACCESSION} a.htm`);
-  expect(at.bytes()).not.toMatch(/files so far/);
+  expect(at.bytes()).not.toMatch(/^\d+ files/m);
   expect(at.lines().at(-1)).toBe(INTERRUPTED);
 });
 

@@ -10,24 +10,21 @@ const BODY = content(3_000_000);
 
 /**
  * A service with files of 3 MB. Each response stops after 2 MB until the test releases the file. `listed` has the names
- * in the listing of the filing. Any other name can be downloaded, too.
+ * in the listing of each filing. Any other name can be downloaded, too.
  */
-export async function startPaused(listed: readonly string[] = []) {
+export async function startPaused(listed: readonly string[] = [], accessions: readonly string[] = [ACCESSION]) {
   const sockets = new Map<string, Socket>();
   const released = new Set<string>();
   const files = Object.fromEntries(listed.map((name) => [name, BODY]));
-  const archive = await startArchive(
-    { [ACCESSION]: files },
-    {
-      instead(socket, { name }) {
-        if (name === undefined) return false;
-        sockets.set(name, socket);
-        socket.write(head(200, { 'Content-Length': BODY.length, ETag: '"v1"' }));
-        socket.write(released.has(name) ? BODY : BODY.subarray(0, 2_000_000));
-        return true;
-      },
+  const archive = await startArchive(Object.fromEntries(accessions.map((accession) => [accession, files])), {
+    instead(socket, { name }) {
+      if (name === undefined) return false;
+      sockets.set(name, socket);
+      socket.write(head(200, { 'Content-Length': BODY.length, ETag: '"v1"' }));
+      socket.write(released.has(name) ? BODY : BODY.subarray(0, 2_000_000));
+      return true;
     },
-  );
+  });
   return {
     ...archive,
     /** Sends the rest of a file, or the whole file at once if it has not been requested yet. */
