@@ -247,6 +247,14 @@ test.each`
   expectClear([KEY, pair, password], stderr);
 });
 
+test('a message that quotes the config file does not show a key that config set is about to write', async () => {
+  const { filings, config, requests } = await setUp(() => {}, 'another-key');
+  await config({ keyHeader: `X ${KEY}` });
+  const { exitCode, stderr } = await filings('config', 'set', 'api-key', KEY);
+  expect([exitCode, requests], stderr).toEqual([2, []]);
+  expectClear([KEY], stderr);
+});
+
 const LONG = 'kP3x9qZ-4711-0815-abcdefghijklmnopqrstuvwxyz-0123456789-ABCDEF';
 test.each`
   source               | key          | given
