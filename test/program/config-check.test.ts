@@ -8,11 +8,11 @@ async function answering(status: number, body: string, behind = 0) {
   const place = await asking(
     (socket) => void socket.end(head(status, { 'Content-Length': Buffer.byteLength(body), Date: date }) + body),
   );
-  const run = async (args: string[], env = '0') => {
-    const { exitCode, stdout, stderr } = await place.filings(args, { FILINGS_RETRIES: env });
+  const run = async (args: string[], env = {}) => {
+    const { exitCode, stdout, stderr } = await place.filings(args, { FILINGS_RETRIES: '0', ...env });
     return { exitCode, stdout: `${stdout}`, stderr };
   };
-  return { ...place, check: (args: string[] = []) => run(['config', 'check', ...args]), run };
+  return { ...place, check: (args: string[] = [], env = {}) => run(['config', 'check', ...args], env), run };
 }
 
 test('config check prints the address, the key, the clock and what the listing has', async ({ place }) => {
@@ -33,9 +33,15 @@ test('config check prints the address, the key, the clock and what the listing h
   ]);
 });
 
-test('config check compares the clocks', async () => {
-  const { check } = await answering(200, '["a.htm"]', 3_600_000 * 3);
-  expect((await check([ACCESSION])).stdout).toMatch(/^clock\t.*3 h ahead/m);
+const TOKEN = 'eyJhbGciOiJIUzI1NiJ9.eyJuYmYiOjB9.c2lnbmF0dXJl';
+test.for([
+  { sends: 'a key', env: {}, behind: 10_800_000, verdict: /is 3 h ahead/ },
+  { sends: 'a key', env: {}, behind: 10_000, verdict: /ok$/m },
+  // The service refuses a JWT from the future.
+  { sends: 'a JWT', env: { FILINGS_JWT: TOKEN }, behind: 10_000, verdict: /is 1[01] s ahead/ },
+])('config check with $sends calls a clock that is $behind ms ahead: $verdict', async ({ env, behind, verdict }) => {
+  const { check } = await answering(200, '["a.htm"]', behind);
+  expect((await check([ACCESSION], env)).stdout).toMatch(new RegExp(`^clock\t.*${verdict.source}`, 'm'));
 });
 
 test.each([
@@ -65,7 +71,7 @@ test.each([
 
 test('config check retries only if --retries is given', async () => {
   const { run, requests } = await answering(503, '');
-  expect((await run(['config', 'check'], '5')).exitCode).toBe(7);
+  expect((await run(['config', 'check'], { FILINGS_RETRIES: '5' })).exitCode).toBe(7);
   expect(requests).toHaveLength(1);
   expect((await run(['config', 'check', '--retries', '1'])).exitCode).toBe(7);
   expect(requests).toHaveLength(3);
