@@ -17,16 +17,16 @@ test('--output keeps the permissions of the file that it replaces', async ({ pla
   expect((await stat(path)).mode & 0o777).toBe(0o640);
 });
 
-test.skipIf(process.geteuid?.() !== 0)(
-  'a replaced file of another user gets default permissions',
-  async ({ place }) => {
-    const path = await place.write('theirs', 'old', 0o666);
-    await chown(path, 12345, 12345);
-    expect((await place.filings([...DOWNLOAD, '-o', 'theirs'])).exitCode).toBe(0);
-    const { mode, uid } = await stat(path);
-    expect([mode & 0o777, uid]).toEqual([0o666 & ~process.umask(), 0]);
-  },
-);
+test.skipIf(process.geteuid?.() !== 0).for([
+  { whose: 'user', uid: 12345 },
+  { whose: 'group', uid: 0 },
+])('a replaced file of another $whose gets default permissions', async ({ uid }, { place }) => {
+  const path = await place.write('theirs', 'old', 0o666);
+  await chown(path, uid, 12345);
+  expect((await place.filings([...DOWNLOAD, '-o', 'theirs'])).exitCode).toBe(0);
+  const { mode, ...owner } = await stat(path);
+  expect([mode & 0o777, owner.uid, owner.gid]).toEqual([0o666 & ~process.umask(), 0, process.getegid?.()]);
+});
 
 test.for`
   where                             | message
