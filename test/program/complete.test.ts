@@ -1,5 +1,7 @@
-import { describe, expect } from 'vitest';
+import { describe, expect, vi } from 'vitest';
+import { heldClock } from '../held-clock.ts';
 import { startArchive } from '../servers/archive.ts';
+import { answering } from './batch.ts';
 import { ACCESSION, test as base, type Workplace } from './run.ts';
 
 const COMMANDS = ['list', 'download', 'verify', 'token', 'serve', 'config', 'completion'];
@@ -59,6 +61,22 @@ describe('the names of files', () => {
     expect(await completed(place, ['--config', path, 'download', ACCESSION, ''])).toEqual([]);
     expect(await completed(place, ['download', ACCESSION, ''])).toEqual([]);
     expect([service.requests, await place.names()]).toEqual([[], ['c.json']]);
+  });
+
+  test('are waited for two seconds, and asked for once', async ({ place }) => {
+    const { pass, ...clock } = heldClock();
+    const busy = await startArchive({}, { instead: answering(503) });
+    expect(await completed(place, ['download', ACCESSION, ''], busy.env)).toEqual([]);
+    expect(busy.requests).toHaveLength(1);
+    const silent = await startArchive({}, { instead: () => true });
+    const onEnd = vi.fn();
+    const ended = place.filings(['__complete', 'download', ACCESSION, ''], silent.env, clock).then(onEnd);
+    await expect.poll(() => silent.requests.length).toBe(1);
+    await pass(1999);
+    expect(onEnd).not.toHaveBeenCalled();
+    await pass(1);
+    await expect.poll(() => onEnd.mock.calls.length).toBe(1);
+    await ended;
   });
 
   test('come from the service of the profile on the line, however it is written', async ({ place, service }) => {
