@@ -78,6 +78,18 @@ describe('createMinter', () => {
     expect(secrets.redact(first)).toBe(first);
   });
 
+  test('still redacts a token that it minted twice, because the clock was set back', async () => {
+    const { minter, clock, secrets } = await minterOf({ lifetime: 10 });
+    const first = await minter.token();
+    for (let later = 0; later < 7; later += 1) {
+      clock.ms += 10_000;
+      await minter.token();
+    }
+    clock.ms = NOW * 1000;
+    expect(await minter.token()).toBe(first);
+    expect(secrets.redact(first)).toBe('[redacted]');
+  });
+
   test('warns of a line break at the end of a secret that is text', async () => {
     const warningOf = async (bytes: Buffer) => (await minterOf({}, bytes)).minter.warning;
     expect(await warningOf(Buffer.from(`${'s'.repeat(40)}\n`))).toContain('line break');
