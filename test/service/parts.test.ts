@@ -2,9 +2,10 @@ import { existsSync } from 'node:fs';
 import { chown, link, lstat, mkdir, readdir, readFile, rename, rm, symlink, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { workingPartName } from '../../src/disk/part-name.ts';
 import { FilingsError } from '../../src/errors.ts';
 import { makeFooter } from '../../src/transfer/footer.ts';
-import { framed, head, rangeStart, sendFile } from '../servers/answers.ts';
+import { first, framed, head, rangeStart, sendFile, whole } from '../servers/answers.ts';
 import { type Script, type SeenRequest, scripted } from '../servers/scripted.ts';
 import { ACCESSION, content, type RunOptions, startRun } from './transfer-fixture.ts';
 
@@ -14,21 +15,14 @@ const FILE = content(2_000_000);
 const HALF = 1_500_000;
 const NAME = 'primary.htm';
 const KEPT = '.primary.htm.filings-resume';
-const DAY_MS = 86_400_000;
+const [HOUR_MS, DAY_MS] = [3_600_000, 86_400_000];
 
 /** Cuts the first response in the middle, and then sends what is asked for. */
-function cutOnce(): Script {
-  let isCut = false;
-  return (socket, request) => {
-    if (isCut) return sendFile(socket, request, FILE, '"v1"');
-    isCut = true;
-    socket.end(framed(FILE, 'length', { ETag: '"v1"' }).upTo(HALF));
-  };
-}
+const cutOnce = (then = whole(FILE)) => first(framed(FILE, 'length', { ETag: '"v1"' }).upTo(HALF), then);
 
 /** A directory in which a run kept a part. */
-async function kept() {
-  const server = await scripted(cutOnce());
+async function kept(then?: Script) {
+  const server = await scripted(cutOnce(then));
   const run = await startRun(server.url);
   await run.save();
   expect(await run.names()).toEqual([KEPT]);
@@ -121,6 +115,16 @@ describe('a kept part', () => {
     expect(await lstat(place.path)).toMatchObject({ ino: before.ino, mtimeMs: before.mtimeMs });
   });
 
+  test('is not taken for one of a killed run while another run resumes it, however old it is', async () => {
+    const place = await kept(async (socket, request) => {
+      if (rangeStart(request) === HALF) await (await place.next()).save('other.htm');
+      sendFile(socket, request, FILE, '"v1"');
+    });
+    await utimes(place.path, 1, 1);
+    expect(await (await place.next()).save()).toMatchObject({ result: 'resumed' });
+    expect((await readdir(place.directory)).sort()).toEqual(['other.htm', NAME]);
+  });
+
   test('is removed when the file exists, and a failure to remove it does not matter', async () => {
     const { next, directory, path } = await kept();
     await writeFile(join(directory, NAME), FILE);
@@ -177,12 +181,21 @@ test('a part that somebody removes during the download fails for this time, and 
   }
 });
 
+test('a part is never written into an existing file, not even into one that has its random name', async () => {
+  const { server, directory, next } = await kept();
+  const path = join(directory, workingPartName('other.htm', 0.5));
+  await writeFile(path, 'mine');
+  const run = await next({ world: { random: () => 0.5 } });
+  expect((await run.save('other.htm')).error?.exitStatus).toBe(8);
+  expect([await readFile(path, 'utf8'), server.requests.length]).toEqual(['mine', 2]);
+});
+
 describe('a part of a killed run', () => {
   const part = '.primary.htm.abcd1234.filings-part';
   test.each`
-    fate                               | ageMs              | left
-    ${'is left alone on the same day'} | ${DAY_MS - 10_000} | ${[part, NAME]}
-    ${'is removed a day later'}        | ${DAY_MS + 10_000} | ${[NAME]}
+    fate                               | ageMs               | left
+    ${'is left alone on the same day'} | ${DAY_MS - HOUR_MS} | ${[part, NAME]}
+    ${'is removed a day later'}        | ${DAY_MS + HOUR_MS} | ${[NAME]}
   `('$fate, whatever the clock says, and never resumed', async ({ ageMs, left }: { ageMs: number; left: string[] }) => {
     for (const wrongMs of [-10 * DAY_MS, 10 * DAY_MS]) {
       const { server, path, next, directory } = await kept();
