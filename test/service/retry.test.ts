@@ -2,7 +2,7 @@ import type { Socket } from 'node:net';
 import { expect, test, vi } from 'vitest';
 import { RateLimiter } from '../../src/http/rate-limiter.ts';
 import { heldClock } from '../held-clock.ts';
-import { type Fields, head, rangeStart, sendAndEnd, sendFile } from '../servers/answers.ts';
+import { type Fields, framed, head, rangeStart, sendAndEnd, sendFile } from '../servers/answers.ts';
 import { listens, type Script } from '../servers/scripted.ts';
 import { content, memoryWriter, type RunOptions, runAgainst } from './transfer-fixture.ts';
 
@@ -89,6 +89,45 @@ test('retries are counted from zero after 1 MiB of progress, and each requests o
   );
   expect(await run.save()).toMatchObject({ result: 'resumed', bytes: file.length, attempts: 4 });
   expect(server.requests.map(rangeStart)).toEqual([undefined, 1, 2, 3].map((n) => n && n * piece));
+});
+
+test('a service without ranges that cuts a file after 2 MiB and after 9 bytes in turn makes no progress', async () => {
+  const file = content(3 << 20);
+  const { server, run } = await against((socket, { index }) => {
+    if (index > 9) socket.destroy();
+    else socket.end(framed(file, 'length').upTo(index % 2 === 0 ? 2 << 20 : 9));
+  });
+  expect((await run.save()).error).toMatchObject({ exitStatus: 9 });
+  expect(server.requests).toHaveLength(6);
+});
+
+test('a file that was refused goes before others that wait since the pause', async () => {
+  const { pass, ...clock } = heldClock();
+  const sockets: Socket[] = [];
+  const retry = vi.fn();
+  const { server, run } = await against((socket) => void sockets.push(socket), {
+    limiter: new RateLimiter(undefined, clock),
+    retry,
+  });
+  const files = ['first', 'second'].map((name) => run.save(name));
+  await expect.poll(() => sockets.length).toBe(2);
+  const refuse = async (index: number) => {
+    sockets[index]?.write(emptyResponse(429, { 'Retry-After': 1 }));
+    await expect.poll(() => retry.mock.calls.length).toBe(index + 1);
+    await pass(0);
+  };
+  await refuse(0);
+  files.push(run.save('other'));
+  await refuse(1);
+  await pass(1000);
+  for (let answered = 2; answered < 5; answered += 1) {
+    await expect.poll(() => sockets.length).toBeGreaterThan(answered);
+    sockets[answered]?.write(emptyResponse(200));
+    await pass(0);
+  }
+  await Promise.all(files);
+  const names = server.requests.map(({ path }) => path.replace(/.*=/, ''));
+  expect(names).toEqual(['first', 'second', 'first', 'second', 'other']);
 });
 
 test.each`
