@@ -95,6 +95,6 @@ test.each`
   ${'too many header fields'}                | ${TOO_MANY} | ${TOO_MANY} | ${coded('UND_ERR_HEADERS_OVERFLOW')}
   ${'a defect of the program'}               | ${DEFECT}   | ${DEFECT}   | ${new TypeError('x is not a function')}
 `('a failure in the head or the body gets the right code and message: $what', ({ error, inHead, inBody }) => {
-  expect(exchangeError(error, undefined)).toMatchObject(inHead);
-  expect(exchangeError(error, BODY)).toMatchObject(inBody);
+  expect(exchangeError(error, undefined)).toMatchObject({ ...inHead, cause: error });
+  expect(exchangeError(error, BODY)).toMatchObject({ ...inBody, cause: error });
 });
