@@ -7,7 +7,6 @@ export function heldClock() {
   const sleepers = new Set<{ readonly due: number; readonly wake: () => void }>();
   const sleep: World['sleep'] = (ms, signal) =>
     new Promise<void>((resolve, reject) => {
-      const unsubscribe = onAbort(signal, reject);
       const sleeper = {
         due: now + ms,
         wake: () => {
@@ -17,10 +16,16 @@ export function heldClock() {
         },
       };
       sleepers.add(sleeper);
+      const unsubscribe = onAbort(signal, (reason) => {
+        sleepers.delete(sleeper);
+        reject(reason);
+      });
     });
   return {
     monotonic: () => now,
     sleep,
+    /** The number of sleeps that have not ended. */
+    sleeping: () => sleepers.size,
     /** Moves the clock, wakes the sleeps that are due, and waits three turns of the event loop for their effects. */
     async pass(ms: number): Promise<void> {
       now += ms;

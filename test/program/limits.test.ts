@@ -1,8 +1,10 @@
 // --max-bytes, --max-requests, --stop-after and --limit-rate: what they count, and how they end a run.
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { sleep } from '../../src/abort.ts';
+import { heldClock } from '../held-clock.ts';
 import { head } from '../servers/answers.ts';
 import { accession, type Instead } from '../servers/archive.ts';
+import { listens } from '../servers/scripted.ts';
 import { answering, archivePlace, lines, numbered, quick } from './batch.ts';
 
 const A = accession(1);
@@ -140,20 +142,23 @@ test('with --quiet a limit prints nothing, unless a file has failed', async () =
   expect([failed.exitCode, failed.stderr]).toEqual([3, expect.stringContaining('1 of 4 files failed')]);
 });
 
-test.each`
-  what          | input        | args               | files
-  ${'a batch'}  | ${lines(6)}  | ${[]}              | ${6}
-  ${'one file'} | ${undefined} | ${[A, 'f000.htm']} | ${1}
-`('--limit-rate delays the end of $what, with a burst of a quarter of a second', async ({ input, args, files }) => {
-  const { batch } = await setUp(6);
-  let now = 0;
-  const { exitCode } = await batch(input, [...args, '--limit-rate', `${files * SIZE}/s`, '-j', '1'], {
-    monotonic: () => now,
-    async sleep(ms, signal) {
-      // A longer sleep is a time limit.
-      if (ms > 1000) return sleep(ms, signal);
-      now += ms;
-    },
-  });
-  expect([exitCode, now]).toEqual([0, expect.closeTo(750, -1)]);
+test('--limit-rate ends each file when its bytes are due, after a burst of a quarter of a second', async () => {
+  const { archive, batch } = await setUp(4);
+  const { pass, sleeping, ...clock } = heldClock();
+  const onEnd = vi.fn();
+  const ended = batch(lines(4), ['--limit-rate', `${4 * SIZE}/s`, '-j', '1'], {
+    monotonic: clock.monotonic,
+    // A longer sleep is a time limit.
+    sleep: (ms, signal) => (ms > 1000 ? sleep(ms, signal) : clock.sleep(ms, signal)),
+  }).then(onEnd);
+  for (const [index, waitMs] of [0, 250, 250, 250].entries()) {
+    await expect.poll(sleeping).toBe(1);
+    if (waitMs > 0) await pass(waitMs - 1);
+    // A request for the next file would have reached the service before this connection does.
+    await listens(archive.port);
+    expect([archive.asked().length, onEnd.mock.calls.length]).toEqual([index + 1, 0]);
+    await pass(Math.min(waitMs, 1));
+  }
+  await ended;
+  expect(onEnd).toHaveBeenCalledWith(expect.objectContaining({ exitCode: 0 }));
 });
