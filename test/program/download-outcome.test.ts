@@ -2,6 +2,7 @@
 import { execFileSync } from 'node:child_process';
 import { mkdirSync } from 'node:fs';
 import { open, stat } from 'node:fs/promises';
+import { Writable } from 'node:stream';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { interruptionError } from '../../src/world.ts';
 import { head } from '../servers/answers.ts';
@@ -34,6 +35,20 @@ describe('--report', () => {
       { downloaded: 1, skipped: 1, not_started: 0, exit_code: 0 },
     ]);
     expect([report.endsSummed, linesOf(await read('report'))[0]]).toEqual([true, '{"torn']);
+  });
+
+  test.each`
+    code        | exit   | says
+    ${'EPIPE'}  | ${141} | ${/^2 downloaded.*\n$/}
+    ${'ENOSPC'} | ${8}   | ${/^filings: --report stdout: cannot write: the disk is full\n {2}hint: choose another file/m}
+  `('whose last line alone fails with $code ends the run with $exit', async ({ code, exit, says }) => {
+    const { batch } = await setUp(2);
+    const stdout = new Writable({
+      write: (chunk, _encoding, done) =>
+        done(`${chunk}`.includes('"summary"') ? Object.assign(new Error(code), { code }) : undefined),
+    });
+    const { exitCode, stderr } = await batch(lines(2), ['--report', '-'], { stdout });
+    expect([exitCode, stderr]).toEqual([exit, expect.stringMatching(says)]);
   });
 
   test('names no file for a listing that failed, and --failed has its accession number', async () => {
