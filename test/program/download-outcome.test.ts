@@ -1,6 +1,6 @@
 // What a batch leaves behind when files fail, and how it ends. Which error decides is in unit/verdict.
 import { execFileSync } from 'node:child_process';
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { open, stat } from 'node:fs/promises';
 import { Writable } from 'node:stream';
 import { describe, expect, onTestFinished, test } from 'vitest';
@@ -8,7 +8,7 @@ import { interruptionError } from '../../src/world.ts';
 import { head } from '../servers/answers.ts';
 import { type Asked, accession, type Instead } from '../servers/archive.ts';
 import { closedPort } from '../servers/scripted.ts';
-import { answering, batchPlace, lines, numbered } from './batch.ts';
+import { answering, batchPlace, lines, names, numbered } from './batch.ts';
 import { linesOf, serviceAt } from './run.ts';
 
 const A = accession(1);
@@ -121,6 +121,23 @@ describe('--failed', () => {
     const direct = await batch(input, [...args, '--failed', 'f3', '-d', 'out', '--if-exists', 'skip']);
     expect(direct.report.summaries.at(-1)).toMatchObject({ skipped: 2 });
   });
+});
+
+test('a signal ends a run among thousands of files that exist and need no request', async () => {
+  const { archive, at, filings } = await setUp(1);
+  mkdirSync(at(A));
+  for (const name of names(3000)) writeFileSync(at(`${A}/${name}`), '');
+  const stop = new AbortController();
+  let ms = 0;
+  // Time passes with each file, and the signal comes in the next turn of the event loop.
+  const monotonic = () => {
+    ms += 1;
+    if (ms === 1000) setImmediate(() => stop.abort(interruptionError('SIGTERM')));
+    return ms;
+  };
+  const own = { input: lines(3000).join('\n'), monotonic, interrupt: stop.signal };
+  const { exitCode, stderr } = await filings(['download', '-i', '-'], archive.env, own);
+  expect([exitCode, stderr]).toEqual([143, expect.stringMatching(/^\d{3,4} skipped, \d+ not started;/m)]);
 });
 
 describe('a batch stops', () => {

@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import { Writable } from 'node:stream';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { interruptionError } from '../../src/world.ts';
 import { proving } from '../proving.ts';
 import { accession } from '../servers/archive.ts';
 import { archivePlace, lines, names, numbered, type ReportLine, readReport } from './batch.ts';
@@ -161,21 +160,6 @@ test.each`
   expect(report.files).toMatchObject([{ result: exit === 0 ? 'planned' : 'failed', verified_length: false }]);
   expect(report.summaries).toMatchObject([{ exit_code: exit }]);
   expect([archive.asked(), (await present()).sort()]).toEqual([[], ['f000.htm', 'report']]);
-});
-
-test('a dry run of thousands of lines stops at a signal', async () => {
-  const { batch } = await numbered(1);
-  const stop = new AbortController();
-  let ms = 0;
-  // Time passes with each file, and the signal comes in the next turn of the event loop.
-  const monotonic = () => {
-    ms += 1;
-    if (ms === 500) setImmediate(() => stop.abort(interruptionError('SIGTERM')));
-    return ms;
-  };
-  const { exitCode, report } = await batch(lines(5000), ['-n'], { monotonic, interrupt: stop.signal });
-  expect([exitCode, report.summaries]).toMatchObject([143, [{ exit_code: 143 }]]);
-  expect(report.files.length).toBeLessThan(1000);
 });
 
 test('a plan waits for its reader with no more than 64 KiB and a line', async () => {
