@@ -6,7 +6,7 @@ import { workingPartName } from '../../src/disk/part-name.ts';
 import { FilingsError } from '../../src/errors.ts';
 import { makeFooter } from '../../src/transfer/footer.ts';
 import { first, framed, head, rangeStart, sendFile, whole } from '../servers/answers.ts';
-import { type Script, type SeenRequest, scripted } from '../servers/scripted.ts';
+import { type SeenRequest, scripted } from '../servers/scripted.ts';
 import { ACCESSION, content, type RunOptions, startRun } from './transfer-fixture.ts';
 
 // A run writes a part that no other run reads. A run that is stopped keeps its part, with a footer, for a later run.
@@ -18,11 +18,11 @@ const KEPT = '.primary.htm.filings-resume';
 const [HOUR_MS, DAY_MS] = [3_600_000, 86_400_000];
 
 /** Cuts the first response in the middle, and then sends what is asked for. */
-const cutOnce = (then = whole(FILE)) => first(framed(FILE, 'length', { ETag: '"v1"' }).upTo(HALF), then);
+const cutOnce = () => first(framed(FILE, 'length', { ETag: '"v1"' }).upTo(HALF), whole(FILE));
 
 /** A directory in which a run kept a part. */
-async function kept(then?: Script) {
-  const server = await scripted(cutOnce(then));
+async function kept() {
+  const server = await scripted(cutOnce());
   const run = await startRun(server.url);
   await run.save();
   expect(await run.names()).toEqual([KEPT]);
@@ -115,14 +115,19 @@ describe('a kept part', () => {
     expect(await lstat(place.path)).toMatchObject({ ino: before.ino, mtimeMs: before.mtimeMs });
   });
 
-  test('is not taken for one of a killed run while another run resumes it, however old it is', async () => {
-    const place = await kept(async (socket, request) => {
-      if (rangeStart(request) === HALF) await (await place.next()).save('other.htm');
-      sendFile(socket, request, FILE, '"v1"');
-    });
-    await utimes(place.path, 1, 1);
-    expect(await (await place.next()).save()).toMatchObject({ result: 'resumed' });
-    expect((await readdir(place.directory)).sort()).toEqual(['other.htm', NAME]);
+  test('is young before it gets another name, under which other runs remove old parts', async () => {
+    const { path, next } = await kept();
+    await utimes(path, 1, 1);
+    const run = await next();
+    const { nameOperations } = run.directories;
+    const ages: number[] = [];
+    const rename = async (from: string, to: string) => {
+      if (from === path) ages.push(Date.now() - (await lstat(from)).mtimeMs);
+      return nameOperations.rename(from, to);
+    };
+    Object.assign(run.directories, { nameOperations: { ...nameOperations, rename } });
+    expect(await run.save()).toMatchObject({ result: 'resumed' });
+    expect(ages.map((age) => age < HOUR_MS)).toEqual([true]);
   });
 
   test('is removed when the file exists, and a failure to remove it does not matter', async () => {
