@@ -1,9 +1,9 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { describe, expect } from 'vitest';
 import { readReport } from '../program/batch.ts';
-import { accession, type Filings, startArchive } from '../servers/archive.ts';
+import { accession, type Filings, type Instead, startArchive } from '../servers/archive.ts';
 import { test as base, type Workplace } from './program.ts';
 
 // A line of a report or a done list is true even after a power cut: all that it claims was flushed before it was
@@ -51,7 +51,9 @@ for (const [name, seen] of Object.entries(WATCH)) {
   });
   watch(fs, name, (call, self, args) => {
     const [end, done] = [seen(...args), args.pop()];
-    call(...args, (error, ...results) => {
+    // Delayed, so that what does not wait for a line of the report comes before it.
+    const delay = name === 'write' && /jsonl$/.test(paths.get(args[0])) ? 50 : 0;
+    setTimeout(call, delay, ...args, (error, ...results) => {
       if (!error) end(...results);
       done(error, ...results);
     });
@@ -109,9 +111,16 @@ function logOf(calls: readonly Call[]) {
   };
 }
 
-/** Runs the mirror's command line in the workplace, or one like it. Returns the log of its run. */
+/**
+ * Runs the mirror's command line in the workplace, or one like it. Returns the log of its run. While
+ * `primary.htm` is requested, another run puts a file there.
+ */
 const test = base.extend('mirror', async ({ place }: { place: Workplace }) => {
-  const archive = await startArchive(FILINGS);
+  const instead: Instead = (_, { name }) => {
+    if (name === 'primary.htm') writeFileSync(place.at(name), 'of another run');
+    return false;
+  };
+  const archive = await startArchive(FILINGS, { instead });
   await place.write('accessions.txt', `${A}\n${B}\n${C}\n`);
   const log = join(place.home, 'calls.json');
   const env = { ...archive.env, ...(await place.hook(WATCHED)), CALLS: log };
@@ -143,6 +152,12 @@ function expectDoneLast(log: ReturnType<typeof logOf>, place: Workplace, done: s
     expect(line.ended).toBeLessThan(doneLine.began);
   }
 }
+
+test('keygen flushes each new key, and then its name', async ({ place, mirror }) => {
+  const log = await mirror('', 'token keygen --alg ES256 --out key.pem --public key.pub');
+  const flushes = log.calls.filter(({ name }) => name === 'flush').map(({ path }) => path.slice(place.path.length));
+  expect(flushes).toEqual(['/key.pem', '', '/key.pub', '']);
+});
 
 const results = async (place: Workplace) => readReport(await place.read(REPORT)).files.map(({ result }) => result);
 
@@ -190,6 +205,13 @@ describe('the mirror of the README', () => {
     const [named] = log.on('link', place.at(`mirror/${A}/ex1.htm`)) as [Call];
     log.expectFlushed(sums, log.writeOf(sums, '  ex1.htm'), named);
     expect(log.writeOf(sums, '#').began).toBeGreaterThan(Number(named.ended));
+  });
+
+  test('flushes the name of a file that another run has put there during the download', async ({ place, mirror }) => {
+    const log = await mirror('', `download ${A} ex1.htm primary.htm --if-exists skip -j 1 --report ${REPORT}`);
+    expect(await results(place)).toEqual(['downloaded', 'skipped']);
+    const written = log.calls.findLast(({ path }) => path.startsWith(place.at('.primary.htm.')));
+    log.expectFlushed(place.path, written, log.writeOf(place.at(REPORT), 'primary.htm'));
   });
 
   // A file that another run has just named may not be on disk.
