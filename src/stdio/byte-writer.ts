@@ -28,16 +28,19 @@ export function createStandardWriter(name: 'stdout' | 'stderr', world: StandardS
   const { [name]: stream, stderr } = world;
   // Before the first byte, the cursor is at the start of a line.
   let lastByte: number | undefined = LINE_FEED;
+  let lastSignal: AbortSignal | undefined;
   const writeChunks = createChunkWriter(stream);
   return {
     write(chunks, signal) {
       // This is set even if the write fails: at worst, `end` writes a line break too many or too few.
       lastByte = chunks.at(-1)?.at(-1);
+      lastSignal = signal;
       return mapErrors(writeChunks(chunks, signal), name, signal);
     },
     async end() {
-      // The next message on the same terminal must not continue the last line of the data.
-      if (stream.isTTY && stderr.isTTY && lastByte !== LINE_FEED) stderr.write('\n');
+      // The next message on the same terminal must not continue the last line of the data. After Ctrl-C, progress.ts has
+      // already begun a new line.
+      if (stream.isTTY && stderr.isTTY && lastByte !== LINE_FEED && !lastSignal?.aborted) stderr.write('\n');
     },
   };
 }

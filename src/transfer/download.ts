@@ -118,9 +118,11 @@ export class Download {
   async #fetchToStream({ open }: StreamTarget, bar: FileProgress): Promise<Ending> {
     const { signal } = this.#context;
     const pipe = new Pipe(await open(signal), signal);
-    const fetched = await this.#fetch(pipe, bar, false);
-    await pipe.end();
-    return fetched;
+    try {
+      return await this.#fetch(pipe, bar, false);
+    } finally {
+      await pipe.end();
+    }
   }
 
   async #fetchToDisk(target: DiskTarget, bar: FileProgress): Promise<Ending> {
