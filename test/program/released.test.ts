@@ -146,6 +146,12 @@ const stalling =
     void vi.waitFor(isKept, { timeout: 30_000 }).then(() => end(ends));
     return true;
   };
+const failing = answeringAll(404);
+const signalled: Answers = (ends) => (socket) => {
+  socket.write(beginning());
+  setImmediate(() => ends.interrupt.abort(interruptionError('SIGTERM')));
+  return true;
+};
 const signal = stalling(({ interrupt }) => interrupt.abort(interruptionError('SIGTERM')));
 const deadline = stalling(({ deadline }) => deadline.emit('pass'));
 
@@ -189,6 +195,19 @@ test.each(['download --all', 'list'])(
     expect(left).toEqual({ ...NOTHING, statuses: [4], files: [] });
   },
 );
+
+test.for`
+  end              | answers      | exit
+  ${'the service'} | ${failing}   | ${5}
+  ${'a signal'}    | ${signalled} | ${143}
+`('a download into a FIFO that $end ends closes it', async ({ answers, exit }) => {
+  const fifo = join((await workplace()).path, 'fifo');
+  execFileSync('mkfifo', [fifo]);
+  const reader = await open(fifo, 'r+');
+  onTestFinished(() => reader.close());
+  const left = await leftBy([['download', accession(1), 'large.htm', '-o', fifo]], answers as Answers);
+  expect(left).toEqual({ ...NOTHING, statuses: [exit], files: [] });
+});
 
 /** Cuts each large file after 9 bytes, which are not worth keeping. */
 const cutting: Answers =
