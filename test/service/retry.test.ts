@@ -2,7 +2,7 @@ import type { Socket } from 'node:net';
 import { expect, test, vi } from 'vitest';
 import { RateLimiter } from '../../src/http/rate-limiter.ts';
 import { heldClock } from '../held-clock.ts';
-import { type Fields, framed, head, rangeStart, sendAndEnd, sendFile } from '../servers/answers.ts';
+import { type Fields, framed, head, rangeStart, sendAndEnd, sendFile, whole } from '../servers/answers.ts';
 import { listens, type Script } from '../servers/scripted.ts';
 import { content, memoryWriter, type RunOptions, runAgainst } from './transfer-fixture.ts';
 
@@ -128,6 +128,18 @@ test('a file that was refused goes before others that wait since the pause', asy
   await Promise.all(files);
   const names = server.requests.map(({ path }) => path.replace(/.*=/, ''));
   expect(names).toEqual(['first', 'second', 'first', 'second', 'other']);
+});
+
+test('a slow pipe gets a file in small pieces', async () => {
+  const { run } = await against(whole(content(8 << 20)));
+  let pieces = 0;
+  const write = async () => {
+    pieces += 1;
+    await new Promise((resolve) => setImmediate(resolve));
+  };
+  expect(await run.pipe({ write, async end() {} })).toMatchObject({ result: 'downloaded' });
+  // Most have 64 KiB. The first ones are larger, because it is not known yet what gets them.
+  expect(pieces).toBeGreaterThan(50);
 });
 
 test.each`
