@@ -18,7 +18,7 @@ const MAX_WAITING = 6;
 async function start(
   place: Workplace,
   args: readonly string[],
-  { names = NAMES, isRefused = (_path: string) => false, body = 'a file' } = {},
+  { names = NAMES, isRefused = (_path: string): boolean => false, body = 'a file' } = {},
 ) {
   const server = await scripted((socket, { path }) => {
     if (isRefused(path)) socket.write(head(403, { 'Content-Length': 0 }));
