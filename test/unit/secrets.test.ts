@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { markForRedaction, Secrets } from '../../src/secrets.ts';
+import { expectLinear } from '../growth.ts';
 import { proving } from '../proving.ts';
 
 const percent = (text: string) => Buffer.from(text).toString('hex').replace(/../g, '%$&');
@@ -33,12 +34,8 @@ describe.each`
   const secrets = secretsOf(key);
   test.each`
     form                                  | written
-    ${'raw'}                              | ${key}
     ${'in quotes'}                        | ${JSON.stringify(key).slice(1, -1)}
-    ${'percent-encoded'}                  | ${encodeURIComponent(key)}
     ${'percent-encoded in small letters'} | ${small(key)}
-    ${'as in the query of a URL'}         | ${inQuery(key)}
-    ${'in base64'}                        | ${base64(key)}
     ${'in base64 without padding'}        | ${base64(key).replace(/=+$/, '')}
     ${'in base64url'}                     | ${base64url(key)}
     ${'in percent-encoded base64'}        | ${encodeURIComponent(base64(key))}
@@ -136,7 +133,6 @@ describe('redact', () => {
     );
   });
 
-  // Each search takes a moment. With backtracking it would take minutes.
   test.each`
     what                                               | piece
     ${'words'}                                         | ${'some words '}
@@ -150,9 +146,9 @@ describe('redact', () => {
     ${'a token, percent-encoded, in base64 of base64'} | ${`${base64(base64(percent(TOKEN)))}.`}
     ${'base64 that is base64 at every alignment'}      | ${'VVVV'}
     ${'URL positions of secrets'}                      | ${'://apikey=?apikey='}
-  `('reads a megabyte of $what quickly', ({ piece }: { piece: string }) => {
+  `('reads twice as many $what in twice the time', ({ piece }: { piece: string }) => {
     const secrets = secretsOf(...Array.from({ length: 20 }, (_, index) => `${TOKEN}${'x'.repeat(1000)}${index}`));
-    expect(secrets.redact(piece.repeat((1 << 20) / piece.length)).length).toBeGreaterThan(0);
+    expectLinear(piece, (text) => secrets.redact(text));
   });
 });
 
@@ -160,18 +156,14 @@ describe('a secret in an address that a service encodes', () => {
   const KEY = 'canary/key+1 %&="';
   const secrets = secretsOf(KEY);
 
-  test.each`
-    encoding                               | encode
-    ${'percent-encoding'}                  | ${encodeURIComponent}
-    ${'percent-encoding in small letters'} | ${small}
-    ${'form encoding'}                     | ${(text: string) => new URLSearchParams([['k', text]]).toString().slice(2)}
-    ${'base64'}                            | ${base64}
-    ${'base64url'}                         | ${base64url}
-  `('is redacted in $encoding, and the text around it is kept', ({ encode }) => {
-    expect(secrets.occurIn(encode(KEY))).toBe(true);
-    const shown = secrets.redact(`before ${encode(`https://h.example/?a=b&apikey=${KEY}&x=y`)} after`);
-    expect(shown).toMatch(/^before .*\[redacted\].* after$/s);
-    expect(secrets.redact(encode('https://h.example/?a=b&x=y'))).toBe(encode('https://h.example/?a=b&x=y'));
+  test('is redacted in a form and in base64, and an address without it is kept', () => {
+    const form = (text: string) => new URLSearchParams([['k', text]]).toString().slice(2);
+    for (const encode of [form, base64]) {
+      expect(secrets.occurIn(encode(KEY))).toBe(true);
+      const shown = secrets.redact(`before ${encode(`https://h.example/?a=b&apikey=${KEY}&x=y`)} after`);
+      expect(shown).toMatch(/^before .*\[redacted\].* after$/s);
+      expect(secrets.redact(encode('https://h.example/?a=b&x=y'))).toBe(encode('https://h.example/?a=b&x=y'));
+    }
   });
 
   test('is redacted under ten layers of percent-encoding, also around base64', () => {
