@@ -4,8 +4,7 @@ import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:
 import { describe, expect, test } from 'vitest';
 import { type Sleep, sleep } from '../../src/abort.ts';
 import { head } from '../servers/answers.ts';
-import { closedPort, type Script } from '../servers/scripted.ts';
-import { quick } from './batch.ts';
+import type { Script } from '../servers/scripted.ts';
 import { ACCESSION, asking, jsonOf, type RunOptions } from './run.ts';
 
 /** Downloads a file in vain. */
@@ -160,22 +159,4 @@ test('--error-format json prints only JSON lines to stderr, the error last', asy
   const texts = { message: expect.stringContaining('400'), hint: expect.any(String) };
   const error = { code: 'rejected', exit_code: 6, ...texts, problem: { ...body, status: 400 } };
   expect([exitCode, jsonOf(stderr).at(-1)]).toMatchObject([6, { error }]);
-});
-
-test('a refused connection is an error of one line with a hint, and exit status 7', async () => {
-  const env = { FILINGS_BASE_URL: `http://127.0.0.1:${await closedPort()}` };
-  const { exitCode, stderr } = await failed(() => {}, [], { env });
-  expect([exitCode, stderr]).toEqual([7, expect.stringMatching(/^filings: .* refused\n {2}hint: .+\n$/)]);
-});
-
-test('a body that always breaks at the same byte stops after a bounded number of requests', async () => {
-  // Without a validator each try starts at byte 0, and receives more than resets the count of retries.
-  const cut = answer('x'.repeat(1_500_000), { 'Content-Length': 2_500_000 }, 200);
-  let tries = 0;
-  const count: Script = (socket) => {
-    tries += 1;
-    socket.end(cut);
-  };
-  const { exitCode, stderr } = await failed(count, ['--retries', '1'], { sleep: quick });
-  expect([exitCode, tries], stderr).toEqual([9, 2]);
 });
