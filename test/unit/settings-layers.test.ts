@@ -74,19 +74,14 @@ describe('environment conventions for color', () => {
   test.each`
     env                                           | value       | source
     ${{ NO_COLOR: '1' }}                          | ${'never'}  | ${'NO_COLOR'}
-    ${{ NO_COLOR: '' }}                           | ${'auto'}   | ${'default'}
+    ${{ NO_COLOR: '' }}                           | ${'auto'}   | ${'c.json: color'}
     ${{ FORCE_COLOR: '1' }}                       | ${'always'} | ${'FORCE_COLOR'}
     ${{ FORCE_COLOR: '0' }}                       | ${'never'}  | ${'FORCE_COLOR'}
     ${{ CLICOLOR_FORCE: '1' }}                    | ${'always'} | ${'CLICOLOR_FORCE'}
-    ${{ CLICOLOR_FORCE: '0' }}                    | ${'auto'}   | ${'default'}
+    ${{ CLICOLOR_FORCE: '0' }}                    | ${'auto'}   | ${'c.json: color'}
     ${{ NO_COLOR: '1', FORCE_COLOR: '1' }}        | ${'never'}  | ${'NO_COLOR'}
     ${{ FILINGS_COLOR: 'always', NO_COLOR: '1' }} | ${'always'} | ${'FILINGS_COLOR'}
   `('turn $env into $value by $source', ({ env, value, source }) => {
-    expect(merge({ env }).get('color')).toMatchObject({ value, source });
-  });
-
-  test('override the config file, and a flag overrides them', () => {
-    expect(merge({ flags: { color: 'always' }, env: { NO_COLOR: '1' } }).get('color')?.value).toBe('always');
-    expect(merge({ env: { NO_COLOR: '1' }, file: { color: 'always' } }).get('color')?.value).toBe('never');
+    expect(merge({ env, file: { color: 'auto' } }).get('color')).toMatchObject({ value, source });
   });
 });
