@@ -212,17 +212,6 @@ describe('a part of a killed run', () => {
       expect([ranges(server), (await readdir(directory)).sort()]).toEqual([[undefined], left]);
     }
   });
-
-  test('is left alone with any other name', async () => {
-    const others = ['a.part', '.a.abcd1234.part', 'a.filings-part', '.a.filings-part', '.a.ABCD1234.filings-part'];
-    const { directory, next } = await kept();
-    for (const name of others) {
-      await writeFile(join(directory, name), '');
-      await utimes(join(directory, name), 1, 1);
-    }
-    await (await next()).save();
-    expect((await readdir(directory)).sort()).toEqual([NAME, ...others].sort());
-  });
 });
 
 test('a directory of the layout exists after a response for its file, and not after an error', async () => {
