@@ -72,14 +72,11 @@ describe('a sandbox with a key and JWTs', () => {
     expect((await running.get(target, headers)).status).toBe(401);
   });
 
-  test.each`
-    what                 | token                                                                                 | why
-    ${'has expired'}     | ${forge('ES256', ec.privateKey, { payload: { ...CLAIMS, nbf: NOW - 60, exp: NOW } })} | ${/exp/}
-    ${'has another key'} | ${forge('RS256', rsaPair('other').privateKey)}                                        | ${/signature/}
-    ${'is not a JWT'}    | ${'nonsense'}                                                                         | ${/parts/}
-  `('refuses a token that $what', async ({ token, why }: { token: string; why: RegExp }) => {
-    const running = await sandbox(FILES, { now, jwtKeys });
-    const reply = await getWithKey(running, 'header', KEY, { Authorization: `bearer ${token}` });
-    expect(json(reply)).toMatchObject({ status: 401, detail: expect.stringMatching(why) });
+  test('refuses a token that has expired, and says so', async () => {
+    const token = forge('ES256', ec.privateKey, { payload: { ...CLAIMS, nbf: NOW - 60, exp: NOW } });
+    const reply = await getWithKey(await sandbox(FILES, { now, jwtKeys }), 'header', KEY, {
+      Authorization: `bearer ${token}`,
+    });
+    expect(json(reply)).toMatchObject({ status: 401, detail: expect.stringMatching(/exp/) });
   });
 });
