@@ -8,7 +8,7 @@ import { heldClock } from '../held-clock.ts';
 import { proving } from '../proving.ts';
 
 const timer = new Watchdog(1000, heldClock()).watch(() => {});
-const newBody = (socket = new PausableSocket(new Socket())) => new Body(socket, timer);
+const newBody = () => new Body(new PausableSocket(new Socket()), timer);
 
 const readChunks = async (body: Body) => (await body.read()) ?? [];
 
@@ -53,30 +53,3 @@ function pushInto(body: Body, size: number): number {
   body.push(Buffer.from(new ArrayBuffer(size)));
   return size;
 }
-
-test('pauses the socket once more bytes are gathered than one read should return', () => {
-  const socket = new PausableSocket(new Socket());
-  const body = newBody(socket);
-  body.limitReads(10);
-  body.push(Buffer.alloc(10));
-  expect(socket.isReadingPaused).toBe(false);
-  body.push(Buffer.alloc(1));
-  expect(socket.isReadingPaused).toBe(true);
-});
-
-test('a waiting read returns all chunks of one turn of the event loop, but does not wait for more than its limit', async () => {
-  const sizes = (chunks: Buffer[]) => chunks.map(({ length }) => length);
-  const body = newBody();
-  body.limitReads(40_000);
-  for (const expected of [[5000, 6000], [40_000]]) {
-    const reading = readChunks(body).then(sizes);
-    for (const bytes of expected) {
-      body.push(Buffer.alloc(bytes));
-      // A turn of the loop runs all waiting promises several times.
-      await Promise.resolve();
-      await Promise.resolve();
-    }
-    if (expected.length === 1) body.push(Buffer.alloc(7000));
-    expect(await reading).toEqual(expected);
-  }
-});
