@@ -189,7 +189,6 @@ describe('the exit status', () => {
     ${['0001234567-24000001']}               | ${`is not an accession number\n  hint: did you mean ${A}?`}
     ${[A, '--query', '=x']}                  | ${'--query: must be NAME=VALUE, such as form=10-K; accession_no is'}
     ${[A, '--query', 'ACCESSION_NO=x']}      | ${'--query: must be NAME=VALUE, such as form=10-K; accession_no is'}
-    ${[A, '--query', 'accession_no=x']}      | ${'--query: must be NAME=VALUE'}
     ${[A, '-i', '-', '--api-key-file', '-']} | ${'cannot both read stdin'}
   `('is 2 without a request: $args', async ({ args, message }) => {
     const { list, asked } = await service(by({}));
