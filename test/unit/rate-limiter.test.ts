@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { createAbortController } from '../../src/abort.ts';
 import { FilingsError } from '../../src/errors.ts';
 import { type EndRequest, RateLimiter } from '../../src/http/rate-limiter.ts';
@@ -10,7 +10,7 @@ import { heldClock } from '../held-clock.ts';
  * requests that were let out, in order.
  */
 function limiterOf(ratePerSecond?: number) {
-  const { pass: passTime, ...clock } = heldClock();
+  const { pass: passTime, sleeping, ...clock } = heldClock();
   const limiter = new RateLimiter(ratePerSecond, clock);
   const endRequests = new Map<string, EndRequest>();
   const pass = async (ms: number) => {
@@ -21,8 +21,9 @@ function limiterOf(ratePerSecond?: number) {
     endRequests.set(name, await limiter.acquire(signal, wasRefused));
   }
   return {
-    pause: () => limiter.pause(1000),
+    pause: (ms = 1000) => limiter.pause(ms),
     pass,
+    sleeping,
     askUntil: ask,
     ask: (names: string) => [...names].map((name) => ask(name)),
     askAgain: (names: string) => [...names].map((name) => ask(name, undefined, true)),
@@ -39,174 +40,136 @@ test('without a rate and a pause no request waits for another', async () => {
   expect(await pass(0)).toBe('abc');
 });
 
-test('a pause delays requests that wait for the rate already, and the rate applies after it', async () => {
+test('at 2/s one request goes in each half second, also after a pause and after a time without requests', async () => {
   const { pause, ask, pass, end } = limiterOf(2);
   ask('abcd');
   expect(await pass(0)).toBe('a');
   pause();
   expect(await pass(999)).toBe('a');
   expect(await pass(1)).toBe('ab');
-  expect(await end('b')).toBe('ab');
-  expect(await pass(500)).toBe('abc');
-  expect(await pass(500)).toBe('abcd');
-});
-
-test('a rate that was not used for some time allows no burst', async () => {
-  const { ask, pass } = limiterOf(2);
-  ask('a');
+  // The answer is late, and allows no burst.
+  await pass(3000);
+  expect(await end('b')).toBe('abc');
+  expect(await pass(499)).toBe('abc');
+  expect(await pass(1)).toBe('abcd');
   await pass(10_000);
-  ask('bcd');
-  expect(await pass(499)).toBe('ab');
-  expect(await pass(1)).toBe('abc');
+  ask('efg');
+  expect(await pass(499)).toBe('abcde');
+  expect(await pass(1)).toBe('abcdef');
 });
 
-test('no timer remains after the last waiting request', async () => {
-  const timers: AbortSignal[] = [];
-  const sleep = (_: number, signal: AbortSignal) => {
-    timers.push(signal);
-    return new Promise<void>((_, reject) => signal.addEventListener('abort', reject));
-  };
-  const limiter = new RateLimiter(undefined, { monotonic: () => 0, sleep });
-  limiter.pause(1000);
-  const stop = new AbortController();
-  const rejections = ['a', 'b'].map(() => expect(limiter.acquire(stop.signal)).rejects.toBe('stop'));
-  expect(timers.filter(({ aborted }) => !aborted)).toHaveLength(1);
-  stop.abort('stop');
-  await Promise.all(rejections);
-  expect(timers.filter(({ aborted }) => !aborted)).toEqual([]);
+test('after a pause one request goes alone, and the others go in their order when it has its answer', async () => {
+  const { pause, ask, askAgain, end, pass } = limiterOf();
+  pause();
+  pause(10);
+  ask('abc');
+  expect(await pass(999)).toBe('');
+  expect(await pass(1)).toBe('a');
+  // Those that the service has refused before go first.
+  askAgain('12');
+  expect(await end('a')).toBe('a12bc');
 });
 
-describe('after a pause', () => {
-  /** A limiter that has just been paused, with waiting requests of which the first one has gone out. */
-  async function pausedLimiter(names: string, ratePerSecond?: number) {
-    const all = limiterOf(ratePerSecond);
-    all.pause();
-    all.ask(names);
-    expect(await all.pass(1000)).toBe(names[0]);
-    return all;
+test.each`
+  what                                 | during                                          | after   | next
+  ${'is refused, there is a pause'}    | ${(all: Paused) => [all.pause(), all.end('a')]} | ${'a'}  | ${'ab'}
+  ${'could not be sent, another goes'} | ${(all: Paused) => all.end('a', false)}         | ${'ab'} | ${'ab'}
+  ${'has no answer for five seconds'}  | ${(all: Paused) => all.pass(4999)}              | ${'a'}  | ${'ab'}
+`('if the request that goes alone $what', async ({ during, after, next }) => {
+  const all = limiterOf();
+  all.pause();
+  all.ask('abc');
+  await all.pass(1000);
+  await during(all);
+  expect(await all.pass(0)).toBe(after);
+  expect(await all.pass(1000)).toBe(next);
+  expect(await all.end('b')).toBe('abc');
+});
+
+type Paused = ReturnType<typeof limiterOf>;
+
+test('after a pause in which few requests were accepted, more and more go at once', async () => {
+  const { pause, ask, end, pass } = limiterOf();
+  ask('ab');
+  await end(await pass(0));
+  pause();
+  ask('cdefghijklmnopqrstuvwxyz');
+  let sent = await pass(1000);
+  let rounds = 0;
+  for (let ended = 2; sent.length < 26; rounds += 1) {
+    const inFlight = sent.slice(ended);
+    ended = sent.length;
+    sent = await end(inFlight);
   }
-
-  test('the first request goes alone, and all others follow when it has its answer', async () => {
-    const { end } = await pausedLimiter('abcdef');
-    expect(await end('a')).toBe('abcdef');
-  });
-
-  test('the others keep the rate, however long the answer took', async () => {
-    const { end, pass } = await pausedLimiter('abcd', 2);
-    await pass(3000);
-    expect(await end('a')).toBe('ab');
-    expect(await pass(499)).toBe('ab');
-    expect(await pass(1)).toBe('abc');
-  });
-
-  test('a refusal of the first request begins another pause, after which again one goes alone', async () => {
-    const { pause, end, pass } = await pausedLimiter('abcd');
-    pause();
-    await end('a');
-    expect(await pass(999)).toBe('a');
-    expect(await pass(1)).toBe('ab');
-    expect(await end('b')).toBe('abcd');
-  });
-
-  test('a refusal of a request that was sent before delays the others, too', async () => {
-    const { pause, ask, end, pass } = limiterOf();
-    ask('ab');
-    await pass(0);
-    pause();
-    await end('a');
-    ask('cde');
-    await pass(1000);
-    pause();
-    expect(await end('bc')).toBe('abc');
-    expect(await pass(1000)).toBe('abcd');
-  });
-
-  test('the others wait no longer than five seconds for the answer', async () => {
-    const { end, pass } = await pausedLimiter('abc');
-    expect(await pass(4999)).toBe('a');
-    expect(await pass(1)).toBe('ab');
-    expect(await end('b')).toBe('abc');
-  });
-
-  test('another request goes alone if the first one could not be sent', async () => {
-    const { end } = await pausedLimiter('abcd');
-    expect(await end('a', false)).toBe('ab');
-    expect(await end('b')).toBe('abcd');
-  });
-
-  test('requests that the service has refused go before the others, in their own order', async () => {
-    const { askAgain, end } = await pausedLimiter('abcd');
-    askAgain('12');
-    expect(await end('a')).toBe('a12bcd');
-  });
-
-  test('aborted requests leave the queue, wherever they wait', async () => {
-    const { pause, ask, askUntil, pass } = limiterOf();
-    const stop = new AbortController();
-    pause();
-    const rejections = ['a', 'b'].map((name) => expect(askUntil(name, stop.signal)).rejects.toBe('stop'));
-    ask('c');
-    rejections.push(expect(askUntil('d', stop.signal)).rejects.toBe('stop'));
-    await pass(0);
-    stop.abort('stop');
-    await Promise.all(rejections);
-    await expect(askUntil('e', stop.signal)).rejects.toBe('stop');
-    expect(await pass(1000)).toBe('c');
-  });
+  expect(rounds).toBeGreaterThan(3);
+  expect(rounds).toBeLessThan(9);
 });
 
-describe('after several pauses', () => {
-  test('only as many requests go out as the service accepted between them, then one more for each two answers', async () => {
-    const { pause, ask, end, pass } = limiterOf();
-    ask('abc');
-    await pass(0);
-    await end('ab');
-    pause();
-    await end('c');
-    ask('0123456789');
-    expect(await pass(1000)).toBe('abc0');
-    expect(await end('0')).toBe('abc01');
-    expect(await end('1')).toBe('abc012');
-    expect(await end('2')).toBe('abc01234');
-    expect(await end('3')).toBe('abc012345');
-    expect(await end('45')).toBe('abc012345678');
-  });
+test('the refusal of a request that was sent before delays the others, too', async () => {
+  const { pause, ask, end, pass } = limiterOf();
+  ask('ab');
+  await pass(0);
+  pause();
+  await end('a');
+  ask('cde');
+  await pass(1000);
+  pause();
+  expect(await end('bc')).toBe('abc');
+  expect(await pass(1000)).toBe('abcd');
+});
 
-  test.each`
-    perSecond | jobs   | maxRefusals
-    ${1}      | ${6}   | ${4}
-    ${3}      | ${64}  | ${5}
-    ${10}     | ${64}  | ${4}
-    ${10}     | ${256} | ${4}
-  `('a service of $perSecond requests a second refuses $jobs jobs a file at most $maxRefusals times', async (row) => {
-    const { perSecond = 0, jobs = 0, maxRefusals = 0 } = row as Record<string, number>;
-    const { pass, ...clock } = heldClock();
-    const { signal } = createAbortController();
-    const limiter = new RateLimiter(undefined, clock);
-    const policy = { maxRetries: maxRefusals, maxRetryAfterMs: 9000, ...clock, random: () => 0 };
-    let acceptedTimes: number[] = [];
-    async function request(wasRefused: boolean): Promise<void> {
-      const endRequest = await limiter.acquire(signal, wasRefused);
-      await clock.sleep(20, signal);
-      const now = clock.monotonic();
-      acceptedTimes = acceptedTimes.filter((time) => time > now - 1000);
-      const isAccepted = acceptedTimes.length < perSecond;
-      if (isAccepted) acceptedTimes.push(now);
-      else limiter.pause(1000);
-      endRequest();
-      if (!isAccepted) throw new FilingsError('temporary', 'busy', { retryable: true, retryDue: now + 1000 });
+test('aborted requests leave the queue wherever they wait, and no timer remains after the last one', async () => {
+  const { pause, ask, askUntil, pass, sleeping } = limiterOf();
+  const [stop, last] = [new AbortController(), new AbortController()];
+  pause();
+  const rejected = (name: string, { signal }: AbortController, reason: string) =>
+    expect(askUntil(name, signal)).rejects.toBe(reason);
+  const rejections = [rejected('a', stop, 'stop'), rejected('b', stop, 'stop')];
+  ask('c');
+  rejections.push(rejected('d', stop, 'stop'), rejected('e', last, 'last'));
+  stop.abort('stop');
+  await rejected('f', stop, 'stop');
+  expect(sleeping()).toBe(1);
+  expect(await pass(1000)).toBe('c');
+  last.abort('last');
+  await Promise.all(rejections);
+  expect(sleeping()).toBe(0);
+});
+
+test.each`
+  perSecond | jobs   | maxRefusals
+  ${1}      | ${6}   | ${4}
+  ${3}      | ${64}  | ${5}
+  ${10}     | ${64}  | ${4}
+  ${10}     | ${256} | ${4}
+`('a service of $perSecond requests a second refuses $jobs jobs a file at most $maxRefusals times', async (row) => {
+  const { perSecond = 0, jobs = 0, maxRefusals = 0 } = row as Record<string, number>;
+  const { pass, ...clock } = heldClock();
+  const { signal } = createAbortController();
+  const limiter = new RateLimiter(undefined, clock);
+  const policy = { maxRetries: maxRefusals, maxRetryAfterMs: 9000, ...clock, random: () => 0 };
+  let acceptedTimes: number[] = [];
+  async function request(wasRefused: boolean): Promise<void> {
+    const endRequest = await limiter.acquire(signal, wasRefused);
+    await clock.sleep(20, signal);
+    const now = clock.monotonic();
+    acceptedTimes = acceptedTimes.filter((time) => time > now - 1000);
+    const isAccepted = acceptedTimes.length < perSecond;
+    if (isAccepted) acceptedTimes.push(now);
+    else limiter.pause(1000);
+    endRequest();
+    if (!isAccepted) throw new FilingsError('temporary', 'busy', { retryable: true, retryDue: now + 1000 });
+  }
+  async function job(): Promise<void> {
+    for (let file = 0; file < 3; file += 1) {
+      let tries = 0;
+      await retry(() => request(tries++ > 0), policy, signal);
     }
-    async function job(): Promise<void> {
-      for (let file = 0; file < 3; file += 1) {
-        let tries = 0;
-        await retry(() => request(tries++ > 0), policy, signal);
-      }
-    }
-    let hasEnded = false;
-    const all = Promise.all(Array.from({ length: jobs }, job)).finally(() => {
-      hasEnded = true;
-    });
-    while (!hasEnded) await pass(20);
-    await all;
+  }
+  let hasEnded = false;
+  const all = Promise.all(Array.from({ length: jobs }, job)).finally(() => {
+    hasEnded = true;
   });
+  while (!hasEnded) await pass(20);
+  await all;
 });
