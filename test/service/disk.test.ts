@@ -1,4 +1,4 @@
-import { mkdirSync, openSync } from 'node:fs';
+import { mkdirSync, openSync, readdirSync } from 'node:fs';
 import { lstat, mkdir, readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect } from 'vitest';
@@ -203,7 +203,9 @@ describe('appended lines', () => {
     const file = join(directory, 'file');
     await make(file);
     const refused = { code: 'local_io', message: expect.stringContaining(why) };
+    const descriptors = readdirSync('/dev/fd').length;
     await expect(AppendFile.open(file)).rejects.toMatchObject(refused);
+    expect(readdirSync('/dev/fd')).toHaveLength(descriptors);
   });
 
   test('of several writers at once are never lost or torn', async ({ directory }) => {
