@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
-import { readFile, rename, writeFile } from 'node:fs/promises';
+import { readFile, rename, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { ChecksumFiles } from '../../src/checksums/sums-files.ts';
+import { type Announcement, ChecksumFiles } from '../../src/checksums/sums-files.ts';
 import { first, framed, whole } from '../servers/answers.ts';
 import { content, runAgainst, startRun, temporaryDirectory } from './transfer-fixture.ts';
 
@@ -120,6 +120,42 @@ test('a SHA256SUMS that was replaced is read again', async () => {
   await rename(`${path}.new`, path);
   await list(sums, directory, 'x.htm', A);
   expect(await read()).toBe(`${C}  y.htm\n${asComment(`${C}  x.htm`)}\n${A}  x.htm\n`);
+});
+
+/** Puts a link in the place of the SHA256SUMS. Returns a function that puts it back. */
+async function replaceByLink(directory: string) {
+  const [path, elsewhere] = [join(directory, 'SHA256SUMS'), join(directory, 'elsewhere')];
+  await rename(path, elsewhere);
+  await symlink('elsewhere', path);
+  return () => rename(elsewhere, path);
+}
+
+test('a flush that has failed is not tried again, because the second one would succeed without the lost bytes', async () => {
+  const { directory, sums } = await withSums('');
+  await sums.announce(directory, 'x.htm', A);
+  const restore = await replaceByLink(directory);
+  const failed = expect.objectContaining({ code: 'local_io' });
+  await expect(sums.flush()).rejects.toEqual(failed);
+  await restore();
+  await expect(sums.flush()).rejects.toEqual(failed);
+});
+
+test.each`
+  step          | work
+  ${'reading'}  | ${(_: ChecksumFiles, directory: string) => new ChecksumFiles().requireWritable(directory)}
+  ${'an entry'} | ${(sums: ChecksumFiles, directory: string) => sums.announce(directory, 'x.htm', C)}
+  ${'comments'} | ${(_: ChecksumFiles, __: string, own: Announcement) => own.settle()}
+  ${'a flush'}  | ${(sums: ChecksumFiles) => sums.flush()}
+`('a link that takes the place of SHA256SUMS is not followed for $step', async ({ work }) => {
+  const { directory, sums, read } = await withSums(`${A}  x.htm\n`);
+  const own = await sums.announce(directory, 'x.htm', B);
+  // The entry above was flushed at once, and this one is not.
+  await sums.announce(directory, 'y.htm', B);
+  await replaceByLink(directory);
+  const before = await read();
+  const refused = expect.stringContaining('symbolic link');
+  await expect(work(sums, directory, own)).rejects.toMatchObject({ message: refused });
+  expect(await read()).toBe(before);
 });
 
 test('a line over 1 MiB is an error of the whole directory, whatever follows it', async () => {
