@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { framed, head, rangeStart, sendAndEnd, sendFile } from '../servers/answers.ts';
 import { type Certificate, tlsWith } from '../servers/certificates.ts';
 import type { Script } from '../servers/scripted.ts';
@@ -41,7 +41,17 @@ test('downloads several files over few connections, by address and by name', asy
     expect(exitCode, stderr).toBe(0);
     for (const name of names) expect((await read(`${host}/${name}`)).equals(FILE)).toBe(true);
   }
-  expect(connections()).toBeLessThanOrEqual(4);
+  // Two jobs, and two origins.
+  expect(connections()).toBe(4);
+});
+
+test('a certificate for another name is refused by each connection, even if Node is told not to check any', async () => {
+  vi.stubEnv('NODE_TLS_REJECT_UNAUTHORIZED', '0');
+  // Node warns of it once.
+  using _warned = vi.spyOn(process, 'emitWarning').mockReturnValue();
+  onTestFinished(() => void vi.unstubAllEnvs());
+  const { download, requests } = await secure(file, 'other-name');
+  expect([(await download(['a'])).exitCode, requests]).toEqual([7, []]);
 });
 
 test.each(['length', 'chunked'] as const)('a body (%s) that is cut below TLS exits with 9', async (framing) => {
