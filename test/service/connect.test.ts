@@ -46,6 +46,18 @@ describe('a kept connection', () => {
     expect(server.connections()).toBe(1);
   });
 
+  test('is not watched between two requests, or the watchdog would go through all that have ended', async () => {
+    const { ask, connections, pass } = await talk((socket) => void socket.write(OK));
+    const { watchdog } = connections;
+    const watch = watchdog.watch.bind(watchdog);
+    const onIdle = vi.fn();
+    vi.spyOn(watchdog, 'watch').mockImplementation((act) => watch(() => [onIdle(), act()]));
+    await read(await ask());
+    await pass(IDLE_MS);
+    await pass(IDLE_MS);
+    expect(onIdle).not.toHaveBeenCalled();
+  });
+
   test('is closed with all others by close()', async () => {
     const sockets: Socket[] = [];
     const { ask, connections } = await talk((socket) => {
