@@ -1,5 +1,5 @@
-import { describe, expect, test } from 'vitest';
-import { errorAbout, FilingsError } from '../../src/errors.ts';
+import { expect, test } from 'vitest';
+import { FilingsError } from '../../src/errors.ts';
 import { resolveRedirect, withHosts } from '../../src/service/requests.ts';
 
 const FROM = new URL('https://a.example:8443/v1/download?accession_no=1');
@@ -38,36 +38,15 @@ test.each`
   expect(() => resolveRedirect(FROM, location, hop)).toThrow(error);
 });
 
-describe('an error behind a redirect', () => {
+// That others name both hosts is in program/redirect.
+test('an error behind a redirect is unchanged within one host, for a local error, a deadline or a defect', () => {
   const hosts = ['a.example', 'b.example:81'] as const;
-
-  test.each`
-    subject                                                  | expected
-    ${undefined}                                             | ${'a.example redirects to b.example:81: why'}
-    ${{ host: 'b.example:81' }}                              | ${'a.example redirects to b.example:81: why'}
-    ${{ host: 'b.example:81', redirectedFrom: 'a.example' }} | ${'a.example redirects to b.example:81: why'}
-    ${{ host: 'b.example:81', proxy: 'p' }}                  | ${'a.example redirects to b.example:81 through the proxy p: why'}
-  `('names both hosts besides $subject', ({ subject, expected }) => {
-    for (const code of ['auth', 'not_found', 'rejected', 'temporary', 'integrity'] as const)
-      expect(withHosts(hosts, new FilingsError(code, 'why', { subject }))).toMatchObject({ message: expected });
-  });
-
-  test('names them after the subject and keeps all other members', () => {
-    const resource = { accession: '1', fileName: 'x.htm' };
-    const error = errorAbout(resource, 'auth', '401', { stopsRun: true, hint: 'h', problem: { status: 401 } });
-    const message = 'x.htm of 1: a.example redirects to b.example:81: 401';
-    const kept = { code: 'auth', stopsRun: true, hint: 'h', problem: { status: 401 }, subject: { resource } };
-    expect(withHosts(hosts, error)).toMatchObject({ message, ...kept });
-  });
-
-  test('is unchanged within one host, for a local error, a deadline or a defect', () => {
-    const all = [
-      new FilingsError('temporary', 'a.example: timed out'),
-      new FilingsError('local_io', 'disk full'),
-      new FilingsError('temporary', 'the deadline', { isInterruption: true }),
-      new Error('b.example'),
-    ];
-    expect(withHosts(['a.example', 'a.example'], all[0])).toBe(all[0]);
-    for (const error of all.slice(1)) expect(withHosts(hosts, error)).toBe(error);
-  });
+  const all = [
+    new FilingsError('temporary', 'a.example: timed out'),
+    new FilingsError('local_io', 'disk full'),
+    new FilingsError('temporary', 'the deadline', { isInterruption: true }),
+    new Error('b.example'),
+  ];
+  expect(withHosts(['a.example', 'a.example'], all[0])).toBe(all[0]);
+  for (const error of all.slice(1)) expect(withHosts(hosts, error)).toBe(error);
 });
