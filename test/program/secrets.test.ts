@@ -247,10 +247,13 @@ test.each`
   expectClear([KEY, pair, password], stderr);
 });
 
-test('a message that quotes the config file does not show a key that config set is about to write', async () => {
+test.each([
+  { what: 'that config set is about to write', args: ['config', 'set', 'api-key', KEY], apiKey: undefined },
+  { what: 'of a profile that is not used', args: ['list', ACCESSION], apiKey: KEY },
+])('a message that quotes the config file does not show a key $what', async ({ args, apiKey }) => {
   const { filings, config, requests } = await setUp(() => {}, 'another-key');
-  await config({ keyHeader: `X ${KEY}` });
-  const { exitCode, stderr } = await filings('config', 'set', 'api-key', KEY);
+  await config({ keyHeader: `X ${KEY}`, profiles: { other: { apiKey } } });
+  const { exitCode, stderr } = await filings(...args);
   expect([exitCode, requests], stderr).toEqual([2, []]);
   expectClear([KEY], stderr);
 });
