@@ -159,6 +159,13 @@ test('keygen flushes each new key, and then its name', async ({ place, mirror })
   expect(flushes).toEqual(['/key.pem', '', '/key.pub', '']);
 });
 
+test('config set flushes new directories before the file gets its name', async ({ place, mirror }) => {
+  const log = await mirror('', 'config set jobs 8');
+  const folders = ['.config', '.config/filings'].map((name) => join(place.home, name));
+  const [named] = log.on('link', `${folders[1]}/config.json`) as [Call];
+  for (const folder of folders) log.expectFlushed(dirname(folder), log.on('mkdir', folder)[0], named);
+});
+
 const results = async (place: Workplace) => readReport(await place.read(REPORT)).files.map(({ result }) => result);
 
 describe('the mirror of the README', () => {
