@@ -65,6 +65,12 @@ describe('config set', () => {
     expect(await said('base-url', `https://h.example/${CANARY}`)).toMatch(/^set baseUrl to \S+\/\[redacted\] in /);
   });
 
+  test('refuses a key of over 1 MiB from stdin, and does not cut it', async ({ config }) => {
+    const ended = await config.run('set api-key', {}, 'x'.repeat((1 << 20) + 1));
+    expect(ended).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('larger than 1 MiB') });
+    await expect(stat(config.path)).rejects.toThrow('ENOENT');
+  });
+
   test('leaves a parameter of the listing alone whose name ends like that of a path', async ({ config }) => {
     await config.run(['set', 'listing.query', '{"sortFile": "x"}']);
     expect(await config.read()).toMatchObject({ listing: { query: { sortFile: 'x' } } });
