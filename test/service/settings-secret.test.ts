@@ -161,6 +161,16 @@ describe('a key file', () => {
     await expect.poll(() => readKey({ kind: 'file', path }).catch(() => ''), { timeout: 60_000 }).toBe(CANARY);
     await writing;
   });
+
+  test('is not read to its end if it is a pipe of over 1 MiB', async ({ folder }) => {
+    const path = join(folder.path, 'pipe');
+    await execute('mkfifo', ['-m', '600', path]);
+    const writing = execute('sh', ['-c', 'head -c 5000000 /dev/zero > "$0"', path]).catch(() => {});
+    await expect
+      .poll(() => readKey({ kind: 'file', path }).catch(({ message }) => message))
+      .toMatch('larger than 1 MiB');
+    await writing;
+  });
 });
 
 describe('a key from a command', () => {
