@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir, symlink, utimes } from 'node:fs/promises';
+import { mkdir, symlink, truncate, utimes } from 'node:fs/promises';
 import { get } from 'node:http';
 import { connect } from 'node:net';
 import { networkInterfaces } from 'node:os';
@@ -254,6 +254,15 @@ test('closing the sandbox ends open connections at once', async () => {
   await cut;
   if (!silent.closed) await once(silent, 'close');
   await expect.poll(() => running.lines.at(-1)).toMatch(/\(cut off\)$/);
+});
+
+test('a file that becomes shorter while the sandbox sends it is cut off, so that its client does not wait', async () => {
+  const running = await sandbox({ [at('big.bin')]: Buffer.alloc(32 << 20) });
+  const request = get(`${running.url}${download('big.bin')}`, { headers: key });
+  const [response] = await once(request, 'response');
+  await truncate(join(running.directory, at('big.bin')), 9);
+  response.resume();
+  await once(response, 'error');
 });
 
 test('the sandbox refuses to start on a port in use', async ({ alpha }) => {
