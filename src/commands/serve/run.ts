@@ -13,7 +13,7 @@ import { resolveSettings } from '../../settings/resolve.ts';
 import type { Settings } from '../../settings/settings.ts';
 import type { Invocation } from '../../spec/command.ts';
 import { type Values, valueError } from '../../spec/option.ts';
-import { guardStream, write } from '../../stdio/output.ts';
+import { write } from '../../stdio/output.ts';
 import { createLogger } from '../../terminal/messages.ts';
 import type { World } from '../../world.ts';
 import type { OPTIONS } from './spec.ts';
@@ -26,8 +26,6 @@ export async function run({ args, options, flags }: Invocation<typeof OPTIONS>, 
   // `--sandbox` is for commands that send requests, and would make the settings ignore the API key, which the new
   // server needs. So the switch is overridden.
   const { settings, rawSettings } = await resolveSettings({ ...flags, sandbox: false }, world);
-  // Nobody awaits the writes of the log, and their errors must not end the server.
-  guardStream(world.stderr);
   const log = createLogger(settings, world.secrets, (line) => world.stderr.write(line));
   const { host } = options;
   // An empty string, perhaps from an unset variable, would mean the working directory.
