@@ -32,15 +32,10 @@ describe.each`
   ${'that is a token'}                                      | ${TOKEN}
 `('a secret $what', ({ key }: { key: string }) => {
   const secrets = secretsOf(key);
-  test.each`
-    form                                  | written
-    ${'in quotes'}                        | ${JSON.stringify(key).slice(1, -1)}
-    ${'percent-encoded in small letters'} | ${small(key)}
-    ${'in base64 without padding'}        | ${base64(key).replace(/=+$/, '')}
-    ${'in base64url'}                     | ${base64url(key)}
-    ${'in percent-encoded base64'}        | ${encodeURIComponent(base64(key))}
-  `('is redacted if it is $form', ({ written }) => {
-    expect(secrets.redact(`before ${written} after ${written}!`)).toBe('before [redacted] after [redacted]!');
+  test('is redacted in each of its forms', () => {
+    const inBase64 = [base64(key).replace(/=+$/, ''), base64url(key), encodeURIComponent(base64(key))];
+    for (const form of [JSON.stringify(key).slice(1, -1), small(key), ...inBase64])
+      expect(secrets.redact(`before ${form} after ${form}!`)).toBe('before [redacted] after [redacted]!');
   });
 
   test('is redacted in base64 at any position in a longer text', () => {
