@@ -38,10 +38,7 @@ export class Pipe implements Sink {
     for (const { length } of chunks) this.#bytes += length;
   }
 
-  /**
-   * Call this only after a success: it waits for a reader, which after a failure may never read the rest. Throws
-   * `local_io` or `interrupted`.
-   */
+  /** Call this after a failure, too. Throws `local_io` or `interrupted`. */
   end(): Promise<void> {
     return this.#writer.end();
   }
