@@ -59,6 +59,8 @@ test('a batch shows its filings until all listings have arrived', async () => {
   // With one job, the last listings are not requested before the first file has ended.
   const at = await screen(['download', ...accessions, '--all', '-j', '1'], { env: service.env });
   await at.shows(/^0 files, 0 of 5 filings {2}\[ {10}\] {2}0% {2}2\.0 MB {2}/);
+  service.release('a.htm', true);
+  await at.shows(/^1 file, 1 of 5 filings {2}\[== {8}\] {2}20% {2}5\.0 MB {2}/);
   service.release('a.htm');
   expect(await at.ended).toBe(0);
 });

@@ -27,9 +27,12 @@ export async function startPaused(listed: readonly string[] = [], accessions: re
   });
   return {
     ...archive,
-    /** Sends the rest of a file, or the whole file at once if it has not been requested yet. */
-    release(name: string) {
-      released.add(name);
+    /**
+     * Sends the rest of a file, or the whole file at once if it has not been requested yet. With `once`, further
+     * responses of that name stop as well.
+     */
+    release(name: string, once = false) {
+      if (!once) released.add(name);
       sockets.get(name)?.write(BODY.subarray(2_000_000));
     },
   };
