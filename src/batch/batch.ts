@@ -4,6 +4,7 @@
 // counts the outcome. A failed file does not stop a batch. A batch stops in one of two ways:
 // - It cancels the downloads in progress, after a signal, the deadline, or an error that would fail all other files.
 // - It only starts no more downloads, after a limit is reached or the input cannot be read further.
+import { dirname } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { createAbortController, MAX_SLICE_MS, onAbort } from '../abort.ts';
 import { FilingsError } from '../errors.ts';
@@ -146,7 +147,9 @@ export class Batch {
     // A duplicate, and a filing of which no file is selected, have no outcome, because neither is a failure.
     const failure = 'error' in item ? makeOutcome({ result: 'failed', bytes: 0, error: item.error }, null) : undefined;
     if (item.kind !== 'file') return this.#record(item, failure);
-    const download = new Download(item, this.#options.findTarget(item), this.#context);
+    const target = this.#options.findTarget(item);
+    if (this.#context.checksums && 'path' in target) item.filing?.directories.add(dirname(target.path));
+    const download = new Download(item, target, this.#context);
     const outcome = download.outcomeWithoutWork();
     if (outcome) return this.#record(item, outcome);
     if (download.takesLong) return this.#start(item, download);
@@ -207,6 +210,7 @@ export class Batch {
     // The rule counts errors in a row, such as 403. A file that was neither requested nor to be written, such as one that
     // is skipped, does not end the row.
     const wasRequested = item.kind === 'unlisted' || (outcome?.attempts ?? 0) > 0;
+    if (outcome?.result === 'skipped') this.#stopRule.recordSkip();
     const isCounted = wasRequested || error?.failedDirectory !== undefined || error?.stopsRun;
     const stopError = isCounted ? this.#stopRule.record(error) : undefined;
     // The rule may return another error, such as `403 for 20 files in a row`. Then this file's error is printed as

@@ -117,10 +117,12 @@ export class DoneList {
       // Latin-1 is enough, because all lines that match are ASCII.
       for (const line of bytes.toString('latin1').split('\n')) {
         const [, slice, lineSelection, files] = LINE.exec(line) ?? [];
-        if (slice === undefined || lineSelection !== selection) continue;
+        // Whatever the selection was, its files are lost, too.
+        const isLost = Number(files) === 0;
+        if (slice === undefined || (lineSelection !== selection && !isLost)) continue;
         // The slice would keep the whole chunk in memory. The detour through a Buffer copies it.
         const accession = Buffer.from(slice).toString() as AccessionNumber;
-        if (Number(files) === 0) this.#filings.delete(accession);
+        if (isLost) this.#filings.delete(accession);
         else this.#filings.add(accession);
       }
     }

@@ -9,6 +9,8 @@ export interface SelectedFiling {
   readonly selectedCount: number;
   /** Number of selected files that are not known to be on disk yet. The recorder of the outcomes counts it down. */
   missingCount: number;
+  /** With --checksums, the absolute paths of the directories of its files. */
+  readonly directories: Set<string>;
   /** Number of selected files that have not ended. The recorder counts it down as well. */
   openCount: number;
 }

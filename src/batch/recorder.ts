@@ -3,7 +3,7 @@
 // after the report lines and checksums of its files are written. Otherwise a crash in between would lose them for good,
 // because later runs skip the filing.
 import type { ChecksumFiles } from '../checksums/sums-files.ts';
-import { type FilingsError, messageOf } from '../errors.ts';
+import { FilingsError, messageOf } from '../errors.ts';
 import { noMatchError } from '../input/glob.ts';
 import { printable } from '../terminal/printable.ts';
 import type { Progress } from '../terminal/progress.ts';
@@ -87,7 +87,7 @@ export class Recorder {
     await this.#options.plan?.flush();
   }
 
-  /** Completes the done list, the checksums and the report when all files have ended. Throws the same errors as `flush`, and those of the checksums. */
+  /** Completes the lists when all files have ended. Throws the errors of `flush` and of the checksums. */
   async finish(): Promise<void> {
     await this.#appendingDone;
     // This may complete filings, so there may be another append to wait for.
@@ -157,10 +157,23 @@ export class Recorder {
       const filings = this.#completeFilings;
       this.#completeFilings = [];
       await this.flush();
-      await this.#options.checksums?.flush();
-      await this.#options.done?.add(filings);
+      await this.#options.done?.add(await this.#keepListed(filings));
     }
     this.#appendingDone = undefined;
+  }
+
+  /** Flushes the checksums of the filings. One whose checksums fail is not done; `finish` throws the error again. */
+  async #keepListed(filings: readonly SelectedFiling[]): Promise<readonly SelectedFiling[]> {
+    const listed: SelectedFiling[] = [];
+    for (const filing of filings) {
+      try {
+        await this.#options.checksums?.flush(filing.directories);
+        listed.push(filing);
+      } catch (error) {
+        if (!(error instanceof FilingsError) || error.stopsRun) throw error;
+      }
+    }
+    return listed;
   }
 }
 

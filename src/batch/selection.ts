@@ -98,7 +98,13 @@ export class Selection {
       const selected = listed.filter(({ file_name }) => nameFilter?.(file_name));
       if (selected.length === 0) return [{ kind: 'unmatched', accession, listedCount: listed.length }];
       const count = selected.length;
-      const filing = { accession, selectedCount: count, missingCount: count, openCount: count };
+      const filing = {
+        accession,
+        selectedCount: count,
+        missingCount: count,
+        openCount: count,
+        directories: new Set<string>(),
+      };
       return selected.map((file) => {
         const size = listedSize(file);
         counts.addFile(size);

@@ -36,6 +36,11 @@ export class StopRule {
     this.#forbidden = 0;
   }
 
+  /** Records that a file exists, which shows nothing about the service. */
+  recordSkip(): void {
+    this.#unwritable.clear();
+  }
+
   /** Records how a file or filing ended; undefined is a success. Returns the error that stops the run, if any. */
   record(error: FilingsError | undefined): FilingsError | undefined {
     // Any other end, even another failure, begins a count again. But a failed write shows nothing about the service.

@@ -5,10 +5,11 @@
 // Several runs may write to one SHA256SUMS at the same time, so nothing in it is ever removed or moved. There are only
 // two kinds of changes: a line is appended by a single write, and a line becomes a comment when its first byte is
 // overwritten with `#`.
-import { closeSync, constants, fstatSync, fsync, lstatSync, readSync, writeSync } from 'node:fs';
+import { closeSync, constants, existsSync, fstatSync, fsync, lstatSync, readSync, writeSync } from 'node:fs';
+import { setImmediate } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { OPEN_TO_FLUSH } from '../disk/calls.ts';
-import { mapWriteErrors } from '../disk/failure.ts';
+import { goneDirectoryError, toWriteError } from '../disk/failure.ts';
 import { flushDirectory } from '../disk/make-directories.ts';
 import { openRegular, readRegular } from '../disk/regular-file.ts';
 import { digestOf } from '../disk/sha256.ts';
@@ -24,11 +25,13 @@ import {
   SumsParser,
 } from './format.ts';
 
-const { O_APPEND, O_CREAT, O_NOFOLLOW, O_RDWR } = constants;
+const { O_APPEND, O_CREAT, O_NOFOLLOW, O_RDONLY, O_RDWR } = constants;
 const TO_APPEND = O_RDWR | O_APPEND | O_NOFOLLOW;
 const flushFile = promisify(fsync);
 /** How many SHA256SUMS files are remembered. One that was dropped is read again when it is needed. */
 const MAX_REMEMBERED = 256;
+/** How many lines become comments before signals have their turn. */
+const MAX_COMMENTS_AT_ONCE = 1000;
 /** How many bytes are read to see one line. Longer than any line that this program writes. */
 const LINE_BUFFER_BYTES = 4096;
 const LINE_FEED = 0x0a;
@@ -44,69 +47,109 @@ export interface Announcement {
   withdraw(): Promise<void>;
 }
 
-/** What this run knows of one SHA256SUMS. */
-interface Sums {
-  readonly path: string;
-  readonly index: SumsIndex;
-  readonly parser: SumsParser;
-  /** The inode of the file that was read, or 0 if there was none. */
-  inode: number;
-  /** Whether this run has found that it may write to the file. */
-  isWritable: boolean;
-}
-
-/** The SHA256SUMS of all directories of a run. `directory` is an absolute path. */
+/** The SHA256SUMS of all directories of a run. */
 export class ChecksumFiles {
-  readonly #remembered = new Map<string, Promise<Sums>>();
-  /** Why a SHA256SUMS cannot be written. */
-  readonly #failures = new Map<string, unknown>();
-  /** The directories whose SHA256SUMS has lines that this run relies on and that may not be on the disk yet. */
-  readonly #unflushed = new Set<string>();
-  readonly #flush = new SharedFlush(async () => {
-    const directories = [...this.#unflushed];
-    this.#unflushed.clear();
-    for (const directory of directories) await flushSums(directory);
-  });
+  readonly #files = new Map<string, SumsFile>();
+  /** Those that are remembered only because they still have to be flushed. */
+  readonly #dropped = new Map<string, SumsFile>();
 
-  /**
-   * Call this before a file of the directory is requested. Throws `local_io` if its SHA256SUMS cannot be read and
-   * written, and `integrity` if it has a line over 1 MiB, also at every later call.
-   */
-  async requireWritable(directory: string): Promise<void> {
-    const sums = await this.#read(directory);
-    if (this.#failures.has(directory)) throw this.#failures.get(directory);
-    if (!sums.isWritable && sums.inode !== 0)
-      await this.#change(directory, () => closeSync(openRegular(sums.path, TO_APPEND).fd));
-    sums.isWritable = true;
+  /** `directory` is an absolute path. */
+  at(directory: string): SumsFile {
+    const known = this.#files.get(directory);
+    if (known) return known;
+    const [oldest] = this.#files;
+    if (oldest && this.#files.size >= MAX_REMEMBERED) {
+      this.#files.delete(oldest[0]);
+      oldest[1].forget();
+      if (oldest[1].needsFlush) this.#dropped.set(...oldest);
+    }
+    const file = this.#dropped.get(directory) ?? new SumsFile(directory);
+    this.#dropped.delete(directory);
+    this.#files.set(directory, file);
+    return file;
   }
 
-  /** Flushes each SHA256SUMS that was changed, or in which an entry was found, since the last flush. */
-  flush(): Promise<void> {
-    return this.#flush.run();
+  /** Flushes what was changed in these directories, by default in all. If some fail, throws the first error at the end. */
+  async flush(directories?: Iterable<string>): Promise<void> {
+    const all = [...this.#files.keys(), ...this.#dropped.keys()];
+    let failure: unknown;
+    for (const directory of directories ?? all) {
+      const file = this.#files.get(directory) ?? this.#dropped.get(directory);
+      await file?.flush().catch((error) => {
+        failure ??= error;
+      });
+      if (!file?.needsFlush) this.#dropped.delete(directory);
+    }
+    if (failure) throw failure;
+  }
+}
+
+/** What was read of a SHA256SUMS. */
+interface Content {
+  readonly index: SumsIndex;
+  readonly parser: SumsParser;
+  /** Undefined if there was no file. */
+  inode: number | undefined;
+}
+
+/** The SHA256SUMS of one directory. All methods throw `local_io`, and `integrity` if it has a line over 1 MiB. */
+export class SumsFile {
+  readonly #directory: string;
+  readonly #path: string;
+  #content: Promise<Content> | undefined;
+  #isWritable = false;
+  /** Whether this run has created it, so that its name must be flushed, too. */
+  #isNew = false;
+  /** Why it cannot be written. */
+  #failure: unknown;
+  /** The number of changes that this run relies on, its own and those of others, and how many of them are on the disk. */
+  #changes = 0;
+  #flushedChanges = 0;
+  readonly #flush = new SharedFlush(() => this.#flushNow());
+
+  constructor(directory: string) {
+    this.#directory = directory;
+    this.#path = `${directory}/${SUMS_NAME}`;
+  }
+
+  get needsFlush(): boolean {
+    return this.#changes > this.#flushedChanges;
+  }
+
+  /** Frees the memory. What is needed again is read again. */
+  forget(): void {
+    this.#content = undefined;
+  }
+
+  /** Call this before a file of the directory is requested. After a failure, every later call throws the same error. */
+  async requireWritable(): Promise<void> {
+    const { inode } = await this.#read();
+    if (this.#failure) throw this.#failure;
+    if (!this.#isWritable && inode !== undefined)
+      await this.#try(async () => closeSync(openRegular(this.#path, TO_APPEND).fd));
+    this.#isWritable = true;
   }
 
   /**
    * Says what a file should be, before it gets its final name: appends an entry, unless the last entry has the same
    * hash. If there are other entries, all are flushed: a power cut must not leave the new file with an old hash alone.
-   * `sha256` is in lower-case hexadecimal digits. Throws `local_io`.
+   * `sha256` is in lower-case hexadecimal digits.
    */
-  async announce(directory: string, name: string, sha256: string): Promise<Announcement> {
-    const sums = await this.#readAgainIfReplaced(directory);
-    const { index, path } = sums;
+  async announce(name: string, sha256: string): Promise<Announcement> {
+    const content = await this.#readAgainIfReplaced();
+    const { index } = content;
     const key = digestOf(name);
-    const offset = await this.#change(directory, () => appendUnlessLast(sums, { name, sha256 }));
-    const hasAppended = offset !== undefined;
-    const own = offset ?? index.last.get(key) ?? 0;
-    const older = (index.older.get(key) ?? []).filter((other) => other < own);
-    const commentOut = (offsets: readonly number[]) =>
-      this.#change(directory, () => {
-        for (const at of offsets) commentOutLine(path, at, (line) => parseSumsLine(line)?.name === name);
-        removeFromIndex(index, key, offsets);
-      });
+    const appendedAt = await this.#try(async () => this.#appendUnlessLast(content, { name, sha256 }));
+    const own = appendedAt ?? index.last.get(key) ?? 0;
+    const older = (index.older.get(key) ?? []).filter((offset) => offset < own);
+    const commentOut = async (offsets: readonly number[]) => {
+      if (offsets.length > 0) await this.#try(() => commentOutLines(this.#path, name, offsets));
+      removeFromIndex(index, key, new Set(offsets));
+    };
     const announcement: Announcement = {
-      settle: async () => (older.length > 0 ? commentOut(older) : undefined),
+      settle: () => commentOut(older),
       // After a failure, `verify` reports the file as changed.
-      withdraw: async () => (hasAppended ? commentOut([own]).catch(() => {}) : undefined),
+      withdraw: async () => (appendedAt === undefined ? undefined : commentOut([own]).catch(() => {})),
     };
     try {
       if (older.length > 0) await this.flush();
@@ -120,92 +163,110 @@ export class ChecksumFiles {
   /**
    * Lists an existing file, unless it is listed. `known` is its hash, if its bytes are known to be right; otherwise
    * `hash` reads the file if there is not exactly one entry. If it is not what the last of several entries says, all of
-   * them stay, so that `verify` reports the file. Returns the hash, if it was needed. Throws `local_io`.
+   * them stay, so that `verify` reports the file.
    */
-  async listExisting(
-    directory: string,
-    name: string,
-    known: string | undefined,
-    hash: () => Promise<string>,
-  ): Promise<string | undefined> {
-    const { index, path } = await this.#read(directory);
+  async listExisting(name: string, known: string | undefined, hash: () => Promise<string>) {
+    const { index } = await this.#read();
     const last = index.last.get(digestOf(name));
     // Another run may have written the entry, and have died before it flushed it.
-    if (last !== undefined) this.#unflushed.add(directory);
-    if (known === undefined && last !== undefined && !index.older.has(digestOf(name))) return undefined;
+    if (last !== undefined) this.#changes += 1;
+    if (known === undefined && last !== undefined && !index.older.has(digestOf(name))) return { isAsListed: true };
     const sha256 = known ?? (await hash());
-    const isAsListed = last === undefined || readEntryAt(path, last)?.sha256 === sha256;
-    if (known !== undefined || isAsListed) await (await this.announce(directory, name, sha256)).settle();
-    return sha256;
+    const isAsListed = known !== undefined || last === undefined || this.#hashAt(last) === sha256;
+    if (isAsListed) await (await this.announce(name, sha256)).settle();
+    return { isAsListed, sha256 };
   }
 
-  async #readAgainIfReplaced(directory: string): Promise<Sums> {
-    const { path, inode, parser } = await this.#read(directory);
-    const stats = lstatSync(path, { throwIfNoEntry: false });
-    const isReplaced = (stats?.ino ?? 0) !== inode || (stats?.size ?? 0) < parser.end;
-    if (isReplaced) this.#remembered.delete(directory);
-    return this.#read(directory);
+  /** A failure is for ever: the kernel reports lost bytes only once. */
+  async flush(): Promise<void> {
+    if (!this.needsFlush) return;
+    const changes = this.#changes;
+    await this.#try(() => this.#flush.run(), 0);
+    this.#flushedChanges = Math.max(changes, this.#flushedChanges);
   }
 
-  #read(directory: string): Promise<Sums> {
-    const known = this.#remembered.get(directory);
-    if (known) return known;
-    const [oldest = ''] = this.#remembered.keys();
-    if (this.#remembered.size >= MAX_REMEMBERED) this.#remembered.delete(oldest);
-    const reading = readSumsFile(`${directory}/${SUMS_NAME}`).catch((error) => {
-      throw asDirectoryFailure(error, directory);
+  async #flushNow(): Promise<void> {
+    // If somebody has moved the directory away, its files are gone as well.
+    if (!existsSync(this.#directory)) return;
+    const { fd } = openRegular(this.#path, OPEN_TO_FLUSH | O_NOFOLLOW);
+    await flushFile(fd).finally(() => closeSync(fd));
+    if (this.#isNew) await flushDirectory(this.#directory);
+    this.#isNew = false;
+  }
+
+  #read(): Promise<Content> {
+    this.#content ??= readSumsFile(this.#path).catch((error) => {
+      throw this.#asDirectoryFailure(error);
     });
-    this.#remembered.set(directory, reading);
-    return reading;
+    return this.#content;
   }
 
-  /** Returns the result of `work`, which writes. After a failure, no further file of the directory is requested. */
-  async #change<T>(directory: string, work: () => T): Promise<T> {
+  async #readAgainIfReplaced(): Promise<Content> {
+    const { inode, parser } = await this.#read();
+    const stats = lstatSync(this.#path, { throwIfNoEntry: false });
+    if (stats?.ino !== inode || (stats?.size ?? 0) < parser.end) this.forget();
+    return this.#read();
+  }
+
+  /**
+   * Appends an entry, unless the last entry of its name has the same hash. Returns its offset if it was appended.
+   * Synchronous, so that two appends of this run never overlap.
+   */
+  #appendUnlessLast(content: Content, entry: SumsEntry): number | undefined {
+    const { fd, stats } = openRegular(this.#path, TO_APPEND | O_CREAT);
     try {
-      const result = await mapWriteErrors(`${directory}/${SUMS_NAME}`, async () => work());
-      this.#unflushed.add(directory);
-      return result;
-    } catch (error) {
-      const failure = asDirectoryFailure(error, directory);
-      this.#failures.set(directory, failure);
-      throw failure;
+      this.#isNew ||= content.inode === undefined;
+      content.inode ??= stats.ino;
+      readAppended(content, fd);
+      const last = content.index.last.get(digestOf(entry.name));
+      const listed = last === undefined ? undefined : parseSumsLine(readLineAt(fd, last));
+      if (listed?.name === entry.name && listed.sha256 === entry.sha256) return undefined;
+      return appendLine(this.#path, content, fd, formatSumsLine(entry.name, entry.sha256));
+    } finally {
+      closeSync(fd);
     }
   }
+
+  #hashAt(offset: number): string | undefined {
+    const { fd } = openRegular(this.#path, O_RDONLY | O_NOFOLLOW);
+    try {
+      return parseSumsLine(readLineAt(fd, offset))?.sha256;
+    } finally {
+      closeSync(fd);
+    }
+  }
+
+  /** Returns the result of `work`, which writes or flushes. Remembers a failure. */
+  async #try<T>(work: () => Promise<T>, changes = 1): Promise<T> {
+    try {
+      const result = await work();
+      this.#changes += changes;
+      return result;
+    } catch (error) {
+      const isGone = errnoOf(error) === 'ENOENT' && !existsSync(this.#directory);
+      this.#failure = this.#asDirectoryFailure(
+        isGone ? goneDirectoryError(this.#directory) : toWriteError(error, this.#path),
+      );
+      throw this.#failure;
+    }
+  }
+
+  #asDirectoryFailure(error: unknown): unknown {
+    return error instanceof FilingsError ? error.with({ failedDirectory: this.#directory }) : error;
+  }
 }
 
-function asDirectoryFailure(error: unknown, directory: string): unknown {
-  return error instanceof FilingsError ? error.with({ failedDirectory: directory }) : error;
-}
-
-async function readSumsFile(path: string): Promise<Sums> {
+async function readSumsFile(path: string): Promise<Content> {
   // Taken first: if the file is replaced now, its inode will differ from this one.
-  const inode = lstatSync(path, { throwIfNoEntry: false })?.ino ?? 0;
+  const inode = lstatSync(path, { throwIfNoEntry: false })?.ino;
   const index: SumsIndex = { last: new Map(), older: new Map() };
   const parser = new SumsParser(path);
   for await (const chunk of readRegular(path, path, O_NOFOLLOW)) addToIndex(index, parser.add(chunk));
-  return { path, index, parser, inode, isWritable: false };
-}
-
-/**
- * Appends an entry, unless the last entry of its name has the same hash. Returns its offset if it was appended.
- * Synchronous, so that two appends of this run never overlap.
- */
-function appendUnlessLast(sums: Sums, entry: SumsEntry): number | undefined {
-  const { fd, stats } = openRegular(sums.path, TO_APPEND | O_CREAT);
-  try {
-    if (sums.inode === 0) sums.inode = stats.ino;
-    readAppended(sums, fd);
-    const last = sums.index.last.get(digestOf(entry.name));
-    const listed = last === undefined ? undefined : parseSumsLine(readLineAt(fd, last));
-    if (listed?.name === entry.name && listed.sha256 === entry.sha256) return undefined;
-    return appendLine(sums, fd, formatSumsLine(entry.name, entry.sha256));
-  } finally {
-    closeSync(fd);
-  }
+  return { index, parser, inode };
 }
 
 /** Adds to the index what was appended since the file was read, also by other runs. */
-function readAppended({ index, parser }: Sums, fd: number): void {
+function readAppended({ index, parser }: Content, fd: number): void {
   parser.rewind();
   const { size } = fstatSync(fd);
   if (size > parser.end) addToIndex(index, parser.add(readAt(fd, parser.end, size - parser.end)));
@@ -217,34 +278,44 @@ function readAppended({ index, parser }: Sums, fd: number): void {
  * and ends with its own line feed. Otherwise a crash has cut it off, and it becomes a comment. After a partial write, the
  * loop treats the partial line in the same way. On a full disk, the write throws.
  */
-function appendLine(sums: Sums, fd: number, line: string): number {
+function appendLine(path: string, content: Content, fd: number, line: string): number {
   for (;;) {
-    const { end } = sums.parser;
+    const { end } = content.parser;
     const isMidLine = fstatSync(fd).size > end;
     const bytes = Buffer.from(isMidLine ? `\n${line}` : line);
     const isWhole = writeSync(fd, bytes) === bytes.length;
     if (!isWhole) {
-      readAppended(sums, fd);
+      readAppended(content, fd);
       continue;
     }
     const added = readAt(fd, end, fstatSync(fd).size - end);
     const at = added.lastIndexOf(bytes);
     if (isMidLine && added[at - 1] !== LINE_FEED) {
       const torn = added.lastIndexOf(LINE_FEED, at - 1) + 1;
-      commentOutLine(sums.path, end + torn, () => true);
+      const text = firstLineOf(added.subarray(torn, torn + LINE_BUFFER_BYTES));
+      commentOutLine(path, end + torn, (found) => found === text);
     }
-    readAppended(sums, fd);
+    readAppended(content, fd);
     return end + at + (isMidLine ? 1 : 0);
   }
 }
 
-function removeFromIndex({ last, older }: SumsIndex, key: string, offsets: readonly number[]): void {
-  const rest = [...(older.get(key) ?? []), last.get(key)].filter((at) => at !== undefined && !offsets.includes(at));
+function removeFromIndex({ last, older }: SumsIndex, key: string, offsets: ReadonlySet<number>): void {
+  const all = [...(older.get(key) ?? []), ...(last.has(key) ? [last.get(key) as number] : [])];
+  const rest = all.filter((offset) => !offsets.has(offset));
   const newLast = rest.pop();
   if (newLast === undefined) last.delete(key);
   else last.set(key, newLast);
   if (rest.length === 0) older.delete(key);
-  else older.set(key, rest as number[]);
+  else older.set(key, rest);
+}
+
+/** Makes those lines comments that are entries of `name`. */
+async function commentOutLines(path: string, name: string, offsets: readonly number[]): Promise<void> {
+  for (const [at, offset] of offsets.entries()) {
+    if (at % MAX_COMMENTS_AT_ONCE === MAX_COMMENTS_AT_ONCE - 1) await setImmediate();
+    commentOutLine(path, offset, (line) => parseSumsLine(line)?.name === name);
+  }
 }
 
 /**
@@ -261,35 +332,15 @@ function commentOutLine(path: string, offset: number, isExpected: (line: string)
   }
 }
 
-function readEntryAt(path: string, offset: number): SumsEntry | undefined {
-  const { fd } = openRegular(path, constants.O_RDONLY | O_NOFOLLOW);
-  try {
-    return parseSumsLine(readLineAt(fd, offset));
-  } finally {
-    closeSync(fd);
-  }
+function readLineAt(fd: number, offset: number): string {
+  return firstLineOf(readAt(fd, offset, LINE_BUFFER_BYTES));
 }
 
-function readLineAt(fd: number, offset: number): string {
-  return /^[^\r\n]*/.exec(readAt(fd, offset, LINE_BUFFER_BYTES).toString())?.[0] ?? '';
+function firstLineOf(bytes: Buffer): string {
+  return /^[^\r\n]*/.exec(bytes.toString())?.[0] ?? '';
 }
 
 function readAt(fd: number, position: number, length: number): Buffer {
   const bytes = Buffer.alloc(length);
   return bytes.subarray(0, readSync(fd, bytes, 0, length, position));
-}
-
-/** Does nothing if somebody has moved the directory away, because its files are gone as well. */
-async function flushSums(directory: string): Promise<void> {
-  const path = `${directory}/${SUMS_NAME}`;
-  await mapWriteErrors(path, async () => {
-    try {
-      const { fd } = openRegular(path, OPEN_TO_FLUSH | O_NOFOLLOW);
-      await flushFile(fd).finally(() => closeSync(fd));
-      // The file may be new. Its name is on the disk only after its directory is flushed.
-      await flushDirectory(directory);
-    } catch (error) {
-      if (errnoOf(error) !== 'ENOENT') throw error;
-    }
-  });
 }

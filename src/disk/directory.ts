@@ -7,13 +7,13 @@
 // In a directory that existed before this run, `removeAbandonedParts` removes the temporary files of killed runs.
 import { accessSync, constants, existsSync, lstatSync, type Stats, statSync } from 'node:fs';
 import { opendir } from 'node:fs/promises';
-import { basename, dirname, join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { errnoOf, FilingsError } from '../errors.ts';
 import type { World } from '../world.ts';
 import { createNameOperations, type NameOperations } from './calls.ts';
-import { isSystemError, toWriteError } from './failure.ts';
+import { goneDirectoryError, isSystemError, toWriteError } from './failure.ts';
 import { flushDirectory, makeDirectories, makeDirectory } from './make-directories.ts';
-import { isWorkingPartName, PART_NAME_BYTES } from './part-name.ts';
+import { isRefusedName, isWorkingPartName, refusedNameError } from './part-name.ts';
 import { SharedFlush } from './shared-flush.ts';
 
 /**
@@ -23,12 +23,6 @@ import { SharedFlush } from './shared-flush.ts';
 const MIN_ABANDONED_AGE_MS = 86_400_000;
 /** Bounds the memory of a run with many directories. A forgotten directory is checked and flushed again when needed. */
 const MAX_REMEMBERED = 1024;
-/**
- * How file systems refuse a name: eCryptfs and NTFS with the first two, exFAT even with ENOENT. All but the first have
- * other meanings as well, but not for a new file in a directory that exists.
- */
-const REFUSED_NAME_ERRORS: ReadonlySet<string | undefined> = new Set(['ENAMETOOLONG', 'EINVAL', 'EILSEQ', 'ENOENT']);
-
 /** The path of a directory in two pieces, because different rules apply to them. */
 export interface DirectoryLocation {
   /** The absolute path that the user named. Symbolic links in it are followed. */
@@ -164,7 +158,8 @@ export class Directories {
     }
     const prepared = this.prepare(location);
     try {
-      accessSync(prepared.path, constants.W_OK | constants.X_OK);
+      // Readable as well, because a flush opens it.
+      accessSync(prepared.path, constants.R_OK | constants.W_OK | constants.X_OK);
     } catch (error) {
       throw this.fail(location, toWriteError(error, prepared.path));
     }
@@ -186,24 +181,28 @@ export class Directories {
   }
 
   /**
-   * Returns the error for a file that could not be created or get its name, which is `path`. The file system may have
-   * refused its name. Otherwise, if it could not be created, or the directory is gone, nothing can be written there.
+   * Returns the error for a file that could not be created. The file system may have refused its name, which is `path`:
+   * exFAT does so with ENOENT. Otherwise nothing can be written to the directory.
    */
-  toNameError(error: unknown, path: string, location: DirectoryLocation, operation: 'create' | 'rename'): unknown {
-    const failure = toWriteError(error, path);
-    if (!isSystemError(error) || (failure as FilingsError).stopsRun) return failure;
-    const directory = join(location.directory, location.below);
-    if (!existsSync(directory)) {
-      const hint = 'find out what moved or removed it, then run it again';
-      const reason = 'cannot write: the directory no longer exists';
-      return this.fail(location, new FilingsError('local_io', reason, { subject: { path: directory }, hint }));
-    }
-    if (REFUSED_NAME_ERRORS.has(errnoOf(error))) {
-      const reason = `cannot write: the file system refuses the name, which has ${Buffer.byteLength(basename(path))} bytes`;
-      const hint = `download it alone under another name (-o PATH), or to another file system; while it is downloaded, its name is ${PART_NAME_BYTES} bytes longer`;
-      return new FilingsError('local_io', reason, { subject: { path }, hint, cause: error });
-    }
-    return operation === 'create' ? this.fail(location, toWriteError(error, directory)) : failure;
+  toCreateError(error: unknown, path: string, location: DirectoryLocation): unknown {
+    const failure = this.toRenameError(error, path, location);
+    if (!(failure instanceof FilingsError) || failure.stopsRun || failure.failedDirectory !== undefined) return failure;
+    if (isRefusedName(error) || errnoOf(error) === 'ENOENT') return refusedNameError(path, error);
+    return this.fail(location, toWriteError(error, dirname(path)));
+  }
+
+  /** Returns the error for a file that could not get its name, `path`. It is about the directory only if that is gone. */
+  toRenameError(error: unknown, path: string, location: DirectoryLocation): unknown {
+    if (isRefusedName(error)) return refusedNameError(path, error);
+    return isSystemError(error) && !existsSync(dirname(path)) ? this.#goneError(location) : toWriteError(error, path);
+  }
+
+  /** If even the directory that the user named is gone, no other file can be written either. */
+  #goneError(location: DirectoryLocation): unknown {
+    const { directory, below } = location;
+    const isRootGone = !existsSync(directory);
+    const gone = goneDirectoryError(isRootGone ? directory : join(directory, below));
+    return this.fail(isRootGone ? { directory, below: '.' } : location, gone);
   }
 
   #prepare(location: DirectoryLocation): Directory {
@@ -217,7 +216,8 @@ export class Directories {
       requireDirectory(path, lstatSync(path));
       return new Directory(path, isNew, isNew ? parent.flush() : parent.flushExistingEntries());
     } catch (error) {
-      throw this.fail(location, toWriteError(error, path));
+      const isRootGone = this.#remembered.has(toKey({ directory, below: '.' })) && !existsSync(directory);
+      throw isRootGone ? this.#goneError(location) : this.fail(location, toWriteError(error, path));
     }
   }
 }

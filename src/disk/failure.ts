@@ -55,6 +55,12 @@ export function toWriteError(error: unknown, path: string): unknown {
   return new FilingsError('local_io', `cannot write: ${reason}`, { subject: { path }, hint, cause: error, stopsRun });
 }
 
+/** Returns the error for a directory that was there at the beginning of the run. */
+export function goneDirectoryError(path: string): FilingsError {
+  const hint = 'find out what moved or removed it, then run it again';
+  return new FilingsError('local_io', 'cannot write: the directory no longer exists', { subject: { path }, hint });
+}
+
 /** Returns the result of `work`. Passes any error that it throws through `toWriteError`. */
 export async function mapWriteErrors<T>(path: string, work: () => Promise<T>): Promise<T> {
   try {

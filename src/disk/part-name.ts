@@ -6,6 +6,8 @@
 //                            has left may be removed by a later run.
 //   .NAME.filings-resume     a kept part, of a download that was interrupted. A later run can resume it.
 import { hash } from 'node:crypto';
+import { basename } from 'node:path';
+import { errnoOf, FilingsError } from '../errors.ts';
 
 /** The longest name that the usual file systems allow. */
 const MAX_NAME_BYTES = 255;
@@ -56,4 +58,20 @@ export function hasPartSuffix(name: string): boolean {
  */
 function stem(finalName: string): string {
   return Buffer.byteLength(finalName) <= MAX_FINAL_NAME_BYTES ? finalName : hash('sha256', finalName).slice(0, 32);
+}
+
+/** How file systems refuse a name: eCryptfs and NTFS with the first two. */
+const REFUSED_NAME_ERRORS: ReadonlySet<string | undefined> = new Set(['ENAMETOOLONG', 'EINVAL', 'EILSEQ']);
+
+export function isRefusedName(error: unknown): boolean {
+  return REFUSED_NAME_ERRORS.has(errnoOf(error));
+}
+
+export function refusedNameError(path: string, cause: unknown): FilingsError {
+  const bytes = Buffer.byteLength(basename(path));
+  return new FilingsError('local_io', `cannot write: the file system refuses the name, which has ${bytes} bytes`, {
+    subject: { path },
+    hint: `download it alone under another name (-o PATH), or to another file system; while it is downloaded, its name is ${PART_NAME_BYTES} bytes longer`,
+    cause,
+  });
 }

@@ -167,8 +167,11 @@ export class Download {
     await (part ? directory.flush() : directory.flushExistingEntries());
     const { path, displayPath } = target;
     const hash = () => hashFile(path, displayPath, this.#context.signal);
-    const listed = await this.#context.checksums?.listExisting(dirname(path), basename(path), sha256, hash);
-    return { result: 'skipped', bytes: plan.bytes, sha256: listed ?? sha256 };
+    const sums = this.#context.checksums?.at(dirname(path));
+    const listed = await sums?.listExisting(basename(path), sha256, hash);
+    if (listed?.isAsListed === false)
+      this.#context.progress.warnAboutFile(`${displayPath}: differs from its entry in SHA256SUMS: see filings verify`);
+    return { result: 'skipped', bytes: plan.bytes, sha256: listed?.sha256 ?? sha256 };
   }
 
   /** Returns the hash of the existing file if the plan is to read it. Throws `integrity` or `local_io` if it is wrong. */

@@ -30,7 +30,7 @@ import { type NameOperations, NEW_FILE } from '../disk/calls.ts';
 import type { Directory } from '../disk/directory.ts';
 import { mapWriteErrors, toReadError } from '../disk/failure.ts';
 import { OutputFile } from '../disk/output-file.ts';
-import { keptPartName, workingPartName } from '../disk/part-name.ts';
+import { isRefusedName, keptPartName, workingPartName } from '../disk/part-name.ts';
 import { openRegular } from '../disk/regular-file.ts';
 import { hashFile } from '../disk/sha256.ts';
 import { errnoOf, FilingsError, messageOf } from '../errors.ts';
@@ -47,6 +47,8 @@ const MAX_DROPPED_BYTES = 1 << 20;
  * wait for a slow disk.
  */
 const MAX_FLUSH_MS = 2000;
+/** How often a file that has the final name may vanish before it can be looked at. */
+const MAX_LINK_TRIES = 3;
 
 /**
  * Call `claim` first, which takes over the kept part of an earlier run if there is one, and in the end `commit`. If that
@@ -64,6 +66,7 @@ export class Part implements Sink {
   #openPart: { readonly directory: Directory; readonly file: OutputFile } | undefined;
   /** Whether there is a kept part that cannot be claimed, such as another user's. It stays. */
   #hasForeignKeptPart = false;
+  #hasFinalName = false;
   /** True from just before `link` or `rename`. Then nothing may be written: the part may be the final file already. */
   #mayHaveFinalName = false;
 
@@ -96,7 +99,7 @@ export class Part implements Sink {
     try {
       fd = openSync(this.#path, NEW_FILE, 0o666);
     } catch (error) {
-      throw this.#context.directories.toNameError(error, path, location, 'create');
+      throw this.#context.directories.toCreateError(error, path, location);
     }
     await this.#use(fd, directory);
   }
@@ -126,20 +129,14 @@ export class Part implements Sink {
       if (plan.kind !== 'fetch') return plan;
       if (existing?.isFile()) this.#copyMode(existing);
       await file.flush();
-      const announcement = sha256 && (await checksums?.announce(dirname(path), basename(path), sha256));
+      const sums = checksums?.at(dirname(path));
+      const announcement = sha256 === undefined ? undefined : await sums?.announce(basename(path), sha256);
       this.#mayHaveFinalName = true;
-      let secondPlan: SecondPlan | undefined;
-      try {
-        secondPlan = await this.#takeFinalName();
-      } catch (error) {
-        if (announcement && sha256) await this.#withdrawUnlessTrue(announcement, sha256);
-        throw error;
-      }
-      if (secondPlan && announcement && sha256) await this.#withdrawUnlessTrue(announcement, sha256);
+      const secondPlan = await this.#takeFinalName().finally(() => this.#withdrawUnlessTrue(announcement, sha256));
       if (secondPlan) return secondPlan;
       await directory.flush();
       await file.close();
-      if (announcement) await announcement.settle();
+      await announcement?.settle();
       // Another run may have kept a part of the same file in the meantime.
       if (!this.#hasForeignKeptPart) await removeKeptPart(this.#target, this.#nameOperations);
       return undefined;
@@ -151,35 +148,41 @@ export class Part implements Sink {
   }
 
   /**
-   * Withdraws the entry if a file with other bytes has the final name. The file with that name may have the same bytes:
-   * another run may have been faster, and rely on this entry, or a network file system may report a failure of a rename
-   * that was done.
+   * Withdraws the entry if the final name has not been taken, and a file with other bytes has it. That file may also have
+   * the same bytes: another run may have been faster, and rely on this entry, or a network file system may report a
+   * failure of a rename that was done.
    */
-  async #withdrawUnlessTrue(announcement: Announcement, sha256: string): Promise<void> {
+  async #withdrawUnlessTrue(announcement: Announcement | undefined, sha256: string | undefined): Promise<void> {
+    if (!announcement || this.#hasFinalName || !this.#findExisting()) return;
     const { path, displayPath } = this.#target;
-    const current = await hashFile(path, displayPath, this.#context.signal).catch(() => undefined);
-    if (current !== undefined && current !== sha256) await announcement.withdraw();
+    // Not the signal of the run, because an abort must not look like other bytes.
+    const current = await hashFile(path, displayPath, createAbortController().signal).catch(() => undefined);
+    if (current !== sha256) await announcement.withdraw();
   }
 
   /** Returns the plan for another file if that keeps the name. */
   async #takeFinalName(): Promise<SecondPlan | undefined> {
     const { path, ifExists } = this.#target;
-    if (ifExists !== 'overwrite') {
+    // Unlike a rename, a hard link never replaces anything.
+    for (let tries = 0; ifExists !== 'overwrite' && tries < MAX_LINK_TRIES; tries += 1) {
       try {
-        // Unlike a rename, a hard link never replaces anything.
         await this.#nameOperations.link(this.#path, path);
+        this.#hasFinalName = true;
         // The file is complete. Its second name does no harm.
         await this.#nameOperations.remove(this.#path).catch(() => {});
         return undefined;
-      } catch {
-        // If nothing has the name, this file system has no hard links, and says so in one of many ways, or else the other
-        // file has vanished. Another run may take the name between this check and the rename, which then replaces that
-        // run's file. That cannot be avoided without hard links. docs/guarantees.md, "Not promised", says so.
+      } catch (error) {
+        if (isRefusedName(error)) this.#rethrow(error);
         const plan = choosePlan(this.#findExisting(), this.#target);
         if (plan.kind !== 'fetch') return plan;
+        // Any other error means that this file system has no hard links: there are many ways to say so. Another run may
+        // take the name between this check and the rename, which then replaces that run's file. That cannot be avoided
+        // without hard links. docs/guarantees.md, "Not promised", says so.
+        if (errnoOf(error) !== 'EEXIST') break;
       }
     }
     await this.#nameOperations.rename(this.#path, path).catch((error) => this.#rethrow(error));
+    this.#hasFinalName = true;
     return undefined;
   }
 
@@ -187,7 +190,7 @@ export class Part implements Sink {
   #rethrow(error: unknown): never {
     const { path, displayPath, location } = this.#target;
     if (errnoOf(error) !== 'ENOENT' || !existsSync(dirname(path)))
-      throw this.#context.directories.toNameError(error, path, location, 'rename');
+      throw this.#context.directories.toRenameError(error, path, location);
     throw new FilingsError('temporary', 'another program removed the temporary file during the download', {
       subject: { path: displayPath },
       hint: 'find out what removes files there, then run it again',
@@ -244,10 +247,12 @@ export class Part implements Sink {
     // When the timer is stopped below, this promise is rejected, too late to have an effect on the race.
     const timeout = sleep(MAX_FLUSH_MS, timer.signal).then(() => false);
     const isFlushed = await Promise.race([file.flush().then(() => true), timeout]).finally(() => timer.abort());
-    const isComplete = this.#target.ifExists !== 'overwrite' && this.#findExisting() !== undefined;
-    if (!isFlushed || isComplete) return 0;
+    const isComplete = () => this.#target.ifExists !== 'overwrite' && this.#findExisting() !== undefined;
+    if (!isFlushed || isComplete()) return 0;
     await file.close();
     await this.#nameOperations.rename(this.#path, keptPath(this.#target));
+    // Another run may have completed the file in the meantime.
+    if (isComplete()) await removeKeptPart(this.#target, this.#nameOperations);
     return bytes;
   }
 
@@ -261,7 +266,7 @@ export class Part implements Sink {
     let directory: Directory | undefined;
     try {
       directory = directories.requireWritable(location);
-      if (directory) await checksums?.requireWritable(dirname(path));
+      if (directory) await checksums?.at(dirname(path)).requireWritable();
     } catch (error) {
       if (!(error instanceof FilingsError)) throw error;
       const { code, hint, stopsRun = false, failedDirectory } = error;

@@ -3,6 +3,7 @@
 // the file has arrived, a second plan says which of the two stays.
 import { lstatSync, type Stats } from 'node:fs';
 import type { DirectoryLocation } from '../disk/directory.ts';
+import { isRefusedName, refusedNameError } from '../disk/part-name.ts';
 import { FilingsError } from '../errors.ts';
 import type { ByteWriter } from '../stdio/byte-writer.ts';
 import { humanSizes } from '../text.ts';
@@ -57,7 +58,8 @@ export function planFile(target: Target): Plan {
   if ('open' in target) return { kind: 'fetch' };
   try {
     return choosePlan(lstatSync(target.path, { throwIfNoEntry: false }), target);
-  } catch {
+  } catch (error) {
+    if (isRefusedName(error)) return { kind: 'fail', error: refusedNameError(target.path, error) };
     // For example, this user may not enter the directory (EACCES). Writing the file will report the error.
     return { kind: 'fetch' };
   }

@@ -24,7 +24,8 @@ const test = base
     return place;
   });
 
-const STOPPED = /^filings: verify: 0 of \d+ files match .*; stopped, because the reader of stdout closed it\n {2}hint: .*\n$/;
+const STOPPED =
+  /^filings: verify: 0 of \d+ files match .*; stopped, because the reader of stdout closed it\n {2}hint: .*\n$/;
 
 test.for`
   line                                                         | status | prints

@@ -58,6 +58,23 @@ describe('--done', () => {
     },
   );
 
+  test('does not take its own files, or a file in the place of a directory, for those of a filing', async ({
+    place,
+  }) => {
+    const inMirror = ['--all', '-d', 'mirror', '--done', 'mirror/done', '--report', 'mirror/report', '--checksums'];
+    for (const layout of ['{file_name}', '{accession_no}/{file_name}']) {
+      const run = () => place.filings(['download', '-i', 'in', ...inMirror, '--layout', layout], place.archive.env);
+      await place.write('in', `${A}\n`);
+      await run();
+      for (const name of ['a.htm', 'ex1.htm', A])
+        await rm(place.at(`mirror/${name}`), { recursive: true, force: true });
+      if (layout !== '{file_name}') await place.write(`mirror/${A}`, 'a file');
+      const { stderr } = await run();
+      expect(stderr).toContain('is a disk not mounted?');
+      await rm(place.at('mirror'), { recursive: true });
+    }
+  });
+
   test('does not skip a filing that was done with another selection', async ({ place }) => {
     await place.write('described', JSON.stringify({ listing: { files: 'files' } }));
     const other = ['-d other', '--layout {accession_no}-{file_name}', '--query x=1', '--config described'];

@@ -32,7 +32,7 @@ test.for`
   where                             | message
   ${['-o', 'no/such/file']}         | ${/no\/such: cannot write: no such directory\n +hint:/}
   ${['-o', '/proc/nope/file']}      | ${/\/proc\/nope.*\n +hint:/}
-  ${['-o', 'x'.repeat(300)]}        | ${/too long.*\n +hint:/}
+  ${['-o', 'x'.repeat(300)]}        | ${/refuses the name, which has 300 bytes\n +hint:/}
   ${['-d', '/proc/nope/deeper']}    | ${/\/proc\/nope.*\n +hint:/}
   ${['-d', '/dev/null']}            | ${/\/dev\/null.*\n +hint:/}
   ${['--report', 'no/such/report']} | ${/^filings: --report \/\S+\/no\/such\/report: cannot write: .*\n +hint: .*--report/}

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
-import { readFile, rename, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rename, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { type Announcement, ChecksumFiles } from '../../src/checksums/sums-files.ts';
+import { type Announcement, ChecksumFiles, SumsFile } from '../../src/checksums/sums-files.ts';
 import { first, framed, whole } from '../servers/answers.ts';
 import { content, runAgainst, startRun, temporaryDirectory } from './transfer-fixture.ts';
 
@@ -12,21 +12,22 @@ const [A, B, C] = ['a', 'b', 'c'].map((digit) => digit.repeat(64)) as [string, s
 async function withSums(text: string) {
   const directory = await temporaryDirectory();
   await writeFile(join(directory, 'SHA256SUMS'), text);
-  return { directory, sums: new ChecksumFiles(), read: () => readFile(join(directory, 'SHA256SUMS'), 'utf8') };
+  const read = () => readFile(join(directory, 'SHA256SUMS'), 'utf8');
+  return { directory, sums: new SumsFile(directory), another: () => new SumsFile(directory), read };
 }
 
 /** Lists a file as the download of it does. */
-async function list(sums: ChecksumFiles, directory: string, name: string, hash: string): Promise<void> {
-  await (await sums.announce(directory, name, hash)).settle();
+async function list(sums: SumsFile, name: string, hash: string): Promise<void> {
+  await (await sums.announce(name, hash)).settle();
 }
 
 const asComment = (line: string) => `#${line.slice(1)}`;
 
 test('lines of several runs remain', async () => {
-  const { directory, sums, read } = await withSums('');
-  const other = new ChecksumFiles();
+  const { sums, another, read } = await withSums('');
+  const other = another();
   const names = Array.from({ length: 50 }, (_, at) => `f${at}.htm`);
-  await Promise.all(names.map((name, at) => list(at % 2 ? sums : other, directory, name, A)));
+  await Promise.all(names.map((name, at) => list(at % 2 ? sums : other, name, A)));
   expect((await read()).split('\n').sort()).toEqual(['', ...names.map((name) => `${A}  ${name}`)].sort());
 });
 
@@ -37,51 +38,51 @@ test.each`
   ${'break'}          | ${`${B}  y.htm`}
   ${'block of zeros'} | ${'\0'.repeat(70_000)}
 `('a line with a torn $part becomes a comment', async ({ torn }: { torn: string }) => {
-  const { directory, sums, read } = await withSums(`${A}  x.htm\n${torn}`);
-  await list(sums, directory, 'y.htm', B);
-  await list(sums, directory, 'z.htm', C);
+  const { sums, read } = await withSums(`${A}  x.htm\n${torn}`);
+  await list(sums, 'y.htm', B);
+  await list(sums, 'z.htm', C);
   expect(await read()).toBe(`${A}  x.htm\n${asComment(torn)}\n${B}  y.htm\n${C}  z.htm\n`);
 });
 
 test('a line that another process has completed in the meantime is no fragment', async () => {
   const { directory, sums, read } = await withSums(`${A}  x.h`);
   const path = join(directory, 'SHA256SUMS');
-  await sums.requireWritable(directory);
+  await sums.requireWritable();
   // The run has seen the fragment. The other process ends its line, and begins another one.
   await writeFile(path, `tm\n${B}  y`, { flag: 'a' });
-  await list(sums, directory, 'z.htm', C);
+  await list(sums, 'z.htm', C);
   expect(await read()).toBe(`${A}  x.htm\n${asComment(`${B}  y`)}\n${C}  z.htm\n`);
 });
 
 test('an entry is appended unless the last one has the same hash, and then the earlier ones become comments', async () => {
-  const { directory, sums, read } = await withSums(`\ufeff${A}  x.htm\n${B}  y.htm\r\n${C}  x.htm\n${A}  x.htm\n`);
-  await list(sums, directory, 'y.htm', B);
-  const x = await sums.announce(directory, 'x.htm', B);
+  const { sums, read } = await withSums(`\ufeff${A}  x.htm\n${B}  y.htm\r\n${C}  x.htm\n${A}  x.htm\n`);
+  await list(sums, 'y.htm', B);
+  const x = await sums.announce('x.htm', B);
   expect(await read()).toBe(`\ufeff${A}  x.htm\n${B}  y.htm\r\n${C}  x.htm\n${A}  x.htm\n${B}  x.htm\n`);
   await x.settle();
   const [a, c] = [asComment(`${A}  x.htm`), asComment(`${C}  x.htm`)];
   expect(await read()).toBe(`\ufeff${a}\n${B}  y.htm\r\n${c}\n${a}\n${B}  x.htm\n`);
-  await list(sums, directory, 'x.htm', A);
+  await list(sums, 'x.htm', A);
   expect(await read()).toBe(`\ufeff${a}\n${B}  y.htm\r\n${c}\n${a}\n${asComment(`${B}  x.htm`)}\n${A}  x.htm\n`);
 });
 
 test('an entry of another run that comes in between counts, and stays if it comes later', async () => {
-  const { directory, sums, read } = await withSums(`${A}  x.htm\n`);
-  await sums.requireWritable(directory);
-  await list(new ChecksumFiles(), directory, 'x.htm', B);
-  const own = await sums.announce(directory, 'x.htm', B);
+  const { sums, another, read } = await withSums(`${A}  x.htm\n`);
+  await sums.requireWritable();
+  await list(another(), 'x.htm', B);
+  const own = await sums.announce('x.htm', B);
   expect(await read()).toBe(`${asComment(`${A}  x.htm`)}\n${B}  x.htm\n`);
-  await new ChecksumFiles().announce(directory, 'x.htm', C);
+  await another().announce('x.htm', C);
   await own.settle();
   expect(await read()).toBe(`${asComment(`${A}  x.htm`)}\n${B}  x.htm\n${C}  x.htm\n`);
 });
 
 test('a withdrawn entry becomes a comment, and the one before it is the last again', async () => {
-  const { directory, sums, read } = await withSums(`${A}  x.htm\n`);
-  await (await sums.announce(directory, 'x.htm', B)).withdraw();
+  const { sums, read } = await withSums(`${A}  x.htm\n`);
+  await (await sums.announce('x.htm', B)).withdraw();
   expect(await read()).toBe(`${A}  x.htm\n${asComment(`${B}  x.htm`)}\n`);
   // This entry is of an earlier run, so it stays.
-  await (await sums.announce(directory, 'x.htm', A)).withdraw();
+  await (await sums.announce('x.htm', A)).withdraw();
   expect(await read()).toBe(`${A}  x.htm\n${asComment(`${B}  x.htm`)}\n`);
 });
 
@@ -93,9 +94,9 @@ test.each`
   ${'several entries, of which the last is not right'}   | ${`${B}  x.htm\n${A}  x.htm\n`}              | ${undefined} | ${`${B}  x.htm\n${A}  x.htm\n`}                                  | ${1}
   ${'another entry than its bytes, which are confirmed'} | ${`${A}  x.htm\n`}                           | ${B}         | ${`#${A.slice(1)}  x.htm\n${B}  x.htm\n`}                        | ${0}
 `('an existing file with $entries is listed as it should be', async ({ text, known, after, hashes }) => {
-  const { directory, sums, read } = await withSums(text);
+  const { sums, read } = await withSums(text);
   let hashed = 0;
-  await sums.listExisting(directory, 'x.htm', known, async () => {
+  await sums.listExisting('x.htm', known, async () => {
     hashed += 1;
     return B;
   });
@@ -104,21 +105,21 @@ test.each`
 
 test('no line becomes a comment that somebody has written in the place of the old one', async () => {
   const { directory, sums, read } = await withSums(`${A}  x.htm\n`);
-  const x = await sums.announce(directory, 'x.htm', B);
+  const x = await sums.announce('x.htm', B);
   await writeFile(join(directory, 'SHA256SUMS'), `${B}  y.htm\n${C}  x.htm\n`);
   await x.settle();
   expect(await read()).toBe(`${B}  y.htm\n${C}  x.htm\n`);
-  await list(sums, directory, 'x.htm', B);
+  await list(sums, 'x.htm', B);
   expect(await read()).toBe(`${B}  y.htm\n${asComment(`${C}  x.htm`)}\n${B}  x.htm\n`);
 });
 
 test('a SHA256SUMS that was replaced is read again', async () => {
   const { directory, sums, read } = await withSums(`${A}  x.htm\n`);
-  await sums.requireWritable(directory);
+  await sums.requireWritable();
   const path = join(directory, 'SHA256SUMS');
   await writeFile(`${path}.new`, `${C}  y.htm\n${C}  x.htm\n`);
   await rename(`${path}.new`, path);
-  await list(sums, directory, 'x.htm', A);
+  await list(sums, 'x.htm', A);
   expect(await read()).toBe(`${C}  y.htm\n${asComment(`${C}  x.htm`)}\n${A}  x.htm\n`);
 });
 
@@ -132,7 +133,7 @@ async function replaceByLink(directory: string) {
 
 test('a flush that has failed is not tried again, because the second one would succeed without the lost bytes', async () => {
   const { directory, sums } = await withSums('');
-  await sums.announce(directory, 'x.htm', A);
+  await sums.announce('x.htm', A);
   const restore = await replaceByLink(directory);
   const failed = expect.objectContaining({ code: 'local_io' });
   await expect(sums.flush()).rejects.toEqual(failed);
@@ -142,19 +143,19 @@ test('a flush that has failed is not tried again, because the second one would s
 
 test.each`
   step          | work
-  ${'reading'}  | ${(_: ChecksumFiles, directory: string) => new ChecksumFiles().requireWritable(directory)}
-  ${'an entry'} | ${(sums: ChecksumFiles, directory: string) => sums.announce(directory, 'x.htm', C)}
-  ${'comments'} | ${(_: ChecksumFiles, __: string, own: Announcement) => own.settle()}
-  ${'a flush'}  | ${(sums: ChecksumFiles) => sums.flush()}
+  ${'reading'}  | ${(_: SumsFile, another: () => SumsFile) => another().requireWritable()}
+  ${'an entry'} | ${(sums: SumsFile) => sums.announce('x.htm', C)}
+  ${'comments'} | ${(_: SumsFile, __: unknown, own: Announcement) => own.settle()}
+  ${'a flush'}  | ${(sums: SumsFile) => sums.flush()}
 `('a link that takes the place of SHA256SUMS is not followed for $step', async ({ work }) => {
-  const { directory, sums, read } = await withSums(`${A}  x.htm\n`);
-  const own = await sums.announce(directory, 'x.htm', B);
+  const { directory, sums, another, read } = await withSums(`${A}  x.htm\n`);
+  const own = await sums.announce('x.htm', B);
   // The entry above was flushed at once, and this one is not.
-  await sums.announce(directory, 'y.htm', B);
+  await sums.announce('y.htm', B);
   await replaceByLink(directory);
   const before = await read();
   const refused = expect.stringContaining('symbolic link');
-  await expect(work(sums, directory, own)).rejects.toMatchObject({ message: refused });
+  await expect(work(sums, another, own)).rejects.toMatchObject({ message: refused });
   expect(await read()).toBe(before);
 });
 
@@ -162,7 +163,7 @@ test('a line over 1 MiB is an error of the whole directory, whatever follows it'
   for (const end of ['', '\n', `\n${A}  x.htm\n`]) {
     const { directory, sums } = await withSums(`${'z'.repeat((1 << 20) + 1)}${end}`);
     const failure = { code: 'integrity', reason: 'a line is longer than 1 MiB', failedDirectory: directory };
-    for (const _ of [1, 2]) await expect(sums.requireWritable(directory)).rejects.toMatchObject(failure);
+    for (const _ of [1, 2]) await expect(sums.requireWritable()).rejects.toMatchObject(failure);
   }
 });
 
@@ -196,4 +197,40 @@ test('a file that was downloaded in several requests or runs has the hash of all
   await one.save();
   const next = await startRun(server.url, { writesChecksums: true, directory: one.directory });
   expect(await next.save()).toMatchObject({ result: 'resumed', sha256 });
+});
+
+test('a directory whose SHA256SUMS cannot be flushed does not keep others from being flushed', async () => {
+  const files = new ChecksumFiles();
+  const [bad, good] = [await temporaryDirectory(), await temporaryDirectory()];
+  for (const directory of [bad, good]) await files.at(directory).announce('x.htm', A);
+  await replaceByLink(bad);
+  await expect(files.flush()).rejects.toMatchObject({ failedDirectory: bad });
+  expect([files.at(bad).needsFlush, files.at(good).needsFlush]).toEqual([true, false]);
+  await files.flush([good]);
+  await expect(files.at(bad).requireWritable()).rejects.toMatchObject({ failedDirectory: bad });
+  await files.at(good).requireWritable();
+});
+
+test('what a run with many directories has to flush is not forgotten', async () => {
+  const root = await temporaryDirectory();
+  const files = new ChecksumFiles();
+  const directories = Array.from({ length: 300 }, (_, at) => join(root, String(at)));
+  for (const directory of directories) {
+    await mkdir(directory);
+    await files.at(directory).announce('x.htm', A);
+  }
+  await replaceByLink(directories[0] as string);
+  await expect(files.flush()).rejects.toMatchObject({ failedDirectory: directories[0] });
+});
+
+test('many entries of one file become comments, while signals have their turn', async () => {
+  const { sums, read } = await withSums(`${A}  x.htm\n`.repeat(50_000));
+  const own = await sums.announce('x.htm', B);
+  let turns = 0;
+  const turn = setInterval(() => {
+    turns += 1;
+  }, 0);
+  await own.settle().finally(() => clearInterval(turn));
+  expect(turns).toBeGreaterThan(10);
+  expect(await read()).toBe(`${asComment(`${A}  x.htm`)}\n`.repeat(50_000) + `${B}  x.htm\n`);
 });

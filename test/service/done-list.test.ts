@@ -98,6 +98,9 @@ test.each`
   const left = [1, 2, 3].filter((n) => !forgotten.includes(n));
   expect(await knownFilings(path, text + withoutFiles.join(''), 1, 2, 3)).toEqual(left);
   expect(await knownFilings(path, text + withoutFiles.join('') + entry(2), 2)).toEqual([2]);
+  // A run with another selection has found the loss.
+  const elsewhere = entry(3, 'f'.repeat(16)).replace('\t3\n', '\t0\n');
+  expect(await knownFilings(path, text + elsewhere, 1, 2, 3)).toEqual([1, 2]);
 });
 
 test('opening ends with the reason of an abort', async ({ path }) => {

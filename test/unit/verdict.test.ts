@@ -116,3 +116,10 @@ test.each`
   const reason = errors.at(-1);
   expect(stops.at(-1)?.cause).toBe(stop && !reason.stopsRun ? reason : undefined);
 });
+
+test('a file that exists ends a row of directories in which nothing could be written', () => {
+  const rule = new StopRule('file');
+  for (const error of unwritable(9)) rule.record(error);
+  rule.recordSkip();
+  expect(rule.record(unwritable(10).at(-1))).toBeUndefined();
+});

@@ -6,6 +6,7 @@ import { dirname, join, resolve } from 'node:path';
 import { DoneList, hashSelection } from '../../batch/done-list.ts';
 import type { FileItem } from '../../batch/item.ts';
 import { ReportFile } from '../../batch/report-file.ts';
+import { SUMS_NAME } from '../../checksums/format.ts';
 import { isSystemError, mapWriteErrors } from '../../disk/failure.ts';
 import type { FilingsError } from '../../errors.ts';
 import { nativePath, pathModule, resolveUserPath, splitPath } from '../../paths.ts';
@@ -70,12 +71,14 @@ export function findCommonDirectory({ directory, layout, accessions }: DownloadA
   return pathModule(platform).join(directory, nativePath(below, platform));
 }
 
-/** Whether a directory exists and has any file. */
-function holdsFiles(path: string): boolean {
+/** Whether a directory has any entry, apart from those that this program makes besides files, and a new disk has. */
+function holdsFiles(path: string, ownPaths: readonly string[]): boolean {
+  const isFile = (name: string) =>
+    !name.startsWith('.') && name !== SUMS_NAME && name !== 'lost+found' && !ownPaths.includes(join(path, name));
   try {
     const entries = opendirSync(path);
     try {
-      for (let entry = entries.readSync(); entry; entry = entries.readSync()) if (entry.isFile()) return true;
+      for (let entry = entries.readSync(); entry; entry = entries.readSync()) if (isFile(entry.name)) return true;
     } finally {
       entries.closeSync();
     }
@@ -140,7 +143,8 @@ async function openDone(
   const parameters = listing === undefined ? query : [...query, ['listing', JSON.stringify(listing)]];
   const absolute = resolve(world.cwd, directory);
   const sharesDirectory = !layout.hasOwnDirectories;
-  const hasFiles = sharesDirectory && holdsFiles(join(absolute, layout.directoryFor('')));
+  const ownPaths = [done, options.report, options.failed, options.input].map((path) => resolve(world.cwd, path ?? ''));
+  const hasFiles = sharesDirectory && holdsFiles(join(absolute, layout.directoryFor('')), ownPaths);
   return DoneList.open(
     {
       path: resolve(world.cwd, done),
@@ -148,8 +152,9 @@ async function openDone(
       now: world.now,
       readOnly: dryRun,
       sharesDirectory,
+      // `/.` exists only in a directory.
       mayExist: (accession) =>
-        sharesDirectory ? hasFiles : existsSync(join(absolute, layout.directoryFor(accession))),
+        sharesDirectory ? hasFiles : existsSync(`${join(absolute, layout.directoryFor(accession))}/.`),
       warnAboutLoss(accession) {
         const path = join(directory, layout.directoryFor(accession));
         const loss = sharesDirectory ? 'has no files' : 'does not exist';
