@@ -18,10 +18,10 @@ const MAX_WAITING = 6;
 async function start(
   place: Workplace,
   args: readonly string[],
-  { names = NAMES, isRefused = (_path: string): boolean => false, body = 'a file' } = {},
+  { names = NAMES, isRefused = (_path: string): boolean | Promise<boolean> => false, body = 'a file' } = {},
 ) {
-  const server = await scripted((socket, { path }) => {
-    if (isRefused(path)) socket.write(head(403, { 'Content-Length': 0 }));
+  const server = await scripted(async (socket, { path }) => {
+    if (await isRefused(path)) socket.write(head(403, { 'Content-Length': 0 }));
     else socket.write(`${head(200, { 'Content-Length': body.length })}${body}`);
   });
   const env = { ...serviceAt(server.url), ...(await place.hook(HELD_FLUSHES, TELLS_SIGTERM)) };
@@ -111,11 +111,15 @@ test.for`
 type Limited = { limit: string; files: number };
 
 test('a file that arrives between many of 403 ends their row although it waits for its flush', async ({ place }) => {
-  // Of 10 before it and 12 after it, no 20 are in a row, even if it arrives after a few of the others.
   const names = namesOf(23);
   const { server, running, release } = await start(place, TWO_JOBS, {
     names,
-    isRefused: (path) => !path.endsWith('=f10.htm'),
+    async isRefused(path) {
+      const index = Number(/\d+/.exec(path.split('=f')[1] ?? ''));
+      // Of the others, 10 come before it and 12 after it.
+      if (index > 10) await place.haveParts(running, 'a file'.length);
+      return index !== 10;
+    },
   });
   await until(() => server.requests.length === names.length, running.stderr);
   expect(await release()).toMatchObject({ exitCode: 3, results: [...downloaded(1), ...times(22, 'failed')] });
