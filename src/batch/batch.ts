@@ -148,7 +148,7 @@ export class Batch {
     const failure = 'error' in item ? makeOutcome({ result: 'failed', bytes: 0, error: item.error }, null) : undefined;
     if (item.kind !== 'file') return this.#record(item, failure);
     const target = this.#options.findTarget(item);
-    if (this.#context.checksums && 'path' in target) item.filing?.directories.add(dirname(target.path));
+    if (this.#options.recorder.needsDirectories && 'path' in target) item.filing?.directories.add(dirname(target.path));
     const download = new Download(item, target, this.#context);
     const outcome = download.outcomeWithoutWork();
     if (outcome) return this.#record(item, outcome);

@@ -76,6 +76,11 @@ export class Recorder {
     if (done && 'fileName' in item) this.#updateFiling(item, outcome);
   }
 
+  /** Whether a filing is done only after the checksums of its directories have been flushed. */
+  get needsDirectories(): boolean {
+    return this.#options.done !== undefined && this.#options.checksums !== undefined;
+  }
+
   /** Whether so many lines wait to be written that the run should call `flush` before it goes on. */
   get hasBacklog(): boolean {
     return this.#options.report?.isFull === true || this.#options.plan?.isFull === true;

@@ -167,10 +167,11 @@ export class SumsFile {
    */
   async listExisting(name: string, known: string | undefined, hash: () => Promise<string>) {
     const { index } = await this.#read();
-    const last = index.last.get(digestOf(name));
+    const key = digestOf(name);
+    const last = index.last.get(key);
     // Another run may have written the entry, and have died before it flushed it.
     if (last !== undefined) this.#changes += 1;
-    if (known === undefined && last !== undefined && !index.older.has(digestOf(name))) return { isAsListed: true };
+    if (known === undefined && last !== undefined && !index.older.has(key)) return { isAsListed: true };
     const sha256 = known ?? (await hash());
     const isAsListed = known !== undefined || last === undefined || this.#hashAt(last) === sha256;
     if (isAsListed) await (await this.announce(name, sha256)).settle();
