@@ -1,6 +1,6 @@
 // Decides when a run over several files or filings stops early, and with which error it ends. `download` and `list`
 // share these rules.
-import { FilingsError } from '../errors.ts';
+import { type ErrorCode, FilingsError } from '../errors.ts';
 import { counted } from '../text.ts';
 
 /** After this many failures in a row to connect, the service is treated as unreachable. */
@@ -54,25 +54,31 @@ export class StopRule {
     if (error === undefined) this.#unwritable.clear();
     if (error?.failedDirectory !== undefined) this.#unwritable.add(error.failedDirectory);
     if (error === undefined || error.stopsRun) return error;
+    const stop = (code: ErrorCode, message: string, hint: string) =>
+      new FilingsError(code, `${message} in a row`, { cause: error, stopsRun: true, hint });
+    const { hint } = error;
+    const ended = (count: number) => `${count} ${this.#unit}s`;
     if (this.#unwritable.size >= MAX_UNWRITABLE) {
-      const { hint = 'check the disk and its permissions' } = error;
-      const message = `nothing could be written in ${MAX_UNWRITABLE} directories in a row`;
-      return new FilingsError('local_io', message, { cause: error, stopsRun: true, hint });
+      const message = `nothing could be written in ${MAX_UNWRITABLE} directories`;
+      return stop('local_io', message, hint ?? 'check the disk and its permissions');
     }
-    if (this.#forbidden >= MAX_FORBIDDEN && error.isForeign) {
-      const message = `the host behind a redirect refused ${MAX_FORBIDDEN} ${this.#unit}s in a row`;
-      return new FilingsError(error.code, message, { cause: error, stopsRun: true, hint: error.hint });
-    }
+    if (this.#forbidden >= MAX_FORBIDDEN && error.isForeign)
+      return stop(
+        error.code,
+        `the host behind a redirect refused ${ended(MAX_FORBIDDEN)}`,
+        hint ?? 'check the base URL',
+      );
     if (this.#forbidden >= MAX_FORBIDDEN) {
-      const hint =
+      const wait =
         'some services send 403 when requests come too fast: wait, then run it again with --rate 1/s; if that fails, check the key';
-      const message = `403 for ${MAX_FORBIDDEN} ${this.#unit}s in a row`;
-      return new FilingsError('auth', message, { cause: error, stopsRun: true, hint });
+      return stop('auth', `403 for ${ended(MAX_FORBIDDEN)}`, wait);
     }
     if (this.#unreachable < MAX_UNREACHABLE) return undefined;
-    const { hint = 'run it again later' } = error;
-    const message = `could not connect to the service for ${MAX_UNREACHABLE} ${this.#unit}s in a row`;
-    return new FilingsError('temporary', message, { cause: error, stopsRun: true, hint });
+    return stop(
+      'temporary',
+      `could not connect to the service for ${ended(MAX_UNREACHABLE)}`,
+      hint ?? 'run it again later',
+    );
   }
 }
 
