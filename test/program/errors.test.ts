@@ -82,41 +82,6 @@ test.each`
 describe('Content-Encoding', () => {
   const coded = (coding: string) => answer('hello', { 'Content-Encoding': coding }, 200);
   const NONE = ['identity', 'none', 'binary', 'aws-chunked', 'utf-8', 'us-ascii', 'iso-8859-1', 'windows-1252'];
-  test.each([...NONE, 'UTF-8', ' Identity , ', 'aws-chunked,', ''])('of %j alone is ignored', async (coding) => {
-    const { filings } = await asking((socket) => void socket.write(coded(coding)));
-    const { exitCode, stdout } = await filings(['download', ACCESSION, 'a.htm', '-o', '-']);
-    expect([exitCode, `${stdout}`]).toEqual([0, 'hello']);
-  });
-
-  test.each(['gzip', 'br', 'zstd', 'x-gzip', 'compress', 'aws-chunked, gzip', 'utf-8, identity', 'utf8'])(
-    'of %j is refused, and curl decodes it',
-    async (coding) => {
-      const { exitCode, stderr } = await failed((socket) => void socket.write(coded(coding)));
-      expect([exitCode, stderr]).toEqual([9, expect.stringContaining(`not requested: ${coding}\n`)]);
-      expect(stderr).toMatch(/hint: the service sends this file compressed, .*curl --compressed decodes it\n/);
-    },
-  );
-});
-
-test('two lengths, and a length next to chunks, are named', async () => {
-  for (const fields of ['Content-Length: 5\r\ncontent-length: 6', 'Content-Length: 5\r\nTransfer-Encoding: chunked']) {
-    // The head may also arrive in pieces.
-    for (const cut of [0, 30, 45]) {
-      const bytes = `HTTP/1.1 200 OK\r\n${fields}\r\n\r\nhello`;
-      const { exitCode, stderr } = await failed(async (socket) => {
-        socket.write(bytes.slice(0, cut));
-        await sleep(20, new AbortController().signal);
-        socket.write(bytes.slice(cut));
-      });
-      const named = fields.replace('\r\n', ', ').replace('content-l', 'Content-L');
-      expect([exitCode, stderr]).toEqual([9, expect.stringContaining(`stated more than once (${named})\n`)]);
-    }
-  }
-});
-
-describe('Content-Encoding', () => {
-  const coded = (coding: string) => answer('hello', { 'Content-Encoding': coding }, 200);
-  const NONE = ['identity', 'none', 'binary', 'aws-chunked', 'utf-8', 'us-ascii', 'iso-8859-1', 'windows-1252'];
   test.each([...NONE, 'UTF-8', ' Identity , ', 'none, none', 'aws-chunked,', ''])(
     'of %j alone is ignored',
     async (coding) => {
