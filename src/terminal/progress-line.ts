@@ -68,15 +68,15 @@ export function describeProgress(run: RunState, now: number): ProgressLine | und
   const compared = [...run.runningFiles].filter(({ isCompared }) => isCompared).length;
   const label = batch ? describeFiles(batch, compared) : `${compared > 0 ? 'comparing ' : ''}${file?.name}`;
   if (!batch && file?.bytes === undefined) return { label, isName: true, facts: ['no response yet'] };
-  const byteWork = batch ? measureBatchInBytes(run, batch) : measureFile(file, run);
+  const byteWork = measureInBytes(run, batch);
   // Without a total, this shows what the run has received, even bytes that a restart of the file has dropped.
   const amount = byteWork
     ? `${humanBytes(byteWork.done)} of ${humanBytes(byteWork.total)}`
     : humanBytes(run.bytesThisRun);
   const seconds = Math.max(1, now - run.startedAt) / 1000;
-  const work = byteWork ?? (batch && measureBatchInUnits(batch));
-  // The inner bound is for a total of 0, the outer one for more bytes than the total.
-  const share = work && Math.min(1, work.done / Math.max(1, work.total));
+  const work = byteWork ?? (batch && measureInUnits(batch));
+  // The total may be 0.
+  const share = work && work.done / Math.max(1, work.total);
   // Infinite or NaN until this run has done some of the work.
   const secondsLeft = work ? ((work.total - work.done) / work.doneThisRun) * seconds : Number.NaN;
   const left = Number.isFinite(secondsLeft) ? `${roughDuration(secondsLeft, Math.ceil)} left` : '';
@@ -85,22 +85,16 @@ export function describeProgress(run: RunState, now: number): ProgressLine | und
   return { label, isName: !batch, share, facts: facts.filter(Boolean) };
 }
 
-function measureFile(file: RunningFile | undefined, { bytesThisRun }: RunState): Work | undefined {
-  const total = file?.totalBytes;
-  return total === undefined ? undefined : { done: file?.bytes ?? 0, total, doneThisRun: bytesThisRun };
-}
-
-function measureBatchInBytes(
-  { runningFiles, bytesThisRun }: RunState,
-  { allBytes: total, endedBytes }: BatchProgress,
-): Work | undefined {
+function measureInBytes({ runningFiles, bytesThisRun }: RunState, batch: BatchProgress | undefined): Work | undefined {
+  const files = [...runningFiles];
+  const total = batch ? batch.allBytes : files[0]?.totalBytes;
   if (total === undefined) return undefined;
-  const done = [...runningFiles].reduce((sum, file) => sum + (file.bytes ?? 0), endedBytes);
+  const done = files.reduce((sum, { bytes = 0 }) => sum + bytes, batch?.endedBytes ?? 0);
   // The sizes in a listing may be wrong, so more bytes than the total may arrive.
   return { done: Math.min(total, done), total, doneThisRun: bytesThisRun };
 }
 
-function measureBatchInUnits(batch: BatchProgress): Work | undefined {
+function measureInUnits(batch: BatchProgress): Work | undefined {
   const { endedFiles, allFiles, skipped, endedFilings, allFilings } = batch;
   if (allFiles !== undefined) return { done: endedFiles, total: allFiles, doneThisRun: endedFiles - skipped };
   if (endedFilings === undefined || allFilings === undefined) return undefined;
