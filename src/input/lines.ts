@@ -39,6 +39,8 @@ const MAX_TEXT_LENGTH = 65_536;
  * MiB, and its escapes may make it longer.
  */
 const MAX_RECORD_BYTES = 32 << 20;
+/** An empty line or a comment. White space includes a byte-order mark. */
+const BLANK = /^\s*(?:#|$)/;
 const IS_DIRECTORY = 'it is a directory';
 
 /** The caller must destroy the stream, because an open stdin would keep the program running. */
@@ -94,10 +96,10 @@ export async function* readLines(
       const lines: Line[] = [];
       for (const text of decodeLines(bytes)) {
         number += 1;
+        // A record that must not be downloaded is a line, too.
+        isEmpty &&= typeof text === 'string' && BLANK.test(text);
         const line = parseLine(text, number, last);
         if (line === undefined) continue;
-        isEmpty = false;
-        if (line === 'ignored') continue;
         if (line.kind === 'entry') last = line.accession;
         lines.push(line);
       }
@@ -142,17 +144,14 @@ function decodeLines(bytes: Buffer): readonly (string | Buffer)[] {
   return lines.map((text) => Buffer.from(text, 'latin1')).map((line) => (isUtf8(line) ? line.toString() : line));
 }
 
-/**
- * Undefined for a blank line and a comment. A record that must not be downloaded is `ignored` instead, because an input
- * that has one is not empty. `trimStart` removes a byte-order mark as well.
- */
-function parseLine(text: string | Buffer, number: number, last?: AccessionNumber): Line | 'ignored' | undefined {
+/** Undefined if there is nothing to download. `trimStart` removes a byte-order mark as well. */
+function parseLine(text: string | Buffer, number: number, last?: AccessionNumber): Line | undefined {
   try {
     // `readWholeLines` may have cut an overlong line in the middle of a character.
     const isOverlong = Buffer.byteLength(text) > MAX_RECORD_BYTES;
     if (typeof text !== 'string' && !isOverlong) throw new FilingsError('usage', NOT_UNICODE);
     const line = text.toString().replace(/\r$/, '').trimStart();
-    if (line === '' || line.startsWith('#')) return undefined;
+    if (BLANK.test(line)) return undefined;
     // A line with nothing but `{` begins an object that spans several lines, which `LINE_MISTAKES` explains.
     const isRecord = /^\{./s.test(line);
     if (isRecord && isOverlong) throw invalidLineError(`longer than ${MAX_RECORD_BYTES} bytes`);
@@ -176,11 +175,11 @@ function parseText(line: string, number: number, last?: AccessionNumber): Line {
   throw error.with({ hint: `${error.hint} (if 'filings list' printed the line, add --json to it)` });
 }
 
-function parseRecord(line: string, number: number): Line | 'ignored' {
+function parseRecord(line: string, number: number): Line | undefined {
   const { v, accession_no: accession, file_name: file, result } = parseObject(line);
   // `v` marks a record of this program. Some must not be downloaded: the summary of a report, and a file that `verify`
   // found in no SHA256SUMS, because it may be the user's own.
-  if (v !== undefined && (accession === undefined || result === 'unlisted')) return 'ignored';
+  if (v !== undefined && (accession === undefined || result === 'unlisted')) return undefined;
   if (typeof accession !== 'string') throw invalidLineError('accession_no is not a string');
   if (file !== undefined && file !== null && typeof file !== 'string')
     throw invalidLineError('file_name is not a string');
