@@ -114,8 +114,9 @@ export function findJsonFault(text: string): JsonFault | undefined {
 }
 
 /**
- * Never ends: the last token, which is empty, comes again and again. A string with a fault in it is only its first quote. A string is matched in pieces, because V8 keeps a place on a stack
- * for each repetition of a group, and the stack overflows after some millions.
+ * Never ends: the last token, which is empty, comes again and again. A string with a fault is only its first quote. A
+ * string is matched in pieces, because V8 keeps a place on a stack for each repetition of a group, and overflows it after
+ * some millions.
  */
 function* tokensOf(text: string) {
   const [tokens, pieces] = [new RegExp(TOKEN), new RegExp(PIECE_OF_STRING)];

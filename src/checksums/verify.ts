@@ -33,7 +33,7 @@ export interface Finding {
 }
 
 /** Called with the number of bytes of each block after it has been hashed. */
-export type OnHashed = (bytes: number) => void;
+type OnHashed = (bytes: number) => void;
 
 export interface SumsDirectory {
   /** The absolute path. */

@@ -1,6 +1,6 @@
 // Commands as data. The parser, the help, the manual and the completions are made from it, so that they never differ.
 import type { World } from '../world.ts';
-import type { CompletionSource } from './kind.ts';
+import type { Kind } from './kind.ts';
 import type { Options, Values } from './option.ts';
 
 export interface CommandSpec<O extends Options = Options> {
@@ -24,16 +24,12 @@ export interface CommandSpec<O extends Options = Options> {
   readonly load?: () => Promise<CommandModule<O>>;
 }
 
-export interface ArgumentSpec {
+export interface ArgumentSpec extends Pick<Kind<string>, 'choices' | 'suggests' | 'completes'> {
   readonly name: string;
   readonly help: string;
   readonly required?: boolean;
   /** Only the last argument may be variadic. */
   readonly variadic?: boolean;
-  readonly choices?: readonly string[];
-  /** The completions offer these values, but others are valid as well. */
-  readonly suggests?: readonly string[];
-  readonly completes?: CompletionSource;
 }
 
 /**

@@ -15,13 +15,6 @@ const HELP_COMMAND: CommandSpec = { name: 'help', summary: 'show help for a comm
 
 type Candidate = readonly [word: string, help: string];
 
-/** The words before the one that is completed. Unknown options are left out, because the line is still being typed. */
-interface TypedLine {
-  readonly args: readonly string[];
-  /** The values by the names of the options, `true` for an option without a value. */
-  readonly flags: Readonly<Record<string, string | true>>;
-}
-
 /** Completes the last of the words. Ignores all errors, because a message would appear in the middle of the line. */
 export async function complete(words: readonly string[], commands: readonly CommandSpec[], world: World) {
   const current = words.at(-1) ?? '';
@@ -44,6 +37,7 @@ async function findCandidates(
   let spec: CommandSpec = { name: 'filings', summary: '', children };
   /** The word after an option such as `--profile` is its value. */
   let pending: NamedOption | undefined;
+  // Unknown options are left out, because the line is still being typed.
   const args: string[] = [];
   const flags: Record<string, string | true> = {};
   for (const word of isHelpCommand ? words.slice(1) : words) {
@@ -56,11 +50,10 @@ async function findCandidates(
     else if (option) flags[option.name] = value ?? true;
     pending = !pending && value === undefined && option?.value !== undefined ? option : undefined;
   }
-  const line = { args, flags };
-  if (pending) return suggestValues(pending.kind, line, world);
+  if (pending) return suggestValues(pending.kind, args, flags, world);
   const [, flag = ''] = /^(--[^=]+)=/.exec(current) ?? [];
   if (flag !== '') {
-    const values = await suggestValues(findOption(spec, flag)?.kind ?? {}, line, world);
+    const values = await suggestValues(findOption(spec, flag)?.kind ?? {}, args, flags, world);
     return values.map(([word, help]) => [`${flag}=${word}`, help]);
   }
   if (current.startsWith('-')) return listOptions(spec).map((option) => [option.flag, formatHelpLine(option)]);
@@ -69,7 +62,7 @@ async function findCandidates(
   if (isHelpCommand) return [];
   const last = spec.arguments?.at(-1);
   const argument = spec.arguments?.[args.length] ?? (last?.variadic ? last : undefined);
-  return argument ? suggestValues(argument, line, world) : [];
+  return argument ? suggestValues(argument, args, flags, world) : [];
 }
 
 function listOptions({ options }: CommandSpec): readonly NamedOption[] {
@@ -83,7 +76,8 @@ function findOption(spec: CommandSpec, word: string): NamedOption | undefined {
 /** Returns the values for an argument, or for the `kind` of an option. There are none for a local path. */
 async function suggestValues(
   { choices, suggests, completes }: Pick<ArgumentSpec, 'choices' | 'suggests' | 'completes'>,
-  { args: [first, ...others], flags }: TypedLine,
+  [first, ...others]: readonly string[],
+  flags: Flags,
   world: World,
 ): Promise<readonly Candidate[]> {
   // In `config set KEY VALUE`, KEY is the setting whose value is completed. Every setting with choices is a flag, too.

@@ -49,8 +49,15 @@ export async function run({ args, options, flags }: Invocation<typeof OPTIONS>, 
       lines: readAllLines(accessions, inputStream, progress.warn),
       jobs: settings.jobs,
       needsListing: (line): line is Entry => line.kind === 'entry',
-      // `ReadAhead` can yield several results for one line.
-      list: async ({ accession }) => [await tryToList(session, accession, query, stop.signal)],
+      list: async ({ accession }) => {
+        try {
+          return [{ accession, files: (await listFiles(session, accession, query, stop.signal)).files }];
+        } catch (error) {
+          // A result, so that the other filings are still listed.
+          if (error instanceof FilingsError) return [{ error }];
+          throw error;
+        }
+      },
     });
     const isSingle = filingCount === 1;
     const output = createListOutput(isSingle, isChosen, options, session, world);
@@ -67,16 +74,6 @@ export async function run({ args, options, flags }: Invocation<typeof OPTIONS>, 
 type ListingResult =
   | { readonly accession: string; readonly files: readonly ListedFile[] }
   | { readonly error: FilingsError };
-
-/** Returns the error, so that the other filings are still listed. */
-async function tryToList(...[session, accession, ...more]: Parameters<typeof listFiles>): Promise<ListingResult> {
-  try {
-    return { accession, files: (await listFiles(session, accession, ...more)).files };
-  } catch (error) {
-    if (error instanceof FilingsError) return { error };
-    throw error;
-  }
-}
 
 /** Throws a summary of the failures, or the error of the only filing. `filingCount` is undefined with `--input`. */
 async function printAll(

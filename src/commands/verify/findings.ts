@@ -12,11 +12,6 @@ export class Findings {
   directories = 0;
   /** Bytes that have been hashed. */
   bytes = 0;
-  /**
-   * `damaged` is a SHA256SUMS that has an invalid line or no entries, or a directory whose name is not UTF-8, `torn` a
-   * SHA256SUMS whose last line is incomplete.
-   * `unreadable` may be a file, a SHA256SUMS or a directory.
-   */
   readonly #counts = { same: 0, missing: 0, changed: 0, unlisted: 0, damaged: 0, torn: 0, unreadable: 0 };
   /** The first directory from the command line, with slashes even on Windows. */
   readonly #root: string;
@@ -45,16 +40,15 @@ export class Findings {
     // `filings download -i -` identifies a file by these members. A finding with a reason has no file to download: it
     // is about a SHA256SUMS itself, or about an entry with an invalid name.
     const file = reason === undefined ? parseFilePath(slashedPath) : undefined;
-    // Without `file`, `#repairPath` returns only the root, which is not this path.
-    if (result === 'missing' || result === 'changed')
-      this.#canRepair &&= slashedPath === this.#repairPath(file?.accession_no, file?.file_name);
+    if (result === 'missing' || result === 'changed') {
+      // Without `file`, this is only the root, which is not this path.
+      const { accession_no = '', file_name = '' } = file ?? {};
+      this.#canRepair &&=
+        slashedPath === posix.join(this.#root, isFilingDirectory(this.#root) ? '' : accession_no, file_name);
+    }
     return this.#json
       ? `${printableJson({ v: 1, path: slashedPath, result, ...file })}\n`
       : `${result}\t${printable(slashedPath)}\n`;
-  }
-
-  #repairPath(accession = '', fileName = ''): string {
-    return posix.join(this.#root, isFilingDirectory(this.#root) ? '' : accession, fileName);
   }
 
   /** Only the gravest problem decides the code and the hint. Unlisted files and a torn SHA256SUMS are no error. */
@@ -72,10 +66,8 @@ export class Findings {
   }
 
   summary(): string {
-    const { directories, bytes } = this;
-    const { same } = this.#counts;
-    const scope = `in ${counted(directories, 'directory', 'directories')}`;
-    const facts = [`${same} of ${this.#files} files match their checksums ${scope} (${humanBytes(bytes)})`];
+    const scope = `in ${counted(this.directories, 'directory', 'directories')} (${humanBytes(this.bytes)})`;
+    const facts = [`${this.#counts.same} of ${this.#files} files match their checksums ${scope}`];
     for (const result of ['missing', 'changed', 'unlisted', 'damaged', 'torn', 'unreadable'] as const)
       if (this.#counts[result] > 0) facts.push(`${this.#counts[result]} ${result}`);
     return facts.join(', ');

@@ -2,7 +2,7 @@ import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { FINAL_OUTPUT_GRACE_MS, withTimeLimit, yieldToEventLoop } from '../../abort.ts';
 import { findDirectories } from '../../checksums/find.ts';
-import { type Finding, type OnHashed, verifyDirectory } from '../../checksums/verify.ts';
+import { type Finding, verifyDirectory } from '../../checksums/verify.ts';
 import { systemReason, toReadError } from '../../disk/failure.ts';
 import { FilingsError } from '../../errors.ts';
 import { isUtf8Path } from '../../paths.ts';
@@ -32,6 +32,15 @@ export async function run({ args, options, flags }: Invocation<typeof OPTIONS>, 
       throw found.with({ remarks: ['stopped, because the reader of stdout closed it'] });
     });
   };
+  const report = async (finding: Finding) => {
+    const { path, reason, error } = finding;
+    // The error is a system error or a FilingsError already.
+    if (error) progress.reportFailure(toReadError(error, path) as FilingsError);
+    if (reason !== undefined) progress.warnAboutFile(`${path}: ${reason}`);
+    await print(findings.add(finding), interrupt);
+    // Small files are hashed without ever pausing, so SIGINT and the deadline would otherwise go unnoticed.
+    await yieldToEventLoop(interrupt);
+  };
   try {
     for (const root of args) requireDirectory(root, world.cwd);
     const progressRow = progress.addFile('verified');
@@ -43,14 +52,14 @@ export async function run({ args, options, flags }: Invocation<typeof OPTIONS>, 
     };
     let stoppedBy: FilingsError | undefined;
     try {
-      for await (const finding of verifyBelow(args, world, findings, onHashed)) {
-        const { path, reason, error } = finding;
-        // The error is a system error or a FilingsError already.
-        if (error) progress.reportFailure(toReadError(error, path) as FilingsError);
-        if (reason !== undefined) progress.warnAboutFile(`${path}: ${reason}`);
-        await print(findings.add(finding), interrupt);
-        // Small files are hashed without ever pausing, so SIGINT and the deadline would otherwise go unnoticed.
-        await yieldToEventLoop(interrupt);
+      for await (const entry of findDirectories(args, world.cwd)) {
+        interrupt.throwIfAborted();
+        if ('result' in entry) await report(entry);
+        else {
+          findings.directories += 1;
+          for await (const finding of verifyDirectory(entry, world.platform, interrupt, onHashed))
+            await report(finding);
+        }
       }
     } catch (error) {
       // After SIGINT or at the deadline, the summary of what has been checked is still printed.
@@ -70,24 +79,6 @@ export async function run({ args, options, flags }: Invocation<typeof OPTIONS>, 
     return 0;
   } finally {
     progress.stop();
-  }
-}
-
-/** Counts the directories in `findings`. */
-async function* verifyBelow(
-  roots: readonly string[],
-  { cwd, platform, interrupt }: Pick<World, 'cwd' | 'platform' | 'interrupt'>,
-  findings: Findings,
-  onHashed: OnHashed,
-): AsyncGenerator<Finding> {
-  for await (const entry of findDirectories(roots, cwd)) {
-    interrupt.throwIfAborted();
-    // A directory that cannot be read comes as a finding.
-    if ('result' in entry) yield entry;
-    else {
-      findings.directories += 1;
-      yield* verifyDirectory(entry, platform, interrupt, onHashed);
-    }
   }
 }
 
