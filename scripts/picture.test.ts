@@ -1,11 +1,12 @@
 // Draws docs/picture.svg for the README (npm run picture), or checks that a terminal still shows it (npm run prove). The
 // built program runs in a shell on a terminal, by the keys that a person presses. Only its clock and the pace of the
 // service are set. Each frame of the picture was on the screen, in this order.
+import { appendFile, mkdir, writeFile } from 'node:fs/promises';
 import type { Socket } from 'node:net';
+import { join } from 'node:path';
 import type { IBufferCell, Terminal } from '@xterm/headless';
 import { expect, test } from 'vitest';
-import { ACCESSION, until } from '../test/cli/program.ts';
-import { startClock } from '../test/cli/screen/clock.ts';
+import { ACCESSION, BIN, HELD_CLOCK, NODE, until } from '../test/cli/program.ts';
 import { CTRL_C, screen } from '../test/cli/screen/screen.ts';
 import { head, rangeStart } from '../test/servers/answers.ts';
 import { startArchive } from '../test/servers/archive.ts';
@@ -66,13 +67,21 @@ async function startPaced() {
   return { env, sendUpTo };
 }
 
+/** Beside the working directory: the program as `filings`, and a clock that moves only by the test. */
+const ENV = { PATH: `../bin:${process.env.PATH}`, NODE_OPTIONS: '--require ../hook.cjs' };
+async function prepare(path: string): Promise<void> {
+  await writeFile(join(path, '../hook.cjs'), HELD_CLOCK);
+  await mkdir(join(path, '../bin'));
+  await writeFile(join(path, '../bin/filings'), `#!/bin/sh\nexec '${NODE}' '${BIN}' "$@"\n`, { mode: 0o755 });
+}
+
 test('docs/picture.svg shows what a terminal shows', async () => {
   const service = await startPaced();
-  const clock = await startClock();
   const at = await screen([], {
     script: "PS1='$ ' exec bash --norc --noprofile -i",
     size: { columns: COLUMNS, rows: ROWS },
-    env: { ...service.env, ...clock.env, INPUTRC: '/dev/null', LC_ALL: 'C.UTF-8' },
+    prepare,
+    env: { ...service.env, ...ENV, INPUTRC: '/dev/null', LC_ALL: 'C.UTF-8' },
   });
   const frames: Frame[] = [];
   const take = (ms: number) => void frames.push({ runs: runsOf(at.terminal), ms });
@@ -92,9 +101,9 @@ test('docs/picture.svg shows what a terminal shows', async () => {
   };
   /** Transfers up to a percentage, and waits until the program has drawn it twice alike, so that the line is complete. */
   const transfers = async (from: number, upTo: number) => {
-    const began = clock.seconds();
     for (let percent = from; percent <= upTo; percent += 5) {
-      await clock.goTo(began + (percent - from) / 10);
+      // Half a second passes.
+      if (percent > from) await appendFile(join(at.path, '../clock'), '.'.repeat(5));
       service.sendUpTo(percent);
       for (let before = ''; ; before = at.lines().at(-1) ?? '') {
         const bytes = at.bytes().length;
