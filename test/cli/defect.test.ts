@@ -18,3 +18,19 @@ test('with --verbose a defect names the files and the functions of the source', 
   expect(stderr).toMatch(/^ +at .*lstatSync \(\/.*\/hook\.cjs:4:\d+\)$/m);
   expect(stderr).toMatch(/^ +at .*src\/transfer\/part\.ts:\d+:\d+/m);
 });
+
+test.for`
+  what                    | code                                          | error
+  ${'an exception'}       | ${'throw new TypeError("broken")'}            | ${'TypeError: broken'}
+  ${'a rejected promise'} | ${'Promise.reject(new RangeError("broken"))'} | ${'RangeError: broken'}
+`(
+  '$what that no code catches prints one line and a hint, and exits with 1',
+  async ({ code, error }: Defect, { place }) => {
+    const hook = await place.hook(`setImmediate(() => { ${code} });`);
+    const { exitCode, stderr } = await place.filings(['--sandbox', 'list', ACCESSION], hook);
+    expect(stderr).toMatch(/^filings: .*\n {2}hint: .*\n$/);
+    expect([exitCode, stderr]).toEqual([1, expect.stringContaining(error)]);
+  },
+);
+
+type Defect = { code: string; error: string };

@@ -7,7 +7,7 @@ import { readReport } from '../program/batch.ts';
 import { head, sendFile, whole } from '../servers/answers.ts';
 import { type Script, scripted } from '../servers/scripted.ts';
 import { content } from '../service/transfer-fixture.ts';
-import { ACCESSION, HELD_CLOCK, serviceAt, TELLS_SIGTERM, test } from './program.ts';
+import { ACCESSION, BIN, HELD_CLOCK, NODE, serviceAt, started, TELLS_SIGTERM, test } from './program.ts';
 
 const FILE = content(3_000_000);
 const GET = ['download', ACCESSION, 'a.htm'];
@@ -33,7 +33,26 @@ const partly: Script = (socket) => {
   socket.write(FILE.subarray(0, 2_000_000));
 };
 
-// All signals take the same path, which test/cli/usage.test.ts shows.
+// All signals take the same path.
+test.for`
+  end               | signal       | status | why
+  ${'SIGINT'}       | ${'SIGINT'}  | ${130} | ${'interrupted: SIGINT'}
+  ${'SIGTERM'}      | ${'SIGTERM'} | ${143} | ${'interrupted: SIGTERM'}
+  ${'SIGHUP'}       | ${'SIGHUP'}  | ${129} | ${'interrupted: SIGHUP'}
+  ${'the deadline'} | ${undefined} | ${7}   | ${'the deadline of 1 s has passed'}
+`('$end ends a program that waits for stdin, with $status', async ({ signal, status, why }: Waiting, { place }) => {
+  const env = { HOME: place.home, FILINGS_DEADLINE: '1s', ...(await place.hook(HELD_CLOCK)) };
+  const running = started([NODE, BIN, 'config', 'set', 'api-key'], { cwd: place.path, env });
+  const { stdin } = running;
+  // More than the buffer of a pipe. The write ends when the program has read most of it.
+  await promisify(stdin.write.bind(stdin) as (data: string, then: () => void) => void)('x'.repeat(1_000_000));
+  if (signal) running.kill(signal);
+  const { exitCode, stderr } = await (signal ? running.ended : place.passUntilEnd(running));
+  expect([exitCode, stderr.split('\n')[0]]).toEqual([status, `filings: ${why}`]);
+});
+
+type Waiting = { signal: NodeJS.Signals | undefined; status: number; why: string };
+
 test('a signal during a body keeps a resumable part and no other file, and the next run resumes it', async ({
   place,
 }) => {

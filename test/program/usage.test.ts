@@ -1,6 +1,6 @@
 import { readdir } from 'node:fs/promises';
 import { describe, expect } from 'vitest';
-import { ACCESSION, filings, jsonOf, test } from './run.ts';
+import { ACCESSION, filings, test } from './run.ts';
 
 const LISTING_MEMBERS = 'files, name, total, more, query, page, firstPage, offset, next, cursor';
 const NOT_A_COMMAND = `${ACCESSION} is an accession number, not a command`;
@@ -9,15 +9,6 @@ const DID_YOU_MEAN = `did you mean filings list ${ACCESSION}, or filings downloa
 const A_URL = 'an http or https URL without a user, query or fragment, such as https://api.example.com';
 
 describe('an invalid command line', () => {
-  test.each`
-    args                                             | env
-    ${['list', '--nonsense', '--error-format=json']} | ${{}}
-    ${['list', '--nonsense']}                        | ${{ FILINGS_ERROR_FORMAT: 'json' }}
-  `('$args with $env is reported as JSON', async ({ args, env }) => {
-    const { stderr, exitCode } = await filings(args, { env });
-    expect([exitCode, jsonOf(stderr)]).toMatchObject([2, [{ error: { code: 'usage', exit_code: 2 } }]]);
-  });
-
   test.each`
     args                                                                | message
     ${['download', ACCESSION, 'primary.htm', '--report=', '--sandbox']} | ${'--report: must be a file'}

@@ -177,23 +177,15 @@ describe('a SHA256SUMS', () => {
     expect([lines.map(simplify), exitCode]).toEqual([found, exit]);
   });
 
-  test('that is damaged causes a warning with its lines, and a hint', async ({ tree }) => {
-    await tree.listed('a', { one: '1' });
-    await appendFile(tree.at('a/SHA256SUMS'), '<p>\n</p>\n');
-    expect((await tree.verified('a')).stderr).toBe(
-      'filings: warning: a/SHA256SUMS: line 2 and 1 more are unreadable\n' +
-        'filings: verify: 1 of 1 files match their checksums in 1 directory (1 B), 1 damaged\n' +
-        '  hint: delete the unreadable lines, then download again with --checksums --if-exists compare\n',
-    );
-  });
-
-  test('without entries causes a warning that says so, and another hint', async ({ tree }) => {
-    await tree.write('a/SHA256SUMS', '');
-    expect((await tree.verified('a')).stderr).toBe(
-      'filings: warning: a/SHA256SUMS: it has no entries\n' +
-        'filings: verify: 0 of 0 files match their checksums in 1 directory (0 B), 1 damaged\n' +
-        '  hint: download again with --checksums, which lists the files\n',
-    );
+  test.for`
+    text                   | warning                               | same                                                                                | hint
+    ${`${ONE}<p>\n</p>\n`} | ${'line 2 and 1 more are unreadable'} | ${'1 of 1 files match their checksums in 1 directory (1 B), 1 damaged'}             | ${'delete the unreadable lines, then download again with --checksums --if-exists compare'}
+    ${''}                  | ${'it has no entries'}                | ${'0 of 0 files match their checksums in 1 directory (0 B), 1 unlisted, 1 damaged'} | ${'download again with --checksums, which lists the files'}
+  `('that is damaged causes a warning and a hint: $warning', async ({ text, warning, same, hint }, { tree }) => {
+    await tree.write('a/one', '1');
+    await tree.write('a/SHA256SUMS', `${text}`);
+    const { stderr } = await tree.verified('a');
+    expect(stderr).toBe(`filings: warning: a/SHA256SUMS: ${warning}\nfilings: verify: ${same}\n  hint: ${hint}\n`);
   });
 
   test('that is a link is not read, and the other directories are checked', async ({ tree }) => {

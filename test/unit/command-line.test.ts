@@ -48,19 +48,15 @@ test.each`
 `('$line runs $name', ({ line, name }) => expect(invocationOf(line).name).toBe(name));
 
 test.each`
-  line                            | command                 | isCommandMissing
-  ${'--help'}                     | ${'filings'}            | ${false}
-  ${'help'}                       | ${'filings'}            | ${false}
-  ${'list --help'}                | ${'filings list'}       | ${false}
-  ${'help list --color never'}    | ${'filings list'}       | ${false}
-  ${'help list --json -h'}        | ${'filings list'}       | ${false}
-  ${'help list --jobs'}           | ${'filings list'}       | ${false}
-  ${'help token sign'}            | ${'filings token sign'} | ${false}
-  ${'--profile work list -h'}     | ${'filings list'}       | ${false}
-  ${'download --help --nonsense'} | ${'filings download'}   | ${false}
-  ${''}                           | ${'filings'}            | ${true}
-  ${'-v'}                         | ${'filings'}            | ${true}
-  ${'config'}                     | ${'filings config'}     | ${true}
+  line                            | command               | isCommandMissing
+  ${'help list --color never'}    | ${'filings list'}     | ${false}
+  ${'help list --json -h'}        | ${'filings list'}     | ${false}
+  ${'help list --jobs'}           | ${'filings list'}     | ${false}
+  ${'--profile work list -h'}     | ${'filings list'}     | ${false}
+  ${'download --help --nonsense'} | ${'filings download'} | ${false}
+  ${''}                           | ${'filings'}          | ${true}
+  ${'-v'}                         | ${'filings'}          | ${true}
+  ${'config'}                     | ${'filings config'}   | ${true}
 `(
   'the line $line shows the help of $command (isCommandMissing command: $isCommandMissing)',
   ({ line, command, isCommandMissing }) => {
@@ -88,6 +84,7 @@ test.each`
   ${'list -xcanary'}           | ${'see filings list --help'}              | ${"unknown option '-x'"}
   ${'list --json=canary'}      | ${'write --json without a value'}         | ${'--json takes no value'}
   ${'list --api-key'}          | ${'see filings list --help'}              | ${'--api-key needs a value'}
+  ${'help token sgn'}          | ${'did you mean sign?'}                   | ${"unknown command 'sgn'"}
   ${'help -x'}                 | ${'see filings --help'}                   | ${"unknown option '-x'"}
   ${'help --bogus list'}       | ${'see filings --help'}                   | ${"unknown option '--bogus'"}
   ${'help download --bogus'}   | ${'see filings download --help'}          | ${"unknown option '--bogus'"}

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { type ErrorCode, EXIT_STATUSES, FilingsError, messageOf } from '../../src/errors.ts';
 import { markForRedaction, Secrets } from '../../src/secrets.ts';
 import { repeatFlags } from '../../src/session/presentation.ts';
-import { createLogger, type MessageOptions, renderError, toErrorObject } from '../../src/terminal/messages.ts';
+import { type MessageOptions, renderError, toErrorObject } from '../../src/terminal/messages.ts';
 
 const plain = { errorFormat: 'text', color: false, verbose: false, secrets: new Secrets() } as const;
 const text = (error: FilingsError, options: Partial<MessageOptions> = {}) =>
@@ -179,21 +179,6 @@ describe('secrets', () => {
     const problem = { status: 401, key: '[redacted]', n: 5 };
     expect(toErrorObject(error, { secrets })).toEqual({ code: 'auth', exit_code: 4, message: 'a', hint: 'h', problem });
   });
-});
-
-test.each`
-  errorFormat | line
-  ${'text'}   | ${'filings: warning: ex\\x1b: [redacted]\n'}
-  ${'json'}   | ${'{"warning":{"message":"ex\\u001b: [redacted]"}}\n'}
-`('a warning is one line, in which only text from elsewhere is redacted, as $errorFormat', ({ errorFormat, line }) => {
-  const secrets = new Secrets();
-  secrets.add('warning-key');
-  const lines: string[] = [];
-  createLogger({ errorFormat, quiet: false }, secrets, (text) => lines.push(text))(
-    'warning',
-    `ex\x1b: ${markForRedaction('warning-key')}`,
-  );
-  expect(lines).toEqual([line]);
 });
 
 test.each`

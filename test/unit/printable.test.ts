@@ -17,14 +17,6 @@ test.each`
   expect(printable(text)).toBe(shown);
 });
 
-test('a text is cut to a length without a cut character', () => {
-  expect([printable('abcdefg', 6), printable('abcd\x1b', 6), printable('abc🙂de', 5)]).toEqual([
-    'abcde…',
-    'abcd\\…',
-    'abc…',
-  ]);
-});
-
 test('leaves no invisible character in any text and keeps to the length', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'binary', maxLength: 60 }), fc.integer({ min: 1, max: 40 }), (text, length) => {

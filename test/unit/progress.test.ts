@@ -15,6 +15,7 @@ const NO_FILINGS = { endedFilings: undefined, allFilings: undefined };
 const COUNTS = { skipped: 0, failed: 0, endedBytes: 15e6, allBytes: undefined };
 const BATCH = { endedFiles: 3, allFiles: 11, ...NO_FILINGS, ...COUNTS };
 const SIZED = { ...BATCH, allBytes: 80e6 };
+const EXCEEDED = { ...BATCH, allBytes: 16e6 };
 const FAILED = { ...SIZED, failed: 1, skipped: 2 };
 const SKIPPED = { ...BATCH, skipped: 1 };
 const ENDLESS = { ...BATCH, allFiles: undefined };
@@ -30,6 +31,7 @@ test.each`
   ${'one without a length'}    | ${NO_LENGTH}   | ${undefined} | ${'a.htm  12 MB  5.0 MB/s'}
   ${'one without a response'}  | ${NO_RESPONSE} | ${undefined} | ${'a.htm  no response yet'}
   ${'files of known sizes'}    | ${FILE}        | ${SIZED}     | ${'3 of 11 files  25%  20 MB of 80 MB  5.0 MB/s  12 s left'}
+  ${'more than the sizes'}     | ${FILE}        | ${EXCEEDED}  | ${'3 of 11 files  100%  16 MB of 16 MB  5.0 MB/s  0 s left'}
   ${'some failed'}             | ${FILE}        | ${FAILED}    | ${'3 of 11 files, 1 failed, 2 skipped  25%  20 MB of 80 MB  5.0 MB/s  12 s left'}
   ${'files of unknown sizes'}  | ${FILE}        | ${BATCH}     | ${'3 of 11 files  27%  12 MB  5.0 MB/s  7 s left'}
   ${'some are skipped'}        | ${FILE}        | ${SKIPPED}   | ${'3 of 11 files, 1 skipped  27%  12 MB  5.0 MB/s  10 s left'}
@@ -79,13 +81,14 @@ function reportEverything(progress: Progress): void {
   file.finish();
   progress.addFile('b.htm').finish();
   progress.note('note');
+  progress.warn(`ex\x9b: ${markForRedaction('canary-key')}`);
   progress.trace(`> GET ${markForRedaction('/?apikey=canary-key\x1b')}`);
   progress.reportFailure(failure);
   progress.stop();
 }
 
 const FAILS = 'filings: b.htm: 404 Not Found\n  hint: look at [redacted]\n';
-const NO_WAITS = `note\n> GET /?apikey=[redacted]\\x1b\n${FAILS}`;
+const NO_WAITS = `note\nfilings: warning: ex\\x9b: [redacted]\n> GET /?apikey=[redacted]\\x1b\n${FAILS}`;
 const ALL = `a.htm: 503 Service Unavailable; retry 1 of 5 in 5 s\n${NO_WAITS}`;
 test.each`
   where                                    | isTTY    | settings                    | TERM       | text
@@ -106,7 +109,9 @@ test('with --error-format json every line is JSON, and waits are not reported', 
   const { output, progress } = await setUp(true, { errorFormat: 'json', progress: 'bar' });
   reportEverything(progress);
   const lines = output().trimEnd().split('\n');
-  expect(lines.map((line) => Object.keys(JSON.parse(line)))).toEqual([['note'], ['trace'], ['error']]);
+  expect(lines.map((line) => Object.keys(JSON.parse(line)))).toEqual([['note'], ['warning'], ['trace'], ['error']]);
+  expect(JSON.parse(lines[1] ?? '')).toEqual({ warning: { message: 'ex\x9b: [redacted]' } });
+  expect(output()).not.toContain('\x9b');
   expect(output()).not.toMatch(/canary|retry 1/);
 });
 

@@ -17,12 +17,6 @@ test('a table is aligned, with numbers to the right and without trailing blanks'
   ]);
 });
 
-test('a table cuts only its last column at the end of the terminal', () => {
-  const rows = [['a-long-name.htm', 'a description']];
-  expect(formatTable(rows, { width: 24 })).toEqual(['a-long-name.htm  a desc…']);
-  expect(formatTable(rows, { width: 5 })).toEqual(['a-long-name.htm  …']);
-});
-
 test.each<{ text: string; columns: number; beginning: string }>([
   { text: 'primary.htm', columns: 11, beginning: 'primary.htm' },
   { text: 'primary.htm', columns: 10, beginning: 'primary.h…' },

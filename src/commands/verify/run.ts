@@ -53,7 +53,6 @@ export async function run({ args, options, flags }: Invocation<typeof OPTIONS>, 
     let stoppedBy: FilingsError | undefined;
     try {
       for await (const entry of findDirectories(args, world.cwd)) {
-        interrupt.throwIfAborted();
         if ('result' in entry) await report(entry);
         else {
           findings.directories += 1;
