@@ -26,15 +26,13 @@ test.for`
   ${'serve --port none'}                                 | ${2}   | ${NOTHING}                         | ${/^filings: --port/}
   ${'--version'}                                         | ${0}   | ${/^filings \d+\.\d+\.\d+\n$/}     | ${NOTHING}
   ${''}                                                  | ${2}   | ${NOTHING}                         | ${/^Usage: filings /}
-`("the built program runs 'filings $line'", async ({ line, status, out, err }: Row, { place }) => {
+`("the built program runs 'filings $line'", async ({ line, status, out, err }, { place }) => {
   await place.write('secret', 's'.repeat(64));
   const { exitCode, stdout, stderr } = await place.filings(line.split(' ').filter(Boolean));
   expect(exitCode, stderr).toBe(status);
   expect(`${stdout}`).toMatch(out);
   expect(stderr).toMatch(err);
 });
-
-type Row = { line: string; status: number; out: RegExp; err: RegExp };
 
 test('this table has a row for each command', async () => {
   const source = await readFile(import.meta.filename, 'utf8');

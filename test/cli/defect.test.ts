@@ -23,14 +23,9 @@ test.for`
   what                    | code                                          | error
   ${'an exception'}       | ${'throw new TypeError("broken")'}            | ${'TypeError: broken'}
   ${'a rejected promise'} | ${'Promise.reject(new RangeError("broken"))'} | ${'RangeError: broken'}
-`(
-  '$what that no code catches prints one line and a hint, and exits with 1',
-  async ({ code, error }: Defect, { place }) => {
-    const hook = await place.hook(`setImmediate(() => { ${code} });`);
-    const { exitCode, stderr } = await place.filings(['--sandbox', 'list', ACCESSION], hook);
-    expect(stderr).toMatch(/^filings: .*\n {2}hint: .*\n$/);
-    expect([exitCode, stderr]).toEqual([1, expect.stringContaining(error)]);
-  },
-);
-
-type Defect = { code: string; error: string };
+`('$what that no code catches prints one line and a hint, and exits with 1', async ({ code, error }, { place }) => {
+  const hook = await place.hook(`setImmediate(() => { ${code} });`);
+  const { exitCode, stderr } = await place.filings(['--sandbox', 'list', ACCESSION], hook);
+  expect(stderr).toMatch(/^filings: .*\n {2}hint: .*\n$/);
+  expect([exitCode, stderr]).toEqual([1, expect.stringContaining(error)]);
+});

@@ -38,7 +38,7 @@ test.for`
   what                                       | closed       | line
   ${'a config file that cannot be read'}     | ${CONFIG}    | ${'config get jobs'}
   ${'a --config file in a closed directory'} | ${'.config'} | ${`config get jobs --config ~/${CONFIG}`}
-`('$what is an error', async ({ closed, line }: { closed: string; line: string }, { runAround }) => {
+`('$what is an error', async ({ closed, line }, { runAround }) => {
   const words = /^filings: config file .*\/config\.json: permission denied/;
   expect(await runAround(closed, line)).toEqual([2, '', expect.stringMatching(words)]);
 });

@@ -21,8 +21,6 @@ afterAll(() => server.close());
 const test = base.extend('run', ({ place }: { place: Workplace }) => (script: string, { url } = server) => {
   return place.shell(`set -o pipefail; ${script}`, serviceAt(url));
 });
-type Row = { script: string; command: string };
-
 describe('the complete file is written', () => {
   test.for`
     to                                          | script
@@ -31,7 +29,7 @@ describe('the complete file is written', () => {
     ${'descriptor 3, a file'}                   | ${`printf x > out; ${GET} -o /dev/fd/3 3>> out; { read -N1; cat; } < out`}
     ${'descriptor 3, a pipe'}                   | ${`{ ${GET} -o /dev/fd/3 3>&1 >&2; } | cat`}
     ${'a FIFO whose reader is late'}            | ${`mkfifo out; ${GET} -o out > /dev/null & sleep 0.3; cat out && wait $!`}
-  `('to $to', async ({ script }: Row, { place, run }) => {
+  `('to $to', async ({ script }, { place, run }) => {
     const { exitCode, stdout, stderr } = await run(script);
     expect([exitCode, stdout.equals(FILE)], stderr).toEqual([0, true]);
     expect((await place.names()).filter((name) => name !== 'out')).toEqual([]);
@@ -65,33 +63,20 @@ test.for`
   ${`${GET} -q -o /dev/fd/2`}
   ${'$FILINGS -q token keygen --alg ES256 --out /dev/fd/3 > /dev/null'}
   ${'$FILINGS -q token sign --secret-file secret --out /dev/fd/2'}
-`(
-  'a descriptor that several programs share is written where it is: $command',
-  async ({ command }: Row, { place, run }) => {
-    await place.write('secret', 'x'.repeat(32), 0o600);
-    const script = `{ echo first >&3; ${command} && echo last >&3; } 3> out 2>&3; cat out`;
-    const { exitCode, stdout } = await run(script);
-    expect([exitCode, stdout.toString()]).toEqual([0, expect.stringMatching(/^first\n.+last\n$/s)]);
-  },
-);
+`('a descriptor that several programs share is written where it is: $command', async ({ command }, { place, run }) => {
+  await place.write('secret', 'x'.repeat(32), 0o600);
+  const script = `{ echo first >&3; ${command} && echo last >&3; } 3> out 2>&3; cat out`;
+  const { exitCode, stdout } = await run(script);
+  expect([exitCode, stdout.toString()]).toEqual([0, expect.stringMatching(/^first\n.+last\n$/s)]);
+});
 
 test.for`
   reader      | script
   ${'a pipe'} | ${`${GET} -o - | head -c1; exit \${PIPESTATUS[0]}`}
   ${'a FIFO'} | ${`mkfifo fifo; ${GET} -o fifo & head -c1 fifo; wait $!`}
-`('exits with 141 and prints nothing if the reader of $reader closes early', async ({ script }: Row, { run }) => {
+`('exits with 141 and prints nothing if the reader of $reader closes early', async ({ script }, { run }) => {
   const { exitCode, stdout, stderr } = await run(script);
   expect([exitCode, stdout.equals(FILE.subarray(0, 1)), stderr]).toEqual([141, true, '']);
-});
-
-test('list exits with 0 and prints nothing if its reader closes early', async ({ run }) => {
-  const names = Array.from({ length: 3000 }, (_, i) => `file-${i}-${'x'.repeat(100)}.htm`);
-  const listing = await scripted(whole(Buffer.from(JSON.stringify(names))));
-  const { exitCode, stdout, stderr } = await run(
-    `$FILINGS list ${ACCESSION} | head -c1; exit \${PIPESTATUS[0]}`,
-    listing,
-  );
-  expect([exitCode, stdout.toString(), stderr]).toEqual([0, 'f', '']);
 });
 
 // Only the last write to the file is short.
@@ -99,7 +84,7 @@ test.for`
   stdout                           | script
   ${'a full device'}               | ${`${GET} -o - > /dev/full`}
   ${'a file that grows too large'} | ${`ulimit -f 2929; trap '' XFSZ; ${GET} -o - > out`}
-`('exits with 8 and the reason if stdout cannot be written: $stdout', async ({ script }: Row, { run }) => {
+`('exits with 8 and the reason if stdout cannot be written: $stdout', async ({ script }, { run }) => {
   const { exitCode, stderr } = await run(script);
   expect([exitCode, stderr]).toEqual([8, expect.stringMatching(/^filings: .*(full|larger)/)]);
 });
@@ -120,7 +105,7 @@ describe('a reader that does not read', () => {
     ${'stdout'}            | ${`${ACCESSION} a -o - --deadline 1s`}       | ${'>fifo'}       | ${undefined} | ${7}
     ${'stdout and stderr'} | ${`${ACCESSION} a -o - -v --deadline 1s`}    | ${'>fifo 2>&1'}  | ${undefined} | ${7}
     ${'stdout and stderr'} | ${`${ACCESSION} a -o - -v`}                  | ${'>fifo 2>&1'}  | ${'SIGTERM'} | ${143}
-  `('of $stream does not keep a run from ending with $status', async (row: Unread, { place, reader }) => {
+  `('of $stream does not keep a run from ending with $status', async (row, { place, reader }) => {
     await place.write('lines', LINES);
     const env = { ...serviceAt(server.url), ...(await place.hook(HELD_CLOCK)) };
     const shell = ['bash', '-c', `exec "$@" ${row.to}`, 'bash'];
@@ -131,6 +116,4 @@ describe('a reader that does not read', () => {
     if (row.signal) running.kill(row.signal);
     expect(await place.passUntilEnd(running)).toMatchObject({ exitCode: row.status });
   });
-
-  type Unread = { args: string; to: string; signal: NodeJS.Signals | undefined; status: number };
 });

@@ -3,7 +3,10 @@ import { once } from 'node:events';
 import { createReadStream } from 'node:fs';
 import { promisify } from 'node:util';
 import { describe, expect } from 'vitest';
+import { type Sleep, sleep } from '../../src/abort.ts';
+import { interruptionError } from '../../src/world.ts';
 import { readReport } from '../program/batch.ts';
+import { filings } from '../program/run.ts';
 import { head, sendFile, whole } from '../servers/answers.ts';
 import { type Script, scripted } from '../servers/scripted.ts';
 import { content } from '../service/transfer-fixture.ts';
@@ -11,15 +14,6 @@ import { ACCESSION, BIN, HELD_CLOCK, NODE, serviceAt, started, TELLS_SIGTERM, te
 
 const FILE = content(3_000_000);
 const GET = ['download', ACCESSION, 'a.htm'];
-
-/** Creates a FIFO, and prints a line when the program tries to open it, which leaves no other trace. */
-const TELLS_FIFO = `require('node:child_process').execFileSync('mkfifo', ['fifo']);
-const fs = require('node:fs');
-const { open } = fs;
-fs.open = (path, ...rest) => {
-  if (String(path).endsWith('/fifo')) process.stderr.write('opens the FIFO\\n');
-  return open(path, ...rest);
-};`;
 
 /** No write ever returns, as on a disk that does not respond. */
 const HANGS_AT_WRITE = `const fs = require('node:fs');
@@ -40,7 +34,7 @@ test.for`
   ${'SIGTERM'}      | ${'SIGTERM'} | ${143} | ${'interrupted: SIGTERM'}
   ${'SIGHUP'}       | ${'SIGHUP'}  | ${129} | ${'interrupted: SIGHUP'}
   ${'the deadline'} | ${undefined} | ${7}   | ${'the deadline of 1 s has passed'}
-`('$end ends a program that waits for stdin, with $status', async ({ signal, status, why }: Waiting, { place }) => {
+`('$end ends a program that waits for stdin, with $status', async ({ signal, status, why }, { place }) => {
   const env = { HOME: place.home, FILINGS_DEADLINE: '1s', ...(await place.hook(HELD_CLOCK)) };
   const running = started([NODE, BIN, 'config', 'set', 'api-key'], { cwd: place.path, env });
   const { stdin } = running;
@@ -50,8 +44,6 @@ test.for`
   const { exitCode, stderr } = await (signal ? running.ended : place.passUntilEnd(running));
   expect([exitCode, stderr.split('\n')[0]]).toEqual([status, `filings: ${why}`]);
 });
-
-type Waiting = { signal: NodeJS.Signals | undefined; status: number; why: string };
 
 test('a signal during a body keeps a resumable part and no other file, and the next run resumes it', async ({
   place,
@@ -100,14 +92,18 @@ test('SIGUSR1 neither opens the debugger nor ends the run', async ({ place }) =>
 
 describe('SIGTERM', () => {
   test('ends a run that waits for the reader of a FIFO', async ({ place }) => {
-    const server = await scripted(whole(FILE));
-    const env = { ...serviceAt(server.url), ...(await place.hook(TELLS_FIFO)) };
-    const running = place.start([...GET, '-o', 'fifo'], env);
-    // The second attempt shows that the program waits.
-    await running.says('opens the FIFO', 2);
-    running.kill('SIGTERM');
-    expect(await running.ended).toMatchObject({ exitCode: 143 });
-    expect(server.requests).toEqual([]);
+    const { url, requests } = await scripted(whole(FILE));
+    await promisify(execFile)('mkfifo', [place.at('fifo')]);
+    const stop = new AbortController();
+    let attempts = 0;
+    const waiting: Sleep = (ms, signal) => {
+      // The program looks for a reader every 50 ms.
+      if (ms === 50 && ++attempts === 2) stop.abort(interruptionError('SIGTERM'));
+      return sleep(ms, signal);
+    };
+    const run = { cwd: place.path, env: serviceAt(url), interrupt: stop.signal, sleep: waiting };
+    expect(await filings([...GET, '-o', 'fifo'], run)).toMatchObject({ exitCode: 143 });
+    expect([attempts, requests]).toEqual([2, []]);
   });
 
   test('ends all that the command for the key has started', async ({ place }) => {

@@ -101,14 +101,12 @@ test.for`
   limit                 | files
   ${'--max-bytes 1'}    | ${2}
   ${'--max-requests 5'} | ${5}
-`('a file that waits for its flush counts as in progress for $limit', async ({ limit, files }: Limited, { place }) => {
+`('a file that waits for its flush counts as in progress for $limit', async ({ limit, files }, { place }) => {
   const { server, haveArrived, release } = await start(place, [...TWO_JOBS, ...limit.split(' ')]);
   await haveArrived(files);
   expect(await release()).toMatchObject({ exitCode: 10, results: downloaded(files) });
   expect(server.requests).toHaveLength(files);
 });
-
-type Limited = { limit: string; files: number };
 
 test('a file that arrives between many of 403 ends their row although it waits for its flush', async ({ place }) => {
   const names = namesOf(23);

@@ -20,7 +20,7 @@ test.for`
   ${'only TLS 1.1'}                             | ${outdated}                                | ${trusting('own-name')}                  | ${/neither TLS 1\.2 nor TLS 1\.3/}
   ${'a client certificate demanded in TLS 1.3'} | ${demanding}                               | ${trusting('own-name')}                  | ${/requires a client certificate/}
   ${'a client certificate demanded in TLS 1.2'} | ${{ ...demanding, maxVersion: 'TLSv1.2' }} | ${trusting('own-name')}                  | ${/refuses the TLS .*\n.*client certificate/}
-`('exits with 7 after one try and names the cause: $what', async ({ tls, env, words }: Row, { place }) => {
+`('exits with 7 after one try and names the cause: $what', async ({ tls, env, words }, { place }) => {
   const server = await scripted(() => {}, tls);
   const pem = `${await readFile(certificatePath('own-name'))}`;
   await place.write('own.der', Buffer.from(pem.replace(/-----.*-----/g, ''), 'base64'));
@@ -29,5 +29,3 @@ test.for`
   expect(stderr).toMatch(words);
   expect(stderr).not.toContain('retry');
 });
-
-type Row = { tls: TlsOptions; env: Record<string, string>; words: RegExp };

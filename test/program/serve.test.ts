@@ -21,7 +21,7 @@ describe('filings serve', () => {
     ${['--api-key', 'given-key-1']} | ${{ FILINGS_API_KEY: 'environment-key' }}
     ${[]}                           | ${{ FILINGS_API_KEY: 'given-key-1' }}
   `('with $args and $env accepts given-key-1 only, which its log never has', async ({ args, env }) => {
-    const { log, status, stop, url } = await served(args as string[], env);
+    const { log, status, stop, url } = await served(args, env);
     expect([await status(withKey('given-key-1')), await status(withKey('sandbox-key'))]).toEqual([200, 401]);
     await fetch(`${url}/v1/download?accession_no=${ACCESSION}&file_name=given-%6bey-1%0A%1b%5b31m`);
     await stop();
@@ -93,7 +93,7 @@ describe('filings serve', () => {
     ${'--host x.localhost'}                            | ${2} | ${'--host x.localhost: other machines'}
     ${'--jwt-key /nonexistent/key.pem'}                | ${2} | ${'no such file'}
   `("with '$line' exits with $exit: $message", async ({ line, exit, message }) => {
-    const { exitCode, stderr, stdout } = await filings(['serve', ...(line as string).split(' ')]);
+    const { exitCode, stderr, stdout } = await filings(['serve', ...line.split(' ')]);
     expect([exitCode, stdout, stderr]).toEqual([exit, '', expect.stringContaining(message)]);
   });
 });

@@ -67,7 +67,7 @@ describe('verify of a tree', () => {
     await listed('a', { one: '1' });
     await mkdir(at('empty'));
     const stderr = expect.stringContaining(message);
-    expect(await verified(...(args as string[]))).toEqual({ lines: [], stderr, exitCode: 2 });
+    expect(await verified(...args)).toEqual({ lines: [], stderr, exitCode: 2 });
   });
 
   test('follows a link that is named, and none below, and takes absolute and relative paths', async ({ tree }) => {
@@ -250,7 +250,7 @@ describe('verify --json', () => {
       for (const directory of [`mirror dir/${ACCESSION}`, 'c', `${ACCESSION}/files`])
         await tree.listed(directory, { one: '1' }, ['one']);
       await tree.listed('b', { one: '1' });
-      const { stderr } = await tree.verified(...(directories as string[]));
+      const { stderr } = await tree.verified(...directories);
       if (hint) expect(stderr).toContain(`${hint} --if-exists overwrite\n`);
       else expect(stderr).toContain('hint: get the missing and changed files again');
     },

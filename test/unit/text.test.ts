@@ -36,18 +36,12 @@ test('bytes are shown in decimal units with two or three digits', () => {
   expect(shown).toEqual(['0 B', '1.0 kB', '9.9 kB', '10 kB', '999 kB', '1.0 MB', '2500 PB']);
 });
 
-test('two sizes are exact if they differ but would look the same', () => {
-  const pairs = [
-    [1e6, 2e6],
-    [1e6, 1e6],
-    [2_999_999, 3e6],
-  ] as const;
-  const shown = [
-    ['1.0 MB', '2.0 MB'],
-    ['1.0 MB', '1.0 MB'],
-    ['2,999,999 B', '3,000,000 B'],
-  ];
-  expect(pairs.map(([one, other]) => humanSizes(one, other))).toEqual(shown);
+test.each([
+  [1e6, 2e6, '1.0 MB', '2.0 MB'],
+  [1e6, 1e6, '1.0 MB', '1.0 MB'],
+  [2_999_999, 3e6, '2,999,999 B', '3,000,000 B'],
+])('two sizes are exact if they differ but would look the same: %d and %d', (one, other, ...shown) => {
+  expect(humanSizes(one, other)).toEqual(shown);
 });
 
 test('milliseconds are shown as seconds, minutes or hours', () => {

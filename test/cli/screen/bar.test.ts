@@ -83,11 +83,9 @@ test.for`
   ${50}   | ${'a.htm'}                         | ${/^a\.htm {2}66% {2}2\.0 MB of 3\.0 MB .*\/s {2}\d+ \w+ left$/}
   ${30}   | ${'a.htm'}                         | ${/^a\.htm {2}66% {2}2\.0 MB of 3\.0 MB$/}
   ${12}   | ${'a.htm'}                         | ${/^a\.htm {2}66%$/}
-`('in $columns columns the line of $name fits', async ({ columns, name, line }: Fitted) => {
+`('in $columns columns the line of $name fits', async ({ columns, name, line }) => {
   const service = await startPaused();
   const at = await screen(['download', ACCESSION, name], { env: service.env, size: { columns, rows: 10 } });
   const [first = ''] = await at.shows(line);
   expect(first.length).toBeLessThan(columns);
 });
-
-type Fitted = { columns: number; name: string; line: RegExp };

@@ -19,7 +19,7 @@ test.for`
   stage                     | script         | scheme      | shown
   ${'a connection attempt'} | ${silent}      | ${'https:'} | ${/^a\.htm {2}no response yet$/}
   ${'a wait for a retry'}   | ${unavailable} | ${'http:'}  | ${/^a\.htm: 503 .*; retry 1 of 5 in 60 s$/}
-`('Ctrl-C during $stage leaves only the error on the screen', async ({ script, scheme, shown }: Stage) => {
+`('Ctrl-C during $stage leaves only the error on the screen', async ({ script, scheme, shown }) => {
   const server = await scripted(script);
   const env = serviceAt(server.url.replace('http:', scheme));
   const at = await screen(['download', ACCESSION, 'a.htm'], { env, size: WIDE });
@@ -31,8 +31,6 @@ test.for`
   expect(at.lines().at(-1)).toBe(INTERRUPTED);
   expect(at.lines().join()).not.toContain('no response yet');
 });
-
-type Stage = { script: Script; scheme: string; shown: RegExp };
 
 test('Ctrl-C during several files prints one line for all kept parts', async () => {
   const service = await startPaused(['a.htm', 'b.htm', 'c.htm', 'd.htm']);
@@ -112,7 +110,7 @@ test.for`
   ${'API key:'} | ${'config set api-key'}     | ${CTRL_C}     | ${[INTERRUPTED, 'ended with 130']}
   ${'API key:'} | ${`${list}-file -`}         | ${`${KEY}\r`} | ${['NAME', 'a.htm', 'ended with 0']}
   ${'JWT:'}     | ${`${list} k --jwt-file -`} | ${CTRL_D}     | ${[NOTHING, '  hint: see filings --help', 'ended with 2']}
-`('the hidden prompt $prompt ends with a line break, and the terminal echoes again', async (row: Prompt) => {
+`('the hidden prompt $prompt ends with a line break, and the terminal echoes again', async (row) => {
   const server = await scripted((socket) => void socket.end(`${head(200, { 'Content-Length': 9 })}["a.htm"]`));
   const script = `$FILINGS ${row.command}; echo "ended with $?"; read`;
   const at = await screen([], { script, env: { FILINGS_BASE_URL: server.url } });
@@ -125,8 +123,6 @@ test.for`
   const sent = server.requests.map(({ headers }) => `${headers.authorization}`);
   expect(sent.every((field) => field.endsWith(KEY))).toBe(true);
 });
-
-type Prompt = { prompt: string; command: string; keys: string; after: string[] };
 
 test('Ctrl-C after a hidden prompt and text without a line break begins a new line for the error', async () => {
   const server = await scripted((socket) => void socket.write(`${head(200, { 'Content-Length': 100 })}begun`));
