@@ -86,13 +86,10 @@ export async function* verifyDirectory(
     const entryPath = `${sumsPath.slice(0, -SUMS_NAME.length)}${name}`;
     const sha256 = Buffer.from(hash, 'latin1').toString('hex');
     // An unsafe name is `missing`, even if it leads to a file elsewhere: the directory cannot have a file of that name.
+    const reason = 'not opened, because no file in this directory can have this name';
     yield isSafeToOpen(name, platform)
       ? { path: entryPath, ...(await checkFile(join(path, name), sha256, signal, onHashed)) }
-      : {
-          path: entryPath,
-          result: 'missing',
-          reason: 'not opened, because no file in this directory can have this name',
-        };
+      : { path: entryPath, result: 'missing', reason };
   }
   for (const name of names) {
     // HFS+ stores `é` as `e` and an accent. The SHA256SUMS has the usual form, to which `normalize` converts.

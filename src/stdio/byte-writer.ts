@@ -22,9 +22,7 @@ export interface ByteWriter {
   end(): Promise<void>;
 }
 
-type StandardStreams = Pick<World, 'stdout' | 'stderr'>;
-
-export function createStandardWriter(name: 'stdout' | 'stderr', world: StandardStreams): ByteWriter {
+export function createStandardWriter(name: 'stdout' | 'stderr', world: Pick<World, 'stdout' | 'stderr'>): ByteWriter {
   const { [name]: stream, stderr } = world;
   // Before the first byte, the cursor is at the start of a line.
   let lastByte: number | undefined = LINE_FEED;
@@ -48,7 +46,7 @@ export function createStandardWriter(name: 'stdout' | 'stderr', world: StandardS
 /** Expects a path for which `isStreamPath` is true. Waits until a FIFO has a reader. */
 export async function openPathWriter(
   path: string,
-  world: StandardStreams & Pick<World, 'sleep'>,
+  world: Pick<World, 'stdout' | 'stderr' | 'sleep'>,
   signal: AbortSignal,
 ): Promise<ByteWriter> {
   const descriptor = findDescriptor(path);

@@ -132,20 +132,17 @@ function problemLines(problem: Problem, { reason, quote }: FilingsError): Proble
   const isNew = (text: string) => !['', title, reason].includes(text) && `${status} ${text}` !== reason;
   // `about:blank` (RFC 9457, section 4.2.1) and links to descriptions of a status say no more than the status does.
   const isInformative = !/^about:blank$|rfc\d{4}|httpstatus/i.test(type);
-  return [
-    ...(isNew(detailText) ? [['  ', detailText] as const] : []),
-    ...Object.entries(errors).flatMap(([property, entries]): ProblemLine[] => [
-      // An error with an empty property name is about the request as a whole.
-      ['  ', `${property || '(the request)'}:`, MAX_MEMBER],
-      ...entries.map((entry) => ['    ', entry] as const),
-    ]),
-    ...Object.entries({ type: isInformative ? type : '', instance, ...extensions }).flatMap(
-      ([name, value]): ProblemLine[] => {
-        const text = formatMember(value);
-        return isNew(text) ? [['  ', `${name}: ${text}`, MAX_MEMBER]] : [];
-      },
-    ),
-  ];
+  const lines: ProblemLine[] = isNew(detailText) ? [['  ', detailText]] : [];
+  for (const [property, entries] of Object.entries(errors)) {
+    // An error with an empty property name is about the request as a whole.
+    lines.push(['  ', `${property || '(the request)'}:`, MAX_MEMBER]);
+    for (const entry of entries) lines.push(['    ', entry]);
+  }
+  for (const [name, value] of Object.entries({ type: isInformative ? type : '', instance, ...extensions })) {
+    const text = formatMember(value);
+    if (isNew(text)) lines.push(['  ', `${name}: ${text}`, MAX_MEMBER]);
+  }
+  return lines;
 }
 
 function formatMember(value: unknown): string {
