@@ -58,19 +58,6 @@ test('while files wait for their flush others arrive, so many and no more, and n
   expect((await place.names()).sort()).toEqual([...NAMES].sort());
 });
 
-test('files of over 1 MiB keep their jobs while they wait for their flush', async ({ place }) => {
-  const large = { names: namesOf(4), body: 'x'.repeat((1 << 20) + 1) };
-  const { haveArrived, release } = await start(place, TWO_JOBS, large);
-  await haveArrived(2);
-  expect(await release()).toMatchObject({ exitCode: 0, results: downloaded(4) });
-});
-
-test('with one job, each file gets its name before the next one is requested', async ({ place }) => {
-  const { haveArrived, release } = await start(place, ['-j', '1']);
-  await haveArrived(1);
-  expect(await release()).toMatchObject({ exitCode: 0 });
-});
-
 test('after SIGTERM files that wait for their flush get their names and lines, and no other starts', async ({
   place,
 }) => {
@@ -97,15 +84,18 @@ test('a failed flush stops the run, and only files whose own flush succeeds get 
   expect([(await place.names()).length, await place.parts()]).toEqual([MAX_WAITING - 1, []]);
 });
 
+const LARGE = { names: namesOf(4), body: 'x'.repeat((1 << 20) + 1) };
 test.for`
-  limit                 | files
-  ${'--max-bytes 1'}    | ${2}
-  ${'--max-requests 5'} | ${5}
-`('a file that waits for its flush counts as in progress for $limit', async ({ limit, files }, { place }) => {
-  const { server, haveArrived, release } = await start(place, [...TWO_JOBS, ...limit.split(' ')]);
-  await haveArrived(files);
-  expect(await release()).toMatchObject({ exitCode: 10, results: downloaded(files) });
-  expect(server.requests).toHaveLength(files);
+  rule                                               | args                  | files    | waiting | exit  | all
+  ${'files of over 1 MiB keep their jobs'}           | ${''}                 | ${LARGE} | ${2}    | ${0}  | ${4}
+  ${'with one job no other file is requested'}       | ${'-j 1'}             | ${{}}    | ${1}    | ${0}  | ${20}
+  ${'such a file is in progress for --max-bytes'}    | ${'--max-bytes 1'}    | ${{}}    | ${2}    | ${10} | ${2}
+  ${'such a file is in progress for --max-requests'} | ${'--max-requests 5'} | ${{}}    | ${5}    | ${10} | ${5}
+`('while a file waits for its flush: $rule', async ({ args, files, waiting, exit, all }, { place }) => {
+  const { server, haveArrived, release } = await start(place, [...TWO_JOBS, ...args.split(' ').filter(Boolean)], files);
+  await haveArrived(waiting);
+  expect(await release()).toMatchObject({ exitCode: exit, results: downloaded(all) });
+  expect(server.requests).toHaveLength(all);
 });
 
 test('a file that arrives between many of 403 ends their row although it waits for its flush', async ({ place }) => {
