@@ -19,8 +19,6 @@ interface ParseOptions {
 /** Commander's callbacks fill it in. */
 interface ParseState extends ParseOptions {
   readonly argv: readonly string[];
-  /** The line is `filings help ...`. */
-  readonly isHelpCommand: boolean;
   /** Chosen by commander, or where it found an error. It has the options parsed so far. */
   command?: Command;
   helpText: string;
@@ -43,7 +41,7 @@ export function readCommandLine(args: readonly string[], options: ParseOptions =
   // `filings help list` shows what `filings list --help` does.
   const isHelpCommand = args[0] === 'help';
   const argv = isHelpCommand ? [...args.slice(1), '--help'] : args;
-  const state: ParseState = { ...options, argv, isHelpCommand, helpText: '' };
+  const state: ParseState = { ...options, argv, helpText: '' };
   const program = buildCommand(PROGRAM, [], state);
   let error: unknown;
   try {
@@ -54,7 +52,30 @@ export function readCommandLine(args: readonly string[], options: ParseOptions =
   } catch (thrown) {
     error = thrown;
   }
-  return { flags: state.command ? readFlags(state.command, state.home) : {}, action: state.action, error };
+  const flags = state.command ? readFlags(state.command, state.home) : {};
+  const helpError = isHelpCommand ? findHelpError(args.slice(1), program) : undefined;
+  return helpError ? { flags, action: undefined, error: helpError } : { flags, action: state.action, error };
+}
+
+/** Commander would show the help of the last known command. */
+function findHelpError(words: readonly string[], program: Command): unknown {
+  let [command, path, rest] = [program, 'filings', words];
+  try {
+    for (;;) {
+      // Skips flags and their values. After the name of a child, all further words are in `unknown`. If a command has a
+      // default child, a word that is none of its children is in `unknown`, too, and an unknown option always is.
+      const { operands, unknown } = command.parseOptions([...rest]);
+      const word = operands[0] ?? unknown[0];
+      if (word === undefined || /^(?:-h|--help)$/.test(word)) return undefined;
+      if (word.startsWith('-')) return unknownOption(word, command, path, words);
+      const child = command.commands.find((one) => one.name() === word);
+      if (child === undefined) return unknownCommand(word, command, path);
+      [command, path, rest] = [child, `${path} ${word}`, unknown];
+    }
+  } catch (error) {
+    // Either `--version` is among the words, or the last flag has no value, as in `help list --jobs`.
+    return (error as CommanderError).code === 'commander.version' ? undefined : error;
+  }
 }
 
 /**
@@ -93,13 +114,6 @@ function buildCommand(spec: CommandSpec, parents: readonly string[], state: Pars
       state.command = command;
       if (error.code === 'commander.version') state.action = { kind: 'version' };
       else if (error.code.startsWith('commander.help')) {
-        // Commander ignores an unknown word in front of --help, and shows the help of the last known command.
-        const [word = '-h'] = command.args;
-        if (state.isHelpCommand && !/^(?:-h|--help)$/.test(word)) {
-          throw word.startsWith('-')
-            ? unknownOption(word, command, path, state.argv)
-            : unknownCommand(word, command, path);
-        }
         // Commander also shows the help, with the exit code 1, if the line should name a subcommand and does not.
         state.action = { kind: 'help', command: path, isCommandMissing: error.exitCode > 0, text: state.helpText };
       } else throw toUsageError(error);
@@ -138,8 +152,6 @@ function buildCommand(spec: CommandSpec, parents: readonly string[], state: Pars
   }
   if (load !== undefined) {
     command.action(() => {
-      // In `help list --jobs`, the option takes the --help as its value.
-      if (state.isHelpCommand) command.help();
       state.command = command;
       state.action = { kind: 'run', name, load, invocation: readInvocation(ownOptions, command, state) };
     });

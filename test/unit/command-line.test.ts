@@ -51,7 +51,6 @@ test.each`
   line                            | command               | isCommandMissing
   ${'help list --color never'}    | ${'filings list'}     | ${false}
   ${'help list --json -h'}        | ${'filings list'}     | ${false}
-  ${'help list --jobs'}           | ${'filings list'}     | ${false}
   ${'--profile work list -h'}     | ${'filings list'}     | ${false}
   ${'download --help --nonsense'} | ${'filings download'} | ${false}
   ${''}                           | ${'filings'}          | ${true}
@@ -96,6 +95,7 @@ test.each`
   ${'token help'}              | ${'did you mean --help?'}                 | ${"unknown command 'help'"}
   ${'-version'}                | ${'did you mean --version?'}              | ${"unknown option '-version'"}
   ${'download X -all'}         | ${'did you mean --all?'}                  | ${"unknown option '-all'"}
+  ${'help list --jobs'}        | ${'see filings list --help'}              | ${'--jobs needs a value'}
   ${'verify'}                  | ${'see filings verify --help'}            | ${'verify: DIRECTORY is missing'}
   ${'completion zhs'}          | ${'did you mean zsh?'}                    | ${"unknown SHELL 'zhs'"}
   ${'completion S.canary'}     | ${'choose bash, zsh, fish or powershell'} | ${"unknown SHELL '…'"}
