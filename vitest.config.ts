@@ -21,7 +21,7 @@ const build = { globalSetup: 'test/cli/build.setup.ts' };
 
 // Test files that run more rounds and rows if `proving` is true.
 const ROUNDS = [
-  'test/cli/{disk-faults,two-runs}.test.ts',
+  'test/cli/{disk-faults,record-states,two-runs}.test.ts',
   'test/program/dry-run.test.ts',
   'test/service/{disk,input,jwt-keys,stories}.test.ts',
   'test/unit/{body,checksums,file-name,glob,json,jwt,printable,problem,secrets}.test.ts',
