@@ -2,13 +2,14 @@
 // after a crash, a reader sees either the old file or the complete new one. `createNewFiles` writes under the final
 // names. It removes its files if it fails, but a crash may leave an incomplete one. Downloads are written by
 // `transfer/part.ts`, because a download that was cut off is kept, so that a later run can resume it.
-import { lstat, open, readlink, realpath, unlink } from 'node:fs/promises';
-import { basename, dirname, join, resolve } from 'node:path';
+import { open, stat, unlink } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
 import { errnoOf, FilingsError } from '../errors.ts';
 import { requireUtf8Path } from '../paths.ts';
 import type { World } from '../world.ts';
 import { createNameOperations, undefinedIfMissing } from './calls.ts';
 import { mapWriteErrors, toWriteError } from './failure.ts';
+import { resolveLinks } from './links.ts';
 import { flushDirectory, makeDirectories } from './make-directories.ts';
 import { workingPartName } from './part-name.ts';
 import { requireRegular } from './regular-file.ts';
@@ -67,7 +68,7 @@ export function replaceFile(
   return mapWriteErrors(path, async () => {
     requireUtf8Path(path);
     const target = await resolveLinks(path);
-    const stats = await lstat(target).catch(undefinedIfMissing);
+    const stats = await stat(target).catch(undefinedIfMissing);
     // The rename below would replace even a device or a FIFO by a file.
     if (stats) requireRegular(stats);
     // Turns each read permission into a permission to enter: 0o444 >> 2 is 0o111.
@@ -82,17 +83,6 @@ export function replaceFile(
     await removeOnFailure(tempFile, () => createNameOperations({ platform, sleep }).rename(tempFile, target));
     await flushDirectory(dirname(target));
   });
-}
-
-/** Returns the path to which a chain of links leads, even if nothing exists there yet. */
-async function resolveLinks(path: string): Promise<string> {
-  const real = await realpath(path).catch(undefinedIfMissing);
-  if (real !== undefined) return real;
-  // Either nothing exists at `path`: then `readlink` fails, and `path` is the end of the chain. Or `path` is a link to
-  // something that does not exist. It cannot be in a loop of links, because `realpath` throws ELOOP for that.
-  const link = await readlink(path).catch(() => undefined);
-  // A relative link begins at the real directory of `path`: in a linked directory, `..` would lead elsewhere.
-  return link === undefined ? path : resolveLinks(resolve(await realpath(dirname(path)), link));
 }
 
 /**

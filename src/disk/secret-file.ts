@@ -1,11 +1,11 @@
 // Reads small files that may hold secrets: API keys, private keys and the config file. Refuses a file to which other
 // users have more access than its `Protection` allows, with an error whose hint says how to fix that.
-import { closeSync, constants, fstatSync, openSync, readFileSync, type Stats } from 'node:fs';
-import { Socket } from 'node:net';
-import { FilingsError, type Subject } from '../errors.ts';
+import type { Stats } from 'node:fs';
+import { FilingsError } from '../errors.ts';
 import { shellWord } from '../text.ts';
 import type { SmallFile, World } from '../world.ts';
 import { systemReason } from './failure.ts';
+import { openStream } from './open-stream.ts';
 
 const MAX_BYTES = 1024 * 1024;
 const CHECK_PATH = 'check the path, and who may read it';
@@ -42,46 +42,28 @@ export async function readSmallFile(
 ): Promise<SmallFile> {
   const subject = { name, path };
   try {
-    // Not `openRegular`, which refuses pipes. O_NONBLOCK, because opening a FIFO that has no writer would block the
-    // whole process. O_NOCTTY, because a terminal must not become the controlling terminal.
-    const fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY);
-    const stats = fstatSync(fd);
-    // With O_NONBLOCK, a plain read of a FIFO that has no writer yet returns the end of the file. Node's `Socket` waits
-    // until there is something to read, and blocks no thread meanwhile.
-    const pipe = stats.isFIFO()
-      ? new Socket({ fd, readable: true, writable: false, signal: world.interrupt })
-      : undefined;
+    const { stats, stream } = openStream(path, { signal: world.interrupt });
     try {
-      if (!pipe && !stats.isFile())
+      if (!stats.isFIFO() && !stats.isFile())
         throw new FilingsError('config', 'not a regular file', { subject, hint: CHECK_PATH });
       if (protection) checkAccess(stats, protection, name, path, world);
-      if (stats.size > MAX_BYTES) throw tooLarge(subject);
-      return { bytes: pipe ? await readPipe(pipe, subject) : readFileSync(fd), stats };
+      const chunks: Buffer[] = [];
+      let length = 0;
+      for await (const chunk of stream) {
+        chunks.push(chunk);
+        length += chunk.length;
+        if (length > MAX_BYTES) throw new FilingsError('config', 'larger than 1 MiB', { subject, hint: CHECK_PATH });
+      }
+      return { bytes: Buffer.concat(chunks), stats };
     } finally {
-      if (pipe) pipe.destroy();
-      else closeSync(fd);
+      stream.destroy();
     }
   } catch (cause) {
     if (cause instanceof FilingsError) throw cause;
-    // An interrupt makes the socket throw an AbortError. The interrupt's reason says what has happened.
+    // An interrupt makes the stream throw an AbortError. The interrupt's reason says what has happened.
     world.interrupt.throwIfAborted();
     throw new FilingsError('config', systemReason(cause), { subject, hint: CHECK_PATH, cause });
   }
-}
-
-async function readPipe(pipe: Socket, subject: Subject): Promise<Buffer> {
-  const chunks: Buffer[] = [];
-  let length = 0;
-  for await (const chunk of pipe as AsyncIterable<Buffer>) {
-    chunks.push(chunk);
-    length += chunk.length;
-    if (length > MAX_BYTES) throw tooLarge(subject);
-  }
-  return Buffer.concat(chunks);
-}
-
-function tooLarge(subject: Subject): FilingsError {
-  return new FilingsError('config', 'larger than 1 MiB', { subject, hint: CHECK_PATH });
 }
 
 /**

@@ -1,10 +1,10 @@
 // Reads `--input`. It may be larger than the memory, so it is read as a stream, a few lines at a time.
 import { isUtf8 } from 'node:buffer';
-import { constants, createReadStream, fstatSync, openSync } from 'node:fs';
-import { Socket } from 'node:net';
+import { fstatSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { Readable } from 'node:stream';
 import { isSystemError, systemReason } from '../disk/failure.ts';
+import { openStream } from '../disk/open-stream.ts';
 import { FilingsError } from '../errors.ts';
 import { type AccessionNumber, asAccession, notAnAccession, parseAccession } from '../service/accession.ts';
 import { toUtf8 } from '../text.ts';
@@ -28,7 +28,6 @@ interface InvalidLine {
 
 export type Line = Entry | InvalidLine;
 
-const { O_NOCTTY, O_NONBLOCK, O_RDONLY } = constants;
 const LINE_FEED = 0x0a;
 /** Small, so that V8 frees the lines of a chunk early. That saves 50 MB for a million lines. */
 const CHUNK_BYTES = 16_384;
@@ -53,22 +52,18 @@ export function openInput(
   if (path === '-' && stdin.fd !== undefined && fstatSync(stdin.fd).isDirectory()) {
     throw unreadableInput(path, new Error(IS_DIRECTORY));
   }
-  const stream = path === '-' ? stdin : openStream(path, resolve(cwd, path));
+  const stream = path === '-' ? stdin : openFile(path, cwd);
   // Without a listener, an error before the first read would end the program. `readLines` throws it later.
   stream.on('error', () => {});
   return stream;
 }
 
-function openStream(path: string, absolute: string): Readable {
+function openFile(path: string, cwd: string): Readable {
   try {
-    // Opening or reading a FIFO that has no writer blocks a thread of Node's pool, and nothing can cancel that. So it
-    // is opened with O_NONBLOCK and read as a socket, which waits for a writer. A plain read would find an empty file.
-    const fd = openSync(absolute, O_RDONLY | O_NONBLOCK | O_NOCTTY);
-    const stats = fstatSync(fd);
-    if (stats.isDirectory()) throw new Error(IS_DIRECTORY);
-    return stats.isFIFO()
-      ? new Socket({ fd, readable: true, writable: false })
-      : createReadStream('', { fd, highWaterMark: CHUNK_BYTES });
+    const { stats, stream } = openStream(resolve(cwd, path), { highWaterMark: CHUNK_BYTES });
+    if (!stats.isDirectory()) return stream;
+    stream.destroy();
+    throw new Error(IS_DIRECTORY);
   } catch (cause) {
     throw unreadableInput(path, cause);
   }

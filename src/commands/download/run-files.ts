@@ -3,10 +3,11 @@
 // them, which could happen because the service chooses the names of the files that it lists. Two paths are treated as
 // the same file if they are equal after symbolic links are resolved and the paths are folded: `foldName` removes the
 // differences in case and in Unicode normalization that a file system may ignore.
-import { readlink, realpath, stat } from 'node:fs/promises';
-import { basename, dirname, isAbsolute, join, resolve } from 'node:path';
+import { stat } from 'node:fs/promises';
+import { basename, dirname, join, resolve } from 'node:path';
 import { SUMS_NAME } from '../../checksums/format.ts';
 import { foldName } from '../../disk/file-name.ts';
+import { resolveLinks } from '../../disk/links.ts';
 import { FilingsError } from '../../errors.ts';
 import { requireUtf8Path, resolveUserPath } from '../../paths.ts';
 import type { ResolvedSettings } from '../../settings/resolve.ts';
@@ -15,9 +16,6 @@ import { isStreamPath, requireFilePath } from '../../stdio/output-path.ts';
 import { shellWord } from '../../text.ts';
 import type { World } from '../../world.ts';
 import type { DownloadArgs } from './arguments.ts';
-
-/** Linux follows at most this many symbolic links in one path: path_resolution(7). */
-const MAX_LINKS = 40;
 
 /**
  * Throws `usage` if two files that the run uses are the same, if one has the wrong type or a name that `--checksums`
@@ -103,18 +101,4 @@ async function refuseWrongFileTypes({ output, report, options }: DownloadArgs, w
 async function isCharacterDevice(path: string): Promise<boolean> {
   const stats = await stat(path).catch(() => undefined);
   return stats?.isCharacterDevice() === true;
-}
-
-/**
- * Resolves all symbolic links of an absolute path. Unlike `realpath`, it also does so if the file or its directory does
- * not exist yet: it then resolves the existing part, and adds the rest.
- */
-async function resolveLinks(path: string, linksLeft = MAX_LINKS): Promise<string> {
-  const real = await realpath(path).catch(() => undefined);
-  if (real !== undefined || dirname(path) === path) return real ?? path;
-  const target = linksLeft > 0 ? await readlink(path).catch(() => undefined) : undefined;
-  // Not joined by `resolve`, which would remove a link's name together with the `..` behind it.
-  if (target !== undefined)
-    return resolveLinks(isAbsolute(target) ? target : `${dirname(path)}/${target}`, linksLeft - 1);
-  return join(await resolveLinks(dirname(path), linksLeft), basename(path));
 }
