@@ -78,7 +78,7 @@ export class Secrets {
   readonly #needles = new Map<string, readonly Needle[]>();
   /** The names of header fields, parameters and JSON members that hold a key or a token. */
   readonly #secretNames = new Set(['authorization', 'proxy-authorization', 'x-service-key', 'apikey']);
-  #positionPattern: RegExp | undefined;
+  #positionPattern = createPositionPattern(this.#secretNames);
 
   add(secret: string | Buffer): void {
     const bytes = toByteString(secret);
@@ -98,7 +98,7 @@ export class Secrets {
   addSecretName(name: string): void {
     if (name === '') return;
     this.#secretNames.add(name.toLowerCase());
-    this.#positionPattern = undefined;
+    this.#positionPattern = createPositionPattern(this.#secretNames);
   }
 
   isSecretName(name: string): boolean {
@@ -114,7 +114,7 @@ export class Secrets {
     const secrets = [...this.#needles.keys()];
     // Between `//` and `@` of a URL, the secret follows the user name and a colon.
     const isSecret = (match: string, secret: string) => match === secret || match.endsWith(`:${secret}`);
-    return (text.match(this.#getPositionPattern()) ?? [])
+    return (text.match(this.#positionPattern) ?? [])
       .map((match) => canonicalize(toByteString(match)).text)
       .some((match) => secrets.some((secret) => isSecret(match, canonicalize(secret).text)));
   }
@@ -127,7 +127,7 @@ export class Secrets {
       if (end === 0 || from > end) result += bytes.toString('utf8', end, from) + REDACTED;
       end = Math.max(end, to);
     }
-    return (result + bytes.toString('utf8', end)).replace(this.#getPositionPattern(), REDACTED);
+    return (result + bytes.toString('utf8', end)).replace(this.#positionPattern, REDACTED);
   }
 
   /** Shortens each marked part to `maxLength` UTF-16 units, but never the program's own words. */
@@ -157,21 +157,21 @@ export class Secrets {
     }
     return ranges.sort(([a], [b]) => a - b);
   }
+}
 
-  #getPositionPattern(): RegExp {
-    if (this.#positionPattern) return this.#positionPattern;
-    // A field name has no other characters that are special in a pattern (RFC 9110, section 5.6.2).
-    const names = [...this.#secretNames].map((name) => name.replace(/[$*+.^|]/g, '\\$&')).join('|');
-    const scheme = '(?:basic|bearer) ';
-    // Matches a header line (`Authorization: Basic KEY`) and JSON (`"apikey": "KEY"`). The quotes of JSON are escaped
-    // when the JSON is in a string of other JSON. The value must not begin with a bracket, because an array or an
-    // object is not a key. Nor may it begin with a scheme: the scheme before the value is optional, so without this
-    // check `Basic` would be redacted as the value.
-    const quote = `(?:\\\\{0,3}["'])?`;
-    const afterName = `(?<=(?<![\\w-])(?:${names})${quote} ?[:=] ?${quote}(?:${scheme})?)`;
-    this.#positionPattern = new RegExp(`${KEY_IN_URL}|${afterName}(?!${scheme}|[[{])(?:\\\\.|[^\\s"<>\\\\])+`, 'gi');
-    return this.#positionPattern;
-  }
+/**
+ * Matches what is in a {@link KEY_IN_URL}, or after one of the names in a header line (`Authorization: Basic KEY`) or in
+ * JSON (`"apikey": "KEY"`). The quotes of JSON are escaped when the JSON is in a string of other JSON. The value must
+ * not begin with a bracket, because an array or an object is not a key. Nor may it begin with a scheme: the scheme
+ * before the value is optional, so without this check `Basic` would be redacted as the value.
+ */
+function createPositionPattern(secretNames: ReadonlySet<string>): RegExp {
+  // A field name has no other characters that are special in a pattern (RFC 9110, section 5.6.2).
+  const names = [...secretNames].map((name) => name.replace(/[$*+.^|]/g, '\\$&')).join('|');
+  const scheme = '(?:basic|bearer) ';
+  const quote = `(?:\\\\{0,3}["'])?`;
+  const afterName = `(?<=(?<![\\w-])(?:${names})${quote} ?[:=] ?${quote}(?:${scheme})?)`;
+  return new RegExp(`${KEY_IN_URL}|${afterName}(?!${scheme}|[[{])(?:\\\\.|[^\\s"<>\\\\])+`, 'gi');
 }
 
 /**

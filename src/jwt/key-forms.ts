@@ -165,22 +165,16 @@ export function loadPem(text: string, passphrase?: string): KeyObject {
 function loadDer(key: Buffer): KeyObject | undefined {
   // Every such key is an ASN.1 SEQUENCE.
   if (key[0] !== 0x30) return undefined;
-  for (const type of ['pkcs8', 'pkcs1', 'sec1'] as const) {
-    const privateKey = tryTo(() => createPrivateKey({ key, format: 'der', type }));
-    if (privateKey) return privateKey;
+  const attempts = [
+    ...(['pkcs8', 'pkcs1', 'sec1'] as const).map((type) => () => createPrivateKey({ key, format: 'der', type })),
+    ...(['spki', 'pkcs1'] as const).map((type) => () => createPublicKey({ key, format: 'der', type })),
+  ];
+  for (const attempt of attempts) {
+    try {
+      return attempt();
+    } catch {}
   }
-  return (
-    tryTo(() => createPublicKey({ key, format: 'der', type: 'spki' })) ??
-    tryTo(() => createPublicKey({ key, format: 'der', type: 'pkcs1' }))
-  );
-}
-
-function tryTo<T>(work: () => T): T | undefined {
-  try {
-    return work();
-  } catch {
-    return undefined;
-  }
+  return undefined;
 }
 
 /** Portals often show a secret in base64, but the decoded bytes are the key. */

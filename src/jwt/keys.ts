@@ -66,7 +66,7 @@ export async function readJwtKey(files: KeyFiles, purpose: Purpose, world: World
     path === undefined ? undefined : await readSmallFile(path, label, world, isSecret ? 'private' : undefined);
   const bytes = file?.bytes ?? stdin ?? Buffer.of();
   const passphrase = passphraseFile === undefined ? undefined : await readPassphrase(passphraseFile, world);
-  const key = isSecret ? loadSecret(bytes, name, path) : loadKey(bytes, name, { passphrase, path });
+  const key = isSecret ? loadSecret(bytes, name, path) : loadKey(bytes, name, path, passphrase);
   const { keyObject } = key;
   if (file && path && keyObject.type !== 'public') checkAccess(file.stats, 'private', label, path, world);
   // Registered without a line break at its end, because a message could quote it without one.
@@ -82,13 +82,8 @@ async function readPassphrase(path: string, world: World): Promise<string> {
   return text.replace(/\r?\n$/, '');
 }
 
-interface LoadOptions {
-  readonly passphrase?: string | undefined;
-  readonly path?: string | undefined;
-}
-
 /** The message never quotes the key. */
-export function loadKey(bytes: Buffer, name: string, { passphrase, path }: LoadOptions = {}): JwtKey {
+export function loadKey(bytes: Buffer, name: string, path?: string, passphrase?: string): JwtKey {
   requireSize(bytes, name);
   const text = decodeText(bytes);
   const form = findKeyForm(bytes, path);

@@ -5,12 +5,10 @@ import type { World } from '../world.ts';
 import { ALGORITHM, type Algorithm } from './algorithms.ts';
 import { LATEST_SECOND } from './claims.ts';
 import { chooseAlgorithm } from './key-fit.ts';
-import { findLineBreakWarning, type JwtKey, readJwtKey } from './keys.ts';
+import { findLineBreakWarning, type JwtKey, type KeyFiles, readJwtKey } from './keys.ts';
 
-/** The setting `jwt`, with absolute paths. It has either `keyFile` or `secretFile`. */
-export interface TokenRecipe {
-  readonly keyFile?: string | undefined;
-  readonly secretFile?: string | undefined;
+/** The setting `jwt`. */
+export interface TokenRecipe extends Pick<KeyFiles, 'keyFile' | 'secretFile'> {
   readonly alg?: string | undefined;
   readonly kid?: string | undefined;
   readonly sub?: string | undefined;

@@ -1,5 +1,6 @@
 // `readToken` is stricter than most libraries, because an attacker can exploit a token that two programs understand
 // differently. `readExpiry` is lenient.
+import { isUtf8 } from 'node:buffer';
 import { FilingsError, type TokenCheck } from '../errors.ts';
 import { exceedsDepth, findJsonFault, isJsonObject, type JsonObject, MAX_DEPTH, parseJson } from '../json.ts';
 import { quoted } from '../text.ts';
@@ -89,15 +90,15 @@ export function findNonString(object: JsonObject, names: readonly string[]): str
  * 7515, 7517 and 7519), because libraries differ in which of two they use. So is a byte-order mark, which JSON must not
  * begin with (RFC 8259, section 8.1). `lenient` accepts both, for a token that is only shown or sent.
  */
-export function readJsonObject(bytes: Uint8Array, toError: (fault: string) => FilingsError, lenient = false) {
+export function readJsonObject(bytes: Buffer, toError: (fault: string) => FilingsError, lenient = false) {
   const value = parseObject(bytes, lenient);
   if (typeof value === 'string') throw toError(value);
   return value;
 }
 
-function parseObject(bytes: Uint8Array, lenient: boolean): JsonObject | string {
-  const text = decodeUtf8(bytes);
-  if (text === undefined) return 'is not UTF-8';
+function parseObject(bytes: Buffer, lenient: boolean): JsonObject | string {
+  if (!isUtf8(bytes)) return 'is not UTF-8';
+  const text = bytes.toString();
   if (!lenient && text.startsWith('\ufeff')) return 'begins with a byte-order mark';
   const fault = lenient ? undefined : findJsonFault(text);
   // `exceedsDepth` below is not enough: if a duplicate of the deep member follows, JSON.parse keeps only the duplicate.
@@ -107,13 +108,4 @@ function parseObject(bytes: Uint8Array, lenient: boolean): JsonObject | string {
   if (value === undefined) return 'is not JSON';
   if (!isJsonObject(value)) return 'is not a JSON object';
   return exceedsDepth(value) ? TOO_DEEP : value;
-}
-
-function decodeUtf8(bytes: Uint8Array): string | undefined {
-  try {
-    // Despite its name, `ignoreBOM: true` keeps a byte-order mark in the text.
-    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
-  } catch {
-    return undefined;
-  }
 }

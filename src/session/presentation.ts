@@ -3,39 +3,32 @@
 import { statSync } from 'node:fs';
 import type { FilingsError } from '../errors.ts';
 import { locateConfig } from '../settings/config-file.ts';
-import { createDefaultLayer, createEnvLayer, createFlagLayer, findInLayers, type Layer } from '../settings/layers.ts';
+import { createDefaultLayer, createRunLayers, findInLayers, type Layer } from '../settings/layers.ts';
 import { readLayers } from '../settings/resolve.ts';
-import { type SettingValues, TABLE } from '../settings/table.ts';
+import { type SettingName, type SettingValues, TABLE } from '../settings/table.ts';
 import type { Flags } from '../spec/command.ts';
 import { write } from '../stdio/output.ts';
 import { createLogger, createPalette, usesColor } from '../terminal/messages.ts';
 import { shellWord } from '../text.ts';
 import type { World } from '../world.ts';
 
-const PRESENTATION_KEYS = ['errorFormat', 'color', 'verbose', 'quiet'] as const;
-type Presentation = Pick<SettingValues, (typeof PRESENTATION_KEYS)[number]>;
-
-interface PresentationOfRun extends Presentation {
-  /** Selected by any source. */
-  readonly profile: string | undefined;
-}
-
 /** Takes the first valid value of each setting from the layers. Never throws. */
-export async function readPresentation(flags: Flags, world: World): Promise<PresentationOfRun> {
-  const layers = [
-    createFlagLayer(flags),
-    createEnvLayer(world.env),
-    ...(await readFileLayers(flags, world)),
-    createDefaultLayer(),
-  ];
-  const firstValid = (key: keyof Presentation): unknown => {
+export async function readPresentation(flags: Flags, world: World) {
+  const configLayers = await readConfigLayers(flags, world);
+  const layers = [...createRunLayers(flags, world.env), ...configLayers, createDefaultLayer()];
+  const firstValid = <Name extends SettingName>(name: Name) => {
     // Without the setting, the string is `undefined`, which is not a valid value.
-    const values = layers.map((layer) => TABLE[key].kind.parse(String(layer.get(key)?.value)));
-    return values.find((value) => value !== undefined);
+    const values = layers.map((layer) => TABLE[name].kind.parse(String(layer.get(name)?.value)));
+    return values.find((value) => value !== undefined) as SettingValues[Name];
   };
-  const values = Object.fromEntries(PRESENTATION_KEYS.map((key) => [key, firstValid(key)]));
   const profile = findInLayers(layers, 'profile')?.value;
-  return { ...(values as unknown as Presentation), profile: typeof profile === 'string' ? profile : undefined };
+  return {
+    errorFormat: firstValid('errorFormat'),
+    color: firstValid('color'),
+    verbose: firstValid('verbose'),
+    quiet: firstValid('quiet'),
+    profile: typeof profile === 'string' ? profile : undefined,
+  };
 }
 
 /**
@@ -63,7 +56,7 @@ export function repeatFlags(
   return error.with({ hint });
 }
 
-async function readFileLayers(flags: Flags, world: World): Promise<readonly Layer[]> {
+async function readConfigLayers(flags: Flags, world: World): Promise<readonly Layer[]> {
   try {
     const { path } = locateConfig(flags, world);
     // A pipe that has not been read yet could take forever, and the message would never be shown.

@@ -19,7 +19,7 @@ import {
   readUncheckedConfig,
   requireSize,
 } from './config-file.ts';
-import { createDefaultLayer, createFileLayers, registerSecretSettings, resolvePrecedence } from './layers.ts';
+import { createFileLayers, registerSecretSettings, resolvePrecedence } from './layers.ts';
 import { findCredentialFault } from './read-secret.ts';
 import { parseSettings } from './settings.ts';
 import { type NamedSetting, SETTINGS } from './table.ts';
@@ -178,5 +178,5 @@ async function requireValid(
   const selected = name !== undefined && values ? { name, values } : undefined;
   // This merges and parses the settings as a run does, only to see whether it throws. The file must be valid without
   // flags and environment.
-  parseSettings(resolvePrecedence([...createFileLayers(path, config, selected), createDefaultLayer()]), world);
+  parseSettings(resolvePrecedence(createFileLayers(path, config, selected)), world);
 }

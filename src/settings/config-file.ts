@@ -2,19 +2,18 @@
 // `--config <(command)`.
 import { stat } from 'node:fs/promises';
 import { checkAccess, readSmallFile } from '../disk/secret-file.ts';
-import { errnoOf, FilingsError, type Subject } from '../errors.ts';
+import { errnoOf, FilingsError } from '../errors.ts';
 import { findJsonFault, isJsonObject, type JsonObject } from '../json.ts';
 import { homeDirectory, isNullDevice, pathModule, resolveUserPath } from '../paths.ts';
 import type { ListingDescription } from '../service/described-listing.ts';
 import type { Flags } from '../spec/command.ts';
 import { decodeText } from '../text.ts';
 import type { SmallFile, World } from '../world.ts';
-import { createEnvLayer, createFlagLayer, findInLayers } from './layers.ts';
+import { createRunLayers, findInLayers } from './layers.ts';
 import { SETTINGS } from './table.ts';
 
 /** The limit bounds the time of the schema check. */
 const MAX_KIB = 128;
-const EDIT = 'correct the file in an editor';
 
 /** What flags and environment say about the config file. */
 export interface ConfigLocation {
@@ -35,7 +34,7 @@ export interface ConfigFile {
 /** Does not read the file. */
 export function locateConfig(flags: Flags, world: World): ConfigLocation {
   // `config` and `profile` are strings, but other settings may be of another type, hence `String`.
-  const layers = [createFlagLayer(flags), createEnvLayer(world.env)];
+  const layers = createRunLayers(flags, world.env);
   const [name, profile] = [findInLayers(layers, 'config'), findInLayers(layers, 'profile')].map(
     (setting) => setting && String(setting.value),
   );
@@ -100,19 +99,20 @@ function readOnce(path: string, world: World): Promise<SmallFile> {
 }
 
 export function requireSize(bytes: number, path: string): void {
-  if (bytes <= MAX_KIB * 1024) return;
-  const details = { subject: { name: 'config file', path }, hint: EDIT };
-  throw new FilingsError('config', `larger than ${MAX_KIB} KiB`, details);
+  if (bytes > MAX_KIB * 1024) throw configFileError(path, `larger than ${MAX_KIB} KiB`);
+}
+
+function configFileError(path: string, reason: string, hint = 'correct the file in an editor'): FilingsError {
+  return new FilingsError('config', reason, { subject: { name: 'config file', path }, hint });
 }
 
 /** Does not check the members. */
 export async function readUncheckedConfig(path: string, world: World): Promise<JsonObject> {
-  const subject = { name: 'config file', path };
   const { bytes, stats } = await readOnce(path, world);
   requireSize(bytes.length, path);
   const text = decodeText(bytes);
-  const config = text.trim() === '' ? {} : parseConfigJson(text, subject);
-  if (!isJsonObject(config)) throw new FilingsError('config', 'must be a JSON object', { subject, hint: EDIT });
+  const config = text.trim() === '' ? {} : parseConfigJson(text, path);
+  if (!isJsonObject(config)) throw configFileError(path, 'must be a JSON object');
   // Stricter than the check of `readOnce`: others must not even read a file with a secret.
   if (hasSecret(config)) checkAccess(stats, 'private', 'config file', path, world);
   return config;
@@ -132,18 +132,13 @@ export async function readProfileNames(flags: Flags, world: World): Promise<read
 }
 
 /** JSON.parse would keep only the last of duplicate members without a word. */
-function parseConfigJson(text: string, subject: Subject): unknown {
+function parseConfigJson(text: string, path: string): unknown {
   const fault = findJsonFault(text);
   if (fault === undefined) return JSON.parse(text);
   const lines = text.slice(0, fault.at).split('\n');
   const position = `at line ${lines.length}, column ${(lines.at(-1) ?? '').length + 1}`;
-  if (fault.kind === 'duplicate') {
-    throw new FilingsError('config', `${fault.path.join('.')}: set twice, the second time ${position}`, {
-      subject,
-      hint: EDIT,
-    });
-  }
-  throw new FilingsError('config', `not valid JSON ${position}`, { subject, hint: EDIT });
+  const twice = `${fault.path.join('.')}: set twice, the second time ${position}`;
+  throw configFileError(path, fault.kind === 'duplicate' ? twice : `not valid JSON ${position}`);
 }
 
 /** `path` is for the messages. */
@@ -151,11 +146,7 @@ export async function checkConfig(config: JsonObject, path: string): Promise<voi
   // Loading zod takes time.
   const { findConfigFault } = await import('./config-check.ts');
   const fault = findConfigFault(config);
-  if (fault)
-    throw new FilingsError('config', fault.message, {
-      subject: { name: 'config file', path },
-      hint: fault.hint ?? EDIT,
-    });
+  if (fault) throw configFileError(path, fault.message, fault.hint);
   // The casts are safe after the check. In a profile, `listing` may be null, which unsets it.
   const { profiles = {} } = config as { profiles?: Record<string, JsonObject> };
   const prefixed = Object.entries(profiles).map(([name, profile]) => [`profiles.${name}.`, profile] as const);

@@ -20,19 +20,17 @@ export interface RawSetting {
 
 export type Layer = ReadonlyMap<string, RawSetting>;
 
-export function createFlagLayer(flags: JsonObject): Layer {
-  return createLayer(({ name, flag }) => flag && { sourceKind: 'flag', source: flag, value: flags[name] });
-}
-
-/** An empty variable is treated as unset. */
-export function createEnvLayer(env: World['env']): Layer {
-  return createLayer(({ name, env: variable }) => {
+/** The flags and the environment. An empty variable is treated as unset. */
+export function createRunLayers(flags: JsonObject, env: World['env']): readonly Layer[] {
+  const flagLayer = createLayer(({ name, flag }) => flag && { sourceKind: 'flag', source: flag, value: flags[name] });
+  const envLayer = createLayer(({ name, env: variable }) => {
     // A shell that reads a variable from a Windows file leaves a carriage return at its end.
     const value = variable && env[variable]?.replace(/\r$/, '');
     if (value) return { sourceKind: 'env', source: variable, value };
     // Without FILINGS_COLOR, the variables that all programs share decide.
     return name === 'color' && readColorConventions(env);
   });
+  return [flagLayer, envLayer];
 }
 
 export interface Profile {
@@ -91,10 +89,12 @@ export function findInLayers(layers: readonly Layer[], name: SettingName): RawSe
 }
 
 /**
- * Settings with the same `credential` are alternatives, such as `apiKey` and `apiKeyFile`. All of them come from the
- * highest layer that has any: a key from a flag also overrides a key file from the environment.
+ * Adds the defaults as the lowest layer. Settings with the same `credential` are alternatives, such as `apiKey` and
+ * `apiKeyFile`. All of them come from the highest layer that has any: a key from a flag also overrides a key file from
+ * the environment.
  */
-export function resolvePrecedence(layers: readonly Layer[]): Layer {
+export function resolvePrecedence(higherLayers: readonly Layer[]): Layer {
+  const layers = [...higherLayers, createDefaultLayer()];
   const rawSettings = new Map<string, RawSetting>();
   for (const { name, credential } of SETTINGS) {
     const alternatives = SETTINGS.filter((other) =>

@@ -9,10 +9,8 @@ import { shellWord } from '../text.ts';
 import type { World } from '../world.ts';
 import { type ConfigFile, type ConfigLocation, locateConfig, readConfigFile } from './config-file.ts';
 import {
-  createDefaultLayer,
-  createEnvLayer,
   createFileLayers,
-  createFlagLayer,
+  createRunLayers,
   findInLayers,
   type Layer,
   type Profile,
@@ -38,7 +36,7 @@ export interface ResolvedSettings {
 /** Reads no file except the config file: keys and tokens are read when they are needed. */
 export async function resolveSettings(flags: Flags, world: World): Promise<ResolvedSettings> {
   const { runLayers, configLayers, file, profile } = await readLayers(flags, world);
-  const rawSettings = resolvePrecedence([...runLayers, ...configLayers, createDefaultLayer()]);
+  const rawSettings = resolvePrecedence([...runLayers, ...configLayers]);
   const settings = parseSettings(rawSettings, world);
   // Has no effect if a flag or the environment sets the deadline: `withinDeadline` started that one already.
   world.setDeadline(settings.deadline);
@@ -55,7 +53,7 @@ export async function resolveSettings(flags: Flags, world: World): Promise<Resol
  * The layers are ordered from the highest to the lowest. Exported for code that shows errors about invalid settings.
  */
 export async function readLayers(flags: Flags, world: World) {
-  const runLayers = [createFlagLayer(flags), createEnvLayer(world.env)];
+  const runLayers = createRunLayers(flags, world.env);
   const location = locateConfig(flags, world);
   const usesSandbox = readSandboxSwitch(runLayers);
   const file = usesSandbox && !location.isNamed ? undefined : await readConfigFile(location, world);

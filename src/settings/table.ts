@@ -82,17 +82,17 @@ export const RECIPE_MEMBERS = {
 } as const satisfies Readonly<Record<keyof TokenRecipe, Kind<unknown>>>;
 
 // These kinds reject every string, because only the config file can have arrays and objects. Its schema checks them.
-const ARGV: Kind<readonly string[]> = {
-  parse: () => undefined,
-  expected: 'an array of a program and its arguments, such as ["pass", "filings"]',
-  json: 'string array',
-};
-
-const PARAMETERS: Kind<Readonly<Record<string, string>>> = {
-  parse: () => undefined,
-  expected: 'an object of strings, such as {"page_size": "100"}',
-  json: 'string map',
-};
+function createJsonKind<T>(json: Kind<T>['json'] & string, expected: string): Kind<T> {
+  return { parse: () => undefined, expected, json };
+}
+const ARGV = createJsonKind<readonly string[]>(
+  'string array',
+  'an array of a program and its arguments, such as ["pass", "filings"]',
+);
+const PARAMETERS = createJsonKind<Readonly<Record<string, string>>>(
+  'string map',
+  'an object of strings, such as {"page_size": "100"}',
+);
 
 const LISTING_MEMBERS = {
   files: TEXT,
@@ -108,12 +108,7 @@ const LISTING_MEMBERS = {
 } as const satisfies Readonly<Record<keyof ListingDescription, Kind<unknown>>>;
 
 function createObjectKind<T>(members: Readonly<Record<keyof T, Kind<unknown>>>): Kind<T> {
-  return {
-    parse: () => undefined,
-    expected: `an object of ${Object.keys(members).join(', ')}`,
-    json: 'object',
-    members,
-  };
+  return { ...createJsonKind<T>('object', `an object of ${Object.keys(members).join(', ')}`), members };
 }
 
 const KEY_HEADER: Kind<string> = {

@@ -68,6 +68,6 @@ export function withSignature(token: string, change: (signature: Buffer) => Buff
 }
 
 export const loadSigningKey = (bytes: Buffer, what: string, passphrase?: string) =>
-  prepareKey('sign', loadKey(bytes, what, { passphrase }));
+  prepareKey('sign', loadKey(bytes, what, undefined, passphrase));
 export const loadVerificationKey = (bytes: Buffer, what: string, passphrase?: string) =>
-  prepareKey('verify', loadKey(bytes, what, { passphrase }));
+  prepareKey('verify', loadKey(bytes, what, undefined, passphrase));

@@ -40,7 +40,7 @@ function fileIn(directory: string, content: string | Buffer): string {
 
 function refusalOf(bytes: Buffer, path?: string): FilingsError {
   try {
-    loadKey(bytes, 'key file k', { path });
+    loadKey(bytes, 'key file k', path);
   } catch (error) {
     if (error instanceof FilingsError) return error;
     throw error;
@@ -133,7 +133,7 @@ describe('a key in another form', () => {
   test('is read with its passphrase if it has an encryption that Node.js reads', () => {
     const bytes = Buffer.from(made['SEC1 with DES-EDE3-CBC'] ?? '');
     expect(() => loadKey(bytes, 'k')).toThrow('the key is encrypted');
-    expect(loadKey(bytes, 'k', { passphrase: 'pw' }).keyType).toBe('ec');
+    expect(loadKey(bytes, 'k', undefined, 'pw').keyType).toBe('ec');
   });
 
   test('gives a command for a file to be named if the key came from stdin', () => {

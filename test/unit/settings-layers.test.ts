@@ -1,11 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import {
-  createDefaultLayer,
-  createEnvLayer,
-  createFileLayers,
-  createFlagLayer,
-  resolvePrecedence,
-} from '../../src/settings/layers.ts';
+import { createFileLayers, createRunLayers, resolvePrecedence } from '../../src/settings/layers.ts';
 
 function merge(sources: {
   flags?: Record<string, unknown>;
@@ -14,10 +8,8 @@ function merge(sources: {
   file?: Record<string, unknown>;
 }) {
   return resolvePrecedence([
-    createFlagLayer(sources.flags ?? {}),
-    createEnvLayer(sources.env ?? {}),
+    ...createRunLayers(sources.flags ?? {}, sources.env ?? {}),
     ...createFileLayers('c.json', sources.file ?? {}, { name: 'p', values: sources.profile ?? {} }),
-    createDefaultLayer(),
   ]);
 }
 

@@ -6,7 +6,6 @@ import type { Credentials } from '../../service/credentials.ts';
 import type { Listing } from '../../service/listing.ts';
 import { writeRecords } from '../../session/presentation.ts';
 import { openSession, requestListing } from '../../session/session.ts';
-import { resolveSettings } from '../../settings/resolve.ts';
 import type { Invocation } from '../../spec/command.ts';
 import type { World } from '../../world.ts';
 
@@ -16,12 +15,8 @@ const NO_RECORDS: Listing = { files: [], recordCount: 0, pageCount: 0 };
 
 export async function run({ args: [text], flags }: Invocation, world: World): Promise<number> {
   const accession = text === undefined ? NO_FILING : parseAccession(text);
-  const resolved = await resolveSettings(flags, world);
   // Somebody waits for the verdict, so only --retries makes it retry.
-  const retries = flags.retries === undefined ? 0 : resolved.settings.retries;
-  const session = await openSession(flags, world, {
-    resolved: { ...resolved, settings: { ...resolved.settings, retries } },
-  });
+  const session = await openSession({ ...flags, retries: flags.retries ?? '0' }, world);
   const { client, progress, signal } = session;
   try {
     const listing = await requestListing(session, accession, [], signal).catch((error) => {

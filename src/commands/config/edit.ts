@@ -3,7 +3,6 @@ import { printMessage } from '../../session/presentation.ts';
 import { editConfigFile, findFileSetting, toFileValue } from '../../settings/config-edit.ts';
 import { locateConfig, noConfigPathError } from '../../settings/config-file.ts';
 import { readSecretFromStdin, removeLineBreak } from '../../settings/read-secret.ts';
-import type { NamedSetting } from '../../settings/table.ts';
 import type { Invocation } from '../../spec/command.ts';
 import { write } from '../../stdio/output.ts';
 import { printable } from '../../terminal/printable.ts';
@@ -14,7 +13,12 @@ export async function set({ args, flags }: Invocation, world: World): Promise<nu
   const [name = '', value] = args;
   const target = findFileSetting(name);
   const { spec } = target;
-  const given = value ?? (await readSecretValue(spec, world));
+  if (value === undefined && !spec.secret) {
+    const details = { subject: { name: `config set ${spec.name}` }, hint: 'see filings config set --help' };
+    throw new FilingsError('usage', 'VALUE is missing', details);
+  }
+  // The API key is the only secret that the config file can hold.
+  const given = value ?? (await readSecretFromStdin('API key', world));
   // A pipe often delivers a line break after the secret, as `echo` does.
   const text = spec.secret ? removeLineBreak(given) : given;
   // Registered, because a message may quote it.
@@ -41,16 +45,4 @@ export async function printPath({ flags }: Invocation, world: World): Promise<nu
   if (file === undefined) throw noConfigPathError();
   await write(world.stdout, `${printable(file)}\n`, world.interrupt);
   return 0;
-}
-
-/** Any other setting requires VALUE. */
-async function readSecretValue({ name, secret }: NamedSetting, world: World): Promise<string> {
-  if (!secret) {
-    throw new FilingsError('usage', 'VALUE is missing', {
-      subject: { name: `config set ${name}` },
-      hint: 'see filings config set --help',
-    });
-  }
-  // The API key is the only secret that the config file can hold.
-  return readSecretFromStdin('API key', world);
 }
