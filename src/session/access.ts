@@ -63,7 +63,7 @@ interface Secret {
 /** Mounted secrets and cron jobs replace the file of a key or a token during a run. */
 async function openSecret(source: SecretSource, label: 'API key' | 'JWT', world: World): Promise<Secret> {
   let secret = await readSecret(source, label, world);
-  const path = source.kind === 'file' && source.path !== '-' ? source.path : undefined;
+  const path = source.kind === 'file' ? source.path : undefined;
   return {
     current: async () => secret,
     async renew(sent) {
@@ -109,9 +109,9 @@ async function openToken(tokenSource: TokenSource, world: World, note: (text: st
 function describeInspection(source: TokenSource): string {
   const inspect = 'filings token inspect -';
   if (source.kind === 'recipe') return `filings token sign | ${inspect}`;
+  if (source.kind === 'stdin') return inspect;
   // The only token that is given directly is that of the environment.
-  if (source.kind !== 'file') return `printenv ${source.source} | ${inspect}`;
-  return source.path === '-' ? inspect : `${inspect} < ${shellWord(source.path)}`;
+  return source.kind === 'file' ? `${inspect} < ${shellWord(source.path)}` : `printenv ${source.source} | ${inspect}`;
 }
 
 async function openSandbox(world: World): Promise<Access> {

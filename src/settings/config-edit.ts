@@ -19,7 +19,7 @@ import {
   readUncheckedConfig,
   requireSize,
 } from './config-file.ts';
-import { createFileLayers, registerSecretSettings, resolvePrecedence } from './layers.ts';
+import { createFileLayers, resolvePrecedence } from './layers.ts';
 import { findCredentialFault } from './read-secret.ts';
 import { parseSettings } from './settings.ts';
 import { type NamedSetting, SETTINGS } from './table.ts';
@@ -164,9 +164,6 @@ async function requireValid(
   world: World,
 ) {
   await checkConfig(config, path);
-  // A message may quote a value with a secret in it.
-  const profiles = Object.values((config.profiles ?? {}) as Readonly<Record<string, JsonObject>>);
-  for (const section of [config, ...profiles]) registerSecretSettings(section, world);
   const name = editedProfile ?? (config.profile as string | undefined);
   const values = name === undefined ? undefined : findProfileValues(config, name);
   if (changedName === 'profile' && values === undefined) {

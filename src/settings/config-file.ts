@@ -9,7 +9,7 @@ import type { ListingDescription } from '../service/described-listing.ts';
 import type { Flags } from '../spec/command.ts';
 import { decodeText } from '../text.ts';
 import type { SmallFile, World } from '../world.ts';
-import { createRunLayers, findInLayers } from './layers.ts';
+import { createRunLayers, findInLayers, registerSecretSettings } from './layers.ts';
 import { SETTINGS } from './table.ts';
 
 /** The limit bounds the time of the schema check. */
@@ -113,18 +113,23 @@ export async function readUncheckedConfig(path: string, world: World): Promise<J
   const text = decodeText(bytes);
   const config = text.trim() === '' ? {} : parseConfigJson(text, path);
   if (!isJsonObject(config)) throw configFileError(path, 'must be a JSON object');
+  // The secrets of all profiles are registered, selected or not, because the next error may quote one.
+  for (const section of listSections(config)) registerSecretSettings(section, world);
   // Stricter than the check of `readOnce`: others must not even read a file with a secret.
   if (hasSecret(config)) checkAccess(stats, 'private', 'config file', path, world);
   return config;
 }
 
-/** The members of `config` may not be checked yet, so `profiles` may be anything. */
-export function hasSecret(config: JsonObject): boolean {
+/** The top level and the profiles. `config` may not be checked yet, so `profiles` may be anything. */
+function listSections(config: JsonObject): readonly JsonObject[] {
   const profiles = isJsonObject(config.profiles) ? Object.values(config.profiles) : [];
-  const sections = [config, ...profiles.filter(isJsonObject)];
+  return [config, ...profiles.filter(isJsonObject)];
+}
+
+export function hasSecret(config: JsonObject): boolean {
   // In a profile, `null` is no secret: it unsets a setting of the top level. `undefined` will not be written.
-  const has = (section: JsonObject, name: string) => Object.hasOwn(section, name) && (section[name] ?? null) !== null;
-  return SETTINGS.some(({ name, secret }) => secret && sections.some((section) => has(section, name)));
+  const isSet = (value: unknown) => value !== null && value !== undefined;
+  return SETTINGS.some(({ name, secret }) => secret && listSections(config).some((section) => isSet(section[name])));
 }
 
 export async function readProfileNames(flags: Flags, world: World): Promise<readonly string[]> {

@@ -42,20 +42,18 @@ export interface Profile {
 export function createFileLayers(path: string, values: JsonObject, profile?: Profile): readonly Layer[] {
   const top = createFileLayer(path, values);
   if (profile === undefined) return [top];
-  const isUnset = ([name]: readonly [string, unknown]) =>
-    Object.hasOwn(profile.values, name) && profile.values[name] === null;
   const layers = [createFileLayer(path, profile.values, profile.name), top];
-  return layers.map((layer) => new Map([...layer].filter((entry) => !isUnset(entry))));
+  return layers.map((layer) => new Map([...layer].filter(([name]) => profile.values[name] !== null)));
 }
 
 function createFileLayer(path: string, values: JsonObject, profile?: string): Layer {
   const prefix = profile === undefined ? '' : `profiles.${profile}.`;
   const sourceKind = profile === undefined ? 'file' : 'profile';
   const directory = dirname(path);
-  return createLayer(({ name, inFile }) => {
-    const value = Object.hasOwn(values, name) ? values[name] : undefined;
-    return inFile && { sourceKind, source: `${path}: ${prefix}${name}`, value, directory, profile };
-  });
+  return createLayer(
+    ({ name, inFile }) =>
+      inFile && { sourceKind, source: `${path}: ${prefix}${name}`, value: values[name], directory, profile },
+  );
 }
 
 export function createDefaultLayer(): Layer {

@@ -9,9 +9,10 @@ import { readStdin } from '../stdio/input.ts';
 import { decodeText, exactDuration, intoNewFile, isInQuotes, QUOTES_HINT, shellWord } from '../text.ts';
 import type { World } from '../world.ts';
 
-/** A `value` was given directly. A path is absolute, or `-` for stdin. Only an API key can come from a `command`. */
+/** A `value` was given directly. A path is absolute. Only an API key can come from a `command`. */
 export type SecretSource =
   | { readonly kind: 'value'; readonly value: string }
+  | { readonly kind: 'stdin' }
   | { readonly kind: 'file'; readonly path: string }
   | { readonly kind: 'command'; readonly argv: readonly string[] };
 
@@ -47,7 +48,7 @@ async function requireBareToken(text: string, source: SecretSource, subject: { r
   if (fault === undefined) return;
   const { reason, filter } = fault;
   const hint =
-    source.kind === 'file' && source.path !== '-'
+    source.kind === 'file'
       ? `to keep only the token: ${intoNewFile(`${filter} < ${shellWord(source.path)}`, 'bare.jwt')}`
       : `to keep only the token, pipe it through: ${filter}`;
   throw new FilingsError('config', reason, { subject, hint });
@@ -59,7 +60,7 @@ async function readText(source: SecretSource, label: string, world: World) {
     const name = `apiKeyCommand ${source.argv[0]}`;
     return { name: `${label} from ${name}`, text: await runCommand(source.argv, name, world) };
   }
-  if (source.path === '-') return { name: `${label} from stdin`, text: await readSecretFromStdin(label, world) };
+  if (source.kind === 'stdin') return { name: `${label} from stdin`, text: await readSecretFromStdin(label, world) };
   const bytes = await readSecretFile(source.path, `${label} file`, world);
   return { name: `${label} file ${source.path}`, text: decodeText(bytes) };
 }

@@ -14,7 +14,6 @@ import {
   findInLayers,
   type Layer,
   type Profile,
-  registerSecretSettings,
   resolvePrecedence,
 } from './layers.ts';
 import { parseSettings, type Settings } from './settings.ts';
@@ -57,19 +56,10 @@ export async function readLayers(flags: Flags, world: World) {
   const location = locateConfig(flags, world);
   const usesSandbox = readSandboxSwitch(runLayers);
   const file = usesSandbox && !location.isNamed ? undefined : await readConfigFile(location, world);
-  const sections = file ? [file.values, ...Object.values(file.profiles)] : [];
-  // This comes before the values are parsed, because an error may quote one. The secrets of all profiles are
-  // registered, selected or not.
-  for (const section of sections) registerSecretSettings(section, world);
   const profile = findProfile(location, file);
   const configLayers = file ? createFileLayers(file.path, file.values, profile) : [];
   const removeIgnored = (layer: Layer) => (usesSandbox ? removeServiceSettings(layer) : layer);
-  return {
-    runLayers: runLayers.map(removeIgnored),
-    configLayers: configLayers.map(removeIgnored),
-    file,
-    profile,
-  };
+  return { runLayers: runLayers.map(removeIgnored), configLayers: configLayers.map(removeIgnored), file, profile };
 }
 
 function removeServiceSettings(layer: Layer): Layer {

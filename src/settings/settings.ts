@@ -104,8 +104,8 @@ function toSecretSource(value: RawSetting | undefined, file: RawSetting | undefi
   if (value) return { kind: 'value', value: String(value.value), source: value.source } as const;
   if (!file) return undefined;
   const path = parseOrThrow(FILE, String(file.value), toValueSource(file));
-  const isStdin = path === '-';
-  return { kind: 'file', path: isStdin ? path : toAbsolute(path, file, deps), source: file.source } as const;
+  if (path === '-') return { kind: 'stdin', source: file.source } as const;
+  return { kind: 'file', path: toAbsolute(path, file, deps), source: file.source } as const;
 }
 
 function parseRecipe(setting: RawSetting, deps: PathDeps): TokenRecipe {
@@ -140,8 +140,6 @@ export function listStdinFlags(rawSettings: Layer): readonly string[] {
 /** Returns absolute paths, which no download may replace. */
 export function listCredentialFiles({ keySource, tokenSource }: Settings): readonly string[] {
   const recipe = tokenSource?.kind === 'recipe' ? tokenSource.recipe : undefined;
-  const files = [keySource, tokenSource].map((secret) =>
-    secret?.kind === 'file' && secret.path !== '-' ? secret.path : undefined,
-  );
+  const files = [keySource, tokenSource].map((secret) => (secret?.kind === 'file' ? secret.path : undefined));
   return [...files, recipe?.keyFile, recipe?.secretFile].filter((path) => path !== undefined);
 }

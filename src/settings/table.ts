@@ -188,13 +188,11 @@ export const TABLE = {
   sandbox: {
     from: ['flag', 'env'],
     kind: SWITCH,
-    default: 'false',
     help: 'use a built-in service with sample filings; no account',
   },
   allowHttp: {
     kind: SWITCH,
     describesService: true,
-    default: 'false',
     help: 'allow plain http to other machines (exposes the key)',
   },
   connectTimeout: {
@@ -261,14 +259,12 @@ export const TABLE = {
     from: ['flag'],
     kind: SWITCH,
     short: 'q',
-    default: 'false',
     help: 'print only errors, and warnings about downloaded files',
   },
   verbose: {
     from: ['flag'],
     kind: SWITCH,
     short: 'v',
-    default: 'false',
     help: 'print requests, responses and waits, with secrets redacted',
   },
 } as const satisfies Readonly<Record<string, SettingSpec>>;
@@ -292,6 +288,7 @@ function isFrom({ from }: SettingSpec, source: 'flag' | 'env' | 'file'): boolean
 
 export const SETTINGS: readonly NamedSetting[] = Object.entries<SettingSpec>(TABLE).map(([name, spec]) => ({
   ...spec,
+  ...(spec.kind === SWITCH && { default: 'false' }),
   name: name as SettingName,
   flag: isFrom(spec, 'flag') ? `--${toKebabCase(name)}` : undefined,
   env: isFrom(spec, 'env') ? (spec.env ?? `FILINGS_${name.replace(/[A-Z]/g, '_$&').toUpperCase()}`) : undefined,

@@ -58,12 +58,12 @@ describe('a key', () => {
 
   test('from stdin is the whole input', async () => {
     const stdin = new PassThrough().end(`${CANARY}\n`);
-    expect(await readKey({ kind: 'file', path: '-' }, worldOf({ stdin }))).toBe(CANARY);
+    expect(await readKey({ kind: 'stdin' }, worldOf({ stdin }))).toBe(CANARY);
   });
 
   test('from stdin is no longer waited for after an interrupt', async () => {
     const controller = new AbortController();
-    const reading = readKey({ kind: 'file', path: '-' }, worldOf({ interrupt: controller.signal }));
+    const reading = readKey({ kind: 'stdin' }, worldOf({ interrupt: controller.signal }));
     const reason = new FilingsError('interrupted', 'interrupted: SIGINT', { signal: 2 });
     controller.abort(reason);
     await expect(reading).rejects.toBe(reason);
