@@ -30,14 +30,8 @@ describe('config set', () => {
   test('creates the file for its owner only, and keeps the other settings', async ({ place, config }) => {
     const jwt = ['jwt', '{"keyFile": "key.pem"}'];
     const profile = ['rate', '5/s', '--profile', 'w'];
-    for (const words of [
-      ['base-url', 'https://a.example'],
-      ['jobs', '8'],
-      ['allowHttp', '1'],
-      jwt,
-      ['jobs', '9'],
-      profile,
-    ])
+    const url = ['base-url', 'https://a.example'];
+    for (const words of [url, ['jobs', '8'], ['allowHttp', '1'], jwt, ['jobs', '9'], profile])
       expect((await config.run(['set', ...words])).exitCode).toBe(0);
     const top = { baseUrl: 'https://a.example', jobs: 9, allowHttp: true, jwt: { keyFile: place.at('key.pem') } };
     const expected = { $schema: SCHEMA, ...top, profiles: { w: { rate: '5/s' } } };
@@ -108,9 +102,7 @@ describe('config set', () => {
     ${['listing.first-page', 'one']}          | ${'listing.firstPage: must be a whole number'}
     ${['profile', 'nope']}                    | ${'profile: the config file has no profile nope'}
     ${['api-key', `"${CANARY}"`]}             | ${'apiKey: is in quotes\n  hint: remove the quotes'}
-    ${['api-key', `${CANARY}\tx`]}            | ${'apiKey: contains a tab'}
-    ${['api-key', CANARY.repeat(600)]}        | ${'apiKey: larger than 8 KiB'}
-    ${['base-url', '"https://a.example"']}    | ${'baseUrl: is in quotes\n  hint: remove the quotes'}
+    ${['base-url', "'https://a.example'"]}    | ${'baseUrl: is in quotes\n  hint: remove the quotes'}
     ${['listing.query', LARGE_QUERY]}         | ${'config.json: larger than 128 KiB'}
     ${['jwt.lifetime', '10s']}                | ${'jwt: must have exactly one of keyFile and secretFile'}
   `(
@@ -172,8 +164,9 @@ describe('config list and get', () => {
   test('print the effective value and its origin', async ({ config }) => {
     await config.run('set jobs 8');
     const { stdout } = await config.run('list -q --retries=1', { FILINGS_RATE: '2/s' });
-    const rows = ['rate\t2/s\tFILINGS_RATE', 'retries\t1\t--retries', 'color\tauto\tdefault', 'deadline\t\tnot set'];
-    expect(linesOf(stdout)).toEqual(expect.arrayContaining([`jobs\t8\t${config.path}: jobs`, ...rows]));
+    const ofTheRun = ['rate\t2/s\tFILINGS_RATE', 'retries\t1\t--retries'];
+    const others = ['color\tauto\tdefault', 'allowHttp\tfalse\tdefault', 'deadline\t\tnot set'];
+    expect(linesOf(stdout)).toEqual(expect.arrayContaining([`jobs\t8\t${config.path}: jobs`, ...ofTheRun, ...others]));
     expect((await config.run('get jobs', { FILINGS_JOBS: '3' })).stdout).toBe('3\n');
     const notSet = 'filings: api-key: not set\n  hint: set it with filings config set api-key\n';
     expect(await config.run('get api-key')).toEqual({ exitCode: 5, stdout: '', stderr: notSet });

@@ -158,9 +158,6 @@ test.each`
 describe('a valid token', () => {
   test.each`
     what                                        | token                                | key
-    ${'RS256'}                                  | ${good}                              | ${RSA}
-    ${'ES256'}                                  | ${goodEc}                            | ${EC}
-    ${'HS256'}                                  | ${goodHs}                            | ${SECRET}
     ${'an RSA-PSS key without limits'}          | ${forge('PS256', pss.privateKey)}    | ${load(pss)}
     ${'an RSA-PSS key for PS256'}               | ${forge('PS256', pss256.privateKey)} | ${load(pss256)}
     ${'a JWK that may verify'}                  | ${good}                              | ${rsaJwk({ use: 'sig', key_ops: ['verify'], alg: 'RS256' })}
@@ -182,7 +179,7 @@ describe('a valid token', () => {
 
   test('is accepted by one of several keys', async () => {
     const keys = [load(other), RSA, EC, SECRET];
-    for (const token of [goodHs, good])
+    for (const token of [goodHs, good, goodEc])
       expect(await verifyToken(token, keys, { atSeconds: NOW })).toMatchObject({ valid: true });
   });
 });

@@ -125,7 +125,6 @@ describe('a key file', () => {
     ${'a secret of root that all can write'}       | ${'private'} | ${0}         | ${0}   | ${0o602} | ${write}     | ${'chmod 600 /k'}
     ${'an own secret'}                             | ${'private'} | ${500}       | ${500} | ${0o400} | ${undefined} | ${''}
     ${'an own secret that all can read'}           | ${'private'} | ${500}       | ${500} | ${0o604} | ${read}      | ${'chmod 600 /k'}
-    ${'an own secret that a group can read'}       | ${'private'} | ${500}       | ${500} | ${0o640} | ${read}      | ${'chmod 600 /k'}
     ${'a secret of another user'}                  | ${'private'} | ${0}         | ${500} | ${0o600} | ${foreign}   | ${`${asOwner}, or pass the key in the environment or on stdin`}
     ${'a secret on Windows, which has no modes'}   | ${'private'} | ${undefined} | ${0}   | ${0o666} | ${undefined} | ${''}
     ${'a config file of root'}                     | ${'trusted'} | ${500}       | ${0}   | ${0o644} | ${undefined} | ${''}

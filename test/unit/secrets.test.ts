@@ -106,6 +106,7 @@ describe('redact', () => {
     ${'/login?to=%2Fv1%3Fapikey%3Dab%26x'}              | ${'/login?to=%2Fv1%3Fapikey%3D[redacted]%26x'}
     ${'http://h/v1/APIKEY-ab?x'}                        | ${'http://h/v1/APIKEY-[redacted]?x'}
     ${'"/v1/apikey-a%20b"'}                             | ${'"/v1/apikey-[redacted]"'}
+    ${"/v1/APIKEY-a'b!(?x or /v1?apikey=a'b!(&x"}       | ${'/v1/APIKEY-[redacted]?x or /v1?apikey=[redacted]&x'}
     ${'http://u:p@h:1/x'}                               | ${'http://[redacted]@h:1/x'}
     ${'?u=https%3A%2F%2Fu%3Ap%2540s%40h%2Fx'}           | ${'?u=https%3A%2F%2F[redacted]%40h%2Fx'}
     ${'http://h/x@y'}                                   | ${'http://h/x@y'}

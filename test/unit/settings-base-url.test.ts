@@ -17,12 +17,3 @@ test.each([...BAD, 'https://me:hidden@x', 'https://x?hidden', 'https://x#'])('re
   const refused = expect.objectContaining({ code: 'usage', message: `--base-url: must be ${BASE_URL.expected}` });
   expect(() => parseOrThrow(BASE_URL, text, '--base-url')).toThrow(refused);
 });
-
-test.each([`"https://x"`, `'https://x'`])('says that %s is in quotes', (text) => {
-  const refused = {
-    code: 'usage',
-    message: '--base-url: is in quotes',
-    hint: expect.stringMatching(/^remove the quo/),
-  };
-  expect(() => parseOrThrow(BASE_URL, text, '--base-url')).toThrow(expect.objectContaining(refused));
-});

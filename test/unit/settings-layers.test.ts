@@ -27,15 +27,19 @@ test.each`
   expect(merge(sources).get('jobs')).toMatchObject({ value, source, sourceKind });
 });
 
+const layers = { flags: { apiKeyFile: 'f' }, env: { FILINGS_API_KEY: 'k' }, file: { apiKeyCommand: ['x'] } };
 test.each`
-  effect                                             | profile                              | file                         | kept
-  ${'unsets the source that the top level names'}    | ${{ jwt: null }}                     | ${{ jwt: { keyFile: 'f' } }} | ${[]}
-  ${'keeps another source of the same setting'}      | ${{ apiKey: null }}                  | ${{ apiKeyFile: 'f' }}       | ${['apiKeyFile']}
-  ${'allows the profile to name another source'}     | ${{ apiKey: null, apiKeyFile: 'g' }} | ${{ apiKey: 'k' }}           | ${['apiKeyFile']}
-  ${'changes nothing for a setting without a value'} | ${{ rate: null }}                    | ${{}}                        | ${[]}
-`('null in a profile $effect', ({ profile, file, kept }) => {
-  const sources = ['apiKey', 'apiKeyFile', 'jwt', 'rate'];
-  expect(sources.filter((key) => merge({ profile, file }).has(key))).toEqual(kept);
+  rule                                         | sources                                                                  | kept
+  ${'null unsets what the top level names'}    | ${{ profile: { jwt: null }, file: { jwt: { keyFile: 'f' } } }}           | ${{}}
+  ${'null keeps another source of the same'}   | ${{ profile: { apiKey: null }, file: { apiKeyFile: 'f' } }}              | ${{ apiKeyFile: 'f' }}
+  ${'null allows the profile another source'}  | ${{ profile: { apiKey: null, apiKeyFile: 'g' }, file: { apiKey: 'k' } }} | ${{ apiKeyFile: 'g' }}
+  ${'null changes nothing that has no value'}  | ${{ profile: { rate: null } }}                                           | ${{}}
+  ${'one source replaces all of lower layers'} | ${layers}                                                                | ${{ apiKeyFile: 'f' }}
+  ${'two sources in a layer that is replaced'} | ${{ flags: { apiKey: 'k' }, file: { apiKey: 'a', apiKeyFile: 'b' } }}    | ${{ apiKey: 'k' }}
+`('of the sources of the same setting $kept remains: $rule', ({ sources, kept }) => {
+  const merged = merge(sources);
+  const values = ['apiKey', 'apiKeyFile', 'apiKeyCommand', 'jwt', 'rate'].map((key) => [key, merged.get(key)?.value]);
+  expect(Object.fromEntries(values)).toEqual(kept);
 });
 
 describe('sources of the same setting', () => {
@@ -49,16 +53,6 @@ describe('sources of the same setting', () => {
     ${{ file: { jwtFile: 'f', jwt: {} } }}                  | ${CONFIG} | ${'c.json: jwtFile and c.json: jwt: two sources of the JWT'}
   `('are refused in one layer: $sources', ({ sources, error, message }) => {
     expect(() => merge(sources)).toThrow(expect.objectContaining({ ...error, message }));
-  });
-
-  test('of a lower layer are all replaced by a higher one', () => {
-    const values = merge({ flags: { apiKeyFile: 'f' }, env: { FILINGS_API_KEY: 'k' }, file: { apiKeyCommand: ['x'] } });
-    expect(values.get('apiKeyFile')?.value).toBe('f');
-    expect(values.has('apiKey') || values.has('apiKeyCommand')).toBe(false);
-  });
-
-  test('are not checked in a layer that is replaced', () => {
-    expect(merge({ flags: { apiKey: 'k' }, file: { apiKey: 'a', apiKeyFile: 'b' } }).get('apiKey')?.value).toBe('k');
   });
 });
 
