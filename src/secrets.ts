@@ -33,12 +33,9 @@ const PERCENT = '%(?:25)*';
 const URL_END = '\\0-\\x20"<>';
 
 /**
- * Matches what is in one of three places of a URL: the query parameter `apikey`, after `/APIKEY-` in the path
- * (service.md, section 5), or user and password before the `@`. Each place has two patterns. The second is for a
- * percent-encoded URL, because a redirect's URL may carry the requested URL in a parameter.
- *
- * `apikey=` may also follow a `/` or a `;`. In HTML, the `;` ends `&amp;`. The service expects no key after `/apikey=`,
- * but redacting too much is safe.
+ * The query parameter `apikey`, what follows `/APIKEY-` in the path (service.md, section 5), and user and password before
+ * the `@`. Each has two patterns. The second is for a percent-encoded URL, because a redirect's URL may carry the
+ * requested URL in a parameter. In HTML, `apikey=` follows the `;` of `&amp;`.
  */
 const KEY_IN_URL = [
   `(?<=[?&;/]apikey=)[^&#${URL_END}]+`,
@@ -56,9 +53,8 @@ export function redactKeyInUrl(url: string): string {
 }
 
 /**
- * An encoded form of a secret, to search for. In base64, the first and the last character may mix bits of the secret
- * with bits of the text around it. Such a character is unknown, so the form leaves it out, but it is redacted as well:
- * `before` and `after` count these characters.
+ * An encoded form of a secret. In base64, the first and the last character may mix bits of the secret with bits of the
+ * text around it. The form leaves such a character out, but it is redacted as well: `before` and `after` count them.
  */
 interface Needle {
   readonly text: string;
@@ -69,9 +65,8 @@ interface Needle {
 type Range = readonly [from: number, to: number];
 
 /**
- * Finds secrets in foreign text. A secret of at least {@link MIN_LENGTH} characters is found anywhere: as it is,
- * percent-encoded any number of times, or in base64. Shorter secrets are not searched for. Instead,
- * `redact` replaces whatever stands where this program or the service puts keys, even if it is no secret of this run.
+ * A secret of at least {@link MIN_LENGTH} characters is found anywhere: as it is, percent-encoded any number of times,
+ * or in base64. For shorter ones, `redact` replaces whatever stands where this program or the service puts keys.
  */
 export class Secrets {
   /** Maps the byte string of each secret to its encoded forms. A secret too short to be searched for has none. */
@@ -89,7 +84,7 @@ export class Secrets {
     this.#needles.set(bytes, bytes.length < MIN_LENGTH ? [] : [createNeedle(bytes), ...inBase64]);
   }
 
-  /** Forgets an expired token, because a run of many hours mints many, and each one costs time in every search. */
+  /** For an expired token: a run of many hours mints many, and each one costs time in every search. */
   forget(secret: string): void {
     this.#needles.delete(toByteString(secret));
   }
@@ -105,10 +100,7 @@ export class Secrets {
     return this.#secretNames.has(name.toLowerCase());
   }
 
-  /**
-   * Returns whether any secret of this run occurs in a text. A short secret is looked for only where a key is expected.
-   * Unlike `redact`, this compares what stands there with the secrets.
-   */
+  /** Unlike `redact`, this compares what stands where a key is expected with the secrets. */
   occurIn(text: string): boolean {
     if (this.#find(text).length > 0) return true;
     const secrets = [...this.#needles.keys()];
@@ -137,7 +129,7 @@ export class Secrets {
     return message.replace(/\ufdd0([^\ufdd1]*)\ufdd1?/g, (_, text) => shortened(this.redact(text), maxLength));
   }
 
-  /** Returns where the text contains a secret, as ranges of its UTF-8 bytes in ascending order. They may overlap. */
+  /** Returns ranges of the text's UTF-8 bytes in ascending order. They may overlap. */
   #find(text: string): readonly Range[] {
     const bytes = toByteString(text);
     const canonical = canonicalize(bytes);
@@ -174,10 +166,7 @@ function createPositionPattern(secretNames: ReadonlySet<string>): RegExp {
   return new RegExp(`${KEY_IN_URL}|${afterName}(?!${scheme}|[[{])(?:\\\\.|[^\\s"<>\\\\])+`, 'gi');
 }
 
-/**
- * Returns a string with one character for each byte (of UTF-8, if `text` is a string). So secrets that are not valid
- * UTF-8 can be searched for as well, and an index is a number of bytes.
- */
+/** One character for each byte, so that an index is a number of bytes, and a secret need not be valid UTF-8. */
 function toByteString(text: string | Buffer): string {
   return (typeof text === 'string' ? Buffer.from(text) : text).toString('latin1');
 }
@@ -196,9 +185,8 @@ function createNeedle(text: string, before: 0 | 1 = 0, after: 0 | 1 = 0): Needle
 }
 
 /**
- * Returns the three forms that a secret may have inside longer text in base64. Base64 encodes groups of three bytes
- * (RFC 4648, section 4), so the form depends on whether the secret begins at the first, second or third byte of a
- * group.
+ * Base64 encodes groups of three bytes (RFC 4648, section 4), so the form depends on whether the secret begins at the
+ * first, second or third byte of a group.
  */
 function createBase64Needles(bytes: string): Needle[] {
   return ([0, 1, 2] as const).map((offset) => {

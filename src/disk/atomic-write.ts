@@ -1,7 +1,6 @@
-// Writes small files: the config file, keys, tokens and the list of failed downloads. `replaceFile` is atomic: even
-// after a crash, a reader sees either the old file or the complete new one. `createNewFiles` writes under the final
-// names. It removes its files if it fails, but a crash may leave an incomplete one. Downloads are written by
-// `transfer/part.ts`, because a download that was cut off is kept, so that a later run can resume it.
+// Writes small files: the config file, keys, tokens and the list of failed downloads. With `replaceFile`, a reader sees
+// either the old file or the complete new one, even after a crash. After a crash in `createNewFiles`, an incomplete file
+// may stay. Downloads are written by `transfer/part.ts`, which keeps what was cut off.
 import { open, stat, unlink } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { errnoOf, FilingsError } from '../errors.ts';
@@ -15,7 +14,6 @@ import { workingPartName } from './part-name.ts';
 import { requireRegular } from './regular-file.ts';
 import { type Protection, requireKeptPermissions } from './secret-file.ts';
 
-/** A file to create. */
 export interface NewFile {
   readonly path: string;
   readonly bytes: Uint8Array | string;
@@ -85,10 +83,7 @@ export function replaceFile(
   });
 }
 
-/**
- * Creates a file and flushes its bytes, but not its directory entry. If it cannot be written, removes it again. Throws
- * the system error. An existing file makes `open` fail, and is neither changed nor removed.
- */
+/** Flushes the bytes, but not the directory entry. An existing file is neither changed nor removed. */
 async function create(
   { path, bytes, mode, protection }: NewFile,
   finalPath: string,
@@ -106,7 +101,6 @@ async function create(
   });
 }
 
-/** Does `work`. If it fails, removes the file and throws the error of `work`, even if the removal fails as well. */
 async function removeOnFailure(path: string, work: () => Promise<void>): Promise<void> {
   await work().catch(async (error) => {
     await unlink(path).catch(() => {});

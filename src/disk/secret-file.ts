@@ -21,18 +21,15 @@ type SecretFileDeps = Pick<World, 'uid' | 'interrupt'>;
  */
 export type Protection = 'private' | 'trusted';
 
-/** Returns the bytes of a `private` file. Throws as `readSmallFile` does. */
 export async function readSecretFile(path: string, name: string, world: SecretFileDeps): Promise<Buffer> {
   return (await readSmallFile(path, name, world, 'private')).bytes;
 }
 
 /**
- * Returns the bytes of a file of at most 1 MiB, and the stats of the file that was really opened. Reads a pipe, such as
- * that of `<(command)`, to its end. Checks `protection` before it reads, because another user's pipe may never end.
- * Without `protection`, the access is not checked. That is for key files: whether one holds a public key, which anyone
- * may read, is known only after reading it, so the caller calls `checkAccess` afterwards. `name` is the word for the
- * file in errors, such as `API key file`. Throws `config`, whose cause is the system error if there was one. After
- * an interrupt, throws the interrupt's reason instead.
+ * Checks `protection` before it reads, because another user's pipe may never end. Without `protection`, the caller calls
+ * `checkAccess` afterwards: only its content says whether a key file may be public. `name` is the word for the file in
+ * errors, such as `API key file`. Throws `config`, whose cause is the system error if there was one, or the interrupt's
+ * reason.
  */
 export async function readSmallFile(
   path: string,

@@ -15,7 +15,6 @@ export interface RawSetting {
   readonly source: string;
   /** The directory of the config file, to which relative paths in it refer. */
   readonly directory?: string;
-  readonly profile?: string | undefined;
 }
 
 export type Layer = ReadonlyMap<string, RawSetting>;
@@ -51,8 +50,7 @@ function createFileLayer(path: string, values: JsonObject, profile?: string): La
   const sourceKind = profile === undefined ? 'file' : 'profile';
   const directory = dirname(path);
   return createLayer(
-    ({ name, inFile }) =>
-      inFile && { sourceKind, source: `${path}: ${prefix}${name}`, value: values[name], directory, profile },
+    ({ name, inFile }) => inFile && { sourceKind, source: `${path}: ${prefix}${name}`, value: values[name], directory },
   );
 }
 

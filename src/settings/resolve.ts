@@ -99,13 +99,13 @@ function findOriginError(
     const setting = rawSettings.get(name);
     // Only a setting of the config file has a directory.
     if (!credential || !setting?.directory) continue;
-    const inProfile = setting.profile === undefined ? undefined : profile?.values.baseUrl;
+    const ownProfile = setting.sourceKind === 'profile' ? profile : undefined;
     // Without a base URL, or with null in the profile, this is a string that is not a URL.
-    const baseUrl = String(inProfile === undefined ? values.baseUrl : inProfile);
+    const baseUrl = String({ ...values, ...ownProfile?.values }.baseUrl);
     const ownOrigin = URL.canParse(baseUrl) ? new URL(baseUrl).origin : undefined;
     if (ownOrigin === origin) continue;
     const { label, alternatives } = CREDENTIALS[credential];
-    const command = formatSetBaseUrl(origin, setting.profile, world);
+    const command = formatSetBaseUrl(origin, ownProfile?.name, world);
     const [reason, hint] =
       ownOrigin === undefined
         ? ['the config file has no baseUrl for it', `if the ${label} is for this host, run: ${command}`]
