@@ -155,10 +155,9 @@ describe('loading refuses', () => {
 
   // Keys that must be converted are in jwt-key-forms.test.ts.
   test('a usable key or a certificate as a secret', async () => {
-    for (const key of [pem(rsa.publicKey), jwk(rsa.publicKey), `x\n${pem(rsa.publicKey)}`, certificate].map(
-      Buffer.from,
-    ))
-      await expectRefused(key, /not an HMAC secret/, (bytes) => chooseAlgorithm(loadSecret(bytes, 's'), 'sign'));
+    const useAsSecret = (bytes: Buffer) => chooseAlgorithm(loadSecret(bytes, 's'), 'sign');
+    for (const key of [`${pem(rsa.publicKey)}`, `x\n${pem(rsa.publicKey)}`, `${jwk(rsa.publicKey)}`, certificate])
+      await expectRefused(Buffer.from(key), /not an HMAC secret/, useAsSecret);
   });
 
   test('no secret of random bytes, raw or in the usual codings', () => {

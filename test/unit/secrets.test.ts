@@ -87,10 +87,15 @@ describe('redact', () => {
     expect(secrets.redact('first-one second-one')).toBe('first-one [redacted]');
   });
 
-  test('leaves ordinary JSON alone if the key is not sent in a header', () => {
+  test('redacts what follows the name of the header of the key, if there is one', () => {
     const secrets = new Secrets();
-    secrets.addSecretName('');
-    expect(secrets.redact('{"title": "Bad thing"}')).toBe('{"title": "Bad thing"}');
+    for (const [name, shown] of [
+      ['', '"X-Key": "abc"'],
+      ['x-key', '"X-Key": "[redacted]"'],
+    ] as const) {
+      secrets.addSecretName(name);
+      expect(secrets.redact('{"title": "Bad thing", "X-Key": "abc"}')).toBe(`{"title": "Bad thing", ${shown}}`);
+    }
   });
 
   test('leaves secrets of fewer than 8 characters in ordinary text', () => {
