@@ -7,10 +7,7 @@
 import type { PausableSocket } from './pausable-socket.ts';
 import type { IdleTimer } from './watchdog.ts';
 
-/**
- * Smaller chunks are copied into a common block. A service may send every byte as a chunk of its own, and each Buffer
- * object needs about 100 bytes of memory.
- */
+/** Smaller chunks are copied together: a service may send each byte as a chunk, and a Buffer takes about 100 bytes. */
 const MIN_LARGE_CHUNK_BYTES = 4096;
 const BLOCK_BYTES = 65_536;
 
@@ -23,7 +20,6 @@ export class Body {
    */
   #maxGatheredBytes = 1 << 19;
   #chunks: Buffer[] = [];
-  /** What the last `read` returned. The next one recycles its memory. */
   #returnedChunks: readonly Buffer[] = [];
   #size = 0;
   /** The current block for small chunks. Its first `#filledBytes` bytes belong to chunks, so they never change. */
@@ -31,7 +27,6 @@ export class Body {
   #filledBytes = 0;
   #hasEnded = false;
   #error: unknown;
-  /** Wakes a `read` that waits. */
   #wake = () => {};
 
   constructor(socket: PausableSocket, timer: IdleTimer) {
@@ -39,14 +34,10 @@ export class Body {
     this.#timer = timer;
   }
 
-  /**
-   * `read` may exceed the limit by one chunk. For writes to a pipe, which hold up the download if they are larger than
-   * the pipe's buffer. The socket must read less at a time as well, because what it reads at once may arrive as one
-   * chunk.
-   */
+  /** For a pipe, which holds up the download if a write is larger than its buffer. A read at once may be one chunk. */
   limitReads(bytes: number): void {
     this.#maxGatheredBytes = bytes;
-    this.#socket.limitReads(bytes);
+    this.#socket.buffers?.limitReads(bytes);
   }
 
   push(chunk: Buffer): void {
@@ -66,16 +57,14 @@ export class Body {
     else if (this.#chunks.length === 1) setImmediate(this.#wake);
   }
 
-  /**
-   * The next `read` returns these bytes again. They must be a copy, because it recycles the memory of earlier chunks.
-   */
+  /** They must be a copy, because the next `read` recycles the memory of earlier chunks. */
   unread(bytes: Buffer): void {
     if (bytes.length === 0) return;
     this.#chunks.unshift(bytes);
     this.#size += bytes.length;
   }
 
-  /** Pass an error if the body is not complete. Gathered bytes can still be read. */
+  /** Gathered bytes can still be read. */
   end(error?: unknown): void {
     this.#hasEnded = true;
     this.#error = error;
@@ -88,7 +77,7 @@ export class Body {
    */
   async read(): Promise<Buffer[] | undefined> {
     // Only the socket's own buffers are recycled. `recycle` ignores the blocks of `#copy` and the bytes of `unread`.
-    this.#socket.recycle(this.#returnedChunks);
+    this.#socket.buffers?.recycle(this.#returnedChunks);
     this.#returnedChunks = [];
     while (this.#chunks.length === 0) {
       if (this.#error) throw this.#error;

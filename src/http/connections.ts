@@ -4,11 +4,12 @@ import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { setFlagsFromString } from 'node:v8';
 import { buildConnector, Client } from 'undici';
-import { createAbortController, createChildController, onAbort, type Sleep } from '../abort.ts';
+import { createAbortController, createChildController, onAbort } from '../abort.ts';
 import { FilingsError } from '../errors.ts';
 import { lookUpHost } from '../loopback.ts';
 import type { World } from '../world.ts';
 import { CLOSED_BEFORE_REQUEST, connectError } from './failures.ts';
+import { MAX_HEAD_BYTES } from './head.ts';
 import { PausableSocket, ReadBuffers } from './pausable-socket.ts';
 import { checkProxyHint, findProxy, openTunnel } from './proxy.ts';
 import { Watchdog } from './watchdog.ts';
@@ -23,8 +24,6 @@ setFlagsFromString('--semi-space-growth-factor=1');
 const ADDRESSES_PER_TIMEOUT = 4;
 /** Common servers wait longer than this, so they rarely close a connection just when a request is sent on it. */
 const KEEP_UNUSED_MS = 4000;
-/** The limit for all header fields of a response together. If it changes, change the error message in failures.ts. */
-export const MAX_HEAD_BYTES = 16_384;
 
 interface Timeouts {
   /** For the name lookup, all addresses, the proxy's response and the TLS handshake together. */
@@ -32,6 +31,8 @@ interface Timeouts {
   /** For a response that receives too few bytes (see watchdog.ts). It has nothing to do with unused connections. */
   readonly idleTimeout: number;
 }
+
+type ConnectionsWorld = Pick<World, 'env' | 'monotonic' | 'sleep'>;
 
 /** It serves one request at a time, all to one origin. */
 export interface Connection {
@@ -50,24 +51,17 @@ export interface Connection {
 export class Connections {
   readonly timeouts: Timeouts;
   readonly watchdog: Watchdog;
-  readonly #sleep: Sleep;
-  readonly #env: World['env'];
+  readonly #world: ConnectionsWorld;
   readonly #trace: ((line: string) => void) | undefined;
-  /** Connections that no request uses now, by the origin of the requested URL, even if they lead to a proxy. */
+  /** By the origin of the requested URL, even if they lead to a proxy. */
   readonly #unused = new Map<string, Connection[]>();
   readonly #connectOptions: buildConnector.BuildOptions;
   readonly #connect: buildConnector.connector;
 
-  /** `trace` is called for each connection, and says through which proxy it goes. */
-  constructor(
-    timeouts: Timeouts,
-    world: Pick<World, 'env' | 'monotonic' | 'sleep'>,
-    trace?: ((line: string) => void) | undefined,
-  ) {
+  constructor(timeouts: Timeouts, world: ConnectionsWorld, trace?: ((line: string) => void) | undefined) {
     this.timeouts = timeouts;
     this.watchdog = new Watchdog(timeouts.idleTimeout, world);
-    this.#sleep = world.sleep;
-    this.#env = world.env;
+    this.#world = world;
     this.#trace = trace;
     if (world.env.ALL_PROXY || world.env.all_proxy)
       trace?.('* ALL_PROXY is not used: a proxy is set by HTTPS_PROXY or HTTP_PROXY');
@@ -92,7 +86,7 @@ export class Connections {
     return this.#unused.get(url.origin)?.pop() ?? this.#open(url, signal);
   }
 
-  /** Call this only when the response was received to its end. Otherwise, destroy the connection instead. */
+  /** Only for a response that was received to its end. Otherwise, destroy the connection instead. */
   release(url: URL, connection: Connection): void {
     connection.isReused = true;
     this.#unused.set(url.origin, [...(this.#unused.get(url.origin) ?? []), connection]);
@@ -107,12 +101,12 @@ export class Connections {
 
   async #open(url: URL, signal: AbortSignal): Promise<Connection> {
     signal.throwIfAborted();
-    const proxy = findProxy(url, this.#env);
+    const proxy = findProxy(url, this.#world.env);
     this.#trace?.(`* connecting to ${url.host} ${proxy ? `through the proxy ${proxy.host}` : 'without a proxy'}`);
     const { signal: timedSignal, abort, detach } = createChildController(signal);
     const ended = createAbortController();
     const onTimeout = () => abort(Object.assign(new Error('no connection in time'), { code: 'ETIMEDOUT' }));
-    this.#sleep(this.timeouts.connectTimeout, ended.signal).then(onTimeout, () => {});
+    this.#world.sleep(this.timeouts.connectTimeout, ended.signal).then(onTimeout, () => {});
     try {
       return await this.#dial(url, proxy, timedSignal);
     } catch (error) {
@@ -137,7 +131,9 @@ export class Connections {
       // The messages of errors of proxy.ts already state the proxy.
       if (error instanceof FilingsError) throw error;
       const hint = proxy && checkProxyHint(proxy, url);
-      throw connectError(signal.reason ?? error, this.#env, failedPeer, hint).with({ subject: { proxy: proxy?.host } });
+      throw connectError(signal.reason ?? error, this.#world.env, failedPeer, hint).with({
+        subject: { proxy: proxy?.host },
+      });
     };
     let rawSocket = await connectSocket(connect, peer, undefined, signal).catch(fail(proxy ? 'proxy' : 'server'));
     if (isTunnel) {
@@ -150,7 +146,7 @@ export class Connections {
   }
 }
 
-/** With `lowerSocket`, a tunnel that already leads to the host, only the TLS handshake remains. */
+/** `lowerSocket` is a tunnel that already leads to the host. */
 function connectSocket(
   connect: buildConnector.connector,
   url: URL,

@@ -1,15 +1,12 @@
-// Turns the errors of Node, OpenSSL and undici into errors of this program. `connectError` is for a connection that
-// could not be made. `exchangeError` is for a request on a connection: the response is not valid HTTP (no retry), it
-// was truncated (retry), or the connection was closed before it arrived (retry).
+// Turns the errors of Node, OpenSSL and undici into errors of this program.
 import { errnoOf, FilingsError } from '../errors.ts';
 import { markForRedaction } from '../secrets.ts';
 import { humanBytes, humanSizes } from '../text.ts';
 import type { World } from '../world.ts';
 
 /**
- * Our own error code, which connections.ts gives to undici. It means that the connection was closed before undici wrote
- * the request to it, so nothing was sent. It must not be one of undici's own codes, such as `UND_ERR_SOCKET`: undici
- * would then try to connect again instead of failing the request.
+ * The connection was closed before undici wrote the request to it, so nothing was sent. It must not be one of undici's own
+ * codes, such as `UND_ERR_SOCKET`: undici would then try to connect again instead of failing the request.
  */
 export const CLOSED_BEFORE_REQUEST = 'CLOSED_BEFORE_REQUEST';
 
@@ -17,12 +14,11 @@ const CHECK_NETWORK = 'check the base URL and the network, then run it again';
 const ASK_OPERATOR = "ask the server's operator";
 
 /**
- * TLS alerts (RFC 8446, section 6.2) that reject what this program can offer. A retry would get the same alert. Each
- * dot stands for a space or an underscore: OpenSSL's messages have spaces, Node's codes have underscores.
+ * TLS alerts (RFC 8446, section 6.2) that a retry would get again. Each dot stands for a space or an underscore:
+ * OpenSSL's messages have spaces, Node's codes have underscores.
  */
 const FINAL_ALERT = /alert.(protocol.version|handshake.failure|certificate.required|bad.certificate)/;
 
-/** What the connection was opened to. */
 type Peer = 'server' | 'proxy';
 
 /**
@@ -58,20 +54,14 @@ const connectFailures = (peer: Peer): readonly (readonly [pattern: RegExp, reaso
   [/^(err_ssl|err_tls|eproto)/, 'the TLS handshake failed', CHECK_NETWORK],
 ];
 /**
- * The error codes of Node and OpenSSL for a server's certificate that cannot be verified. `UNSPECIFIED` is OpenSSL's
- * code for a verification that failed for another reason. `ERR_SSL` codes are left out although some contain CERT,
- * because those (such as `ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED`) are about the certificate that the client should
- * send.
+ * The codes of Node and OpenSSL for a server's certificate that cannot be verified. `ERR_SSL` codes are left out although
+ * some contain CERT, because those (such as `ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED`) are about the client's.
  */
 const CERTIFICATE_CODES =
   /^(?!ERR_SSL|EPROTO).*(CERT|ALTNAME|HOSTNAME|SIGNATURE|ISSUER|INVALID_CA|PURPOSE|PATH_LENGTH|UNSPECIFIED)/;
-/** Those of the codes above that mean a certificate for which no trusted authority vouches. */
 const UNTRUSTED_CODES = /SELF_SIGNED|SIGNATURE|ISSUER|CERT_UNTRUSTED/;
 
-/**
- * Nearly all of these errors are `isUnreachable`: a batch stops after several of them in a row. Pass `proxyHint` if there
- * is a proxy. The peer is then the server once there is a tunnel to it.
- */
+/** Pass `proxyHint` if there is a proxy. The peer is then the server once there is a tunnel to it. */
 export function connectError(
   error: unknown,
   env: World['env'],
@@ -127,7 +117,7 @@ function networkError(cause: unknown, peer: Peer = 'server'): FilingsError {
   });
 }
 
-/** In bytes. `expected` is undefined if the response has no Content-Length. */
+/** In bytes. */
 export interface BodyProgress {
   readonly received: number;
   readonly expected: number | undefined;
@@ -154,7 +144,10 @@ export function exchangeError(
     const detail = (isParserError && /\(.*\)/.exec(message)?.[0]) || '';
     return invalidHttpError(headFault ?? `its ${progress ? 'body' : 'head'} is malformed ${detail}`.trim(), error);
   }
-  if (!isTruncated && !isClosedConnection(error)) return internalError(error, name, message);
+  if (!isTruncated && !isClosedConnection(error))
+    return new FilingsError('internal', `a defect in the program: ${name}: ${markForRedaction(message)}`, {
+      cause: error,
+    });
   if (progress) return truncatedError(progress, error);
   // In TLS 1.3, a server that requires a client certificate rejects a connection without one only after the client has
   // finished the handshake (RFC 8446, section 4.4.2.4), so its alert arrives here and not in `connectError`.
@@ -169,7 +162,6 @@ export function isFieldOverflow(error: unknown): boolean {
   return errnoOf(error) === 'UND_ERR_HEADERS_OVERFLOW';
 }
 
-/** Retryable: the rest may arrive on a new connection. */
 export function truncatedError({ received, expected }: BodyProgress, cause?: unknown): FilingsError {
   const amount = expected === undefined ? humanBytes(received) : humanSizes(received, expected).join(' of ');
   return new FilingsError('integrity', `truncated: the connection ended after ${amount}`, {
@@ -192,16 +184,11 @@ export function unprovedEndError({ received }: BodyProgress): FilingsError {
   });
 }
 
-/** `description` may quote the response. Not retryable: the server would make the same mistake again. */
 export function invalidHttpError(description: string, cause?: unknown): FilingsError {
   return new FilingsError('integrity', `invalid HTTP response: ${markForRedaction(description)}`, {
     hint: 'check the base URL, and any proxy in between',
     cause,
   });
-}
-
-function internalError(cause: unknown, name: string, message: string): FilingsError {
-  return new FilingsError('internal', `a defect in the program: ${name}: ${markForRedaction(message)}`, { cause });
 }
 
 /** The peer, the system or undici (UND_ERR_INFO) closed the connection. */

@@ -1,15 +1,20 @@
 // What undici gets wrong in the head of a response: interim responses, malformed status lines, and framings that it
-// does not know. Also parses HTTP dates, because Date.parse accepts strings that are not dates. All functions are pure.
+// does not know. Also parses HTTP dates.
 
 /** The names are in lower case. The value of a repeated field is an array. */
 export type HeaderFields = Readonly<Record<string, string | string[] | undefined>>;
 
-/** How the end of a body is recognized (RFC 9112, section 6.3). `until-close`: the server closes the connection. */
-export type Framing =
-  | { readonly kind: 'length'; readonly length: number }
-  | { readonly kind: 'chunked' }
-  | { readonly kind: 'until-close' }
-  | { readonly kind: 'invalid'; readonly reason: string };
+/** RFC 9112, section 6.3. A body with no member set here is chunked. */
+export interface Framing {
+  /** Why it is invalid. */
+  readonly reason?: string;
+  /** The value of Content-Length. */
+  readonly length?: number;
+  readonly endsWithConnection?: true;
+}
+
+/** The limit for all header fields of a response together. If it changes, change the error message in failures.ts. */
+export const MAX_HEAD_BYTES = 16_384;
 
 /**
  * undici would treat the raw bytes of an unknown transfer coding as the body, so any coding but `chunked` is invalid
@@ -23,18 +28,15 @@ export function parseFraming(headers: HeaderFields): Framing {
     ...codings.map((value) => `Transfer-Encoding: ${value}`),
   ];
   // Such a response may be an attack and should be treated as an error (RFC 9112, section 6.3).
-  if (fields.length > 1)
-    return { kind: 'invalid', reason: `its length is stated more than once (${fields.join(', ')})` };
+  if (fields.length > 1) return { reason: `its length is stated more than once (${fields.join(', ')})` };
   const [[length], [coding]] = [lengths, codings];
-  if (coding !== undefined) {
-    if (coding.toLowerCase() === 'chunked') return { kind: 'chunked' };
-    return { kind: 'invalid', reason: `the transfer coding ${JSON.stringify(coding)} is not known` };
-  }
-  if (length === undefined) return { kind: 'until-close' };
+  if (coding?.toLowerCase() === 'chunked') return {};
+  if (coding !== undefined) return { reason: `the transfer coding ${JSON.stringify(coding)} is not known` };
+  if (length === undefined) return { endsWithConnection: true };
   // White space after a value does not belong to it (RFC 9110, section 5.5), but undici does not remove it. More than
   // 15 digits might not fit into a number exactly.
-  if (/^\d{1,15}[ \t]*$/.test(length)) return { kind: 'length', length: Number(length) };
-  return { kind: 'invalid', reason: `the length ${JSON.stringify(length)} is not a number` };
+  if (/^\d{1,15}[ \t]*$/.test(length)) return { length: Number(length) };
+  return { reason: `the length ${JSON.stringify(length)} is not a number` };
 }
 
 /** undici's parser refuses a head with two lengths without saying which. Finds them in the text of the head. */
@@ -42,36 +44,25 @@ export function findFramingFault(text: string): string | undefined {
   const [head = ''] = text.split('\r\n\r\n', 1);
   const find = (name: string) =>
     [...head.matchAll(new RegExp(`^${name}:[ \\t]*(.*)$`, 'gim'))].map(([, value]) => `${value}`.trim());
-  const framing = parseFraming({
-    'content-length': find('content-length'),
-    'transfer-encoding': find('transfer-encoding'),
-  });
-  return framing.kind === 'invalid' ? framing.reason : undefined;
+  const fields = ['content-length', 'transfer-encoding'].map((name) => [name, find(name)] as const);
+  return parseFraming(Object.fromEntries(fields)).reason;
 }
 
 /** The length of `HTTP/1.1 200`. */
 const MIN_STATUS_LINE_LENGTH = 12;
 const NOT_HTTP = 'it does not begin with HTTP/1.0 or HTTP/1.1 and a status';
-/** In characters. A head that is still incomplete after this many is treated as endless. */
+/** In characters. */
 const MAX_UNFINISHED_LENGTH = 65_536;
 /** Every control character except the tab (RFC 9112, section 4). */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: the expression looks for control characters.
 const CONTROL = /[\0-\x08\x0a-\x1f\x7f]/;
 
-interface HeadStart {
-  /** Why the response is not valid HTTP. */
-  readonly reason?: string;
-  /** Set if `rest` begins with the final status line. If neither this nor `reason` is set, more text is needed. */
-  readonly isFinal?: true;
-  readonly rest: string;
-}
-
 /**
  * Skips interim responses (1xx, RFC 9110, section 15.2), because undici fails at a 100, and checks each status line on
  * the way, because undici's parser takes RTSP and HTTP/2.0 for HTTP/1 and fails at a status below 100. If `text` does
- * not reach the final status line yet, the next call gets `rest` with the new bytes after it.
+ * not reach the final status line (`isFinal`) yet, the next call gets `rest` with the new bytes after it.
  */
-export function skipInterimResponses(text: string): HeadStart {
+export function skipInterimResponses(text: string) {
   let rest = text;
   while (rest.length >= MIN_STATUS_LINE_LENGTH) {
     const status = /^HTTP\/1\.[01] ([1-9]\d\d)/.exec(rest)?.[1];
@@ -83,8 +74,7 @@ export function skipInterimResponses(text: string): HeadStart {
       return { reason: 'a control character in its status line', rest };
     }
     if (lineEnd >= 0 && !status.startsWith('1')) return { isFinal: true, rest };
-    // Here the response is interim, or its status line is not complete. An interim response has no body, so it ends
-    // with its head.
+    // Here the response is interim, or its status line is not complete. An interim response has no body.
     const headEnd = rest.indexOf('\r\n\r\n');
     if (lineEnd < 0 || headEnd < 0) break;
     // A line without a colon may be the final status line, if the empty line before it is missing.
@@ -93,7 +83,6 @@ export function skipInterimResponses(text: string): HeadStart {
     }
     rest = rest.slice(headEnd + 4);
   }
-  // A text that is still too short for a status line must at least be the beginning of one.
   if (!'HTTP/1.'.startsWith(rest.slice(0, 7))) return { reason: NOT_HTTP, rest };
   return rest.length > MAX_UNFINISHED_LENGTH ? { reason: 'its head does not end', rest } : { rest };
 }

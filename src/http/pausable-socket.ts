@@ -8,7 +8,7 @@ import { errnoOf } from '../errors.ts';
 
 /** Large, because each read costs a run of undici's parser. */
 const MAX_READ_BYTES = 524_288;
-/** Enough for what a `Body` (body.ts) holds unread, for what is being written, and for a few more reads. */
+/** For what a `Body` holds unread, for what is being written, and for a few more reads. */
 const MAX_SPARE_BUFFERS = 8;
 
 /** Recycled, so that a large body creates no garbage. */
@@ -62,10 +62,11 @@ export class PausableSocket extends Duplex {
   filterBytes: ((bytes: Buffer) => Buffer | null) | undefined;
   /** A full stream also pauses the socket, but does not set this. */
   isReadingPaused = false;
-  /** Whether the peer ended the connection by a reset (RST) instead of properly (FIN). */
+  /** By RST instead of FIN. */
   wasReset = false;
   readonly #socket: Socket;
-  readonly #buffers: ReadBuffers | undefined;
+  /** Undefined over TLS, where a read is one record of 16 KiB at most. */
+  readonly buffers: ReadBuffers | undefined;
 
   /** Nothing may have been read from `socket`. Pass the `ReadBuffers` with whose `onread` it was opened. */
   constructor(socket: Socket, buffers?: ReadBuffers) {
@@ -74,7 +75,7 @@ export class PausableSocket extends Duplex {
     // pause costs system calls.
     super({ readableHighWaterMark: 2 * MAX_READ_BYTES });
     this.#socket = socket;
-    this.#buffers = buffers;
+    this.buffers = buffers;
     // Without a listener, an error that occurs before undici listens would end the process. undici finds this error
     // in `errored`.
     this.on('error', () => {});
@@ -108,17 +109,6 @@ export class PausableSocket extends Duplex {
     this.#socket.resume();
   }
 
-  /** Has no effect over TLS, where a read is one record of 16 KiB at most. */
-  limitReads(bytes: number): void {
-    this.#buffers?.limitReads(bytes);
-  }
-
-  /** See `ReadBuffers.recycle`. Has no effect over TLS. */
-  recycle(chunks: readonly Buffer[]): void {
-    this.#buffers?.recycle(chunks);
-  }
-
-  /** Node calls this when undici has read enough for more bytes to fit. */
   override _read(): void {
     if (!this.isReadingPaused) this.#socket.resume();
   }

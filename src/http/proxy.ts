@@ -1,21 +1,16 @@
-// Finds the proxy for a URL in the environment. An https URL gets a tunnel through it; for plain HTTP, request.ts sends
-// the request to the proxy itself. undici's own proxy agents hide the socket, which pausable-socket.ts needs, and do
-// not cover all forms of NO_PROXY.
+// An https URL gets a tunnel through its proxy; for plain HTTP, request.ts sends the request to the proxy itself. undici's
+// own proxy agents hide the socket, which pausable-socket.ts needs, and do not cover all forms of NO_PROXY.
 import { on } from 'node:events';
 import { BlockList, isIP, type Socket } from 'node:net';
 import { FilingsError } from '../errors.ts';
 import { isLoopback } from '../loopback.ts';
 import { markForRedaction } from '../secrets.ts';
+import { isInQuotes, QUOTES_HINT } from '../text.ts';
 import type { World } from '../world.ts';
-import { skipInterimResponses } from './head.ts';
+import { MAX_HEAD_BYTES, skipInterimResponses } from './head.ts';
 import { isRetriedStatus } from './retry.ts';
 
-/** As in Node's own parser. */
-const MAX_HEAD_LENGTH = 16_384;
-
 /**
- * Throws `config` for an invalid proxy URL.
- *
  * As in curl, a variable in lower case takes precedence. Unlike curl, this program also reads `HTTP_PROXY` in upper
  * case: in a CGI script that variable holds the `Proxy` header of the request, but this is not a CGI program.
  */
@@ -30,33 +25,23 @@ export function findProxy(url: URL, env: World['env']): URL | undefined {
 }
 
 /**
- * There is no standard for NO_PROXY. The rules are those of curl (`man curl`, "ENVIRONMENT"). Entries are separated by
- * commas or spaces:
- *
- * - `*` matches every host.
- *
- * - `example.com` and `.example.com` match the domain and its subdomains. So does `*.example.com`, which curl lacks.
- *
- * - `10.1.2.3`, `fd12::1`, `[fd12::1]`, `10.0.0.0/8` and `fd00::/8` match addresses. Names are not looked up.
- *
- * - `HOST:PORT`, which curl lacks as well, matches only that port.
+ * There is no standard for NO_PROXY. The rules are those of curl (`man curl`, "ENVIRONMENT"). Unlike curl, it may also
+ * have `*.example.com` and `HOST:PORT`.
  */
 function isInNoProxy(url: URL, noProxy: string): boolean {
   const host = normalizeHost(url.hostname);
   const port = url.port || (url.protocol === 'https:' ? '443' : '80');
-  return noProxy.split(/[\s,]+/).some((entry) => matchesEntry(host, port, entry));
-}
-
-function matchesEntry(host: string, port: string, entry: string): boolean {
-  if (entry === '*') return true;
-  // An IPv6 address has colons of its own, so it needs brackets if a port follows.
-  const [, entryHost = entry, entryPort = port] = /^(\[.+\]|[^:]+):(\d+)$/.exec(entry) ?? [];
-  if (entryPort !== port) return false;
-  const name = normalizeHost(entryHost);
-  if (isIP(host)) return isInRange(host, name);
-  const domain = name.replace(/^\*?\./, '');
-  // Splitting the list may give empty entries.
-  return domain !== '' && (host === domain || host.endsWith(`.${domain}`));
+  return noProxy.split(/[\s,]+/).some((entry) => {
+    if (entry === '*') return true;
+    // An IPv6 address has colons of its own, so it needs brackets if a port follows.
+    const [, entryHost = entry, entryPort = port] = /^(\[.+\]|[^:]+):(\d+)$/.exec(entry) ?? [];
+    if (entryPort !== port) return false;
+    const name = normalizeHost(entryHost);
+    if (isIP(host)) return isInRange(host, name);
+    const domain = name.replace(/^\*?\./, '');
+    // Splitting the list may give empty entries.
+    return domain !== '' && (host === domain || host.endsWith(`.${domain}`));
+  });
 }
 
 function isInRange(host: string, entry: string): boolean {
@@ -69,7 +54,6 @@ function isInRange(host: string, entry: string): boolean {
   return list.check(host, `ipv${isIP(host)}` as 'ipv4');
 }
 
-/** Removes the brackets of an IPv6 address and the final dot of a full domain name. */
 function normalizeHost(host: string): string {
   return host.toLowerCase().replace(/[[\]]|\.$/g, '');
 }
@@ -80,8 +64,7 @@ function normalizeHost(host: string): string {
  */
 function parseProxy(value: string, name: string): URL {
   const fail = (reason: string, hint: string) => new FilingsError('config', reason, { subject: { name }, hint });
-  if (/^(["']).*\1$/s.test(value))
-    throw fail('the proxy URL is in quotes', 'remove the quotes, which are part of the value');
+  if (isInQuotes(value)) throw fail('the proxy URL is in quotes', QUOTES_HINT);
   const withoutScheme = value.replace(/^[a-z][a-z0-9+.-]*:\/\//i, '');
   // User and password stand before the last `@`. Without an `@`, the slice below is empty, which is valid.
   if (!isEncoded(withoutScheme.slice(0, Math.max(0, withoutScheme.lastIndexOf('@'))))) {
@@ -111,25 +94,24 @@ export function makeProxyHeaders(proxy: URL): Readonly<Record<string, string>> {
   return { 'proxy-authorization': `Basic ${Buffer.from(pair).toString('base64')}` };
 }
 
+const AVOID_PROXY = 'put the host in NO_PROXY to connect without a proxy';
+
 /**
  * With 401, 403 or 407 the proxy refuses this program, so every other request to the service would fail, too. Callers
  * pass another status than 407 only for a tunnel: without one, it may be the service's. `challenge` is the value of
  * Proxy-Authenticate.
  */
 export function proxyRefusalError(proxy: URL, url: URL, status: number, challenge: string): FilingsError {
-  const variable = proxyVariable(url);
   const reason = `the proxy ${proxy.host} refused with ${status}`;
   if (![401, 403, 407].includes(status)) {
-    // The service was not reached, although the proxy was.
     const details = { isUnreachable: true, retryable: isRetriedStatus(status), hint: checkProxyHint(proxy, url) };
     return new FilingsError('temporary', reason, details);
   }
   const schemes = parseSchemes(challenge);
   const acceptsBasic = schemes.length === 0 || schemes.some((scheme) => /^basic$/i.test(scheme));
   const basicHint = proxy.username ? 'check the user and password in' : 'put USER:PASSWORD@ before the host in';
-  let hint = `${basicHint} ${variable}`;
-  if (status === 403)
-    hint = `ask its operator to allow ${url.host}, or put the host in NO_PROXY to connect without a proxy`;
+  let hint = `${basicHint} ${proxyVariable(url)}`;
+  if (status === 403) hint = `ask its operator to allow ${url.host}, or ${AVOID_PROXY}`;
   if (!acceptsBasic)
     hint = `this program supports only Basic: ask the operator of the proxy, or run a local proxy that can log in to it, such as cntlm`;
   // The proxy wrote these names, so they could contain anything, even a secret that it echoes.
@@ -137,14 +119,12 @@ export function proxyRefusalError(proxy: URL, url: URL, status: number, challeng
   return new FilingsError('auth', reason + offer, { stopsRun: true, problem: { status }, hint });
 }
 
-/** For an error that may be about the proxy or about the way to it. */
 export function checkProxyHint(proxy: URL, url: URL): string {
-  const variable = proxyVariable(url);
   const scheme = proxy.protocol === 'https:' ? ` (a proxy that does not speak TLS itself needs http://)` : '';
-  return `check ${variable}${scheme}, or put the host in NO_PROXY to connect without a proxy`;
+  return `check ${proxyVariable(url)}${scheme}, or ${AVOID_PROXY}`;
 }
 
-export function proxyVariable(url: URL): 'HTTPS_PROXY' | 'HTTP_PROXY' {
+function proxyVariable(url: URL): 'HTTPS_PROXY' | 'HTTP_PROXY' {
   return url.protocol === 'https:' ? 'HTTPS_PROXY' : 'HTTP_PROXY';
 }
 
@@ -158,10 +138,8 @@ function parseSchemes(challenges: string): string[] {
 }
 
 /**
- * Opens a tunnel with CONNECT (RFC 9110, section 9.3.6): `socket`, connected to the proxy, then leads to the host.
- * Throws the error of `proxyRefusalError`, `temporary` if the proxy sends no valid response, or the signal's reason.
- *
- * Not by `node:http`, which takes an interim response to CONNECT for the final one.
+ * CONNECT (RFC 9110, section 9.3.6): `socket`, connected to the proxy, then leads to the host. Not by `node:http`, which
+ * takes an interim response to CONNECT for the final one.
  */
 export async function openTunnel(socket: Socket, url: URL, proxy: URL, signal: AbortSignal): Promise<void> {
   const target = `${url.hostname}:${url.port || 443}`;
@@ -195,7 +173,7 @@ async function readHead(socket: Socket, signal: AbortSignal): Promise<string | u
     const { reason, isFinal, rest } = skipInterimResponses(head + bytes.toString('latin1'));
     const length = rest.indexOf('\r\n\r\n');
     if (isFinal && length >= 0) return rest.slice(0, length);
-    if (reason !== undefined || rest.length > MAX_HEAD_LENGTH) return undefined;
+    if (reason !== undefined || rest.length > MAX_HEAD_BYTES) return undefined;
     head = rest;
   }
   return undefined;

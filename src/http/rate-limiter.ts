@@ -6,9 +6,8 @@
 // the pause. If all of them sent their requests, 40 would be refused again after each pause, until their retries were
 // used up.
 //
-// A request has its outcome when the head of its response has arrived, or when it has failed. The service refuses a
-// request by asking for a pause. Every other outcome is treated as accepted, even a status of 404. But if the server
-// closed a reused connection without a response, the request is sent again, and has no outcome yet.
+// A request has its outcome when the head of its response has arrived, or when it has failed. Unless the service asks for
+// a pause, it is treated as accepted, even with a status of 404.
 import { createAbortController, onAbort } from '../abort.ts';
 import type { World } from '../world.ts';
 
@@ -17,7 +16,7 @@ const MAX_HOLD_MS = 5000;
 
 type Clock = Pick<World, 'monotonic' | 'sleep'>;
 
-/** `hasOutcome` is false if the server closed the connection without a response, so that the request is sent again. */
+/** `hasOutcome` is false if the request is sent again because the server closed the connection without a response. */
 export type EndRequest = (hasOutcome?: boolean) => void;
 
 interface Waiter {
@@ -31,7 +30,7 @@ interface Waiter {
 export class RateLimiter {
   readonly #intervalMs: number;
   readonly #clock: Clock;
-  /** The time from which the rate allows the next request. */
+  /** By the rate. */
   #nextAt = 0;
   #pausedUntil = 0;
   #pauseCount = 0;
@@ -44,7 +43,7 @@ export class RateLimiter {
    * change this number.
    */
   #acceptedCount = Number.POSITIVE_INFINITY;
-  /** First the requests that the service has refused before, then all others, each group in the order of the calls. */
+  /** Those that the service has refused before come first. */
   readonly #queue: Waiter[] = [];
   #timer: ReturnType<typeof createAbortController> | undefined;
 
@@ -55,7 +54,7 @@ export class RateLimiter {
 
   /**
    * Call the result when the request has its outcome. If the response asks for a pause, call `pause` first, so that
-   * this request is not counted as accepted. A request that the service has refused before goes first.
+   * this request is not counted as accepted.
    */
   acquire(signal: AbortSignal, wasRefused = false): Promise<EndRequest> {
     return new Promise((resolve, reject) => {
@@ -107,7 +106,6 @@ export class RateLimiter {
     }
   }
 
-  /** The outcome of another request may make it earlier. */
   #opensAt(): number {
     const opensAt = Math.max(this.#pausedUntil, this.#nextAt);
     return this.#mayFollow() ? opensAt : Math.max(opensAt, this.#lastSentAt + MAX_HOLD_MS);

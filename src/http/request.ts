@@ -5,7 +5,7 @@ import { onAbort } from '../abort.ts';
 import { errnoOf, FilingsError } from '../errors.ts';
 import { exactDuration, grouped } from '../text.ts';
 import { Body } from './body.ts';
-import { type Connection, type Connections, MAX_HEAD_BYTES } from './connections.ts';
+import type { Connection, Connections } from './connections.ts';
 import {
   type BodyProgress,
   CLOSED_BEFORE_REQUEST,
@@ -15,7 +15,14 @@ import {
   truncatedError,
   unprovedEndError,
 } from './failures.ts';
-import { type Framing, findFramingFault, type HeaderFields, parseFraming, skipInterimResponses } from './head.ts';
+import {
+  type Framing,
+  findFramingFault,
+  type HeaderFields,
+  MAX_HEAD_BYTES,
+  parseFraming,
+  skipInterimResponses,
+} from './head.ts';
 import { makeProxyHeaders, proxyRefusalError } from './proxy.ts';
 import { type IdleTimer, MIN_ACTIVE_BYTES } from './watchdog.ts';
 
@@ -37,7 +44,6 @@ export interface HttpResponse {
   readonly headers: HeaderFields;
   /** The value of Content-Length. */
   readonly length: number | undefined;
-  /** Whether the body is neither chunked nor has a length. */
   readonly endsWithConnection: boolean;
   readonly body: Body;
   /**
@@ -47,14 +53,7 @@ export interface HttpResponse {
   discard(): void;
 }
 
-/**
- * `prepare` waits for the rate limiter, counts the request, and returns it with the credentials. It is called again if
- * the request must be sent again after it may have reached the server.
- *
- * Throws the signal's reason, the errors of `prepare`, `temporary` if no response arrives, `integrity` if it is not
- * valid HTTP, and `auth` or `config` if the user must correct the settings of the proxy. Reading the body throws
- * `integrity` if it is truncated.
- */
+/** `prepare` is called again if the request must be sent again after it may have reached the server. */
 export async function get(connections: Connections, prepare: () => Promise<GetRequest>): Promise<HttpResponse> {
   let request = await prepare();
   for (;;) {
@@ -80,10 +79,10 @@ class Exchange {
   readonly #body: Body;
   /** Undefined as soon as the head has arrived. */
   #headSettlers: { resolve: (response: HttpResponse) => void; reject: (error: unknown) => void } | undefined;
-  #framing: Framing = { kind: 'until-close' };
+  #framing: Framing = {};
   /** The beginning of a head that is not complete yet, in latin1, where each character is one byte. */
   #unchecked = '';
-  /** What undici got before it had read the head. */
+  /** What undici got before it had read the head. For a better message than its own. */
   #headReads: Buffer[] = [];
   #receivedBytes = 0;
   /** undici may still call the handlers after the end. */
@@ -168,8 +167,9 @@ class Exchange {
     this.#headReads = [];
     this.#framing = parseFraming(headers);
     const { proxy } = this.#connection;
-    if (this.#framing.kind === 'invalid') {
-      this.#fail(invalidHttpError(this.#framing.reason));
+    const { reason, length, endsWithConnection = false } = this.#framing;
+    if (reason !== undefined) {
+      this.#fail(invalidHttpError(reason));
       return;
     }
     // Without a proxy, or through a tunnel, a 407 is an error of the service.
@@ -180,8 +180,8 @@ class Exchange {
     this.#headSettlers?.resolve({
       status,
       headers,
-      length: this.#bodyProgress.expected,
-      endsWithConnection: this.#framing.kind === 'until-close',
+      length,
+      endsWithConnection,
       body: this.#body,
       // Never shown. It ends a `read` that is waiting, so that `readErrorBytes` stops when the body takes too long.
       discard: () => this.#abort(new Error('the response was discarded')),
@@ -220,7 +220,7 @@ class Exchange {
    */
   #findEndError(): FilingsError | undefined {
     const { usesTls, socket } = this.#connection;
-    if (this.#framing.kind !== 'until-close') return undefined;
+    if (!this.#framing.endsWithConnection) return undefined;
     if (usesTls) return unprovedEndError(this.#bodyProgress);
     if (!socket.wasReset) return undefined;
     // The body may still be complete, which --sha256 or the total of a range can prove. Hence the subcode.
@@ -228,8 +228,7 @@ class Exchange {
   }
 
   get #bodyProgress(): BodyProgress {
-    const expected = this.#framing.kind === 'length' ? this.#framing.length : undefined;
-    return { received: this.#receivedBytes, expected };
+    return { received: this.#receivedBytes, expected: this.#framing.length };
   }
 
   #fail(error: FilingsError): void {

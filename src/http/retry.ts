@@ -1,11 +1,8 @@
-// Each error says whether a retry can help (`retryable`). The wait before a retry is the one that the service asks for,
-// or else doubles with each failure.
 import { FilingsError } from '../errors.ts';
 import { exactDuration } from '../text.ts';
 import type { World } from '../world.ts';
 import { parseHttpDate } from './head.ts';
 
-/** Doubled at each failure, up to `MAX_BACKOFF_MS`. A random part is added to each wait. */
 const FIRST_BACKOFF_MS = 1000;
 const MAX_BACKOFF_MS = 60_000;
 /** A century. Without a limit, the present time plus the wait might not be a valid date for the error message. */
@@ -37,21 +34,16 @@ export interface RetryEvent {
 export interface RetryWatcher {
   /** The new bytes of the last attempt. Without this function, nothing resets the count of failures. */
   readonly countNewBytes?: (() => number) | undefined;
-  /** Called before the wait. */
   readonly onRetry?: ((event: RetryEvent) => void) | undefined;
 }
 
-/**
- * Throws the signal's reason or the error of the last attempt, with the number of attempts if there were several. If
- * the service asks for a wait that is too long, the error gets that wait instead, and stops the run.
- */
 export async function retry<T>(
   attempt: () => Promise<T>,
   policy: RetryPolicy,
   signal: AbortSignal,
   { countNewBytes, onRetry }: RetryWatcher = {},
 ): Promise<T> {
-  // Since the last progress. `tries` includes all attempts.
+  // Since the last progress.
   let failures = 0;
   let lastSubcode: FilingsError['subcode'];
   for (let tries = 1; ; tries += 1) {
@@ -63,11 +55,9 @@ export async function retry<T>(
       if (!(error instanceof FilingsError)) throw error;
       // 1 and not 0 after progress, because this attempt has failed as well.
       failures = (countNewBytes?.() ?? 0) >= MIN_PROGRESS_BYTES ? 1 : failures + 1;
-      // This is what is left of the wait that the service asks for, on the monotonic clock, because the machine's clock
-      // may have been set in the meantime.
+      // On the monotonic clock, because the machine's clock may have been set in the meantime.
       const serviceWaitMs = error.retryDue === undefined ? undefined : Math.max(0, error.retryDue - policy.monotonic());
-      // A name that does not resolve is retried only once. The name server may have failed for a moment, but most often
-      // the name is misspelled.
+      // Retried only once: the name server may have failed for a moment, but most often the name is misspelled.
       const isUnresolved = error.subcode === 'unresolved-name';
       const retryable = error.retryable && !(isUnresolved && lastSubcode === error.subcode);
       lastSubcode = error.subcode;
@@ -82,7 +72,6 @@ export async function retry<T>(
           stopsRun: !error.isForeign,
         });
       }
-      // A name that does not resolve gets only this retry.
       const maxRetries = isUnresolved ? failures : policy.maxRetries;
       // Up to half of the wait is added at random, so that many clients do not return at the same time.
       const backoffMs = Math.min(FIRST_BACKOFF_MS * 2 ** (failures - 1), MAX_BACKOFF_MS) * (1 + policy.random() / 2);

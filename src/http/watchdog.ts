@@ -42,7 +42,7 @@ export class Watchdog {
     const { monotonic, sleep } = this.#clock;
     for (;;) {
       const now = monotonic();
-      // The wait ends when the first timer may be due. `now` stands for timers that start or continue during the wait.
+      // `now` stands for timers that start or continue during the wait.
       const dueAt = Math.min(now, ...[...this.#timers].map(({ activeAt }) => activeAt)) + this.#timeoutMs;
       await sleep(dueAt - now, this.#closed.signal);
       // When a suspended process continues, Node runs its timers before it reads its sockets, whose bytes should come
@@ -64,7 +64,7 @@ export class Watchdog {
 export class IdleTimer {
   readonly onIdle: () => void;
   readonly end: () => void;
-  /** In milliseconds on the monotonic clock. Infinite while the timer is paused. */
+  /** Infinite while the timer is paused. */
   activeAt: number;
   readonly #now: () => number;
   #bytes = 0;
@@ -87,7 +87,7 @@ export class IdleTimer {
     this.activeAt = this.#now();
   }
 
-  /** Until `restart`. While the socket is paused, nothing arrives. */
+  /** Until `restart`. */
   pause(): void {
     this.activeAt = Number.POSITIVE_INFINITY;
   }
