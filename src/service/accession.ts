@@ -1,5 +1,3 @@
-// People, archives and services write an accession number in two ways: with hyphens, and as 18 digits alone. The
-// program uses only the form with hyphens.
 import { FilingsError } from '../errors.ts';
 import { markForRedaction } from '../secrets.ts';
 import { findAccessionDigits } from '../spec/nearest.ts';
@@ -11,14 +9,13 @@ declare const brand: unique symbol;
 
 const DIGITS = /^([0-9]{10})(-?)([0-9]{2})\2([0-9]{6})$/;
 
-/** Accepts either form. `following` are the words after it. Throws `usage` for any other string. */
+/** `following` are the words after it. */
 export function parseAccession(text: string, following: readonly string[] = []): AccessionNumber {
   const accession = asAccession(text);
   if (accession !== undefined) return accession;
   throw notAnAccession(text, following);
 }
 
-/** Suggests a number if it can. */
 export function notAnAccession(text: string, following: readonly string[]): FilingsError {
   const later = following.find(asAccession);
   const others = [text, ...following.filter((word) => word !== later)].map(shellWord).join(' ');
@@ -33,7 +30,6 @@ export function notAnAccession(text: string, following: readonly string[]): Fili
   return new FilingsError('usage', `'${markForRedaction(text)}' is not an accession number`, { hint });
 }
 
-/** Accepts either form, and nothing around it. */
 export function asAccession(text: string): AccessionNumber | undefined {
   const match = DIGITS.exec(text);
   // `join` makes a new string. A slice would keep the whole input line in memory, and there may be a million lines.

@@ -1,5 +1,5 @@
-// The two endpoints of the service. Every response that is not what the caller asked for becomes an error. The retries
-// of a download belong to transfer/transfer.ts, because it also decides where the download continues.
+// The two endpoints of the service. The retries of a download belong to transfer/transfer.ts, because it also decides
+// where the download continues.
 import { errorAbout, type FilingsError, type Resource, withResource } from '../errors.ts';
 import type { Connections } from '../http/connections.ts';
 import type { RateLimiter } from '../http/rate-limiter.ts';
@@ -46,7 +46,6 @@ export interface ClientOptions extends Pick<World, 'now'> {
   readonly sandboxFilings?: readonly string[] | undefined;
 }
 
-/** A listing without files may have records without a file name, or of other filings. */
 export function noFilesError(
   accession: AccessionNumber,
   { recordCount }: Pick<Listing, 'recordCount'>,
@@ -87,11 +86,10 @@ export class ServiceClient {
     });
   }
 
-  countBytes(bytes: number): void {
+  readonly countBytes = (bytes: number): void => {
     if (this.#options.meter) this.#options.meter.receivedBytes += bytes;
-  }
+  };
 
-  /** Returns undefined unless the sandbox has no such filing. */
   hintAboutFiling(accession: string): string | undefined {
     const { sandboxFilings } = this.#options;
     if (sandboxFilings === undefined || sandboxFilings.includes(accession)) return undefined;
@@ -104,8 +102,7 @@ export class ServiceClient {
   }
 
   /**
-   * Returns a 200 whose body is not an error, or a 206 or a 416 if a range was requested (service.md, section 3). Does
-   * not retry. Throws the error for any other response, and the errors of {@link Requests.follow}.
+   * Returns a 200 whose body is not an error, or a 206 or a 416 if a range was requested (service.md, section 3).
    *
    * @param rangeHeaders Range and If-Range, or none to request the whole file
    */
@@ -132,10 +129,7 @@ export class ServiceClient {
     });
   }
 
-  /**
-   * Requests all pages (service.md, section 4), with retries. Throws `integrity` if the listing may be incomplete, the
-   * error for a response that is no listing, and the errors of {@link Requests.follow}.
-   */
+  /** Requests all pages (service.md, section 4), with retries. */
   async fetchListing(
     accession: AccessionNumber,
     query: readonly QueryParameter[],
@@ -168,7 +162,7 @@ export class ServiceClient {
     const resource = { accession };
     const read = async (response: ServiceResponse) => {
       await this.#check(response, response.status === 200, resource, signal);
-      const body = await readAtMost(response, MAX_LISTING_BYTES, resource, (bytes) => this.countBytes(bytes));
+      const body = await readAtMost(response, MAX_LISTING_BYTES, resource, this.countBytes);
       return { body, headers: response.headers, hosts: response.hosts };
     };
     try {
@@ -200,8 +194,7 @@ export class ServiceClient {
     const { status, headers, retryAfterMs: waitMs } = response;
     // The wait begins when the head arrives, so compute its end before reading the body, which may take seconds.
     const times = waitMs === undefined ? {} : { retryAt: now() + waitMs, retryDue: retry.monotonic() + waitMs };
-    const { receivedBytes, body, isTruncated } = await readErrorBytes(response, retry.sleep, signal);
-    this.countBytes(receivedBytes);
+    const { body, isTruncated } = await readErrorBytes(response, retry.sleep, signal, this.countBytes);
     const hint = this.#chooseHint(response) ?? (status === 404 ? this.hintAboutFiling(resource.accession) : undefined);
     return errorFromResponse({ status, headers, body, isTruncated, resource, hint, ...times }, secrets);
   }
@@ -226,7 +219,6 @@ export class ServiceClient {
   }
 }
 
-/** Puts back the bytes that it has read. */
 async function isErrorBody({ headers, length, body }: ServiceResponse, fileName: string): Promise<boolean> {
   const test = getErrorTest(fileName, mediaTypeOf(headers), length);
   let start = Buffer.alloc(0);

@@ -3,7 +3,6 @@
 import { type HeaderFields, parseHttpDate } from '../http/head.ts';
 import { roughDuration } from '../text.ts';
 
-/** Up to this difference, the two clocks are treated as equal. */
 const MAX_SKEW_MS = 30_000;
 /**
  * The limit if requests have a JWT and this machine's clock is ahead. It is low, because the service rejects a JWT from
@@ -32,12 +31,11 @@ export function measureClockLead({ date, age }: HeaderFields, sentAt: number, re
   return Math.max(0, Math.min(receivedAt, sentAt + MAX_DELAY_IN_LEAD_MS) - latestServiceTime);
 }
 
-/** Converts a time of this machine, which can then be compared with the date of a Retry-After. */
+/** Returns a time that can be compared with the date of a Retry-After. */
 export function toServiceTime(now: number, leadMs: number | undefined): number {
   return leadMs !== undefined && Math.abs(leadMs) > MAX_SKEW_MS ? now - leadMs : now;
 }
 
-/** `sendsToken` says whether requests have a JWT, which tolerates less. */
 export function describeClockSkew(leadMs: number | undefined, sendsToken: boolean): string | undefined {
   if (leadMs === undefined) return undefined;
   const maxSkewMs = sendsToken && leadMs > 0 ? MAX_LEAD_WITH_TOKEN_MS : MAX_SKEW_MS;

@@ -1,5 +1,4 @@
-// Reads a described listing. Nothing is guessed: a response that is not as described is an error. Loaded only when it is
-// needed, because loading the JMESPath library takes time.
+// Reads a described listing. Loaded only when it is needed, because loading the JMESPath library takes time.
 import { FilingsError } from '../errors.ts';
 import { isJsonObject } from '../json.ts';
 import { counted, grouped } from '../text.ts';
@@ -15,9 +14,9 @@ import {
   selectFiles,
   withParameters,
 } from './listing.ts';
-import { suggestPlace } from './suggested-description.ts';
+import { DEFAULT_NAME, suggestPlace } from './suggested-description.ts';
 
-/** The `listing` of the config file (docs/using.md). `files`, `name`, `total`, `more` and `next` are expressions. */
+/** Members with the word "selects" are expressions (docs/using.md). */
 export interface ListingDescription {
   /** Selects the array of records. Default: `@`, the response itself. */
   readonly files?: string;
@@ -40,7 +39,6 @@ export interface ListingDescription {
 
 /** Ends the run if a service always has another page. */
 const MAX_PAGES = 10_000;
-const DEFAULT_NAME = 'file_name';
 const HINT = 'check the description of the listing (filings config get listing) and the requests (-v)';
 
 // Without a command that removes a member: that could make the first page the whole list.
@@ -52,9 +50,6 @@ const describePlaceHint = (json: unknown, { total }: ListingDescription) =>
 type MakeError = (reason: string, hint?: string) => FilingsError;
 
 /**
- * Throws `config` if members of the description conflict, `integrity` if the responses are not as described or
- * contradict each other, and the errors of `requestPage`.
- *
  * @param listingUrl with the parameters of `--query`
  * @param requestPage is told whether the URL, or a part of it, comes from the service
  */
@@ -67,10 +62,7 @@ export async function readDescribedListing(
   rejectConflicts(description);
   const makeError: MakeError = (reason, hint = HINT) => incompleteError(accession, reason, hint);
   const files = new Map<string, ListedFile>();
-  /**
-   * A service that does not know the parameter for the page sends the same page, and so the same first record, each
-   * time.
-   */
+  /** A service that does not know the parameter for the page sends the same page each time. */
   const firstRecords = new Set<string>();
   const totals = new Set<number>();
   let sample: { readonly json: unknown; readonly record: NamedRecord | undefined } | undefined;
@@ -79,15 +71,13 @@ export async function readDescribedListing(
   while (url !== undefined) {
     if (pageCount === MAX_PAGES) throw makeError(`there are over ${grouped(MAX_PAGES)} pages`);
     pageCount += 1;
-    const response: ListingResponse = await requestPage(url, pageCount > 1 && !computesUrl(description)).catch(
-      (error) => {
-        // If a later page is rejected, the list is incomplete. The code `not_found` would say that there is no such
-        // filing.
-        if (pageCount === 1 || (error.code !== 'not_found' && error.code !== 'rejected')) throw error;
-        const reasons = [`page ${pageCount}`, error.reason, error.quote].filter(Boolean);
-        throw makeError(reasons.join(': ')).with({ cause: error });
-      },
-    );
+    const request: Promise<ListingResponse> = requestPage(url, pageCount > 1 && !computesUrl(description));
+    const response = await request.catch((error) => {
+      // If a later page is rejected, the list is incomplete. The code `not_found` would say that there is no such filing.
+      if (pageCount === 1 || (error.code !== 'not_found' && error.code !== 'rejected')) throw error;
+      const reasons = [`page ${pageCount}`, error.reason, error.quote].filter(Boolean);
+      throw makeError(reasons.join(': ')).with({ cause: error });
+    });
     const json = parseListing(response, accession);
     const page = readPage(description, json, makeError);
     if (page.records.length > 0) {
@@ -108,8 +98,9 @@ export async function readDescribedListing(
     if (description.total !== undefined && totals.size === 0)
       throw makeError(`listing.total (${description.total}) selects no number`);
     const seemsLast = page.records.length === 0 || [...totals].some((total) => recordCount >= total);
-    const pages = { ...page, accession, pageCount, recordCount, seemsLast };
-    url = findNextUrl(description, listingUrl, pages, makeError);
+    if (!isFollowed(description, page, seemsLast, makeError)) url = undefined;
+    else if (computesUrl(description)) url = makePageUrl(description, listingUrl, pageCount, recordCount);
+    else url = readNextUrl(description, listingUrl, page.next, accession, makeError);
   }
   if (sample && nameCount === 0) {
     const members = Object.keys(sample.record?.[0] ?? {}).join(', ') || 'no members';
@@ -130,15 +121,13 @@ export async function readDescribedListing(
  * sets one member at a time, so a description may be unfinished then.
  */
 function rejectConflicts({ page, offset, next, cursor }: ListingDescription): void {
-  const makeError = (reason: string, hint: string) =>
-    new FilingsError('config', reason, { subject: { name: 'listing' }, hint });
+  const reject = (reason: string, hint: string) => {
+    throw new FilingsError('config', reason, { subject: { name: 'listing' }, hint });
+  };
   if (page !== undefined && offset !== undefined)
-    throw makeError('page and offset cannot be used together', 'remove one: filings config unset listing.offset');
+    reject('page and offset cannot be used together', 'remove one: filings config unset listing.offset');
   if (cursor !== undefined && next === undefined)
-    throw makeError(
-      'cursor requires next',
-      'describe its value with listing.next: filings config set listing.next EXPRESSION',
-    );
+    reject('cursor requires next', 'describe its value with listing.next: filings config set listing.next EXPRESSION');
 }
 
 /** A value that is not there or null becomes undefined. */
@@ -152,12 +141,9 @@ function readPage(description: ListingDescription, json: unknown, makeError: Mak
       throw makeError(`listing.${member} (${expression}): ${(error as Error).message}`);
     }
   };
+  const placeError = (reason: string) => makeError(reason, describePlaceHint(json, description));
   const items = select('files', files, json);
-  if (!Array.isArray(items))
-    throw makeError(
-      `listing.files (${files}) selects no array in ${JSON.stringify(json)}`,
-      describePlaceHint(json, description),
-    );
+  if (!Array.isArray(items)) throw placeError(`listing.files (${files}) selects no array in ${JSON.stringify(json)}`);
   const records = items.map((item, index): NamedRecord => {
     if (typeof item === 'string' && item !== '') return [{}, item];
     const fileName = isJsonObject(item) ? select('name', name, item) : undefined;
@@ -165,8 +151,8 @@ function readPage(description: ListingDescription, json: unknown, makeError: Mak
     if (isJsonObject(item) && fileName === undefined) return [item, undefined];
     if (isJsonObject(item) && typeof fileName === 'string' && fileName !== '') return [item, fileName];
     const [member, selected] = isJsonObject(item) ? [`name (${name})`, fileName] : [`files (${files})`, item];
-    const reason = `listing.${member} selects ${JSON.stringify(selected)} in record ${index + 1}, which is not a file name`;
-    throw makeError(reason, describePlaceHint(json, description));
+    const shown = JSON.stringify(selected);
+    throw placeError(`listing.${member} selects ${shown} in record ${index + 1}, which is not a file name`);
   });
   const statedTotal = select('total', total, json);
   // Anything else is treated as missing.
@@ -179,7 +165,6 @@ function readPage(description: ListingDescription, json: unknown, makeError: Mak
   };
 }
 
-/** If not, only `next` leads to the next page. */
 function computesUrl({ page, offset }: ListingDescription): boolean {
   return page !== undefined || offset !== undefined;
 }
@@ -196,37 +181,31 @@ function makePageUrl(
   return withParameters(listingUrl, Object.entries(parameters));
 }
 
-interface PagesSoFar {
-  readonly accession: AccessionNumber;
-  readonly pageCount: number;
-  readonly recordCount: number;
-  /** Used only if neither `next` nor `more` is described. */
-  readonly seemsLast: boolean;
-  readonly next: unknown;
-  readonly more: unknown;
-}
-
-/**
- * Returns undefined after the last page. Together with `page` or `offset`, `next` only says whether there is a next
- * page.
- */
-function findNextUrl(
+/** Together with `page` or `offset`, `next` only says whether there is a next page. */
+function isFollowed(
   description: ListingDescription,
-  listingUrl: URL,
-  { accession, pageCount, recordCount, seemsLast, next, more }: PagesSoFar,
+  { next, more }: { readonly next: unknown; readonly more: unknown },
+  seemsLast: boolean,
   makeError: MakeError,
-): URL | undefined {
-  const { query = {}, cursor } = description;
+): boolean {
   const canRequestMore = description.next === undefined ? computesUrl(description) : isSet(next);
   if (!canRequestMore && isSet(more)) {
     const reason = `listing.more (${description.more}) says that there is more, but there is no next page`;
     throw makeError(reason, PAGES_HINT);
   }
-  // If both `next` and `more` are described, both must say that there is another page. If neither is, the total
-  // decides, or a page without records.
-  if (!canRequestMore || (description.more !== undefined && !isSet(more))) return undefined;
-  if (description.more === undefined && description.next === undefined && seemsLast) return undefined;
-  if (computesUrl(description)) return makePageUrl(description, listingUrl, pageCount, recordCount);
+  // If both `next` and `more` are described, both must say that there is another page.
+  if (description.more !== undefined) return canRequestMore && isSet(more);
+  return canRequestMore && (description.next !== undefined || !seemsLast);
+}
+
+/** Throws `integrity` if `next` is not what the description says, or leads to another origin or filing. */
+function readNextUrl(
+  { query = {}, cursor }: ListingDescription,
+  listingUrl: URL,
+  next: unknown,
+  accession: AccessionNumber,
+  makeError: MakeError,
+): URL {
   const fault = (why: string) => makeError(`listing.next is ${JSON.stringify(next)}, which ${why}`);
   // Half of a surrogate pair cannot be sent in a URL.
   const isText = typeof next === 'string' && !/\p{Cs}/u.test(next);
@@ -245,12 +224,10 @@ function findNextUrl(
   if (url.searchParams.getAll('accession_no').some(isOther)) throw fault('does not name this filing');
   const number = `(?<!\\d)(?:${accession}|${accession.replaceAll('-', '')})(?!\\d)`;
   const namesFiling = new RegExp(number).test(`${url.pathname}?${url.searchParams}`);
-  const isMissing = (name: string) => !url.searchParams.has(name) && !(name === 'accession_no' && namesFiling);
-  const parameters = [...listingUrl.searchParams, ...Object.entries(query)];
-  return withParameters(
-    url,
-    parameters.filter(([name]) => isMissing(name)),
+  const missing = [...listingUrl.searchParams, ...Object.entries(query)].filter(
+    ([name]) => !url.searchParams.has(name) && !(name === 'accession_no' && namesFiling),
   );
+  return withParameters(url, missing);
 }
 
 /** A service may repeat our key in an address, even if it was not sent there. */

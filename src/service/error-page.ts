@@ -11,21 +11,15 @@ import { isJsonObject, parseJson } from '../json.ts';
 const MAX_TESTED_BYTES = 64 << 10;
 /** A name with a folder may be HTML in spite of its extension: `xslF345X05/form4.xml` is `form4.xml`, rendered. */
 const NEVER_HTML = /^[^/]*\.(?:pdf|zip|xlsx|xml|xsd|json|jpg|gif|png)$/i;
-/** The bytes are decoded as latin1, because they may end within the byte-order mark, which is `\xef\xbb\xbf` there. */
-const HTML_START = /^(?:\xef\xbb\xbf)?\s*<(?:!doctype html|html)/i;
-/** When more bytes have arrived, the body may match `HTML_START`. `!doctype html` has 13 characters. */
-const MAY_BE_HTML = /^(?:\xef\xbb?$|(?:\xef\xbb\xbf)?\s*(?:<[!a-z ]{0,13})?$)/i;
+const HTML_START = /^<(?:!doctype html|html)/i;
 /** A small JSON object with one of these is an error (service.md, section 8). */
 const ERROR_MEMBERS = ['error', 'message'];
-/**
- * These are members of problem details (RFC 9457, section 3.1). A file may well have one of them, so two are required.
- */
+/** RFC 9457, section 3.1. A file may well have one of these members, so two are required. */
 const PROBLEM_MEMBERS = ['type', 'title', 'status', 'detail'];
 
 /** Returns undefined if more bytes are needed to tell. With `isWhole` they are the whole body. */
 type ErrorTest = (start: Buffer, isWhole: boolean) => boolean | undefined;
 
-/** In lower case, without parameters. */
 export function mediaTypeOf(headers: HeaderFields): string {
   return `${headers['content-type'] ?? ''}`.replace(/;.*/s, '').trim().toLowerCase();
 }
@@ -43,9 +37,9 @@ function isHtml(start: Buffer, isWhole: boolean): boolean | undefined {
   // A body may begin with a lot of white space and arrive byte by byte. Searching all of it again for each byte would
   // take too long, so the decision waits as long as the last byte is white space.
   if (mayGrow && /^\s?$/.test(start.toString('latin1', start.length - 1))) return undefined;
-  const text = start.toString('latin1');
+  const text = start.toString().trimStart();
   if (HTML_START.test(text)) return true;
-  return mayGrow && MAY_BE_HTML.test(text) ? undefined : false;
+  return mayGrow && text.length < '<!doctype html'.length ? undefined : false;
 }
 
 function isErrorMessage(start: Buffer, isWhole: boolean): boolean | undefined {

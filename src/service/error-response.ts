@@ -1,6 +1,5 @@
-// The body of an error may be problem details (RFC 9457), other JSON, HTML, XML or text, depending on which server
-// responds: the service or a gateway. The content decides how it is parsed, because media types are often wrong
-// (service.md, section 8).
+// The body of an error may be problem details, other JSON, HTML, XML or text: the service responds, or a gateway. The
+// content decides how it is parsed, because media types are often wrong (service.md, section 8).
 import { STATUS_CODES } from 'node:http';
 import { type ErrorCode, errorAbout, type FilingsError, type Problem, type Resource } from '../errors.ts';
 import type { HeaderFields } from '../http/head.ts';
@@ -8,6 +7,8 @@ import { isRetriedStatus } from '../http/retry.ts';
 import { exceedsDepth, isJsonObject, type JsonObject, parseJson } from '../json.ts';
 import type { Secrets } from '../secrets.ts';
 import { shellWord } from '../text.ts';
+
+export const CHECK_NUMBER_AND_URL = 'check the accession number and the base URL';
 
 export interface ErrorResponse {
   readonly status: number;
@@ -23,10 +24,6 @@ export interface ErrorResponse {
   readonly hint?: string | undefined;
 }
 
-/**
- * The code follows from the HTTP status alone, because a `status` in the body is only advisory (RFC 9457, section
- * 3.1.2).
- */
 export function errorFromResponse(response: ErrorResponse, secrets: Secrets): FilingsError {
   const { status, headers, body, isTruncated, resource, retryAt, retryDue } = response;
   const code = codeForStatus(status);
@@ -68,15 +65,9 @@ function codeForStatus(status: number): ErrorCode {
   return 'integrity';
 }
 
-export const CHECK_NUMBER_AND_URL = 'check the accession number and the base URL';
-
 /** Titles of pages often repeat the status: `404 Not Found: HTTP Status 404 - Not found.` would say it three times. */
 function withoutStatus(summary: string, status: number, phrase: string): string {
-  const line = summary
-    .split(/[\r\n]+/)
-    .map((part) => part.trim())
-    .join(' ')
-    .trim();
+  const line = summary.replace(/\s+/g, ' ').trim();
   const words = (text: string) =>
     text.toLowerCase().replace(new RegExp(`\\b(http|error|status|code|${status})\\b|[^\\p{L}\\p{N}]`, 'gu'), '');
   if (['', words(phrase)].includes(words(line))) return '';
@@ -99,14 +90,11 @@ function hintFor({ status, resource }: ErrorResponse, code: ErrorCode, isJson: b
     return `check the file name, the accession number and the base URL; to see the files: filings list ${resource.accession}`;
   // Only the service itself answers with JSON. Any other text may come from a server that has nothing to do with it.
   if (isJson && (status === 400 || status === 422))
-    return resource.fileName === undefined
-      ? 'check the accession number'
-      : 'check the accession number and the file name';
+    return `check the accession number${resource.fileName === undefined ? '' : ' and the file name'}`;
   if ([400, 405, 421].includes(status)) return 'check the base URL: its scheme, host, port and path';
   return "ask the service's operator why it rejects the request";
 }
 
-/** Even in a nested object: `{"error":{"message":"..."}}`. */
 function findSummaryInJson(body: JsonObject): string | undefined {
   for (const name of ['title', 'error', 'message']) {
     const value = Object.hasOwn(body, name) ? body[name] : undefined;
@@ -120,7 +108,7 @@ function findSummaryInJson(body: JsonObject): string | undefined {
 function findSummaryInText(text: string, secrets: Secrets): string | undefined {
   if (!text.startsWith('<')) return text.split(/[\r\n]/, 1)[0];
   // Redacted before a part is cut out, because that could cut a secret which contains `<`.
-  return /<(?:title|message|h1)\b[^<>]*>\s*([^<\s][^<]*)/i.exec(secrets.redact(text))?.[1]?.replace(/\s+/g, ' ');
+  return /<(?:title|message|h1)\b[^<>]*>\s*([^<\s][^<]*)/i.exec(secrets.redact(text))?.[1];
 }
 
 const STRING_MEMBERS = ['type', 'title', 'instance'];

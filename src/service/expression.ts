@@ -41,7 +41,6 @@ function describeSyntaxFault(expression: string): string {
   return `${where}: expected ${describeNext(start)}`;
 }
 
-/** Whether the text is a whole expression, or may be the beginning of one. */
 function parse(text: string): 'complete' | 'incomplete' | 'unclosed' | 'wrong' {
   try {
     compile(text);
@@ -57,7 +56,6 @@ const VALUES = { 'a name': ' x', 'a number': ' 1', '*': '*', '?': '?', '[': '[',
 const OPERATOR = ' == x';
 const CONTINUATIONS = { 'a dot': '.', '[': '[', 'an operator': OPERATOR, 'a comma': ',', ']': ']', ')': ')', '}': '}' };
 
-/** Tries what may follow. */
 function describeNext(start: string): string {
   const state = parse(start);
   if (state === 'unclosed') return 'the closing quote';

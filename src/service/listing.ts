@@ -1,6 +1,5 @@
 // Reads a listing that is not described. Its form is not documented (service.md, section 4), and a file that is missed
-// once would be missed in every later run. So a response is refused if it has anything that could mean that the list is
-// not complete. docs/guarantees.md has the rules.
+// once would be missed in every later run. So anything but the list is refused. docs/guarantees.md has the rules.
 import { isUtf8 } from 'node:buffer';
 import { errorAbout, type FilingsError } from '../errors.ts';
 import type { HeaderFields } from '../http/head.ts';
@@ -8,9 +7,8 @@ import { findJsonFault, isJsonObject, type JsonObject, MAX_DEPTH, parseJson } fr
 import { markForRedaction } from '../secrets.ts';
 import { counted } from '../text.ts';
 import { type AccessionNumber, asAccession } from './accession.ts';
-import { suggestDescription } from './suggested-description.ts';
+import { type Member, suggestDescription } from './suggested-description.ts';
 
-/** The other members of its record are kept, and shown by `list --json`. */
 export interface ListedFile {
   readonly accession_no: string;
   readonly file_name: string;
@@ -31,9 +29,6 @@ export interface ListingResponse {
 
 export type QueryParameter = readonly [name: string, value: string];
 
-/** A member next to the list. */
-type Member = readonly [name: string, value: unknown];
-
 /** A record that is only a name has become `{}` and that name. */
 export type NamedRecord = readonly [record: JsonObject, name: string | undefined];
 
@@ -43,16 +38,11 @@ const TOTAL = 'total';
 /** In a list with another name, strings may be messages: `{"errors":["The key has expired."]}`. */
 const STRING_LISTS = ['files', 'filenames', 'names', 'documents'];
 const ACCESSION_NAMES = ['accessionno', 'accessionnumber'];
-/**
- * If `accession` were not recognized, a record of another filing would pass for one of this filing. Next to the list
- * there is no such danger, because an unknown member there is refused.
- */
+/** If `accession` were not known here, a record of another filing would pass for one of this. */
 const ACCESSION_NAMES_IN_RECORDS = [...ACCESSION_NAMES, 'accession'];
-/** In the order of preference. */
 const SIZE_NAMES = ['size', 'filesize', 'sizebytes', 'bytes', 'length', 'contentlength'];
 
 const TELL_OPERATOR = "tell the service's operator";
-/** A list with one of these numbers of records may be the first of several pages. */
 const COMMON_PAGE_SIZES = [10, 20, 25, 50, 100, 200, 250, 500, 1000];
 /** Whole words between hyphens, so that `X-Total-Count` matches and `X-Account-Id` does not. */
 const PAGING_HEADER =
@@ -62,10 +52,8 @@ const LINK_TO_NEXT = /;\s*rel\s*=\s*(?:"[^"]*\bnext\b|'[^']*\bnext\b|next\b)/i;
 /** 0000000001-00-000000 as an integer. A smaller integer is something else, such as the index of the record. */
 const MIN_ACCESSION = 1e8;
 
-/** Throws `integrity` if the response is invalid, about another filing, or maybe incomplete. */
 export function readListing(response: ListingResponse, accession: AccessionNumber): Listing {
   const json = parseListing(response, accession);
-  // A bare array is a list as well.
   const members: readonly Member[] = isJsonObject(json) ? Object.entries(json) : [['files', json]];
   const lists = members.filter((member): member is [string, unknown[]] => isList(member));
   const others = members.filter((member) => !isList(member));
@@ -75,12 +63,16 @@ export function readListing(response: ListingResponse, accession: AccessionNumbe
   const hint = () => suggestDescription(json, (...args) => pagingReason !== undefined || mayBePage(...args));
   if (records === undefined)
     throw listingError(accession, 'the response has no list of files', JSON.stringify(json), markForRedaction(hint()));
-  const severalLists = lists.length > 1 ? `it has several lists: ${quoteNames(lists)}` : undefined;
-  const reason = severalLists ?? findUnexpected(records, others, accession) ?? pagingReason;
+  const named = records.map(readRecord);
+  const reason =
+    (lists.length > 1 ? `it has several lists: ${quoteNames(lists)}` : undefined) ??
+    findUnexpected(records.length, others, accession) ??
+    named.find((record) => typeof record === 'string') ??
+    pagingReason ??
+    (mayBePage(records, others) ? `${records.length} records may be the first of several pages` : undefined);
   if (reason !== undefined) throw incompleteError(accession, reason, hint());
-  if (mayBePage(records, others))
-    throw incompleteError(accession, `${records.length} records may be the first of several pages`, hint());
-  return { files: selectFiles(records.map(addName), accession), recordCount: records.length, pageCount: 1 };
+  const sound = named.filter((record) => typeof record !== 'string');
+  return { files: selectFiles(sound, accession), recordCount: records.length, pageCount: 1 };
 }
 
 function isList([name, value]: Member): boolean {
@@ -104,10 +96,9 @@ export function parseListing({ body }: ListingResponse, accession: AccessionNumb
 }
 
 /**
- * Of records with the same name, the last one is used. Records without a name occur only in described listings, and are
- * not about a file. Records of other filings are dropped, because a service that does not know the parameter
- * `accession_no` may send the records of all filings (service.md, section 8). Throws `integrity` if a record has an
- * invalid accession number, or two.
+ * Records without a name occur only in described listings, and are not about a file. Records of other filings are
+ * dropped, because a service that does not know the parameter `accession_no` may send the records of all filings
+ * (service.md, section 8). Of records with the same name, the last one is used.
  */
 export function selectFiles(records: readonly NamedRecord[], accession: AccessionNumber): ListedFile[] {
   const files = new Map<string, ListedFile>();
@@ -124,7 +115,6 @@ export function listedSize(file: ListedFile): number | undefined {
   const members = Object.entries(file).map(([name, value]) => [normalizeName(name), value] as const);
   const sizes = SIZE_NAMES.map((sizeName) => members.find(([name]) => name === sizeName)?.[1]);
   const isNumber = (value: unknown) => typeof value === 'number' || (typeof value === 'string' && /^\d+$/.test(value));
-  // This is NaN if there is no size.
   const size = Number(sizes.find(isNumber));
   return Number.isSafeInteger(size) && size >= 0 ? size : undefined;
 }
@@ -146,7 +136,7 @@ function findPagingHeader(headers: HeaderFields): string | undefined {
 
 /** Throws `integrity` if the accession number next to the list is not the requested one. */
 function findUnexpected(
-  records: readonly unknown[],
+  recordCount: number,
   others: readonly Member[],
   accession: AccessionNumber,
 ): string | undefined {
@@ -157,12 +147,7 @@ function findUnexpected(
     const isTotal = normalizeName(name) === TOTAL;
     if (!isTotal && parseAccessionMember(value) !== accession)
       throw listingError(accession, 'the response is about another filing', `its ${name} is ${shown}`);
-    if (isTotal && value !== records.length)
-      return `it has ${counted(records.length, 'record')}, but its total is ${shown}`;
-  }
-  for (const [index, record] of records.entries()) {
-    const fault = findRecordFault(record);
-    if (fault !== undefined) return `record ${index + 1} ${fault}`;
+    if (isTotal && value !== recordCount) return `it has ${counted(recordCount, 'record')}, but its total is ${shown}`;
   }
   return undefined;
 }
@@ -174,26 +159,21 @@ function mayBePage(records: readonly unknown[], others: readonly Member[]): bool
   return clues.some(([name, value]) => normalizeName(name) !== TOTAL || value !== records.length);
 }
 
-function findRecordFault(record: unknown): string | undefined {
-  if (typeof record === 'string') return record === '' ? 'is empty' : undefined;
-  if (!isJsonObject(record)) return 'is neither a name nor an object';
+/** Returns a string that says what is wrong with the record, if anything is. */
+function readRecord(record: unknown, index: number): NamedRecord | string {
+  const place = `record ${index + 1}`;
+  if (record === '') return `${place} is empty`;
+  if (typeof record === 'string') return [{}, record];
+  if (!isJsonObject(record)) return `${place} is neither a name nor an object`;
   const nested = Object.keys(record).find((name) => typeof record[name] === 'object' && record[name] !== null);
-  if (nested !== undefined) return `has a list or an object in '${nested}', which may hold further files`;
-  const names = Object.keys(record).filter((name) => normalizeName(name) === FILE_NAME);
-  if (names.length > 1) return `has several file names: '${names.join("', '")}'`;
-  const [name] = names;
-  if (name === undefined) return 'has no file_name';
-  return typeof record[name] === 'string' && record[name] !== '' ? undefined : `has no name in '${name}'`;
+  if (nested !== undefined) return `${place} has a list or an object in '${nested}', which may hold further files`;
+  const [name, ...others] = Object.keys(record).filter((each) => normalizeName(each) === FILE_NAME);
+  if (name === undefined) return `${place} has no file_name`;
+  if (others.length > 0) return `${place} has several file names: '${[name, ...others].join("', '")}'`;
+  const value = record[name];
+  return typeof value === 'string' && value !== '' ? [record, value] : `${place} has no name in '${name}'`;
 }
 
-/** Takes a record in which `findRecordFault` has found no fault. */
-function addName(record: unknown): NamedRecord {
-  if (!isJsonObject(record)) return [{}, String(record)];
-  const member = Object.keys(record).find((name) => normalizeName(name) === FILE_NAME);
-  return [record, member && String(record[member])];
-}
-
-/** A record without a number is taken for one of the requested filing. Throws `integrity` for an invalid number. */
 function belongsToAnotherFiling(record: JsonObject, accession: AccessionNumber): boolean {
   const members = Object.entries(record).filter(
     ([name, value]) => value !== null && ACCESSION_NAMES_IN_RECORDS.includes(normalizeName(name)),

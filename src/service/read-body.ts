@@ -11,7 +11,6 @@ const MAX_ERROR_BYTES = 1 << 20;
 /** What servers put into Content-Encoding although nothing is compressed. S3 stores `aws-chunked` with some uploads. */
 const NO_COMPRESSION = ['identity', 'none', 'binary', 'aws-chunked', 'utf-8', 'us-ascii', 'iso-8859-1', 'windows-1252'];
 
-/** Returns nothing if the body is not compressed. */
 export function readCodings({ headers }: Pick<HttpResponse, 'headers'>): readonly string[] {
   const field = String(headers['content-encoding'] ?? '').toLowerCase();
   const codings = field.split(',').flatMap((coding) => coding.trim() || []);
@@ -19,7 +18,6 @@ export function readCodings({ headers }: Pick<HttpResponse, 'headers'>): readonl
   return NO_COMPRESSION.includes([...new Set(codings)].join()) ? [] : codings;
 }
 
-/** Throws `integrity` if the body is larger than `maxBytes`, and any error of reading it. */
 export async function readAtMost(
   response: HttpResponse,
   maxBytes: number,
@@ -27,7 +25,6 @@ export async function readAtMost(
   onBytes: (bytes: number) => void,
 ): Promise<Buffer> {
   const pieces: Buffer[] = [];
-  // A body without a stated length may fit.
   const canFit = (response.length ?? 0) <= maxBytes;
   if (canFit && (await readPieces(response, maxBytes, pieces, onBytes))) return Buffer.concat(pieces);
   response.discard();
@@ -37,24 +34,28 @@ export async function readAtMost(
 
 /**
  * Returns the decoded body, or its beginning if the connection ends early or a limit is reached. Throws no error of the
- * network, because the status alone makes a useful message, but the reason of the `signal` of the request.
+ * network, because the status alone makes a useful message.
  */
-export async function readErrorBytes(response: HttpResponse, sleep: Sleep, signal: AbortSignal) {
+export async function readErrorBytes(
+  response: HttpResponse,
+  sleep: Sleep,
+  signal: AbortSignal,
+  onBytes: (bytes: number) => void,
+) {
   const pieces: Buffer[] = [];
   const timer = createAbortController();
   // `discard` closes the connection, which makes the read below fail.
   sleep(MAX_ERROR_MS, timer.signal).then(response.discard, () => {});
-  const isWhole = await readPieces(response, MAX_ERROR_BYTES, pieces).catch(() => false);
+  const isWhole = await readPieces(response, MAX_ERROR_BYTES, pieces, onBytes).catch(() => false);
   timer.abort();
   response.discard();
   // The `catch` above has also caught the signal's reason.
   signal.throwIfAborted();
-  const received = Buffer.concat(pieces);
-  let body: Buffer = received.subarray(0, MAX_ERROR_BYTES);
+  let body: Buffer = Buffer.concat(pieces).subarray(0, MAX_ERROR_BYTES);
   // Servers use one, or two by mistake. The limit is for time: each may decode to a megabyte.
   for (const coding of readCodings(response).slice(-3).reverse()) body = await decode(body, coding);
   // A body that exactly fills the limit is treated as cut, too. It is too long for a message anyway.
-  return { receivedBytes: received.length, body, isTruncated: !isWhole || body.length === MAX_ERROR_BYTES };
+  return { body, isTruncated: !isWhole || body.length === MAX_ERROR_BYTES };
 }
 
 /**
@@ -72,7 +73,7 @@ async function decode(bytes: Buffer, name: string): Promise<Buffer> {
     // `deflate` should have the zlib wrapper (RFC 1950), in which the low four bits of the first byte are 8, but some
     // servers omit it.
     if (name === 'deflate' && ((bytes[0] ?? 0) & 15) !== 8) return inflateRawSync(bytes, options);
-    // Despite its name, `unzipSync` decodes gzip and zlib, and tells them apart by their first bytes.
+    // This decodes gzip and zlib.
     if (/^(x-gzip|gzip|deflate)$/.test(name)) return unzipSync(bytes, options);
   } catch {
     // The bytes do not have the encoding that the header states, or decode to more than `maxOutputLength`.
@@ -88,7 +89,7 @@ async function readPieces(
   { body }: HttpResponse,
   maxBytes: number,
   pieces: Buffer[],
-  onBytes?: (bytes: number) => void,
+  onBytes: (bytes: number) => void,
 ): Promise<boolean> {
   let size = 0;
   for (let chunks = await body.read(); chunks; chunks = await body.read()) {
@@ -96,7 +97,7 @@ async function readPieces(
     const piece = Buffer.concat(chunks);
     pieces.push(piece);
     size += piece.length;
-    onBytes?.(piece.length);
+    onBytes(piece.length);
     if (size > maxBytes) return false;
   }
   return true;

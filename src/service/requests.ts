@@ -38,20 +38,18 @@ export class Requests {
   readonly #options: ClientOptions;
   /** By how many milliseconds this machine's clock is ahead of the `Date` of the last response. */
   clockLeadMs: number | undefined;
-  /** The URLs that were refused with a Retry-After. Their retries are sent before other requests. */
+  /** With a Retry-After. */
   readonly #refusedUrls = new Set<string>();
 
   constructor(options: ClientOptions) {
     this.#options = options;
-    // From now on, whatever follows the name of this header in foreign text is redacted.
+    // Redacts whatever follows the name of this header in foreign text.
     options.secrets.addSecretName(options.credentials.keyHeader);
   }
 
   /**
-   * After a redirect to another origin, no request of the chain has credentials, even if the chain leads back. Throws
-   * `integrity` for a redirect that is not followed, the errors of `get` (http/request.ts), `read` and
-   * `credentials.current`, and the signal's reason. Does not retry, but repeats a request once after a 401 if the key
-   * or the token has been renewed.
+   * After a redirect to another origin, no request of the chain has credentials, even if the chain leads back. A request
+   * is repeated once after a 401 if the key or the token has been renewed.
    *
    * @param isForeignText whether the service has made `firstUrl` or a part of it
    */
@@ -99,11 +97,9 @@ export class Requests {
         url = to;
       }
     } catch (error) {
-      const foreign = { isForeign: true, stopsRun: false };
-      throw withHosts(
-        [firstUrl.host, url.host],
-        !sendsCredentials && isAboutResponse(error) ? error.with(foreign) : error,
-      );
+      const isForeign = !sendsCredentials && isAboutResponse(error);
+      const thrown = isForeign ? error.with({ isForeign, stopsRun: false }) : error;
+      throw withHosts([firstUrl.host, url.host], thrown);
     }
   }
 
@@ -147,7 +143,7 @@ export class Requests {
     }
   }
 
-  /** A header that carries a credential is redacted by its name, because a short one is not recognized by its value. */
+  /** By its name, because a short credential is not recognized by its value. */
   #trace(direction: '>' | '<', start: string, fields: HeaderFields): void {
     const { trace, secrets } = this.#options;
     if (!trace) return;
@@ -227,9 +223,7 @@ export function resolveRedirect(from: URL, location: string | string[] | undefin
   if (from.protocol === 'https:' && to.protocol === 'http:')
     throw redirectError(from, `redirect from https to ${markForRedaction(`http://${to.host}`)}`);
   // None of these is sent. The password may be somebody's secret, so they are not shown either.
-  to.hash = '';
-  to.username = '';
-  to.password = '';
+  [to.hash, to.username, to.password] = ['', '', ''];
   return to;
 }
 

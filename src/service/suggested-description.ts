@@ -3,14 +3,7 @@
 import { isJsonObject, type JsonObject } from '../json.ts';
 import { orList, shellWord } from '../text.ts';
 
-type Member = readonly [name: string, value: unknown];
-
-/** Where a list is: as the member `name` of objects with these members. */
-interface Place {
-  readonly members: readonly Member[];
-  readonly name: string;
-  readonly outer: Place | undefined;
-}
+export type Member = readonly [name: string, value: unknown];
 
 /** An array, or all arrays at the same place inside of the records of another. */
 interface List {
@@ -18,10 +11,12 @@ interface List {
   readonly path: string;
   readonly totalPath: string | undefined;
   readonly records: readonly unknown[];
-  readonly place: Place | undefined;
+  readonly findOthers: FindOthers;
 }
 
-/** A list of files. */
+/** Returns the members next to a list, and next to the objects around it. A function, because there may be a million. */
+type FindOthers = () => readonly Member[];
+
 interface FileList extends List {
   readonly name: string;
 }
@@ -30,7 +25,7 @@ const SET = 'filings config set';
 /** Shown if no command can be suggested. The user has to replace each EXPRESSION. */
 const TEMPLATE = `${SET} listing.files EXPRESSION && ${SET} listing.name EXPRESSION`;
 /** The default of `listing.name`, which also fits a list of strings. */
-const DEFAULT_NAME = 'file_name';
+export const DEFAULT_NAME = 'file_name';
 /** A longer command would be shortened when it is printed, and would no longer work. */
 const MAX_COMMAND_LENGTH = 300;
 const MAX_PATHS = 5;
@@ -54,8 +49,8 @@ export function suggestDescription(
     const names = orList(lists.slice(0, MAX_PATHS).map(({ path }) => path || '@'));
     return `${ASK_ABOUT_PAGES}; if this is the whole list, describe the listing (${names}): ${TEMPLATE}`;
   }
-  const { path, records, place } = list;
-  const asksAboutPages = path.includes('[]') || mayBePage(records, findOthers(place));
+  const { path, records, findOthers } = list;
+  const asksAboutPages = path.includes('[]') || mayBePage(records, findOthers());
   const isObject = (value: unknown) => typeof value === 'object' && value !== null;
   const holdsMore = records.some((record) => isJsonObject(record) && Object.values(record).some(isObject));
   const conditions = [asksAboutPages && 'this is the whole list', holdsMore && 'the records hold no further files'];
@@ -82,7 +77,7 @@ function makeCommand({ path, name, totalPath }: FileList, isOmitted: (member: st
 }
 
 function findFileLists(json: unknown): readonly FileList[] {
-  return findLists([json], '', undefined, undefined).flatMap((list) => asFileList(list) ?? []);
+  return findLists([json], '', undefined, () => []).flatMap((list) => asFileList(list) ?? []);
 }
 
 function asFileList(list: List): FileList | undefined {
@@ -111,15 +106,17 @@ function findLists(
   values: readonly unknown[],
   path: string,
   totalPath: string | undefined,
-  place: Place | undefined,
+  findOthers: FindOthers,
 ): readonly List[] {
   const arrays = values.filter(Array.isArray);
   const records = arrays.flat();
   return [
-    ...(arrays.length === 0 ? [] : [{ path: path.includes('[]') ? `${path}[]` : path, totalPath, records, place }]),
-    ...findListsInside(values.filter(isJsonObject), path, totalPath, place),
+    ...(arrays.length === 0
+      ? []
+      : [{ path: path.includes('[]') ? `${path}[]` : path, totalPath, records, findOthers }]),
+    ...findListsInside(values.filter(isJsonObject), path, totalPath, findOthers),
     // A total around the outer records does not count the inner ones.
-    ...findListsInside(records.filter(isJsonObject), `${path}[]`, undefined, place),
+    ...findListsInside(records.filter(isJsonObject), `${path}[]`, undefined, findOthers),
   ];
 }
 
@@ -128,7 +125,7 @@ function findListsInside(
   objects: readonly JsonObject[],
   path: string,
   outerTotal: string | undefined,
-  outer: Place | undefined,
+  findOuter: FindOthers,
 ): readonly List[] {
   const members = objects.flatMap((object) => Object.entries(object));
   const total = members.find(([name, value]) => /^total$/i.test(name) && /^\d+$/.test(String(value)))?.[0];
@@ -139,15 +136,10 @@ function findListsInside(
     if (values) values.push(value);
     else valuesByName.set(name, [value]);
   }
-  return [...valuesByName].flatMap(([name, values]) =>
-    findLists(values, joinPath(path, name), totalPath, { members, name, outer }),
-  );
-}
-
-/** The members next to a list, and next to the objects around it. */
-function findOthers(place: Place | undefined): readonly Member[] {
-  if (place === undefined) return [];
-  return [...findOthers(place.outer), ...place.members.filter(([name]) => name !== place.name)];
+  return [...valuesByName].flatMap(([name, values]) => {
+    const findOthers = () => [...findOuter(), ...members.filter(([each]) => each !== name)];
+    return findLists(values, joinPath(path, name), totalPath, findOthers);
+  });
 }
 
 /** Only a `file_name` may be inside a member of the record: a `name` there is that of a company, for example. */
