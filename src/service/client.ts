@@ -11,10 +11,10 @@ import type { AccessionNumber } from './accession.ts';
 import { describeClockSkew } from './clock-skew.ts';
 import type { Credentials } from './credentials.ts';
 import type { ListingDescription } from './described-listing.ts';
-import { getErrorTest, mediaTypeOf } from './error-page.ts';
+import { getErrorTest, MAX_TESTED_BYTES, mediaTypeOf } from './error-page.ts';
 import { CHECK_NUMBER_AND_URL, errorFromResponse } from './error-response.ts';
 import { type Listing, type QueryParameter, readListing, withParameters } from './listing.ts';
-import { readAtMost, readCodings, readErrorBytes } from './read-body.ts';
+import { peek, readAtMost, readCodings, readErrorBytes } from './read-body.ts';
 import { type Hosts, Requests, type ServiceResponse, withHosts } from './requests.ts';
 
 /** More than a page of any listing needs. A body without an end must not fill the memory. */
@@ -219,16 +219,7 @@ export class ServiceClient {
   }
 }
 
-async function isErrorBody({ headers, length, body }: ServiceResponse, fileName: string): Promise<boolean> {
-  const test = getErrorTest(fileName, mediaTypeOf(headers), length);
-  let start = Buffer.alloc(0);
-  let isError = test ? undefined : false;
-  while (isError === undefined) {
-    // An error ends the body, too, but it is not lost: the next read throws it again.
-    const chunks = await body.read().catch(() => undefined);
-    start = Buffer.concat([start, ...(chunks ?? [])]);
-    isError = test?.(start, chunks === undefined);
-  }
-  body.unread(start);
-  return isError;
+async function isErrorBody(response: ServiceResponse, fileName: string): Promise<boolean> {
+  const test = getErrorTest(fileName, mediaTypeOf(response.headers), response.length);
+  return test?.(await peek(response, MAX_TESTED_BYTES)) ?? false;
 }

@@ -58,6 +58,16 @@ export async function readErrorBytes(
   return { body, isTruncated: !isWhole || body.length === MAX_ERROR_BYTES };
 }
 
+/** Returns the body, or its beginning if it has more than `maxBytes`. It can be read again. */
+export async function peek(response: HttpResponse, maxBytes: number): Promise<Buffer> {
+  const pieces: Buffer[] = [];
+  // An error ends the body, too, but it is not lost: the next read throws it again.
+  await readPieces(response, maxBytes, pieces).catch(() => {});
+  const start = Buffer.concat(pieces);
+  response.body.unread(start);
+  return start;
+}
+
 /**
  * Some servers compress errors although the request asks for `identity` (RFC 9110, section 8.4.1). Returns nothing if
  * the body cannot be decoded: nobody could read the encoded bytes in an error message.
@@ -89,7 +99,7 @@ async function readPieces(
   { body }: HttpResponse,
   maxBytes: number,
   pieces: Buffer[],
-  onBytes: (bytes: number) => void,
+  onBytes?: (bytes: number) => void,
 ): Promise<boolean> {
   let size = 0;
   for (let chunks = await body.read(); chunks; chunks = await body.read()) {
@@ -97,7 +107,7 @@ async function readPieces(
     const piece = Buffer.concat(chunks);
     pieces.push(piece);
     size += piece.length;
-    onBytes(piece.length);
+    onBytes?.(piece.length);
     if (size > maxBytes) return false;
   }
   return true;
