@@ -51,21 +51,19 @@ export function addCredentials(
       // The settings also refuse `authorization` as `keyHeader`.
       return { url, headers: { [keyHeader]: key, ...bearer } };
     case 'query':
-      return {
-        url: withKeyAtEnd(url, 'search', url.search ? '&' : '?', `apikey=${encodeURIComponent(key)}`),
-        headers: bearer,
-      };
     case 'path':
-      return { url: withKeyAtEnd(url, 'pathname', '/', `APIKEY-${encodeURIComponent(key)}`), headers: bearer };
+      return { url: addKey(url, keyIn, encodeURIComponent(key)), headers: bearer };
   }
 }
 
-/** The URL of a redirect may already contain `keyPart`, because services repeat it. Then it is not added again. */
-function withKeyAtEnd(url: URL, place: 'search' | 'pathname', separator: string, keyPart: string): URL {
-  const withKey = new URL(url);
-  // A path that ends in a slash would get an empty segment, so its slash goes. In a query, a slash is data.
-  const start = place === 'pathname' ? url.pathname.replace(/\/$/, '') : url.search;
-  // `keyPart` has no separator in it, because the key is percent-encoded.
-  if (!url[place].split(/[?&/]/).includes(keyPart)) withKey[place] = `${start}${separator}${keyPart}`;
-  return withKey;
+/** The URL of a redirect may already contain the key, because services repeat it. Then it is not added again. */
+function addKey(url: URL, keyIn: 'query' | 'path', key: string): URL {
+  const [part, place] = keyIn === 'query' ? [`apikey=${key}`, url.search] : [`APIKEY-${key}`, url.pathname];
+  // The key has no separator in it, because it is percent-encoded.
+  if (place.split(/[?&/]/).includes(part)) return url;
+  const result = new URL(url);
+  if (keyIn === 'query') result.search = `${url.search}${url.search && '&'}${part}`;
+  // A path that ends in a slash would get an empty segment.
+  else result.pathname = `${url.pathname.replace(/\/$/, '')}/${part}`;
+  return result;
 }

@@ -193,8 +193,7 @@ function isFollowed(
     const reason = `listing.more (${description.more}) says that there is more, but there is no next page`;
     throw makeError(reason, PAGES_HINT);
   }
-  // If both `next` and `more` are described, both must say that there is another page.
-  if (description.more !== undefined) return canRequestMore && isSet(more);
+  if (description.more !== undefined) return isSet(more);
   return canRequestMore && (description.next !== undefined || !seemsLast);
 }
 

@@ -145,7 +145,7 @@ function findListsInside(
 /** Only a `file_name` may be inside a member of the record: a `name` there is that of a company, for example. */
 function findNamePath(record: JsonObject): readonly string[] | undefined {
   const paths = listStrings(record, []);
-  const isName = (path: readonly string[]) => path.length === 1 && /^name$/i.test(path.join());
+  const isName = (path: readonly string[]) => /^name$/i.test(path.join());
   return paths.find((path) => /^file[_-]?name$/i.test(path.at(-1) ?? '')) ?? paths.find(isName);
 }
 
