@@ -58,6 +58,14 @@ test.each([
 });
 
 test.each([
+  // No service sends a 410 for a number that it does not know.
+  { what: 'a 410', status: 410, body: '' },
+  { what: 'other filings', status: 200, body: `[{"accession_no":"${ACCESSION}","file_name":"a.htm"}]` },
+])('config check without ACCESSION is 5 if the service sends $what', async ({ status, body }) => {
+  expect((await (await answering(status, body)).check()).exitCode).toBe(5);
+});
+
+test.each([
   { status: 200, body: '{"listing":"no"}', exit: 9 },
   { status: 200, body: '[]', exit: 5 },
   { status: 401, body: '', exit: 4 },
@@ -75,14 +83,4 @@ test('config check retries only if --retries is given', async () => {
   expect(requests).toHaveLength(1);
   expect((await run(['config', 'check', '--retries', '1'])).exitCode).toBe(7);
   expect(requests).toHaveLength(3);
-});
-
-test('config check without ACCESSION fails with a 410, which no service sends for a number that it does not know', async () => {
-  const { check } = await answering(410, '');
-  expect((await check()).exitCode).toBe(5);
-});
-
-test('config check without ACCESSION is 5 if the service ignores the number and sends other filings', async () => {
-  const { check } = await answering(200, `[{"accession_no":"${ACCESSION}","file_name":"a.htm"}]`);
-  expect((await check()).exitCode).toBe(5);
 });

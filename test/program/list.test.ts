@@ -124,24 +124,6 @@ test('--input is read by line, and an invalid line is one failure that does not 
   expect(stderr).toMatch(/^filings: line 5: 'nonsense' .*\n {2}hint: .*\nfilings: 1 of 3 filings failed/);
 });
 
-test('a listing is described by the commands of the hint, when they are pasted', async () => {
-  const rows = (from: number) => [0, 1].map((n) => ({ doc: { file_name: `f${from + n}.htm` }, tags: ['x'] }));
-  const { list, filings, asked } = await service((_accession, { offset = '0' }) => ({
-    body: { rows: rows(Number(offset)).slice(0, 5 - Number(offset)), all: 5 },
-  }));
-  const refused = await list([A]);
-  expect([refused.stdout, refused.exitCode]).toEqual(['', 9]);
-  const [, commands = ''] = /describe the listing: (.*)\n$/.exec(refused.stderr) ?? [];
-  const described = [...commands.split(' && '), 'filings config set listing.total body.all'];
-  for (const command of described) expect((await filings(command.split(' ').slice(1))).exitCode).toBe(0);
-  expect(await list([A])).toMatchObject({ stdout: '', exitCode: 9 });
-  expect((await filings(['config', 'set', 'listing.offset', 'offset'])).exitCode).toBe(0);
-  const whole = await list([A, '--json', '--query', 'x=y z']);
-  const last = { accession_no: A, file_name: 'f4.htm', doc: { file_name: 'f4.htm' }, tags: ['x'] };
-  expect([whole.exitCode, jsonOf(whole.stdout).length, jsonOf(whole.stdout).at(-1)]).toEqual([0, 5, last]);
-  expect(asked().slice(-3)).toEqual([0, 2, 4].map((n) => `/v1/filings?accession_no=${A}&x=y%20z&offset=${n}`));
-});
-
 describe('the exit status', () => {
   test.each`
     exit | body                                             | args                      | message

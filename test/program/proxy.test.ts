@@ -1,13 +1,13 @@
 // Which proxy is used is decided in test/unit/proxy.test.ts. Here: what is sent to it, and how commands end at one that
 // refuses.
 import { EventEmitter, once } from 'node:events';
-import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
-import { describe, expect, onTestFinished } from 'vitest';
+import { connect } from 'node:net';
+import { describe, expect } from 'vitest';
 import { sleep } from '../../src/abort.ts';
 import { head, sendFile, whole } from '../servers/answers.ts';
 import { tlsWith } from '../servers/certificates.ts';
 import { proxying } from '../servers/proxy.ts';
-import { closedPort, type SeenRequest, scripted } from '../servers/scripted.ts';
+import { closedPort, listening, type SeenRequest, scripted } from '../servers/scripted.ts';
 import { content } from '../service/transfer-fixture.ts';
 import { ACCESSION, test as base, serviceAt } from './run.ts';
 
@@ -24,13 +24,6 @@ const test = base.extend('filings', ({ place }) => async (args: string[], url: s
   expect(ended.stderr).not.toContain(KEY);
   return ended;
 });
-/** A server that does not wait for a request. */
-async function listening(onConnection: (socket: Socket) => void) {
-  const server = createServer((socket) => onConnection(socket.on('error', () => {}))).listen(0, '127.0.0.1');
-  onTestFinished(() => void server.close());
-  await once(server, 'listening');
-  return server.address() as AddressInfo;
-}
 const DOWNLOAD = ['download', ACCESSION, 'a.htm', '-v', '--retries', '0'];
 const basic = (pair: string) => `Basic ${Buffer.from(pair).toString('base64')}`;
 
@@ -70,19 +63,16 @@ describe('https through a proxy', () => {
   const endless = async () =>
     (await scripted((socket) => void socket.write(`HTTP/1.1 200 OK\r\n${'X: y\r\n'.repeat(5000)}`))).port;
   test.for`
-    fault                            | port                                                  | why
-    ${'answers with 503'}            | ${status('503 No', 'Content-Length: 0\r\n')}          | ${'refused with 503'}
-    ${'answers with 302'}            | ${status('302 Found', 'Location: http://login/\r\n')} | ${'refused with 302'}
-    ${'answers without a phrase'}    | ${status('500')}                                      | ${'refused with 500'}
-    ${'answers in odd characters'}   | ${status('502 \xe4\u20ac')}                           | ${'refused with 502'}
-    ${'answers 502 after 103'}       | ${answering(`${HINTS}HTTP/1.0 502 Bad\r\n\r\n`)}      | ${'refused with 502'}
-    ${'answers with a status of 99'} | ${status('099 No')}                                   | ${'no valid response from the proxy'}
-    ${'answers with NUL'}            | ${status('200 O\0K')}                                 | ${'no valid response from the proxy'}
-    ${'answers only with 103'}       | ${answering(HINTS)}                                   | ${'no valid response from the proxy'}
-    ${'never ends its head'}         | ${endless}                                            | ${'no valid response from the proxy'}
-    ${'speaks no HTTP'}              | ${answering('SSH-2.0-x\r\n\r\n')}                     | ${'no valid response from the proxy'}
-    ${'closes the connection'}       | ${answering('')}                                      | ${'no valid response from the proxy'}
-    ${'does not listen'}             | ${closedPort}                                         | ${'connection refused'}
+    fault                            | port                                             | why
+    ${'answers with 503'}            | ${status('503 No', 'Content-Length: 0\r\n')}     | ${'refused with 503'}
+    ${'answers in odd characters'}   | ${status('502 \xe4\u20ac')}                      | ${'refused with 502'}
+    ${'answers 502 after 103'}       | ${answering(`${HINTS}HTTP/1.0 502 Bad\r\n\r\n`)} | ${'refused with 502'}
+    ${'answers with a status of 99'} | ${status('099 No')}                              | ${'no valid response from the proxy'}
+    ${'answers with NUL'}            | ${status('200 O\0K')}                            | ${'no valid response from the proxy'}
+    ${'answers only with 103'}       | ${answering(HINTS)}                              | ${'no valid response from the proxy'}
+    ${'never ends its head'}         | ${endless}                                       | ${'no valid response from the proxy'}
+    ${'closes the connection'}       | ${answering('')}                                 | ${'no valid response from the proxy'}
+    ${'does not listen'}             | ${closedPort}                                    | ${'connection refused'}
   `('exits with 7 and names a proxy that $fault', async ({ port, why }, { filings }) => {
     const proxy = `127.0.0.1:${await port()}`;
     const { exitCode, stderr } = await filings(DOWNLOAD, HTTPS, { HTTPS_PROXY: `user:s3cret-word@${proxy}` });
@@ -133,7 +123,7 @@ describe('https through a proxy', () => {
 
   test('says that a proxy named with https does not speak TLS', async ({ filings }) => {
     for (const answer of ['HTTP/1.1 400 Bad Request\r\n\r\n', '']) {
-      const { port } = await listening((socket) => void socket.end(answer));
+      const port = await listening((socket) => void socket.end(answer));
       const { exitCode, stderr } = await filings(DOWNLOAD, HTTPS, { HTTPS_PROXY: `https://127.0.0.1:${port}` });
       expect([exitCode, stderr]).toEqual([
         7,
@@ -186,15 +176,6 @@ test('-v says that ALL_PROXY is not used, and shows the proxy of each connection
   expect(direct.stderr).toContain('* ALL_PROXY is not used');
   expect(direct.stderr).toContain(`* connecting to 127.0.0.1:${port} without a proxy\n`);
   expect(direct.stderr).not.toMatch(/uSeR|p4ss/);
-});
-
-test('a batch stops at a proxy that is no URL', async ({ filings }) => {
-  const args = ['download', ACCESSION, ...'abc', '-j', '1'];
-  const { exitCode, stderr } = await filings(args, HTTPS, { HTTPS_PROXY: 'socks5://127.0.0.1:1' });
-  expect([exitCode, stderr]).toEqual([
-    2,
-    expect.stringMatching(/HTTPS_PROXY: a SOCKS proxy is not supported; 2 files not started$/m),
-  ]);
 });
 
 test('plain http through a proxy requests the whole URL from it', async ({ place, filings }) => {

@@ -1,7 +1,7 @@
 // Listings as real services send them. Each row is tried: the commands of the hint are pasted into a shell, and the
 // listing is requested again.
 import { expect } from 'vitest';
-import { head } from '../servers/answers.ts';
+import { framed } from '../servers/answers.ts';
 import { pasted } from './pasted.ts';
 import { ACCESSION, asking, test } from './run.ts';
 
@@ -20,6 +20,27 @@ const FLAT = 'the records hold no further files';
 const CHECK = 'check the base URL and the API key; if this is a listing, first find out';
 const NOTHING = '.files EXPRESSION && .name EXPRESSION';
 
+/** Runs the commands of the hint for a listing. Then the listing must have these names, or be this error. */
+async function followHint(body: unknown, then: string, settings: object = {}) {
+  const { bytes } = framed(Buffer.from(JSON.stringify(body)), 'length');
+  const { filings, config } = await asking((socket) => void socket.write(bytes));
+  await config(settings);
+  const list = async () => {
+    const { exitCode, stdout, stderr } = await filings(['list', ACCESSION]);
+    return { exitCode, names: `${stdout}`.trim().replaceAll('\n', ' '), stderr };
+  };
+  const { stderr: message, ...refused } = await list();
+  expect(refused).toEqual({ exitCode: 9, names: '' });
+  const [, said = '', commands = ''] = /\n {2}hint: (.*?): (filings .*)\n$/.exec(message) ?? [];
+  if (!commands.includes('EXPRESSION')) {
+    for (const command of commands.split(' && ')) expect(await filings(pasted(command))).toMatchObject({ exitCode: 0 });
+    const { exitCode, names, stderr } = await list();
+    if (exitCode === 0) expect(names).toBe(then);
+    else expect([exitCode, stderr]).toEqual([9, expect.stringContaining(then || 'nothing')]);
+  }
+  return { message, said, commands };
+}
+
 test.each`
   service                        | body                                                                                        | hint     | set                                                                           | then
   ${'a table of names'}          | ${{ data: { files: ['a.htm', 'b.xml'] } }}                                                  | ${''}    | ${'.files data.files'}                                                        | ${'a.htm b.xml'}
@@ -32,27 +53,14 @@ test.each`
   ${'JSON:API, name as label'}   | ${{ data: [{ type: 'files', attributes: A }], links }}                                      | ${CHECK} | ${NOTHING}                                                                    | ${''}
   ${'HAL'}                       | ${{ _embedded: { files: [{ ...A, _links: {} }] }, page: { totalElements: 1 } }}             | ${PAGES} | ${'.files _embedded.files && .name name'}                                     | ${'a.htm'}
   ${'OData'}                     | ${{ '@odata.context': '$metadata', value: [{ Name: 'a.htm' }], '@odata.nextLink': '/2' }}   | ${PAGES} | ${'.files value && .name Name'}                                               | ${'a.htm'}
-  ${'OData, version 2'}          | ${{ d: { results: [{ FileName: 'a.htm' }], __next: '/2' } }}                                | ${PAGES} | ${'.files d.results && .name FileName'}                                       | ${'a.htm'}
   ${'GraphQL, Relay'}            | ${{ data: { filing: { files: { edges: [{ node: FA }], pageInfo: {} } } } }}                 | ${PAGES} | ${'.files data.filing.files.edges && .name node.file_name'}                   | ${'a.htm'}
-  ${'GraphQL'}                   | ${{ data: { filing: { documents: [A, B] } } }}                                              | ${''}    | ${'.files data.filing.documents && .name name'}                               | ${'a.htm b.xml'}
-  ${'Spring Data'}               | ${{ content: [{ fileName: 'a.htm' }], pageable: { sort: [] }, last: true }}                 | ${PAGES} | ${'.files content && .name fileName'}                                         | ${'a.htm'}
   ${'Django REST framework'}     | ${{ count: 2, next: null, previous: null, results: [FA, FB] }}                              | ${PAGES} | ${'.files results'}                                                           | ${'a.htm b.xml'}
   ${'Elasticsearch'}             | ${{ took: 1, hits: { total: { value: 2 }, hits: [{ _id: '1', _source: FA }] } }}            | ${PAGES} | ${'.files hits.hits && .name _source.file_name'}                              | ${'a.htm'}
-  ${'Solr'}                      | ${{ response: { numFound: 2, start: 0, docs: [FA, FB] } }}                                  | ${PAGES} | ${'.files response.docs'}                                                     | ${'a.htm b.xml'}
-  ${'FastAPI, a page'}           | ${{ items: [FA, FB], total: 2, page: 1, size: 50 }}                                         | ${PAGES} | ${'.files items && .total total'}                                             | ${'a.htm b.xml'}
   ${'FastAPI, the first page'}   | ${{ items: [FA, FB], total: 5, page: 1, size: 2 }}                                          | ${PAGES} | ${'.files items && .total total'}                                             | ${'it has 2 records on 1 page, but listing.total (total) is 5'}
   ${'Laravel'}                   | ${{ data: [FA], links, meta: { total: 1, per_page: 15, links: [{ label: 'Next' }] } }}      | ${PAGES} | ${'.files data'}                                                              | ${'a.htm'}
-  ${'CKAN'}                      | ${{ success: true, result: { resources: [A, B], tags: [{ name: 'filing' }] } }}             | ${PAGES} | ${'.files result.resources && .name name'}                                    | ${'a.htm b.xml'}
-  ${'Google Cloud Storage'}      | ${{ kind: 'storage#objects', items: [A, B], prefixes: ['x/'] }}                             | ${PAGES} | ${'.files items && .name name'}                                               | ${'a.htm b.xml'}
-  ${'Amazon S3'}                 | ${{ Name: 'bucket', Contents: [{ Key: 'a.htm' }], IsTruncated: false }}                     | ${CHECK} | ${NOTHING}                                                                    | ${''}
-  ${'Azure Blob Storage'}        | ${{ Blobs: { Blob: [{ Name: 'a.htm', Properties: {} }] }, NextMarker: '' }}                 | ${PAGES} | ${'.files Blobs.Blob && .name Name'}                                          | ${'a.htm'}
-  ${'Internet Archive'}          | ${{ files: [{ ...A, source: 'original' }, B], files_count: 2, server: 'x' }}                | ${PAGES} | ${'.files files && .name name'}                                               | ${'a.htm b.xml'}
-  ${'Zenodo'}                    | ${{ enabled: true, entries: [{ key: 'a.htm', links: {} }] }}                                | ${CHECK} | ${NOTHING}                                                                    | ${''}
   ${'Figshare'}                  | ${[{ id: 1, ...A }, { id: 2, ...B }]}                                                       | ${''}    | ${'.name name'}                                                               | ${'a.htm b.xml'}
-  ${'PyPI'}                      | ${{ meta: { version: '1' }, name: 'x', files: [{ filename: 'a.gz', hashes: {} }] }}         | ${PAGES} | ${'.files files && .name filename'}                                           | ${'a.gz'}
   ${'Datasette'}                 | ${{ columns, rows: [['a.htm', 1]], truncated: false }}                                      | ${CHECK} | ${NOTHING}                                                                    | ${''}
   ${'a table with columns'}      | ${{ columns, rows: [FA, FB] }}                                                              | ${PAGES} | ${'.files rows'}                                                              | ${'a.htm b.xml'}
-  ${'nginx, autoindex'}          | ${[{ ...A, mtime: 'x' }, { name: 'old', type: 'directory' }]}                               | ${''}    | ${'.name name'}                                                               | ${'a.htm old'}
   ${'filings of a company'}      | ${{ data: [{ company: { name: 'Acme' }, documents: [A, B] }, { documents: null }] }}        | ${PAGES} | ${".files 'data[].documents[]' && .name name"}                                | ${'a.htm b.xml'}
   ${'filings with a name'}       | ${[{ name: 'Annual report', documents: [FA] }, { name: '8-K', documents: [FB] }]}           | ${PAGES} | ${".files '[].documents[]'"}                                                  | ${'a.htm b.xml'}
   ${'filings with totals'}       | ${{ total: 1, filings: [{ total: 2, documents: [FA, FB] }] }}                               | ${PAGES} | ${".files 'filings[].documents[]'"}                                           | ${'a.htm b.xml'}
@@ -60,9 +68,7 @@ test.each`
   ${'other filings, too'} | ${{ data: [{ ...FA, accession: ACCESSION }, { ...FB, accession: OTHER }], page: 1 }} | ${PAGES} | ${'.files data'} | ${'a.htm'}
   ${'people'}                    | ${{ signers: people, documents: { 'a.htm': {} } }}                                          | ${CHECK} | ${NOTHING}                                                                    | ${''}
   ${'people next to files'}      | ${{ signers: people, documents: [A, B] }}                                                   | ${PAGES} | ${'.files documents && .name name'}                                           | ${'a.htm b.xml'}
-  ${'labels'}                    | ${{ documents: [{ name: 'Annual report', url: '/1' }] }}                                    | ${CHECK} | ${NOTHING}                                                                    | ${''}
   ${'an error'}                  | ${{ errors: ['The key has expired.'] }}                                                     | ${CHECK} | ${NOTHING}                                                                    | ${''}
-  ${'an error, nothing else'}    | ${{ error: 'The key has expired.' }}                                                        | ${CHECK} | ${NOTHING}                                                                    | ${''}
   ${'warnings next to files'}    | ${{ warnings: ['Partial data.'], files: [FA, FB] }}                                         | ${PAGES} | ${'.files files'}                                                             | ${'a.htm b.xml'}
   ${'two lists'}                 | ${{ files: [FA], exhibits: [FB] }}                                                          | ${PAGES} | ${`(files or exhibits): ${NOTHING}`}                                          | ${''}
   ${'exhibits in a record'}      | ${[{ ...FA, exhibits: ['b.xml'] }]}                                                         | ${PAGES} | ${`(@ or [].exhibits[]): ${NOTHING}`}                                         | ${''}
@@ -75,25 +81,11 @@ test.each`
   ${'names that need quotes'}    | ${{ "it's $HOME `x`": { 'the "files"': [{ 'FILE-NAME': 'a.htm', x: 1, filename: 'b' }] } }} | ${''}    | ${`.files '"it'\\''s $HOME \`x\`"."the \\"files\\""' && .name '"FILE-NAME"'`} | ${'a.htm'}
   ${'names that are not shown'}  | ${{ data: { 'd\u0085\u202e\u{e0041}é': [FA] } }}                                            | ${''}    | ${`.files 'data."d\\u0085\\u202e\\udb40\\udc41\\u00e9"'`}                     | ${'a.htm'}
 `('the hint for $service', async ({ body, hint, set, then }) => {
-  const text = JSON.stringify(body);
-  const answer = head(200, { 'Content-Length': Buffer.byteLength(text) }) + text;
-  const { filings } = await asking((socket) => void socket.write(answer));
-  const list = async () => {
-    const { exitCode, stdout, stderr } = await filings(['list', ACCESSION]);
-    return { exitCode, names: `${stdout}`.trim().replaceAll('\n', ' '), stderr };
-  };
-  const refused = await list();
-  expect(refused).toMatchObject({ exitCode: 9, names: '' });
-  const [, said = '', commands = ''] = /\n {2}hint: (.*?): (filings .*)\n$/.exec(refused.stderr) ?? [];
+  const { said, commands } = await followHint(body, then);
   expect(said).toContain(hint);
   const shown = `${said}: ${commands}`.replaceAll('filings config set listing', '');
   expect(shown.slice(-set.length)).toBe(set);
   expect(said.includes('find out whether'), said).toBe(hint === PAGES || hint === CHECK);
-  if (commands.includes('EXPRESSION')) return;
-  for (const command of commands.split(' && ')) expect(await filings(pasted(command))).toMatchObject({ exitCode: 0 });
-  const { exitCode, names, stderr } = await list();
-  if (exitCode === 0) expect(names).toBe(then);
-  else expect([exitCode, stderr]).toEqual([9, expect.stringContaining(then || 'nothing')]);
 });
 
 const IDS = [
@@ -112,16 +104,6 @@ test.each`
   ${'pages, which are still read'}  | ${{ listing: { name: 'id', total: 't', files: 'd', page: 'p' } }} | ${{ d: IDS, t: 5 }}             | ${'listing.name (id) selects 1'}                                 | ${'page 2 begins with the same record'}
   ${'a profile with a description'} | ${inWork({ listing: { files: 'data' } })}                         | ${{ documents: IDS }}           | ${'listing.files (data)'}                                        | ${'a.htm b.xml'}
   ${'a profile that unsets it'}     | ${inWork({ listing: null }, { listing: { files: 'documents' } })} | ${{ x: 1, documents: [FA] }}    | ${"it has 'x' besides the list"}                                 | ${'a.htm'}
-`('the hint for a description of $of', async ({ config: before, body, said, then }) => {
-  const text = JSON.stringify(body);
-  const answer = head(200, { 'Content-Length': Buffer.byteLength(text) }) + text;
-  const { filings, config } = await asking((socket) => void socket.write(answer));
-  await config(before);
-  const refused = await filings(['list', ACCESSION]);
-  expect([refused.exitCode, refused.stderr]).toEqual([9, expect.stringContaining(said)]);
-  const [commands = ''] = /filings .*/.exec(refused.stderr.split('hint:')[1] ?? '') ?? [];
-  for (const command of commands.split(' && ')) expect(await filings(pasted(command))).toMatchObject({ exitCode: 0 });
-  const { exitCode, stdout, stderr } = await filings(['list', ACCESSION]);
-  if (exitCode === 0) expect(`${stdout}`.trim().replaceAll('\n', ' ')).toBe(then);
-  else expect([exitCode, stderr]).toEqual([9, expect.stringContaining(then)]);
+`('the hint for a description of $of', async ({ config, body, said, then }) => {
+  expect((await followHint(body, then, config)).message).toContain(said);
 });

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
-import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { framed, head, rangeStart, sendAndEnd, sendFile } from '../servers/answers.ts';
 import { type Certificate, tlsWith } from '../servers/certificates.ts';
-import type { Script } from '../servers/scripted.ts';
+import { listening, type Script } from '../servers/scripted.ts';
 import { content } from '../service/transfer-fixture.ts';
 import { ACCESSION, asking, jsonOf } from './run.ts';
 
@@ -25,12 +25,8 @@ async function secure(script: Script, certificate: Certificate = 'own-name') {
 }
 
 /** The URL of a listener in front of a server that speaks TLS, or in its place. */
-async function listening(onConnection: (near: Socket) => void): Promise<string> {
-  const server = createServer((near) => onConnection(near.on('error', () => {})));
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => void server.close());
-  return `https://127.0.0.1:${(server.address() as AddressInfo).port}`;
-}
+const listeningAt = async (onConnection: (near: Socket) => void) =>
+  `https://127.0.0.1:${await listening(onConnection)}`;
 
 test('downloads several files over few connections, by address and by name', async () => {
   const { connections, download, read, url } = await secure(file);
@@ -56,7 +52,7 @@ test('a certificate for another name is refused by each connection, even if Node
 
 test.each(['length', 'chunked'] as const)('a body (%s) that is cut below TLS exits with 9', async (framing) => {
   const { download, names, port } = await secure((socket) => void socket.write(framed(FILE, framing).bytes));
-  const url = await listening((near) => {
+  const url = await listeningAt((near) => {
     const far = connect(port, '127.0.0.1');
     let relayed = 0;
     near.on('close', () => far.destroy()).pipe(far.on('error', () => {}));
@@ -70,7 +66,7 @@ test.each(['length', 'chunked'] as const)('a body (%s) that is cut below TLS exi
   expect([exitCode, await names()], stderr).toEqual([9, []]);
 });
 
-const http = () => listening((near) => void near.end('HTTP/1.1 400 Bad Request\r\n\r\n'));
+const http = () => listeningAt((near) => void near.end('HTTP/1.1 400 Bad Request\r\n\r\n'));
 test.each`
   what                                 | certificate      | where        | words
   ${'an untrusted certificate'}        | ${'api-example'} | ${undefined} | ${/cannot verify .*\n +hint: set NODE_EXTRA_CA_CERTS/}

@@ -103,6 +103,14 @@ function isFree(port: number): Promise<boolean> {
   });
 }
 
+/** The port of a listener that does not wait for a request. It is closed at the end of the test. */
+export async function listening(onConnection: (socket: Socket) => void, host = '127.0.0.1'): Promise<number> {
+  const server = createServer((socket) => onConnection(socket.on('error', () => {})));
+  await new Promise<void>((resolve) => server.listen(0, host, resolve));
+  onTestFinished(() => void server.close());
+  return (server.address() as { port: number }).port;
+}
+
 /** Returns true if a TCP connection to the port succeeds. */
 export function listens(port: number): Promise<boolean> {
   return new Promise((resolve) => {

@@ -1,6 +1,6 @@
 import dns from 'node:dns';
 import { once } from 'node:events';
-import { createServer, type Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { setTimeout as wait } from 'node:timers/promises';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
@@ -8,7 +8,7 @@ import { Connections } from '../../src/http/connections.ts';
 import { get, type HttpResponse } from '../../src/http/request.ts';
 import { heldClock } from '../held-clock.ts';
 import { type Ending, head, sendAndEnd } from '../servers/answers.ts';
-import { type Script, scripted } from '../servers/scripted.ts';
+import { listening, type Script, scripted } from '../servers/scripted.ts';
 import { content } from './transfer-fixture.ts';
 
 const IDLE_MS = 20_000;
@@ -145,10 +145,7 @@ test('a host with several addresses is reached at the first that answers, in the
 
 const ipv6 = Object.values(networkInterfaces()).some((all) => all?.some(({ address }) => address === '::1'));
 test.skipIf(!ipv6).each(['[::1]', 'localhost'])('connects to a service on ::1 alone as %s', async (host) => {
-  const server = createServer((socket) => void socket.end(OK)).listen(0, '::1');
-  onTestFinished(() => void server.close());
-  await once(server, 'listening');
-  const { port } = server.address() as { port: number };
+  const port = await listening((socket) => void socket.end(OK), '::1');
   const { ask } = await talk(() => {});
   expect(`${await read(await ask(`http://${host}:${port}/`))}`).toBe('ok');
 });
@@ -257,10 +254,7 @@ describe('a silent server', () => {
 
   test('fails to connect if it never ends the TLS handshake', async () => {
     const peers: Socket[] = [];
-    const server = createServer((socket) => void peers.push(socket.on('error', () => {}).resume()));
-    onTestFinished(() => void server.close());
-    await once(server.listen(0, '127.0.0.1'), 'listening');
-    const { port } = server.address() as { port: number };
+    const port = await listening((socket) => void peers.push(socket.resume()));
     const { ask, pass } = await talk(() => {});
     const error = { isUnreachable: true, ...late('connecting timed out') };
     const rejection = expect(ask(`https://127.0.0.1:${port}/`)).rejects.toMatchObject(error);

@@ -59,15 +59,6 @@ describe('a response that is cut', () => {
     expect([await next.read(), writer.bytes()]).toEqual([SHORT, SHORT]);
   });
 
-  // A reset right after the bytes looks like an end, so the reader must look closer.
-  test('is assumed if an RST follows the last byte of an until-close body, so there is no file', async () => {
-    const { run } = await runAgainst((socket) => {
-      socket.write(framed(SHORT, 'until-close').bytes, () => socket.resetAndDestroy());
-    });
-    expect((await run.save()).error).toMatchObject({ exitStatus: 9, retryable: true });
-    expect(await run.names()).toEqual([]);
-  });
-
   test.each`
     file                        | fields | requests
     ${'without a validator'}    | ${{}}  | ${1}

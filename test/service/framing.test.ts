@@ -10,32 +10,18 @@ import { content, type Run, runAgainst, startRun } from './transfer-fixture.ts';
 
 const FILE = content(1000);
 
-async function saveResponse(bytes: string | Buffer, retries = 0) {
-  const { run } = await runAgainst((socket) => void socket.end(bytes), { retries });
+/** Requests a file that must not be saved, although there are retries. */
+async function refuse(bytes: string) {
+  const { run } = await runAgainst((socket) => void socket.end(bytes), { retries: 2 });
   const outcome = await run.save();
-  expect(await run.names()).toEqual(outcome.error ? [] : ['primary.htm']);
-  return { ...outcome, file: outcome.error ? undefined : `${await run.read()}` };
+  expect(await run.names()).toEqual([]);
+  return outcome;
 }
 
 const answer = (fields: string, body = 'hello') => `HTTP/1.1 200 OK\r\nConnection: close\r\n${fields}\r\n\r\n${body}`;
 
 const HELLO = '5\r\nhello\r\n0\r\n\r\n';
 const chunked = (chunks: string) => answer('Transfer-Encoding: chunked', chunks);
-const FIVE = answer('Content-Length: 5');
-
-test.each`
-  what                                     | bytes
-  ${'a length'}                            | ${FIVE}
-  ${'chunks'}                              | ${chunked('2\r\nhe\r\n3\r\nllo\r\n0\r\n\r\n')}
-  ${'chunked in capitals'}                 | ${answer('Transfer-Encoding: CHUNKED', HELLO)}
-  ${'chunks with extensions and trailers'} | ${chunked('5;a=b\r\nhello\r\n0\r\nX-Sum: 1\r\n\r\n')}
-  ${'chunk sizes with zeros and capitals'} | ${chunked('005\r\nhello\r\n000\r\n\r\n')}
-  ${'no length'}                           | ${answer('X: y')}
-  ${'HTTP/1.0'}                            | ${'HTTP/1.0 200 OK\r\n\r\nhello'}
-  ${'no reason phrase'}                    | ${'HTTP/1.1 200\r\nContent-Length: 5\r\n\r\nhello'}
-`('saves a valid response: $what', async ({ bytes }: { bytes: string }) => {
-  expect(await saveResponse(bytes)).toMatchObject({ file: 'hello', bytes: 5 });
-});
 
 // These responses break the rules of HTTP. More of them are in the corpus below.
 test.each`
@@ -50,7 +36,7 @@ test.each`
   ${'a blank line of a blank at the end of the head'} | ${answer('X: y\r\n ')}
   ${'bare line feeds'}                                | ${'HTTP/1.1 200 OK\nContent-Length: 5\n\nhello'}
 `('refuses an invalid response after one attempt: $what', async ({ bytes }: { bytes: string }) => {
-  const { error, attempts } = await saveResponse(bytes, 2);
+  const { error, attempts } = await refuse(bytes);
   expect([error?.exitStatus, attempts], error?.message).toEqual([9, 1]);
 });
 
@@ -67,13 +53,13 @@ test.each`
 `('reports invalid chunks as such after one attempt: $what', async ({ chunks }: { chunks: string }) => {
   for (const connection of ['close', 'keep-alive']) {
     const bytes = chunked(chunks).replace('Connection: close', `Connection: ${connection}`);
-    const { error, attempts } = await saveResponse(bytes, 2);
+    const { error, attempts } = await refuse(bytes);
     const message = expect.stringContaining('invalid HTTP response');
     expect([attempts, error]).toMatchObject([1, { exitStatus: 9, retryable: false, message }]);
   }
 });
 
-// A search with curl as the judge found these responses: each is refused, or saved with the same bytes as by curl.
+// A search with curl as the judge found most of these responses: each is refused, or saved with the same bytes as by curl.
 const CORPUS: readonly { sent: string[]; saved?: string; refused?: string }[] = readFileSync(
   join(import.meta.dirname, '../fixtures/hostile-answers.jsonl'),
   'utf8',

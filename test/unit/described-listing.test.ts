@@ -97,10 +97,8 @@ describe('a described listing is an error', () => {
     ${'listing.files (@) selects no array'}                                               | ${{}}                        | ${[f('a')]}
     ${'listing.name (n) selects 1 in record 1'}                                           | ${{ name: 'n' }}             | ${[[{ n: 1 }]]}
     ${'selects ""'}                                                                       | ${{}}                        | ${[[{ file_name: '' }]]}
-    ${'listing.files (@) selects 7 in record 2'}                                          | ${{}}                        | ${[['a', 7]]}
     ${'listing.files (@) selects "" in record 1'}                                         | ${{}}                        | ${[['']]}
     ${'listing.files (@) selects null in record 1'}                                       | ${{}}                        | ${[[null]]}
-    ${'listing.files (@) selects ["b"] in record 2'}                                      | ${{}}                        | ${[['a', ['b']]]}
     ${'listing.name (n) selects nothing in any record; the first has i, j'}               | ${{ name: 'n' }}             | ${[[{ i: 1, j: 2 }, { k: 3 }]]}
     ${'listing.name (file_name) selects nothing in any record; the first has f'}          | ${{ page: 'p' }}             | ${[[{ f: 1 }], [{ f: 2 }], []]}
     ${'listing.name (file_name) selects nothing in any record; the first has no members'} | ${{}}                        | ${[[{}]]}
@@ -113,16 +111,12 @@ describe('a described listing is an error', () => {
     ${'page 2 begins with the same record as an earlier page'}                            | ${{ page: 'p' }}             | ${[['a']]}
     ${"'b' is on two pages"}                                                              | ${{ page: 'p' }}             | ${[['a', 'b'], ['c', 'b'], []]}
     ${'the next page is at another origin, https://evil.example'}                         | ${NEXT}                      | ${[f('a', { n: FAR })]}
-    ${'listing.next is true, which is not an address'}                                    | ${NEXT}                      | ${[f('a', { n: true })]}
     ${'listing.next is 7, which is not an address'}                                       | ${NEXT}                      | ${[f('a', { n: 7 })]}
-    ${'listing.next is {"a":1}, which is not an address'}                                 | ${NEXT}                      | ${[f('a', { n: { a: 1 } })]}
     ${'listing.next is "http://[", which is not an address'}                              | ${NEXT}                      | ${[f('a', { n: 'http://[' })]}
     ${'which is not a cursor'}                                                            | ${{ ...NEXT, cursor: 'c' }}  | ${[f('', { n: [1] })]}
     ${'which is not a cursor'}                                                            | ${{ ...NEXT, cursor: 'c' }}  | ${[f('', { n: '\ud800' })]}
     ${'which is not an address'}                                                          | ${NEXT}                      | ${[f('', { n: '?c=\ud800' })]}
     ${'9007199254740992, which JavaScript may have rounded'}                              | ${{ ...NEXT, cursor: 'c' }}  | ${['{"f":[],"n":9007199254740993}']}
-    ${'-9007199254740992, which JavaScript may have rounded'}                             | ${{ ...NEXT, cursor: 'c' }}  | ${[f('', { n: -(2 ** 53) })]}
-    ${'1e+300, which JavaScript may have rounded'}                                        | ${{ ...NEXT, cursor: 'c' }}  | ${[f('', { n: 1e300 })]}
     ${'1.5, which JavaScript may have rounded'}                                           | ${{ ...NEXT, cursor: 'c' }}  | ${[f('', { n: 1.5 })]}
     ${'which does not name this filing'}                                                  | ${NEXT}                      | ${[f('', { n: '?accession_no=0001234567-24-000002' })]}
     ${'which does not name this filing'}                                                  | ${NEXT}                      | ${[f('', { n: '?accession_no=' })]}

@@ -7,20 +7,15 @@ const NAME = 'expected a name, *, [ or {';
 test.each`
   expression           | fault
   ${''}                | ${`it ends too early: ${NAME}`}
-  ${'data.'}           | ${`it ends too early: ${NAME}`}
   ${'data['}           | ${'it ends too early: expected a number, *, ?, a colon or ]'}
   ${'data[?size > x'}  | ${'it ends too early: expected a dot, [, an operator or ]'}
   ${'sum(data'}        | ${'it ends too early: expected a dot, [, an operator, a comma or )'}
   ${'{file_name'}      | ${'it ends too early: expected a colon'}
   ${'"the files'}      | ${'it ends too early: expected the closing quote'}
   ${'the files'}       | ${`unexpected 'files' at character 5: ${AFTER_NAME}`}
-  ${'données.files'}   | ${`unexpected 'é' at character 5: ${AFTER_NAME}`}
   ${'@odata.nextLink'} | ${`unexpected 'odata' at character 2: ${AFTER_NAME}`}
   ${'/data/files'}     | ${`unexpected '/' at character 1: ${NAME}`}
-  ${'data..files'}     | ${`unexpected '.' at character 6: ${NAME}`}
-  ${'data.0'}          | ${`unexpected '0' at character 6: ${NAME}`}
   ${'data["files"]'}   | ${`unexpected '"files"' at character 6: expected a number, *, ?, a colon or ]`}
-  ${'[a,]'}            | ${`unexpected ']' at character 4: ${NAME}`}
   ${'size(data)'}      | ${'Unknown function: size()'}
   ${'length()'}        | ${'length() takes 1 argument but received 0'}
 `('$expression is no expression: $fault', ({ expression, fault }) => {

@@ -19,8 +19,8 @@ const OWN_AUTHORITY = /set NODE_EXTRA_CA_CERTS to a PEM file/;
 
 test.each`
   cause                                          | kind          | hint                      | message
-  ${'ENOTFOUND'}                                 | ${UNRESOLVED} | ${/name server/}          | ${'the name does not resolve'}
   ${'EAI_AGAIN'}                                 | ${UNRESOLVED} | ${/name server/}          | ${'the name does not resolve'}
+  ${'ENOTFOUND'}                                 | ${UNRESOLVED} | ${/name server/}          | ${'the name does not resolve'}
   ${'ECONNREFUSED'}                              | ${TEMPORARY}  | ${/nothing is listening/} | ${'connection refused'}
   ${'ECONNRESET'}                                | ${TEMPORARY}  | ${/network/}              | ${'closed while connecting'}
   ${'ETIMEDOUT'}                                 | ${TEMPORARY}  | ${/--connect-timeout/}    | ${'connecting timed out'}
@@ -36,7 +36,6 @@ test.each`
   ${'UNSPECIFIED'}                               | ${FINAL}      | ${/base URL/}             | ${CERTIFICATE}
   ${'DEPTH_ZERO_SELF_SIGNED_CERT'}               | ${FINAL}      | ${OWN_AUTHORITY}          | ${CERTIFICATE}
   ${'UNABLE_TO_VERIFY_LEAF_SIGNATURE'}           | ${FINAL}      | ${OWN_AUTHORITY}          | ${CERTIFICATE}
-  ${'UNABLE_TO_GET_ISSUER_CERT_LOCALLY'}         | ${FINAL}      | ${OWN_AUTHORITY}          | ${CERTIFICATE}
   ${'UNABLE_TO_DECODE_ISSUER_PUBLIC_KEY'}        | ${FINAL}      | ${OWN_AUTHORITY}          | ${CERTIFICATE}
 `('after $cause no connection could be made: $message', ({ cause: words, message, hint, kind }) => {
   const cause = words.includes(' ') ? openSsl(words) : coded(words);

@@ -34,12 +34,6 @@ function limiterOf(ratePerSecond?: number) {
   };
 }
 
-test('without a rate and a pause no request waits for another', async () => {
-  const { ask, pass } = limiterOf();
-  ask('abc');
-  expect(await pass(0)).toBe('abc');
-});
-
 test('at 2/s one request goes in each half second, also after a pause and after a time without requests', async () => {
   const { pause, ask, pass, end } = limiterOf(2);
   ask('abcd');
