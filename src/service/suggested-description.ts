@@ -5,17 +5,19 @@ import { orList, shellWord } from '../text.ts';
 
 export type Member = readonly [name: string, value: unknown];
 
-/** An array, or all arrays at the same place inside of the records of another. */
-interface List {
+/** A place in the response. */
+interface Place {
   /** A JMESPath expression, such as `data.documents`, or `data[].documents[]` for lists inside of records. */
   readonly path: string;
   readonly totalPath: string | undefined;
-  readonly records: readonly unknown[];
-  readonly findOthers: FindOthers;
+  /** Returns the members next to it, and next to the objects around it. There may be a million, and no need for them. */
+  readonly findOthers: () => readonly Member[];
 }
 
-/** Returns the members next to a list, and next to the objects around it. A function, because there may be a million. */
-type FindOthers = () => readonly Member[];
+/** An array, or all arrays at the same place inside of the records of another. */
+interface List extends Place {
+  readonly records: readonly unknown[];
+}
 
 interface FileList extends List {
   readonly name: string;
@@ -77,7 +79,9 @@ function makeCommand({ path, name, totalPath }: FileList, isOmitted: (member: st
 }
 
 function findFileLists(json: unknown): readonly FileList[] {
-  return findLists([json], '', undefined, () => []).flatMap((list) => asFileList(list) ?? []);
+  return findLists([json], { path: '', totalPath: undefined, findOthers: () => [] }).flatMap(
+    (list) => asFileList(list) ?? [],
+  );
 }
 
 function asFileList(list: List): FileList | undefined {
@@ -102,34 +106,23 @@ function asFileList(list: List): FileList | undefined {
 }
 
 /** `values` are all values at `path`. The recursion ends, because `parseListing` refuses JSON nested too deeply. */
-function findLists(
-  values: readonly unknown[],
-  path: string,
-  totalPath: string | undefined,
-  findOthers: FindOthers,
-): readonly List[] {
+function findLists(values: readonly unknown[], place: Place): readonly List[] {
+  const { path } = place;
   const arrays = values.filter(Array.isArray);
   const records = arrays.flat();
   return [
-    ...(arrays.length === 0
-      ? []
-      : [{ path: path.includes('[]') ? `${path}[]` : path, totalPath, records, findOthers }]),
-    ...findListsInside(values.filter(isJsonObject), path, totalPath, findOthers),
+    ...(arrays.length === 0 ? [] : [{ ...place, path: path.includes('[]') ? `${path}[]` : path, records }]),
+    ...findListsInside(values.filter(isJsonObject), place),
     // A total around the outer records does not count the inner ones.
-    ...findListsInside(records.filter(isJsonObject), `${path}[]`, undefined, findOthers),
+    ...findListsInside(records.filter(isJsonObject), { ...place, path: `${path}[]`, totalPath: undefined }),
   ];
 }
 
 /** Visits each member once, because there may be a million. */
-function findListsInside(
-  objects: readonly JsonObject[],
-  path: string,
-  outerTotal: string | undefined,
-  findOuter: FindOthers,
-): readonly List[] {
+function findListsInside(objects: readonly JsonObject[], outer: Place): readonly List[] {
   const members = objects.flatMap((object) => Object.entries(object));
   const total = members.find(([name, value]) => /^total$/i.test(name) && /^\d+$/.test(String(value)))?.[0];
-  const totalPath = total === undefined || path.includes('[]') ? outerTotal : joinPath(path, total);
+  const totalPath = total === undefined || outer.path.includes('[]') ? outer.totalPath : joinPath(outer.path, total);
   const valuesByName = new Map<string, unknown[]>();
   for (const [name, value] of members) {
     const values = valuesByName.get(name);
@@ -137,8 +130,8 @@ function findListsInside(
     else valuesByName.set(name, [value]);
   }
   return [...valuesByName].flatMap(([name, values]) => {
-    const findOthers = () => [...findOuter(), ...members.filter(([each]) => each !== name)];
-    return findLists(values, joinPath(path, name), totalPath, findOthers);
+    const findOthers = () => [...outer.findOthers(), ...members.filter(([each]) => each !== name)];
+    return findLists(values, { path: joinPath(outer.path, name), totalPath, findOthers });
   });
 }
 
