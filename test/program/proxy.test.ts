@@ -192,7 +192,6 @@ test.for`
   what            | url      | variable         | args
   ${'a download'} | ${HTTP}  | ${'HTTP_PROXY'}  | ${['download', ACCESSION, 'a.htm']}
   ${'a batch'}    | ${HTTPS} | ${'HTTPS_PROXY'} | ${['download', ACCESSION, ...'abcdefghijklmnop', '--jobs', '2']}
-  ${'list'}       | ${HTTPS} | ${'HTTPS_PROXY'} | ${['list', ACCESSION, '0001234567-24-000002', '--jobs', '1']}
 `('$what ends with 4 at a proxy that does not accept $variable', async ({ url, variable, args }, { filings }) => {
   const challenge = { 'Content-Length': 0, 'Proxy-Authenticate': 'Basic realm="x"' };
   const proxy = await scripted((socket) => void socket.write(head(407, challenge)));
