@@ -34,7 +34,10 @@ export class Body {
     this.#timer = timer;
   }
 
-  /** For a pipe, which holds up the download if a write is larger than its buffer. A read at once may be one chunk. */
+  /**
+   * For a pipe, which holds up the download if a write is larger than its buffer. The socket must read less, too,
+   * because what it reads at once may arrive as one chunk.
+   */
   limitReads(bytes: number): void {
     this.#maxGatheredBytes = bytes;
     this.#socket.buffers?.limitReads(bytes);

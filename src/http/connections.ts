@@ -119,6 +119,7 @@ export class Connections {
   }
 
   async #dial(url: URL, proxy: URL | undefined, signal: AbortSignal): Promise<Connection> {
+    const { env } = this.#world;
     const peer = proxy ?? url;
     const isTunnel = proxy !== undefined && url.protocol === 'https:';
     const usesTls = peer.protocol === 'https:' || isTunnel;
@@ -131,9 +132,7 @@ export class Connections {
       // The messages of errors of proxy.ts already state the proxy.
       if (error instanceof FilingsError) throw error;
       const hint = proxy && checkProxyHint(proxy, url);
-      throw connectError(signal.reason ?? error, this.#world.env, failedPeer, hint).with({
-        subject: { proxy: proxy?.host },
-      });
+      throw connectError(signal.reason ?? error, env, failedPeer, hint).with({ subject: { proxy: proxy?.host } });
     };
     let rawSocket = await connectSocket(connect, peer, undefined, signal).catch(fail(proxy ? 'proxy' : 'server'));
     if (isTunnel) {

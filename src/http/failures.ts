@@ -54,8 +54,9 @@ const connectFailures = (peer: Peer): readonly (readonly [pattern: RegExp, reaso
   [/^(err_ssl|err_tls|eproto)/, 'the TLS handshake failed', CHECK_NETWORK],
 ];
 /**
- * The codes of Node and OpenSSL for a server's certificate that cannot be verified. `ERR_SSL` codes are left out although
- * some contain CERT, because those (such as `ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED`) are about the client's.
+ * The codes of Node and OpenSSL for a server's certificate that cannot be verified, for another reason if it is
+ * `UNSPECIFIED`. `ERR_SSL` codes are left out although some contain CERT, because those (such as
+ * `ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED`) are about the client's.
  */
 const CERTIFICATE_CODES =
   /^(?!ERR_SSL|EPROTO).*(CERT|ALTNAME|HOSTNAME|SIGNATURE|ISSUER|INVALID_CA|PURPOSE|PATH_LENGTH|UNSPECIFIED)/;

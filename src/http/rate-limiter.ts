@@ -30,7 +30,7 @@ interface Waiter {
 export class RateLimiter {
   readonly #intervalMs: number;
   readonly #clock: Clock;
-  /** By the rate. */
+  /** The time from which the rate allows the next request. */
   #nextAt = 0;
   #pausedUntil = 0;
   #pauseCount = 0;

@@ -16,7 +16,7 @@ import {
 } from './listing.ts';
 import { DEFAULT_NAME, suggestPlace } from './suggested-description.ts';
 
-/** Members with the word "selects" are expressions (docs/using.md). */
+/** The `listing` of the config file (docs/using.md). `files`, `name`, `total`, `more` and `next` are expressions. */
 export interface ListingDescription {
   /** Selects the array of records. Default: `@`, the response itself. */
   readonly files?: string;

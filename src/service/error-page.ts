@@ -17,7 +17,7 @@ export function mediaTypeOf(headers: HeaderFields): string {
   return `${headers['content-type'] ?? ''}`.replace(/;.*/s, '').trim().toLowerCase();
 }
 
-/** The result takes the body, or, if that is longer than MAX_TESTED_BYTES, more of it. Returns undefined for a file. */
+/** The test takes the whole body, or more than MAX_TESTED_BYTES of it. Returns undefined if none could find an error. */
 export function getErrorTest(fileName: string, type: string, length = 0): ((start: Buffer) => boolean) | undefined {
   if (type === 'text/html' && NEVER_HTML.test(fileName)) return isHtml;
   // A body without a stated length may still turn out to be small. A `.json` file may itself have such members.

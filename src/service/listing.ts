@@ -38,7 +38,7 @@ const TOTAL = 'total';
 /** In a list with another name, strings may be messages: `{"errors":["The key has expired."]}`. */
 const STRING_LISTS = ['files', 'filenames', 'names', 'documents'];
 const ACCESSION_NAMES = ['accessionno', 'accessionnumber'];
-/** If `accession` were not known here, a record of another filing would pass for one of this. */
+/** If `accession` were not known here, a record of another filing would pass for one of this filing. */
 const ACCESSION_NAMES_IN_RECORDS = [...ACCESSION_NAMES, 'accession'];
 const SIZE_NAMES = ['size', 'filesize', 'sizebytes', 'bytes', 'length', 'contentlength'];
 
