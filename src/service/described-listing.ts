@@ -11,6 +11,7 @@ import {
   type ListingResponse,
   type NamedRecord,
   parseListing,
+  readNumber,
   selectFiles,
   withParameters,
 } from './listing.ts';
@@ -145,21 +146,18 @@ function readPage(description: ListingDescription, json: unknown, makeError: Mak
   const items = select('files', files, json);
   if (!Array.isArray(items)) throw placeError(`listing.files (${files}) selects no array in ${JSON.stringify(json)}`);
   const records = items.map((item, index): NamedRecord => {
-    if (typeof item === 'string' && item !== '') return [{}, item];
-    const fileName = isJsonObject(item) ? select('name', name, item) : undefined;
+    const isObject = isJsonObject(item);
+    const fileName = isObject ? select('name', name, item) : item;
     // A list may have records that are not about files.
-    if (isJsonObject(item) && fileName === undefined) return [item, undefined];
-    if (isJsonObject(item) && typeof fileName === 'string' && fileName !== '') return [item, fileName];
-    const [member, selected] = isJsonObject(item) ? [`name (${name})`, fileName] : [`files (${files})`, item];
-    const shown = JSON.stringify(selected);
-    throw placeError(`listing.${member} selects ${shown} in record ${index + 1}, which is not a file name`);
+    if (isObject && fileName === undefined) return [item, undefined];
+    if (typeof fileName === 'string' && fileName !== '') return [isObject ? item : {}, fileName];
+    const source = isObject ? `name (${name})` : `files (${files})`;
+    const shown = JSON.stringify(fileName);
+    throw placeError(`listing.${source} selects ${shown} in record ${index + 1}, which is not a file name`);
   });
-  const statedTotal = select('total', total, json);
-  // Anything else is treated as missing.
-  const isNumber = typeof statedTotal === 'number' || (typeof statedTotal === 'string' && /^\d+$/.test(statedTotal));
   return {
     records,
-    total: isNumber ? Number(statedTotal) : undefined,
+    total: readNumber(select('total', total, json)),
     next: select('next', next, json),
     more: select('more', more, json),
   };

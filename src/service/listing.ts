@@ -114,9 +114,14 @@ export function selectFiles(records: readonly NamedRecord[], accession: Accessio
 export function listedSize(file: ListedFile): number | undefined {
   const members = Object.entries(file).map(([name, value]) => [normalizeName(name), value] as const);
   const sizes = SIZE_NAMES.map((sizeName) => members.find(([name]) => name === sizeName)?.[1]);
-  const isNumber = (value: unknown) => typeof value === 'number' || (typeof value === 'string' && /^\d+$/.test(value));
-  const size = Number(sizes.find(isNumber));
-  return Number.isSafeInteger(size) && size >= 0 ? size : undefined;
+  const size = sizes.map(readNumber).find((number) => number !== undefined);
+  return Number.isSafeInteger(size) && Number(size) >= 0 ? size : undefined;
+}
+
+/** Some services send numbers as strings. */
+export function readNumber(value: unknown): number | undefined {
+  const isNumber = typeof value === 'number' || (typeof value === 'string' && /^\d+$/.test(value));
+  return isNumber ? Number(value) : undefined;
 }
 
 export function incompleteError(accession: AccessionNumber, reason: string, hint: string): FilingsError {
