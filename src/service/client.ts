@@ -220,6 +220,6 @@ export class ServiceClient {
 }
 
 async function isErrorBody(response: ServiceResponse, fileName: string): Promise<boolean> {
-  const test = getErrorTest(fileName, mediaTypeOf(response.headers), response.length);
+  const test = getErrorTest(fileName, mediaTypeOf(response.headers));
   return test?.(await peek(response, MAX_TESTED_BYTES)) ?? false;
 }

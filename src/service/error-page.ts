@@ -18,11 +18,10 @@ export function mediaTypeOf(headers: HeaderFields): string {
 }
 
 /** The test takes the whole body, or more than MAX_TESTED_BYTES of it. Returns undefined if none could find an error. */
-export function getErrorTest(fileName: string, type: string, length = 0): ((start: Buffer) => boolean) | undefined {
+export function getErrorTest(fileName: string, type: string): ((start: Buffer) => boolean) | undefined {
   if (type === 'text/html' && NEVER_HTML.test(fileName)) return isHtml;
-  // A body without a stated length may still turn out to be small. A `.json` file may itself have such members.
-  const canBeMessage = length <= MAX_TESTED_BYTES && !/\.json$/i.test(fileName);
-  return type === 'application/json' && canBeMessage ? isErrorMessage : undefined;
+  // A `.json` file may itself have such members.
+  return type === 'application/json' && !/\.json$/i.test(fileName) ? isErrorMessage : undefined;
 }
 
 function isHtml(start: Buffer): boolean {

@@ -45,6 +45,13 @@ test.each`
   expect([exitCode, `${stdout}`]).toEqual([0, body]);
 });
 
+test('a login page that is cut is an error of the service, too', async () => {
+  const { bytes } = framed(Buffer.from(PAGE), 'length', html);
+  const { filings, requests } = await asking((socket) => void socket.end(bytes.subarray(0, 200)));
+  const { exitCode, stderr } = await filings(['download', ACCESSION, 'a.pdf']);
+  expect([exitCode, requests.length], stderr).toEqual([9, 1]);
+});
+
 test('an empty file is saved with a warning, even with -q', async () => {
   const { filings, names, read } = await asking((socket) => void socket.write(framed(Buffer.alloc(0), 'length').bytes));
   const { exitCode, stderr } = await filings(['download', ACCESSION, 'a', '-q', '--report', 'r']);
