@@ -66,7 +66,7 @@ describe('the error message', () => {
     ${404} | ${'<html><head><title>404 Not Found</title></head></html>'}           | ${'404 Not Found'}
     ${404} | ${'<title>HTTP Status 404 \u2013 Not Found</title>'}                  | ${'404 Not Found'}
     ${404} | ${'<title>Error 404 (Not Found)</title>'}                             | ${'404 Not Found'}
-    ${404} | ${'<title>404</title>'}                                               | ${'404 Not Found'}
+    ${404} | ${'<title>404 Error</title>'}                                         | ${'404 Not Found'}
     ${404} | ${{ title: '404: Not Found.' }}                                       | ${'404 Not Found'}
     ${404} | ${'<title>404 - \u898b\u3064\u304b\u308a\u307e\u305b\u3093</title>'}  | ${'404 Not Found: \u898b\u3064\u304b\u308a\u307e\u305b\u3093'}
     ${408} | ${'<title>408 Request Time-out</title>'}                              | ${'408 Request Timeout'}
