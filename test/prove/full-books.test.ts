@@ -23,15 +23,20 @@ const test = base.extend('batch', async () => {
   };
 });
 
-test.for(['done', SUMS, 'report'])(
-  '%s over its size limit exits with 8, and the next run completes the filings',
-  async (book, { batch }) => {
+const STOPPED = { exit_code: 8, stopped_by: 'local_io' };
+
+// A report that is full has no summary.
+test.for([
+  { book: 'done', exit: 8, done: 0, summary: STOPPED },
+  { book: 'report', exit: 8, done: 0, summary: undefined },
+  { book: SUMS, exit: 3, done: 1, summary: { exit_code: 3, failed: 1, downloaded: 2, not_started: 0 } },
+])(
+  '$book over its size limit exits with $exit, and the next run completes the filings',
+  async ({ book, exit, done, summary }, { batch }) => {
     await batch.write(book, `${'#'.repeat(MAX_FILE_BYTES - 1)}\n`);
     const { exitCode, stderr } = await batch.run(`ulimit -f ${MAX_FILE_BYTES / 1024}; exec`);
-    expect([exitCode, stderr]).toEqual([8, expect.stringContaining(`${book}: cannot write`)]);
-    // A report that is full has no summary.
-    const stopped = { exit_code: 8, stopped_by: 'local_io', done: 0 };
-    expect([await batch.done(), await batch.ended()]).toMatchObject([0, book === 'report' ? undefined : stopped]);
+    expect([exitCode, stderr]).toEqual([exit, expect.stringContaining(`${book}: cannot write`)]);
+    expect([await batch.done(), await batch.ended()]).toMatchObject([done, summary]);
     expect(await batch.run('exec')).toMatchObject({ exitCode: 0 });
     expect([await batch.done(), await batch.ended()]).toMatchObject([2, { exit_code: 0, failed: 0 }]);
   },
