@@ -1,9 +1,10 @@
-import { mkdir, readdir } from 'node:fs/promises';
-import { describe, expect, onTestFinished } from 'vitest';
+import { readdir } from 'node:fs/promises';
+import { describe, expect } from 'vitest';
 import { ACCESSION, serviceAt, test } from '../cli/program.ts';
 import { whole } from '../servers/answers.ts';
 import { scripted } from '../servers/scripted.ts';
 import { content } from '../service/transfer-fixture.ts';
+import { mountExfat } from './exfat.ts';
 
 // On file systems without hard links, such as FAT and some network file systems, the program looks whether the name
 // exists, and then renames the part. prove/failing-calls has the errors of link. Only root can mount.
@@ -12,14 +13,7 @@ const NAME = 'primary.htm';
 
 describe.runIf(process.geteuid?.() === 0)('on exFAT, which has no hard links and ignores case', () => {
   test('a file of an earlier run exists in any spelling, and stays unless it is to be replaced', async ({ place }) => {
-    onTestFinished(async () => {
-      await place.shell('umount disk; losetup -d "$(cat ../device)"');
-    });
-    await mkdir(place.at('disk'));
-    const made = await place.shell(`set -e; PATH=$PATH:/usr/sbin:/sbin
-      truncate -s 16M ../image; mkfs.exfat ../image >&2; losetup -f --show ../image > ../device
-      mount.exfat-fuse "$(cat ../device)" disk >&2`);
-    expect(made.exitCode, made.stderr).toBe(0);
+    await mountExfat(place);
     const { url } = await scripted(whole(FILE));
     /** The exit status of a download, and the names in the directory after it. */
     const download = async (name: string, ifExists: string) => {

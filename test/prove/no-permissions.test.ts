@@ -1,6 +1,7 @@
-import { chmod, chown, mkdir, readdir } from 'node:fs/promises';
-import { describe, expect, onTestFinished } from 'vitest';
+import { chmod, chown, readdir } from 'node:fs/promises';
+import { describe, expect } from 'vitest';
 import { test, type Workplace } from '../cli/program.ts';
+import { mountExfat } from './exfat.ts';
 
 // exFAT keeps no permissions: each file has those of the mount. Only root can mount.
 const USER = 12_345;
@@ -12,15 +13,9 @@ const SECRETS = [
   'token sign --secret-file hmac --out disk/token',
 ];
 
-async function mount({ at, home, path, shell, write }: Workplace, options: string) {
-  onTestFinished(async () => {
-    await shell('umount disk; losetup -d "$(cat ../device)"');
-  });
-  await mkdir(at('disk'));
-  const made = await shell(`set -e; PATH=$PATH:/usr/sbin:/sbin
-    truncate -s 16M ../image; mkfs.exfat ../image >&2; losetup -f --show ../image > ../device
-    mount.exfat-fuse -o ${options} "$(cat ../device)" disk >&2`);
-  expect(made.exitCode, made.stderr).toBe(0);
+async function mount(place: Workplace, options: string) {
+  const { at, home, path, write } = place;
+  await mountExfat(place, options);
   await write('hmac', 's'.repeat(32));
   await write('disk/old.json', OLD);
   await chmod(home, 0o755);
