@@ -22,6 +22,12 @@ const OTHER_VARIABLES: readonly Row[] = [
   ['NODE_EXTRA_CA_CERTS', 'A PEM file of additional certificate authorities.'],
 ];
 
+/** Those of commander. */
+const BUILT_IN_OPTIONS: readonly Row[] = [
+  ['-h, --help', 'Show help for the command.'],
+  ['-V, --version', 'Print the version. Only before a command.'],
+];
+
 const CONFIG_FILE = [
   'The config file is a JSON object. profiles holds named sets of the same members, which --profile chooses; null in a profile unsets what the top level sets. The file must belong to you or to root, and nobody else may write to it, or read it if it holds a secret. Its members:',
 ];
@@ -66,7 +72,7 @@ export function manPage({ version, date }: Release): string {
     ['SYNOPSIS', ['.B filings', 'COMMAND [OPTION...] [ARGUMENT...]']],
     ['DESCRIPTION', paragraphs(PROGRAM.description ?? [])],
     ['COMMANDS', commands],
-    ['OPTIONS OF EVERY COMMAND', tagged(SHARED_OPTIONS.map(optionRow))],
+    ['OPTIONS OF EVERY COMMAND', tagged([...SHARED_OPTIONS.map(optionRow), ...BUILT_IN_OPTIONS])],
     ['EXIT STATUS', tagged(EXIT_STATUSES)],
     ['ENVIRONMENT', [...paragraphs(['A flag overrides its variable.']), ...tagged([...variables, ...OTHER_VARIABLES])]],
     [

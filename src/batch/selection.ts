@@ -112,11 +112,6 @@ export class Selection {
       });
     } catch (error) {
       if (!(error instanceof FilingsError)) throw error;
-      // A listing that the end of the run has cancelled or prevented is still to be read by the next run.
-      if (error !== this.#signal.reason && error.code !== 'limit') {
-        counts.pendingListings -= 1;
-        counts.addFile(undefined);
-      }
       return [{ kind: 'unlisted', accession, error }];
     }
   }
@@ -130,10 +125,20 @@ export class Selection {
       const fileOrItem = 'kind' in candidate && candidate.kind === 'entry' ? toCandidate(candidate) : candidate;
       // Only a `NamedFile` has no `kind`. Whatever has one (`unmatched`, `unlisted` or `invalid`) is an item already.
       const item = 'kind' in fileOrItem ? fileOrItem : this.#nameCheck.check(fileOrItem);
-      // The duplicate was counted as a file when its line was read or its listing arrived.
-      if (item.kind === 'duplicate') this.#options.counts.addFile(item.size, -1);
+      this.#count(item);
       yield item;
     }
+  }
+
+  #count(item: Item): void {
+    const { counts } = this.#options;
+    // It was counted as a file when its line was read or its listing arrived.
+    if (item.kind === 'duplicate') counts.addFile(item.size, -1);
+    // Only now, because a run that stops before this item has not started the filing. Nor has one whose end has cancelled
+    // or prevented the listing.
+    if (item.kind !== 'unlisted' || item.error === this.#signal.reason || item.error.code === 'limit') return;
+    counts.pendingListings -= 1;
+    counts.addFile(undefined);
   }
 }
 

@@ -76,7 +76,7 @@ export class StopRule {
     if (this.#unreachable < MAX_UNREACHABLE) return undefined;
     return stop(
       'temporary',
-      `could not connect to the service for ${ended(MAX_UNREACHABLE)}`,
+      `could not connect to ${error.isForeign ? 'the host behind a redirect' : 'the service'} for ${ended(MAX_UNREACHABLE)}`,
       hint ?? 'run it again later',
     );
   }

@@ -98,7 +98,8 @@ export class Requests {
       }
     } catch (error) {
       const isForeign = !sendsCredentials && isAboutResponse(error);
-      const thrown = isForeign ? error.with({ isForeign, stopsRun: false }) : error;
+      const hint = isForeign && error.isUnreachable ? 'the service redirects there: run it again later' : undefined;
+      const thrown = isForeign ? error.with({ isForeign, stopsRun: false, ...(hint && { hint }) }) : error;
       throw withHosts([firstUrl.host, url.host], thrown);
     }
   }

@@ -156,12 +156,18 @@ export async function checkConfig(config: JsonObject, path: string): Promise<voi
   const { profiles = {} } = config as { profiles?: Record<string, JsonObject> };
   const prefixed = Object.entries(profiles).map(([name, profile]) => [`profiles.${name}.`, profile] as const);
   for (const [prefix, { listing }] of [['', config] as const, ...prefixed]) {
-    await checkExpressions(listing as ListingDescription | null | undefined, `config file ${path}: ${prefix}listing`);
+    await checkListing(listing as ListingDescription | null | undefined, `config file ${path}: ${prefix}listing`);
   }
 }
 
 /** Loading the JMESPath library takes time, so it is loaded only if there is an expression. */
-async function checkExpressions(listing: ListingDescription | undefined | null, name: string): Promise<void> {
+async function checkListing(listing: ListingDescription | undefined | null, name: string): Promise<void> {
+  const { page, offset, cursor, query = {} } = listing ?? {};
+  if ([page, offset, cursor, ...Object.keys(query)].some((parameter) => /^accession_no$/i.test(parameter ?? '')))
+    throw new FilingsError('config', 'sets accession_no, which every request has for its filing', {
+      subject: { name },
+      hint: 'remove accession_no from query, page, offset and cursor',
+    });
   for (const member of ['files', 'name', 'total', 'more', 'next'] as const) {
     const expression = listing?.[member];
     if (expression === undefined) continue;

@@ -175,7 +175,12 @@ export const TABLE = {
     default: 'service',
     help: 'send this user name (with --key-in basic)',
   },
-  jwtFile: { kind: FILE, value: 'FILE', credential: 'token', help: 'send the JWT in FILE; - is stdin' },
+  jwtFile: {
+    kind: FILE,
+    value: 'FILE',
+    credential: 'token',
+    help: 'send the JWT in FILE, - for stdin, or in FILINGS_JWT',
+  },
   // Not named `jwt`, because that is the recipe below, which only the config file can have.
   jwtToken: { from: ['env'], kind: TEXT, env: 'FILINGS_JWT', secret: true, credential: 'token', help: 'send this JWT' },
   jwt: {
@@ -241,7 +246,7 @@ export const TABLE = {
     kind: choice('auto', 'always', 'never'),
     value: 'WHEN',
     default: 'auto',
-    help: 'color the output; auto: only on a terminal',
+    help: 'auto: on a terminal, or by NO_COLOR, FORCE_COLOR, CLICOLOR_FORCE',
   },
   progress: {
     kind: choice('auto', 'bar', 'plain', 'none'),

@@ -146,12 +146,13 @@ describe('a batch stops', () => {
   const unlisted = answering(403, isListing);
   const filings = Array.from({ length: 50 }, (_, at) => accession(at));
   test.each`
-    when                   | service           | input        | exit | ends  | failed | left  | stopped
-    ${'after a 401'}       | ${answering(401)} | ${lines(50)} | ${4} | ${1}  | ${1}   | ${49} | ${'auth'}
-    ${'after 20 of 403'}   | ${answering(403)} | ${lines(50)} | ${4} | ${20} | ${20}  | ${30} | ${'auth'}
-    ${'after 20 listings'} | ${unlisted}       | ${filings}   | ${4} | ${20} | ${20}  | ${30} | ${'auth'}
-    ${'not for a few 403'} | ${rare}           | ${lines(50)} | ${3} | ${50} | ${5}   | ${0}  | ${undefined}
-    ${'for a long wait'}   | ${busy}           | ${lines(50)} | ${7} | ${3}  | ${1}   | ${47} | ${'temporary'}
+    when                         | service           | input        | exit | ends  | failed | left  | stopped
+    ${'after a 401'}             | ${answering(401)} | ${lines(50)} | ${4} | ${1}  | ${1}   | ${49} | ${'auth'}
+    ${'after 20 of 403'}         | ${answering(403)} | ${lines(50)} | ${4} | ${20} | ${20}  | ${30} | ${'auth'}
+    ${'after a 401 of listings'} | ${answering(401)} | ${filings}   | ${4} | ${1}  | ${1}   | ${49} | ${'auth'}
+    ${'after 20 listings'}       | ${unlisted}       | ${filings}   | ${4} | ${20} | ${20}  | ${30} | ${'auth'}
+    ${'not for a few 403'}       | ${rare}           | ${lines(50)} | ${3} | ${50} | ${5}   | ${0}  | ${undefined}
+    ${'for a long wait'}         | ${busy}           | ${lines(50)} | ${7} | ${3}  | ${1}   | ${47} | ${'temporary'}
   `('$when, with exit status $exit', async ({ service, input, exit, ends, failed, left, stopped }) => {
     const { archive, batch } = await setUp(50, service);
     const { exitCode, report } = await batch(input, [...(input === filings ? ['--all'] : []), ...QUICK]);

@@ -164,6 +164,11 @@ describe('an error behind a redirect names both hosts', () => {
     return stderr;
   }
 
+  test('a host that refuses the connection is not blamed on the base URL', async () => {
+    const url = `http://127.0.0.1:${await closedPort()}`;
+    expect(await expectHosts(DOWNLOAD, url, 7)).toMatch(/connection refused\n {2}hint: the service redirects there/);
+  });
+
   test.each`
     what                                  | command     | exit | answer
     ${'a 404'}                            | ${DOWNLOAD} | ${5} | ${head(404, { 'Content-Length': 0 })}

@@ -88,23 +88,25 @@ describe('config set', () => {
   });
 
   test.for`
-    words                                     | message
-    ${['jobs']}                               | ${'VALUE is missing'}
-    ${['api-key-command', 'pass x']}          | ${'must be an array of a program and its arguments'}
-    ${['base-url', 'http://a.example']}       | ${'plain http would send the key unencrypted'}
-    ${['sandbox', '1']}                       | ${'config file\n  hint: use --sandbox or FILINGS_SANDBOX\n'}
-    ${['jbos', '1']}                          | ${'jbos: no such setting\n  hint: did you mean jobs?'}
-    ${[`api-key=${CANARY}`]}                  | ${'apiKey: no such setting\n  hint: put a space'}
-    ${['api-key', `${CANARY}\nx`]}            | ${'apiKey: contains a line break'}
-    ${['listing.files', 'a[']}                | ${'listing.files: invalid JMESPath expression: it ends too early: expected a number, *, ?, a colon or ]\n  hint: '}
-    ${['listing.next', '', '--profile', 'p']} | ${'profiles.p.listing.next: invalid JMESPath expression'}
-    ${['listing.fils', 'a']}                  | ${'listing: no such member\n  hint: did you mean files?'}
-    ${['listing.first-page', 'one']}          | ${'listing.firstPage: must be a whole number'}
-    ${['profile', 'nope']}                    | ${'profile: the config file has no profile nope'}
-    ${['api-key', `"${CANARY}"`]}             | ${'apiKey: is in quotes\n  hint: remove the quotes'}
-    ${['base-url', "'https://a.example'"]}    | ${'baseUrl: is in quotes\n  hint: remove the quotes'}
-    ${['listing.query', LARGE_QUERY]}         | ${'config.json: larger than 128 KiB'}
-    ${['jwt.lifetime', '10s']}                | ${'jwt: must have exactly one of keyFile and secretFile'}
+    words                                        | message
+    ${['jobs']}                                  | ${'VALUE is missing'}
+    ${['api-key-command', 'pass x']}             | ${'must be an array of a program and its arguments'}
+    ${['base-url', 'http://a.example']}          | ${'plain http would send the key unencrypted'}
+    ${['sandbox', '1']}                          | ${'config file\n  hint: use --sandbox or FILINGS_SANDBOX\n'}
+    ${['jbos', '1']}                             | ${'jbos: no such setting\n  hint: did you mean jobs?'}
+    ${[`api-key=${CANARY}`]}                     | ${'apiKey: no such setting\n  hint: put a space'}
+    ${['api-key', `${CANARY}\nx`]}               | ${'apiKey: contains a line break'}
+    ${['listing.files', 'a[']}                   | ${'listing.files: invalid JMESPath expression: it ends too early: expected a number, *, ?, a colon or ]\n  hint: '}
+    ${['listing.page', 'accession_no']}          | ${'listing: sets accession_no'}
+    ${['listing.query', '{"Accession_No":"x"}']} | ${'listing: sets accession_no'}
+    ${['listing.next', '', '--profile', 'p']}    | ${'profiles.p.listing.next: invalid JMESPath expression'}
+    ${['listing.fils', 'a']}                     | ${'listing: no such member\n  hint: did you mean files?'}
+    ${['listing.first-page', 'one']}             | ${'listing.firstPage: must be a whole number'}
+    ${['profile', 'nope']}                       | ${'profile: the config file has no profile nope'}
+    ${['api-key', `"${CANARY}"`]}                | ${'apiKey: is in quotes\n  hint: remove the quotes'}
+    ${['base-url', "'https://a.example'"]}       | ${'baseUrl: is in quotes\n  hint: remove the quotes'}
+    ${['listing.query', LARGE_QUERY]}            | ${'config.json: larger than 128 KiB'}
+    ${['jwt.lifetime', '10s']}                   | ${'jwt: must have exactly one of keyFile and secretFile'}
   `(
     'refuses $words and writes nothing',
     async ({ words, message }: { words: string[]; message: string }, { config }) => {

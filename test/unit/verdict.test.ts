@@ -74,6 +74,7 @@ const apart = new FilingsError('temporary', 'no', { isUnreachable: true });
 const forbidden = new FilingsError('auth', 'no', { problem: { status: 403 } as FilingsError['problem'] });
 const foreign = new FilingsError('auth', 'no', { isForeign: true, hint: 'check the redirect' });
 const foreignWait = new FilingsError('temporary', 'no', { isForeign: true, serviceWaitMs: 1, hint: 'wait' });
+const foreignApart = new FilingsError('temporary', 'no', { isForeign: true, isUnreachable: true, hint: 'later' });
 const foreignMissing = new FilingsError('not_found', 'no', { isForeign: true });
 const missing = new FilingsError('not_found', 'no');
 const unwritten = new FilingsError('local_io', 'no');
@@ -81,6 +82,7 @@ const unwritable = (count: number) =>
   Array.from({ length: count }, (_, at) => new FilingsError('local_io', 'no', { failedDirectory: `/d${at}` }));
 const times = (count: number, error: FilingsError | undefined) => Array.from({ length: count }, () => error);
 const APART = { message: 'could not connect to the service for 10 files in a row', code: 'temporary', hint: 'later' };
+const FOREIGN_APART = { ...APART, message: 'could not connect to the host behind a redirect for 10 files in a row' };
 const FORBIDDEN = { message: '403 for 20 files in a row', code: 'auth', hint: 'check the key' };
 const UNWRITABLE = {
   message: 'nothing could be written in 10 directories in a row',
@@ -90,24 +92,25 @@ const UNWRITABLE = {
 const FOREIGN = { message: 'the host behind a redirect refused 20 files in a row', code: 'auth', hint: 'redirect' };
 const FULL = { message: 'local_io: the reason', code: 'local_io', hint: 'do this' };
 test.each`
-  ends                                         | errors                                                          | stop
-  ${'9 failures to connect'}                   | ${times(9, apart)}                                              | ${undefined}
-  ${'10 failures to connect'}                  | ${times(10, apart)}                                             | ${APART}
-  ${'10 failures to connect, not in a row'}    | ${[...times(9, apart), missing, undefined, ...times(9, apart)]} | ${undefined}
-  ${'many successes, then many missing files'} | ${[...times(20, undefined), ...times(20, missing)]}             | ${undefined}
-  ${'19 times 403'}                            | ${times(19, forbidden)}                                         | ${undefined}
-  ${'20 times 403'}                            | ${times(20, forbidden)}                                         | ${FORBIDDEN}
-  ${'20 times 403, not in a row'}              | ${[...times(19, forbidden), missing, forbidden]}                | ${undefined}
-  ${'19 refusals behind a redirect'}           | ${times(19, foreign)}                                           | ${undefined}
-  ${'20 refusals behind a redirect'}           | ${times(20, foreign)}                                           | ${FOREIGN}
-  ${'20 refusals and long waits behind one'}   | ${[...times(10, foreign), ...times(10, foreignWait)]}           | ${{ ...FOREIGN, code: 'temporary', hint: 'wait' }}
-  ${'20 missing files behind a redirect'}      | ${times(20, foreignMissing)}                                    | ${undefined}
-  ${'many files that could not be written'}    | ${times(40, unwritten)}                                         | ${undefined}
-  ${'9 directories without a written file'}    | ${[...unwritable(9), ...unwritable(9), missing]}                | ${undefined}
-  ${'10 directories without a written file'}   | ${unwritable(10)}                                               | ${UNWRITABLE}
-  ${'10 of these, with others in between'}     | ${[...unwritable(9), missing, ...unwritable(10).slice(9)]}      | ${UNWRITABLE}
-  ${'10 of these, not in a row'}               | ${[...unwritable(9), undefined, ...unwritable(10).slice(9)]}    | ${undefined}
-  ${'a full disk'}                             | ${[stop('local_io')]}                                           | ${FULL}
+  ends                                          | errors                                                          | stop
+  ${'10 failures to connect behind a redirect'} | ${times(10, foreignApart)}                                      | ${FOREIGN_APART}
+  ${'9 failures to connect'}                    | ${times(9, apart)}                                              | ${undefined}
+  ${'10 failures to connect'}                   | ${times(10, apart)}                                             | ${APART}
+  ${'10 failures to connect, not in a row'}     | ${[...times(9, apart), missing, undefined, ...times(9, apart)]} | ${undefined}
+  ${'many successes, then many missing files'}  | ${[...times(20, undefined), ...times(20, missing)]}             | ${undefined}
+  ${'19 times 403'}                             | ${times(19, forbidden)}                                         | ${undefined}
+  ${'20 times 403'}                             | ${times(20, forbidden)}                                         | ${FORBIDDEN}
+  ${'20 times 403, not in a row'}               | ${[...times(19, forbidden), missing, forbidden]}                | ${undefined}
+  ${'19 refusals behind a redirect'}            | ${times(19, foreign)}                                           | ${undefined}
+  ${'20 refusals behind a redirect'}            | ${times(20, foreign)}                                           | ${FOREIGN}
+  ${'20 refusals and long waits behind one'}    | ${[...times(10, foreign), ...times(10, foreignWait)]}           | ${{ ...FOREIGN, code: 'temporary', hint: 'wait' }}
+  ${'20 missing files behind a redirect'}       | ${times(20, foreignMissing)}                                    | ${undefined}
+  ${'many files that could not be written'}     | ${times(40, unwritten)}                                         | ${undefined}
+  ${'9 directories without a written file'}     | ${[...unwritable(9), ...unwritable(9), missing]}                | ${undefined}
+  ${'10 directories without a written file'}    | ${unwritable(10)}                                               | ${UNWRITABLE}
+  ${'10 of these, with others in between'}      | ${[...unwritable(9), missing, ...unwritable(10).slice(9)]}      | ${UNWRITABLE}
+  ${'10 of these, not in a row'}                | ${[...unwritable(9), undefined, ...unwritable(10).slice(9)]}    | ${undefined}
+  ${'a full disk'}                              | ${[stop('local_io')]}                                           | ${FULL}
 `('a run stops only after enough equal failures in a row or a fatal one: $ends', ({ errors, stop }) => {
   const rule = new StopRule('file');
   const stops = errors.map((error?: FilingsError) => rule.record(error));
