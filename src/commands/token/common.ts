@@ -48,7 +48,7 @@ export async function readTokenInput(argument: string | undefined, world: World)
 }
 
 /** With `--json`, first prints why a token was refused to stdout. `json` has the other members of that object. */
-export async function rethrow(error: FilingsError, json: object | false, world: World): Promise<never> {
+export async function reportRefusal(error: FilingsError, json: object | false, world: World): Promise<never> {
   const { subcode: failed_check, reason } = error;
   if (json && failed_check)
     await write(world.stdout, `${printableJson({ ...json, failed_check, reason })}\n`, world.interrupt);

@@ -6,7 +6,7 @@ import type { Invocation } from '../../spec/command.ts';
 import { write } from '../../stdio/output.ts';
 import { printable, printableJson } from '../../terminal/printable.ts';
 import type { World } from '../../world.ts';
-import { decodeTokenParts, readTokenInput, rethrow } from './common.ts';
+import { decodeTokenParts, readTokenInput, reportRefusal } from './common.ts';
 import type { INSPECT_OPTIONS } from './spec.ts';
 
 const HEADINGS = ['PART', 'NAME', 'VALUE', 'MEANING'];
@@ -16,7 +16,7 @@ export async function run({ args, options, flags }: Invocation<typeof INSPECT_OP
   const inspect = async () => inspectToken(token, { atSeconds: world.now() / 1000 });
   const inspection = await inspect().catch((error) => {
     const unreadable = error.with({ subject: { name: 'the token cannot be read (format)' } });
-    return rethrow(unreadable, options.json && { verified: false }, world);
+    return reportRefusal(unreadable, options.json && { verified: false }, world);
   });
   const parts = decodeTokenParts(token);
   const json = `{"verified":false,"header":${parts.header},"claims":${parts.claims},${printableJson(inspection).slice(1)}`;

@@ -25,12 +25,12 @@ export async function run(invocation: Invocation<typeof SIGN_OPTIONS>, world: Wo
   const recipe: TokenRecipe = hasKey ? {} : await readConfiguredRecipe(flags, world);
   const out = options.out === undefined ? undefined : resolveUserPath(options.out, world);
   // Before the key is read from stdin, because somebody may have to paste it.
+  if (options.out !== undefined) await requireFilePath('--out', options.out, world);
   const inputs = [recipe.keyFile, recipe.secretFile, options.key, options.secretFile, options.passphraseFile];
   if (out !== undefined) await refuseInput(out, [...inputs, locateConfig(flags, world).path], world);
   const optionFiles = await resolveKeyFiles(invocation, world);
   // A recipe has nothing for the passphrase of an encrypted key.
   const files = hasKey ? optionFiles : { ...recipe, passphraseFile: optionFiles.passphraseFile };
-  if (options.out !== undefined) await requireFilePath('--out', options.out, world);
   const key = await readJwtKey(files, 'sign', world);
   const issuedAt = Math.floor(world.now() / 1000);
   const token = await mintToken({

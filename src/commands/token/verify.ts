@@ -5,7 +5,7 @@ import { printMessage } from '../../session/presentation.ts';
 import type { Invocation } from '../../spec/command.ts';
 import { write } from '../../stdio/output.ts';
 import type { World } from '../../world.ts';
-import { decodeTokenParts, isStdin, readTokenInput, resolveKeyFiles, rethrow } from './common.ts';
+import { decodeTokenParts, isStdin, readTokenInput, reportRefusal, resolveKeyFiles } from './common.ts';
 import type { VERIFY_OPTIONS } from './spec.ts';
 
 export async function run(invocation: Invocation<typeof VERIFY_OPTIONS>, world: World): Promise<number> {
@@ -23,7 +23,7 @@ export async function run(invocation: Invocation<typeof VERIFY_OPTIONS>, world: 
   const time = { atSeconds: (at ?? world.now()) / 1000, leewaySeconds: leeway / 1000 };
   // A line break at the end of a secret may explain why the signature does not match.
   await printMessage('warning', findLineBreakWarning(key), invocation.flags, world);
-  const refused = (error: FilingsError) => rethrow(error, json && { valid: false }, world);
+  const refused = (error: FilingsError) => reportRefusal(error, json && { valid: false }, world);
   // Without `--alg`, `algorithms` is empty, which allows all that fit the key.
   await verifyToken(token, [key], { algorithms, ...time }).catch(refused);
   const { header, claims } = decodeTokenParts(token);
