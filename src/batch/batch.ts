@@ -1,7 +1,5 @@
-// Runs a batch. The selection yields items: files, and those filings and lines of the input from which no file came.
-// (For a whole filing, the selection requests its listing, which is the service's list of its files.) For each file,
-// the batch plans what to do, such as to download it or to skip it, and carries the plan out. The recorder prints and
-// counts the outcome. A failed file does not stop a batch. A batch stops in one of two ways:
+// Runs a batch: plans what to do about each file that the selection yields, carries the plan out, and tells the
+// recorder the outcome. A failed file does not stop a batch. A batch stops in one of two ways:
 // - It cancels the downloads in progress, after a signal, the deadline, or an error that would fail all other files.
 // - It only starts no more downloads, after a limit is reached or the input cannot be read further.
 import { dirname } from 'node:path';
@@ -20,7 +18,7 @@ import { type BatchEnd, StopRule } from './verdict.ts';
 // A download uses one of `--jobs` only while it needs the service. When all bytes of a small file have arrived, the
 // next download starts while the small file is flushed. Otherwise the latency of the service and of the flushes would
 // add up. With `--jobs 1` there is no such overlap, so files end in the order of the input.
-/** How many files without a job may be flushed at the same time: for each job after the first, and in total. */
+/** Files without a job that may be flushed at the same time: for each job after the first, and in total. */
 const MAX_FLUSHING_PER_JOB = 4;
 const MAX_FLUSHING = 64;
 /** A larger file keeps its job until it is flushed. */
@@ -28,7 +26,6 @@ const MAX_FLUSHING_BYTES = 1 << 20;
 
 interface BatchOptions {
   readonly selection: SelectionOptions;
-  /** What all downloads share, except for the signal, with which the batch stops them. */
   readonly context: Omit<DownloadContext, 'signal'>;
   readonly findTarget: (file: FileItem) => Target;
   readonly recorder: Recorder;
@@ -44,14 +41,11 @@ export class Batch {
   readonly #running = new Map<Download, Promise<void>>();
   /** Those of the running downloads that use a job. */
   readonly #usingJob = new Set<Download>();
-  /** Aborts to cancel the downloads in progress. */
   readonly #cancellation = createAbortController();
-  /** Decides which failure stops the batch, such as the 20th 403 in a row. `file` is the noun in its messages. */
   readonly #stopRule = new StopRule('file');
   /** Why no more downloads start, although those in progress end normally. */
   #drainReason: FilingsError | undefined;
-  /** Whether the loop waits for the next items. */
-  #isWaiting = false;
+  #isWaitingForItems = false;
   /** Called when a job is free or the batch stops. One callback is enough: `#processAll` waits for one thing at a time. */
   #wake: () => void = () => {};
 
@@ -69,7 +63,6 @@ export class Batch {
     const { counts } = selection;
     const unsubscribe = onAbort(signal, (reason) => this.#cancel(reason));
     const timer = createAbortController();
-    // Without a time limit, or when the timer is stopped below, nothing happens.
     const timeLimit = counts.msToLimit === undefined ? undefined : world.sleep(counts.msToLimit, timer.signal);
     timeLimit?.then(() => this.#stopWaitingAtLimit()).catch(() => {});
     await this.#processAll().catch((error) => this.#cancel(error));
@@ -90,13 +83,13 @@ export class Batch {
     const items = this.#selection.items();
     let sliceStart = world.monotonic();
     for (;;) {
-      this.#isWaiting = true;
+      this.#isWaitingForItems = true;
       this.#stopWaitingAtLimit();
       const next = await this.#unlessStopped(items.next()).catch((error) => {
         if (!(error instanceof FilingsError)) throw error;
         this.#drain(error);
       });
-      this.#isWaiting = false;
+      this.#isWaitingForItems = false;
       if (!next || next.done || this.#isStopped) return;
       for (const item of next.value) {
         // Thousands of existing files in a row need no wait. SIGINT and timers must have their turn in between.
@@ -137,14 +130,13 @@ export class Batch {
   async #stopWaitingAtLimit(): Promise<void> {
     const { selection, world } = this.#options;
     const { counts } = selection;
-    const isStuck = () => this.#isWaiting && counts.pendingListings === 0 && !counts.hasInputEnded;
+    const isStuck = () => this.#isWaitingForItems && counts.pendingListings === 0 && !counts.hasInputEnded;
     if (!isStuck() || !counts.limitError) return;
     await this.#selection.readAhead.waitForEnd(world.sleep);
     if (isStuck()) this.#drain(counts.limitError);
   }
 
   #process(item: Item): Promise<void> | void {
-    // A duplicate, and a filing of which no file is selected, have no outcome, because neither is a failure.
     const failure = 'error' in item ? makeOutcome({ result: 'failed', bytes: 0, error: item.error }, null) : undefined;
     if (item.kind !== 'file') return this.#record(item, failure);
     const target = this.#options.findTarget(item);
@@ -153,8 +145,8 @@ export class Batch {
     const outcome = download.outcomeWithoutWork();
     if (outcome) return this.#record(item, outcome);
     if (download.takesLong) return this.#start(item, download);
-    // This skip still has to flush the directory or remove the file's part (a partial download that an earlier run
-    // left). The next file is planned only after that, because in a flushed directory its skip needs no work.
+    // This skip still has to flush the directory or remove a kept part. The next file is planned only after that,
+    // because in a flushed directory its skip needs no work.
     return download.run().then((ended) => this.#record(item, ended));
   }
 
@@ -168,10 +160,8 @@ export class Batch {
       });
     }
     const { limitError } = counts;
-    // The first download after a limit is reached stops the batch. Hashing an existing file does not, because it sends
-    // no request.
     if (download.needsRequest && limitError) this.#drain(limitError);
-    // The file is not recorded, so it is one of those that were not started.
+    // Not recorded, so the file is one of those that were not started.
     if (this.#isStopped) return;
     this.#usingJob.add(download);
     const releaseJob = () => {
@@ -203,18 +193,15 @@ export class Batch {
     // unfinished. Such a listing is not recorded, so its filing is one of those not started.
     const isCancelled = error && error === (this.#cancellation.signal.reason ?? this.#drainReason);
     if (isCancelled) {
-      // The recorder does not print this error, because it is printed at the end as the error of the run.
       if (item.kind !== 'unlisted') recorder.record(item, { ...outcome, result: 'unfinished' }, true);
       return;
     }
-    // The rule counts errors in a row, such as 403. A file that was neither requested nor to be written, such as one that
-    // is skipped, does not end the row.
+    // A file that was neither requested nor to be written does not end a row of equal errors.
     const wasRequested = item.kind === 'unlisted' || (outcome?.attempts ?? 0) > 0;
     if (outcome?.result === 'skipped') this.#stopRule.recordSkip();
     const isCounted = wasRequested || error?.failedDirectory !== undefined || error?.stopsRun;
     const stopError = isCounted ? this.#stopRule.record(error) : undefined;
-    // The rule may return another error, such as `403 for 20 files in a row`. Then this file's error is printed as
-    // well.
+    // The rule may return another error, such as `403 for 20 files in a row`. Then this file's error is printed now.
     const isPrintedLater = stopError !== undefined && stopError === error;
     recorder.record(item, outcome, isPrintedLater);
     if (stopError) this.#cancel(stopError);
@@ -226,10 +213,7 @@ export class Batch {
     this.#wake();
   }
 
-  /**
-   * Cancels the downloads in progress and starts no more. `run` reports the first reason given here, even after a
-   * `#drain`.
-   */
+  /** Cancels the downloads in progress and starts no more. Its first reason outranks that of a `#drain`. */
   #cancel(reason: unknown): void {
     this.#cancellation.abort(reason);
     this.#wake();

@@ -5,46 +5,39 @@ import { exactDuration, grouped, humanBytes } from '../text.ts';
 import type { Outcome } from '../transfer/outcome.ts';
 import { isTemporary, type NotStarted } from './verdict.ts';
 
-/** A missing option is no limit. `stopAfter` is in milliseconds. */
+/** `stopAfter` is in milliseconds. */
 type LimitOptions = { readonly [Name in 'maxBytes' | 'maxRequests' | 'stopAfter']?: number | undefined };
 
-/** The client counts requests, retries and received bytes; the selection, what is to do; and `add`, what has ended. */
 export class Counts implements Meter {
   requests = 0;
   retries = 0;
   receivedBytes = 0;
 
-  /**
-   * Number of files that the run has found so far. Includes one file for each failed listing and each invalid line.
-   * Duplicates are subtracted when they are found.
-   */
+  /** Found so far, without duplicates. Here and below, a failed listing and an invalid line are one file each. */
   files = 0;
-  /** Sum of their listed sizes. */
+  /** Of these files: the sum of the listed sizes, and the number of files without one. */
   listedBytes = 0;
-  /** Number of files without a listed size. */
   unsized = 0;
-  /** Number of filings whose listings this run needs, and of those of which all files have ended. */
+  /** Filings whose listings this run needs, and those of which all files have ended. */
   filings = 0;
   endedFilings = 0;
-  /** Number of filings whose listings have not been read. */
+  /** Filings whose listings have not been read. */
   pendingListings = 0;
   hasInputEnded = false;
-  /** Number of filings that were skipped because they are in the done list. */
+  /** Filings that were skipped because they are in the done list. */
   done = 0;
-  /** Number of filings of which no file was selected. */
+  /** Filings of which no file was selected. */
   unmatched = 0;
 
-  /** A failed listing and an invalid line of the input are one failed file each. */
   readonly byResult = { downloaded: 0, resumed: 0, skipped: 0, planned: 0, failed: 0, unfinished: 0 };
-  /** Size of the downloaded files. In a dry run, size of the planned files according to the listings. */
+  /** In a dry run, the listed sizes of the planned files. */
   fileBytes = 0;
   /** Sum of the listed sizes of all ended files, or of the real size if there is none, to compare with `listedBytes`. */
   endedBytes = 0;
-  /** Size of the incomplete downloads that this run has kept for the next run to resume. */
   keptBytes = 0;
   /** The latest time before which the service does not want to be asked again, in milliseconds since the epoch. */
   retryAt: number | undefined;
-  /** Number of failures that would come again in the next run. */
+  /** Failures that would come again in the next run. */
   permanent = 0;
 
   readonly #limits: LimitOptions;
@@ -64,7 +57,6 @@ export class Counts implements Meter {
     else this.listedBytes += change * size;
   }
 
-  /** Counts a file, a failed listing or an invalid line that has ended. */
   addOutcome({ result, bytes, error, keptBytes }: Outcome, size: number | undefined): void {
     this.byResult[result] += 1;
     // A failed or unfinished file has 0 bytes.
@@ -76,12 +68,11 @@ export class Counts implements Meter {
     if (error.retryAt !== undefined) this.retryAt = Math.max(this.retryAt ?? 0, error.retryAt);
   }
 
-  /** Number of ended files, including failed listings and invalid lines. */
   get ended(): number {
     return Object.values(this.byResult).reduce((sum, count) => sum + count, 0);
   }
 
-  /** How much has not been started. Undefined if the input was not read to its end. */
+  /** Undefined if the input was not read to its end. */
   get notStarted(): NotStarted | undefined {
     return this.hasInputEnded ? { files: this.files - this.ended, filings: this.pendingListings } : undefined;
   }

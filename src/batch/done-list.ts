@@ -1,24 +1,20 @@
-// The done list (`--done`) is a file with a line for each filing whose selected files are all on disk. A later run
-// skips such a filing without a request, but only if its selection is the same, because another selection may need
-// other files. A line is `ACCESSION<TAB>SELECTION<TAB>TIME<TAB>FILES`, where FILES is the number of selected files. To
-// make the next run ask the service again which files a filing has, users delete its line.
+// The done list (`--done`) is a file with a line for each filing whose selected files are all on disk. A later run with
+// the same selection skips such a filing without a request. A line is `ACCESSION<TAB>SELECTION<TAB>TIME<TAB>FILES`,
+// where FILES is the number of selected files. To make the next run ask the service again, users delete the line of a
+// filing.
 //
-// The list is not believed over the disk: a filing is done only while its directory exists. Before a lost filing is
-// downloaded again, a line with 0 as FILES takes it from the list. Otherwise a run that dies in the middle would leave a
-// directory, and the old line would again call the filing done.
+// A filing is done only while its directory exists. Before a lost filing is downloaded again, a line with 0 as FILES
+// takes it from the list (ARCHITECTURE.md, "Why it is like this").
 import { createHash } from 'node:crypto';
 import { AppendFile } from '../disk/append.ts';
 import { readRegular } from '../disk/regular-file.ts';
 import { SharedFlush } from '../disk/shared-flush.ts';
-import { FilingsError } from '../errors.ts';
 import { readWholeLines } from '../input/lines.ts';
 import type { AccessionNumber } from '../service/accession.ts';
 import type { SelectedFiling } from './item.ts';
+import { blameOption } from './option-errors.ts';
 
-/**
- * Returns the SELECTION of a line: 16 hexadecimal digits of the SHA-256 of everything that decides which files of a
- * filing are downloaded, and where they go.
- */
+/** The SELECTION of a line: a digest of all that decides which files of a filing are downloaded, and where they go. */
 export function hashSelection(...values: readonly (string | readonly unknown[])[]): string {
   return createHash('sha256').update(JSON.stringify(values)).digest('hex').slice(0, 16);
 }
@@ -33,9 +29,8 @@ export interface DoneListOptions {
   /** From `hashSelection`. Lines with another selection are ignored. */
   readonly selection: string;
   readonly now: () => number;
-  /** A dry run neither creates the list nor appends to it. */
   readonly readOnly: boolean;
-  /** Whether the filings have no directories of their own. */
+  /** Whether all filings are in one directory. */
   readonly sharesDirectory: boolean;
   /** Looks at the disk: whether the files of a filing in the list may still exist. */
   readonly mayExist: (accession: AccessionNumber) => boolean;
@@ -55,16 +50,17 @@ export class DoneList {
     this.#options = options;
   }
 
-  /** Opens the list, creates it if it is missing, and reads it. Throws `local_io` or the signal's reason. */
   static async open(options: DoneListOptions, signal: AbortSignal): Promise<DoneList> {
     const list = new DoneList(options);
     try {
-      if (!options.readOnly) list.#file = await AppendFile.open(options.path);
-      await list.#read(signal);
+      await blameOption('--done', async () => {
+        if (!options.readOnly) list.#file = await AppendFile.open(options.path);
+        await list.#read(signal);
+      });
       return list;
     } catch (error) {
       await list.close();
-      throw asDoneListError(error);
+      throw error;
     }
   }
 
@@ -77,32 +73,25 @@ export class DoneList {
     return false;
   }
 
-  /**
-   * Call this before a filing is downloaded. If it is in the list, its files are lost, and so are those of the other
-   * filings if they share its directory. Throws `local_io`.
-   */
+  /** Call this before a filing is downloaded. If it is in the list, all files of its directory are lost. */
   forget(accession: AccessionNumber): Promise<void> {
     if (!this.#filings.has(accession)) return this.#forgetting;
     const lost = this.#options.sharesDirectory ? [...this.#filings] : [accession];
     for (const filing of lost) this.#filings.delete(filing);
     this.#forgetting = this.add(lost.map((filing) => ({ accession: filing, selectedCount: 0 }))).then(() =>
-      this.#flush.run().catch((error) => {
-        throw asDoneListError(error);
-      }),
+      blameOption('--done', () => this.#flush.run()),
     );
     return this.#forgetting;
   }
 
-  /** Appends a line for each filing. Throws `local_io`. Does not change what `has` returns. */
+  /** Does not change what `has` returns. */
   async add(filings: readonly Pick<SelectedFiling, 'accession' | 'selectedCount'>[]): Promise<void> {
     const { selection, now } = this.#options;
     const time = new Date(now()).toISOString().replace(/\.\d+/, '');
     const lines = filings.map(
       ({ accession, selectedCount }) => `${accession}\t${selection}\t${time}\t${selectedCount}\n`,
     );
-    await this.#file?.write(lines.map((line) => Buffer.from(line))).catch((error) => {
-      throw asDoneListError(error);
-    });
+    await blameOption('--done', async () => this.#file?.write(lines.map((line) => Buffer.from(line))));
   }
 
   async close(): Promise<void> {
@@ -127,9 +116,4 @@ export class DoneList {
       }
     }
   }
-}
-
-function asDoneListError(error: unknown): unknown {
-  if (!(error instanceof FilingsError) || error.code !== 'local_io') return error;
-  return error.with({ subject: { name: '--done' }, hint: 'choose another file with --done', stopsRun: true });
 }

@@ -3,21 +3,19 @@
 import type { FilingsError } from '../errors.ts';
 import type { AccessionNumber } from '../service/accession.ts';
 
-/** A filing whose files are selected from its listing, which is the service's list of its files. */
+/** A filing whose files are selected from its listing. The recorder counts the outcomes of its files down. */
 export interface SelectedFiling {
   readonly accession: AccessionNumber;
   readonly selectedCount: number;
-  /** Number of selected files that are not known to be on disk yet. The recorder of the outcomes counts it down. */
+  /** Selected files that have not ended, in whatever way. */
+  openCount: number;
+  /** Selected files that are not known to be on disk. */
   missingCount: number;
   /** With --checksums, the absolute paths of the directories of its files. */
   readonly directories: Set<string>;
-  /** Number of selected files that have not ended. The recorder counts it down as well. */
-  openCount: number;
 }
 
-/**
- * A file by the name that a listing, the input or an argument gives it. The name may be unsafe, except in a `FileItem`.
- */
+/** A file by the name that a listing, the input or an argument gives it. It may be unsafe, except in a `FileItem`. */
 export interface NamedFile {
   readonly accession: AccessionNumber;
   readonly fileName: string;
@@ -27,7 +25,7 @@ export interface NamedFile {
   readonly filing: SelectedFiling | undefined;
 }
 
-/** A file whose name is safe and new in this run. The batch downloads it, unless it skips an existing file. */
+/** A file whose name is safe and new in this run. */
 export interface FileItem extends NamedFile {
   readonly kind: 'file';
   /** Relative to `--directory`, with slashes. */
@@ -44,9 +42,5 @@ export type Item =
   | { readonly kind: 'unmatched'; readonly accession: AccessionNumber; readonly listedCount: number }
   /** The listing failed. */
   | { readonly kind: 'unlisted'; readonly accession: AccessionNumber; readonly error: FilingsError }
-  /**
-   * Line `number` of the input is invalid, or it names a whole filing and no option says which of its files to
-   * download. In practice `number` is always defined: only arguments have no line number, and an invalid argument fails
-   * before the batch begins.
-   */
+  /** Line `number` of the input is invalid, or names a whole filing although no option selects its files. */
   | { readonly kind: 'invalid'; readonly number: number | undefined; readonly error: FilingsError };

@@ -1,6 +1,5 @@
-// The layout is a template, such as `{accession_no}/{file_name}`, for the path of each file below `--directory`. The
-// template is checked once, with sample values. The name of each file is checked when its path is made: it comes from
-// the service and may be unsafe on disk.
+// The layout is a template, such as `{accession_no}/{file_name}`, for the path of each file below `--directory`. It is
+// checked once, with sample values; the name of a file, which may be hostile, when its path is made.
 import { type FileNameFault, fileNameFault } from '../disk/file-name.ts';
 import { FilingsError } from '../errors.ts';
 import { shortened } from '../text.ts';
@@ -36,9 +35,8 @@ export function parseLayout(template: string, platform: string): Layout {
     });
   }
   const segments = template.split('/');
-  // `pathFor` always checks the file name itself. It checks the segments of the path as well if one of them has the
-  // file name and more, as in `{accession_no}-{file_name}`, because that segment may be unsafe, for example too long.
-  // Segments without the file name were checked above: all accession numbers have the same length and characters.
+  // A segment with the file name and more, as in `{accession_no}-{file_name}`, may be unsafe although the name is safe,
+  // for example too long. The others were checked above: all accession numbers have the same length and characters.
   const isNameWholeSegment = segments.every((segment) => segment === FILE_NAME || !segment.includes(FILE_NAME));
   const directory =
     segments
@@ -60,10 +58,7 @@ export function parseLayout(template: string, platform: string): Layout {
   };
 }
 
-/**
- * Returns why a template is invalid. `path` is the template filled with valid values. Braces that are left in it were
- * no placeholders.
- */
+/** `path` is the template filled with valid values. Braces that are left in it were no placeholders. */
 function findTemplateFault(template: string, path: string, platform: string): string | undefined {
   if (/[{}]/.test(path)) return `only ${ACCESSION_NO} and ${FILE_NAME} may be in braces`;
   if (!template.includes(FILE_NAME)) return `${FILE_NAME} is missing: all files of a filing would have one path`;

@@ -1,7 +1,6 @@
-// A run must not download one file twice, nor write two files to one path. So every name of a run is checked here, in
-// the order of the input. A name belongs to a new file or to a duplicate, or it is refused. Paths are compared after
-// folding: `A.htm` and `a.htm` have the same folded path, because some file systems treat them as the same file. A run
-// may have millions of names, so the check remembers digests, which take the same memory however long a name is.
+// Finds out whether each name of a run, in the order of the input, is a new file, a duplicate, or to be refused, so
+// that no file is downloaded twice and no two files are written to one path. Paths are compared after folding: `A.htm`
+// and `a.htm` have the same folded path, because some file systems treat them as the same file.
 import { foldName } from '../disk/file-name.ts';
 import { digestOf } from '../disk/sha256.ts';
 import { FilingsError } from '../errors.ts';
@@ -11,11 +10,10 @@ import { ACCESSION_NO, type Layout } from './layout.ts';
 
 export class NameCheck {
   readonly #layout: Layout;
-  /** Whether the layout puts the accession number into each path, so that files of two filings never share a path. */
+  /** Whether files of two filings never share a path. */
   readonly #pathHasAccession: boolean;
-  /** Maps the digest of each folded path to its owner, a string that identifies the first file with this path. */
+  /** Maps the digest of each folded path to a string that identifies the first file with this path, its owner. */
   readonly #owners = new Map<string, string>();
-  /** Digests of the names that were refused. */
   readonly #refused = new Set<string>();
 
   constructor(layout: Layout) {
@@ -23,7 +21,6 @@ export class NameCheck {
     this.#pathHasAccession = layout.template.includes(ACCESSION_NO);
   }
 
-  /** Returns an item of the kind `file`, `duplicate` or `refused`. Remembers the name. */
   check(file: NamedFile): Item {
     const { accession, fileName, size, filing } = file;
     const { path, fault } = this.#layout.pathFor(accession, fileName);
@@ -37,8 +34,8 @@ export class NameCheck {
     const filingDigest = this.#pathHasAccession ? '' : shortDigest(accession);
     const owner = filingDigest + (foldedPath === path ? '' : shortDigest(fileName));
     const firstOwner = this.#owners.get(key);
-    // If the owners are equal, this file is the first one again. If only their filings are equal, this name is another
-    // spelling of the first name. Otherwise a file of another filing has the path.
+    // If only the filings of the owners are equal, this name is another spelling of the first name. Otherwise a file of
+    // another filing has the path.
     if (firstOwner === owner) return { ...file, kind: 'duplicate' };
     // With an empty `filingDigest`, this is true of every first owner. That is right, because paths with accession
     // numbers are equal only within a filing.
@@ -58,8 +55,7 @@ export class NameCheck {
   /** Returns a `refused` item, or a `duplicate` if the name was refused before: its error is reported only once. */
   #refuse(file: NamedFile, code: 'integrity' | 'local_io', reason: string, hint: string | undefined): Item {
     const { accession, fileName } = file;
-    // JSON escapes lone surrogates. In UTF-8, which `hash` uses, all of them would be the same character. `check` needs
-    // no JSON for the path that it hashes, because the layout has refused names with lone surrogates by then.
+    // JSON escapes lone surrogates, which would all be the same character in UTF-8. No path contains one.
     const key = digestOf(JSON.stringify([accession, fileName]));
     if (this.#refused.has(key)) return { ...file, kind: 'duplicate' };
     this.#refused.add(key);

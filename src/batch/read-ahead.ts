@@ -1,30 +1,25 @@
 // Reads the input ahead of the downloads, so that the caller, who counts the lines as they are read, knows early how
-// many there are. Also requests the listings of the next filings, several at once. A listing is the service's list of
-// the files of a filing. A line that names a whole filing may need one. A line that names a single file, or an invalid
-// line, needs none.
+// many there are. Also requests the listings of the next filings, several at once.
 //
-// Listings may arrive in any order, but results are yielded in the order of the input. A listing is yielded as soon as
-// it has arrived and those before it have been yielded, even if the next line has not been read, because stdin may be
-// slow. Nothing is kept after it has been yielded, because an input may have millions of lines.
+// Listings may arrive in any order, but results are yielded in the order of the input, each as soon as it can be, even
+// if the next line has not been read: stdin may be slow. Nothing is kept after that: there may be millions of lines.
 import { createAbortController, type Sleep } from '../abort.ts';
 import type { Entry, Line } from '../input/lines.ts';
 
-/** How many lines may wait in memory. At about 100 bytes each, they take 10 MB. */
+/** At about 100 bytes each, they take 10 MB. */
 const MAX_LINES_AHEAD = 100_000;
 /** The longest time, in milliseconds, that a stopped run waits for the end of its input. A pipe may never end. */
 const MAX_END_WAIT_MS = 200;
 
 interface ReadAheadOptions<T> {
-  /** The input, in arrays such as the lines of one chunk. The caller may count the lines as they are read. */
   readonly lines: AsyncIterable<readonly Line[]>;
-  /** How many listings are requested at the same time. */
   readonly jobs: number;
   readonly needsListing: (line: Line) => line is Entry;
   /** Returns what to yield for a line. A failed listing is a result, too, so a rejection means a bug. */
   readonly list: (line: Entry) => Promise<readonly T[]>;
 }
 
-/** One element of the queue: consecutive lines that need no listing, or a line that needs one. */
+/** Consecutive lines that need no listing, or a line that needs one. */
 type Slot<T> = Line[] | { readonly line: Entry; results?: Promise<readonly T[]> };
 
 export class ReadAhead<T> {
@@ -34,19 +29,14 @@ export class ReadAhead<T> {
   #lastSlot: Slot<T> | undefined;
   #linesAhead = 0;
   #reading: Promise<void> | undefined;
-  /** Wakes `results()`, which waits for a slot. */
   #wakeConsumer = () => {};
-  /** Wakes `#read`, which waits until fewer than `MAX_LINES_AHEAD` lines are in the queue. */
   #wakeReader = () => {};
 
   constructor(options: ReadAheadOptions<T>) {
     this.#options = options;
   }
 
-  /**
-   * Yields the results of one listing at a time, or consecutive lines that need no listing. If the input fails, throws
-   * the error after the results of the lines before it.
-   */
+  /** Yields the results of one listing at a time, or consecutive lines that need none. */
   async *results(): AsyncGenerator<readonly (T | Line)[]> {
     let hasEnded = false;
     this.#reading = this.#read().finally(() => {
@@ -79,7 +69,6 @@ export class ReadAhead<T> {
   /** Waits a moment for the end of the input, so that a stopped run knows how many files were left. */
   async waitForEnd(sleep: Sleep): Promise<void> {
     const ended = createAbortController();
-    // Whether the input ends well or fails, the wait ends. The error is ignored, because the run stops anyway.
     this.#reading?.catch(() => {}).then(() => ended.abort());
     await sleep(MAX_END_WAIT_MS, ended.signal).catch(() => {});
   }
@@ -110,8 +99,8 @@ export class ReadAhead<T> {
   }
 
   /**
-   * Requests the listings of the first `jobs` filings in the queue, unless that has been done. A listing that has
-   * arrived is one of them until it is yielded, so that at most `jobs` listings are in memory.
+   * Requests the listings of the first `jobs` filings in the queue. One that has arrived is among them until it is
+   * yielded, so that at most `jobs` listings are in memory.
    */
   #requestListings(): void {
     let requested = 0;
@@ -121,8 +110,7 @@ export class ReadAhead<T> {
       requested += 1;
       if (slot.results) continue;
       slot.results = this.#options.list(slot.line);
-      // `results()` throws the error when this slot is the first. Without this handler, Node would end the program
-      // before that.
+      // As above: `results()` throws the error when this slot is the first.
       slot.results.catch(() => {});
     }
   }

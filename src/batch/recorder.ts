@@ -1,7 +1,6 @@
-// Records how each item of a batch (a file, a failed listing or an invalid line) ended: on stderr, in the counts, the
-// report (`--report`), the failed list (`--failed`) and the done list (`--done`). A filing enters the done list only
-// after the report lines and checksums of its files are written. Otherwise a crash in between would lose them for good,
-// because later runs skip the filing.
+// Records how each item of a batch ended: on stderr, in the counts, the report, the failed list and the done list. A
+// filing enters the done list only after the report lines and checksums of its files are written. Otherwise a crash in
+// between would lose them for good, because later runs skip the filing.
 import type { ChecksumFiles } from '../checksums/sums-files.ts';
 import { FilingsError, messageOf } from '../errors.ts';
 import { noMatchError } from '../input/glob.ts';
@@ -24,17 +23,17 @@ interface RecorderOptions {
   readonly hasFailedList: boolean;
   readonly checksums: ChecksumFiles | undefined;
   readonly progress: Progress;
-  /** Whether each file without an error is printed as well. */
+  /** Whether files without an error are printed as well. */
   readonly printsFiles: boolean;
-  /** What the run is for, if it is for a single file or filing. If this target fails, the run ends with its error. */
+  /** If the run is for a single file or filing, it ends with the error of that. */
   readonly singleTarget: 'file' | 'filing' | undefined;
   readonly world: Pick<World, 'now' | 'secrets' | 'platform'>;
 }
 
 export class Recorder {
-  /** Lines for `--input` that retry what failed. For an invalid line of the input, it has a comment with the error. */
+  /** Lines for `--input`. An invalid line of the input is a comment with the error. */
   failedList = '';
-  /** The first error of the `singleTarget`. It is not printed here, because the run ends with it. */
+  /** The first error of the `singleTarget`, which is not printed here. */
   singleError: FilingsError | undefined;
   /** Called when the report, the plan or the done list cannot be written, or the checksums cannot be flushed. */
   onError: (error: unknown) => void = () => {};
@@ -56,9 +55,8 @@ export class Recorder {
   }
 
   /**
-   * `outcome` is undefined for a duplicate and for a filing of which no file is selected. `isPrintedLater` means that
-   * the error in `outcome` has stopped the batch, so the run ends with it and prints it then. Unlike `singleError`,
-   * that can happen in any run.
+   * `outcome` is undefined for a duplicate and for a filing of which no file is selected: neither is a failure.
+   * `isPrintedLater` means that the error has stopped the batch, so the run ends with it and prints it then.
    */
   record(item: Item, outcome: Outcome | undefined, isPrintedLater = false): void {
     const { counts, hasFailedList, plan, done, world } = this.#options;
@@ -76,23 +74,22 @@ export class Recorder {
     if (done && 'fileName' in item) this.#updateFiling(item, outcome);
   }
 
-  /** Whether a filing is done only after the checksums of its directories have been flushed. */
   get needsDirectories(): boolean {
     return this.#options.done !== undefined && this.#options.checksums !== undefined;
   }
 
-  /** Whether so many lines wait to be written that the run should call `flush` before it goes on. */
+  /** Whether the run should call `flush` before it goes on. */
   get hasBacklog(): boolean {
     return this.#options.report?.isFull === true || this.#options.plan?.isFull === true;
   }
 
-  /** Writes the waiting lines. After a failed write, this and every later call throws its error, such as `local_io`. */
+  /** After a failed write, this and every later call throws its error. */
   async flush(): Promise<void> {
     await this.#options.report?.flush();
     await this.#options.plan?.flush();
   }
 
-  /** Completes the lists when all files have ended. Throws the errors of `flush` and of the checksums. */
+  /** Call this when all files have ended. Throws the errors of `flush` and of the checksums. */
   async finish(): Promise<void> {
     await this.#appendingDone;
     // This may complete filings, so there may be another append to wait for.
@@ -102,7 +99,6 @@ export class Recorder {
     await this.flush();
   }
 
-  /** Writes the waiting lines and closes the report and the done list. Throws the same errors as `flush`. */
   async close(): Promise<void> {
     const { report, plan, done } = this.#options;
     await this.flush().finally(() => Promise.all([report?.close(), plan?.close(), done?.close()]));
@@ -122,14 +118,13 @@ export class Recorder {
     else if (outcome && item.kind === 'file' && printsFiles) progress.note(describeOutcome(item.fileName, outcome));
   }
 
-  /** Returns a line for `--input`. An invalid line may quote a secret, so its message is redacted. */
+  /** An invalid line may quote a secret, so its message is redacted. */
   #formatFailedLine(item: Item): string {
     if (item.kind === 'invalid')
       return `# ${printable(this.#options.world.secrets.redactMarked(messageOf(item.error)))}`;
     return formatInputLine(item.accession, 'fileName' in item ? item.fileName : undefined);
   }
 
-  /** If there is a report, adds the line that `format` returns for the current time. */
   addReportLine(format: (time: string) => string): void {
     this.#options.report?.add(format(new Date(this.#options.world.now()).toISOString()));
   }
@@ -182,11 +177,10 @@ export class Recorder {
   }
 }
 
-/** Counts a file of a filing down. Returns whether nothing of the filing is left. */
+/** Counts a file of a filing down. Returns whether nothing of the filing is left to do. */
 function endsFiling(item: Item): boolean {
   if (!('filing' in item)) return item.kind === 'unmatched' || item.kind === 'unlisted';
   return item.filing !== undefined && --item.filing.openCount === 0;
 }
 
-/** After these results, the file is on disk. */
 const RESULTS_ON_DISK: ReadonlySet<Outcome['result']> = new Set(['downloaded', 'resumed', 'skipped']);

@@ -10,21 +10,18 @@ import type { World } from '../world.ts';
 import type { Counts } from './counts.ts';
 import { type BatchEnd, describeNotStarted } from './verdict.ts';
 
-/**
- * What a report line is about: a file, an invalid line of the input, or (if it has only an accession number) a filing
- * whose listing failed. A listing is the service's list of the files of a filing.
- */
+/** A file, an invalid line of the input, or (with only an accession number) a filing whose listing failed. */
 interface ReportSubject {
   readonly accession?: string;
   readonly fileName?: string;
-  /** The number of the invalid line. The first line of the input is 1. */
+  /** The number of the invalid line, from 1. */
   readonly number?: number | undefined;
 }
 
 /** A fast path: most names and paths need no escaping in JSON. */
 const NEEDS_NO_ESCAPING = /^[\w ./+-]*$/;
 
-/** Returns a line of `--report` without its line feed. `time` is in RFC 3339 format, in UTC. */
+/** `time` is in RFC 3339 format, in UTC. */
 export function formatReportLine(
   { accession, fileName, number }: ReportSubject,
   outcome: Outcome,
@@ -52,10 +49,7 @@ function json(text: string | null = null): string {
 /** Matches a name without control characters, lone surrogates, line separators, and white space at either end. */
 const TEXT_NAME = /^[^\s\p{Cc}\p{Cs}](?:[^\p{Cc}\p{Cs}\u2028\u2029]*[^\s\p{Cc}\p{Cs}])?$/u;
 
-/**
- * Returns a line for `--input`: the accession number and the name as text with `separator` in between, or a JSON object
- * if `--input` would read the text differently.
- */
+/** Returns a line for `--input`. It is a JSON object if `--input` would read the text differently. */
 export function formatInputLine(accession: string, fileName: string | undefined, separator = ' '): string {
   if (fileName === undefined) return accession;
   const canBeText = TEXT_NAME.test(fileName) && findFileMistake(fileName) === undefined;
@@ -71,12 +65,11 @@ interface Summary extends BatchEnd {
   readonly isDryRun?: boolean;
 }
 
-/** Returns the last line of `--report` without its line feed. */
+/** The last line of `--report`. */
 export function formatSummaryLine(counts: Counts, summary: Summary, time: string): string {
   const { notStarted, exitCode, stoppedBy } = summary;
   const { byResult, done, unmatched, retries, requests, receivedBytes: bytes, elapsedMs: ms } = counts;
   const retryAt = stoppedBy?.retryAt ?? counts.retryAt;
-  // The inner objects only group members, so that each group stands on one line.
   const members = {
     ...{ ...byResult, done, unmatched },
     ...{ not_started: notStarted?.files ?? null, filings_not_started: notStarted?.filings ?? null },
@@ -91,7 +84,6 @@ export function formatSummaryLine(counts: Counts, summary: Summary, time: string
 export function describeBatch(counts: Counts, { notStarted, directory, isDryRun }: Summary): string {
   const { byResult, fileBytes: bytes, done, unmatched, requests, elapsedMs, keptBytes, retryAt } = counts;
   const { downloaded, resumed, skipped, planned, failed, unfinished } = byResult;
-  // For a dry run, in which `bytes` is the listed size of the planned files.
   const size = bytes > 0 ? ` (${humanBytes(bytes)} as listed)` : '';
   const facts = [
     planned > 0 && `${counted(planned, 'file')} would be downloaded${size} with ${counted(planned, 'request')}`,
@@ -105,7 +97,6 @@ export function describeBatch(counts: Counts, { notStarted, directory, isDryRun 
   ].filter(Boolean);
   if (facts.length === 0) facts.push(isDryRun ? 'nothing to download' : 'nothing downloaded');
   const leftOver = describeNotStarted(notStarted);
-  // If the input was not read to its end, the number is unknown and not shown.
   if (notStarted && leftOver) facts.push(leftOver);
   if (keptBytes > 0) facts.push(`${humanBytes(keptBytes)} kept`);
   const resume = keptBytes > 0 ? '; run the same command to resume' : '';
@@ -117,7 +108,7 @@ export function describeBatch(counts: Counts, { notStarted, directory, isDryRun 
   return `dry run: ${facts.join(', ')}${requests > 0 ? `; the listings took ${used}` : ''}`;
 }
 
-/** Returns the line on stderr about a file that ended without an error. */
+/** For a file that ended without an error. */
 export function describeOutcome(fileName: string, outcome: Outcome): string {
   const { path, result, bytes, resumedBytes, verifiedLength, isSame } = outcome;
   const name = path ?? fileName;

@@ -1,6 +1,5 @@
-// Turns the lines of the input into items, in the order of the input. An item is a file to download, or says why a line
-// or filing gave no file. For a line that names a whole filing, its listing (the service's list of its files) is
-// requested, and files are selected from it. Every name is checked. Arguments of the command are passed as lines, too.
+// Turns the lines of the input into items, in the order of the input. For a line that names a whole filing, files are
+// selected from its listing. Every name is checked. Arguments of the command are passed as lines, too.
 import { FilingsError } from '../errors.ts';
 import type { Entry, Line } from '../input/lines.ts';
 import type { AccessionNumber } from '../service/accession.ts';
@@ -12,18 +11,14 @@ import { NameCheck } from './name-check.ts';
 import { ReadAhead } from './read-ahead.ts';
 
 export interface SelectionOptions {
-  /** In arrays, such as the lines of one chunk of the input. */
   readonly lines: AsyncIterable<readonly Line[]>;
-  /** Requests the listing of a filing. Throws `FilingsError` if that fails. */
   readonly list: (accession: AccessionNumber, signal: AbortSignal) => Promise<readonly ListedFile[]>;
   readonly layout: Layout;
   /** Undefined if no option selects files. Then a line without a file name is an error. */
   readonly nameFilter: ((name: string) => boolean) | undefined;
-  /** Returns whether an earlier run has completed a filing (`--done`). */
   readonly isDone: (accession: AccessionNumber) => boolean;
-  /** Counts all files of the run. It may be ahead of the items. */
+  /** May be ahead of the items. */
   readonly counts: Counts;
-  /** How many listings are requested at the same time. */
   readonly jobs: number;
 }
 
@@ -51,23 +46,15 @@ export class Selection {
     });
   }
 
-  /** Yields the items of one listing, or of some lines, at a time. Throws the errors of the input. */
   async *items(): AsyncGenerator<Iterable<Item>> {
     for await (const candidates of this.readAhead.results()) yield this.#toItems(candidates);
   }
 
-  /**
-   * Returns whether the line is a whole filing, whose files the filter selects from its listing. A valid line is an
-   * `entry`; without a `file`, it is a whole filing.
-   */
   #needsListing(line: Line): line is Entry {
     return line.kind === 'entry' && line.file === undefined && this.#options.nameFilter !== undefined;
   }
 
-  /**
-   * Counts the lines. Of the lines that need a listing, drops those whose filing is done, and those
-   * whose filing came before, because its files would all be duplicates.
-   */
+  /** Drops lines whose filing is done, or came before, because its files would all be duplicates. */
   async *#countAndFilterLines(input: AsyncIterable<readonly Line[]>): AsyncGenerator<readonly Line[]> {
     const { counts, isDone } = this.#options;
     for await (const lines of input) {
@@ -116,10 +103,7 @@ export class Selection {
     }
   }
 
-  /**
-   * Makes an item of each candidate or line, which includes the check of a file's name. A generator, because V8 frees
-   * items sooner if they are made one at a time.
-   */
+  /** A generator, because V8 frees items sooner if they are made one at a time. */
   *#toItems(candidates: readonly (Candidate | Line)[]): Generator<Item> {
     for (const candidate of candidates) {
       const fileOrItem = 'kind' in candidate && candidate.kind === 'entry' ? toCandidate(candidate) : candidate;
@@ -143,9 +127,8 @@ export class Selection {
 }
 
 /**
- * Returns the file that a line names, or an `invalid` item if the line has only an accession number. Such a line gets
- * here only if there is no filter to select files from its listing. Unlike the error of an unreadable line, this one
- * stops the run: probably `--all` or `--include` is missing, for all lines.
+ * A line with only an accession number gets here only if no option selects files. Unlike the error of an unreadable
+ * line, this one stops the run: probably `--all` or `--include` is missing, for all lines.
  */
 function toCandidate({ accession, file: fileName, number }: Entry): Candidate {
   if (fileName !== undefined) return { accession, fileName, size: undefined, filing: undefined };

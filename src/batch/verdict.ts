@@ -16,7 +16,7 @@ const MAX_UNWRITABLE = 10;
 /** What a run consists of, as a noun for messages. */
 type Unit = 'file' | 'filing';
 
-/** Decides after which failure a run stops, because all other files or filings would fail in the same way. */
+/** Stops a run when all other files or filings would fail in the same way. */
 export class StopRule {
   readonly #unit: Unit;
   #unreachable = 0;
@@ -27,21 +27,18 @@ export class StopRule {
     this.#unit = unit;
   }
 
-  /**
-   * Records that the service has sent a whole file. Call it then and not when the file has been written, because files
-   * that are requested later may end earlier.
-   */
+  /** Call this when a file has arrived, not when it is written: files that were requested later may end first. */
   recordArrival(): void {
     this.#unreachable = 0;
     this.#forbidden = 0;
   }
 
-  /** Records that a file exists, which shows nothing about the service. */
+  /** An existing file shows nothing about the service. */
   recordSkip(): void {
     this.#unwritable.clear();
   }
 
-  /** Records how a file or filing ended; undefined is a success. Returns the error that stops the run, if any. */
+  /** `error` is undefined for a success. Returns the error that stops the run, if any. */
   record(error: FilingsError | undefined): FilingsError | undefined {
     // Any other end, even another failure, begins a count again. But a failed write shows nothing about the service.
     if (error?.code !== 'local_io') {
@@ -82,13 +79,12 @@ export class StopRule {
   }
 }
 
-/** What a run left when it stopped: files, and filings whose listings were not read. */
 export interface NotStarted {
   readonly files: number;
+  /** Filings whose listings were not read. */
   readonly filings: number;
 }
 
-/** Why a batch stopped early, if it did, and how much it left. */
 export interface BatchEnd {
   /** Undefined if the batch came to the end of its input. */
   readonly stoppedBy: FilingsError | undefined;
@@ -105,24 +101,20 @@ export function describeNotStarted(notStarted: NotStarted | undefined): string |
 }
 
 export interface BatchResult extends BatchEnd {
-  /** Number of files or filings that have ended, whether or not they failed. Does not include those that were not started. */
+  /** Files or filings that have ended, whether or not they failed. */
   readonly ended: number;
   readonly failed: number;
-  /** Number of failures that would come again in the next run. */
+  /** Failures that would come again in the next run. */
   readonly permanent: number;
 }
 
-/**
- * Returns whether running the command again later may be enough. That includes a truncated body: its code is
- * `integrity`, but another try may get all of it.
- */
+/** Whether running the command again later may be enough. A truncated body is a retryable `integrity`. */
 export function isTemporary({ code, retryable }: FilingsError): boolean {
   return code === 'temporary' || (code === 'integrity' && retryable === true);
 }
 
 /**
- * Returns the error that a batch ends with, or undefined if it ended well. If there are several reasons, it is the
- * first of these:
+ * Returns the error that a batch ends with. If there are several reasons, it is the first of these:
  *
  * 1. a signal
  * 2. another error that stopped the batch, such as the deadline, but not a limit

@@ -1,7 +1,7 @@
 /**
- * Lets many callers share flushes. Each call of `run` is covered by a flush that starts after the call, and all calls
- * until that flush starts wait for the same one. After a failure every later call fails with the same error: the kernel
- * reports lost bytes only once (EIO in fsync(2)), so another flush would falsely succeed.
+ * Lets many callers share flushes, or the writes of waiting lines. Each call of `run` is covered by a flush that starts
+ * after the call, and all calls until that flush starts wait for the same one. After a failure every later call fails
+ * with the same error: the kernel reports lost bytes only once (EIO in fsync(2)).
  */
 export class SharedFlush {
   readonly #flush: () => Promise<void>;
