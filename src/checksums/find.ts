@@ -1,5 +1,4 @@
-// Finds the directories that have a SHA256SUMS, for `filings verify`, and lists the files in each of them. A finding is
-// a result that `verify` prints, here that a directory cannot be read.
+// Finds the directories that have a SHA256SUMS, for `filings verify`, and lists the files in each of them.
 import { opendir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { isSystemError } from '../disk/failure.ts';
@@ -9,9 +8,8 @@ import { SUMS_NAME } from './format.ts';
 import type { Finding, SumsDirectory } from './verify.ts';
 
 /**
- * Searches `roots`, which are paths as the user wrote them, and all directories below them. Yields each directory that
- * has a SHA256SUMS, before the directories below it. For a directory that cannot be read, yields a finding instead and
- * goes on. A root may be a symbolic link. A link below a root is not followed: it is treated as a file.
+ * Searches `roots`, which are paths as the user wrote them, and all directories below them. For a directory that cannot
+ * be read, yields a finding and goes on. Only a root may be a symbolic link: other links are treated as files.
  */
 export async function* findDirectories(roots: readonly string[], cwd: string): AsyncGenerator<SumsDirectory | Finding> {
   // A stack, so that directories come in the order of a recursive walk. Its end is taken first, so all lists are
@@ -35,7 +33,7 @@ export async function* findDirectories(roots: readonly string[], cwd: string): A
   }
 }
 
-/** Returns the names in a directory: `below` are subdirectories, `names` everything else that `verify` looks at. */
+/** `below` are subdirectories, `names` everything else that `verify` looks at. */
 async function readContents(path: string) {
   const contents = { hasSums: false, names: [] as string[], below: [] as string[] };
   // By default, only 32 entries are read at a time.
@@ -43,8 +41,7 @@ async function readContents(path: string) {
     const { name } = entry;
     if (entry.isDirectory()) contents.below.push(name);
     else if (name === SUMS_NAME) contents.hasSums = true;
-    // Unfinished downloads of this program are left out, whether a run still writes them (working parts) or has kept
-    // them (kept parts): no SHA256SUMS lists them, so `verify` would report each as unlisted.
+    // No SHA256SUMS lists the parts of this program, so `verify` would report each as unlisted.
     else if (!isWorkingPartName(name) && !isKeptPartName(name)) contents.names.push(name);
   }
   return contents;

@@ -7,7 +7,6 @@ import { readRegular } from '../disk/regular-file.ts';
 import { digestOf } from '../disk/sha256.ts';
 import { FilingsError } from '../errors.ts';
 
-/** The name of a directory's checksum file. */
 export const SUMS_NAME = 'SHA256SUMS';
 
 /** The longest name that file systems allow. */
@@ -25,7 +24,6 @@ const ENTRY = /^(\\?)([\da-f]{64}) [ *]([^\0]+)$/i;
 const ESCAPES: Readonly<Record<string, string>> = { '\\': '\\\\', '\n': '\\n', '\r': '\\r' };
 const CHARACTERS: Readonly<Record<string, string>> = { '\\\\': '\\', '\\n': '\n', '\\r': '\r' };
 
-/** What a line of a SHA256SUMS says about one name. */
 export interface SumsEntry {
   readonly name: string;
   readonly sha256: string;
@@ -33,7 +31,7 @@ export interface SumsEntry {
 
 /** A line that is neither blank nor a comment. */
 export interface SumsLine {
-  /** The first line of the file is 1. */
+  /** From 1. */
   readonly number: number;
   /** Where the line begins, in bytes. */
   readonly offset: number;
@@ -64,15 +62,15 @@ export function parseSumsLine(line: string): SumsEntry | undefined {
   return name.includes('\0') ? undefined : { name, sha256: hex.toLowerCase() };
 }
 
-/** Returns the line of an entry, with its line break. */
+/** With the line break. */
 export function formatSumsLine(name: string, sha256: string): string {
   const encodedName = name.replace(/[\\\n\r]/g, (character) => ESCAPES[character] ?? character);
   return `${encodedName === name ? '' : '\\'}${sha256}  ${encodedName}\n`;
 }
 
 /**
- * Returns whether the name of an entry can only be a file in the directory of the SHA256SUMS. Accepts names that
- * `download` refuses, because `-o` and other programs can create them.
+ * Whether the name of an entry can only be a file in the directory of the SHA256SUMS. Accepts names that `download`
+ * refuses, because `-o` and other programs can create them.
  */
 export function isSafeToOpen(name: string, platform: string): boolean {
   return Buffer.byteLength(name) <= MAX_NAME_BYTES && isDirectoryEntryName(name, platform);
@@ -84,8 +82,8 @@ export class SumsParser {
   end = 0;
   readonly #displayPath: string;
   /**
-   * The bytes behind `end`, as latin1, in which each byte is one character. So the length of a string is its number of
-   * bytes, and no character is cut at the end of a chunk. Only a whole line is decoded as UTF-8.
+   * The bytes behind `end`, as latin1: so a length is a number of bytes, and no character is cut at the end of a chunk.
+   * Only a whole line is decoded as UTF-8.
    */
   #rest = '';
   #number = 0;
@@ -132,10 +130,7 @@ export class SumsParser {
   }
 }
 
-/**
- * Yields the lines of a SHA256SUMS, as many at a time as a chunk of the file has. A missing file has none. Refuses a
- * symbolic link. Throws `local_io`, and `integrity` for a line over 1 MiB.
- */
+/** A missing file has no lines. Refuses a symbolic link. */
 export async function* readSums(path: string, displayPath: string): AsyncGenerator<readonly SumsLine[]> {
   const parser = new SumsParser(displayPath);
   for await (const chunk of readRegular(path, displayPath, constants.O_NOFOLLOW)) yield parser.add(chunk);

@@ -1,14 +1,13 @@
 // The SHA256SUMS of each directory that `download --checksums` writes to. An entry says what a file should be, so it is
-// appended before the file gets its final name. It may be ahead of its file, but never behind it: whatever fails or dies
-// after that, `verify` finds the file missing or changed. docs/guarantees.md has a table of the states in between.
+// appended before the file gets its final name. It may be ahead of its file, but never behind it: whatever fails or
+// dies after that, `verify` finds the file missing or changed. docs/guarantees.md has a table of the states in between.
 //
 // Several runs may write to one SHA256SUMS at the same time, so nothing in it is ever removed or moved. There are only
 // two kinds of changes: a line is appended by a single write, and a line becomes a comment when its first byte is
 // overwritten with `#`.
-import { closeSync, constants, existsSync, fstatSync, fsync, lstatSync, readSync, writeSync } from 'node:fs';
+import { closeSync, constants, existsSync, fstatSync, lstatSync, readSync, type Stats, writeSync } from 'node:fs';
 import { setImmediate } from 'node:timers/promises';
-import { promisify } from 'node:util';
-import { OPEN_TO_FLUSH } from '../disk/calls.ts';
+import { flushFile, OPEN_TO_FLUSH } from '../disk/calls.ts';
 import { goneDirectoryError, toWriteError } from '../disk/failure.ts';
 import { flushDirectory } from '../disk/make-directories.ts';
 import { openRegular, readRegular } from '../disk/regular-file.ts';
@@ -27,12 +26,11 @@ import {
 
 const { O_APPEND, O_CREAT, O_NOFOLLOW, O_RDONLY, O_RDWR } = constants;
 const TO_APPEND = O_RDWR | O_APPEND | O_NOFOLLOW;
-const flushFile = promisify(fsync);
 /** How many SHA256SUMS files are remembered. One that was dropped is read again when it is needed. */
 const MAX_REMEMBERED = 256;
-/** How many lines become comments before signals have their turn. */
+/** So many lines become comments before signals have their turn. */
 const MAX_COMMENTS_AT_ONCE = 1000;
-/** How many bytes are read to see one line. Longer than any line that this program writes. */
+/** Longer than any line that this program writes. */
 const LINE_BUFFER_BYTES = 4096;
 const LINE_FEED = 0x0a;
 
@@ -69,7 +67,7 @@ export class ChecksumFiles {
     return file;
   }
 
-  /** Flushes what was changed in these directories, by default in all. If some fail, throws the first error at the end. */
+  /** Flushes these directories, by default all. If some fail, throws the first error at the end. */
   async flush(directories?: Iterable<string>): Promise<void> {
     const all = [...this.#files.keys(), ...this.#dropped.keys()];
     let failure: unknown;
@@ -84,7 +82,6 @@ export class ChecksumFiles {
   }
 }
 
-/** What was read of a SHA256SUMS. */
 interface Content {
   readonly index: SumsIndex;
   readonly parser: SumsParser;
@@ -98,7 +95,7 @@ export class SumsFile {
   readonly #path: string;
   #content: Promise<Content> | undefined;
   #isWritable = false;
-  /** Whether this run has created it, so that its name must be flushed, too. */
+  /** Whether this run has created it, so that the directory must be flushed, too. */
   #isNew = false;
   /** Why it cannot be written. */
   #failure: unknown;
@@ -116,7 +113,7 @@ export class SumsFile {
     return this.#changes > this.#flushedChanges;
   }
 
-  /** Frees the memory. What is needed again is read again. */
+  /** Frees the memory. */
   forget(): void {
     this.#content = undefined;
   }
@@ -125,15 +122,13 @@ export class SumsFile {
   async requireWritable(): Promise<void> {
     const { inode } = await this.#read();
     if (this.#failure) throw this.#failure;
-    if (!this.#isWritable && inode !== undefined)
-      await this.#try(async () => closeSync(openRegular(this.#path, TO_APPEND).fd));
+    if (!this.#isWritable && inode !== undefined) await this.#try(async () => useFile(this.#path, TO_APPEND, () => {}));
     this.#isWritable = true;
   }
 
   /**
    * Says what a file should be, before it gets its final name: appends an entry, unless the last entry has the same
    * hash. If there are other entries, all are flushed: a power cut must not leave the new file with an old hash alone.
-   * `sha256` is in lower-case hexadecimal digits.
    */
   async announce(name: string, sha256: string): Promise<Announcement> {
     const content = await this.#readAgainIfReplaced();
@@ -214,8 +209,7 @@ export class SumsFile {
    * Synchronous, so that two appends of this run never overlap.
    */
   #appendUnlessLast(content: Content, entry: SumsEntry): number | undefined {
-    const { fd, stats } = openRegular(this.#path, TO_APPEND | O_CREAT);
-    try {
+    return useFile(this.#path, TO_APPEND | O_CREAT, (fd, stats) => {
       this.#isNew ||= content.inode === undefined;
       content.inode ??= stats.ino;
       readAppended(content, fd);
@@ -223,21 +217,14 @@ export class SumsFile {
       const listed = last === undefined ? undefined : parseSumsLine(readLineAt(fd, last));
       if (listed?.name === entry.name && listed.sha256 === entry.sha256) return undefined;
       return appendLine(this.#path, content, fd, formatSumsLine(entry.name, entry.sha256));
-    } finally {
-      closeSync(fd);
-    }
+    });
   }
 
   #hashAt(offset: number): string | undefined {
-    const { fd } = openRegular(this.#path, O_RDONLY | O_NOFOLLOW);
-    try {
-      return parseSumsLine(readLineAt(fd, offset))?.sha256;
-    } finally {
-      closeSync(fd);
-    }
+    return useFile(this.#path, O_RDONLY | O_NOFOLLOW, (fd) => parseSumsLine(readLineAt(fd, offset))?.sha256);
   }
 
-  /** Returns the result of `work`, which writes or flushes. Remembers a failure. */
+  /** Counts the changes of `work`, which writes or flushes, and remembers a failure. */
   async #try<T>(work: () => Promise<T>, changes = 1): Promise<T> {
     try {
       const result = await work();
@@ -266,7 +253,7 @@ async function readSumsFile(path: string): Promise<Content> {
   return { index, parser, inode };
 }
 
-/** Adds to the index what was appended since the file was read, also by other runs. */
+/** Adds to the index what this and other runs have appended since the file was read. */
 function readAppended({ index, parser }: Content, fd: number): void {
   parser.rewind();
   const { size } = fstatSync(fd);
@@ -275,9 +262,9 @@ function readAppended({ index, parser }: Content, fd: number): void {
 
 /**
  * Appends a line by one write, and returns its offset. If the file does not end with a line feed, the line begins with
- * one, and what is in front of it is looked at again. A line that another process was just writing is whole by then,
- * and ends with its own line feed. Otherwise a crash has cut it off, and it becomes a comment. After a partial write, the
- * loop treats the partial line in the same way. On a full disk, the write throws.
+ * one, and what is in front of it is looked at again: a line that another process was just writing is whole by then,
+ * and otherwise it is torn and becomes a comment. So does the rest of a partial write. On a full disk, the write
+ * throws.
  */
 function appendLine(path: string, content: Content, fd: number, line: string): number {
   for (;;) {
@@ -311,7 +298,7 @@ function removeFromIndex({ last, older }: SumsIndex, key: string, offsets: Reado
   else older.set(key, rest);
 }
 
-/** Makes those lines comments that are entries of `name`. */
+/** Skips lines that are no entries of `name`. */
 async function commentOutLines(path: string, name: string, offsets: readonly number[]): Promise<void> {
   for (const [at, offset] of offsets.entries()) {
     if (at % MAX_COMMENTS_AT_ONCE === MAX_COMMENTS_AT_ONCE - 1) await setImmediate();
@@ -325,9 +312,15 @@ async function commentOutLines(path: string, name: string, offsets: readonly num
  * O_APPEND writes only at the end (pwrite(2)).
  */
 function commentOutLine(path: string, offset: number, isExpected: (line: string) => boolean): void {
-  const { fd } = openRegular(path, O_RDWR | O_NOFOLLOW);
-  try {
+  useFile(path, O_RDWR | O_NOFOLLOW, (fd) => {
     if (isExpected(readLineAt(fd, offset))) writeSync(fd, '#', offset);
+  });
+}
+
+function useFile<T>(path: string, flags: number, work: (fd: number, stats: Stats) => T): T {
+  const { fd, stats } = openRegular(path, flags);
+  try {
+    return work(fd, stats);
   } finally {
     closeSync(fd);
   }

@@ -8,18 +8,14 @@ import { hashOpenFile } from '../disk/sha256.ts';
 import { errnoOf, FilingsError } from '../errors.ts';
 import { isSafeToOpen, readSums, SUMS_NAME } from './format.ts';
 
-/**
- * The codes that `openRegular` throws for a link, a socket, a directory or a device. A file that became one has
- * `changed`. EFTYPE comes from `openRegular` itself, so it exists on every platform.
- */
+/** What `openRegular` throws for a link, a socket, a directory or a device. A file that became one has `changed`. */
 const NOT_A_FILE_ERRORS = new Set(['ELOOP', 'ENXIO', 'EOPNOTSUPP', 'EISDIR', 'EFTYPE']);
 
 export interface Finding {
   /**
-   * The first four are about a file: `unlisted` means that it is in the directory but not in its SHA256SUMS. `damaged`
-   * is about a SHA256SUMS that has an invalid line or no entries, or about a directory whose name
-   * is not UTF-8. `torn` is about a SHA256SUMS whose last line is incomplete, which is no failure: that line is ignored,
-   * so its file may be `unlisted`. `unreadable` is about a file, a SHA256SUMS or a directory that cannot be read.
+   * The first four are about a file. `damaged` is about a SHA256SUMS that has an invalid line or no entries, or about a
+   * directory whose name is not UTF-8. `torn` is about a SHA256SUMS whose last line is incomplete, which is no failure:
+   * that line is ignored, so its file may be `unlisted`. `unreadable` may be a file, a SHA256SUMS or a directory.
    */
   readonly result: 'same' | 'missing' | 'changed' | 'unlisted' | 'damaged' | 'torn' | 'unreadable';
   /** The path for display. */
@@ -32,22 +28,18 @@ export interface Finding {
   readonly error?: unknown;
 }
 
-/** Called with the number of bytes of each block after it has been hashed. */
+/** Called with the number of bytes of each block. */
 type OnHashed = (bytes: number) => void;
 
 export interface SumsDirectory {
-  /** The absolute path. */
+  /** Absolute. */
   readonly path: string;
   readonly displayPath: string;
-  /** The names of all files in the directory, except SHA256SUMS and this program's unfinished downloads. */
+  /** Without SHA256SUMS and the parts of this program. */
   readonly names: readonly string[];
 }
 
-/**
- * Yields a finding for each listed and each unlisted file, and for a defective SHA256SUMS. If the SHA256SUMS cannot be
- * read, that is the only finding. A file that cannot be read is a finding as well, so this throws only the signal's
- * reason.
- */
+/** A SHA256SUMS that cannot be read is the only finding. Throws only the signal's reason. */
 export async function* verifyDirectory(
   { path, displayPath, names }: SumsDirectory,
   platform: string,
@@ -97,7 +89,7 @@ export async function* verifyDirectory(
   }
 }
 
-/** Returns the finding for a listed file, without its path. Throws only the signal's reason. */
+/** For a listed file. Throws only the signal's reason. */
 async function checkFile(
   path: string,
   sha256: string,

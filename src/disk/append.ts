@@ -1,15 +1,13 @@
-// Appends lines to a report (`--report`) or to a done list (`--done`, the filings that are complete). Several processes
-// may append to the same file at the same time. So all lines of a call are appended by one write with O_APPEND: then no
-// other process can write between them (write(2)).
-import { constants, fsync, readSync, write } from 'node:fs';
+// Appends lines to a report or to a done list. Several processes may append to the same file at the same time. So all
+// lines of a call are appended by one write with O_APPEND: then no other process can write between them (write(2)).
+import { constants, readSync, write } from 'node:fs';
 import { promisify } from 'node:util';
-import { closeFile } from './calls.ts';
+import { closeFile, flushFile } from './calls.ts';
 import { mapWriteErrors } from './failure.ts';
 import { openRegular } from './regular-file.ts';
 
 const { O_APPEND, O_CREAT, O_RDWR } = constants;
 const LINE_FEED = 0x0a;
-const flushFile = promisify(fsync);
 const writeTo = promisify(write);
 
 export class AppendFile {
@@ -28,12 +26,10 @@ export class AppendFile {
     this.#endsMidLine = endsMidLine;
   }
 
-  /** Opens a regular file, or creates it. Throws `local_io`. */
   static open(path: string): Promise<AppendFile> {
     return mapWriteErrors(path, async () => {
-      // The file is opened for reading, too, because its last byte is read.
       const { fd, stats } = openRegular(path, O_RDWR | O_APPEND | O_CREAT);
-      // An empty file has no last byte. It needs no line break either, as if there were a line feed at its end.
+      // An empty file is treated as if there were a line feed at its end.
       const last = Buffer.of(LINE_FEED);
       if (stats.size > 0) readSync(fd, last, 0, 1, stats.size - 1);
       return new AppendFile(path, fd, last[0] !== LINE_FEED);
@@ -51,15 +47,11 @@ export class AppendFile {
     return appending;
   }
 
-  /** Flushes the lines that have been written. Throws `local_io`. */
   flush(): Promise<void> {
     return mapWriteErrors(this.#path, () => flushFile(this.#fd));
   }
 
-  /**
-   * Closes the file after the last write. Does not flush it. After a power cut, the next run adds missing
-   * filings to the done list again, but lost lines of a report stay lost. Throws `local_io`.
-   */
+  /** Does not flush. After a power cut, the next run adds filings to the done list again; a report stays incomplete. */
   async end(): Promise<void> {
     await this.#lastWrite;
     await mapWriteErrors(this.#path, () => closeFile(this.#fd));

@@ -1,6 +1,5 @@
 // Writes small files: the config file, keys, tokens and the list of failed downloads. With `replaceFile`, a reader sees
-// either the old file or the complete new one, even after a crash. After a crash in `createNewFiles`, an incomplete file
-// may stay. Downloads are written by `transfer/part.ts`, which keeps what was cut off.
+// either the old file or the complete new one, even after a crash.
 import { open, stat, unlink } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { errnoOf, FilingsError } from '../errors.ts';
@@ -23,10 +22,7 @@ export interface NewFile {
   readonly protection?: Protection | undefined;
 }
 
-/**
- * Creates all files or none, and flushes them. Throws `local_io`, even if only one of them already exists or has no
- * directory. A symbolic link is treated as an existing file.
- */
+/** Creates all files or none, but an incomplete file may stay after a crash. A symbolic link is an existing file. */
 export async function createNewFiles(files: readonly NewFile[], world: Pick<World, 'uid'>): Promise<void> {
   const created: string[] = [];
   for (const file of files) {
@@ -35,8 +31,7 @@ export async function createNewFiles(files: readonly NewFile[], world: Pick<Worl
       created.push(file.path);
       await flushDirectory(dirname(file.path));
     } catch (cause) {
-      // If `file` could not be created, `created` does not hold it: `create` has removed it, or it existed before.
-      // The first error is the one to report, so a failure to remove is ignored.
+      // A file that could not be created is not among them: `create` has removed it, or it existed before.
       for (const path of created) await unlink(path).catch(() => {});
       if (errnoOf(cause) !== 'EEXIST') throw toWriteError(cause, file.path);
       throw new FilingsError('local_io', 'already exists, and is never overwritten', {
@@ -56,7 +51,7 @@ interface ReplaceOptions {
   readonly protection?: NewFile['protection'];
 }
 
-/** Replaces or creates a file. If `path` is a symbolic link, replaces or creates its target. Throws `local_io`. */
+/** If `path` is a symbolic link, replaces or creates its target. */
 export function replaceFile(
   path: string,
   text: string,
@@ -71,10 +66,8 @@ export function replaceFile(
     if (stats) requireRegular(stats);
     // Turns each read permission into a permission to enter: 0o444 >> 2 is 0o111.
     const made = makesDirectories ? makeDirectories(dirname(target), mode | ((mode & 0o444) >> 2)) : [];
-    // The entry of a new directory is in the directory above it.
     for (const directory of made) await flushDirectory(dirname(directory));
-    // The temporary file is in the same directory, because a rename to another file system would fail. It is named
-    // like the temporary file of a download (part-name.ts), so if a crash leaves it there, `verify` ignores it.
+    // Named like the part of a download, so if a crash leaves it there, `verify` ignores it.
     const tempFile = join(dirname(target), workingPartName(basename(target), random()));
     await create({ path: tempFile, bytes: text, mode, protection }, path, { uid });
     // On Windows the rename is retried, because a virus scanner may have the file open.

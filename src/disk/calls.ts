@@ -1,14 +1,12 @@
-// System calls on files, with what differs between platforms, and helpers for their errors and for partial writes.
-// Calls that only change a name are synchronous, because the same call in the thread pool takes ten times as long.
-// Calls that may take long run in the pool.
-import { close, constants, linkSync, lstatSync, open, renameSync, unlinkSync } from 'node:fs';
+// System calls on files, with what differs between platforms. Calls that only change a name are synchronous, because
+// the same call in the thread pool takes ten times as long. Calls that may take long run in the pool.
+import { close, constants, fsync, linkSync, lstatSync, open, renameSync, unlinkSync } from 'node:fs';
 import { promisify } from 'node:util';
 import { createAbortController, type Sleep } from '../abort.ts';
 import { errnoOf } from '../errors.ts';
 import type { World } from '../world.ts';
 
 const { O_CREAT, O_DIRECTORY, O_EXCL, O_NOFOLLOW, O_RDONLY, O_RDWR } = constants;
-/** Flags that create a file for reading and writing, and fail if the name exists, even as a symbolic link. */
 export const NEW_FILE = O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW;
 
 /**
@@ -17,14 +15,13 @@ export const NEW_FILE = O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW;
  */
 export const OPEN_TO_FLUSH = O_DIRECTORY === undefined ? O_RDWR : O_RDONLY;
 
-// Both run in the thread pool, and throw the system error.
 export const openFile = promisify(open);
 export const closeFile = promisify(close);
+export const flushFile = promisify(fsync);
 
 /**
- * Operations that change names. They throw the system error. Only `rename`, and only on Windows, may throw EINUSE
- * instead (see `throwRenameError`). Windows refuses these calls while another program has the file open, so there they
- * wait and try again. That is why they return promises although the system calls are synchronous.
+ * Windows refuses these calls while another program has the file open, so there they wait and try again. That is why
+ * they return promises although the system calls are synchronous. They throw the system error.
  */
 export interface NameOperations {
   link(from: string, to: string): Promise<void>;
@@ -45,10 +42,7 @@ const POSIX: NameOperations = {
   },
 };
 
-/**
- * Returns operations that on Windows are repeated for up to a second, because virus scanners open each new file
- * briefly.
- */
+/** On Windows, virus scanners open each new file briefly. */
 export function createNameOperations({ platform, sleep }: Pick<World, 'platform' | 'sleep'>): NameOperations {
   if (platform !== 'win32') return POSIX;
   return {
@@ -64,13 +58,9 @@ const IN_USE_ERRORS: ReadonlySet<string | undefined> = new Set(['EPERM', 'EACCES
 const IN_USE_POLL_MS = 50;
 const MAX_IN_USE_MS = 1000;
 
-/**
- * Throws the error of a rename, the only one of the calls that replaces a file. If it failed because another program
- * has the file at `to` open, throws EINUSE instead, a code of this program, for which `failure.ts` has a hint.
- */
+/** Throws EINUSE, a code of this program, if a rename failed because another program has the file at `to` open. */
 function throwRenameError(error: unknown, to: string): never {
-  // Windows reports the same errors if the file at `to` is read-only. Then the hint to close it would be wrong, so the
-  // error is thrown unchanged. So is the error if there is no file at `to`.
+  // Windows reports the same errors if the file at `to` is read-only. Then the hint to close it would be wrong.
   const isWritable = ((lstatSync(to, { throwIfNoEntry: false })?.mode ?? 0) & 0o200) !== 0;
   if (!IN_USE_ERRORS.has(errnoOf(error)) || !isWritable) throw error;
   throw Object.assign(new Error('in use', { cause: error }), { code: 'EINUSE' });
@@ -81,7 +71,7 @@ function throwRenameError(error: unknown, to: string): never {
  * other systems the same errors mean a lack of permission, and waiting does not help.
  */
 export async function retryWhileInUse<T>(call: () => Promise<T>, sleep: Sleep): Promise<T> {
-  // `sleep` requires a signal. This one never aborts, so even Ctrl-C waits for the end of the second.
+  // Never aborts, so even Ctrl-C waits for the end of the second.
   const { signal } = createAbortController();
   for (let waited = 0; ; waited += IN_USE_POLL_MS) {
     try {
@@ -93,12 +83,12 @@ export async function retryWhileInUse<T>(call: () => Promise<T>, sleep: Sleep): 
   }
 }
 
-/** For `.catch(undefinedIfMissing)`: returns undefined if the file does not exist, and rethrows any other error. */
+/** For `.catch(undefinedIfMissing)`. */
 export function undefinedIfMissing(error: unknown): undefined {
   if (errnoOf(error) !== 'ENOENT') throw error;
 }
 
-/** Returns the chunks without their first `written` bytes. A write may write only some of its bytes and succeed. */
+/** A write may write only some of its bytes and succeed. */
 export function dropWritten(chunks: readonly Buffer[], written: number): readonly Buffer[] {
   let skipped = 0;
   for (const [index, chunk] of chunks.entries()) {

@@ -3,26 +3,22 @@
 //
 // A file survives a power cut only if three things have been flushed: its own bytes (see `output-file.ts`), its entry
 // in its directory, and the entries of all new directories above it. The flushes here are those of entries.
-//
-// In a directory that existed before this run, `removeAbandonedParts` removes the temporary files of killed runs.
 import { accessSync, constants, existsSync, lstatSync, type Stats, statSync } from 'node:fs';
 import { opendir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { errnoOf, FilingsError } from '../errors.ts';
 import type { World } from '../world.ts';
 import { createNameOperations, type NameOperations } from './calls.ts';
-import { goneDirectoryError, isSystemError, toWriteError } from './failure.ts';
+import { goneDirectoryError, isSystemError, mapWriteErrors, toWriteError } from './failure.ts';
 import { flushDirectory, makeDirectories, makeDirectory } from './make-directories.ts';
 import { isRefusedName, isWorkingPartName, refusedNameError } from './part-name.ts';
 import { SharedFlush } from './shared-flush.ts';
 
-/**
- * A working part (see `part-name.ts`) that is a day older than a new one is treated as left by a killed run, because a
- * run that still downloads normally writes to its part much more often.
- */
+/** A working part that is so much older than a new one was left by a killed run: others are written more often. */
 const MIN_ABANDONED_AGE_MS = 86_400_000;
 /** Bounds the memory of a run with many directories. A forgotten directory is checked and flushed again when needed. */
 const MAX_REMEMBERED = 1024;
+
 /** The path of a directory in two pieces, because different rules apply to them. */
 export interface DirectoryLocation {
   /** The absolute path that the user named. Symbolic links in it are followed. */
@@ -38,13 +34,12 @@ export interface DirectoryLocation {
 
 /** A directory that this run has checked or created. */
 export class Directory {
-  /** The absolute path. */
   readonly path: string;
   /** Whether this run has found that it may create files here. */
   isWritable = false;
-  /** The running or failed flush of the entries of the directories above this one. Undefined once it has succeeded. */
+  /** The running or failed flush of the directories above this one. Undefined once it has succeeded. */
   #flushingAncestors: Promise<unknown> | undefined;
-  /** Whether the existing entries, those from before this run, are flushed. True at once in a directory that is new. */
+  /** Whether the entries from before this run are flushed. True at once in a directory that is new. */
   #areOldEntriesFlushed: boolean;
   /** False once `removeAbandonedParts` has been called, and in a directory that is new. */
   #mayHoldAbandonedParts: boolean;
@@ -55,8 +50,7 @@ export class Directory {
     this.#areOldEntriesFlushed = isNew;
     this.#mayHoldAbandonedParts = !isNew;
     this.#flushingAncestors = flushingAncestors;
-    // Without a handler here, Node would end the program for an unhandled rejection. Each file that awaits the promise
-    // reports the failure.
+    // Each file that awaits the promise reports a failure.
     flushingAncestors?.then(
       () => {
         this.#flushingAncestors = undefined;
@@ -67,15 +61,12 @@ export class Directory {
 
   /**
    * At the first call, removes the parts that killed runs have left. `newPartMtimeMs` is the modification time of a
-   * part that this run has just written here. It is compared with those of the other parts because one clock sets them
-   * all: that of the file server, if this is a network file system. The clock of this machine may differ from it.
-   * Throws the system error if the directory cannot be read. A part that cannot be removed is left there, where it does
-   * no harm.
+   * part that this run has just written here: on a network file system, the clock of the server sets all these times.
    */
   async removeAbandonedParts(newPartMtimeMs: number, nameOperations: NameOperations): Promise<void> {
     if (!this.#mayHoldAbandonedParts) return;
     this.#mayHoldAbandonedParts = false;
-    // Unlike `readdir`, this never holds all names of a large directory in memory.
+    // Not `readdir`, which would hold all names of a large directory in memory.
     for await (const { name } of await opendir(this.path, { bufferSize: 1024 })) {
       if (!isWorkingPartName(name)) continue;
       const path = join(this.path, name);
@@ -85,7 +76,7 @@ export class Directory {
     }
   }
 
-  /** Makes all current entries durable, by a flush that starts after this call. Throws `local_io`. */
+  /** By a flush that starts after this call. */
   async flush(): Promise<void> {
     await this.#flush.run();
     this.#areOldEntriesFlushed = true;
@@ -97,34 +88,28 @@ export class Directory {
     return this.#areOldEntriesFlushed && this.#flushingAncestors === undefined;
   }
 
-  /**
-   * Makes the entries durable that existed before this run: another run may have added them a moment ago and died
-   * before its flush. Throws `local_io`.
-   */
+  /** Another run may have added entries a moment ago and died before its flush. */
   async flushExistingEntries(): Promise<void> {
     if (!this.#areOldEntriesFlushed) await this.flush();
     await this.#flushingAncestors;
   }
 }
 
-/** What the directories use of the `World`, which has all that the program takes from outside. */
-type DirectoryWorld = Pick<World, 'cwd' | 'platform' | 'sleep'>;
-
 /** The directories of a run, and the operations on the names in them. */
 export class Directories {
   readonly nameOperations: NameOperations;
   readonly #cwd: string;
-  /** Maps the key of a location (see `toKey`) to its directory. A Map keeps the order in which entries were added. */
+  /** By the key of the location (see `toKey`). */
   readonly #remembered = new Map<string, Directory>();
   /** Why nothing can be written to a directory, by the same keys. */
   readonly #failures = new Map<string, FilingsError>();
 
-  constructor(world: DirectoryWorld) {
+  constructor(world: Pick<World, 'cwd' | 'platform' | 'sleep'>) {
     this.#cwd = world.cwd;
     this.nameOperations = createNameOperations(world);
   }
 
-  /** Returns a directory, which is checked or created unless it is remembered. Throws the errors of `fail`. */
+  /** Checks or creates a directory, unless it is remembered. Throws the errors of `#rememberFailure`. */
   prepare(location: DirectoryLocation): Directory {
     const known = this.getRemembered(location);
     if (known) return known;
@@ -142,8 +127,8 @@ export class Directories {
 
   /**
    * Call this before a file is requested. Returns its directory, or undefined if it is missing: then it is created when
-   * the response has begun. Throws the errors of `prepare`, and `local_io` if this user may not create files in the
-   * directory (or, if it is missing, in the next one above it), or if an earlier file could not be written there.
+   * the response has begun. Throws if an earlier file could not be written there, or if this user may not create files
+   * in the directory or, if it is missing, in the next one above it.
    */
   requireWritable(location: DirectoryLocation): Directory | undefined {
     const failure = this.#failures.get(toKey(location));
@@ -161,17 +146,17 @@ export class Directories {
       // Readable as well, because a flush opens it.
       accessSync(prepared.path, constants.R_OK | constants.W_OK | constants.X_OK);
     } catch (error) {
-      throw this.fail(location, toWriteError(error, prepared.path));
+      throw this.#rememberFailure(location, toWriteError(error, prepared.path));
     }
     prepared.isWritable = true;
     return prepared;
   }
 
   /**
-   * Remembers that nothing can be written to a directory, so that no further file of it is requested. Returns the error
-   * for this file. It stops the run if the directory is the one that the user named, and a bug is returned unchanged.
+   * Remembers that nothing can be written to a directory, so that no further file of it is requested. The error stops
+   * the run if the directory is the one that the user named.
    */
-  fail(location: DirectoryLocation, error: unknown): unknown {
+  #rememberFailure(location: DirectoryLocation, error: unknown): unknown {
     if (!(error instanceof FilingsError)) return error;
     const { directory, below } = location;
     const stopsRun = error.stopsRun || below === '.';
@@ -188,7 +173,7 @@ export class Directories {
     const failure = this.toRenameError(error, path, location);
     if (!(failure instanceof FilingsError) || failure.stopsRun || failure.failedDirectory !== undefined) return failure;
     if (isRefusedName(error) || errnoOf(error) === 'ENOENT') return refusedNameError(path, error);
-    return this.fail(location, toWriteError(error, dirname(path)));
+    return this.#rememberFailure(location, toWriteError(error, dirname(path)));
   }
 
   /** Returns the error for a file that could not get its name, `path`. It is about the directory only if that is gone. */
@@ -202,7 +187,7 @@ export class Directories {
     const { directory, below } = location;
     const isRootGone = !existsSync(directory);
     const gone = goneDirectoryError(isRootGone ? directory : join(directory, below));
-    return this.fail(isRootGone ? { directory, below: '.' } : location, gone);
+    return this.#rememberFailure(isRootGone ? { directory, below: '.' } : location, gone);
   }
 
   #prepare(location: DirectoryLocation): Directory {
@@ -217,7 +202,7 @@ export class Directories {
       return new Directory(path, isNew, isNew ? parent.flush() : parent.flushExistingEntries());
     } catch (error) {
       const isRootGone = this.#remembered.has(toKey({ directory, below: '.' })) && !existsSync(directory);
-      throw isRootGone ? this.#goneError(location) : this.fail(location, toWriteError(error, path));
+      throw isRootGone ? this.#goneError(location) : this.#rememberFailure(location, toWriteError(error, path));
     }
   }
 }
@@ -226,32 +211,27 @@ export class Directories {
 function prepareRoot(path: string, mustExist: boolean, cwd: string): Directory {
   const made = mustExist ? [] : makeDirectories(path);
   requireDirectory(path, statSync(path));
-  if (made.length > 0) return new Directory(path, true, flushEntriesOf(made));
+  if (made.length > 0) return new Directory(path, true, flushParentsOf(made));
   // Another run may have created the directory a moment ago and not flushed its entry. The working directory, and one
   // that must exist, need no flush: they were there before this command. An error of the flush is ignored, because
   // the user may not be allowed to read the parent.
   const wasThere = mustExist || path === cwd;
-  return new Directory(path, false, wasThere ? undefined : flushEntriesOf([path]).catch(() => {}));
+  return new Directory(path, false, wasThere ? undefined : flushParentsOf([path]).catch(() => {}));
 }
 
-/** Flushes the entries of directories in their parents. Throws `local_io`. */
-async function flushEntriesOf(directories: readonly string[]): Promise<void> {
+async function flushParentsOf(directories: readonly string[]): Promise<void> {
   for (const path of directories) await flushEntries(dirname(path));
 }
 
-/** Flushes the entries of a directory. Throws `local_io`. */
-async function flushEntries(path: string): Promise<void> {
-  await flushDirectory(path).catch((error) => {
-    throw toWriteError(error, path);
-  });
+function flushEntries(path: string): Promise<void> {
+  return mapWriteErrors(path, () => flushDirectory(path));
 }
 
-/** Returns a key of the map. No path contains a NUL. */
+/** No path contains a NUL. */
 function toKey({ directory, below }: DirectoryLocation): string {
   return `${directory}\0${below}`;
 }
 
-/** Throws `local_io` unless `stats`, which belong to `path`, are those of a directory. */
 function requireDirectory(path: string, stats: Stats): void {
   if (stats.isDirectory()) return;
   const kind = stats.isSymbolicLink() ? 'a symbolic link' : 'not a directory';

@@ -1,5 +1,4 @@
-// Turns errors of the file system into `local_io` errors, with a reason in words and a hint. `systemReason` is for
-// other callers, which make their own error and need only words for the system's.
+// Turns errors of the file system into `local_io` errors, with a reason in words and a hint.
 import { constants } from 'node:os';
 import { getSystemErrorMap } from 'node:util';
 import { errnoOf, FilingsError } from '../errors.ts';
@@ -38,16 +37,10 @@ const REASONS: Readonly<Record<string, readonly [reason: string, hint: string]>>
   ELOOP: ['it is a symbolic link', `remove it, or ${CHOOSE_PATH}`],
 };
 
-/**
- * Frequent errors that libuv does not name. Node gives them a code such as `Unknown system error -116`, so they are
- * recognized by their number.
- */
+/** Frequent errors that libuv does not name. Node gives them a code such as `Unknown system error -116`. */
 const NAMES_BY_NUMBER: Readonly<Record<number, string>> = { [ESTALE]: 'ESTALE', [EDQUOT]: 'EDQUOT' };
 
-/**
- * Returns the `local_io` of a failed write. It stops the run only if every other file would fail, too. Returns any other
- * error unchanged: it is already a `FilingsError`, or a bug.
- */
+/** Returns any error but a system error unchanged: it is already a `FilingsError`, or a bug. */
 export function toWriteError(error: unknown, path: string): unknown {
   if (!isSystemError(error)) return error;
   const [reason, hint] = describe(error);
@@ -55,13 +48,12 @@ export function toWriteError(error: unknown, path: string): unknown {
   return new FilingsError('local_io', `cannot write: ${reason}`, { subject: { path }, hint, cause: error, stopsRun });
 }
 
-/** Returns the error for a directory that was there at the beginning of the run. */
+/** For a directory that was there at the beginning of the run. */
 export function goneDirectoryError(path: string): FilingsError {
   const hint = 'find out what moved or removed it, then run it again';
   return new FilingsError('local_io', 'cannot write: the directory no longer exists', { subject: { path }, hint });
 }
 
-/** Returns the result of `work`. Passes any error that it throws through `toWriteError`. */
 export async function mapWriteErrors<T>(path: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
@@ -70,7 +62,7 @@ export async function mapWriteErrors<T>(path: string, work: () => Promise<T>): P
   }
 }
 
-/** Returns the `local_io` of a failed read, which does not stop the run. Returns any other error unchanged. */
+/** A failed read does not stop the run. */
 export function toReadError(error: unknown, path: string): unknown {
   if (!isSystemError(error)) return error;
   // Unlike a failed write, a failed read may well mean that the file itself is missing.
@@ -80,23 +72,20 @@ export function toReadError(error: unknown, path: string): unknown {
 }
 
 /**
- * Returns whether an error comes from a system call or a closed stream. The codes are checked as well as the number,
- * because EFTYPE and EINUSE of this program have no number. Other errors of Node, such as ERR_INVALID_ARG_TYPE, mean a
- * bug here.
+ * Whether an error comes from a system call or a closed stream. EFTYPE and EINUSE of this program have no number. Other
+ * errors of Node, such as ERR_INVALID_ARG_TYPE, mean a bug here.
  */
 export function isSystemError(error: unknown): boolean {
   return findErrorNumber(error) !== undefined || /^(E[A-Z0-9]+|ERR_STREAM_.+)$/.test(errnoOf(error) ?? '');
 }
 
-/** Returns the reason, and the hint for a failed write. */
 function describe(error: unknown): readonly [reason: string, hint: string] {
   return REASONS[findErrorName(error) ?? ''] ?? [systemReason(error), CHECK_DISK];
 }
 
 /**
- * Returns the system's words for an error, and its name, such as `permission denied (EACCES)`. Callers that make their
- * own error use only this, because the REASONS can mislead there: a missing config file is not a missing directory. In
- * this file it is the last resort, for errors that are not among the REASONS.
+ * Returns the system's words, such as `permission denied (EACCES)`. Callers that make their own error use only this,
+ * because the REASONS can mislead there: a missing config file is not a missing directory.
  */
 export function systemReason(error: unknown): string {
   const name = findErrorName(error);
@@ -108,12 +97,12 @@ export function systemReason(error: unknown): string {
   return reason === undefined ? name.replace(/^Unknown system error -/, 'system error ') : `${reason} (${name})`;
 }
 
-/** Returns the name of a system error, such as `ENOSPC`, or the code of another error of Node. */
+/** Such as `ENOSPC`, or the code of another error of Node. */
 function findErrorName(error: unknown): string | undefined {
   return NAMES_BY_NUMBER[-(findErrorNumber(error) ?? 0)] ?? errnoOf(error);
 }
 
-/** Returns the number of a system error, such as -28 for ENOSPC. `errnoOf` returns the code `ENOSPC` instead. */
+/** Such as -28, where `errnoOf` returns `ENOSPC`. */
 function findErrorNumber(error: unknown): number | undefined {
   const { errno } = (error ?? {}) as { errno?: unknown };
   return typeof errno === 'number' ? errno : undefined;

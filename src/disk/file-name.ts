@@ -1,6 +1,6 @@
-// Decides which names of the service's files may become names on the disk. They come from the service, from the input
-// and from FILE arguments, so they may be hostile: a name must not lead to another directory, to a device or to an
-// option of another program. Also decides which names some file system would treat as the same.
+// Decides which names of the service's files may become names on the disk. They may be hostile: a name must not lead to
+// another directory, to a device or to an option of another program. Also decides which names some file system would
+// treat as the same.
 import { shellWord } from '../text.ts';
 import { MAX_FINAL_NAME_BYTES } from './part-name.ts';
 
@@ -22,12 +22,11 @@ const WINDOWS_DEVICE = /^(con|prn|aux|nul|clock\$|conin\$|conout\$|(com|lpt)[0-9
  * stands outside of the class only because it is a combining character, which the linter refuses inside.
  */
 const INVISIBLE = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\u115f\u1160\u3164\uffa0]|\u034f/u;
-/** The name of the file that `--checksums` writes, SHA256SUMS, as `foldName` returns it. */
 const FOLDED_SUMS_NAME = 'sha256sums';
 
 /**
- * A fast path: matches nearly all real names, and none that breaks one of the RULES, which is why it matches only short
- * names. The few other names, such as `contract.pdf`, are checked by the RULES.
+ * A fast path: matches nearly all real names, and none that breaks one of the RULES. So it matches only short names,
+ * and not `contract.pdf`.
  */
 const HARMLESS = /^(?!con|prn|aux|nul|clock|com|lpt|sha256)[a-z0-9](?:[\w.-]{0,150}[\w-])?$/i;
 
@@ -55,10 +54,7 @@ const RULES: readonly (readonly [isBroken: (name: string, platform: string) => b
   [(name) => foldName(name) === FOLDED_SUMS_NAME, 'it is the name of the file that --checksums writes'],
 ];
 
-/**
- * Returns why a file of the service cannot be stored under its name, with the hint to choose another one. Returns
- * undefined if the name may be used unchanged.
- */
+/** Returns why a file of the service cannot be stored under its name. */
 export function fileNameFault(name: string, platform: string): FileNameFault | undefined {
   if (HARMLESS.test(name)) return undefined;
   const bare = STYLE_SHEET_FOLDER.exec(name)?.[1];
@@ -73,11 +69,8 @@ export function fileNameFault(name: string, platform: string): FileNameFault | u
 }
 
 /**
- * Returns whether a name can mean nothing but an entry of its directory. Other names can lead out of the directory, and
- * on Windows to a device or to a hidden stream of a file.
- *
- * `fileNameFault` is stricter: it is for the names of the service's files. This is for files that the user or another
- * program has named, such as `.hidden`.
+ * Whether a name can mean nothing but an entry of its directory. `fileNameFault` is stricter: this is for files that
+ * the user or another program has named, such as `.hidden`.
  */
 export function isDirectoryEntryName(name: string, platform: string): boolean {
   if (name === '' || name === '.' || name === '..' || /[/\0]/.test(name)) return false;
@@ -85,10 +78,7 @@ export function isDirectoryEntryName(name: string, platform: string): boolean {
   return !/[\\:\p{Cc}]|[. ]$/u.test(name) && !REFUSED_BY_WINDOWS.test(name) && !WINDOWS_DEVICE.test(name);
 }
 
-/**
- * Characters that a file system may ignore when it compares names, and the combining dot that remains when `İ` becomes
- * lower case.
- */
+/** File systems may ignore these when they compare names. The combining dot remains when `İ` becomes lower case. */
 const IGNORED = /\p{Default_Ignorable_Code_Point}|(?<=i)\u0307/gu;
 
 /**

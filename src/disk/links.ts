@@ -5,8 +5,8 @@ import { basename, dirname, isAbsolute, join } from 'node:path';
 const MAX_LINKS = 40;
 
 /**
- * Resolves all symbolic links of an absolute path. Unlike `realpath`, it also does so if the file or its directory does
- * not exist yet: it then resolves the existing part, and adds the rest. A loop of links is left as it is.
+ * Unlike `realpath`, it also resolves the links of an absolute path whose file or directory does not exist yet. A loop
+ * of links is left as it is.
  */
 export async function resolveLinks(path: string, linksLeft = MAX_LINKS): Promise<string> {
   const real = await realpath(path).catch(() => undefined);

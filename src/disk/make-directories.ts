@@ -8,8 +8,7 @@ import { OPEN_TO_FLUSH } from './calls.ts';
 
 /**
  * Creates a directory and all missing ones above it. Returns the new ones from the top down, so that the caller can
- * flush the entry of each in its parent. Throws the system error. If the path exists but is not a directory, returns an
- * empty list: the caller gets an error when it uses the directory.
+ * flush the entry of each in its parent. A path that exists but is not a directory is no error here.
  *
  * Node's recursive `mkdir` cannot be used, because it never returns for a path such as /proc/nope.
  */
@@ -22,7 +21,7 @@ export function makeDirectories(absolutePath: string, mode?: number): readonly s
   return missing.filter((path) => makeDirectory(path, mode));
 }
 
-/** Returns false if the name already exists, whatever it is. Throws any other system error. */
+/** Returns false if the name already exists, whatever it is. */
 export function makeDirectory(path: string, mode?: number): boolean {
   try {
     mkdirSync(path, mode);
@@ -33,7 +32,7 @@ export function makeDirectory(path: string, mode?: number): boolean {
   }
 }
 
-/** Flushes the entries of a directory, if the file system can do that. Throws the system error. */
+/** Flushes the entries of a directory, if the file system can do that. */
 export async function flushDirectory(path: string): Promise<void> {
   // O_DIRECTORY is undefined on Windows, and `|` treats that as 0.
   const handle = await open(path, OPEN_TO_FLUSH | constants.O_DIRECTORY).catch(undefinedIfUnsupported);
@@ -43,11 +42,7 @@ export async function flushDirectory(path: string): Promise<void> {
     .finally(() => handle.close());
 }
 
-/**
- * For `.catch(undefinedIfUnsupported)`: ignores the errors of file systems that cannot flush a directory, and rethrows
- * any other error. On Windows, where OPEN_TO_FLUSH is O_RDWR, users who may not write to a directory cannot flush it
- * either.
- */
+/** On Windows, where OPEN_TO_FLUSH is O_RDWR, users who may not write to a directory cannot flush it either. */
 function undefinedIfUnsupported(error: unknown): undefined {
   const refusals = ['EINVAL', 'ENOTSUP', 'EBADF', ...(OPEN_TO_FLUSH === constants.O_RDWR ? ['EPERM', 'EACCES'] : [])];
   if (!refusals.includes(errnoOf(error) ?? '')) throw error;

@@ -6,8 +6,8 @@ import type { Readable } from 'node:stream';
 const { O_NOCTTY, O_NONBLOCK, O_RDONLY } = constants;
 
 /**
- * `signal` ends the wait for the writer of a FIFO. Returns the stats of the file that was really opened. Throws the
- * system error. The caller must read the stream to its end or destroy it, whatever the stats say.
+ * `signal` ends the wait for the writer of a FIFO. The caller must read the stream to its end or destroy it, whatever
+ * the stats of the opened file say.
  */
 export function openStream(
   path: string,

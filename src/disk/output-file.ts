@@ -1,9 +1,8 @@
-// Writes the bytes of one download and flushes them. All its writes and flushes go through here, because the first
-// failure has to be remembered: the kernel reports lost bytes only once (EIO in fsync(2)), and the next flush succeeds
-// although they are gone. So after a failure, every later write and flush throws it again.
-import { closeSync, fdatasync, fsync, ftruncate, writev, writevSync } from 'node:fs';
+// Writes the bytes of one download and flushes them. The first failure has to be remembered: the kernel reports lost
+// bytes only once (EIO in fsync(2)). So after a failure, every later write and flush throws it again.
+import { closeSync, fdatasync, ftruncate, writev, writevSync } from 'node:fs';
 import { promisify } from 'node:util';
-import { dropWritten } from './calls.ts';
+import { dropWritten, flushFile } from './calls.ts';
 import { hashOpenFile } from './sha256.ts';
 
 /** A flush starts in the background after this many new bytes, so that disk and network work at the same time. */
@@ -12,8 +11,7 @@ const FLUSH_EVERY_BYTES = 128 << 20;
 const MAX_SYNC_WRITE_BYTES = 64 << 10;
 
 const writeChunks = promisify(writev);
-// A background flush needs only the bytes (fdatasync). The last flush also writes the times of the file (fsync).
-const flushAll = promisify(fsync);
+/** Without the times of the file, which only the last flush writes. */
 const flushData = promisify(fdatasync);
 const truncateTo = promisify(ftruncate);
 
@@ -22,7 +20,6 @@ export class OutputFile {
   /** For system calls that neither write nor flush, such as fstat. */
   readonly fd: number;
   #size: number;
-  /** The number of bytes that a flush has put on the disk. */
   #flushedSize: number;
   #runningFlush: Promise<unknown> | undefined;
   #failure: unknown;
@@ -35,7 +32,6 @@ export class OutputFile {
     this.#flushedSize = size;
   }
 
-  /** The number of bytes, including those of an earlier run. */
   get size(): number {
     return this.#size;
   }
@@ -54,22 +50,19 @@ export class OutputFile {
     if (this.#size - this.#flushedSize >= FLUSH_EVERY_BYTES && !this.#runningFlush) this.#startFlush(flushData);
   }
 
-  /** Returns the number of bytes written: `writev` may write fewer than all and still succeed. */
   async #writeSome(chunks: readonly Buffer[]): Promise<number> {
     const bytes = chunks.reduce((sum, { length }) => sum + length, 0);
     if (bytes <= MAX_SYNC_WRITE_BYTES) return writevSync(this.fd, chunks, this.#size);
     return (await writeChunks(this.fd, chunks, this.#size)).bytesWritten;
   }
 
-  /** Returns the SHA-256 of the whole file in lower-case hexadecimal digits. Also throws the signal's reason. */
   sha256(signal: AbortSignal): Promise<string> {
     return hashOpenFile(this.fd, this.#size, signal);
   }
 
-  /** Flushes all bytes. Throws the error of an earlier write or background flush, too. */
   async flush(): Promise<void> {
     await this.#runningFlush;
-    if (!this.#failure) await this.#startFlush(flushAll);
+    if (!this.#failure) await this.#startFlush(flushFile);
     if (this.#failure) throw this.#failure;
   }
 

@@ -1,10 +1,8 @@
-// The hidden names of parts: temporary files next to the final name of a download, or of a file that `atomic-write.ts`
-// replaces. No file of a filing can have such a name, because `file-name.ts` refuses names that begin with a dot. There
-// are two kinds of parts:
+// The hidden names of parts. No file of a filing can have such a name, because `file-name.ts` refuses names that begin
+// with a dot.
 //
-//   .NAME.ID.filings-part    a working part, to which one run writes. No other run ever reads it. One that a killed run
-//                            has left may be removed by a later run.
-//   .NAME.filings-resume     a kept part, of a download that was interrupted. A later run can resume it.
+//   .NAME.ID.filings-part    a working part, to which one run writes, or a new file of `atomic-write.ts`
+//   .NAME.filings-resume     a kept part
 import { hash } from 'node:crypto';
 import { basename } from 'node:path';
 import { errnoOf, FilingsError } from '../errors.ts';
@@ -18,11 +16,11 @@ const WORKING_PART = new RegExp(`^\\..+\\.[0-9a-z]{${ID_LENGTH}}\\.filings-part$
 const KEPT_PART = /^\..+\.filings-resume$/s;
 
 /** How much longer the name of a working part is than the final name, in bytes. The name of a kept part is shorter. */
-export const PART_NAME_BYTES = '..'.length + ID_LENGTH + '.filings-part'.length;
+const PART_NAME_BYTES = '..'.length + ID_LENGTH + '.filings-part'.length;
 /** The longest final name that fits into the name of its working part, in bytes. */
 export const MAX_FINAL_NAME_BYTES = MAX_NAME_BYTES - PART_NAME_BYTES;
 
-/** Returns a name for a new working part. Its ID has the digits of `random`, a number in [0, 1), after the point. */
+/** `random` is a number in [0, 1). */
 export function workingPartName(finalName: string, random: number): string {
   return `.${stem(finalName)}.${random
     .toString(36)
@@ -30,7 +28,7 @@ export function workingPartName(finalName: string, random: number): string {
     .padEnd(ID_LENGTH, '0')}.filings-part`;
 }
 
-/** Returns the name of the kept part of a file. It has no ID, so a later run can find it. */
+/** Has no ID, so a later run can find it. */
 export function keptPartName(finalName: string): string {
   return `.${stem(finalName)}.filings-resume`;
 }
@@ -44,17 +42,16 @@ export function isKeptPartName(name: string): boolean {
 }
 
 /**
- * Returns whether a name has the ending of a part, of either kind. `-o` refuses all such names, so that a file with
- * this ending is always one of the program's own. The name of a real part also begins with a dot, and its ending is in
- * lower case.
+ * Whether a name has the ending of a part, even without the dot at its start, or in upper case. `-o` refuses all such
+ * names.
  */
 export function hasPartSuffix(name: string): boolean {
   return /\.filings-(?:part|resume)$/i.test(name);
 }
 
 /**
- * Returns the NAME of the patterns at the top of this file: the final name, or 32 digits of its hash if it is too long.
- * Only a name that the user chose can be too long, because `file-name.ts` refuses such names of the service.
+ * The NAME of the patterns at the top of this file. Only a name that the user chose can be too long, because
+ * `file-name.ts` refuses such names of the service.
  */
 function stem(finalName: string): string {
   return Buffer.byteLength(finalName) <= MAX_FINAL_NAME_BYTES ? finalName : hash('sha256', finalName).slice(0, 32);

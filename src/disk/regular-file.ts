@@ -6,10 +6,7 @@ import { toReadError } from './failure.ts';
 
 const { O_NOCTTY, O_NONBLOCK, O_RDONLY } = constants;
 
-/**
- * Opens a regular file. Follows a symbolic link unless `flags` contain O_NOFOLLOW. Returns the descriptor, and the
- * stats of the file that was really opened. Throws the system error, or the error of `requireRegular`.
- */
+/** Follows a symbolic link unless `flags` contain O_NOFOLLOW. */
 export function openRegular(path: string, flags: number): { readonly fd: number; readonly stats: Stats } {
   // O_NONBLOCK and O_NOCTTY prevent two effects of opening something else: waiting for the other end of a FIFO, and
   // making a terminal the controlling terminal of this process. They do not change how a regular file is read.
@@ -33,11 +30,7 @@ export function requireRegular(stats: Stats): void {
   throw Object.assign(new Error('not a regular file'), { code: stats.isDirectory() ? 'EISDIR' : 'EFTYPE' });
 }
 
-/**
- * Yields the bytes of a regular file. A missing file is treated as empty, because the callers read the file of --done
- * or a SHA256SUMS, which need not exist yet. `flags`, such as O_NOFOLLOW, are added to O_RDONLY. Throws `local_io`,
- * with `displayPath` as the path in its message.
- */
+/** A missing file is treated as empty: the done list or SHA256SUMS that a caller reads need not exist yet. */
 export async function* readRegular(path: string, displayPath: string, flags = 0): AsyncGenerator<Buffer> {
   try {
     // Node ignores the path because there is a descriptor, which the stream closes at its end.

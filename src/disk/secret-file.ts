@@ -26,10 +26,9 @@ export async function readSecretFile(path: string, name: string, world: SecretFi
 }
 
 /**
- * Checks `protection` before it reads, because another user's pipe may never end. Without `protection`, the caller calls
- * `checkAccess` afterwards: only its content says whether a key file may be public. `name` is the word for the file in
- * errors, such as `API key file`. Throws `config`, whose cause is the system error if there was one, or the interrupt's
- * reason.
+ * Checks `protection` before it reads, because another user's pipe may never end. Without `protection`, the caller
+ * calls `checkAccess` afterwards: only its content says whether a key file may be public. `name` is the word for the
+ * file in errors. Throws `config`, whose cause is the system error if there was one.
  */
 export async function readSmallFile(
   path: string,
@@ -57,7 +56,7 @@ export async function readSmallFile(
     }
   } catch (cause) {
     if (cause instanceof FilingsError) throw cause;
-    // An interrupt makes the stream throw an AbortError. The interrupt's reason says what has happened.
+    // An interrupt makes the stream throw an AbortError.
     world.interrupt.throwIfAborted();
     throw new FilingsError('config', systemReason(cause), { subject, hint: CHECK_PATH, cause });
   }
@@ -81,8 +80,7 @@ export function checkAccess(
   // The commands of the hints must work for the user who runs this program. Only root may change files of others.
   const sudo = world.uid === 0 ? '' : 'sudo ';
   if (uid !== world.uid && uid !== 0) {
-    // A secret can also be passed without a file, so the hint for a private file suggests that. For a trusted file (a
-    // config file without a secret) there is no such alternative, so the hint changes its owner.
+    // Only a secret can also be passed without a file.
     const instead =
       protection === 'private'
         ? 'pass the key in the environment or on stdin'

@@ -8,10 +8,7 @@ import { openRegular } from './regular-file.ts';
 
 const MAX_BLOCK_BYTES = 1 << 20;
 
-/**
- * Returns the SHA-256 of a file in lower-case hexadecimal digits. Throws the signal's reason, or `local_io`, with
- * `displayPath` as the path in its message. A symbolic link is refused.
- */
+/** Refuses a symbolic link. Throws the signal's reason, or `local_io`. */
 export async function hashFile(path: string, displayPath: string, signal: AbortSignal): Promise<string> {
   try {
     const { fd, stats } = openRegular(path, constants.O_RDONLY | constants.O_NOFOLLOW);
@@ -21,10 +18,7 @@ export async function hashFile(path: string, displayPath: string, signal: AbortS
   }
 }
 
-/**
- * Returns the SHA-256 of an open file, which is read from byte 0 to its end. `size` only sets the size of the buffer.
- * Calls `onHashed` with the number of bytes of each block. Throws the system error or the signal's reason.
- */
+/** `size` only sets the size of the buffer. `onHashed` gets the number of bytes of each block. */
 export async function hashOpenFile(
   fd: number,
   size: number,
@@ -46,9 +40,9 @@ export async function hashOpenFile(
 }
 
 /**
- * Returns the first 12 bytes of a text's SHA-256, as one character each, for the memory of a million names: it takes the
- * same space however long a name is. The chance that any two of a billion names have the same digest is 1 in 10^11. V8
- * copies a slice of 12 characters, but a longer slice would keep the string of the whole hash in memory.
+ * Returns the first 12 bytes of a text's SHA-256, as one character each: a million names take the same space however
+ * long they are. The chance that any two of a billion names have the same digest is 1 in 10^11. V8 copies a slice of 12
+ * characters, but a longer slice would keep the string of the whole hash in memory.
  */
 export function digestOf(text: string): string {
   return hash('sha256', text, 'binary').slice(0, 12);
