@@ -1,6 +1,4 @@
-// The whole life of one file of a run. A plan says what to do, depending on what has the file's final name. It is carried
-// out here: an existing file stays, or the file is fetched into a sink, which is a part next to the final name, or a
-// stream. How that ended is an outcome. A failure is an outcome, too, because the batch goes on with the next file.
+// The whole life of one file of a run, from its plan to its outcome.
 import { existsSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
 import type { ChecksumFiles } from '../checksums/sums-files.ts';
@@ -31,14 +29,12 @@ import { type RemoteFile, requireHash, type Sink, Transfer } from './transfer.ts
 export interface DownloadContext {
   readonly client: ServiceClient;
   readonly directories: Directories;
-  /** For `--checksums`. Undefined in a dry run. */
+  /** Undefined without `--checksums`, and in a dry run. */
   readonly checksums: ChecksumFiles | undefined;
-  /** For `--limit-rate`. */
   readonly throttle: Throttle | undefined;
   readonly progress: Pick<Progress, 'addFile' | 'warnAboutFile'>;
   readonly isDryRun: boolean;
   readonly world: Pick<World, 'uid' | 'now' | 'monotonic' | 'random' | 'sleep' | 'secrets'>;
-  /** Aborts when the run stops. */
   readonly signal: AbortSignal;
 }
 
@@ -49,7 +45,7 @@ export class Download {
   readonly #context: DownloadContext;
   #transfer: Transfer | undefined;
   #keptBytes = 0;
-  /** Called with the size of the file when all bytes have arrived, before they are flushed to disk. */
+  /** Called with the size of the file when all bytes have arrived, before they are flushed. */
   #onArrived: (bytes: number) => void = () => {};
 
   constructor(file: RemoteFile, target: Target, context: DownloadContext) {
@@ -59,7 +55,6 @@ export class Download {
     this.plan = planFile(target);
   }
 
-  /** Whether the plan needs the service. */
   get needsRequest(): boolean {
     return this.plan.kind === 'fetch' || this.plan.kind === 'compare';
   }
@@ -69,7 +64,7 @@ export class Download {
     return this.plan.kind !== 'skip' || this.#context.checksums !== undefined;
   }
 
-  /** Returns the outcome if nothing has to be done for it. Otherwise returns undefined, and `run` must be called. */
+  /** If it returns undefined, `run` must be called. */
   outcomeWithoutWork(): Outcome | undefined {
     const { plan } = this;
     const { displayPath } = this.#target;
@@ -78,13 +73,13 @@ export class Download {
     if (isDryRun && this.needsRequest)
       return makeOutcome({ result: 'planned', bytes: this.#file.size ?? 0 }, displayPath);
     if (plan.kind !== 'skip' || this.takesLong || 'open' in this.#target) return undefined;
-    // A skipped file must be durable, and must not have a kept part (an earlier run's unfinished download).
+    // A skipped file must be durable, and must not have a kept part.
     const directory = directories.getRemembered(this.#target.location);
     const isSettled = directory?.areExistingEntriesFlushed && !existsSync(keptPath(this.#target));
     return isDryRun || isSettled ? makeOutcome({ result: 'skipped', bytes: plan.bytes }, displayPath) : undefined;
   }
 
-  /** Carries the plan out. Throws only if this program has a bug. */
+  /** Throws only if this program has a bug. */
   async run(onArrived: (bytes: number) => void = () => {}): Promise<Outcome> {
     const { progress, world } = this.#context;
     const { fileName, filing } = this.#file;
@@ -119,7 +114,7 @@ export class Download {
     const { signal } = this.#context;
     const pipe = new Pipe(await open(signal), signal);
     try {
-      return await this.#fetch(pipe, bar, false);
+      return await this.#fetch(pipe, bar);
     } finally {
       await pipe.end();
     }
@@ -129,7 +124,7 @@ export class Download {
     const part = new Part(this.#file, target, this.#context);
     try {
       await part.claim();
-      const fetched = await this.#fetch(part, bar, this.#context.checksums !== undefined);
+      const fetched = await this.#fetch(part, bar);
       const secondPlan = await part.commit(fetched.sha256);
       if (!secondPlan) return fetched;
       const ending = await this.#keepExisting(target, secondPlan, part);
@@ -142,19 +137,17 @@ export class Download {
     }
   }
 
-  async #fetch(sink: Sink, bar: FileProgress, needsHash: boolean): Promise<Ending> {
+  async #fetch(sink: Sink, bar: FileProgress): Promise<Ending> {
     const { sha256 } = this.#target;
-    this.#transfer = new Transfer({ file: this.#file, sink, context: this.#context, bar, sha256, needsHash });
+    this.#transfer = new Transfer({ file: this.#file, sink, context: this.#context, bar, sha256 });
     const fetched = await this.#transfer.run();
     this.#onArrived(fetched.bytes);
     return fetched;
   }
 
   /**
-   * Leaves the final name to an existing file, after the checks of the plan. `part` has the fetched bytes if the plan is
-   * to compare them, or if the file has appeared only during the download. Except in a dry run, removes the kept part
-   * (nobody resumes the download of a complete file), flushes the entry of the file (the run that created it may have
-   * died before its own flush), and lists the file in SHA256SUMS.
+   * Leaves the final name to an existing file, after the checks of the plan. `part` has the fetched bytes if the plan
+   * is to compare them, or if the file has appeared only during the download.
    */
   async #keepExisting(target: DiskTarget, plan: SecondPlan, part?: Part): Promise<Ending> {
     if (plan.kind === 'fail') throw plan.error;
@@ -163,7 +156,8 @@ export class Download {
     if (isDryRun) return { result: 'skipped', bytes: plan.bytes, sha256 };
     await removeKeptPart(target, directories.nameOperations);
     const directory = directories.prepare(target.location);
-    // An earlier flush by this run does not cover a file that has appeared since.
+    // The run that created the file may have died before its own flush. An earlier flush by this run does not cover a
+    // file that has appeared since.
     await (part ? directory.flush() : directory.flushExistingEntries());
     const { path, displayPath } = target;
     const hash = () => hashFile(path, displayPath, this.#context.signal);
@@ -174,7 +168,7 @@ export class Download {
     return { result: 'skipped', bytes: plan.bytes, sha256: listed?.sha256 ?? sha256 };
   }
 
-  /** Returns the hash of the existing file if the plan is to read it. Throws `integrity` or `local_io` if it is wrong. */
+  /** Returns the hash of the existing file if the plan is to read it. */
   async #checkExisting(
     { path, displayPath, sha256: expected }: DiskTarget,
     { kind, bytes }: ExistingPlan,
@@ -192,7 +186,7 @@ export class Download {
   }
 }
 
-/** Replaces the usual hint for a file that is not found, which is to check its name: a listed name cannot be wrong. */
+/** The usual hint is to check the name, but a listed name cannot be wrong. */
 function withListingHint(error: FilingsError): FilingsError {
   const hint = 'the file is in the listing, but the service does not have it: run it again later';
   return error.code === 'not_found' ? error.with({ hint }) : error;

@@ -1,20 +1,19 @@
-// A kept part is a temporary file with the first bytes of a download, which a stopped run has left for a later run (see
-// part.ts). These bytes are followed by a footer, which tells the later run what they are. The footer consists of:
+// The footer of a kept part consists of:
 //
 //   JSON                   the version of this format, the request, the version of the remote file, and the number of
 //                          bytes before the JSON
 //   8 digits               the length of the JSON in bytes
 //   filings-kept-1         the mark
 //
-// A response body that ends like a footer cannot be mistaken for one. A run first appends its own footer to a part, and
-// only then renames the part to the name of a kept part. Only files with such a name are searched for a footer.
+// A response body that ends like a footer cannot be mistaken for one: a part gets the name of a kept part only after
+// its footer, and only files with such a name are searched for one.
 import { readSync } from 'node:fs';
 import { isJsonObject, parseJson } from '../json.ts';
 import type { PartialFile } from './resume.ts';
 
 const MARK = 'filings-kept-1';
 const LENGTH_DIGITS = 8;
-/** Much more than any URL and validator need. A longer footer would not be recognized, and its part not be resumed. */
+/** Much more than any URL and validator need. A part with a longer footer would not be resumed. */
 const MAX_FOOTER_BYTES = 1 << 16;
 
 /** The request for a file. A part is resumed only by the same request. */
@@ -31,17 +30,14 @@ export function makeFooter({ baseUrl, accession, fileName }: FileRequest, kept: 
   return `${json}${length}${MARK}`;
 }
 
-/**
- * Returns the contents of the footer of a file that has `size` bytes. Returns undefined unless it is exactly the footer
- * that this program would write for the request and for the bytes before it. Throws the system error.
- */
+/** Returns undefined unless the file ends with exactly the footer of the request and of the bytes before it. */
 export function readFooter(fd: number, size: number, request: FileRequest): PartialFile | undefined {
   const tail = Buffer.alloc(Math.min(size, MAX_FOOTER_BYTES));
   readSync(fd, tail, 0, tail.length, size - tail.length);
   const end = tail.length - MARK.length - LENGTH_DIGITS;
   const length = Number(tail.toString('latin1', end, end + LENGTH_DIGITS));
   const start = end - length;
-  // Refuses NaN, which `length` is if the file has no footer, and a file that is too short for one.
+  // Refuses NaN, which `length` is without a footer, and a file that is too short for one.
   if (!(length > 0 && start >= 0)) return undefined;
   const json = parseJson(tail.toString('utf8', start, end));
   const { address, validator, total } = isJsonObject(json) ? json : {};

@@ -6,7 +6,7 @@ import type { RetryEvent } from '../http/retry.ts';
 export interface Outcome {
   /** `planned`: in a dry run. `unfinished`: cancelled because the run stopped. */
   readonly result: 'downloaded' | 'resumed' | 'skipped' | 'planned' | 'failed' | 'unfinished';
-  /** The path as the user would write it, or null for a stream. */
+  /** The `displayPath` of the target: null for a stream. */
   readonly path: string | null;
   /** The size of the whole file. For `planned`, the size that the service lists, or 0 if none. 0 after a failure. */
   readonly bytes: number;
@@ -15,16 +15,14 @@ export interface Outcome {
   readonly sha256?: string | undefined;
   readonly etag?: string | undefined;
   /**
-   * False if the body ended with the connection, and neither a header nor a range gave the length. Also false for a
-   * file that is `failed`, `planned` or `unfinished`. True for a `skipped` file, because its length is not in doubt.
-   * But if it was compared with a fetched body (`isSame`), the value is about that body.
+   * False if the body ended with the connection, and neither a header nor a range gave the length, and for a file that
+   * is `failed`, `planned` or `unfinished`. With `isSame`, it is about the fetched body.
    */
   readonly verifiedLength: boolean;
   /** The number of requests for the file. One attempt may make two: for a range, and then for the whole file. */
   readonly attempts: number;
-  /** The duration in milliseconds. */
   readonly ms: number;
-  /** The size of what an unsuccessful download has kept on the disk, for the next run to resume. */
+  /** The size of the kept part that a failed or stopped download has left. */
   readonly keptBytes: number;
   /** True for a `skipped` file that was compared with the fetched bytes and has the same ones. */
   readonly isSame?: boolean | undefined;
@@ -34,14 +32,14 @@ export interface Outcome {
 /** How a fetch or a plan ended, as far as its code knows the members of an outcome. */
 export type Ending = Partial<Outcome> & Pick<Outcome, 'result' | 'bytes'>;
 
-/** Makes the outcome of a file. By default, nothing was requested for it. Uses no spread, which takes longer. */
+/** By default, nothing was requested. Uses no spread, which takes longer. */
 export function makeOutcome(ending: Ending, path: string | null, attempts = 0, ms = 0, keptBytes = 0): Outcome {
   const { result, bytes, resumedBytes = 0, sha256, etag, isSame, error } = ending;
   const { verifiedLength = result === 'skipped' } = ending;
   return { result, path, bytes, resumedBytes, sha256, etag, verifiedLength, attempts, ms, keptBytes, isSame, error };
 }
 
-/** Returns a sentence about the wait before a retry. It omits the file, because it is shown next to the file's name. */
+/** Omits the file, because it is shown next to the file's name. */
 export function describeRetry({ error, waitMs, isServiceWait, retry, maxRetries }: RetryEvent): string {
   const message = messageOf(withoutResource(error));
   const serviceNote = isServiceWait ? ' (the service asks to wait)' : '';

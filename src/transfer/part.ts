@@ -1,16 +1,14 @@
-// The sink (see transfer.ts) for a file on the disk. It writes a part, which is a temporary file next to the final name, so
-// that the final name never has incomplete or unchecked bytes, even after a power cut:
+// The sink for a file on the disk. The final name never has incomplete or unchecked bytes, even after a power cut:
 //
 //   1. create the part, write and flush its bytes
 //   2. with --checksums, say in SHA256SUMS what the file should be
 //   3. give it the final name
 //   4. flush the directory
 //
-// No other run reads the part while it is written. A run that is stopped may keep the part for a later run: it appends
-// a footer that describes the bytes, flushes everything, and only then renames the part to `.NAME.filings-resume`. The
-// later run claims the kept part by renaming it to the name of a new part. Only one run can succeed with that
-// rename, so no lock is needed. If a run is killed, or the power is cut, before the part has the name for kept parts,
-// nobody resumes it. A later run removes it when it is a day old.
+// A run that is stopped may keep the part: it appends a footer, flushes everything, and only then renames the part to
+// `.NAME.filings-resume`. A later run claims the kept part by renaming it to the name of a new part. Only one run can
+// succeed with that rename, so no lock is needed. A part without that name is never resumed. A later run removes it
+// when it is a day old.
 import {
   closeSync,
   constants,
@@ -42,18 +40,14 @@ import type { RemoteFile, Sink } from './transfer.ts';
 
 /** A part of this size or less is not kept: fetching its bytes again takes no longer than flushing and keeping them. */
 const MAX_DROPPED_BYTES = 1 << 20;
-/**
- * The time limit for the last flush of a part that is to be kept. A run that a signal or the deadline ends must not
- * wait for a slow disk.
- */
+/** For the last flush of a part that is to be kept: a stopped run must not wait for a slow disk. */
 const MAX_FLUSH_MS = 2000;
 /** How often a file that has the final name may vanish before it can be looked at. */
 const MAX_LINK_TRIES = 3;
 
 /**
- * Call `claim` first, which takes over the kept part of an earlier run if there is one, and in the end `commit`. If that
- * leaves the final name to another file, call `discard`; after any error, `abandon`. `Sink` says what the other methods
- * throw. Errors of the disk show the final path, because the user does not know the name of the part.
+ * Call `claim` first, and in the end `commit`. If that leaves the final name to another file, call `discard`; after any
+ * error, `abandon`. Errors of the disk show the final path, because the user does not know the name of the part.
  */
 export class Part implements Sink {
   readonly isRestartable = true;
@@ -62,7 +56,7 @@ export class Part implements Sink {
   readonly #target: DiskTarget;
   readonly #context: DownloadContext;
   readonly #path: string;
-  /** The open part and its directory. Undefined until `restart`, or `claim` if there was a kept part. */
+  /** Undefined until `restart`, or `claim` if there was a kept part. */
   #openPart: { readonly directory: Directory; readonly file: OutputFile } | undefined;
   /** Whether there is a kept part that cannot be claimed, such as another user's. It stays. */
   #hasForeignKeptPart = false;
@@ -88,8 +82,8 @@ export class Part implements Sink {
     const { total } = this.version;
     if (existing?.isFile() && total !== undefined && total !== existing.size)
       throw differentFileError(displayPath, existing.size, total);
-    // The bytes so far are not overwritten: after a power cut, a claimed part could have its old name and its footer
-    // back, but bytes of another version in front of it.
+    // Not overwritten: after a power cut, a claimed part could have its old name and footer back, but bytes of another
+    // version in front of them.
     const old = this.#openPart?.file;
     this.#openPart = undefined;
     await old?.discard();
@@ -115,9 +109,8 @@ export class Part implements Sink {
   }
 
   /**
-   * Gives the final name to the bytes, which are complete and checked. If another file has the name and stays, or cannot
-   * be replaced, returns the plan for it instead. `sha256` is the hash of the bytes, for SHA256SUMS. Throws `local_io`,
-   * `temporary` or the signal's reason.
+   * Gives the final name to the bytes, which are complete and checked. If another file has the name and stays, or
+   * cannot be replaced, returns the plan for it instead. `sha256` is for SHA256SUMS.
    */
   commit(sha256: string | undefined): Promise<SecondPlan | undefined> {
     const { directory, file } = this.#requiredPart;
@@ -148,9 +141,8 @@ export class Part implements Sink {
   }
 
   /**
-   * Withdraws the entry if the final name has not been taken, and a file with other bytes has it. That file may also have
-   * the same bytes: another run may have been faster, and rely on this entry, or a network file system may report a
-   * failure of a rename that was done.
+   * Withdraws the entry if a file with other bytes has the final name. If it has the same bytes, another run may rely
+   * on the entry, or a network file system has reported a failure of a rename that was done.
    */
   async #withdrawUnlessTrue(announcement: Announcement | undefined, sha256: string | undefined): Promise<void> {
     if (!announcement || this.#hasFinalName || !this.#findExisting()) return;
@@ -168,16 +160,15 @@ export class Part implements Sink {
       try {
         await this.#nameOperations.link(this.#path, path);
         this.#hasFinalName = true;
-        // The file is complete. Its second name does no harm.
+        // A second name does no harm.
         await this.#nameOperations.remove(this.#path).catch(() => {});
         return undefined;
       } catch (error) {
         if (isRefusedName(error)) this.#rethrow(error);
         const plan = choosePlan(this.#findExisting(), this.#target);
         if (plan.kind !== 'fetch') return plan;
-        // Any other error means that this file system has no hard links: there are many ways to say so. Another run may
-        // take the name between this check and the rename, which then replaces that run's file. That cannot be avoided
-        // without hard links. docs/guarantees.md, "Not promised", says so.
+        // Any other error means that this file system has no hard links: there are many ways to say so. Without them,
+        // the rename may replace a file that another run has just put there (docs/guarantees.md, "Not promised").
         if (errnoOf(error) !== 'EEXIST') break;
       }
     }
@@ -207,32 +198,24 @@ export class Part implements Sink {
     if (old.uid === uid && old.gid === gid) fchmodSync(fd, old.mode & 0o777);
   }
 
-  /** Removes a part whose bytes are not needed. Throws the system error. */
   async discard(): Promise<void> {
     await this.#requiredPart.file.close();
     await this.#nameOperations.remove(this.#path);
   }
 
-  /**
-   * Removes the part, unless a later run can resume it after this error. Returns the number of bytes that are kept for
-   * it. Never throws.
-   */
+  /** Removes the part, unless a later run can resume it. Returns the number of bytes that are kept. Never throws. */
   async abandon(error: unknown): Promise<number> {
     if (!this.#openPart) return 0;
     const mayKeep = !this.#mayHaveFinalName && canBeResumedAfter(error, this.#context.signal);
     const keptBytes = mayKeep ? await this.#keep().catch(() => 0) : 0;
     if (keptBytes > 0) return keptBytes;
-    // Not awaited, because a slow disk may take long to end a flush. The caller reports `error`, so failures here are
-    // ignored.
+    // Not awaited, because a slow disk may take long to end a flush.
     this.#openPart.file.discard().catch(() => {});
     await this.#nameOperations.remove(this.#path).catch(() => {});
     return 0;
   }
 
-  /**
-   * Keeps the part for a later run. Returns 0 if it is too small, could not be resumed, is not flushed in time, or if a
-   * file has the final name that is not to be replaced. Throws the system error.
-   */
+  /** Returns the number of kept bytes: 0 if the part could not be resumed, or is not worth it. */
   async #keep(): Promise<number> {
     const { version, bytes } = this;
     const { file } = this.#requiredPart;
@@ -244,7 +227,7 @@ export class Part implements Sink {
     // If an earlier write or flush of the file failed, bytes may be lost. Then `write` and `flush` throw its error.
     await file.write([Buffer.from(footer)]);
     const timer = createAbortController();
-    // When the timer is stopped below, this promise is rejected, too late to have an effect on the race.
+    // Stopping the timer below rejects this promise, too late to have an effect on the race.
     const timeout = sleep(MAX_FLUSH_MS, timer.signal).then(() => false);
     const isFlushed = await Promise.race([file.flush().then(() => true), timeout]).finally(() => timer.abort());
     const isComplete = () => this.#target.ifExists !== 'overwrite' && this.#findExisting() !== undefined;
@@ -257,8 +240,8 @@ export class Part implements Sink {
   }
 
   /**
-   * Claims the kept part of an earlier run, if there is one. Creates no file or directory, because no response has
-   * arrived yet. Throws `local_io` or `integrity` if no file can be written there, so that none is requested.
+   * Claims the kept part of an earlier run, if there is one. Throws if no file can be written there, so that none is
+   * requested. Creates no file or directory, because no response has arrived yet.
    */
   async claim(): Promise<void> {
     const { directories, checksums } = this.#context;
@@ -282,18 +265,14 @@ export class Part implements Sink {
     this.#hasForeignKeptPart = existsSync(kept);
   }
 
-  /**
-   * Claims the kept part at `path`. Leaves it there if it belongs to another user or has a second name, and removes it
-   * if its footer is invalid or is for another request. Throws the system error.
-   */
+  /** Removes a kept part whose footer is invalid or is for another request. Throws the system error. */
   async #claim(path: string, directory: Directory): Promise<void> {
     const { uid, now } = this.#context.world;
     const { fd, stats } = openRegular(path, constants.O_RDWR | constants.O_NOFOLLOW);
     try {
       // Claiming truncates the file, so it must not be another user's, nor have another name (a hard link).
       if (stats.nlink !== 1 || (uid !== undefined && stats.uid !== uid)) return;
-      // It may have been kept for more than a day. After the rename below, another run would then take it for the part
-      // of a killed run and remove it, so it gets the current time first.
+      // After the rename below, another run would take it for the part of a killed run if it is more than a day old.
       futimesSync(fd, now() / 1000, now() / 1000);
       await this.#nameOperations.rename(path, this.#path);
       const { ino, size } = fstatSync(fd);
@@ -308,7 +287,7 @@ export class Part implements Sink {
       this.version = version;
       await this.#use(fd, directory, bytes);
     } finally {
-      // If there was no rename yet, no file has this name, and `remove` does nothing.
+      // Before the rename, no file has this name, and `remove` does nothing.
       if (!this.#openPart) {
         await this.#nameOperations.remove(this.#path).catch(() => {});
         closeSync(fd);
@@ -328,7 +307,6 @@ export class Part implements Sink {
     return { baseUrl: this.#context.client.baseUrl.href, accession, fileName };
   }
 
-  /** `#openPart`, for methods that may only be called when it is set. */
   get #requiredPart() {
     if (!this.#openPart) throw new Error('restart was not called');
     return this.#openPart;
@@ -344,15 +322,14 @@ export async function removeKeptPart(target: DiskTarget, { remove }: NameOperati
   if (existsSync(keptPath(target))) await remove(keptPath(target)).catch(() => {});
 }
 
-/** Returns the path that the kept part of a file has, whether or not it exists. */
+/** The path of the kept part, whether or not it exists. */
 export function keptPath({ path }: Pick<DiskTarget, 'path'>): string {
   return join(dirname(path), keptPartName(basename(path)));
 }
 
 /**
- * Returns whether the bytes that were received before an error are good. They are if the run was merely stopped, or the
- * transfer was cut off. After an error of the disk (`local_io`), they may be lost. After `integrity`, they are wrong,
- * unless the error is retryable: then the body was only truncated.
+ * Whether the bytes that were received before an error are good. After `local_io`, they may be lost. After `integrity`,
+ * they are wrong, unless the error is retryable: then the body was only truncated.
  */
 function canBeResumedAfter(error: unknown, signal: AbortSignal): boolean {
   if (!(error instanceof FilingsError)) return false;

@@ -1,5 +1,4 @@
-// The sink (see transfer.ts) for a pipe, a device or standard output. It writes each byte once: what a reader has got
-// cannot be taken back.
+// The sink for a pipe, a device or standard output.
 import type { ByteWriter } from '../stdio/byte-writer.ts';
 import type { RemoteVersion } from './resume.ts';
 import type { Sink } from './transfer.ts';
@@ -28,17 +27,16 @@ export class Pipe implements Sink {
     return this.#bytes === 0;
   }
 
-  /** Has nothing to drop, because it is called only while `isRestartable` is true. */
+  /** Has nothing to drop: it is called only before the first byte. */
   async restart(): Promise<void> {}
 
   async write(chunks: readonly Buffer[]): Promise<void> {
-    // If this throws, some of the bytes may have been written. It does not matter that they are not counted, because no
-    // error of a write is retryable.
+    // Bytes of a failed write are not counted, but no error of a write is retryable.
     await this.#writer.write(chunks, this.#signal);
     for (const { length } of chunks) this.#bytes += length;
   }
 
-  /** Call this after a failure, too. Throws `local_io` or `interrupted`. */
+  /** Call this after a failure, too. */
   end(): Promise<void> {
     return this.#writer.end();
   }

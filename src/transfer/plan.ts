@@ -1,6 +1,5 @@
-// Decides what to do about one file. The plan depends only on the options and on what has the file's final name (a file
-// that is being fetched has a temporary name). It is made before the first request. If something has the final name when
-// the file has arrived, a second plan says which of the two stays.
+// Decides what to do about one file, from the options and what has its final name, before the first request. If
+// something has the final name when the file has arrived, a second plan says which of the two stays.
 import { lstatSync, type Stats } from 'node:fs';
 import type { DirectoryLocation } from '../disk/directory.ts';
 import { isRefusedName, refusedNameError } from '../disk/part-name.ts';
@@ -11,13 +10,11 @@ import { humanSizes } from '../text.ts';
 /** The values of `--if-exists`. */
 export type IfExists = 'skip' | 'compare' | 'overwrite' | 'error';
 
-/** Where a file is saved, and what happens if a file already exists there. */
 export interface DiskTarget {
-  /** The absolute path of the file. */
+  /** Absolute. */
   readonly path: string;
   /** The path as the user would write it, for messages and the report. */
   readonly displayPath: string;
-  /** The directory of the file, and which segments of its path may be created or be symbolic links. */
   readonly location: DirectoryLocation;
   readonly ifExists: IfExists;
   /** `--sha256`, in lower case. */
@@ -52,9 +49,7 @@ export type Plan = { readonly kind: 'fetch' } | ExistingPlan | { readonly kind: 
 /** The plan for what has the final name although the file was fetched, and cannot be replaced. */
 export type SecondPlan = Exclude<Plan, { readonly kind: 'fetch' }>;
 
-/** Looks at the disk, and returns the plan for a file. */
 export function planFile(target: Target): Plan {
-  // A stream has no existing file to keep.
   if ('open' in target) return { kind: 'fetch' };
   try {
     return choosePlan(lstatSync(target.path, { throwIfNoEntry: false }), target);
@@ -87,7 +82,6 @@ export function choosePlan(
   return { kind: ifExists === 'compare' ? 'compare' : 'skip', bytes };
 }
 
-/** Returns the error for an existing file that differs from the fetched one. The existing one stays. */
 export function differentFileError(displayPath: string, oldSize: number, newSize: number): FilingsError {
   const both = humanSizes(oldSize, newSize);
   const sizes = oldSize === newSize ? `both have ${both[0]}` : `it has ${both.join(', but the download has ')}`;

@@ -1,6 +1,6 @@
 // Decides whether the body of a response may be joined with the bytes of earlier responses. A wrong answer would save a
-// damaged file as a complete one, so all rules are pure functions, which test/unit/resume.test.ts covers by tables.
-// They follow RFC 9110: If-Range (section 13.1.5), Content-Range (14.4) and combining ranges (15.3.7.3).
+// damaged file as a complete one. RFC 9110: If-Range (section 13.1.5), Content-Range (14.4), combining ranges
+// (15.3.7.3).
 import { parseHttpDate } from '../http/head.ts';
 import type { ServiceResponse } from '../service/requests.ts';
 import { humanSizes } from '../text.ts';
@@ -26,10 +26,8 @@ export interface PartialFile extends RemoteVersion {
   readonly bytes: number;
 }
 
-/** The parts of a response on which the decision depends. */
 export type ResumeResponse = Pick<ServiceResponse, 'status' | 'headers' | 'address'>;
 
-/** How to use a response for a partial file. */
 export type Decision =
   /** The body continues the partial file. */
   | { readonly kind: 'append'; readonly total: number }
@@ -49,9 +47,8 @@ const MIN_STRONG_AGE_MS = 1000;
 const ETAG = /^(w\/)?"[\x21\x23-\x7e\x80-\xff]*"$/i;
 
 /**
- * Returns the ETag if it is strong. Returns a strong Last-Modified only if there is no ETag, not even a weak one,
- * because otherwise If-Range must not have a date (RFC 9110, section 13.1.5). A malformed ETag, such as one without
- * quotes, is none.
+ * A Last-Modified is used only if there is no ETag, not even a weak one: otherwise If-Range must not have a date
+ * (RFC 9110, section 13.1.5). A malformed ETag, such as one without quotes, is none.
  */
 export function findStrongValidator(headers: ResumeResponse['headers']): Validator | undefined {
   const { etag } = headers;
@@ -67,7 +64,7 @@ export function findStrongValidator(headers: ResumeResponse['headers']): Validat
   return age >= MIN_STRONG_AGE_MS ? { kind: 'last-modified', value: modified } : undefined;
 }
 
-/** Returns the header fields that request the rest of a partial file. Returns none if it cannot be resumed. */
+/** Returns none if the partial file cannot be resumed. */
 export function makeRangeHeaders(partial: PartialFile): Record<string, string> {
   if (partial.bytes === 0 || partial.validator === undefined) return {};
   return { range: `bytes=${partial.bytes}-`, 'if-range': partial.validator.value };
@@ -119,9 +116,8 @@ function decideOn206(partial: PartialFile, response: ResumeResponse): Decision {
 }
 
 /**
- * After a request for the bytes behind the end of a complete file, a 416 is the normal answer. It proves that the
- * partial file is complete only if the total in its Content-Range is the size of the partial file, and the version is
- * the same.
+ * A 416 is the normal answer to a request for the bytes behind the end of a complete file. It proves that the partial
+ * file is complete only if its total is the size of the partial file, and the version is the same.
  */
 function decideOn416(partial: PartialFile, response: ResumeResponse): Decision {
   const total = /^bytes \*\/(\d{1,15})$/.exec(singleValue(response.headers['content-range']) ?? '')?.[1];
@@ -140,7 +136,7 @@ function isSameVersion({ validator, address }: PartialFile, response: ResumeResp
   );
 }
 
-/** Returns the value of a header field that the response has exactly once, otherwise undefined. */
+/** The value of a header field that the response has exactly once. */
 export function singleValue(value: string | string[] | undefined): string | undefined {
   return typeof value === 'string' ? value : undefined;
 }

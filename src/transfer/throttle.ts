@@ -1,12 +1,11 @@
-// Limits the bandwidth of a run, for --limit-rate.
 import type { World } from '../world.ts';
 
 /** Unused bandwidth that is older than this is lost, so that no long burst follows a pause. */
 const BURST_MS = 250;
 
 /**
- * Limits the bandwidth of all jobs together. Received bytes are due when they would have arrived at the limited rate. A
- * job that has received bytes early waits until they are due.
+ * Limits the bandwidth of all jobs together, for --limit-rate. Received bytes are due when they would have arrived at
+ * that rate. A job that has received bytes early waits until they are due.
  */
 export class Throttle {
   readonly #bytesPerMs: number;
@@ -19,7 +18,7 @@ export class Throttle {
     this.#clock = clock;
   }
 
-  /** Waits until `bytes` more bytes are due. Throws the signal's reason. */
+  /** Waits until `bytes` more bytes are due. */
   async delay(bytes: number, signal: AbortSignal): Promise<void> {
     const now = this.#clock.monotonic();
     // If earlier bytes are not due yet, these bytes queue behind them, so `startsAt` is later than now.

@@ -1,6 +1,6 @@
 // Fetches one file into a sink, with retries. Each attempt continues where the last one stopped, if `resume.ts` finds
-// that both responses are of the same version of the file, and otherwise starts again at byte 0. When `run` returns, the
-// length of the bytes has been checked, and their hash, if one is expected.
+// that both responses are of the same version of the file, and otherwise starts again at byte 0. When `run` returns,
+// the length of the bytes has been checked, and their hash, if one is expected.
 import { createHash, type Hash } from 'node:crypto';
 import { FilingsError, withResource } from '../errors.ts';
 import type { AccessionNumber } from '../service/accession.ts';
@@ -22,36 +22,33 @@ import {
 /** With `--limit-rate`, how many bytes the progress bar advances at once. */
 const THROTTLE_STEP = 16_384;
 
-/** A file of the service. */
 export interface RemoteFile {
   readonly accession: AccessionNumber;
   readonly fileName: string;
   /** In bytes, if a listing says so. */
   readonly size: number | undefined;
-  /** Set if the file was selected from the listing of its filing. */
+  /** Set if the file was selected from a listing. */
   readonly filing: object | undefined;
 }
 
-/** The destination of one file's bytes: `Part` for the disk, `Pipe` for a stream. */
 export interface Sink {
   /** The number of bytes so far, including those of an earlier run. */
   readonly bytes: number;
   /** The remote file's version to which the bytes so far belong. The transfer sets it. */
   version: RemoteVersion;
-  /** The most bytes that one write should have. If undefined, as many as have arrived, which suits a disk. */
+  /** The most bytes that one write should have. */
   readonly maxWriteBytes?: number;
   /** Whether `restart` can be called. For a pipe it cannot be called after the first byte. */
   readonly isRestartable: boolean;
   /**
-   * Drops the bytes so far, if there are any, and starts at byte 0 of `version`. Not called to resume: then `write`
-   * appends to the bytes that the sink has. Throws `local_io`.
+   * Drops the bytes so far, if there are any, and starts at byte 0 of `version`. To resume, it is not called, and
+   * `write` appends to the bytes that the sink has.
    */
   restart(): Promise<void>;
-  /** Appends bytes. Throws `local_io`, `interrupted` or the signal's reason. */
   write(chunks: readonly Buffer[]): Promise<void>;
   /**
-   * Reads the bytes back and returns their SHA-256. Needed if an earlier run wrote some of them, because the state of a
-   * hash cannot be stored. Missing in a sink that never has such bytes. Throws `local_io` or the signal's reason.
+   * Reads the bytes back to hash them. Needed if an earlier run wrote some of them. Missing in a sink that never has
+   * such bytes.
    */
   sha256?(): Promise<string>;
 }
@@ -63,8 +60,6 @@ interface TransferOptions {
   readonly bar: FileProgress;
   /** `--sha256`, in lower case. */
   readonly sha256: string | undefined;
-  /** Whether the hash is computed even without `--sha256`. */
-  readonly needsHash: boolean;
 }
 
 export class Transfer {
@@ -73,20 +68,18 @@ export class Transfer {
   readonly #options: TransferOptions;
   /** Hashes the bytes as they arrive. Undefined if no hash is needed, or if an earlier run wrote some of the bytes. */
   #hash: Hash | undefined;
-  /** The most bytes that the sink has had at the start of an attempt. Only bytes beyond them are progress. */
+  /** The most bytes that the sink has had at the start of an attempt. */
   #farthest = 0;
   /** How many bytes the sink had when the body of the last attempt began. */
   #resumedBytes = 0;
-  /** The SHA-256 of the whole file, after the attempt that received it. */
   #sha256: string | undefined;
-  /** Which host this attempt asked, and which one answered after redirects, for errors. Undefined before an answer. */
+  /** For errors. Undefined before an answer. */
   #hosts: Hosts | undefined;
 
   constructor(options: TransferOptions) {
     this.#options = options;
   }
 
-  /** Throws the error of the last attempt or of the sink, or the signal's reason. */
   async run(): Promise<Ending> {
     const { file, sink, context, bar } = this.#options;
     const { client, signal } = context;
@@ -119,7 +112,7 @@ export class Transfer {
   }
 
   get #needsHash(): boolean {
-    return this.#options.needsHash || this.#options.sha256 !== undefined;
+    return this.#options.context.checksums !== undefined || this.#options.sha256 !== undefined;
   }
 
   get #partial(): PartialFile {
@@ -150,9 +143,9 @@ export class Transfer {
   }
 
   /**
-   * Requests the rest of the file and prepares the sink. Returns the response whose body the sink needs, or undefined
-   * if it has all bytes. The loop runs twice if the response to the range cannot be used: with 0 as `bytes`, the second
-   * request has no range. It never runs a third time, because without a range `openFile` returns only a 200.
+   * Requests the rest of the file and prepares the sink. Returns undefined if the sink has all bytes. The loop runs
+   * twice if the response to the range cannot be used: with 0 as `bytes`, the second request has no range. It never
+   * runs a third time, because without a range `openFile` returns only a 200.
    */
   async #open(): Promise<ServiceResponse | undefined> {
     const { file, sink, context } = this.#options;
@@ -173,7 +166,6 @@ export class Transfer {
     }
   }
 
-  /** Prepares for a body that begins at byte 0. */
   async #restart(response: ServiceResponse): Promise<void> {
     const { sink } = this.#options;
     const total = response.length ?? findKnownTotal(this.#partial, response);
@@ -197,8 +189,8 @@ export class Transfer {
   }
 
   /**
-   * Writes a body to the sink. Throws unless the file is then known to be whole: either the body ended where HTTP's
-   * framing and the range say, or an earlier response or the expected hash proves it.
+   * Throws unless the file is then known to be whole: either the body ended where HTTP's framing and the range say, or
+   * an earlier response or the expected hash proves it.
    */
   async #receive(response: ServiceResponse): Promise<void> {
     const { sink } = this.#options;
@@ -219,8 +211,8 @@ export class Transfer {
   }
 
   /**
-   * Counts and shows received bytes. With a limited rate, up to 1 MiB may arrive at once, so the bar shows the bytes as
-   * they become due, and nothing more is read until then. Throws the signal's reason.
+   * With a limited rate, up to 1 MiB may arrive at once, so the bar shows the bytes as they become due, and nothing
+   * more is read until then.
    */
   async #noteReceived(bytes: number): Promise<void> {
     const { bar, context } = this.#options;
@@ -257,10 +249,7 @@ export class Transfer {
     });
   }
 
-  /**
-   * Returns whether an error only says that the end of the body is unconfirmed, and something else proves that the file
-   * is whole: the total from an earlier response or a range, or the expected hash.
-   */
+  /** Whether an error only says that the end of the body is unproved, and a total or the expected hash proves it. */
   async #isWholeAnyway(error: unknown): Promise<boolean> {
     if (!(error instanceof FilingsError && error.subcode === 'unproved-end')) return false;
     const { bytes, total } = this.#partial;
@@ -268,19 +257,13 @@ export class Transfer {
     return bytes === total || (sha256 !== undefined && (await this.#computeHash()) === sha256);
   }
 
-  /**
-   * Returns the SHA-256 of the bytes so far, from the running hash or from the sink. Hashes a copy, because a digest
-   * ends a hash and more bytes may follow.
-   */
+  /** Hashes a copy, because a digest ends a hash and more bytes may follow. */
   async #computeHash(): Promise<string | undefined> {
     return this.#hash ? this.#hash.copy().digest('hex') : this.#options.sink.sha256?.();
   }
 }
 
-/**
- * Turns an error into `integrity`, because what the reader of the pipe has got is truncated, or else has the wrong
- * hash. An interrupt and a failed write to the pipe keep their codes.
- */
+/** What the reader of the pipe has got is truncated, or has the wrong hash. */
 function toTruncationError(error: unknown): unknown {
   if (!(error instanceof FilingsError) || error.code === 'interrupted' || error.code === 'local_io') return error;
   return error.with({
@@ -289,10 +272,7 @@ function toTruncationError(error: unknown): unknown {
   });
 }
 
-/**
- * Throws `integrity` if a hash is not that of `--sha256`. `actual` may be undefined only if `expected` is. `path` is
- * passed only for an existing file: the error of a fetched one gets its accession number and name.
- */
+/** `path` is passed only for an existing file: the error of a fetched one gets its accession number and name. */
 export function requireHash(actual: string | undefined, expected: string | undefined, path?: string): void {
   if (expected === undefined || actual === expected) return;
   const replaceHint = path === undefined ? '' : '; to download the file again: --if-exists overwrite';
