@@ -1,6 +1,5 @@
-// Checks the arguments and options of `download`, and works out what to download and where to. This happens before
-// anything is opened or requested, because an invalid command line must have no effect. Where possible, the hint of a
-// usage error shows the command that was probably meant.
+// Checks the arguments and options of `download` before anything is opened or requested, because an invalid command
+// line must have no effect. Where possible, the hint of a usage error shows the command that was probably meant.
 import { type Layout, parseLayout } from '../../batch/layout.ts';
 import { NameCheck } from '../../batch/name-check.ts';
 import { isDirectoryEntryName } from '../../disk/file-name.ts';
@@ -19,9 +18,9 @@ type Options = Values<typeof OPTIONS>;
 export interface DownloadArgs {
   /** Without duplicates. Exactly one if files are named, none with `--input`. */
   readonly accessions: readonly AccessionNumber[];
-  /** The FILE arguments without duplicates. */
+  /** Without duplicates. */
   readonly fileNames: readonly string[];
-  /** Selects files from the listing of a filing. Undefined without `--all`, `--include` and `--exclude`. */
+  /** Undefined without `--all`, `--include` and `--exclude`. */
   readonly nameFilter: ((name: string) => boolean) | undefined;
   /** `-` for stdout, even if the option was `/dev/stdout`. */
   readonly output: string | undefined;
@@ -29,15 +28,12 @@ export interface DownloadArgs {
   readonly layout: Layout;
   /** `-` for stdout, even if the option was `/dev/stdout`. */
   readonly report: string | undefined;
-  /** Whether exactly one file is named. If that file fails, its error is the error of the run. */
+  /** If exactly one file is named, its error is the error of the run. */
   readonly isSingleFile: boolean;
   readonly options: Options;
 }
 
-/**
- * For --output. The file name is only sent to the service, so it may be anything. The path that this layout returns is
- * never opened.
- */
+/** For --output. The file name is only sent to the service, so it may be anything. The path is never opened. */
 const OUTPUT_LAYOUT: Layout = {
   template: '',
   pathFor: (_, path) => ({ path }),
@@ -45,14 +41,12 @@ const OUTPUT_LAYOUT: Layout = {
   hasOwnDirectories: false,
 };
 
-/** Throws `usage`. */
 export function parseArguments(rawArgs: readonly string[], options: Options, platform: string): DownloadArgs {
   const { all, include, exclude, input, output, directory = '.' } = options;
   const hasSelection = all || include.length > 0 || exclude.length > 0;
   const mayHaveSeveralFilings = hasSelection || input !== undefined;
-  // Files of different filings may have the same name. Files named by arguments belong to one filing.
+  // Files of different filings may have the same name.
   const { layout = mayHaveSeveralFilings ? '{accession_no}/{file_name}' : '{file_name}' } = options;
-  // Without --include (so always with --all), the filter accepts every name that --exclude does not match.
   const filter = compileNameFilter(include, exclude);
   if (all && include.length > 0) {
     throw argumentError('--all cannot be used with --include', 'omit --all to download only the files that match');
@@ -82,8 +76,7 @@ export function parseArguments(rawArgs: readonly string[], options: Options, pla
 
 /**
  * Parses `ACCESSION...` if an option selects files, otherwise `ACCESSION FILE...`. If an option selects files, but an
- * argument after the first is not an accession number, returns all arguments after the first as file names, which
- * `requireFiles` refuses with a hint. Throws `usage`.
+ * argument is not an accession number, `requireFiles` refuses the file names with a hint.
  */
 function parseNames(
   [first, ...names]: readonly string[],
@@ -98,7 +91,6 @@ function parseNames(
   return { accessions: [accession], fileNames: [...new Set(names)] };
 }
 
-/** Returns `-` for every path of stdout, such as `/dev/stdout`. */
 function normalizeStdout(path: string | undefined): string | undefined {
   return path !== undefined && findDescriptor(path) === 1 ? '-' : path;
 }
@@ -128,10 +120,6 @@ function requireFiles({ accessions: [accession], fileNames, nameFilter, options 
   );
 }
 
-/**
- * Throws `usage` if an option is used without the FILE or the `--input` that it requires, or if the path of an option
- * cannot be a file.
- */
 function requireCompatibleOptions(args: DownloadArgs, platform: string): void {
   const { isSingleFile, output } = args;
   const { input, failed, done, sha256 } = args.options;
@@ -157,7 +145,6 @@ function requireCompatibleOptions(args: DownloadArgs, platform: string): void {
   throw argumentError(`--output ${output}: Windows does not allow the name '${name}' for a file`);
 }
 
-/** Throws `usage` if a file name is an accession number, or is refused as the name of a file on disk. */
 function requireSafeNames({ accessions: [accession], fileNames, layout }: DownloadArgs): void {
   // An accession number as FILE probably means another filing. A file that really has such a name can be downloaded
   // with --output.
@@ -166,12 +153,11 @@ function requireSafeNames({ accessions: [accession], fileNames, layout }: Downlo
     const hint = 'for several filings, omit FILE and add --all or --include GLOB';
     throw argumentError(`FILE: ${otherAccession} is an accession number`, hint);
   }
-  // With --input there are no arguments. The names in the input are checked when they are read.
+  // The names in an --input are checked when they are read.
   if (accession === undefined) return;
   // The download will run the same check. This one refuses the whole command line before any file is written.
   const check = new NameCheck(layout);
   for (const fileName of fileNames) {
-    // `size` and `filing` are known only for a file that was selected from a listing.
     const item = check.check({ accession, fileName, size: undefined, filing: undefined });
     if (item.kind === 'refused') throw argumentError(`file name '${fileName}': ${item.error.reason}`, item.error.hint);
   }

@@ -1,8 +1,7 @@
 // Protects the files that a run itself uses: its report, the lists of --failed and --done, its input, the config file,
-// and the files that hold its key or token. No two of them may be the same file. And no download may replace one of
-// them, which could happen because the service chooses the names of the files that it lists. Two paths are treated as
-// the same file if they are equal after symbolic links are resolved and the paths are folded: `foldName` removes the
-// differences in case and in Unicode normalization that a file system may ignore.
+// and the files that hold its key or token. No two of them may be the same file, and no download may replace one of
+// them, because the service chooses the names of its files. Paths are compared after links are resolved and names
+// folded.
 import { stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { SUMS_NAME } from '../../checksums/format.ts';
@@ -17,22 +16,17 @@ import { shellWord } from '../../text.ts';
 import type { World } from '../../world.ts';
 import type { DownloadArgs } from './arguments.ts';
 
-/**
- * Throws `usage` if two files that the run uses are the same, if one has the wrong type or a name that `--checksums`
- * needs, or if a FILE of the arguments would replace one. Returns a function that checks the path of each later
- * download: it returns an error if the download would replace a file that the run uses, otherwise undefined.
- */
+/** Returns a function that returns the error for a download that would replace a file that the run uses. */
 export async function checkRunFiles(args: DownloadArgs, resolved: ResolvedSettings, world: World) {
   const { output, report, options } = args;
   const { input, failed, done } = options;
   await refuseWrongFileTypes(args, world);
-  /** Maps the folded path of each protected file to what messages call the file, such as `--report`. */
+  /** Maps the folded path of each protected file to what messages call it, such as `--report`. */
   const labels = new Map<string, string>();
-  /** Returns the folded path. Throws if `labels` has it already (unless it is a device), or if --checksums needs it. */
   const requireUnused = async (label: string, path: string) => {
     const foldedPath = foldName(await resolveLinks(path));
     const hint = `choose another file for ${label}`;
-    // Refused in every directory, because it is not known yet which directories the downloads go to.
+    // It is not known yet which directories the downloads go to.
     if (options.checksums && basename(foldedPath) === foldName(SUMS_NAME)) {
       const reason = `${label} cannot be named SHA256SUMS: --checksums writes files of that name`;
       throw new FilingsError('usage', reason, { hint });
@@ -48,8 +42,7 @@ export async function checkRunFiles(args: DownloadArgs, resolved: ResolvedSettin
   const { configPath, settings } = resolved;
   if (configPath !== undefined) await protect('the config file', resolve(world.cwd, configPath));
   for (const path of listCredentialFiles(settings)) await protect('the key or token file', resolve(world.cwd, path));
-  // The names of the properties are those of the options. Unlike `resolve` above, `resolveUserPath` recognizes
-  // `nul` on Windows, which only makes sense for a file that an option names.
+  // Unlike `resolve` above, `resolveUserPath` recognizes `nul` on Windows.
   for (const [name, path] of Object.entries({ input, report, failed, done })) {
     if (path !== undefined && path !== '-') await protect(`--${name}`, resolveUserPath(path, world));
   }
@@ -59,12 +52,8 @@ export async function checkRunFiles(args: DownloadArgs, resolved: ResolvedSettin
   const directory = resolve(world.cwd, output === undefined ? args.directory : dirname(output));
   if (output === undefined) requireUtf8Path(directory);
   const foldedDirectory = foldName(await resolveLinks(directory));
-  /**
-   * `path` is always below `directory`. That includes the path of `--output`, because `directory` is then its parent.
-   * `code` is `usage` for a name from the arguments. Otherwise the name comes from the service or the input, and `code`
-   * is `integrity`.
-   */
-  const findError = (path: string, displayPath: string, code: 'integrity' | 'usage' = 'integrity') => {
+  /** `path` is below `directory`. `code` is `usage` for a name from the arguments. */
+  const findRefusal = (path: string, displayPath: string, code: 'integrity' | 'usage' = 'integrity') => {
     // Only saves time: the path need not be folded.
     if (labels.size === 0) return undefined;
     // Links are resolved in `directory` only, and only once. A download refuses any symbolic link below it.
@@ -73,21 +62,17 @@ export async function checkRunFiles(args: DownloadArgs, resolved: ResolvedSettin
     const hint = `choose another directory, or another file for ${label}`;
     return new FilingsError(code, `it is the same file as ${label}`, { subject: { path: displayPath }, hint });
   };
-  // If the arguments name files, there is exactly one accession number. Otherwise the loop has nothing to do.
+  // If the arguments name files, there is exactly one accession number.
   const [accession = ''] = args.accessions;
   for (const name of output === undefined ? args.fileNames : []) {
-    // The names were checked with the arguments, so there is always a path.
     const { path = '' } = args.layout.pathFor(accession, name);
-    const error = findError(join(directory, path), name, 'usage');
+    const error = findRefusal(join(directory, path), name, 'usage');
     if (error) throw error;
   }
-  return findError;
+  return findRefusal;
 }
 
-/**
- * Throws `usage` if `--output` is a directory, or if `--failed` exists and is not a regular file: it is written by a
- * rename, which would replace a device or a pipe.
- */
+/** `--failed` is written by a rename, which would replace a device or a pipe. */
 async function refuseWrongFileTypes({ output, report, options }: DownloadArgs, world: World): Promise<void> {
   const { failed, done } = options;
   for (const [name, path] of Object.entries({ output, report, failed, done })) {

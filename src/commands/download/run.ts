@@ -1,6 +1,4 @@
-// Runs `download`: checks the command line, opens the session (settings, client and progress) and the outputs (the
-// report, the plan of a dry run, and the done list, which holds the filings that are complete), and runs a batch, even
-// for a single file. The batch downloads the files, and its recorder prints and counts how each of them ended.
+// Runs `download`: opens the session and the outputs, runs a batch, even for a single file, and works out its error.
 import { resolve } from 'node:path';
 import { Batch } from '../../batch/batch.ts';
 import { Counts } from '../../batch/counts.ts';
@@ -34,15 +32,12 @@ export async function run(invocation: Invocation<typeof OPTIONS>, world: World):
   const args = parseArguments(invocation.args, options, world.platform);
   const { dryRun } = options;
   const resolved = await resolveSettings(flags, world);
-  // Throws if two options mean the same file. The returned function refuses a download that would replace a file that
-  // the run itself uses, such as its report.
   const findRefusal = await checkRunFiles(args, resolved, world);
   // A dry run shows all files, and not only those that one limited run would reach. So it ignores the limits, even
   // --max-requests, although it may request listings.
   const counts = new Counts(dryRun ? {} : options, world.monotonic);
   const stdinOption = options.input === '-' ? '--input -' : undefined;
   const outputs = [args.output ?? '', args.report ?? ''];
-  // A dry run prints the files that it would download.
   const writesStdout = outputs.includes('-') || dryRun;
   const writesTerminal = (writesStdout && world.stdout.isTTY) || outputs.some(isTerminalPath);
   const session = await openSession(flags, world, { stdinOption, writesTerminal, meter: counts, resolved });
@@ -60,10 +55,6 @@ export async function run(invocation: Invocation<typeof OPTIONS>, world: World):
   }
 }
 
-/**
- * Creates `--directory`, opens the outputs and the input, and makes a batch. `findRefusal` is from `checkRunFiles`.
- * Throws `local_io` or the signal's reason.
- */
 async function openRun(
   args: DownloadArgs,
   session: Session,
@@ -76,7 +67,7 @@ async function openRun(
   const { client, progress, settings, signal } = session;
   const directory = resolve(world.cwd, args.directory);
   const directories = new Directories(world);
-  // Before anything is requested. `directories` remembers it for the downloads. For `--output`, no directory is created.
+  // Before anything is requested. For `--output`, no directory is created.
   if (args.output === undefined && !dryRun) directories.prepare({ directory, below: '.' });
   const stream = await findStream(args, world);
   const findTarget = createTargetFinder(args, world, findRefusal, stream);
@@ -91,9 +82,7 @@ async function openRun(
     hasFailedList: failed !== undefined,
     checksums,
     progress,
-    // Whether a file that did not fail is printed, too.
     printsFiles: !dryRun && (isSingleFile || settings.verbose),
-    // The recorder keeps the error of a single file or filing as `singleError`, for `decideRunError` below.
     singleTarget: isSingleFile ? 'file' : args.accessions.length === 1 ? 'filing' : undefined,
     world,
   });
@@ -121,10 +110,7 @@ function isClosedPlan(error: unknown, { report, options }: DownloadArgs): boolea
   return options.dryRun && report !== '-' && isClosedPipe(error) && error.subject?.name === 'stdout';
 }
 
-/**
- * Runs the batch, closes its outputs and writes the failed list. Returns the error of the run. Throws only
- * bugs, and a failure to write an output if the run had no error.
- */
+/** Returns the error of the run. Throws only bugs, and a failure to write an output if the run had no error. */
 async function downloadAll(run: Run): Promise<FilingsError | undefined> {
   const { args, session, recorder, world } = run;
   const { failed: failedPath, dryRun } = args.options;
@@ -164,7 +150,7 @@ function withRetryHint(
   return error.with({ hint: error.stopsRun && error.hint !== undefined ? `${error.hint}; ${retry}` : retry });
 }
 
-/** Runs the batch and prints its summary. Returns the error of the run. */
+/** Returns the error of the run. */
 async function runBatch(run: Run): Promise<FilingsError | undefined> {
   const { args, session, counts, batch, isStream, recorder, closeInput, world } = run;
   const { options, isSingleFile, fileNames, output, layout } = args;
@@ -195,8 +181,7 @@ function openLines(
   { note, warn }: Session['progress'],
 ) {
   async function* argumentLines(): AsyncGenerator<readonly Line[]> {
-    // `parseArguments` requires either a filter or FILE arguments. With a filter, each filing is one entry without a
-    // file, and the filter selects files from its listing.
+    // There is either a filter or FILE arguments. An entry without a file is a whole filing.
     const names = nameFilter ? [undefined] : fileNames;
     yield accessions.flatMap((accession) => names.map((file) => ({ kind: 'entry', accession, file })));
   }
@@ -209,12 +194,10 @@ function openLines(
 function showBatchProgress(counts: Counts, progress: Session['progress']): void {
   progress.showBatch(() => {
     const { files, filings, pendingListings, hasInputEnded, listedBytes, unsized, ended, endedBytes } = counts;
-    // The number of files is known only after the whole input and all listings have been read.
     const allFiles = hasInputEnded && pendingListings === 0 ? files : undefined;
     // For a single file, its own bar is enough.
     if (allFiles === 1) return undefined;
     const { skipped, failed } = counts.byResult;
-    // The size of a file is unknown if its listing does not state it, or if the file was named without a listing.
     const allBytes = allFiles !== undefined && unsized === 0 ? listedBytes : undefined;
     const endedFilings = filings > 0 ? counts.endedFilings : undefined;
     const allFilings = hasInputEnded ? filings : undefined;
@@ -222,14 +205,9 @@ function showBatchProgress(counts: Counts, progress: Session['progress']): void 
   });
 }
 
-/**
- * Returns the error of the run. If the run is for one file or filing, that is the error of this file or filing instead
- * of `1 of 1 files failed`. But if a signal or the deadline has stopped the run, it is the error of the signal or
- * deadline.
- */
+/** If the run is for one file or filing, its error is more useful than `1 of 1 files failed`. */
 function decideRunError(end: BatchEnd, { args, recorder, counts }: Run): FilingsError | undefined {
   if (isClosedPlan(end.stoppedBy, args)) return undefined;
-  // `isInterruption` is true for the error of a signal or of the deadline.
   if (recorder.singleError && end.stoppedBy?.isInterruption !== true) return recorder.singleError;
   const { downloaded, resumed, failed } = counts.byResult;
   const error = batchError({ ...end, ended: counts.ended, failed, permanent: counts.permanent });

@@ -1,5 +1,5 @@
 // Decides where a run writes: the path of each file, or the stream of `--output`. Opens the report, the plan of a dry
-// run (what it would download), and the done list (the filings whose selected files are all on disk).
+// run, and the done list.
 import { constants, existsSync, opendirSync } from 'node:fs';
 import { access } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
@@ -18,10 +18,7 @@ import type { DiskTarget, StreamTarget, Target } from '../../transfer/plan.ts';
 import type { World } from '../../world.ts';
 import type { DownloadArgs } from './arguments.ts';
 
-/**
- * Returns a function that finds the target of a file: `--output`, or a path below `--directory` made by `--layout`.
- * `stream` is set if `--output` is one. `findRefusal` says which paths the run itself uses.
- */
+/** `stream` is set if `--output` is one. `findRefusal` says which paths the run itself uses. */
 export function createTargetFinder(
   args: DownloadArgs,
   { cwd, platform }: Pick<World, 'cwd' | 'platform'>,
@@ -44,7 +41,7 @@ export function createTargetFinder(
   const prefix = paths.join(absolute, '/');
   const displayDirectory = paths.join(directory, '/');
   const displayPrefix = displayDirectory === paths.join('.', '/') ? '' : displayDirectory;
-  // The directory may be one that an earlier run made for a filing, such as `-d mirror/0001234567-24-000001`.
+  // The directory may be that of a filing, such as `-d mirror/0001234567-24-000001`.
   const directoryAccession = findAccession(splitPath(absolute, platform));
   // The members that all targets share are not spread into the object (`...shared`), because V8 takes ten times as long
   // for that, and there may be a million files.
@@ -65,13 +62,13 @@ export function createTargetFinder(
   };
 }
 
-/** Returns the deepest directory that all files of the run are known to share, for the summary. */
+/** The deepest directory that all files of the run are known to share, for the summary. */
 export function findCommonDirectory({ directory, layout, accessions }: DownloadArgs, platform: string): string {
   const below = accessions.length === 1 ? layout.directoryFor(accessions[0] ?? '') : '.';
   return pathModule(platform).join(directory, nativePath(below, platform));
 }
 
-/** Whether a directory has any entry, apart from those that this program makes besides files, and a new disk has. */
+/** Apart from entries that this program makes besides files, and that a new disk has. */
 function holdsFiles(path: string, ownPaths: readonly string[]): boolean {
   const isFile = (name: string) =>
     !name.startsWith('.') && name !== SUMS_NAME && name !== 'lost+found' && !ownPaths.includes(join(path, name));
@@ -93,7 +90,7 @@ function findAccession(segments: readonly string[]): AccessionNumber | undefined
   return asAccession(segments.findLast(asAccession) ?? '');
 }
 
-/** Returns the stream if `--output` is stdout, a device or a FIFO. Returns undefined for a file, even a missing one. */
+/** Undefined for a file, even a missing one. */
 export async function findStream({ output, options }: DownloadArgs, world: World): Promise<StreamTarget | undefined> {
   if (output === undefined) return undefined;
   const { sha256 } = options;
@@ -104,19 +101,14 @@ export async function findStream({ output, options }: DownloadArgs, world: World
     : undefined;
 }
 
-/**
- * Opens the report and the done list, each if its option is set, and stdout for the plan of a dry run. Throws
- * `local_io` or the signal's reason if one of them cannot be opened, after it has closed the done list again. The file of
- * `--failed` is written only at the end of the run, so this also throws `local_io` if its directory is not writable. A
- * dry run writes no such file.
- */
+/** The file of `--failed` is written only at the end of the run, so its directory must be writable. */
 export async function openOutputs(args: DownloadArgs, session: Session, world: World) {
   const { failed, dryRun } = args.options;
   if (failed !== undefined && !dryRun) {
     await mapWriteErrors(`--failed ${failed}`, () => access(dirname(resolve(world.cwd, failed)), constants.W_OK));
   }
   const { signal } = session;
-  // The done list comes first, because it looks whether the directory has files, and the report may become one.
+  // First, because it looks whether the directory has files, and the report may become one.
   const done = await openDone(args, session, world);
   try {
     const report =
@@ -131,7 +123,6 @@ export async function openOutputs(args: DownloadArgs, session: Session, world: W
   }
 }
 
-/** Opens the done list. Its lines apply only to a run whose options lead to the same `selection`. */
 async function openDone(
   { options, layout, directory }: DownloadArgs,
   { identity, settings: { listing }, progress, signal }: Session,
