@@ -13,9 +13,10 @@ const NOT_A_FILE_ERRORS = new Set(['ELOOP', 'ENXIO', 'EOPNOTSUPP', 'EISDIR', 'EF
 
 export interface Finding {
   /**
-   * The first four are about a file. `damaged` is about a SHA256SUMS that has an invalid line or no entries, or about a
-   * directory whose name is not UTF-8. `torn` is about a SHA256SUMS whose last line is incomplete, which is no failure:
-   * that line is ignored, so its file may be `unlisted`. `unreadable` may be a file, a SHA256SUMS or a directory.
+   * The first four are about a file: `unlisted` is one that SHA256SUMS does not have. `damaged` is about a SHA256SUMS
+   * that has an invalid line or no entries, or about a directory whose name is not UTF-8. `torn` is about a SHA256SUMS
+   * whose last line is incomplete, which is no failure: that line is ignored, so its file may be `unlisted`.
+   * `unreadable` may be a file, a SHA256SUMS or a directory.
    */
   readonly result: 'same' | 'missing' | 'changed' | 'unlisted' | 'damaged' | 'torn' | 'unreadable';
   /** The path for display. */
@@ -39,7 +40,10 @@ export interface SumsDirectory {
   readonly names: readonly string[];
 }
 
-/** A SHA256SUMS that cannot be read is the only finding. Throws only the signal's reason. */
+/**
+ * Yields a finding for each listed and each unlisted file, and for a defective SHA256SUMS. If that cannot be read, it
+ * is the only finding. Throws only the signal's reason.
+ */
 export async function* verifyDirectory(
   { path, displayPath, names }: SumsDirectory,
   platform: string,

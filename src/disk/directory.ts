@@ -14,7 +14,7 @@ import { flushDirectory, makeDirectories, makeDirectory } from './make-directori
 import { isRefusedName, isWorkingPartName, refusedNameError } from './part-name.ts';
 import { SharedFlush } from './shared-flush.ts';
 
-/** A working part that is so much older than a new one was left by a killed run: others are written more often. */
+/** A working part so much older than a new one was left by a killed run: one that still downloads writes more often. */
 const MIN_ABANDONED_AGE_MS = 86_400_000;
 /** Bounds the memory of a run with many directories. A forgotten directory is checked and flushed again when needed. */
 const MAX_REMEMBERED = 1024;
@@ -50,7 +50,7 @@ export class Directory {
     this.#areOldEntriesFlushed = isNew;
     this.#mayHoldAbandonedParts = !isNew;
     this.#flushingAncestors = flushingAncestors;
-    // Each file that awaits the promise reports a failure.
+    // Without a handler here, Node would end the program. Each file that awaits the promise reports the failure.
     flushingAncestors?.then(
       () => {
         this.#flushingAncestors = undefined;
@@ -76,7 +76,7 @@ export class Directory {
     }
   }
 
-  /** By a flush that starts after this call. */
+  /** Makes all current entries durable, by a flush that starts after this call. */
   async flush(): Promise<void> {
     await this.#flush.run();
     this.#areOldEntriesFlushed = true;
@@ -88,7 +88,7 @@ export class Directory {
     return this.#areOldEntriesFlushed && this.#flushingAncestors === undefined;
   }
 
-  /** Another run may have added entries a moment ago and died before its flush. */
+  /** For the entries from before this run: another run may have added them a moment ago and died before its flush. */
   async flushExistingEntries(): Promise<void> {
     if (!this.#areOldEntriesFlushed) await this.flush();
     await this.#flushingAncestors;

@@ -16,7 +16,10 @@ import { shellWord } from '../../text.ts';
 import type { World } from '../../world.ts';
 import type { DownloadArgs } from './arguments.ts';
 
-/** Returns a function that returns the error for a download that would replace a file that the run uses. */
+/**
+ * Throws `usage` if two files that the run uses are the same, or if a FILE argument would replace one. Returns a
+ * function that finds the error for a later download that would replace one.
+ */
 export async function checkRunFiles(args: DownloadArgs, resolved: ResolvedSettings, world: World) {
   const { output, report, options } = args;
   const { input, failed, done } = options;

@@ -205,7 +205,7 @@ function showBatchProgress(counts: Counts, progress: Session['progress']): void 
   });
 }
 
-/** If the run is for one file or filing, its error is more useful than `1 of 1 files failed`. */
+/** A run for one file or filing ends with its error instead of `1 of 1 files failed`, unless it was interrupted. */
 function decideRunError(end: BatchEnd, { args, recorder, counts }: Run): FilingsError | undefined {
   if (isClosedPlan(end.stoppedBy, args)) return undefined;
   if (recorder.singleError && end.stoppedBy?.isInterruption !== true) return recorder.singleError;

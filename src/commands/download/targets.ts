@@ -18,7 +18,7 @@ import type { DiskTarget, StreamTarget, Target } from '../../transfer/plan.ts';
 import type { World } from '../../world.ts';
 import type { DownloadArgs } from './arguments.ts';
 
-/** `stream` is set if `--output` is one. `findRefusal` says which paths the run itself uses. */
+/** A target is `--output`, which may be the `stream`, or a path below `--directory` made by the layout. */
 export function createTargetFinder(
   args: DownloadArgs,
   { cwd, platform }: Pick<World, 'cwd' | 'platform'>,
@@ -68,7 +68,7 @@ export function findCommonDirectory({ directory, layout, accessions }: DownloadA
   return pathModule(platform).join(directory, nativePath(below, platform));
 }
 
-/** Apart from entries that this program makes besides files, and that a new disk has. */
+/** Whether a directory has any entry, apart from those that this program makes besides files, and a new disk has. */
 function holdsFiles(path: string, ownPaths: readonly string[]): boolean {
   const isFile = (name: string) =>
     !name.startsWith('.') && name !== SUMS_NAME && name !== 'lost+found' && !ownPaths.includes(join(path, name));
@@ -90,7 +90,7 @@ function findAccession(segments: readonly string[]): AccessionNumber | undefined
   return asAccession(segments.findLast(asAccession) ?? '');
 }
 
-/** Undefined for a file, even a missing one. */
+/** Returns the stream if `--output` is stdout, a device or a FIFO. Returns undefined for a file, even a missing one. */
 export async function findStream({ output, options }: DownloadArgs, world: World): Promise<StreamTarget | undefined> {
   if (output === undefined) return undefined;
   const { sha256 } = options;
