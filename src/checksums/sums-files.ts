@@ -48,8 +48,8 @@ export interface Announcement {
 /** The SHA256SUMS of all directories of a run. */
 export class ChecksumFiles {
   readonly #files = new Map<string, SumsFile>();
-  /** Those that are remembered only because they still have to be flushed. */
-  readonly #dropped = new Map<string, SumsFile>();
+  /** Those with changes that are not known to be on the disk. */
+  readonly #unflushed = new Map<string, SumsFile>();
 
   /** `directory` is an absolute path. */
   at(directory: string): SumsFile {
@@ -59,24 +59,22 @@ export class ChecksumFiles {
     if (oldest && this.#files.size >= MAX_REMEMBERED) {
       this.#files.delete(oldest[0]);
       oldest[1].forget();
-      if (oldest[1].needsFlush) this.#dropped.set(...oldest);
     }
-    const file = this.#dropped.get(directory) ?? new SumsFile(directory);
-    this.#dropped.delete(directory);
+    const onChange = (changed: SumsFile) => this.#unflushed.set(directory, changed);
+    const file = this.#unflushed.get(directory) ?? new SumsFile(directory, onChange);
     this.#files.set(directory, file);
     return file;
   }
 
   /** Flushes these directories, by default all. If some fail, throws the first error at the end. */
-  async flush(directories?: Iterable<string>): Promise<void> {
-    const all = [...this.#files.keys(), ...this.#dropped.keys()];
+  async flush(directories: Iterable<string> = [...this.#unflushed.keys()]): Promise<void> {
     let failure: unknown;
-    for (const directory of directories ?? all) {
-      const file = this.#files.get(directory) ?? this.#dropped.get(directory);
+    for (const directory of directories) {
+      const file = this.#unflushed.get(directory);
       await file?.flush().catch((error) => {
         failure ??= error;
       });
-      if (!file?.needsFlush) this.#dropped.delete(directory);
+      if (!file?.needsFlush) this.#unflushed.delete(directory);
     }
     if (failure) throw failure;
   }
@@ -93,6 +91,7 @@ interface Content {
 export class SumsFile {
   readonly #directory: string;
   readonly #path: string;
+  readonly #onChange: (changed: SumsFile) => void;
   #content: Promise<Content> | undefined;
   #isWritable = false;
   /** Whether this run has created it, so that the directory must be flushed, too. */
@@ -104,8 +103,10 @@ export class SumsFile {
   #flushedChanges = 0;
   readonly #flush = new SharedFlush(() => this.#flushNow());
 
-  constructor(directory: string) {
+  /** `onChange` is called when there is something to flush. */
+  constructor(directory: string, onChange: (changed: SumsFile) => void) {
     this.#directory = directory;
+    this.#onChange = onChange;
     this.#path = `${directory}/${SUMS_NAME}`;
   }
 
@@ -135,10 +136,14 @@ export class SumsFile {
     const { index } = content;
     const key = digestOf(name);
     const appendedAt = await this.#try(async () => this.#appendUnlessLast(content, { name, sha256 }));
+    // Also if another run has appended it.
+    this.#noteChange();
     const own = appendedAt ?? index.last.get(key) ?? 0;
     const older = (index.older.get(key) ?? []).filter((offset) => offset < own);
     const commentOut = async (offsets: readonly number[]) => {
-      if (offsets.length > 0) await this.#try(() => commentOutLines(this.#path, name, offsets));
+      if (offsets.length === 0) return;
+      await this.#try(() => commentOutLines(this.#path, name, offsets));
+      this.#noteChange();
       removeFromIndex(index, key, new Set(offsets));
     };
     const announcement: Announcement = {
@@ -165,7 +170,7 @@ export class SumsFile {
     const key = digestOf(name);
     const last = index.last.get(key);
     // Another run may have written the entry, and have died before it flushed it.
-    if (last !== undefined) this.#changes += 1;
+    if (last !== undefined) this.#noteChange();
     if (known === undefined && last !== undefined && !index.older.has(key)) return { isAsListed: true };
     const sha256 = known ?? (await hash());
     const isAsListed = known !== undefined || last === undefined || this.#hashAt(last) === sha256;
@@ -177,7 +182,7 @@ export class SumsFile {
   async flush(): Promise<void> {
     if (!this.needsFlush) return;
     const changes = this.#changes;
-    await this.#try(() => this.#flush.run(), 0);
+    await this.#try(() => this.#flush.run());
     this.#flushedChanges = Math.max(changes, this.#flushedChanges);
   }
 
@@ -224,12 +229,15 @@ export class SumsFile {
     return useFile(this.#path, O_RDONLY | O_NOFOLLOW, (fd) => parseSumsLine(readLineAt(fd, offset))?.sha256);
   }
 
-  /** Counts the changes of `work`, which writes or flushes, and remembers a failure. */
-  async #try<T>(work: () => Promise<T>, changes = 1): Promise<T> {
+  #noteChange(): void {
+    if (!this.needsFlush) this.#onChange(this);
+    this.#changes += 1;
+  }
+
+  /** Remembers a failure of `work`, which writes or flushes. */
+  async #try<T>(work: () => Promise<T>): Promise<T> {
     try {
-      const result = await work();
-      this.#changes += changes;
-      return result;
+      return await work();
     } catch (error) {
       const isGone = errnoOf(error) === 'ENOENT' && !existsSync(this.#directory);
       this.#failure = this.#asDirectoryFailure(

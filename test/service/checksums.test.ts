@@ -13,7 +13,8 @@ async function withSums(text: string) {
   const directory = await temporaryDirectory();
   await writeFile(join(directory, 'SHA256SUMS'), text);
   const read = () => readFile(join(directory, 'SHA256SUMS'), 'utf8');
-  return { directory, sums: new SumsFile(directory), another: () => new SumsFile(directory), read };
+  const open = () => new SumsFile(directory, () => {});
+  return { directory, sums: open(), another: open, read };
 }
 
 /** Lists a file as the download of it does. */
@@ -209,6 +210,18 @@ test('a directory whose SHA256SUMS cannot be flushed does not keep others from b
   await files.flush([good]);
   await expect(files.at(bad).requireWritable()).rejects.toMatchObject({ failedDirectory: bad });
   await files.at(good).requireWritable();
+});
+
+test('a change is not forgotten if its directory has been, because 256 others were used during a long hash', async () => {
+  const root = await temporaryDirectory();
+  const files = new ChecksumFiles();
+  await files.at(root).listExisting('x.htm', undefined, async () => {
+    for (let at = 0; at < 300; at += 1) files.at(join(root, String(at)));
+    return A;
+  });
+  expect(files.at(root).needsFlush).toBe(true);
+  await files.flush();
+  expect(files.at(root).needsFlush).toBe(false);
 });
 
 test('what a run with many directories has to flush is not forgotten', async () => {
