@@ -114,12 +114,14 @@ test('no line becomes a comment that somebody has written in the place of the ol
   expect(await read()).toBe(`${B}  y.htm\n${asComment(`${C}  x.htm`)}\n${B}  x.htm\n`);
 });
 
-test('a SHA256SUMS that was replaced is read again', async () => {
-  const { directory, sums, read } = await withSums(`${A}  x.htm\n`);
+test.each`
+  change           | write
+  ${'replaced'}    | ${(path: string, text: string) => writeFile(`${path}.new`, text).then(() => rename(`${path}.new`, path))}
+  ${'overwritten'} | ${(path: string, text: string) => writeFile(path, text)}
+`('a SHA256SUMS that was $change is read again', async ({ write }) => {
+  const { directory, sums, read } = await withSums(`${'#'.repeat(199)}\n${A}  x.htm\n`);
   await sums.requireWritable();
-  const path = join(directory, 'SHA256SUMS');
-  await writeFile(`${path}.new`, `${C}  y.htm\n${C}  x.htm\n`);
-  await rename(`${path}.new`, path);
+  await write(join(directory, 'SHA256SUMS'), `${C}  y.htm\n${C}  x.htm\n`);
   await list(sums, 'x.htm', A);
   expect(await read()).toBe(`${C}  y.htm\n${asComment(`${C}  x.htm`)}\n${A}  x.htm\n`);
 });
@@ -140,6 +142,17 @@ test('a flush that has failed is not tried again, because the second one would s
   await expect(sums.flush()).rejects.toEqual(failed);
   await restore();
   await expect(sums.flush()).rejects.toEqual(failed);
+});
+
+test('an entry that is appended during a flush is flushed by the next one', async () => {
+  const { sums } = await withSums('');
+  await sums.announce('x.htm', A);
+  const flushing = sums.flush();
+  await sums.announce('y.htm', A);
+  await flushing;
+  expect(sums.needsFlush).toBe(true);
+  await sums.flush();
+  expect(sums.needsFlush).toBe(false);
 });
 
 test.each`
