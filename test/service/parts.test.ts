@@ -153,6 +153,19 @@ test('nothing is kept beside a file that has the final name by then', async () =
   expect(await run.names()).toEqual([NAME]);
 });
 
+// A network file system repeats a rename whose answer was lost, and then finds the old name missing.
+test('no footer is written into a file that already has its final name', async () => {
+  const run = await startRun((await scripted(whole(FILE))).url, { ifExists: 'overwrite' });
+  const { nameOperations } = run.directories;
+  const rename = async (from: string, to: string) => {
+    await nameOperations.rename(from, to);
+    throw Object.assign(new Error('done before'), { code: 'ENOENT' });
+  };
+  Object.assign(run.directories, { nameOperations: { ...nameOperations, rename } });
+  expect((await run.save()).error?.exitStatus).toBe(7);
+  expect((await run.read()).equals(FILE)).toBe(true);
+});
+
 test('nothing is kept with a credential in the file name or the address', async () => {
   for (const secret of [NAME, 'v1/download']) {
     const run = await startRun((await scripted(cutOnce())).url, { secret });
