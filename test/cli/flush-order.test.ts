@@ -51,8 +51,8 @@ for (const [name, seen] of Object.entries(WATCH)) {
   });
   watch(fs, name, (call, self, args) => {
     const [end, done] = [seen(...args), args.pop()];
-    // Delayed, so that what does not wait for a line of the report comes before it.
-    const delay = name === 'write' && /jsonl$/.test(paths.get(args[0])) ? 50 : 0;
+    // Delayed, so that what does not wait for a line of the report or of the done list comes before it.
+    const delay = name === 'write' && /(jsonl|done)$/.test(paths.get(args[0])) ? 50 : 0;
     setTimeout(call, delay, ...args, (error, ...results) => {
       if (!error) end(...results);
       done(error, ...results);
@@ -220,6 +220,23 @@ describe('the mirror of the README', () => {
     expect(await results(place)).toEqual(['downloaded', 'skipped']);
     const written = log.calls.findLast(({ path }) => path.startsWith(place.at('.primary.htm.')));
     log.expectFlushed(place.path, written, log.writeOf(place.at(REPORT), 'primary.htm'));
+  });
+
+  test('flushes its checksums before it ends, without a done list, too', async ({ place, mirror }) => {
+    const log = await mirror('', 'download -i accessions.txt --all --checksums');
+    for (const number of [A, B, C]) {
+      const sums = place.at(`${number}/SHA256SUMS`);
+      const written = Number(log.on('write', sums).at(-1)?.ended);
+      expect(log.on('flush', sums).at(-1)?.began).toBeGreaterThan(written);
+    }
+  });
+
+  test('takes a lost filing from its done list before it downloads it again', async ({ place, mirror }) => {
+    await mirror();
+    await rm(place.at(`mirror/${A}`), { recursive: true });
+    const log = await mirror();
+    const [made] = log.on('mkdir', place.at(`mirror/${A}`)) as [Call];
+    log.expectFlushed(place.at(DONE), log.writeOf(place.at(DONE), A), made);
   });
 
   // A file that another run has just named may not be on disk.

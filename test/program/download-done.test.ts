@@ -61,7 +61,18 @@ describe('--done', () => {
   test('does not take its own files, or a file in the place of a directory, for those of a filing', async ({
     place,
   }) => {
-    const inMirror = ['--all', '-d', 'mirror', '--done', 'mirror/done', '--report', 'mirror/report', '--checksums'];
+    const inMirror = [
+      '--all',
+      '-d',
+      'mirror',
+      '--done',
+      'mirror/done',
+      '--report',
+      'mirror/report',
+      '--checksums',
+      '--failed',
+      'mirror/failed',
+    ];
     for (const layout of ['{file_name}', '{accession_no}/{file_name}']) {
       const run = () => place.filings(['download', '-i', 'in', ...inMirror, '--layout', layout], place.archive.env);
       await place.write('in', `${A}\n`);

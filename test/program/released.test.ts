@@ -178,6 +178,7 @@ test.each`
   ${'a kept part that is refused'}     | ${['download', accession(1), 'a.htm', '-d', '../kept']}                             | ${0}
   ${'a device'}                        | ${['download', accession(1), 'a.htm', '-o', '/dev/null']}                           | ${0}
   ${'a limit of the rate'}             | ${['download', accession(1), 'a.htm', '-o', '../limited', '--limit-rate', '1MB/s']} | ${0}
+  ${'a limit of the time'}             | ${['download', accession(1), 'a.htm', '-o', '../limited', '--stop-after', '1h']}    | ${0}
   ${'a key file that is missing'}      | ${['list', accession(1), '--api-key-file', 'missing']}                              | ${2}
   ${'a done list that cannot be made'} | ${WITHOUT_DONE}                                                                     | ${8}
 `('$command releases all that it opens', async ({ line, exit }) => {
