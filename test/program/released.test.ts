@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { EventEmitter, getEventListeners, once } from 'node:events';
-import { readdirSync, readlinkSync, statSync } from 'node:fs';
+import { readdirSync, readlinkSync, statSync, writeFileSync } from 'node:fs';
 import { mkdir, open, readdir } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
@@ -73,6 +73,7 @@ async function leftBy(lines: readonly (readonly string[])[], answers: Answers) {
   const place = await workplace();
   await place.write('../in', `${NUMBERS.join('\n')}\n`);
   await place.write('../kept/.a.htm.filings-resume', 'not a part of this file');
+  await place.write('../key', 'old-key');
   await mkdir(place.at('../tmp'));
   const { signals, warnings } = watch();
   const ends: Ends = { interrupt: new AbortController(), deadline: new EventEmitter(), directory: place.path };
@@ -209,6 +210,37 @@ test.for`
   onTestFinished(() => reader.close());
   const left = await leftBy([['download', accession(1), 'large.htm', '-o', fifo]], answers as Answers);
   expect(left).toEqual({ ...NOTHING, statuses: [exit], files: [] });
+});
+
+/** The first answer for a file has a body that never ends. By then, another key is in the file. */
+const endless =
+  (status: number): Answers =>
+  ({ directory }) =>
+  (socket, { before, request }) => {
+    if (before > 0) return false;
+    writeFileSync(join(directory, '../key'), 'new-key', { mode: 0o600 });
+    const fields = { 'Content-Length': LARGE.length, Location: `${request.path}&again` };
+    socket.write(Buffer.concat([Buffer.from(head(status, fields)), LARGE.subarray(1)]));
+    return true;
+  };
+/** Cuts the file. The rest has more bytes than it should, and never ends. */
+const tooLong: Answers =
+  () =>
+  (socket, { before }) => {
+    if (before === 0) return !!socket.end(beginning());
+    const [last, bytes] = [LARGE.length - 1, 9];
+    const range = { 'Content-Range': `bytes ${last}-${last}/${LARGE.length}`, ETag: '"v1"' };
+    socket.write(`${head(206, { ...range, 'Transfer-Encoding': 'chunked' })}${bytes}\r\n${'x'.repeat(bytes)}\r\n`);
+    return true;
+  };
+test.each`
+  what                 | answers         | exit
+  ${'a redirect'}      | ${endless(302)} | ${0}
+  ${'a new key'}       | ${endless(401)} | ${0}
+  ${'a byte too many'} | ${tooLong}      | ${9}
+`('$what closes the connection of a response that never ends', async ({ answers, exit }) => {
+  const line = ['download', accession(1), 'large.htm', '-o', '../large.htm', '--api-key-file', '../key'];
+  expect(await leftBy([line], answers)).toEqual({ ...NOTHING, statuses: [exit], files: [] });
 });
 
 /** Cuts each large file after 9 bytes, which are not worth keeping. */

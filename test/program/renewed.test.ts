@@ -107,6 +107,22 @@ test('a request whose redirect repeats the old key begins again with the new one
   for (const { path } of requests) expect(new URL(path, url).searchParams.getAll('apikey')).toHaveLength(1);
 });
 
+test('a request that begins again may be redirected as often as before', async () => {
+  const place = await workplace();
+  await place.write('key', OLD);
+  const { url, requests } = await scripted(async (socket, request) => {
+    const isNew = sentIn(request)[0] === NEW;
+    if (request.path.split('&hop').length <= 5) socket.write(answer(302, '', { Location: `${request.path}&hop` }));
+    else if (isNew) socket.write(answer(200, '["a.htm"]'));
+    else {
+      await place.write('key', NEW);
+      socket.write(answer(401));
+    }
+  });
+  const { exitCode, stderr } = await place.filings(LIST, { ...serviceAt(url), ...NO_KEY });
+  expect([exitCode, requests.length], stderr).toEqual([0, 12]);
+});
+
 describe('the 401 stands', () => {
   const write = (text: string, mode?: number) => (place: Workplace) => place.write('key', text, mode);
   test.each`
