@@ -12,9 +12,9 @@ const ADDRESS = new URL(`https://h.example/v1/filings?accession_no=${ACCESSION}&
  */
 async function read(description: ListingDescription, pages: readonly unknown[]) {
   const asked: string[] = [];
-  const listing = await readDescribedListing(description, ACCESSION, ADDRESS, async ({ pathname, search }) => {
+  const listing = await readDescribedListing(description, ACCESSION, ADDRESS, async (url) => {
     const page = pages[asked.length] ?? pages.at(-1);
-    asked.push((pathname + search).replace(`/v1/filings${ADDRESS.search}`, '*'));
+    asked.push(url.href.replace(url.origin, '').replace(`/v1/filings${ADDRESS.search}`, '*'));
     if (page instanceof Error) throw page;
     const body = Buffer.from(typeof page === 'string' && page.startsWith('{') ? page : JSON.stringify(page));
     return { body, headers: {} };
