@@ -1,7 +1,7 @@
-import { chmod, cp } from 'node:fs/promises';
+import { chmod } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'vitest';
-import { BIN, test as base, NODE, type Workplace } from './program.ts';
+import { test as base, copyForOthers, type Workplace } from './program.ts';
 
 /** Root can read any file, so the program runs as another user. */
 const AS_OTHERS = process.geteuid?.() === 0 ? 'setpriv --reuid=65534 --regid=65534 --clear-groups' : '';
@@ -9,18 +9,14 @@ const CONFIG = '.config/filings/config.json';
 
 /** Runs the program while the config file, or a directory above it, has no permissions. */
 const test = base.extend('runAround', async ({ place }: { place: Workplace }) => {
-  // The other user may not be able to enter the folder of the program.
-  const copy = join(place.home, 'program');
-  for (const part of ['bin', 'dist', 'package.json']) {
-    await cp(join(BIN, '../..', part), join(copy, part), { recursive: true });
-  }
+  const program = await copyForOthers(place);
   await place.config({ jobs: 7 });
-  const open = ['.', 'work', '.config', '.config/filings', 'program', 'program/bin', 'program/dist'];
+  const open = ['work', '.config', '.config/filings'];
   for (const folder of open) await chmod(join(place.home, folder), 0o755);
   return async (closed: string, line: string) => {
     await chmod(join(place.home, closed), 0);
     const { exitCode, stdout, stderr } = await place.shell(`exec ${AS_OTHERS} $FILINGS ${line}`, {
-      FILINGS: `${NODE}\n${copy}/bin/filings.js`,
+      FILINGS: program,
     });
     await chmod(join(place.home, closed), 0o755);
     return [exitCode, `${stdout}`, stderr];

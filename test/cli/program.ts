@@ -2,7 +2,7 @@
 import { type SpawnOptionsWithoutStdio, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { statSync } from 'node:fs';
-import { appendFile } from 'node:fs/promises';
+import { appendFile, chmod, cp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -105,6 +105,16 @@ export async function workplace() {
       }, stderr);
     },
   };
+}
+
+/** Copies the program to a folder that other users can enter. Returns the value of `$FILINGS` for it. */
+export async function copyForOthers({ home }: Workplace): Promise<string> {
+  const copy = join(home, 'program');
+  for (const part of ['bin', 'dist', 'package.json'])
+    await cp(join(BIN, '../..', part), join(copy, part), { recursive: true });
+  for (const folder of ['', 'bin', 'dist']) await chmod(join(copy, folder), 0o755);
+  await chmod(home, 0o755);
+  return `${NODE}\n${copy}/bin/filings.js`;
 }
 
 /** `test` with a workplace. */

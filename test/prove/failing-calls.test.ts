@@ -1,8 +1,8 @@
-import { chmod, mkdir, readFile } from 'node:fs/promises';
+import { mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect } from 'vitest';
 import { argumentsFor, expectSoundThenComplete, FILE, NAME, OLD, placeOf } from '../cli/killed-download.ts';
-import { serviceAt, test, type Workplace } from '../cli/program.ts';
+import { copyForOthers, serviceAt, test, type Workplace } from '../cli/program.ts';
 import { head, sendFile } from '../servers/answers.ts';
 import { type ScriptedServer, scripted, startScripted } from '../servers/scripted.ts';
 
@@ -53,10 +53,10 @@ test.for([
 
 test.for(['locked', 'locked/deeper/still'])('exits with 8 if %s is not writable', async (directory, { place }) => {
   await mkdir(place.at('locked'), { mode: 0o555 });
-  await chmod(place.home, 0o755);
+  const program = await copyForOthers(place);
   const as = process.geteuid?.() === 0 ? 'setpriv --reuid=65534 --clear-groups' : '';
   const line = `${as} $FILINGS ${OVER.join(' ')} -d ${directory}`;
-  const { exitCode, stderr } = await place.shell(line, { ...env, HOME: '/nonexistent' });
+  const { exitCode, stderr } = await place.shell(line, { ...env, HOME: '/nonexistent', FILINGS: program });
   expect([exitCode, stderr]).toEqual([8, expect.stringContaining('permission denied')]);
 });
 

@@ -1,6 +1,6 @@
-import { chmod, chown, readdir } from 'node:fs/promises';
+import { chown, readdir } from 'node:fs/promises';
 import { describe, expect } from 'vitest';
-import { test, type Workplace } from '../cli/program.ts';
+import { copyForOthers, test, type Workplace } from '../cli/program.ts';
 import { mountExfat } from './exfat.ts';
 
 // exFAT keeps no permissions: each file has those of the mount. Only root can mount.
@@ -14,11 +14,10 @@ const SECRETS = [
 ];
 
 async function mount(place: Workplace, options: string) {
-  const { at, home, path, write } = place;
+  const { at, path, write } = place;
   await mountExfat(place, options);
   await write('hmac', 's'.repeat(32));
   await write('disk/old.json', OLD);
-  await chmod(home, 0o755);
   for (const name of [path, at('hmac')]) await chown(name, USER, USER);
 }
 
@@ -34,7 +33,8 @@ describe.runIf(process.geteuid?.() === 0)('on exFAT, no file is created that the
   test('if others can read it, no file with a secret', async ({ place }) => {
     await mount(place, `umask=022,uid=${USER},gid=${USER}`);
     const as = `setpriv\n--reuid=${USER}\n--regid=${USER}\n--clear-groups\n`;
-    const filings = (line: string) => `AS='${as}'; $AS$FILINGS ${line}`;
+    const program = await copyForOthers(place);
+    const filings = (line: string) => `FILINGS='${program}'; AS='${as}'; $AS$FILINGS ${line}`;
     for (const line of [...SECRETS, 'config set api-key a-key-1234 --config disk/old.json'])
       await expectRefused(place, filings(line));
     for (const line of ['config set retries 4', 'config get retries']) {
