@@ -201,12 +201,13 @@ test.each(['exhibits', ACCESSION, 'filings list'])(
 
 const NOT_ACCEPTED = 'hint: check the user and password in ';
 test.each`
-  scheme     | status | exit | shown
-  ${'https'} | ${407} | ${4} | ${NOT_ACCEPTED}
-  ${'http'}  | ${407} | ${4} | ${NOT_ACCEPTED}
-  ${'http'}  | ${400} | ${6} | ${'400 Bad Request: Basic [redacted]'}
-`('no message about $status of a proxy for $scheme has its user and password', async (row) => {
-  const { scheme, status, exit, shown } = row;
+  variable         | status | exit | shown
+  ${'HTTPS_PROXY'} | ${407} | ${4} | ${NOT_ACCEPTED}
+  ${'https_proxy'} | ${407} | ${4} | ${NOT_ACCEPTED}
+  ${'HTTP_PROXY'}  | ${407} | ${4} | ${NOT_ACCEPTED}
+  ${'http_proxy'}  | ${400} | ${6} | ${'400 Bad Request: Basic [redacted]'}
+`('no message about $status of the proxy in $variable has its user and password', async (row) => {
+  const { variable, status, exit, shown } = row;
   const password = 'pr0xy p@ss/word';
   const pair = `us3r:${password}`;
   const proxy = await proxying(1, ({ headers }) => {
@@ -214,7 +215,7 @@ test.each`
     return answer(status, body, { 'X-Echo': encodeURIComponent(body), 'Proxy-Authorization': 'Basic abc' });
   });
   const url = proxy.url.replace('//', `//us3r:${encodeURIComponent(password)}@`);
-  const proxied = { FILINGS_BASE_URL: `${scheme}://service.example`, HTTPS_PROXY: url, HTTP_PROXY: url };
+  const proxied = { FILINGS_BASE_URL: `${/^https?/i.exec(variable)}://service.example`, [variable]: url };
   const { filings } = await setUp(() => {}, KEY, { ...proxied, FILINGS_ALLOW_HTTP: '1' });
   const { exitCode, stderr } = await filings(...DOWNLOAD);
   expect([exitCode, stderr]).toEqual([exit, expect.stringContaining(shown)]);
