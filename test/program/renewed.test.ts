@@ -179,14 +179,16 @@ describe('a token that has expired', () => {
     const place = await workplace();
     const [first, second] = [token(60), token(3600)];
     await place.write('token', first);
-    let ahead = 0;
+    const expiresAt = JSON.parse(`${Buffer.from(first.split('.')[1] ?? '', 'base64url')}`).exp * 1000;
+    let ahead = () => 0;
     const server = await scripted(async (socket, request) => {
       await place.write('token', second);
-      ahead = 70_000;
+      // The very moment at which it expires.
+      ahead = () => expiresAt - Date.now();
       ok(socket, request);
     });
     const args = ['list', ACCESSION, accession(2), accession(3), '--jwt-file', 'token', '-j', '1', '-v'];
-    const { exitCode, stderr } = await place.filings(args, serviceAt(server.url), { ahead: () => ahead });
+    const { exitCode, stderr } = await place.filings(args, serviceAt(server.url), { ahead: () => ahead() });
     expect(exitCode, stderr).toBe(0);
     expect(server.requests.map((request) => sentIn(request)[1])).toEqual([first, second, second]);
     expectClear([first, second], stderr);
