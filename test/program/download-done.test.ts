@@ -76,6 +76,9 @@ describe('--done', () => {
     for (const layout of ['{file_name}', '{accession_no}/{file_name}']) {
       const run = () => place.filings(['download', '-i', 'in', ...inMirror, '--layout', layout], place.archive.env);
       await place.write('in', `${A}\n`);
+      // What a new disk has, and a kept part.
+      await place.write('mirror/lost+found/x', '');
+      await place.write('mirror/.x.htm.filings-resume', '');
       await run();
       for (const name of ['a.htm', 'ex1.htm', A])
         await rm(place.at(`mirror/${name}`), { recursive: true, force: true });

@@ -130,6 +130,20 @@ describe('a kept part', () => {
     expect(ages.map((age) => age < HOUR_MS)).toEqual([true]);
   });
 
+  test('is not resumed if another run replaces it by its own at that moment', async () => {
+    const { server, path, next, directory } = await kept();
+    const run = await next();
+    const { nameOperations } = run.directories;
+    const rename = async (from: string, to: string) => {
+      if (from === path) await rm(path).then(() => writeFile(path, 'another part'));
+      return nameOperations.rename(from, to);
+    };
+    Object.assign(run.directories, { nameOperations: { ...nameOperations, rename } });
+    expect(await run.save()).toMatchObject({ result: 'downloaded' });
+    expect([ranges(server), await readdir(directory)]).toEqual([[undefined], [NAME]]);
+    expect((await run.read()).equals(FILE)).toBe(true);
+  });
+
   test('is removed when the file exists, and a failure to remove it does not matter', async () => {
     const { next, directory, path } = await kept();
     await writeFile(join(directory, NAME), FILE);
@@ -138,6 +152,18 @@ describe('a kept part', () => {
     await mkdir(path);
     expect(await (await next()).save()).toMatchObject({ result: 'skipped' });
   });
+});
+
+test('nothing is kept beside a file that gets the final name at that moment', async () => {
+  const run = await startRun((await scripted(cutOnce())).url);
+  const { nameOperations } = run.directories;
+  const rename = async (from: string, to: string) => {
+    await nameOperations.rename(from, to);
+    await writeFile(join(run.directory, NAME), FILE);
+  };
+  Object.assign(run.directories, { nameOperations: { ...nameOperations, rename } });
+  expect(await run.save()).toMatchObject({ result: 'failed' });
+  expect(await run.names()).toEqual([NAME]);
 });
 
 test('nothing is kept beside a file that has the final name by then', async () => {
