@@ -1,7 +1,9 @@
+import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { chown, mkdir, readdir, readFile, rm, stat } from 'node:fs/promises';
+import { chown, mkdir, open, readdir, readFile, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { expect } from 'vitest';
+import { expect, onTestFinished } from 'vitest';
+import { interruptionError } from '../../src/world.ts';
 import { head, sendFile } from '../servers/answers.ts';
 import { content } from '../service/transfer-fixture.ts';
 import { ACCESSION, asking, test } from './run.ts';
@@ -70,6 +72,22 @@ test('a report that cannot be written stops the run, and no part remains', async
   const args = ['download', ACCESSION, 'big1', 'big2', 'big3', 'small', '--report', '/dev/full'];
   const { exitCode, stderr } = await filings(args);
   expect([exitCode, await names()], stderr).toEqual([8, ['small']]);
+});
+
+test('a report that nobody reads is given up after a signal, and the failed list is written', async () => {
+  const stop = new AbortController();
+  const { at, filings, read } = await asking((socket) => {
+    socket.write(head(200, { 'Content-Length': 9 }));
+    setImmediate(() => stop.abort(interruptionError('SIGTERM')));
+  });
+  execFileSync('mkfifo', [at('fifo')]);
+  const full = await open(at('fifo'), 'r+');
+  onTestFinished(() => full.close());
+  await full.write(Buffer.alloc(65_536));
+  const args = ['download', ACCESSION, 'a', 'b', '-j', '1', '--report', 'fifo', '--failed', 'failed'];
+  const { exitCode, stderr } = await filings(args, {}, { interrupt: stop.signal });
+  expect(exitCode, stderr).toBe(143);
+  expect(`${await read('failed')}`).toMatch(/^\S+\sa\n$/);
 });
 
 test.for(['a.filings-part', '.a.htm.filings-resume'])(
