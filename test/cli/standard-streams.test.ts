@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { createWriteStream, openSync } from 'node:fs';
-import { open } from 'node:fs/promises';
+import { mkdir, open, symlink } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { expect } from 'vitest';
 import { filings } from '../program/run.ts';
@@ -21,6 +21,8 @@ const test = base
     await place.write('all/SHA256SUMS', missing.join(''));
     await place.write('odd/SHA256SUMS', `${sha256('')}  empty\n`);
     for (const name of ['empty', 'unlisted']) await place.write(`odd/${name}`, '');
+    await mkdir(place.at('unread'));
+    await symlink('../odd/SHA256SUMS', place.at('unread/SHA256SUMS'));
     return place;
   });
 
@@ -35,6 +37,7 @@ test.for`
   ${`${DOWNLOAD} primary.htm -q -n`}                           | ${0}   | ${/^$/}
   ${`${DOWNLOAD} primary.htm -q -n --report -`}                | ${141} | ${/^$/}
   ${'verify odd -q'}                                           | ${141} | ${/^$/}
+  ${'verify unread odd -q'}                                    | ${141} | ${/^filings: unread.* it is a symbolic link\n.*\n$/}
   ${'verify all -q'}                                           | ${9}   | ${STOPPED}
   ${'verify all -q --json'}                                    | ${9}   | ${STOPPED}
 `('$line exits with $status if its pipe is closed', async ({ line, status, prints }, { findings }) => {
