@@ -158,6 +158,7 @@ test('an entry that is appended during a flush is flushed by the next one', asyn
 test.each`
   step          | work
   ${'reading'}  | ${(_: SumsFile, another: () => SumsFile) => another().requireWritable()}
+  ${'a check'}  | ${(sums: SumsFile) => sums.requireWritable()}
   ${'an entry'} | ${(sums: SumsFile) => sums.announce('x.htm', C)}
   ${'comments'} | ${(_: SumsFile, __: unknown, own: Announcement) => own.settle()}
   ${'a flush'}  | ${(sums: SumsFile) => sums.flush()}
