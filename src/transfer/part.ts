@@ -28,7 +28,7 @@ import { type NameOperations, NEW_FILE } from '../disk/calls.ts';
 import type { Directory } from '../disk/directory.ts';
 import { mapWriteErrors, toReadError } from '../disk/failure.ts';
 import { OutputFile } from '../disk/output-file.ts';
-import { isRefusedName, keptPartName, workingPartName } from '../disk/part-name.ts';
+import { keptPartName, workingPartName } from '../disk/part-name.ts';
 import { openRegular } from '../disk/regular-file.ts';
 import { hashFile } from '../disk/sha256.ts';
 import { errnoOf, FilingsError, messageOf } from '../errors.ts';
@@ -164,7 +164,6 @@ export class Part implements Sink {
         await this.#nameOperations.remove(this.#path).catch(() => {});
         return undefined;
       } catch (error) {
-        if (isRefusedName(error)) this.#rethrow(error);
         const plan = choosePlan(this.#findExisting(), this.#target);
         if (plan.kind !== 'fetch') return plan;
         // Any other error means that this file system has no hard links: there are many ways to say so. Without them,

@@ -172,6 +172,14 @@ test.for([
     requested: ['a'],
   },
   { what: 'no hard links', call: 'linkSync', path: '', code: 'EIO', says: '', failed: [] },
+  {
+    what: 'no hard links, said like a refused name',
+    call: 'linkSync',
+    path: '',
+    code: 'EINVAL',
+    says: '',
+    failed: [],
+  },
   { what: 'a file that vanishes at once', call: 'linkSync', path: '', code: 'EEXIST', says: '', failed: [] },
 ])('a run goes on after $what', async (row, { place }) => {
   const { mode = 'skip', call, path, code, says, failed, requested = ['a', 'b'] } = row;
