@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { areThere, MAJORS, nodeOf } from './nodes.js';
 
 const root = join(import.meta.dirname, '..');
-const TESTS = ['commands', 'pipes', 'pooled-memory', 'signals', 'standard-streams', 'tls', 'usage'];
+const TESTS = ['commands', 'pipes', 'pooled-memory', 'signals', 'standard-streams', 'tls'];
 const files = TESTS.map((name) => `test/cli/${name}.test.ts`);
 
 // Vitest ignores the name of a file that is not there, if another one is.
