@@ -156,13 +156,14 @@ describe.runIf(hasWine).each([...WINDOWS_VERSIONS])('on Windows, by Wine, with N
 
   test('shows a bar on a console, and keeps what can be resumed after Ctrl-C', async () => {
     const service = await startPaused();
-    // Node 22 fails on a console of Wine that has no title.
-    const command = `title t & ${windowsPath(node)} --require ${KEEP_ALIVE} ${windowsPath(BIN)} download ${A} a.htm`;
+    // In a variable, since Wine's cmd.exe takes no quoted path as an argument.
+    const run = `"${windowsPath(node)}" --require "${KEEP_ALIVE}" "${windowsPath(BIN)}" download ${A} a.htm`;
     const at = await screen([], {
-      env: { ...windows.env, ...service.env },
+      env: { ...windows.env, ...service.env, RUN: run },
       size: { columns: 120, rows: 20 },
       // Ctrl-C ends cmd.exe at once, and the console ends with the shell that it belongs to.
-      script: `${WINE} cmd.exe /c '${command}'; read`,
+      // Node 22 fails on a console of Wine that has no title.
+      script: `${WINE} cmd.exe /c 'title t & %RUN%'; read`,
     });
     await at.shows((lines) => lines.some((line) => line.includes('66%')));
     at.type(CTRL_C);
