@@ -1,12 +1,12 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import { existsSync, rmSync } from 'node:fs';
 import { chown, mkdir, open, readdir, readFile, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, onTestFinished } from 'vitest';
 import { interruptionError } from '../../src/world.ts';
 import { head, sendFile } from '../servers/answers.ts';
 import { content } from '../service/transfer-fixture.ts';
-import { ACCESSION, asking, test } from './run.ts';
+import { ACCESSION, asking, linesOf, test } from './run.ts';
 
 const SAMPLE = join(import.meta.dirname, '../../samples', ACCESSION, 'primary.htm');
 const DOWNLOAD = ['--sandbox', 'download', ACCESSION, 'primary.htm'] as const;
@@ -61,17 +61,27 @@ test('a download exits with 8 if the directory is removed in the middle', async 
   expect([exitCode, stderr]).toEqual([8, expect.stringContaining('the directory no longer exists')]);
 });
 
-test('a report that cannot be written stops the run, and no part remains', async () => {
+test.for([
+  ['the failed list is written', 'failed', 0],
+  ['a failed list that cannot be written either is another error', 'gone/failed', 1],
+] as const)('a report that cannot be written stops the run without a part, and %s', async ([, failed, errors]) => {
   const file = content(1_000_000);
   // Three bodies never end. The small one does.
-  const { filings, names } = await asking((socket, request) => {
+  const { at, filings, names, read } = await asking((socket, request) => {
     if (request.path.includes('small')) return sendFile(socket, request, file.subarray(0, 1000), '"v1"');
+    rmSync(at('gone'), { recursive: true, force: true });
     socket.write(head(200, { 'Content-Length': 3_000_000 }));
     socket.write(file);
   });
-  const args = ['download', ACCESSION, 'big1', 'big2', 'big3', 'small', '--report', '/dev/full'];
+  await mkdir(at('gone'));
+  const args = ['download', ACCESSION, 'big1', 'big2', 'big3', 'small', '--report', '/dev/full', '--failed', failed];
   const { exitCode, stderr } = await filings(args);
-  expect([exitCode, await names()], stderr).toEqual([8, ['small']]);
+  expect([exitCode, await names()], stderr).toEqual([8, errors > 0 ? ['small'] : ['failed', 'small']]);
+  expect([stderr.match(/disk is full/g)?.length, stderr.match(/no such directory/g)?.length ?? 0]).toEqual([1, errors]);
+  if (errors === 0)
+    expect(linesOf(await read('failed')).sort()).toEqual(
+      ['big1', 'big2', 'big3'].map((name) => `${ACCESSION} ${name}`),
+    );
 });
 
 test('a report that nobody reads is given up after a signal, and the failed list is written', async () => {

@@ -110,29 +110,36 @@ function isClosedPlan(error: unknown, { report, options }: DownloadArgs): boolea
   return options.dryRun && report !== '-' && isClosedPipe(error) && error.subject?.name === 'stdout';
 }
 
-/** Returns the error of the run. Throws only bugs, and a failure to write an output if the run had no error. */
+/** Returns the error of the run. Throws only bugs. */
 async function downloadAll(run: Run): Promise<FilingsError | undefined> {
   const { args, session, recorder, world } = run;
   const { failed: failedPath, dryRun } = args.options;
-  const error = await runBatch(run).catch(async (failure) => {
+  let error = await runBatch(run).catch(async (failure) => {
     // A second failure is ignored, because this one is a bug and must be seen.
     await recorder.close().catch(() => {});
     throw failure;
   });
-  try {
-    await recorder.close();
-    if (failedPath === undefined || dryRun) return error;
-    // The list is written only now, because this run may be reading the old list through a pipe.
-    await replaceFile(resolve(world.cwd, failedPath), recorder.failedList, world, { mode: 0o666 });
-    // Suggests a retry only if the list has something to retry. An invalid line of the input is in it as a comment,
-    // which begins with `#`.
-    return error && /^[^#\n]/m.test(recorder.failedList) ? withRetryHint(error, failedPath, args) : error;
-  } catch (failure) {
-    // This failure must not hide the earlier error. If the codes are equal, the cause is probably the same full disk.
-    if (error === undefined || !(failure instanceof FilingsError)) throw failure;
-    if (error.code !== failure.code) session.progress.reportFailure(failure);
-    return error;
-  }
+  // A failure must neither hide an earlier error nor keep the next file from being written.
+  const tryToWrite = async (work: () => Promise<void>): Promise<boolean> => {
+    try {
+      await work();
+      return true;
+    } catch (failure) {
+      if (!(failure instanceof FilingsError)) throw failure;
+      // If the causes are equal, this failure has stopped the run, so it is printed as the error of the run.
+      if (error && error.cause !== failure.cause) session.progress.reportFailure(failure);
+      error ??= failure;
+      return false;
+    }
+  };
+  await tryToWrite(() => recorder.close());
+  if (failedPath === undefined || dryRun) return error;
+  // The list is written only now, because this run may be reading the old list through a pipe.
+  const path = resolve(world.cwd, failedPath);
+  const isWritten = await tryToWrite(() => replaceFile(path, recorder.failedList, world, { mode: 0o666 }));
+  // Suggests a retry only if the list has something to retry. An invalid line of the input is in it as a comment,
+  // which begins with `#`.
+  return error && isWritten && /^[^#\n]/m.test(recorder.failedList) ? withRetryHint(error, failedPath, args) : error;
 }
 
 function withRetryHint(
