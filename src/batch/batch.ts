@@ -137,8 +137,12 @@ export class Batch {
   }
 
   #process(item: Item): Promise<void> | void {
-    const failure = 'error' in item ? makeOutcome({ result: 'failed', bytes: 0, error: item.error }, null) : undefined;
-    if (item.kind !== 'file') return this.#record(item, failure);
+    if (item.kind !== 'file') {
+      const attempts = item.kind === 'unlisted' ? (item.error.tries ?? 1) : 0;
+      const failure =
+        'error' in item ? makeOutcome({ result: 'failed', bytes: 0, error: item.error }, null, attempts) : undefined;
+      return this.#record(item, failure);
+    }
     const target = this.#options.findTarget(item);
     if (this.#options.recorder.needsDirectories && 'path' in target) item.filing?.directories.add(dirname(target.path));
     const download = new Download(item, target, this.#context);
@@ -197,7 +201,7 @@ export class Batch {
       return;
     }
     // A file that was neither requested nor to be written does not end a row of equal errors.
-    const wasRequested = item.kind === 'unlisted' || (outcome?.attempts ?? 0) > 0;
+    const wasRequested = (outcome?.attempts ?? 0) > 0;
     if (outcome?.result === 'skipped') this.#stopRule.recordSkip();
     const isCounted = wasRequested || error?.failedDirectory !== undefined || error?.stopsRun;
     const stopError = isCounted ? this.#stopRule.record(error) : undefined;

@@ -19,7 +19,7 @@ export interface Outcome {
    * is `failed`, `planned` or `unfinished`. With `isSame`, it is about the fetched body.
    */
   readonly verifiedLength: boolean;
-  /** The number of requests for the file. One attempt may make two: for a range, and then for the whole file. */
+  /** The number of requests for the file. For a listing that failed, the tries of its last page. */
   readonly attempts: number;
   readonly ms: number;
   /** The size of the kept part that a failed or stopped download has left. */

@@ -8,7 +8,7 @@ import { interruptionError } from '../../src/world.ts';
 import { head } from '../servers/answers.ts';
 import { type Asked, accession, type Instead } from '../servers/archive.ts';
 import { closedPort } from '../servers/scripted.ts';
-import { answering, batchPlace, lines, names, numbered } from './batch.ts';
+import { answering, batchPlace, lines, names, numbered, quick } from './batch.ts';
 import { linesOf, serviceAt } from './run.ts';
 
 const A = accession(1);
@@ -51,12 +51,17 @@ describe('--report', () => {
     expect([exitCode, stderr]).toEqual([exit, expect.stringMatching(says)]);
   });
 
-  test('names no file for a listing that failed, and --failed has its accession number', async () => {
-    const { batch, read } = await setUp(1, answering(404, isListing));
-    const { exitCode, report } = await batch([A, `${A} f000.htm`], ['--all', '--failed', 'failed', ...QUICK]);
-    expect([exitCode, report.files.length]).toEqual([3, 2]);
+  test.for([
+    { status: 404, exit: 3, code: 'not_found', attempts: 1 },
+    { status: 503, exit: 7, code: 'temporary', attempts: 2 },
+  ])('names no file for a listing that failed with $status, and --failed has its accession number', async (failure) => {
+    const { status, exit, code, attempts } = failure;
+    const { batch, read } = await setUp(1, answering(status, isListing));
+    const args = ['--all', '--failed', 'failed', '--retries', '1'];
+    const { exitCode, report } = await batch([A, `${A} f000.htm`], args, { sleep: quick });
+    expect([exitCode, report.files.length]).toEqual([exit, 2]);
     expect(report.files.filter(({ result }) => result === 'failed')).toMatchObject([
-      { accession_no: A, file_name: null, path: null, error: { code: 'not_found' } },
+      { accession_no: A, file_name: null, path: null, attempts, error: { code } },
     ]);
     expect(`${await read('failed')}`).toBe(`${A}\n`);
   });
