@@ -209,14 +209,21 @@ function createBase64Needles(bytes: string): Needle[] {
  * `original` is a byte string. `starts` has the index in it of each character of the result.
  */
 function canonicalize(original: string): { readonly text: string; readonly starts: readonly number[] } {
-  const starts: number[] = [];
-  let text = '';
-  // No alternative matches a backslash, so it is left out. A percent sign that encodes nothing is kept.
-  for (const { 0: piece, 1: hex, index } of original.matchAll(/%(?:25)*([\da-f]{2})|[^%\\]+|%/gi)) {
-    const decoded = hex === undefined ? piece : String.fromCharCode(Number.parseInt(hex, 16)).replace('\\', '');
-    for (let at = 0; at < decoded.length; at += 1) starts.push(index + at);
-    text += decoded;
+  const read: { readonly char: string; readonly start: number; readonly level: number }[] = [];
+  for (let start = 0; start < original.length; start += 1) {
+    if (original[start] !== '\\') read.push({ char: original.charAt(start), start, level: 0 });
+    // Any of the three characters may have been percent-encoded itself. But in `100%%61%62`, the first percent sign is
+    // plain text before `ab`, so the digits must not be encoded more often than their percent sign.
+    for (let percent = read.at(-3); percent?.char === '%'; percent = read.at(-3)) {
+      const { level } = percent;
+      const digits = read.slice(-2);
+      if (digits.some((digit) => digit.level > level || !/[\da-f]/i.test(digit.char))) break;
+      const char = String.fromCharCode(Number.parseInt(digits.map((digit) => digit.char).join(''), 16));
+      read.splice(-3, 3, ...(char === '\\' ? [] : [{ ...percent, char, level: level + 1 }]));
+    }
   }
+  const text = read.map(({ char }) => char).join('');
+  const starts = read.map(({ start }) => start);
   // None of these replacements changes the length, so the indexes in `starts` stay right.
   return { text: text.toLowerCase().replace(/[ +]/g, '-').replaceAll('/', '_'), starts };
 }

@@ -34,7 +34,8 @@ describe.each`
   const secrets = secretsOf(key);
   test('is redacted in each of its forms', () => {
     const inBase64 = [base64(key).replace(/=+$/, ''), base64url(key), encodeURIComponent(base64(key))];
-    for (const form of [JSON.stringify(key).slice(1, -1), small(key), ...inBase64])
+    const encoded = [small(key), percent(percent(key))];
+    for (const form of [JSON.stringify(key).slice(1, -1), ...encoded, ...inBase64])
       expect(secrets.redact(`before ${form} after ${form}!`)).toBe('before [redacted] after [redacted]!');
   });
 
