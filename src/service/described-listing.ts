@@ -236,8 +236,6 @@ function withoutKey(url: URL): URL {
   return url;
 }
 
-/** Some services send these strings instead of false, zero and null. */
 function isSet(value: unknown): boolean {
-  if (typeof value === 'object' && value !== null) return Object.keys(value).length > 0;
-  return typeof value === 'string' ? !/^(?:|false|0|null)$/i.test(value.trim()) : Boolean(value);
+  return typeof value === 'object' && value !== null ? Object.keys(value).length > 0 : Boolean(value);
 }

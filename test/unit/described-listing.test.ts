@@ -47,6 +47,7 @@ describe('a described listing', () => {
     ${'addresses'}                | ${SIZED}                    | ${LINKED}                                           | ${'abc'} | ${COMPLETED}
     ${'addresses until the last'} | ${{ ...NEXT, more: 'm' }}   | ${UNTIL_M}                                          | ${'ab'}  | ${`${TO_P2} /3?${OWN}`}
     ${'cursors'}                  | ${{ ...NEXT, cursor: 'c' }} | ${[f('a', { n: 7 }), f('b', { n: 'x&y' }), f('c')]} | ${'abc'} | ${'* *&c=7 *&c=x%26y'}
+    ${'a cursor that is a digit'} | ${{ ...NEXT, cursor: 'c' }} | ${[f('a', { n: '0' }), f('b')]}                     | ${'ab'}  | ${'* *&c=0'}
   `('is read by $by', async ({ description, pages, names, asked }) => {
     expect(await read(description, pages)).toMatchObject({ names, asked, pageCount: asked.split(' ').length });
   });
@@ -70,13 +71,10 @@ describe('a described listing', () => {
     expect((await read(NEXT, [f('a', { n: next }), f('b')])).asked).toBe(`* ${asked}`);
   });
 
-  test.each([[null], [false], [0], [''], [[]], [{}], ['false'], ['0'], ['null']])(
-    'ends with the first page on which more is %j',
-    async (more) => {
-      const description = { files: 'f', page: 'p', more: 'm' };
-      expect((await read(description, [f('a', { m: 'yes' }), f('b', { m: more }), 'never asked'])).pageCount).toBe(2);
-    },
-  );
+  test.each([[null], [false], [0], [''], [[]], [{}]])('ends with the first page on which more is %j', async (more) => {
+    const description = { files: 'f', page: 'p', more: 'm' };
+    expect((await read(description, [f('a', { m: 'yes' }), f('b', { m: more }), 'never asked'])).pageCount).toBe(2);
+  });
 
   test('keeps all members of its records, and drops records of other filings', async () => {
     const record = { file: { name: 'a' }, size: 7 };
