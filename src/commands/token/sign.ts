@@ -3,7 +3,7 @@ import { replaceFile } from '../../disk/atomic-write.ts';
 import { FilingsError } from '../../errors.ts';
 import { chooseAlgorithm } from '../../jwt/key-fit.ts';
 import { findLineBreakWarning, readJwtKey } from '../../jwt/keys.ts';
-import { DEFAULT_LIFETIME, mintToken, parseRecipeAlgorithm, type TokenRecipe } from '../../jwt/sign.ts';
+import { DEFAULT_LIFETIME, mintToken, type TokenRecipe } from '../../jwt/sign.ts';
 import { resolveUserPath } from '../../paths.ts';
 import { printMessage } from '../../session/presentation.ts';
 import { locateConfig } from '../../settings/config-file.ts';
@@ -35,7 +35,7 @@ export async function run(invocation: Invocation<typeof SIGN_OPTIONS>, world: Wo
   const issuedAt = Math.floor(world.now() / 1000);
   const token = await mintToken({
     key,
-    algorithm: chooseAlgorithm(key, 'sign', options.alg ?? parseRecipeAlgorithm(recipe)),
+    algorithm: chooseAlgorithm(key, 'sign', options.alg ?? recipe.alg),
     kid: options.kid ?? recipe.kid,
     sub: options.sub ?? recipe.sub,
     name: options.name ?? recipe.name,
