@@ -72,7 +72,9 @@ function parseProxy(value: string, name: string): URL {
     throw fail('its user or password has a character that must be percent-encoded', hint);
   }
   const url = withoutScheme === value ? `http://${value}` : value;
-  if (URL.canParse(url) && /^https?:$/.test(new URL(url).protocol)) return new URL(url);
+  // In `ht!tp://p`, `ht!tp` is no scheme, and a URL parser would take it for the host.
+  const isOneUrl = !withoutScheme.includes('://') && URL.canParse(url);
+  if (isOneUrl && /^https?:$/.test(new URL(url).protocol)) return new URL(url);
   const hint = `set it to http://HOST:PORT or https://HOST:PORT, or put the service's host in NO_PROXY`;
   throw fail(/^socks/i.test(url) ? 'a SOCKS proxy is not supported' : 'invalid proxy URL', hint);
 }

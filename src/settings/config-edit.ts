@@ -132,8 +132,7 @@ export async function editConfigFile({ path, profile }: ConfigLocation, change: 
 /** `undefined` as a value removes a member, because JSON.stringify omits it. */
 function applyChange(config: JsonObject, profile: string | undefined, change: Change): JsonObject {
   const section = profile === undefined ? config : findProfileValues(config, profile);
-  // Removing a member from a profile that does not exist must not create the profile.
-  if (section === undefined && change.value === undefined) return config;
+  if (section === undefined && change.value === undefined) throw noProfileError(profile, config);
   const after = setSetting(section, change);
   return profile === undefined ? after : { ...config, profiles: { ...(config.profiles as object), [profile]: after } };
 }
@@ -156,6 +155,12 @@ function findProfileValues({ profiles }: JsonObject, profile: string): JsonObjec
   return isJsonObject(profiles) && Object.hasOwn(profiles, profile) ? (profiles[profile] as JsonObject) : undefined;
 }
 
+function noProfileError(name: string | undefined, { profiles }: JsonObject): FilingsError {
+  const create = `filings config set base-url URL --profile ${shellWord(`${name}`)}`;
+  const hint = didYouMean(`${name}`, Object.keys(profiles ?? {})) ?? `set something in it first: ${create}`;
+  return new FilingsError('usage', `the config file has no profile ${name}`, { subject: { name: 'profile' }, hint });
+}
+
 async function requireValid(
   config: JsonObject,
   editedProfile: string | undefined,
@@ -166,12 +171,7 @@ async function requireValid(
   await checkConfig(config, path);
   const name = editedProfile ?? (config.profile as string | undefined);
   const values = name === undefined ? undefined : findProfileValues(config, name);
-  if (changedName === 'profile' && values === undefined) {
-    const reason = `the config file has no profile ${name}`;
-    const create = `filings config set base-url URL --profile ${shellWord(`${name}`)}`;
-    const hint = didYouMean(`${name}`, Object.keys(config.profiles ?? {})) ?? `set something in it first: ${create}`;
-    throw new FilingsError('usage', reason, { subject: { name: 'profile' }, hint });
-  }
+  if (changedName === 'profile' && values === undefined) throw noProfileError(name, config);
   const selected = name !== undefined && values ? { name, values } : undefined;
   // This merges and parses the settings as a run does, only to see whether it throws. The file must be valid without
   // flags and environment.

@@ -145,8 +145,14 @@ describe('config set', () => {
 describe('config unset', () => {
   test('removes one of two sources of the key', async ({ place, config }) => {
     await place.config({ apiKey: CANARY, apiKeyFile: 'f', profiles: { p: { jobs: 1 } } });
-    for (const line of ['api-key', 'jobs --profile p', 'jobs --profile misspelt']) await config.run(`unset ${line}`);
+    for (const line of ['api-key', 'jobs --profile p']) await config.run(`unset ${line}`);
     expect(await config.read()).toEqual({ apiKeyFile: 'f', profiles: { p: {} } });
+  });
+
+  test('refuses a profile that does not exist', async ({ place, config }) => {
+    await place.config({ profiles: { work: { jobs: 1 } } });
+    const { exitCode, stderr } = await config.run('unset jobs --profile wrok');
+    expect([exitCode, stderr]).toEqual([2, expect.stringContaining('no profile wrok\n  hint: did you mean work?')]);
   });
 
   test('repairs a file whose profile does not exist, as the hint says', async ({ place, config }) => {

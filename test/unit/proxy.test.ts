@@ -54,7 +54,7 @@ const INVALID = 'invalid proxy URL';
 const SOCKS = 'a SOCKS proxy is not supported';
 test.each`
   reason                          | values
-  ${INVALID}                      | ${['http://', 'http://a b', 'ftp://p', 'http://p:99999']}
+  ${INVALID}                      | ${['http://', 'http://a b', 'ftp://p', 'http://p:99999', 'ht!tp://p:1', 'http://http://p:1']}
   ${SOCKS}                        | ${['socks5://p:1', 'socks://p', 'SOCKS4a://p:1', 'socks5h://u:w@p:1']}
   ${'the proxy URL is in quotes'} | ${['"http://p:1"', "'p:1'", '"http://u:w#@p:1"', "''"]}
 `('$values are no proxies: $reason', ({ reason, values }) => {

@@ -35,7 +35,7 @@ export async function set({ args, flags }: Invocation, world: World): Promise<nu
 
 export async function unset({ args, flags }: Invocation, world: World): Promise<number> {
   const { spec, member } = findFileSetting(args[0] ?? '');
-  // It is no error if the file does not have the member.
+  // It is no error if the file, or the profile, does not have the member.
   await editConfigFile(locateConfig(flags, world), { name: spec.name, member, value: undefined }, world);
   return 0;
 }
