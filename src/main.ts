@@ -31,7 +31,7 @@ function runIn(world: World): ProgramRun {
   // Completion scripts call `filings __complete` with an unfinished command line, which the parser would reject.
   const [firstWord, ...words] = world.argv;
   const isCompletion = firstWord === '__complete';
-  const { action, error, flags } = readCommandLine(isCompletion ? [] : world.argv, {
+  const { action, error, flags, path } = readCommandLine(isCompletion ? [] : world.argv, {
     columns: terminalColumns(world.stdout, world.env),
     home: homeDirectory(world.env, world.platform),
   });
@@ -47,7 +47,9 @@ function runIn(world: World): ProgramRun {
     } catch (thrown) {
       // A reader such as `head` closes stdout when it has seen enough, so this is not a failure. For `download -o -` it
       // is one (status 141), and for `verify`: they write through byte-writer.ts, which throws `interrupted` instead.
-      return isBrokenPipe(thrown) ? 0 : reportError(thrown, flags, world);
+      if (isBrokenPipe(thrown)) return 0;
+      const needsHint = thrown instanceof FilingsError && thrown.code === 'usage' && thrown.hint === undefined;
+      return reportError(needsHint ? thrown.with({ hint: `see ${path} --help` }) : thrown, flags, world);
     }
   };
   return { done: work(), reportCrash: (thrown) => reportError(thrown, flags, world) };

@@ -21,6 +21,7 @@ interface ParseState extends ParseOptions {
   readonly argv: readonly string[];
   /** Chosen by commander, or where it found an error. It has the options parsed so far. */
   command?: Command;
+  path: string;
   helpText: string;
   action?: Action;
 }
@@ -29,6 +30,8 @@ interface CommandLine {
   /** After an error, the flags that could be parsed. */
   readonly flags: Flags;
   readonly action: Action | undefined;
+  /** The command as far as it is known: `filings token sign`, for example. */
+  readonly path: string;
   /** Of use only without an `action`: commander also throws after it has shown the help. */
   readonly error: unknown;
 }
@@ -41,7 +44,7 @@ export function readCommandLine(args: readonly string[], options: ParseOptions =
   // `filings help list` shows what `filings list --help` does.
   const isHelpCommand = args[0] === 'help';
   const argv = isHelpCommand ? [...args.slice(1), '--help'] : args;
-  const state: ParseState = { ...options, argv, helpText: '' };
+  const state: ParseState = { ...options, argv, path: 'filings', helpText: '' };
   const program = buildCommand(PROGRAM, [], state);
   let error: unknown;
   try {
@@ -54,7 +57,8 @@ export function readCommandLine(args: readonly string[], options: ParseOptions =
   }
   const flags = state.command ? readFlags(state.command, state.home) : {};
   const helpError = isHelpCommand ? findHelpError(args.slice(1), program) : undefined;
-  return helpError ? { flags, action: undefined, error: helpError } : { flags, action: state.action, error };
+  const { action, path } = state;
+  return helpError ? { flags, path, action: undefined, error: helpError } : { flags, path, action, error };
 }
 
 /** Commander would show the help of the last known command. */
@@ -111,7 +115,7 @@ function buildCommand(spec: CommandSpec, parents: readonly string[], state: Pars
     .configureOutput({ writeOut: collectHelp, writeErr: collectHelp, outputError: () => {} })
     // Called instead of `process.exit`. Must throw even after the help, or commander ends the process after all.
     .exitOverride((error) => {
-      state.command = command;
+      [state.command, state.path] = [command, path];
       if (error.code === 'commander.version') state.action = { kind: 'version' };
       else if (error.code.startsWith('commander.help')) {
         // Commander also shows the help, with the exit code 1, if the line should name a subcommand and does not.
@@ -152,7 +156,7 @@ function buildCommand(spec: CommandSpec, parents: readonly string[], state: Pars
   }
   if (load !== undefined) {
     command.action(() => {
-      state.command = command;
+      [state.command, state.path] = [command, path];
       state.action = { kind: 'run', name, load, invocation: readInvocation(ownOptions, command, state) };
     });
   }

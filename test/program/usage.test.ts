@@ -33,6 +33,17 @@ describe('an invalid command line', () => {
     expect(await filings(args)).toEqual({ exitCode: 2, stdout: '', stderr });
   });
 
+  test.each`
+    command           | rest
+    ${'serve'}        | ${'--pages x'}
+    ${'token verify'} | ${'a'}
+    ${'token keygen'} | ${'--alg ES256 --out k --kid K'}
+    ${'config set'}   | ${'jobs x'}
+  `('without a better hint names the help of its command: $command $rest', async ({ command, rest }) => {
+    const { stderr, exitCode } = await filings(`${command} ${rest}`.split(' '));
+    expect([exitCode, stderr]).toEqual([2, expect.stringContaining(`\n  hint: see filings ${command} --help\n`)]);
+  });
+
   const CANARY = 'canary-key-12345';
   test.each([
     [['list', '--api-key', CANARY, '--nonsense', '-v']],

@@ -109,7 +109,7 @@ test.for`
   prompt        | command                     | keys          | after
   ${'API key:'} | ${'config set api-key'}     | ${CTRL_C}     | ${[INTERRUPTED, 'ended with 130']}
   ${'API key:'} | ${`${list}-file -`}         | ${`${KEY}\r`} | ${['NAME', 'a.htm', 'ended with 0']}
-  ${'JWT:'}     | ${`${list} k --jwt-file -`} | ${CTRL_D}     | ${[NOTHING, '  hint: see filings --help', 'ended with 2']}
+  ${'JWT:'}     | ${`${list} k --jwt-file -`} | ${CTRL_D}     | ${[NOTHING, '  hint: see filings list --help', 'ended with 2']}
 `('the hidden prompt $prompt ends with a line break, and the terminal echoes again', async (row) => {
   const server = await scripted((socket) => void socket.end(`${head(200, { 'Content-Length': 9 })}["a.htm"]`));
   const script = `$FILINGS ${row.command}; echo "ended with $?"; read`;
