@@ -7,7 +7,7 @@ import { type Fields, head, rangeStart } from '../servers/answers.ts';
 import type { Script } from '../servers/scripted.ts';
 import { ACCESSION, asking } from './run.ts';
 
-const SIZE = 2_000_000;
+const SIZE = 900_000;
 const TAG = { ETag: '"v1"' };
 const FILE = Buffer.concat([Buffer.from(head(200, { 'Content-Length': SIZE, ...TAG })), Buffer.alloc(SIZE, 'x')]);
 

@@ -28,7 +28,7 @@ const LONG_AGO = { ...MODIFIED, Date: 'Wed, 02 Apr 2025 10:00:00 GMT' };
 async function runAfterCut(
   fields: Fields,
   then: Script,
-  { cut = HALF, framing = 'length', retries = 0 }: { cut?: number; framing?: Framing; retries?: number } = {},
+  { cut = HALF, framing = 'length', retries = -1 }: { cut?: number; framing?: Framing; retries?: number } = {},
 ) {
   const { server, run } = await runAgainst(first(framed(OLD, framing, fields).upTo(cut), then));
   expect((await run.save()).error).toMatchObject({ exitStatus: 9, retryable: true });
@@ -136,9 +136,9 @@ describe('a file that cannot be resumed is downloaded from byte 0', () => {
 // A validator belongs to one resource. After a redirect to another path, the same validator is that of another file.
 test.each`
   retries | paths               | result          | file
-  ${0}    | ${['/old', '/new']} | ${'downloaded'} | ${NEW}
+  ${-1}   | ${['/old', '/new']} | ${'downloaded'} | ${NEW}
   ${2}    | ${['/old', '/new']} | ${'downloaded'} | ${NEW}
-  ${0}    | ${['/old']}         | ${'resumed'}    | ${OLD}
+  ${-1}   | ${['/old']}         | ${'resumed'}    | ${OLD}
   ${2}    | ${['/old']}         | ${'resumed'}    | ${OLD}
 `('with $retries retries, a file whose requests are redirected to $paths is $result', async (row) => {
   const { retries, paths, result, file }: { retries: number; paths: string[]; result: string; file: Buffer } = row;

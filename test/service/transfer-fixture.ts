@@ -60,7 +60,8 @@ export async function startRun(url: string, options: RunOptions = {}) {
     limiter: options.limiter ?? new RateLimiter(undefined, { monotonic, sleep }),
     now: Date.now,
     retry: {
-      maxRetries: options.retries ?? 0,
+      // By default below 0, so that not even progress allows a retry.
+      maxRetries: options.retries ?? -1,
       maxRetryAfterMs: options.maxRetryAfterMs ?? 300_000,
       monotonic,
       random: () => 0,
