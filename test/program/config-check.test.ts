@@ -6,7 +6,7 @@ import { ACCESSION, asking, linesOf, serve, test } from './run.ts';
 async function answering(status: number, body: string, behind = 0) {
   const date = new Date(Date.now() - behind).toUTCString();
   const place = await asking(
-    (socket) => void socket.end(head(status, { 'Content-Length': Buffer.byteLength(body), Date: date }) + body),
+    (socket) => void socket.write(head(status, { 'Content-Length': Buffer.byteLength(body), Date: date }) + body),
   );
   const run = async (args: string[], env = {}) => {
     const { exitCode, stdout, stderr } = await place.filings(args, { FILINGS_RETRIES: '0', ...env });

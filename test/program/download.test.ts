@@ -55,14 +55,14 @@ test('--report has one line for each file, and then a summary', async () => {
     else if (request.path.includes('missing')) socket.write(head(404, { 'Content-Length': 0 }));
     else return whole(FILE)(socket, request);
   });
-  expect((await download(['a', 'until', 'missing', '--report', 'out.jsonl', '-j', '1'])).exitCode).toBe(3);
+  expect((await download(['a', 'missing', 'until', '--report', 'out.jsonl', '-j', '1'])).exitCode).toBe(3);
   const base = { v: 1, accession_no: ACCESSION, attempts: 1, ms: expect.any(Number) };
   const error = { code: 'not_found', exit_code: 5, problem: { status: 404 } };
   const sums = { downloaded: 2, failed: 1, not_started: 0, bytes: 8000, requests: 3, retries: 0, exit_code: 3 };
   expect(jsonOf(await read('out.jsonl'))).toMatchObject([
     { ...base, file_name: 'a', path: 'a', result: 'downloaded', bytes: 4000, etag: '"v1"', verified_length: true },
-    { ...base, file_name: 'until', result: 'downloaded', bytes: 4000, verified_length: false },
     { ...base, file_name: 'missing', result: 'failed', error },
+    { ...base, file_name: 'until', result: 'downloaded', bytes: 4000, verified_length: false },
     { v: 1, time: expect.stringMatching(/^\d{4}-.*Z$/), summary: sums },
   ]);
 });

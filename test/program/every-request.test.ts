@@ -43,17 +43,6 @@ test('a redirect waits for --rate like any request', async () => {
   expect(waits).toEqual([60, 60, 60, 60, 60]);
 });
 
-test('a request on a kept connection that the service closes is counted and paced, and so is its repetition', async () => {
-  const { archive, batch, waits } = await setUp((socket, { name }) => {
-    if (name !== undefined) socket.destroy();
-    return name !== undefined;
-  });
-  const { exitCode, report } = await batch([A], ['--include', 'f0*', '-j', '1', '--retries', '0', '--rate', '1/m']);
-  expect([exitCode, archive.asked()]).toEqual([7, [A, `${A}/f0.htm`, `${A}/f0.htm`]]);
-  expect(report.summaries).toMatchObject([{ requests: 3, failed: 1 }]);
-  expect(waits).toEqual([60, 60]);
-});
-
 test('a request that an expired token prevents does not count', async () => {
   const token = `${part({ alg: 'HS256' })}.${part({ nbf: 1, exp: 2 })}.${part({})}`;
   const env = { FILINGS_JWT: token, FILINGS_KEY_IN: 'header' };

@@ -181,7 +181,10 @@ describe('an error behind a redirect names both hosts', () => {
     ${'a page of HTML'}                   | ${LIST}     | ${9} | ${length('<html><title>Log in</title>')}
     ${'a listing that is too large'}      | ${LIST}     | ${9} | ${head(200, { 'Content-Length': 1 << 30 })}
   `('$what', async ({ command, exit, answer }) => {
-    await expectHosts(command, (await scripted((socket) => void socket.end(answer))).url, exit);
+    // The hops of a chain share a connection.
+    const hop = to('/again');
+    const { url } = await scripted((socket) => void (answer === hop ? socket.write(hop) : socket.end(answer)));
+    await expectHosts(command, url, exit);
   });
 
   test('a refused connection', async () => {

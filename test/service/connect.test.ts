@@ -79,13 +79,13 @@ describe('a kept connection', () => {
   test.each(['FIN', 'RST'])(
     'is replaced if the server closes it by %s as the next request goes out',
     async (ending) => {
-      const { server, ask } = await talk((socket, { index }) => {
+      const { server, ask, prepared } = await talk((socket, { index }) => {
         if (index !== 1) socket.write(OK);
         else sendAndEnd(socket, '', ending as Ending);
       });
       await read(await ask());
       expect(`${await read(await ask())}`).toBe('ok');
-      expect([server.connections(), server.requests.length]).toEqual([2, 3]);
+      expect([server.connections(), server.requests.length, prepared.length]).toEqual([2, 3, 3]);
     },
   );
 

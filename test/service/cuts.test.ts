@@ -50,6 +50,8 @@ describe('a response that is cut', () => {
     }
     expect([outcome.result, `exit ${outcome.error?.exitStatus}`]).toEqual(['failed', expected]);
     expect(await run.names()).toEqual([]);
+    // A request after an end of the connection that counts as the end of the body is tested in connect.test.ts.
+    if (framing === 'until-close' && ending === 'FIN') return;
     // The response is cut once and then complete, on disk and in a pipe.
     const { run: next } = await runAgainst(first(cut, whole(SHORT), ending), { retries: 1 });
     expect((await next.save()).error).toBeUndefined();

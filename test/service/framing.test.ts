@@ -88,6 +88,8 @@ test('saves or refuses each response of the corpus as it should', async () => {
 
 // Bytes after the end of a response belong to no file. They are ignored, as in curl, and never become part of this file
 // or the next.
+// That their connection is replaced at once is tested in connect.test.ts.
+const RETRIED = { retries: 1 };
 const SMUGGLED = 'HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nwrong';
 
 async function expectFile(run: Run, name: string): Promise<void> {
@@ -107,7 +109,7 @@ test.each`
     const { run } = await runAgainst((socket) => {
       const { bytes } = framed(FILE, framing, { Connection: connection });
       socket.write(Buffer.concat([bytes, Buffer.from(surplus)]));
-    });
+    }, RETRIED);
     for (const name of ['a', 'b']) await expectFile(run, name);
   }
 });
@@ -117,7 +119,7 @@ test.each(['more', SMUGGLED])('bytes in a later read, %j, make the next file use
   const { server, run } = await runAgainst((socket, request) => {
     sendFile(socket, request, FILE, '"v1"');
     firstSocket ??= socket;
-  });
+  }, RETRIED);
   await expectFile(run, 'a');
   firstSocket?.write(late);
   await until(() => firstSocket?.destroyed === true);

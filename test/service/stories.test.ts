@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { proving } from '../proving.ts';
 import { type Ending, type Framing, framed, rangeStart } from '../servers/answers.ts';
 import { type SeenRequest, scripted } from '../servers/scripted.ts';
-import { startRun } from './transfer-fixture.ts';
+import { startRun, temporaryDirectory } from './transfer-fixture.ts';
 
 // A story is a service that changes a file from version A to B and back while it cuts its answers. Whatever the runs make
 // of it, the file that they save is one of the two versions, and once the service behaves they do save it.
@@ -110,8 +110,9 @@ test('runs against a service that cuts its answers never save a mixture of two v
       await wait(2);
       socket.resetAndDestroy();
     });
-    const run = await startRun(server.url, { retries });
+    const directory = await temporaryDirectory();
     for (let runs = 0; runs <= answers.length; runs += 1) {
+      const run = await startRun(server.url, { retries, directory });
       const { error } = await run.save('f');
       if (error === undefined) {
         const saved = await run.read('f');
