@@ -78,13 +78,13 @@ describe('a file that exists', () => {
 });
 
 test.each`
-  what                           | plant
-  ${'a link to a file'}          | ${(path: string) => writeFile(`${path}.x`, FILE).then(() => symlink(`${path}.x`, path))}
-  ${'a link that leads nowhere'} | ${(path: string) => symlink('nowhere', path)}
-  ${'a directory'}               | ${(path: string) => mkdir(path)}
-  ${'a socket'}                  | ${socketAt}
+  what                           | says                 | plant
+  ${'a link to a file'}          | ${'a symbolic link'} | ${(path: string) => writeFile(`${path}.x`, FILE).then(() => symlink(`${path}.x`, path))}
+  ${'a link that leads nowhere'} | ${'a symbolic link'} | ${(path: string) => symlink('nowhere', path)}
+  ${'a directory'}               | ${'a directory'}     | ${(path: string) => mkdir(path)}
+  ${'a socket'}                  | ${'a special file'}  | ${socketAt}
 `('$what at the final path is never followed, and is an error unless overwrite replaces a link', async (row) => {
-  const { what, plant }: { what: string; plant: (path: string) => Promise<unknown> } = row;
+  const { what, says, plant }: { what: string; says: string; plant: (path: string) => Promise<unknown> } = row;
   for (const ifExists of ['skip', 'compare', 'error', 'overwrite'] as const) {
     for (const before of [true, false]) {
       const { run, path } = await startIn(undefined, { ifExists }, before ? {} : { meanwhile: plant });
@@ -93,7 +93,10 @@ test.each`
       if (ifExists === 'overwrite') await expect(readlink(path)).rejects.toMatchObject({ code: 'EINVAL' });
       if (ifExists === 'overwrite' && what.startsWith('a link')) {
         expect([result, (await run.read()).equals(FILE)]).toEqual(['downloaded', true]);
-      } else expect([result, error?.code, error?.exitStatus]).toEqual(['failed', 'local_io', 8]);
+      } else {
+        expect([result, error?.code, error?.exitStatus]).toEqual(['failed', 'local_io', 8]);
+        expect(error?.message).toContain(ifExists === 'error' ? 'it already exists' : `${says} already exists there`);
+      }
       expect((await run.names()).filter((name) => name.startsWith('.'))).toEqual([]);
     }
   }
