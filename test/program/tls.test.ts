@@ -1,15 +1,14 @@
 import { createHash } from 'node:crypto';
 import { connect, type Socket } from 'node:net';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
-import { framed, head, rangeStart, sendAndEnd, sendFile } from '../servers/answers.ts';
+import { framed, head, sendAndEnd, sendFile } from '../servers/answers.ts';
 import { type Certificate, tlsWith } from '../servers/certificates.ts';
 import { listening, type Script } from '../servers/scripted.ts';
 import { content } from '../service/transfer-fixture.ts';
-import { ACCESSION, asking, jsonOf } from './run.ts';
+import { ACCESSION, asking } from './run.ts';
 
 const FILE = content(1_000_000);
 const SHA256 = createHash('sha256').update(FILE).digest('hex');
-const ETAG = { ETag: '"v1"' };
 
 const file: Script = (socket, request) => sendFile(socket, request, FILE, '"v1"');
 
@@ -108,17 +107,5 @@ describe('a body without a length over TLS', () => {
   test('is accepted with --sha256 if it is empty', async () => {
     const { download } = await secure((socket) => void socket.end(head(200)));
     expect((await download(['a', '--sha256', createHash('sha256').digest('hex')])).exitCode).toBe(0);
-  });
-
-  test('is accepted if the total of a Content-Range confirms it', async () => {
-    const { download, read, requests } = await secure((socket, request) => {
-      const start = rangeStart(request);
-      const range = { ...ETAG, 'Content-Range': `bytes ${start}-${FILE.length - 1}/${FILE.length}` };
-      if (start === undefined) sendAndEnd(socket, framed(FILE, 'length', ETAG).bytes.subarray(0, 600_000), 'FIN');
-      else sendAndEnd(socket, framed(FILE.subarray(start), 'until-close', range, 206).bytes, 'FIN');
-    });
-    const { exitCode, stderr } = await download(['a']);
-    expect([exitCode, requests.length], stderr).toEqual([0, 2]);
-    expect(jsonOf(await read('report'))[0]).toMatchObject({ result: 'resumed', verified_length: true });
   });
 });
