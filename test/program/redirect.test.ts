@@ -187,10 +187,6 @@ describe('an error behind a redirect names both hosts', () => {
     await expectHosts(command, url, exit);
   });
 
-  test('a refused connection', async () => {
-    await expectHosts(DOWNLOAD, `http://127.0.0.1:${await closedPort()}`, 7);
-  });
-
   test('a 401, whose hint says that no key is sent there', async () => {
     const { url } = await scripted((socket) => void socket.write(head(401, { 'Content-Length': 0 })));
     const stderr = await expectHosts(LIST, url, 4);
