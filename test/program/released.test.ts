@@ -223,24 +223,13 @@ const endless =
     socket.write(Buffer.concat([Buffer.from(head(status, fields)), LARGE.subarray(1)]));
     return true;
   };
-/** Cuts the file. The rest has more bytes than it should, and never ends. */
-const tooLong: Answers =
-  () =>
-  (socket, { before }) => {
-    if (before === 0) return !!socket.end(beginning());
-    const [last, bytes] = [LARGE.length - 1, 9];
-    const range = { 'Content-Range': `bytes ${last}-${last}/${LARGE.length}`, ETag: '"v1"' };
-    socket.write(`${head(206, { ...range, 'Transfer-Encoding': 'chunked' })}${bytes}\r\n${'x'.repeat(bytes)}\r\n`);
-    return true;
-  };
 test.each`
-  what                 | answers         | exit
-  ${'a redirect'}      | ${endless(302)} | ${0}
-  ${'a new key'}       | ${endless(401)} | ${0}
-  ${'a byte too many'} | ${tooLong}      | ${9}
-`('$what closes the connection of a response that never ends', async ({ answers, exit }) => {
+  what            | answers
+  ${'a redirect'} | ${endless(302)}
+  ${'a new key'}  | ${endless(401)}
+`('$what closes the connection of a response that never ends', async ({ answers }) => {
   const line = ['download', accession(1), 'large.htm', '-o', '../large.htm', '--api-key-file', '../key'];
-  expect(await leftBy([line], answers)).toEqual({ ...NOTHING, statuses: [exit], files: [] });
+  expect(await leftBy([line], answers)).toEqual({ ...NOTHING, statuses: [0], files: [] });
 });
 
 /** Cuts each large file after 9 bytes, which are not worth keeping. */
