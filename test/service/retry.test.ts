@@ -21,12 +21,6 @@ test('a 503 is retried until the request succeeds', async () => {
   expect(server.requests[0]?.headers).toMatchObject({ 'accept-encoding': 'identity', 'user-agent': 'test' });
 });
 
-test('an unrequested 416 is an error without a retry', async () => {
-  const { server, run } = await against((socket) => void socket.write(emptyResponse(416, { 'Retry-After': 0 })));
-  expect((await run.save()).error?.exitStatus).toBe(6);
-  expect([server.requests.length, await run.names()]).toEqual([1, []]);
-});
-
 test('a request that goes alone after Retry-After is sent again if its connection was closed before', async () => {
   const { pass, ...clock } = heldClock();
   const requests: { readonly socket: Socket; readonly answer: () => void }[] = [];
