@@ -42,14 +42,6 @@ const ranges = (server: { readonly requests: readonly SeenRequest[] }) =>
   server.requests.slice(1).map((request) => rangeStart(request));
 
 describe('a kept part', () => {
-  test('is resumed by the next run', async () => {
-    const { server, next, directory } = await kept();
-    const run = await next();
-    expect(await run.save()).toMatchObject({ result: 'resumed', resumedBytes: HALF });
-    expect([ranges(server), await readdir(directory)]).toEqual([[HALF], [NAME]]);
-    expect((await run.read()).equals(FILE)).toBe(true);
-  });
-
   test('ends in a footer that says what its bytes are', async () => {
     const { server, path } = await kept();
     const bytes = await readFile(path);
