@@ -182,26 +182,6 @@ test('a line over 1 MiB is an error of the whole directory, whatever follows it'
   }
 });
 
-test('the entry of a file is there before the file, and what the file was before is a comment after', async () => {
-  const seen: string[] = [];
-  const directory = await temporaryDirectory();
-  const [old, file] = [content(100), content(200)];
-  const hash = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex');
-  await writeFile(join(directory, 'primary.htm'), old);
-  await writeFile(join(directory, 'SHA256SUMS'), `${hash(old)}  primary.htm\n`);
-  const { run } = await runAgainst(whole(file), { writesChecksums: true, directory, ifExists: 'overwrite' });
-  const { nameOperations } = run.directories;
-  const rename = async (from: string, to: string) => {
-    seen.push(await readFile(join(directory, 'SHA256SUMS'), 'utf8'));
-    return nameOperations.rename(from, to);
-  };
-  Object.assign(run.directories, { nameOperations: { ...nameOperations, rename } });
-  expect(await run.save()).toMatchObject({ result: 'downloaded', sha256: hash(file) });
-  seen.push(await readFile(join(directory, 'SHA256SUMS'), 'utf8'));
-  const [before, after] = [old, file].map((bytes) => `${hash(bytes)}  primary.htm\n`) as [string, string];
-  expect(seen).toEqual([before + after, `#${before.slice(1)}${after}`]);
-});
-
 test('a file that was downloaded in several requests or runs has the hash of all its bytes', async () => {
   const file = content((4 << 20) + 12_345);
   const sha256 = createHash('sha256').update(file).digest('hex');
