@@ -104,85 +104,28 @@ fs[CALL] = (...args) => {
 const [A, B] = [accession(1), accession(2)];
 const MOVED = `fs.renameSync('m/${A}', 'm/away')`;
 const REFUSED = 'a.htm: cannot write: the file system refuses the name, which has 5 bytes';
+const UNASKED = 'b.htm: not requested: ';
 const MODES = { skip: [], overwrite: ['--if-exists', 'overwrite'] };
+type Fault = Record<'call' | 'path' | 'code' | 'says' | 'failed' | 'requested', string> & { mode: keyof typeof MODES };
 
 // One file's trouble is its own, and one directory's. `requested` are the files of A that are requested, which has
 // a.htm and b.htm; the file of B is always downloaded.
-test.for([
-  { what: 'a refused name', call: 'openSync', path: '/\\.a\\.htm\\.', code: 'EINVAL', says: REFUSED, failed: ['a'] },
-  {
-    what: 'a refused name, as on exFAT',
-    call: 'openSync',
-    path: '/\\.a\\.htm\\.',
-    code: 'ENOENT',
-    says: REFUSED,
-    failed: ['a'],
-  },
-  {
-    what: 'a name too long',
-    call: 'openSync',
-    path: '/\\.a\\.htm\\.',
-    code: 'ENAMETOOLONG',
-    says: REFUSED,
-    failed: ['a'],
-  },
-  {
-    what: 'a file of another user',
-    mode: 'overwrite',
-    call: 'renameSync',
-    path: '/a\\.htm$',
-    code: 'EPERM',
-    says: 'a.htm: cannot write: operation not permitted',
-    failed: ['a'],
-  },
-  {
-    what: 'a directory without permission',
-    call: 'accessSync',
-    path: `${A}$`,
-    code: 'EACCES',
-    says: 'b.htm: not requested: ',
-    failed: ['a', 'b'],
-    requested: [],
-  },
-  {
-    what: 'a directory that refuses files',
-    call: 'openSync',
-    path: `${A}/\\.`,
-    code: 'EACCES',
-    says: 'b.htm: not requested: ',
-    failed: ['a', 'b'],
-    requested: ['a'],
-  },
-  {
-    what: 'a SHA256SUMS of another user',
-    call: 'openSync',
-    path: `${A}/SHA256SUMS`,
-    code: 'EACCES',
-    says: 'b.htm: not requested: ',
-    failed: ['a', 'b'],
-    requested: [],
-  },
-  {
-    what: 'a directory that was moved away',
-    call: 'linkSync',
-    path: '/a\\.htm$',
-    code: MOVED,
-    says: 'the directory no longer exists',
-    failed: ['a', 'b'],
-    requested: ['a'],
-  },
-  { what: 'no hard links', call: 'linkSync', path: '', code: 'EIO', says: '', failed: [] },
-  {
-    what: 'no hard links, said like a refused name',
-    call: 'linkSync',
-    path: '',
-    code: 'EINVAL',
-    says: '',
-    failed: [],
-  },
-  { what: 'a file that vanishes at once', call: 'linkSync', path: '', code: 'EEXIST', says: '', failed: [] },
-])('a run goes on after $what', async (row, { place }) => {
-  const { mode = 'skip', call, path, code, says, failed, requested = ['a', 'b'] } = row;
+test.for`
+  what                                         | mode           | call            | path                 | code              | says                                              | failed  | requested
+  ${'a refused name'}                          | ${'skip'}      | ${'openSync'}   | ${'/\\.a\\.htm\\.'}  | ${'EINVAL'}       | ${REFUSED}                                        | ${'a'}  | ${'ab'}
+  ${'a refused name, as on exFAT'}             | ${'skip'}      | ${'openSync'}   | ${'/\\.a\\.htm\\.'}  | ${'ENOENT'}       | ${REFUSED}                                        | ${'a'}  | ${'ab'}
+  ${'a name too long'}                         | ${'skip'}      | ${'openSync'}   | ${'/\\.a\\.htm\\.'}  | ${'ENAMETOOLONG'} | ${REFUSED}                                        | ${'a'}  | ${'ab'}
+  ${'a file of another user'}                  | ${'overwrite'} | ${'renameSync'} | ${'/a\\.htm$'}       | ${'EPERM'}        | ${'a.htm: cannot write: operation not permitted'} | ${'a'}  | ${'ab'}
+  ${'a directory without permission'}          | ${'skip'}      | ${'accessSync'} | ${`${A}$`}           | ${'EACCES'}       | ${UNASKED}                                        | ${'ab'} | ${''}
+  ${'a directory that refuses files'}          | ${'skip'}      | ${'openSync'}   | ${`${A}/\\.`}        | ${'EACCES'}       | ${UNASKED}                                        | ${'ab'} | ${'a'}
+  ${'a SHA256SUMS of another user'}            | ${'skip'}      | ${'openSync'}   | ${`${A}/SHA256SUMS`} | ${'EACCES'}       | ${UNASKED}                                        | ${'ab'} | ${''}
+  ${'a directory that was moved away'}         | ${'skip'}      | ${'linkSync'}   | ${'/a\\.htm$'}       | ${MOVED}          | ${'the directory no longer exists'}               | ${'ab'} | ${'a'}
+  ${'no hard links'}                           | ${'skip'}      | ${'linkSync'}   | ${''}                | ${'EIO'}          | ${''}                                             | ${''}   | ${'ab'}
+  ${'no hard links, said like a refused name'} | ${'skip'}      | ${'linkSync'}   | ${''}                | ${'EINVAL'}       | ${''}                                             | ${''}   | ${'ab'}
+  ${'a file that vanishes at once'}            | ${'skip'}      | ${'linkSync'}   | ${''}                | ${'EEXIST'}       | ${''}                                             | ${''}   | ${'ab'}
+`('a run goes on after $what', async (row: Fault, { place }) => {
+  const { mode, call, path, code, says } = row;
+  const [failed, requested] = [[...row.failed], [...row.requested]];
   const archive = await startArchive({ [A]: { 'a.htm': 'a', 'b.htm': 'b' }, [B]: { 'c.htm': 'c' } });
   await place.write(`m/${A}/SHA256SUMS`, '# no entry yet\n');
   await place.write('in', `${A}\n${B}\n`);
