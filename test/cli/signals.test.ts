@@ -5,7 +5,6 @@ import { promisify } from 'node:util';
 import { describe, expect } from 'vitest';
 import { type Sleep, sleep } from '../../src/abort.ts';
 import { interruptionError } from '../../src/world.ts';
-import { readReport } from '../program/batch.ts';
 import { filings } from '../program/run.ts';
 import { head, sendFile, whole } from '../servers/answers.ts';
 import { type Script, scripted } from '../servers/scripted.ts';
@@ -64,17 +63,6 @@ test('a signal during a body keeps a resumable part and no other file, and the n
   expect(JSON.parse(`${next.stdout}`)).toMatchObject({ result: 'resumed', bytes: FILE.length, attempts: 1 });
   expect(server.requests[1]?.headers.range).toBe('bytes=2000000-');
   expect([await place.names(), (await place.read('a.htm')).equals(FILE)]).toEqual([['a.htm'], true]);
-});
-
-test('a signal during a batch is in the last line of a report that stdout takes to a file', async ({ place }) => {
-  const server = await scripted(partly);
-  const args = [...GET, 'b.htm', '-j', '1', '--report', '-'];
-  const running = place.start(args, serviceAt(server.url), ['sh', '-c', 'exec "$@" > report', 'sh']);
-  await place.haveParts(running, 2_000_000);
-  running.kill('SIGTERM');
-  expect(await running.ended).toMatchObject({ exitCode: 143 });
-  const { files, summaries } = readReport(await place.read('report'));
-  expect([files, summaries]).toMatchObject([[{ result: 'unfinished' }], [{ exit_code: 143, not_started: 1 }]]);
 });
 
 test('SIGUSR1 neither opens the debugger nor ends the run', async ({ place }) => {
