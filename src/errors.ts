@@ -90,7 +90,7 @@ export interface FilingsErrorDetails extends Omit<MessageParts, 'reason'> {
   /** Whether the service could not be reached. A batch stops after several such errors in a row. */
   readonly isUnreachable?: boolean;
   /** Whether it is about the response of a host behind a redirect, which got no key. It never stops the run. */
-  readonly isForeign?: boolean;
+  readonly isOtherOrigin?: boolean;
   /** The directory in which nothing could be written. A batch stops after several of them in a row. */
   readonly failedDirectory?: string | undefined;
   /**
@@ -194,7 +194,7 @@ export function errorAbout(
 /** Adds the resource to an error of the network or of a response, unless it has one. */
 export function withResource(resource: Resource, error: unknown): unknown {
   if (!(error instanceof FilingsError) || error.subject?.resource) return error;
-  if (error.code !== 'temporary' && error.code !== 'integrity' && !error.isForeign) return error;
+  if (error.code !== 'temporary' && error.code !== 'integrity' && !error.isOtherOrigin) return error;
   return error.with({ subject: { resource } });
 }
 

@@ -44,8 +44,8 @@ export class StopRule {
     if (error?.code !== 'local_io') {
       this.#unreachable = error?.isUnreachable ? this.#unreachable + 1 : 0;
       // A host behind a redirect never stops the run at once, by a refusal or a long wait, as the service does.
-      const isForeignRefusal = error?.isForeign && (error.code === 'auth' || error.serviceWaitMs !== undefined);
-      this.#forbidden = error?.problem?.status === 403 || isForeignRefusal ? this.#forbidden + 1 : 0;
+      const wasRefusedElsewhere = error?.isOtherOrigin && (error.code === 'auth' || error.serviceWaitMs !== undefined);
+      this.#forbidden = error?.problem?.status === 403 || wasRefusedElsewhere ? this.#forbidden + 1 : 0;
     }
     // A file that the service does not have shows nothing about the disk.
     if (error === undefined) this.#unwritable.clear();
@@ -59,7 +59,7 @@ export class StopRule {
       const message = `nothing could be written in ${MAX_UNWRITABLE} directories`;
       return stop('local_io', message, hint ?? 'check the disk and its permissions');
     }
-    if (this.#forbidden >= MAX_FORBIDDEN && error.isForeign)
+    if (this.#forbidden >= MAX_FORBIDDEN && error.isOtherOrigin)
       return stop(
         error.code,
         `the host behind a redirect refused ${ended(MAX_FORBIDDEN)}`,
@@ -73,7 +73,7 @@ export class StopRule {
     if (this.#unreachable < MAX_UNREACHABLE) return undefined;
     return stop(
       'temporary',
-      `could not connect to ${error.isForeign ? 'the host behind a redirect' : 'the service'} for ${ended(MAX_UNREACHABLE)}`,
+      `could not connect to ${error.isOtherOrigin ? 'the host behind a redirect' : 'the service'} for ${ended(MAX_UNREACHABLE)}`,
       hint ?? 'run it again later',
     );
   }

@@ -1,6 +1,5 @@
 // One GET. The head of the response is checked here, and the caller reads the body later. Redirects and retries belong
-// to the callers, with one exception: if the server has closed an idle connection that was about to be reused, the
-// request is sent again on another one, because nothing is wrong with the service.
+// to the callers.
 import { onAbort } from '../abort.ts';
 import { errnoOf, FilingsError } from '../errors.ts';
 import { exactDuration, grouped } from '../text.ts';
@@ -33,7 +32,7 @@ import { type IdleTimer, MIN_ACTIVE_BYTES } from './watchdog.ts';
 const SLICE_BYTES = 256;
 const CLOSED_CONNECTION_CODES = [CLOSED_BEFORE_REQUEST, 'UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE'];
 
-interface GetRequest {
+export interface GetRequest {
   readonly url: URL;
   readonly headers: Readonly<Record<string, string>>;
   readonly signal: AbortSignal;
@@ -53,20 +52,22 @@ export interface HttpResponse {
   discard(): void;
 }
 
-/** `prepare` is called again if the request must be sent again after it may have reached the server. */
-export async function get(connections: Connections, prepare: () => Promise<GetRequest>): Promise<HttpResponse> {
-  let request = await prepare();
+/**
+ * Returns undefined if the request must be sent again: it was sent on a reused connection, which the server then closed
+ * without a response. A server may close an idle connection at any moment, and a GET may be repeated (RFC 9112, section
+ * 9.3.1).
+ */
+export async function get(connections: Connections, request: GetRequest): Promise<HttpResponse | undefined> {
   for (;;) {
     const connection = await connections.acquire(request.url, request.signal);
     try {
       return await new Exchange(connections, connection, request).begin();
     } catch (error) {
-      // A server may close an idle connection just as a request is sent on it. A GET may then be repeated (RFC 9112,
-      // section 9.3.1). The loop ends with a new connection at the latest. The `cause` is the error of Node or undici.
+      // The `cause` is the error of Node or undici.
       const code = error instanceof FilingsError ? errnoOf(error.cause) : undefined;
       if (!connection.isReused || code === undefined || !CLOSED_CONNECTION_CODES.includes(code)) throw error;
-      // `prepare` counts a request, so it is not called again for one that was not sent.
-      if (code !== CLOSED_BEFORE_REQUEST) request = await prepare();
+      // Otherwise nothing was sent. The loop ends with a new connection at the latest.
+      if (code !== CLOSED_BEFORE_REQUEST) return undefined;
     }
   }
 }

@@ -69,7 +69,7 @@ export async function retry<T>(
         throw error.with({
           serviceWaitMs,
           hint: `the wait is longer than --max-retry-after (${exactDuration(policy.maxRetryAfterMs)}): run it again when the wait is over${fewer}`,
-          stopsRun: !error.isForeign,
+          stopsRun: !error.isOtherOrigin,
         });
       }
       const maxRetries = isUnresolved ? failures : policy.maxRetries;
@@ -79,7 +79,7 @@ export async function retry<T>(
       onRetry?.({ error, waitMs, isServiceWait: serviceWaitMs !== undefined, retry: failures, maxRetries });
       // The RateLimiter was paused when the response arrived, and makes the next request of every job wait. So a wait
       // that the service asks for needs no sleep here. One that another host asks for has paused nothing.
-      if (serviceWaitMs === undefined || error.isForeign) await policy.sleep(waitMs, signal);
+      if (serviceWaitMs === undefined || error.isOtherOrigin) await policy.sleep(waitMs, signal);
     }
   }
 }

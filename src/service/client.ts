@@ -140,9 +140,9 @@ export class ServiceClient {
     const description = this.#options.listingDescription;
     // The hosts of the page that is being read. During a request there are none, because its errors name their hosts.
     let hosts: Hosts | undefined;
-    const requestPage = async (url: URL, isForeignText = false) => {
+    const requestPage = async (url: URL, isUrlFromService = false) => {
       hosts = undefined;
-      const attempt = () => this.#requestPage(url, isForeignText, accession, signal);
+      const attempt = () => this.#requestPage(url, isUrlFromService, accession, signal);
       const response = await this.retry(attempt, signal, { onRetry });
       hosts = response.hosts;
       return response;
@@ -158,7 +158,7 @@ export class ServiceClient {
     }
   }
 
-  async #requestPage(url: URL, isForeignText: boolean, accession: AccessionNumber, signal: AbortSignal) {
+  async #requestPage(url: URL, isUrlFromService: boolean, accession: AccessionNumber, signal: AbortSignal) {
     const resource = { accession };
     const read = async (response: ServiceResponse) => {
       await this.#check(response, response.status === 200, resource, signal);
@@ -166,7 +166,7 @@ export class ServiceClient {
       return { body, headers: response.headers, hosts: response.hosts };
     };
     try {
-      return await this.#requests.follow(url, {}, signal, read, isForeignText);
+      return await this.#requests.follow(url, {}, signal, read, isUrlFromService);
     } catch (error) {
       throw withResource(resource, error);
     }
@@ -200,9 +200,9 @@ export class ServiceClient {
   }
 
   /** Returns undefined if the usual hint for the status is enough. */
-  #chooseHint({ status, isForeign, hosts }: ServiceResponse): string | undefined {
+  #chooseHint({ status, isOtherOrigin, hosts }: ServiceResponse): string | undefined {
     const { credentials } = this.#options;
-    if (isForeign && [200, 401, 403, 407].includes(status))
+    if (isOtherOrigin && [200, 401, 403, 407].includes(status))
       return `the service redirects to ${markForRedaction(hosts[1])}, and the key is never sent to another host: check the base URL`;
     if (status === 200)
       return 'the service sent this instead of what was requested: check the API key and the base URL';

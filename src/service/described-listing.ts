@@ -58,7 +58,7 @@ export async function readDescribedListing(
   description: ListingDescription,
   accession: AccessionNumber,
   listingUrl: URL,
-  requestPage: (url: URL, isForeignText: boolean) => Promise<ListingResponse>,
+  requestPage: (url: URL, isUrlFromService: boolean) => Promise<ListingResponse>,
 ): Promise<Listing> {
   rejectConflicts(description);
   const makeError: MakeError = (reason, hint = HINT) => incompleteError(accession, reason, hint);

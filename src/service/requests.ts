@@ -2,8 +2,7 @@
 // undici does not follow them, because it would send the header with the key to other origins.
 import { type ErrorCode, FilingsError } from '../errors.ts';
 import type { HeaderFields } from '../http/head.ts';
-import type { EndRequest } from '../http/rate-limiter.ts';
-import { get, type HttpResponse } from '../http/request.ts';
+import { type GetRequest, get, type HttpResponse } from '../http/request.ts';
 import { isRetriedStatus, parseRetryAfter } from '../http/retry.ts';
 import { markForRedaction, REDACTED, redactKeyInUrl } from '../secrets.ts';
 import type { ClientOptions } from './client.ts';
@@ -31,7 +30,21 @@ export interface ServiceResponse extends HttpResponse {
   readonly retryAfterMs: number | undefined;
   readonly hosts: Hosts;
   /** Whether the request had no credentials, because of a redirect to another origin. */
-  readonly isForeign: boolean;
+  readonly isOtherOrigin: boolean;
+}
+
+type Received = Omit<ServiceResponse, 'address' | 'hosts' | 'isOtherOrigin'>;
+
+/** A request, and the redirects that it has led to. */
+interface Chain {
+  readonly firstUrl: URL;
+  readonly isUrlFromService: boolean;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly signal: AbortSignal;
+  /** Of the last request. */
+  url: URL;
+  isOtherOrigin: boolean;
+  sent: SentSecrets | undefined;
 }
 
 export class Requests {
@@ -48,100 +61,95 @@ export class Requests {
   }
 
   /**
-   * After a redirect to another origin, no request of the chain has credentials, even if the chain leads back. A request
-   * is repeated once after a 401 if the key or the token has been renewed.
+   * After a redirect to another origin, no request of the chain has credentials, even if the chain leads back. The whole
+   * chain is repeated once after a 401 if the key or the token has been renewed.
    *
-   * @param isForeignText whether the service has made `firstUrl` or a part of it
+   * @param isUrlFromService whether the service has made `firstUrl` or a part of it
    */
   async follow<T>(
     firstUrl: URL,
-    fields: Readonly<Record<string, string>>,
+    headers: Chain['headers'],
     signal: AbortSignal,
-    read: (response: ServiceResponse) => Promise<T>,
-    isForeignText = false,
+    handle: (response: ServiceResponse) => Promise<T>,
+    isUrlFromService = false,
   ): Promise<T> {
     const { credentials, trace } = this.#options;
-    let url = firstUrl;
-    let sendsCredentials = true;
-    let wasRenewed = false;
-    let sent: SentSecrets | undefined;
-    const takeSecrets = async () => {
-      const current = await credentials.current();
-      // The URL of a redirect may contain the key, so all requests of a chain send the same one.
-      sent = { ...current, key: sent?.key ?? current.key };
-      return sent;
-    };
+    const start = { firstUrl, isUrlFromService, headers, signal, url: firstUrl, isOtherOrigin: false, sent: undefined };
+    let chain: Chain = { ...start };
     try {
-      for (let hop = 1; ; hop += 1) {
-        const secrets = sendsCredentials ? takeSecrets : undefined;
-        // The query of a redirect's URL may hold a credential that the service has put there.
-        const show = url !== firstUrl ? showWithoutQuery : isForeignText ? markForRedaction : redactKeyInUrl;
-        const response = await this.#send(url, show, secrets, fields, signal);
-        if (response.status === 401 && secrets && sent && !wasRenewed && (await credentials.renew(sent))) {
-          response.discard();
-          trace?.('* the file of the key or the token has changed: repeating the request');
-          [url, sent, hop, wasRenewed] = [firstUrl, undefined, 0, true];
-          continue;
-        }
-        if (!REDIRECT_STATUSES.has(response.status)) {
-          const headers = this.#withSafeValidators(response.headers);
-          const address = `${url.origin}${url.pathname}`;
-          const hosts = [firstUrl.host, url.host] as const;
-          return await read({ ...response, headers, address, hosts, isForeign: !sendsCredentials });
-        }
+      let response = await this.#followRedirects(chain);
+      const rejected = response.status === 401 && !chain.isOtherOrigin ? chain.sent : undefined;
+      if (rejected && (await credentials.renew(rejected))) {
         response.discard();
-        const { location } = response.headers;
-        const to = resolveRedirect(url, location, hop);
-        sendsCredentials &&= to.origin === url.origin;
-        if (!sendsCredentials) this.#checkForLeak(url, to, `${location}`);
-        url = to;
+        trace?.('* the file of the key or the token has changed: repeating the request');
+        chain = { ...start };
+        response = await this.#followRedirects(chain);
       }
+      const { url, isOtherOrigin } = chain;
+      const address = `${url.origin}${url.pathname}`;
+      const hosts = [firstUrl.host, url.host] as const;
+      const safeHeaders = this.#withSafeValidators(response.headers);
+      return await handle({ ...response, headers: safeHeaders, address, hosts, isOtherOrigin });
     } catch (error) {
-      const isForeign = !sendsCredentials && isAboutResponse(error);
-      const hint = isForeign && error.isUnreachable ? 'the service redirects there: run it again later' : undefined;
-      const thrown = isForeign ? error.with({ isForeign, stopsRun: false, ...(hint && { hint }) }) : error;
-      throw withHosts([firstUrl.host, url.host], thrown);
+      throw withHosts([firstUrl.host, chain.url.host], chain.isOtherOrigin ? markOtherOrigin(error) : error);
     }
   }
 
-  async #send(
-    url: URL,
-    show: (url: string) => string,
-    takeSecrets: (() => Promise<SentSecrets>) | undefined,
-    fields: Readonly<Record<string, string>>,
-    signal: AbortSignal,
-  ): Promise<Omit<ServiceResponse, 'address' | 'hosts' | 'isForeign'>> {
-    const { connections, credentials, limiter, meter, now, retry, userAgent } = this.#options;
-    let request: AuthorizedRequest = { url, headers: {} };
-    let sentAt = 0;
-    let endRequest: EndRequest = () => {};
-    try {
-      const response = await get(connections, async () => {
-        // Called again if the server closed a reused connection without a response: that attempt has no outcome.
-        endRequest(false);
-        // If the service has refused this URL before, the retry goes to the front of the queue, once.
-        const wasRefused = this.#refusedUrls.delete(url.href);
-        endRequest = await limiter.acquire(signal, wasRefused);
-        // The credentials are added after the wait, because a token might expire during it.
-        if (takeSecrets) request = addCredentials(url, credentials, await takeSecrets());
-        if (meter) meter.requests += 1;
-        // Without a content encoding, a range of the body is a range of the file.
-        const ownFields = { 'user-agent': userAgent, accept: '*/*', 'accept-encoding': 'identity' };
-        const headers = { ...ownFields, ...fields, ...request.headers };
-        this.#trace('>', `GET ${show(request.url.href)}`, headers);
-        sentAt = retry.monotonic();
-        return { url: request.url, headers, signal };
-      });
-      const receivedAt = now();
-      // On the monotonic clock, because this machine's clock may have been set in the meantime.
-      const elapsedMs = retry.monotonic() - sentAt;
-      this.clockLeadMs = measureClockLead(response.headers, receivedAt - elapsedMs, receivedAt);
-      this.#trace('<', `${response.status}`, response.headers);
-      return { ...response, retryAfterMs: this.#pauseIfRequested(url, response, takeSecrets !== undefined) };
-    } finally {
-      // After `#pauseIfRequested`, whose pause tells the limiter that the service refused the request.
-      endRequest();
+  /** `chain` always describes the last request, even if this throws. */
+  async #followRedirects(chain: Chain): Promise<Received> {
+    for (let hop = 1; ; hop += 1) {
+      const response = await this.#send(chain);
+      if (!REDIRECT_STATUSES.has(response.status)) return response;
+      response.discard();
+      const { location } = response.headers;
+      const to = resolveRedirect(chain.url, location, hop);
+      chain.isOtherOrigin ||= to.origin !== chain.url.origin;
+      if (chain.isOtherOrigin) this.#checkForLeak(chain.url, to, `${location}`);
+      chain.url = to;
     }
+  }
+
+  async #send(chain: Chain): Promise<Received> {
+    const { connections, limiter, meter, now, retry } = this.#options;
+    for (;;) {
+      // If the service has refused this URL before, the retry goes to the front of the queue, once.
+      const endRequest = await limiter.acquire(chain.signal, this.#refusedUrls.delete(chain.url.href));
+      let wasAnswered = true;
+      try {
+        const request = await this.#makeRequest(chain);
+        if (meter) meter.requests += 1;
+        const sentAt = retry.monotonic();
+        const response = await get(connections, request);
+        wasAnswered = response !== undefined;
+        if (response === undefined) continue;
+        const receivedAt = now();
+        // On the monotonic clock, because this machine's clock may have been set in the meantime.
+        const elapsedMs = retry.monotonic() - sentAt;
+        this.clockLeadMs = measureClockLead(response.headers, receivedAt - elapsedMs, receivedAt);
+        this.#trace('<', `${response.status}`, response.headers);
+        return { ...response, retryAfterMs: this.#pauseIfRequested(chain, response) };
+      } finally {
+        // After `#pauseIfRequested`, whose pause tells the limiter that the service refused the request.
+        endRequest(wasAnswered);
+      }
+    }
+  }
+
+  /** The credentials are added after the wait for the limiter, because a token might expire during it. */
+  async #makeRequest(chain: Chain): Promise<GetRequest> {
+    const { credentials, userAgent } = this.#options;
+    let authorized: AuthorizedRequest = { url: chain.url, headers: {} };
+    if (!chain.isOtherOrigin) {
+      const current = await credentials.current();
+      // The URL of a redirect may contain the key, so all requests of a chain send the same one.
+      chain.sent = { ...current, key: chain.sent?.key ?? current.key };
+      authorized = addCredentials(chain.url, credentials, chain.sent);
+    }
+    // Without a content encoding, a range of the body is a range of the file.
+    const ownHeaders = { 'user-agent': userAgent, accept: '*/*', 'accept-encoding': 'identity' };
+    const headers = { ...ownHeaders, ...chain.headers, ...authorized.headers };
+    this.#trace('>', `GET ${formatUrl(authorized.url.href, chain)}`, headers);
+    return { url: authorized.url, headers, signal: chain.signal };
   }
 
   /** By its name, because a short credential is not recognized by its value. */
@@ -163,12 +171,12 @@ export class Requests {
    * Returns the wait. Nothing is paused if it is longer than --max-retry-after, because http/retry.ts ends the run, nor
    * if a host behind a redirect asks for it, because it says nothing about the service.
    */
-  #pauseIfRequested(url: URL, { status, headers }: HttpResponse, isFromService: boolean): number | undefined {
+  #pauseIfRequested({ url, isOtherOrigin }: Chain, { status, headers }: HttpResponse): number | undefined {
     const { now, limiter, retry } = this.#options;
     const waitMs = isRetriedStatus(status)
       ? parseRetryAfter(headers['retry-after'], toServiceTime(now(), this.clockLeadMs))
       : undefined;
-    if (waitMs === undefined || waitMs > retry.maxRetryAfterMs || !isFromService) return waitMs;
+    if (waitMs === undefined || waitMs > retry.maxRetryAfterMs || isOtherOrigin) return waitMs;
     limiter.pause(waitMs);
     // A URL leaves the set when it is requested again, so one whose retries are used up would stay for ever. If the
     // limit clears the set, the other retries only lose their place at the front of the queue.
@@ -200,8 +208,10 @@ export class Requests {
   }
 }
 
-function showWithoutQuery(url: string): string {
-  return markForRedaction(withoutQuery(url));
+/** The query of a redirect's URL may hold a credential that the service has put there. */
+function formatUrl(url: string, { url: last, firstUrl, isUrlFromService }: Chain): string {
+  if (last !== firstUrl) return markForRedaction(withoutQuery(url));
+  return isUrlFromService ? markForRedaction(url) : redactKeyInUrl(url);
 }
 
 function withoutQuery(url: string): string {
@@ -226,6 +236,13 @@ export function resolveRedirect(from: URL, location: string | string[] | undefin
   // None of these is sent. The password may be somebody's secret, so they are not shown either.
   [to.hash, to.username, to.password] = ['', '', ''];
   return to;
+}
+
+/** What another host answers says nothing about the service. */
+function markOtherOrigin(error: unknown): unknown {
+  if (!isAboutResponse(error)) return error;
+  const hint = error.isUnreachable ? 'the service redirects there: run it again later' : error.hint;
+  return error.with({ isOtherOrigin: true, stopsRun: false, hint });
 }
 
 /** Changes only errors of a request or its response, and only if redirects led to another host. */

@@ -22,11 +22,14 @@ async function talk(script: Script, host = '127.0.0.1') {
   onTestFinished(() => connections.close());
   const url = server.url.replace('127.0.0.1', host);
   const prepared: string[] = [];
-  const ask = (path = '/') =>
-    get(connections, async () => {
+  const ask = async (path = '/') => {
+    for (;;) {
       prepared.push(path);
-      return { url: new URL(path, url), headers: {}, signal: new AbortController().signal };
-    });
+      const request = { url: new URL(path, url), headers: {}, signal: new AbortController().signal };
+      const answer = await get(connections, request);
+      if (answer) return answer;
+    }
+  };
   return { server, connections, ask, prepared, pass };
 }
 
@@ -164,7 +167,7 @@ describe('a silent server', () => {
     const connections = new Connections(timeouts, { env: { HTTPS_PROXY: proxy.url }, ...heldClock() });
     const interrupt = new AbortController();
     const request = { url: new URL('https://service.example/'), headers: {}, signal: interrupt.signal };
-    const rejection = expect(get(connections, async () => request)).rejects.toBe('stop');
+    const rejection = expect(get(connections, request)).rejects.toBe('stop');
     // The first message of a handshake has some 300 bytes, and the request before it has 100.
     await expect.poll(() => tunnels[0]?.bytesRead).toBeGreaterThan(250);
     interrupt.abort('stop');

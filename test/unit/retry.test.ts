@@ -29,7 +29,7 @@ test.each`
   ${'a wait of the maximum, no retries'}   | ${ONCE}                     | ${''}               | ${PLAIN}                 | ${[asking(9007)]}
   ${'a wait over the maximum'}             | ${{}}                       | ${''}               | ${TOO_LONG}              | ${[asking(9008)]}
   ${'a wait over the maximum, no retries'} | ${ONCE}                     | ${''}               | ${TOO_LONG}              | ${[asking(9008)]}
-  ${'such a wait behind a redirect'}       | ${{}}                       | ${''}               | ${FOREIGN_TOO_LONG}      | ${[busy({ retryDue: 9008, isForeign: true })]}
+  ${'such a wait behind a redirect'}       | ${{}}                       | ${''}               | ${FOREIGN_TOO_LONG}      | ${[busy({ retryDue: 9008, isOtherOrigin: true })]}
   ${'a wait in the past'}                  | ${{}}                       | ${'0 asked'}        | ${undefined}             | ${[asking(3)]}
   ${'a back-off over that maximum'}        | ${{ maxRetryAfterMs: 500 }} | ${'1000'}           | ${undefined}             | ${[BUSY]}
   ${'1 MiB with each attempt'}             | ${{ brought: 1 << 20 }}     | ${'1000 1000 1000'} | ${undefined}             | ${[BUSY, BUSY, BUSY]}

@@ -72,10 +72,10 @@ test.each`
 
 const apart = new FilingsError('temporary', 'no', { isUnreachable: true });
 const forbidden = new FilingsError('auth', 'no', { problem: { status: 403 } as FilingsError['problem'] });
-const foreign = new FilingsError('auth', 'no', { isForeign: true, hint: 'check the redirect' });
-const foreignWait = new FilingsError('temporary', 'no', { isForeign: true, serviceWaitMs: 1, hint: 'wait' });
-const foreignApart = new FilingsError('temporary', 'no', { isForeign: true, isUnreachable: true, hint: 'later' });
-const foreignMissing = new FilingsError('not_found', 'no', { isForeign: true });
+const foreign = new FilingsError('auth', 'no', { isOtherOrigin: true, hint: 'check the redirect' });
+const foreignWait = new FilingsError('temporary', 'no', { isOtherOrigin: true, serviceWaitMs: 1, hint: 'wait' });
+const foreignApart = new FilingsError('temporary', 'no', { isOtherOrigin: true, isUnreachable: true, hint: 'later' });
+const foreignMissing = new FilingsError('not_found', 'no', { isOtherOrigin: true });
 const missing = new FilingsError('not_found', 'no');
 const unwritten = new FilingsError('local_io', 'no');
 const unwritable = (count: number) =>
