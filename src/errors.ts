@@ -181,16 +181,6 @@ export class FilingsError extends Error implements MessageParts {
   }
 }
 
-/** The resource replaces any other subject in `details`. */
-export function errorAbout(
-  resource: Resource,
-  code: ErrorCode,
-  reason: string,
-  details: FilingsErrorDetails = {},
-): FilingsError {
-  return new FilingsError(code, reason, { ...details, subject: { resource } });
-}
-
 /** Adds the resource to an error of the network or of a response, unless it has one. */
 export function withResource(resource: Resource, error: unknown): unknown {
   if (!(error instanceof FilingsError) || error.subject?.resource) return error;

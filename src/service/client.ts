@@ -1,6 +1,6 @@
 // The two endpoints of the service. The retries of a download belong to transfer/transfer.ts, because it also decides
 // where the download continues.
-import { errorAbout, type FilingsError, type Resource, withResource } from '../errors.ts';
+import { FilingsError, type Resource, withResource } from '../errors.ts';
 import type { Connections } from '../http/connections.ts';
 import type { RateLimiter } from '../http/rate-limiter.ts';
 import { type RetryPolicy, type RetryWatcher, retry } from '../http/retry.ts';
@@ -13,9 +13,9 @@ import type { Credentials } from './credentials.ts';
 import type { ListingDescription } from './described-listing.ts';
 import { getErrorTest, MAX_TESTED_BYTES, mediaTypeOf } from './error-page.ts';
 import { CHECK_NUMBER_AND_URL, errorFromResponse } from './error-response.ts';
-import { type Listing, type QueryParameter, readListing, withParameters } from './listing.ts';
+import { type Listing, type QueryParameter, type RequestPage, readListing, withParameters } from './listing.ts';
 import { peek, readAtMost, readCodings, readErrorBytes } from './read-body.ts';
-import { type Hosts, Requests, type ServiceResponse, withHosts } from './requests.ts';
+import { Requests, type ServiceResponse } from './requests.ts';
 
 /** More than a page of any listing needs. A body without an end must not fill the memory. */
 const MAX_LISTING_BYTES = 16 << 20;
@@ -55,9 +55,8 @@ export function noFilesError(
     recordCount === 0
       ? 'there is no such filing, or it has no files'
       : `it has no files: the service sent ${counted(recordCount, 'record')} without a name or of another filing`;
-  return errorAbout({ accession }, 'not_found', reason, {
-    hint: client.hintAboutFiling(accession) ?? CHECK_NUMBER_AND_URL,
-  });
+  const hint = client.hintAboutFiling(accession) ?? CHECK_NUMBER_AND_URL;
+  return new FilingsError('not_found', reason, { subject: { resource: { accession } }, hint });
 }
 
 export class ServiceClient {
@@ -138,37 +137,23 @@ export class ServiceClient {
   ): Promise<Listing> {
     const listingUrl = this.#buildUrl('filings', [['accession_no', accession], ...query]);
     const description = this.#options.listingDescription;
-    // The hosts of the page that is being read. During a request there are none, because its errors name their hosts.
-    let hosts: Hosts | undefined;
-    const requestPage = async (url: URL, isUrlFromService = false) => {
-      hosts = undefined;
-      const attempt = () => this.#requestPage(url, isUrlFromService, accession, signal);
-      const response = await this.retry(attempt, signal, { onRetry });
-      hosts = response.hosts;
-      return response;
+    const requestPage: RequestPage = (url, read, isUrlFromService) => {
+      // The page is read here, so that an error in its content names the hosts, as an error of the request does.
+      const handle = async (response: ServiceResponse) => {
+        await this.#check(response, response.status === 200, { accession }, signal);
+        const body = await readAtMost(response, MAX_LISTING_BYTES, this.countBytes);
+        return read({ body, headers: response.headers });
+      };
+      const attempt = () => this.#requests.follow(url, {}, signal, handle, isUrlFromService);
+      return this.retry(attempt, signal, { onRetry });
     };
     try {
-      if (description === undefined) return readListing(await requestPage(listingUrl), accession);
+      if (description === undefined) return await requestPage(listingUrl, (page) => readListing(page, accession));
       // Imported only now, because loading the JMESPath library takes time.
       const { readDescribedListing } = await import('./described-listing.ts');
       return await readDescribedListing(description, accession, listingUrl, requestPage);
     } catch (error) {
-      // An error in the content of a page must name the host that sent it, as an error of the request does.
-      throw hosts ? withHosts(hosts, error) : error;
-    }
-  }
-
-  async #requestPage(url: URL, isUrlFromService: boolean, accession: AccessionNumber, signal: AbortSignal) {
-    const resource = { accession };
-    const read = async (response: ServiceResponse) => {
-      await this.#check(response, response.status === 200, resource, signal);
-      const body = await readAtMost(response, MAX_LISTING_BYTES, resource, this.countBytes);
-      return { body, headers: response.headers, hosts: response.hosts };
-    };
-    try {
-      return await this.#requests.follow(url, {}, signal, read, isUrlFromService);
-    } catch (error) {
-      throw withResource(resource, error);
+      throw withResource({ accession }, error);
     }
   }
 
@@ -186,7 +171,7 @@ export class ServiceClient {
     const reason = 'the response has a content encoding that was not requested';
     const what = resource.fileName === undefined ? 'listing' : 'file';
     const hint = `the service sends this ${what} compressed, whatever is asked: curl --compressed decodes it`;
-    throw errorAbout(resource, 'integrity', reason, { quote: codings.join(', '), hint });
+    throw new FilingsError('integrity', reason, { quote: codings.join(', '), hint });
   }
 
   async #readError(response: ServiceResponse, resource: Resource, signal: AbortSignal): Promise<FilingsError> {

@@ -11,6 +11,7 @@ import {
   type ListingResponse,
   type NamedRecord,
   parseListing,
+  type RequestPage,
   readNumber,
   selectFiles,
   withParameters,
@@ -48,73 +49,88 @@ const TOTAL_HINT = `${PAGES_HINT}; if the total does not count the records, it m
 const describePlaceHint = (json: unknown, { total }: ListingDescription) =>
   `describe where the files and their names are: ${suggestPlace(json, total !== undefined)}`;
 
-type MakeError = (reason: string, hint?: string) => FilingsError;
+/** What the pages have so far. */
+class Pages {
+  readonly files = new Map<string, ListedFile>();
+  /** A service that does not know the parameter for the page sends the same page each time. */
+  readonly firstRecords = new Set<string>();
+  readonly totals = new Set<number>();
+  /** The first page with records. */
+  sample: Page | undefined;
+  recordCount = 0;
+  pageCount = 0;
+  hasNames = false;
+}
 
-/**
- * @param listingUrl with the parameters of `--query`
- * @param requestPage is told whether the URL, or a part of it, comes from the service
- */
+/** @param listingUrl with the parameters of `--query` */
 export async function readDescribedListing(
   description: ListingDescription,
   accession: AccessionNumber,
   listingUrl: URL,
-  requestPage: (url: URL, isUrlFromService: boolean) => Promise<ListingResponse>,
+  requestPage: RequestPage,
 ): Promise<Listing> {
   rejectConflicts(description);
-  const makeError: MakeError = (reason, hint = HINT) => incompleteError(accession, reason, hint);
-  const files = new Map<string, ListedFile>();
-  /** A service that does not know the parameter for the page sends the same page each time. */
-  const firstRecords = new Set<string>();
-  const totals = new Set<number>();
-  let sample: { readonly json: unknown; readonly record: NamedRecord | undefined } | undefined;
-  let [recordCount, nameCount, pageCount] = [0, 0, 0];
-  let url: URL | undefined = makePageUrl(description, listingUrl, pageCount, recordCount);
+  const pages = new Pages();
+  const readNext = (response: ListingResponse): URL | undefined => {
+    const page = readPage(description, parseListing(response));
+    addPage(pages, page, description, accession);
+    const url = findNextUrl(pages, page, description, accession, listingUrl);
+    if (url === undefined) requireWhole(pages, description);
+    return url;
+  };
+  let url: URL | undefined = makePageUrl(description, listingUrl, pages);
   while (url !== undefined) {
-    if (pageCount === MAX_PAGES) throw makeError(`there are over ${grouped(MAX_PAGES)} pages`);
-    pageCount += 1;
-    const request: Promise<ListingResponse> = requestPage(url, pageCount > 1 && !computesUrl(description));
-    const response = await request.catch((error) => {
+    const before = pages.pageCount;
+    if (before === MAX_PAGES) throw listingError(`there are over ${grouped(MAX_PAGES)} pages`);
+    url = await requestPage(url, readNext, before > 0 && !computesUrl(description)).catch((error) => {
       // If a later page is rejected, the list is incomplete. The code `not_found` would say that there is no such filing.
-      if (pageCount === 1 || (error.code !== 'not_found' && error.code !== 'rejected')) throw error;
-      const reasons = [`page ${pageCount}`, error.reason, error.quote].filter(Boolean);
-      throw makeError(reasons.join(': ')).with({ cause: error });
+      if (before === 0 || (error.code !== 'not_found' && error.code !== 'rejected')) throw error;
+      const reasons = [`page ${before + 1}`, error.reason, error.quote].filter(Boolean);
+      throw listingError(reasons.join(': ')).with({ cause: error });
     });
-    const json = parseListing(response, accession);
-    const page = readPage(description, json, makeError);
-    if (page.records.length > 0) {
-      sample ??= { json, record: page.records[0] };
-      const first = JSON.stringify(page.records[0]);
-      if (firstRecords.has(first)) throw makeError(`page ${pageCount} begins with the same record as an earlier page`);
-      firstRecords.add(first);
-    }
-    for (const file of selectFiles(page.records, accession)) {
-      // If pages overlap, they do not fit together, so other files may be on none of them.
-      if (files.has(file.file_name)) throw makeError(`'${file.file_name}' is on two pages`);
-      files.set(file.file_name, file);
-    }
-    recordCount += page.records.length;
-    nameCount += page.records.filter(([, name]) => name !== undefined).length;
-    if (page.total !== undefined) totals.add(page.total);
-    // The first page must state the total. Later pages need not repeat it.
-    if (description.total !== undefined && totals.size === 0)
-      throw makeError(`listing.total (${description.total}) selects no number`);
-    const seemsLast = page.records.length === 0 || [...totals].some((total) => recordCount >= total);
-    if (!isFollowed(description, page, seemsLast, makeError)) url = undefined;
-    else if (computesUrl(description)) url = makePageUrl(description, listingUrl, pageCount, recordCount);
-    else url = readNextUrl(description, listingUrl, page.next, accession, makeError);
   }
-  if (sample && nameCount === 0) {
-    const members = Object.keys(sample.record?.[0] ?? {}).join(', ') || 'no members';
-    const reason = `listing.name (${description.name ?? DEFAULT_NAME}) selects nothing in any record; the first has ${members}`;
-    throw makeError(reason, describePlaceHint(sample.json, description));
-  }
-  for (const total of totals) {
-    if (total === recordCount) continue;
-    const describesPages = computesUrl(description) || description.next !== undefined;
-    const reason = `it has ${counted(recordCount, 'record')} on ${counted(pageCount, 'page')}, but listing.total (${description.total}) is ${total}`;
-    throw makeError(reason, describesPages ? HINT : TOTAL_HINT);
-  }
+  const { files, recordCount, pageCount } = pages;
   return { files: [...files.values()], recordCount, pageCount };
+}
+
+function listingError(reason: string, hint = HINT): FilingsError {
+  return incompleteError(reason, hint);
+}
+
+function addPage(pages: Pages, page: Page, { total }: ListingDescription, accession: AccessionNumber): void {
+  const { files, firstRecords, totals } = pages;
+  pages.pageCount += 1;
+  if (page.records.length > 0) {
+    pages.sample ??= page;
+    const first = JSON.stringify(page.records[0]);
+    if (firstRecords.has(first))
+      throw listingError(`page ${pages.pageCount} begins with the same record as an earlier page`);
+    firstRecords.add(first);
+  }
+  for (const file of selectFiles(page.records, accession)) {
+    // If pages overlap, they do not fit together, so other files may be on none of them.
+    if (files.has(file.file_name)) throw listingError(`'${file.file_name}' is on two pages`);
+    files.set(file.file_name, file);
+  }
+  pages.recordCount += page.records.length;
+  pages.hasNames ||= page.records.some(([, name]) => name !== undefined);
+  if (page.total !== undefined) totals.add(page.total);
+  // The first page must state the total. Later pages need not repeat it.
+  if (total !== undefined && totals.size === 0) throw listingError(`listing.total (${total}) selects no number`);
+}
+
+/** Called after the last page. */
+function requireWhole({ sample, hasNames, totals, recordCount, pageCount }: Pages, description: ListingDescription) {
+  if (sample && !hasNames) {
+    const members = Object.keys(sample.records[0]?.[0] ?? {}).join(', ') || 'no members';
+    const reason = `listing.name (${description.name ?? DEFAULT_NAME}) selects nothing in any record; the first has ${members}`;
+    throw listingError(reason, describePlaceHint(sample.json, description));
+  }
+  const total = [...totals].find((each) => each !== recordCount);
+  if (total === undefined) return;
+  const describesPages = computesUrl(description) || description.next !== undefined;
+  const reason = `it has ${counted(recordCount, 'record')} on ${counted(pageCount, 'page')}, but listing.total (${description.total}) is ${total}`;
+  throw listingError(reason, describesPages ? HINT : TOTAL_HINT);
 }
 
 /**
@@ -131,18 +147,20 @@ function rejectConflicts({ page, offset, next, cursor }: ListingDescription): vo
     reject('cursor requires next', 'describe its value with listing.next: filings config set listing.next EXPRESSION');
 }
 
+type Page = ReturnType<typeof readPage>;
+
 /** A value that is not there or null becomes undefined. */
-function readPage(description: ListingDescription, json: unknown, makeError: MakeError) {
+function readPage(description: ListingDescription, json: unknown) {
   const { files = '@', name = DEFAULT_NAME, total, next, more } = description;
   const select = (member: keyof ListingDescription, expression: string | undefined, value: unknown): unknown => {
     if (expression === undefined) return undefined;
     try {
       return evaluate(value, expression);
     } catch (error) {
-      throw makeError(`listing.${member} (${expression}): ${(error as Error).message}`);
+      throw listingError(`listing.${member} (${expression}): ${(error as Error).message}`);
     }
   };
-  const placeError = (reason: string) => makeError(reason, describePlaceHint(json, description));
+  const placeError = (reason: string) => listingError(reason, describePlaceHint(json, description));
   const items = select('files', files, json);
   if (!Array.isArray(items)) throw placeError(`listing.files (${files}) selects no array in ${JSON.stringify(json)}`);
   const records = items.map((item, index): NamedRecord => {
@@ -156,6 +174,7 @@ function readPage(description: ListingDescription, json: unknown, makeError: Mak
     throw placeError(`listing.${source} selects ${shown} in record ${index + 1}, which is not a file name`);
   });
   return {
+    json,
     records,
     total: readNumber(select('total', total, json)),
     next: select('next', next, json),
@@ -170,40 +189,42 @@ function computesUrl({ page, offset }: ListingDescription): boolean {
 function makePageUrl(
   { query = {}, page, firstPage = 1, offset }: ListingDescription,
   listingUrl: URL,
-  pagesBefore: number,
-  recordsBefore: number,
+  { pageCount, recordCount }: Pages,
 ): URL {
   const parameters = { ...query };
-  if (page !== undefined) parameters[page] = `${firstPage + pagesBefore}`;
-  if (offset !== undefined) parameters[offset] = `${recordsBefore}`;
+  if (page !== undefined) parameters[page] = `${firstPage + pageCount}`;
+  if (offset !== undefined) parameters[offset] = `${recordCount}`;
   return withParameters(listingUrl, Object.entries(parameters));
 }
 
 /** Together with `page` or `offset`, `next` only says whether there is a next page. */
-function isFollowed(
+function findNextUrl(
+  pages: Pages,
+  { records, next, more }: Page,
   description: ListingDescription,
-  { next, more }: { readonly next: unknown; readonly more: unknown },
-  seemsLast: boolean,
-  makeError: MakeError,
-): boolean {
+  accession: AccessionNumber,
+  listingUrl: URL,
+): URL | undefined {
   const canRequestMore = description.next === undefined ? computesUrl(description) : isSet(next);
   if (!canRequestMore && isSet(more)) {
     const reason = `listing.more (${description.more}) says that there is more, but there is no next page`;
-    throw makeError(reason, PAGES_HINT);
+    throw listingError(reason, PAGES_HINT);
   }
-  if (description.more !== undefined) return isSet(more);
-  return canRequestMore && (description.next !== undefined || !seemsLast);
+  const seemsLast = records.length === 0 || [...pages.totals].some((total) => pages.recordCount >= total);
+  const isLast =
+    description.more !== undefined ? !isSet(more) : !canRequestMore || (description.next === undefined && seemsLast);
+  if (isLast) return undefined;
+  if (computesUrl(description)) return makePageUrl(description, listingUrl, pages);
+  return readNextUrl(description, listingUrl, next, accession);
 }
 
-/** Throws `integrity` if `next` is not what the description says, or leads to another origin or filing. */
 function readNextUrl(
   { query = {}, cursor }: ListingDescription,
   listingUrl: URL,
   next: unknown,
   accession: AccessionNumber,
-  makeError: MakeError,
 ): URL {
-  const fault = (why: string) => makeError(`listing.next is ${JSON.stringify(next)}, which ${why}`);
+  const fault = (why: string) => listingError(`listing.next is ${JSON.stringify(next)}, which ${why}`);
   // Half of a surrogate pair cannot be sent in a URL.
   const isText = typeof next === 'string' && !/\p{Cs}/u.test(next);
   if (cursor !== undefined) {
@@ -216,7 +237,7 @@ function readNextUrl(
   const url = withoutKey(new URL(next, listingUrl));
   // Requesting it would send the key to that origin.
   if (url.origin !== listingUrl.origin)
-    throw makeError(`the next page is at another origin, ${url.protocol}//${url.host}`);
+    throw listingError(`the next page is at another origin, ${url.protocol}//${url.host}`);
   const isOther = (text: string) => asAccession(text) !== accession;
   if (url.searchParams.getAll('accession_no').some(isOther)) throw fault('does not name this filing');
   const number = `(?<!\\d)(?:${accession}|${accession.replaceAll('-', '')})(?!\\d)`;

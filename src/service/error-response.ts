@@ -1,7 +1,7 @@
 // The body of an error may be problem details, other JSON, HTML, XML or text: the service responds, or a gateway. The
 // content decides how it is parsed, because media types are often wrong (service.md, section 8).
 import { STATUS_CODES } from 'node:http';
-import { type ErrorCode, errorAbout, type FilingsError, type Problem, type Resource } from '../errors.ts';
+import { type ErrorCode, FilingsError, type Problem, type Resource } from '../errors.ts';
 import type { HeaderFields } from '../http/head.ts';
 import { isRetriedStatus } from '../http/retry.ts';
 import { exceedsDepth, isJsonObject, type JsonObject, parseJson } from '../json.ts';
@@ -40,11 +40,11 @@ export function errorFromResponse(response: ErrorResponse, secrets: Secrets): Fi
   const challenge = headers['www-authenticate'];
   const quotes = [summary && withoutStatus(summary, status, phrase), challenge && `it asks for ${challenge}`];
   const reason = `${status} ${phrase}`.trim();
-  return errorAbout(
-    resource,
+  return new FilingsError(
     code,
     status === 200 ? `${reason}, but the body is an error` : status < 300 ? `unexpected response: ${reason}` : reason,
     {
+      subject: { resource },
       quote: quotes.filter(Boolean).join('; ') || undefined,
       hint: response.hint ?? hintFor(response, code, typeof json === 'object'),
       problem: { ...(members && readProblem(members)), status },

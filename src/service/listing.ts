@@ -1,13 +1,13 @@
 // Reads a listing that is not described. Its form is not documented (service.md, section 4), and a file that is missed
 // once would be missed in every later run. So anything but the list is refused. docs/guarantees.md has the rules.
 import { isUtf8 } from 'node:buffer';
-import { errorAbout, type FilingsError } from '../errors.ts';
+import { FilingsError } from '../errors.ts';
 import type { HeaderFields } from '../http/head.ts';
 import { findJsonFault, isJsonObject, type JsonObject, MAX_DEPTH, parseJson } from '../json.ts';
 import { markForRedaction } from '../secrets.ts';
 import { counted } from '../text.ts';
 import { type AccessionNumber, asAccession } from './accession.ts';
-import { type Member, suggestDescription } from './suggested-description.ts';
+import { findFileLists, type Member, suggestDescription } from './suggested-description.ts';
 
 export interface ListedFile {
   readonly accession_no: string;
@@ -26,6 +26,9 @@ export interface ListingResponse {
   readonly body: Buffer;
   readonly headers: HeaderFields;
 }
+
+/** Requests a page, and returns what `read` returns for it. */
+export type RequestPage = <T>(url: URL, read: (page: ListingResponse) => T, isUrlFromService?: boolean) => Promise<T>;
 
 export type QueryParameter = readonly [name: string, value: string];
 
@@ -53,16 +56,22 @@ const LINK_TO_NEXT = /;\s*rel\s*=\s*(?:"[^"]*\bnext\b|'[^']*\bnext\b|next\b)/i;
 const MIN_ACCESSION = 1e8;
 
 export function readListing(response: ListingResponse, accession: AccessionNumber): Listing {
-  const json = parseListing(response, accession);
+  const json = parseListing(response);
   const members: readonly Member[] = isJsonObject(json) ? Object.entries(json) : [['files', json]];
   const lists = members.filter((member): member is [string, unknown[]] => isList(member));
   const others = members.filter((member) => !isList(member));
   const records = lists[0]?.[1];
   const pagingReason = findPagingHeader(response.headers);
-  // A header that suggests pages makes any list a possible page.
-  const hint = () => suggestDescription(json, (...args) => pagingReason !== undefined || mayBePage(...args));
+  const makeHint = () => {
+    const suggested = findFileLists(json);
+    // With several lists none is suggested, and finding what is next to each of them could take minutes.
+    const [list] = suggested.length === 1 ? suggested : [];
+    // A header that suggests pages makes any list a possible page.
+    const isPage = pagingReason !== undefined || (list !== undefined && mayBePage(list.records, list.findOthers()));
+    return suggestDescription(suggested, isPage);
+  };
   if (records === undefined)
-    throw listingError(accession, 'the response has no list of files', JSON.stringify(json), markForRedaction(hint()));
+    throw listingError('the response has no list of files', JSON.stringify(json), markForRedaction(makeHint()));
   const named = records.map(readRecord);
   const reason =
     (lists.length > 1 ? `it has several lists: ${quoteNames(lists)}` : undefined) ??
@@ -70,9 +79,9 @@ export function readListing(response: ListingResponse, accession: AccessionNumbe
     named.find((record) => typeof record === 'string') ??
     pagingReason ??
     (mayBePage(records, others) ? `${records.length} records may be the first of several pages` : undefined);
-  if (reason !== undefined) throw incompleteError(accession, reason, hint());
-  const sound = named.filter((record) => typeof record !== 'string');
-  return { files: selectFiles(sound, accession), recordCount: records.length, pageCount: 1 };
+  if (reason !== undefined) throw incompleteError(reason, makeHint());
+  const valid = named.filter((record) => typeof record !== 'string');
+  return { files: selectFiles(valid, accession), recordCount: records.length, pageCount: 1 };
 }
 
 function isList([name, value]: Member): boolean {
@@ -81,18 +90,17 @@ function isList([name, value]: Member): boolean {
 }
 
 /** A duplicate member is refused, because another program might read the other value. */
-export function parseListing({ body }: ListingResponse, accession: AccessionNumber): unknown {
+export function parseListing({ body }: ListingResponse): unknown {
   const text = body.toString().replace(/^\ufeff/, '');
   const fault = findJsonFault(text);
   // JSON must be UTF-8 (RFC 8259, section 8.1). `toString` has replaced invalid bytes, so check the original.
   if (fault === undefined && isUtf8(body)) return parseJson(text);
-  if (fault?.kind === 'duplicate')
-    throw listingError(accession, 'the response has a duplicate member', fault.path.join('.'));
+  if (fault?.kind === 'duplicate') throw listingError('the response has a duplicate member', fault.path.join('.'));
   const hint = 'check the base URL and the API key';
   if (fault?.kind === 'too deep')
-    throw listingError(accession, `the response has more than ${MAX_DEPTH} levels of JSON`, undefined, hint);
+    throw listingError(`the response has more than ${MAX_DEPTH} levels of JSON`, undefined, hint);
   const quote = text.trim().replace(/\s+/g, ' ') || 'the body is empty';
-  throw listingError(accession, 'the response is not JSON', quote, hint);
+  throw listingError('the response is not JSON', quote, hint);
 }
 
 /**
@@ -124,13 +132,13 @@ export function readNumber(value: unknown): number | undefined {
   return isNumber ? Number(value) : undefined;
 }
 
-export function incompleteError(accession: AccessionNumber, reason: string, hint: string): FilingsError {
+export function incompleteError(reason: string, hint: string): FilingsError {
   // `reason` is passed as the quote, because most reasons have text from the response in them, which must be redacted.
-  return listingError(accession, 'may be incomplete', reason, markForRedaction(hint));
+  return listingError('may be incomplete', reason, markForRedaction(hint));
 }
 
-function listingError(accession: AccessionNumber, reason: string, quote?: string, hint = TELL_OPERATOR): FilingsError {
-  return errorAbout({ accession }, 'integrity', reason, { quote, hint });
+function listingError(reason: string, quote?: string, hint = TELL_OPERATOR): FilingsError {
+  return new FilingsError('integrity', reason, { quote, hint });
 }
 
 function findPagingHeader(headers: HeaderFields): string | undefined {
@@ -151,7 +159,7 @@ function findUnexpected(
     const shown = JSON.stringify(value);
     const isTotal = normalizeName(name) === TOTAL;
     if (!isTotal && parseAccessionMember(value) !== accession)
-      throw listingError(accession, 'the response is about another filing', `its ${name} is ${shown}`);
+      throw listingError('the response is about another filing', `its ${name} is ${shown}`);
     if (isTotal && value !== recordCount) return `it has ${counted(recordCount, 'record')}, but its total is ${shown}`;
   }
   return undefined;
@@ -190,7 +198,7 @@ function belongsToAnotherFiling(record: JsonObject, accession: AccessionNumber):
     const hint = isRounded
       ? `${TELL_OPERATOR} to send it as a string, because larger numbers than 2^53 are not exact`
       : TELL_OPERATOR;
-    throw listingError(accession, reason, JSON.stringify(Object.fromEntries(members)), hint);
+    throw listingError(reason, JSON.stringify(Object.fromEntries(members)), hint);
   }
   return accessions.size === 1 && !accessions.has(accession);
 }

@@ -1,6 +1,6 @@
 // Reads the bodies of listings and errors into memory. transfer/transfer.ts streams those of files.
 import { createAbortController, type Sleep } from '../abort.ts';
-import { errorAbout, type Resource } from '../errors.ts';
+import { FilingsError } from '../errors.ts';
 import type { HttpResponse } from '../http/request.ts';
 import { humanBytes } from '../text.ts';
 
@@ -21,7 +21,6 @@ export function readCodings({ headers }: Pick<HttpResponse, 'headers'>): readonl
 export async function readAtMost(
   response: HttpResponse,
   maxBytes: number,
-  resource: Resource,
   onBytes: (bytes: number) => void,
 ): Promise<Buffer> {
   const pieces: Buffer[] = [];
@@ -29,7 +28,7 @@ export async function readAtMost(
   if (canFit && (await readPieces(response, maxBytes, pieces, onBytes))) return Buffer.concat(pieces);
   response.discard();
   const reason = `the response is larger than the limit of ${humanBytes(maxBytes)}`;
-  throw errorAbout(resource, 'integrity', reason, { hint: 'check the base URL: this is no listing' });
+  throw new FilingsError('integrity', reason, { hint: 'check the base URL: this is no listing' });
 }
 
 /**

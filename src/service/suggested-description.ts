@@ -10,7 +10,7 @@ interface Place {
   /** A JMESPath expression, such as `data.documents`, or `data[].documents[]` for lists inside of records. */
   readonly path: string;
   readonly totalPath: string | undefined;
-  /** Returns the members next to it, and next to the objects around it. There may be a million, and no need for them. */
+  /** Returns the members next to it, and next to the objects around it. There may be a million. */
   readonly findOthers: () => readonly Member[];
 }
 
@@ -38,12 +38,8 @@ const LIST_OF_FILES = /(?:^|\.|")(?:files|file_?names|names|documents)"?(?:\[\])
 const FILE_NAME =
   /\.(?:html?|xht(?:ml)?|xml|xsd|xbrl|xls[bmx]?|txt|pdf|jpe?g|gif|png|svg|tiff?|zip|gz|tgz|tar|csv|tsv|jsonl?|doc[mx]?|ppt[mx]?|rtf|md|css|js|sgml?|fil|paper)$/i;
 
-/** @param mayBePage returns whether a list, with other members next to it, may be one page of several */
-export function suggestDescription(
-  json: unknown,
-  mayBePage: (records: readonly unknown[], others: readonly Member[]) => boolean,
-): string {
-  const lists = findFileLists(json);
+/** @param mayBePage whether the only one of `lists` may be one page of several */
+export function suggestDescription(lists: readonly FileList[], mayBePage: boolean): string {
   const [list] = lists;
   if (list === undefined)
     return `check the base URL and the API key; if this is a listing, ${ASK_ABOUT_PAGES}, then describe it: ${TEMPLATE}`;
@@ -51,8 +47,8 @@ export function suggestDescription(
     const names = orList(lists.slice(0, MAX_PATHS).map(({ path }) => path || '@'));
     return `${ASK_ABOUT_PAGES}; if this is the whole list, describe the listing (${names}): ${TEMPLATE}`;
   }
-  const { path, records, findOthers } = list;
-  const asksAboutPages = path.includes('[]') || mayBePage(records, findOthers());
+  const { path, records } = list;
+  const asksAboutPages = path.includes('[]') || mayBePage;
   const isObject = (value: unknown) => typeof value === 'object' && value !== null;
   const holdsMore = records.some((record) => isJsonObject(record) && Object.values(record).some(isObject));
   const conditions = [asksAboutPages && 'this is the whole list', holdsMore && 'the records hold no further files'];
@@ -78,7 +74,7 @@ function makeCommand({ path, name, totalPath }: FileList, isOmitted: (member: st
   return command.length > MAX_COMMAND_LENGTH ? TEMPLATE : command;
 }
 
-function findFileLists(json: unknown): readonly FileList[] {
+export function findFileLists(json: unknown): readonly FileList[] {
   return findLists([json], { path: '', totalPath: undefined, findOthers: () => [] }).flatMap(
     (list) => asFileList(list) ?? [],
   );

@@ -12,12 +12,12 @@ const ADDRESS = new URL(`https://h.example/v1/filings?accession_no=${ACCESSION}&
  */
 async function read(description: ListingDescription, pages: readonly unknown[]) {
   const asked: string[] = [];
-  const listing = await readDescribedListing(description, ACCESSION, ADDRESS, async (url) => {
+  const listing = await readDescribedListing(description, ACCESSION, ADDRESS, async (url, read) => {
     const page = pages[asked.length] ?? pages.at(-1);
     asked.push(url.href.replace(url.origin, '').replace(`/v1/filings${ADDRESS.search}`, '*'));
     if (page instanceof Error) throw page;
     const body = Buffer.from(typeof page === 'string' && page.startsWith('{') ? page : JSON.stringify(page));
-    return { body, headers: {} };
+    return read({ body, headers: {} });
   });
   return { ...listing, names: listing.files.map((file) => file.file_name).join(''), asked: asked.join(' ') };
 }
@@ -135,9 +135,9 @@ describe('a described listing is an error', () => {
 
   test('if there are over 10,000 pages', async () => {
     let count = 0;
-    const endless = readDescribedListing({ page: 'p' }, ACCESSION, ADDRESS, async () => {
+    const endless = readDescribedListing({ page: 'p' }, ACCESSION, ADDRESS, async (_, read) => {
       count += 1;
-      return { body: Buffer.from(`["${count}"]`), headers: {} };
+      return read({ body: Buffer.from(`["${count}"]`), headers: {} });
     });
     await expect(endless).rejects.toThrow('over 10,000 pages');
     expect(count).toBe(10_000);
