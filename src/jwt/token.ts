@@ -2,7 +2,7 @@
 // differently. `readExpiry` is lenient.
 import { isUtf8 } from 'node:buffer';
 import { FilingsError, type TokenCheck } from '../errors.ts';
-import { exceedsDepth, findJsonFault, isJsonObject, type JsonObject, MAX_DEPTH, parseJson } from '../json.ts';
+import { isJsonObject, type JsonObject, MAX_DEPTH, parseStrictly } from '../json.ts';
 import { quoted } from '../text.ts';
 import { ALGORITHM, type Algorithm } from './algorithms.ts';
 import { findWrapping } from './bare-token.ts';
@@ -100,12 +100,9 @@ function parseObject(bytes: Buffer, lenient: boolean): JsonObject | string {
   if (!isUtf8(bytes)) return 'is not UTF-8';
   const text = bytes.toString();
   if (!lenient && text.startsWith('\ufeff')) return 'begins with a byte-order mark';
-  const fault = lenient ? undefined : findJsonFault(text);
-  // `exceedsDepth` below is not enough: if a duplicate of the deep member follows, JSON.parse keeps only the duplicate.
+  const { value, fault } = parseStrictly(text.replace(/^\ufeff/, ''));
   if (fault?.kind === 'too deep') return TOO_DEEP;
-  if (fault?.kind === 'duplicate') return `has the member ${quoted(fault.path.at(-1) ?? '')} twice`;
-  const value = parseJson(text.replace(/^\ufeff/, ''));
-  if (value === undefined) return 'is not JSON';
-  if (!isJsonObject(value)) return 'is not a JSON object';
-  return exceedsDepth(value) ? TOO_DEEP : value;
+  if (fault?.kind === 'syntax') return 'is not JSON';
+  if (fault && !lenient) return `has the member ${quoted(fault.path?.at(-1) ?? '')} twice`;
+  return isJsonObject(value) ? value : 'is not a JSON object';
 }

@@ -4,7 +4,7 @@ import { STATUS_CODES } from 'node:http';
 import { type ErrorCode, FilingsError, type Problem, type Resource } from '../errors.ts';
 import type { HeaderFields } from '../http/head.ts';
 import { isRetriedStatus } from '../http/retry.ts';
-import { exceedsDepth, isJsonObject, type JsonObject, parseJson } from '../json.ts';
+import { isJsonObject, type JsonObject, parseStrictly } from '../json.ts';
 import type { Secrets } from '../secrets.ts';
 import { shellWord } from '../text.ts';
 
@@ -32,9 +32,8 @@ export function errorFromResponse(response: ErrorResponse, secrets: Secrets): Fi
   const isContent = status > 200 && status < 300 && !/json/i.test(String(headers['content-type']));
   // Harmless in JSON, which is invalid anyway if it was cut.
   const text = isContent ? '' : `${new TextDecoder().decode(body)}${isTruncated ? '…' : ''}`;
-  const json = parseJson(text);
-  // Deeper JSON could overflow the stack of the functions below.
-  const members = isJsonObject(json) && !exceedsDepth(json) ? json : undefined;
+  const { value: json } = parseStrictly(text);
+  const members = isJsonObject(json) ? json : undefined;
   const summary = members ? findSummaryInJson(members) : findSummaryInText(text.trim(), secrets);
   const phrase = STATUS_CODES[status] ?? '';
   const challenge = headers['www-authenticate'];

@@ -3,7 +3,7 @@
 import { isUtf8 } from 'node:buffer';
 import { FilingsError } from '../errors.ts';
 import type { HeaderFields } from '../http/head.ts';
-import { findJsonFault, isJsonObject, type JsonObject, MAX_DEPTH, parseJson } from '../json.ts';
+import { isJsonObject, type JsonObject, MAX_DEPTH, parseStrictly } from '../json.ts';
 import { markForRedaction } from '../secrets.ts';
 import { counted } from '../text.ts';
 import { type AccessionNumber, asAccession } from './accession.ts';
@@ -92,10 +92,10 @@ function isList([name, value]: Member): boolean {
 /** A duplicate member is refused, because another program might read the other value. */
 export function parseListing({ body }: ListingResponse): unknown {
   const text = body.toString().replace(/^\ufeff/, '');
-  const fault = findJsonFault(text);
+  const { value, fault } = parseStrictly(text);
   // JSON must be UTF-8 (RFC 8259, section 8.1). `toString` has replaced invalid bytes, so check the original.
-  if (fault === undefined && isUtf8(body)) return parseJson(text);
-  if (fault?.kind === 'duplicate') throw listingError('the response has a duplicate member', fault.path.join('.'));
+  if (fault === undefined && isUtf8(body)) return value;
+  if (fault?.kind === 'duplicate') throw listingError('the response has a duplicate member', fault.path?.join('.'));
   const hint = 'check the base URL and the API key';
   if (fault?.kind === 'too deep')
     throw listingError(`the response has more than ${MAX_DEPTH} levels of JSON`, undefined, hint);

@@ -5,7 +5,7 @@ import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { replaceFile } from '../disk/atomic-write.ts';
 import { errnoOf, FilingsError } from '../errors.ts';
-import { findJsonFault, isJsonObject, type JsonObject } from '../json.ts';
+import { isJsonObject, type JsonObject, parseStrictly } from '../json.ts';
 import type { Kind } from '../spec/kind.ts';
 import { didYouMean } from '../spec/nearest.ts';
 import { parseOrThrow, valueError } from '../spec/option.ts';
@@ -85,7 +85,7 @@ export function toFileValue({ spec, member }: FileSetting, text: string, cwd: st
   // In the file, `-` still means stdin, and `~/` the home directory.
   const toPath = (typed: string) => (typed === '-' || typed.startsWith('~/') ? typed : resolve(cwd, typed));
   if (kind.json === 'string array' || kind.json === 'string map' || kind.json === 'object') {
-    if (findJsonFault(text) !== undefined) throw valueError(name, `must be ${kind.expected}`);
+    if (parseStrictly(text).fault) throw valueError(name, `must be ${kind.expected}`);
     // JSON of another type than the kind's is accepted here, because `editConfigFile` checks the type. The members
     // `keyFile` and `secretFile` of `jwt` are paths.
     return JSON.parse(text, (key, value) =>

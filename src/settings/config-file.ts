@@ -3,7 +3,7 @@
 import { stat } from 'node:fs/promises';
 import { checkAccess, readSmallFile } from '../disk/secret-file.ts';
 import { errnoOf, FilingsError } from '../errors.ts';
-import { findJsonFault, isJsonObject, type JsonObject } from '../json.ts';
+import { isJsonObject, type JsonObject, MAX_DEPTH, parseStrictly } from '../json.ts';
 import { homeDirectory, isNullDevice, pathModule, resolveUserPath } from '../paths.ts';
 import type { ListingDescription } from '../service/described-listing.ts';
 import type { Flags } from '../spec/command.ts';
@@ -138,12 +138,13 @@ export async function readProfileNames(flags: Flags, world: World): Promise<read
 
 /** JSON.parse would keep only the last of duplicate members without a word. */
 function parseConfigJson(text: string, path: string): unknown {
-  const fault = findJsonFault(text);
-  if (fault === undefined) return JSON.parse(text);
+  const { value, fault } = parseStrictly(text);
+  if (fault === undefined) return value;
+  if (fault.kind === 'duplicate') throw configFileError(path, `${fault.path?.join('.')}: set twice`);
+  if (fault.kind === 'too deep') throw configFileError(path, `has more than ${MAX_DEPTH} levels of JSON`);
   const lines = text.slice(0, fault.at).split('\n');
-  const position = `at line ${lines.length}, column ${(lines.at(-1) ?? '').length + 1}`;
-  const twice = `${fault.path.join('.')}: set twice, the second time ${position}`;
-  throw configFileError(path, fault.kind === 'duplicate' ? twice : `not valid JSON ${position}`);
+  const position = ` at line ${lines.length}, column ${(lines.at(-1) ?? '').length + 1}`;
+  throw configFileError(path, `not valid JSON${fault.at === undefined ? '' : position}`);
 }
 
 /** `path` is for the messages. */

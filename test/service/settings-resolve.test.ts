@@ -76,28 +76,30 @@ describe('the config file', () => {
   const eitherFile = 'jwt: must have exactly one of keyFile and secretFile';
   const twice = '{"profiles":{"a":{"apiKey":"canary","api\\u004bey":"canary"}}}';
   test.for`
-    config                                        | message
-    ${{ jwt: {} }}                                | ${eitherFile}
-    ${{ jwt: { keyFile: 'a', secretFile: 'b' } }} | ${eitherFile}
-    ${{ jwt: { keyFile: 'a', lifetime: '9s' } }}  | ${'jwt.lifetime: must be a duration'}
-    ${{ jwt: { keyFile: 'a', alg: 'EdDSA' } }}    | ${'jwt.alg: must be an algorithm'}
-    ${{ jwt: { keyfile: 'a' } }}                  | ${'jwt.keyfile: no such setting\ndid you mean keyFile?'}
-    ${{ jbos: 3 }}                                | ${'jbos: no such setting\ndid you mean jobs?'}
-    ${{ profiles: { a: { baseURL: 'x' } } }}      | ${'profiles.a.baseURL: no such setting\ndid you mean baseUrl?'}
-    ${{ sandbox: true }}                          | ${'sandbox: no such setting'}
-    ${{ jobs: '3' }}                              | ${'jobs: must be a whole number from 1 to 256'}
-    ${{ jobs: null }}                             | ${'jobs: must be a whole number from 1 to 256'}
-    ${{ allowHttp: 'true' }}                      | ${'allowHttp: must be true or false'}
-    ${{ keyIn: 'cookie' }}                        | ${'keyIn: must be authorization, header'}
-    ${{ apiKeyCommand: 'pass x' }}                | ${'apiKeyCommand: must be an array'}
-    ${{ profiles: { a: { rate: 'fast' } } }}      | ${'profiles.a.rate: must be a number per second'}
-    ${{ profiles: [] }}                           | ${'profiles: must be an object'}
-    ${[]}                                         | ${'must be a JSON object'}
-    ${'{"jobs": 3,\n  "apiKey": canary}'}         | ${'not valid JSON at line 2, column 13'}
-    ${'{"jobs": 3,\n  "jobs": 4}'}                | ${': jobs: set twice, the second time at line 2, column 3'}
-    ${twice}                                      | ${': profiles.a.apiKey: set twice'}
-    ${{ apiKeyCommand: Array(70_000).fill(0) }}   | ${'larger than 128 KiB'}
-    ${`{"jobs":${'['.repeat(101)}`}               | ${'not valid JSON at line 1, column'}
+    config                                             | message
+    ${{ jwt: {} }}                                     | ${eitherFile}
+    ${{ jwt: { keyFile: 'a', secretFile: 'b' } }}      | ${eitherFile}
+    ${{ jwt: { keyFile: 'a', lifetime: '9s' } }}       | ${'jwt.lifetime: must be a duration'}
+    ${{ jwt: { keyFile: 'a', alg: 'EdDSA' } }}         | ${'jwt.alg: must be an algorithm'}
+    ${{ jwt: { keyfile: 'a' } }}                       | ${'jwt.keyfile: no such setting\ndid you mean keyFile?'}
+    ${{ jbos: 3 }}                                     | ${'jbos: no such setting\ndid you mean jobs?'}
+    ${{ profiles: { a: { baseURL: 'x' } } }}           | ${'profiles.a.baseURL: no such setting\ndid you mean baseUrl?'}
+    ${{ sandbox: true }}                               | ${'sandbox: no such setting'}
+    ${{ jobs: '3' }}                                   | ${'jobs: must be a whole number from 1 to 256'}
+    ${{ jobs: null }}                                  | ${'jobs: must be a whole number from 1 to 256'}
+    ${{ allowHttp: 'true' }}                           | ${'allowHttp: must be true or false'}
+    ${{ keyIn: 'cookie' }}                             | ${'keyIn: must be authorization, header'}
+    ${{ apiKeyCommand: 'pass x' }}                     | ${'apiKeyCommand: must be an array'}
+    ${{ profiles: { a: { rate: 'fast' } } }}           | ${'profiles.a.rate: must be a number per second'}
+    ${{ profiles: [] }}                                | ${'profiles: must be an object'}
+    ${[]}                                              | ${'must be a JSON object'}
+    ${'{"jobs": 3,\n  "apiKey": canary}'}              | ${'not valid JSON'}
+    ${'{"jobs": 3,\n  "apiKey" "canary"}'}             | ${'not valid JSON at line 2, column 12'}
+    ${'{"jobs": 3,\n  "jobs": 4}'}                     | ${': jobs: set twice'}
+    ${twice}                                           | ${': profiles.a.apiKey: set twice'}
+    ${{ apiKeyCommand: Array(70_000).fill(0) }}        | ${'larger than 128 KiB'}
+    ${`{"jobs":${'['.repeat(101)}`}                    | ${'not valid JSON'}
+    ${`{"jobs":${'['.repeat(100) + ']'.repeat(100)}}`} | ${'has more than 100 levels of JSON'}
   `('is refused with the content $config', async (row: { config: Content; message: string }, { place }) => {
     const error = await place.resolve(row.config).catch((thrown) => thrown);
     expect(error.code).toBe('config');

@@ -130,7 +130,7 @@ test.each`
   ${'is not JSON'}                                 | ${'["a",]'}
   ${'is not JSON'}                                 | ${Buffer.from('["\xe4"]', 'latin1')}
   ${'is not JSON'}                                 | ${Buffer.from('\ufeff["a"]', 'utf16le')}
-  ${'has more than 100 levels of JSON'}            | ${'['.repeat(100_000)}
+  ${'has more than 100 levels of JSON'}            | ${'['.repeat(100_000) + ']'.repeat(100_000)}
   ${'has a duplicate member: 0.file_name'}         | ${'[{"file_name":"a","file_name":"b"}]'}
   ${'has a duplicate member: files'}               | ${'{"files":["a"],"files":["b"]}'}
   ${'has a duplicate member: files'}               | ${'{"files":["a"],"f\\u0069les":[]}'}

@@ -1,6 +1,6 @@
 // If one option excludes another, that applies in both directions. A `default` is parsed and becomes the value of the
 // option, whereas a `defaultText` is only shown in the help.
-import { findJsonFault } from '../../json.ts';
+import { parseStrictly } from '../../json.ts';
 import { ALGORITHM } from '../../jwt/algorithms.ts';
 import type { Claim } from '../../jwt/sign.ts';
 import { type ArgumentSpec, defineCommand } from '../../spec/command.ts';
@@ -39,7 +39,7 @@ function createClaimKind(expected: string, toJson: (value: string) => string | u
 }
 const TEXT_CLAIM = createClaimKind('NAME=VALUE, such as role=reader', JSON.stringify);
 const JSON_CLAIM = createClaimKind('NAME=JSON without duplicate members, such as \'roles=["reader"]\'', (json) =>
-  findJsonFault(json) === undefined ? json.trim() : undefined,
+  parseStrictly(json).fault === undefined ? json.trim() : undefined,
 );
 
 const JSON_OUTPUT = defineOptions({ json: { kind: SWITCH, help: 'print JSON' } });
