@@ -80,10 +80,8 @@ export interface FilingsErrorDetails extends Omit<MessageParts, 'reason'> {
   /** What to do next, in one sentence. Any text from elsewhere in it is marked (`markForRedaction`). */
   readonly hint?: string | undefined;
   readonly problem?: Problem | undefined;
-  /** The earliest time for a retry, in milliseconds since the epoch, as the user sees it. */
+  /** The earliest time for a retry, in milliseconds since the epoch. */
   readonly retryAt?: number | undefined;
-  /** The same time in milliseconds of the monotonic clock. The program waits by that clock: nobody can set it. */
-  readonly retryDue?: number | undefined;
   /** The signal's number, for `interrupted`. */
   readonly signal?: number | undefined;
   readonly retryable?: boolean;

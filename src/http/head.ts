@@ -91,8 +91,9 @@ export function skipInterimResponses(text: string) {
  * RFC 9110, section 5.6.7, in milliseconds since the epoch. The three formats all begin with a day of the week: `Sun,
  * 06 Nov 1994 08:49:37 GMT`, `Sunday, 06-Nov-94 08:49:37 GMT` and `Sun Nov  6 08:49:37 1994`.
  */
-export function parseHttpDate(text: string): number | undefined {
-  const date = text.trim();
+export function parseHttpDate(value: HeaderFields[string]): number | undefined {
+  if (typeof value !== 'string') return undefined;
+  const date = value.trim();
   // Date.parse alone would read "-1" as a year.
   if (!/^(mon|tue|wed|thu|fri|sat|sun)[a-z]*,? /i.test(date)) return undefined;
   // HTTP dates are in UTC, but Date.parse reads a date without a zone, such as the last format, in the zone of this

@@ -1,7 +1,7 @@
 import { FilingsError } from '../errors.ts';
 import { exactDuration } from '../text.ts';
 import type { World } from '../world.ts';
-import { parseHttpDate } from './head.ts';
+import { type HeaderFields, parseHttpDate } from './head.ts';
 
 const FIRST_BACKOFF_MS = 1000;
 const MAX_BACKOFF_MS = 60_000;
@@ -16,7 +16,7 @@ export function isRetriedStatus(status: number): boolean {
   return RETRIED_STATUSES.has(status);
 }
 
-export interface RetryPolicy extends Pick<World, 'monotonic' | 'sleep' | 'random'> {
+export interface RetryPolicy {
   readonly maxRetries: number;
   /** If the service asks for a longer wait, the run stops instead. */
   readonly maxRetryAfterMs: number;
@@ -37,15 +37,48 @@ export interface RetryWatcher {
   readonly onRetry?: ((event: RetryEvent) => void) | undefined;
 }
 
+/** The RetryEvent of a retry, or the error to throw. `failures` counts those since the last progress. */
+export function decideRetry(
+  error: FilingsError,
+  { failures, tries, previous }: Readonly<{ failures: number; tries: number; previous: FilingsError | undefined }>,
+  policy: RetryPolicy,
+  { now, random }: Pick<World, 'now' | 'random'>,
+): RetryEvent | FilingsError {
+  const serviceWaitMs = error.retryAt === undefined ? undefined : Math.max(0, error.retryAt - now());
+  const isTooLong = serviceWaitMs !== undefined && serviceWaitMs > policy.maxRetryAfterMs;
+  // Retried only once: the name server may have failed for a moment, but most often the name is misspelled.
+  const isUnresolved = error.subcode === 'unresolved-name';
+  const mayHelp = error.retryable && !(isUnresolved && previous?.subcode === error.subcode);
+  // If a retry could help but none is left, a wait that is too long must still stop the run, below.
+  if (!mayHelp || (failures > policy.maxRetries && !isTooLong)) return tries > 1 ? error.with({ tries }) : error;
+  if (isTooLong) {
+    const fewer = error.problem?.status === 429 ? ', with fewer requests: --rate 1/s' : '';
+    return error.with({
+      serviceWaitMs,
+      hint: `the wait is longer than --max-retry-after (${exactDuration(policy.maxRetryAfterMs)}): run it again when the wait is over${fewer}`,
+      stopsRun: !error.isOtherOrigin,
+    });
+  }
+  // Up to half of the wait is added at random, so that many clients do not return at the same time.
+  const backoffMs = Math.min(FIRST_BACKOFF_MS * 2 ** (failures - 1), MAX_BACKOFF_MS) * (1 + random() / 2);
+  return {
+    error,
+    waitMs: serviceWaitMs ?? Math.round(backoffMs),
+    isServiceWait: serviceWaitMs !== undefined,
+    retry: failures,
+    maxRetries: isUnresolved ? failures : policy.maxRetries,
+  };
+}
+
 export async function retry<T>(
   attempt: () => Promise<T>,
   policy: RetryPolicy,
+  world: Pick<World, 'now' | 'random' | 'sleep'>,
   signal: AbortSignal,
   { countNewBytes, onRetry }: RetryWatcher = {},
 ): Promise<T> {
-  // Since the last progress.
   let failures = 0;
-  let lastSubcode: FilingsError['subcode'];
+  let previous: FilingsError | undefined;
   for (let tries = 1; ; tries += 1) {
     try {
       return await attempt();
@@ -55,40 +88,26 @@ export async function retry<T>(
       if (!(error instanceof FilingsError)) throw error;
       // 1 and not 0 after progress, because this attempt has failed as well.
       failures = (countNewBytes?.() ?? 0) >= MIN_PROGRESS_BYTES ? 1 : failures + 1;
-      // On the monotonic clock, because the machine's clock may have been set in the meantime.
-      const serviceWaitMs = error.retryDue === undefined ? undefined : Math.max(0, error.retryDue - policy.monotonic());
-      // Retried only once: the name server may have failed for a moment, but most often the name is misspelled.
-      const isUnresolved = error.subcode === 'unresolved-name';
-      const retryable = error.retryable && !(isUnresolved && lastSubcode === error.subcode);
-      lastSubcode = error.subcode;
-      const isTooLong = serviceWaitMs !== undefined && serviceWaitMs > policy.maxRetryAfterMs;
-      // If a retry could help but none is left, a wait that is too long must still stop the run, below.
-      if (!retryable || (failures > policy.maxRetries && !isTooLong)) throw tries > 1 ? error.with({ tries }) : error;
-      if (isTooLong) {
-        const fewer = error.problem?.status === 429 ? ', with fewer requests: --rate 1/s' : '';
-        throw error.with({
-          serviceWaitMs,
-          hint: `the wait is longer than --max-retry-after (${exactDuration(policy.maxRetryAfterMs)}): run it again when the wait is over${fewer}`,
-          stopsRun: !error.isOtherOrigin,
-        });
-      }
-      const maxRetries = isUnresolved ? failures : policy.maxRetries;
-      // Up to half of the wait is added at random, so that many clients do not return at the same time.
-      const backoffMs = Math.min(FIRST_BACKOFF_MS * 2 ** (failures - 1), MAX_BACKOFF_MS) * (1 + policy.random() / 2);
-      const waitMs = serviceWaitMs ?? Math.round(backoffMs);
-      onRetry?.({ error, waitMs, isServiceWait: serviceWaitMs !== undefined, retry: failures, maxRetries });
+      const decision = decideRetry(error, { failures, tries, previous }, policy, world);
+      if (decision instanceof FilingsError) throw decision;
+      previous = error;
+      onRetry?.(decision);
       // The RateLimiter was paused when the response arrived, and makes the next request of every job wait. So a wait
       // that the service asks for needs no sleep here. One that another host asks for has paused nothing.
-      if (serviceWaitMs === undefined || error.isOtherOrigin) await policy.sleep(waitMs, signal);
+      if (!decision.isServiceWait || error.isOtherOrigin) await world.sleep(decision.waitMs, signal);
     }
   }
 }
 
-/** RFC 9110, section 10.2.3: a number of seconds or a date. Returns milliseconds from `now` on. */
-export function parseRetryAfter(value: string | string[] | undefined, now: number): number | undefined {
+/**
+ * RFC 9110, section 10.2.3: a number of seconds or a date. The response's own Date is on the clock that made that date,
+ * so it is used instead of `now` if it is there. Returns milliseconds.
+ */
+export function parseRetryAfter({ 'retry-after': value, date }: HeaderFields, now: number): number | undefined {
   if (typeof value !== 'string') return undefined;
-  const text = value.trim();
-  if (/^\d+$/.test(text)) return Math.min(Number(text) * 1000, MAX_SERVICE_WAIT_MS);
-  const date = parseHttpDate(text);
-  return date === undefined ? undefined : Math.min(Math.max(0, date - now), MAX_SERVICE_WAIT_MS);
+  const seconds = /^\d+$/.test(value.trim()) ? Number(value) : undefined;
+  const until = parseHttpDate(value);
+  if (seconds === undefined && until === undefined) return undefined;
+  const waitMs = seconds === undefined ? Number(until) - (parseHttpDate(date) ?? now) : seconds * 1000;
+  return Math.min(Math.max(0, waitMs), MAX_SERVICE_WAIT_MS);
 }

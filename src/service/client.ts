@@ -4,7 +4,7 @@ import { FilingsError, type Resource, withResource } from '../errors.ts';
 import type { Connections } from '../http/connections.ts';
 import type { RateLimiter } from '../http/rate-limiter.ts';
 import { type RetryPolicy, type RetryWatcher, retry } from '../http/retry.ts';
-import { markForRedaction, type Secrets } from '../secrets.ts';
+import { markForRedaction } from '../secrets.ts';
 import { counted } from '../text.ts';
 import type { World } from '../world.ts';
 import type { AccessionNumber } from './accession.ts';
@@ -29,18 +29,18 @@ export interface Meter {
   receivedBytes: number;
 }
 
-export interface ClientOptions extends Pick<World, 'now'> {
+export interface ClientOptions {
   /** Ends in a slash, but not in `/v1/`, because `v1/download` or `v1/filings` is added to it. */
   readonly baseUrl: URL;
   readonly credentials: Credentials;
   readonly connections: Connections;
   readonly limiter: RateLimiter;
-  readonly retry: RetryPolicy;
+  readonly retryPolicy: RetryPolicy;
   readonly userAgent: string;
-  readonly secrets: Secrets;
+  readonly world: Pick<World, 'monotonic' | 'now' | 'random' | 'secrets' | 'sleep'>;
   /** Prints a line of --verbose. Text from elsewhere must be marked by `markForRedaction`. */
   readonly trace: ((line: string) => void) | undefined;
-  readonly meter?: Meter | undefined;
+  readonly meter: Meter;
   readonly listingDescription?: ListingDescription | undefined;
   /** The accession numbers of the sandbox. */
   readonly sandboxFilings?: readonly string[] | undefined;
@@ -75,18 +75,18 @@ export class ServiceClient {
 
   /** Repeats an attempt as the user's settings say, and counts the retries. */
   retry<T>(attempt: () => Promise<T>, signal: AbortSignal, { countNewBytes, onRetry }: RetryWatcher = {}): Promise<T> {
-    const { retry: policy, meter } = this.#options;
-    return retry(attempt, policy, signal, {
+    const { retryPolicy, meter, world } = this.#options;
+    return retry(attempt, retryPolicy, world, signal, {
       countNewBytes,
       onRetry(event) {
-        if (meter) meter.retries += 1;
+        meter.retries += 1;
         onRetry?.(event);
       },
     });
   }
 
   readonly countBytes = (bytes: number): void => {
-    if (this.#options.meter) this.#options.meter.receivedBytes += bytes;
+    this.#options.meter.receivedBytes += bytes;
   };
 
   hintAboutFiling(accession: string): string | undefined {
@@ -175,13 +175,13 @@ export class ServiceClient {
   }
 
   async #readError(response: ServiceResponse, resource: Resource, signal: AbortSignal): Promise<FilingsError> {
-    const { now, retry, secrets } = this.#options;
-    const { status, headers, retryAfterMs: waitMs } = response;
+    const { now, secrets, sleep } = this.#options.world;
+    const { status, headers, retryAfterMs } = response;
     // The wait begins when the head arrives, so compute its end before reading the body, which may take seconds.
-    const times = waitMs === undefined ? {} : { retryAt: now() + waitMs, retryDue: retry.monotonic() + waitMs };
-    const { body, isTruncated } = await readErrorBytes(response, retry.sleep, signal, this.countBytes);
+    const retryAt = retryAfterMs === undefined ? undefined : now() + retryAfterMs;
+    const { body, isTruncated } = await readErrorBytes(response, sleep, signal, this.countBytes);
     const hint = this.#chooseHint(response) ?? (status === 404 ? this.hintAboutFiling(resource.accession) : undefined);
-    return errorFromResponse({ status, headers, body, isTruncated, resource, hint, ...times }, secrets);
+    return errorFromResponse({ status, headers, body, isTruncated, resource, hint, retryAt }, secrets);
   }
 
   /** Returns undefined if the usual hint for the status is enough. */

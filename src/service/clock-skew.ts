@@ -1,17 +1,15 @@
-// A JWT is valid only between two times, and a Retry-After may be a date, so both go wrong if this machine's clock is
-// wrong.
+// A JWT is valid only between two times, so it fails if this machine's clock is wrong.
 import { type HeaderFields, parseHttpDate } from '../http/head.ts';
 import { roughDuration } from '../text.ts';
 
 const MAX_SKEW_MS = 30_000;
-/**
- * The limit if requests have a JWT and this machine's clock is ahead. It is low, because the service rejects a JWT from
- * a fast clock: it is valid from the second in which it was made, which is still in the future there. It is not 0,
- * because `measureClockLead` may return this much even if both clocks agree: MAX_DELAY_IN_LEAD_MS, plus just under 1 s,
- * because the date has whole seconds.
- */
-const MAX_LEAD_WITH_TOKEN_MS = 1_999;
 const MAX_DELAY_IN_LEAD_MS = 1000;
+/**
+ * The limit if requests have a JWT, which is valid from the second in which it was made: for a fast clock, that second
+ * is still in the future at the service. `measureClockLead` may return this much even if both clocks agree, because the
+ * date has whole seconds.
+ */
+const MAX_LEAD_WITH_TOKEN_MS = MAX_DELAY_IN_LEAD_MS + 999;
 
 /**
  * By how many milliseconds this machine's clock is ahead of a response's `Date` (RFC 9110, section 6.6.1). The service
@@ -20,7 +18,7 @@ const MAX_DELAY_IN_LEAD_MS = 1000;
  * `Age` earlier (RFC 9111, section 5.1).
  */
 export function measureClockLead({ date, age }: HeaderFields, sentAt: number, receivedAt: number): number | undefined {
-  const madeAt = typeof date === 'string' ? parseHttpDate(date) : undefined;
+  const madeAt = parseHttpDate(date);
   if (madeAt === undefined) return undefined;
   const ageMs = /^\d{1,9}$/.test(String(age)) ? Number(age) * 1000 : 0;
   const serviceTime = madeAt + ageMs;
@@ -29,11 +27,6 @@ export function measureClockLead({ date, age }: HeaderFields, sentAt: number, re
   // An age has whole seconds, as a date has.
   const latestServiceTime = serviceTime + (ageMs > 0 ? 1000 : 0);
   return Math.max(0, Math.min(receivedAt, sentAt + MAX_DELAY_IN_LEAD_MS) - latestServiceTime);
-}
-
-/** Returns a time that can be compared with the date of a Retry-After. */
-export function toServiceTime(now: number, leadMs: number | undefined): number {
-  return leadMs !== undefined && Math.abs(leadMs) > MAX_SKEW_MS ? now - leadMs : now;
 }
 
 export function describeClockSkew(leadMs: number | undefined, sendsToken: boolean): string | undefined {

@@ -17,15 +17,12 @@ export interface ErrorResponse {
   readonly body: Buffer;
   readonly isTruncated: boolean;
   readonly resource: Resource;
-  /** The earliest time for a retry, in milliseconds since the epoch. */
-  readonly retryAt?: number;
-  /** The same time on the monotonic clock. */
-  readonly retryDue?: number;
+  readonly retryAt?: number | undefined;
   readonly hint?: string | undefined;
 }
 
 export function errorFromResponse(response: ErrorResponse, secrets: Secrets): FilingsError {
-  const { status, headers, body, isTruncated, resource, retryAt, retryDue } = response;
+  const { status, headers, body, isTruncated, resource, retryAt } = response;
   const code = codeForStatus(status);
   // The body of an unexpected 2xx, such as a 206 that nobody requested, is ordinary content, which should not be quoted
   // as an error message. But JSON may be problem details, which are an error under any status.
@@ -51,7 +48,6 @@ export function errorFromResponse(response: ErrorResponse, secrets: Secrets): Fi
       // A 403 may be about one file.
       stopsRun: status === 401 || status === 407,
       retryAt,
-      retryDue,
     },
   );
 }

@@ -6,7 +6,7 @@ import { type GetRequest, get, type HttpResponse } from '../http/request.ts';
 import { isRetriedStatus, parseRetryAfter } from '../http/retry.ts';
 import { markForRedaction, REDACTED, redactKeyInUrl } from '../secrets.ts';
 import type { ClientOptions } from './client.ts';
-import { measureClockLead, toServiceTime } from './clock-skew.ts';
+import { measureClockLead } from './clock-skew.ts';
 import { type AuthorizedRequest, addCredentials, isKeyInUrl, type SentSecrets } from './credentials.ts';
 
 const REDIRECT_STATUSES = new Set([301, 302, 303, 307, 308]);
@@ -57,7 +57,7 @@ export class Requests {
   constructor(options: ClientOptions) {
     this.#options = options;
     // Redacts whatever follows the name of this header in foreign text.
-    options.secrets.addSecretName(options.credentials.keyHeader);
+    options.world.secrets.addSecretName(options.credentials.keyHeader);
   }
 
   /**
@@ -110,21 +110,21 @@ export class Requests {
   }
 
   async #send(chain: Chain): Promise<Received> {
-    const { connections, limiter, meter, now, retry } = this.#options;
+    const { connections, limiter, meter, world } = this.#options;
     for (;;) {
       // If the service has refused this URL before, the retry goes to the front of the queue, once.
       const endRequest = await limiter.acquire(chain.signal, this.#refusedUrls.delete(chain.url.href));
       let wasAnswered = true;
       try {
         const request = await this.#makeRequest(chain);
-        if (meter) meter.requests += 1;
-        const sentAt = retry.monotonic();
+        meter.requests += 1;
+        const sentAt = world.monotonic();
         const response = await get(connections, request);
         wasAnswered = response !== undefined;
         if (response === undefined) continue;
-        const receivedAt = now();
+        const receivedAt = world.now();
         // On the monotonic clock, because this machine's clock may have been set in the meantime.
-        const elapsedMs = retry.monotonic() - sentAt;
+        const elapsedMs = world.monotonic() - sentAt;
         this.clockLeadMs = measureClockLead(response.headers, receivedAt - elapsedMs, receivedAt);
         this.#trace('<', `${response.status}`, response.headers);
         return { ...response, retryAfterMs: this.#pauseIfRequested(chain, response) };
@@ -154,11 +154,11 @@ export class Requests {
 
   /** By its name, because a short credential is not recognized by its value. */
   #trace(direction: '>' | '<', start: string, fields: HeaderFields): void {
-    const { trace, secrets } = this.#options;
+    const { trace, world } = this.#options;
     if (!trace) return;
     trace(`${direction} ${start}`);
     for (const [name, value] of Object.entries(fields)) {
-      const isSecret = secrets.isSecretName(name) || name === 'set-cookie';
+      const isSecret = world.secrets.isSecretName(name) || name === 'set-cookie';
       // The query of a redirect's URL may hold a credential that the service has made for it, such as a signature.
       const shown = name === 'location' ? withoutQuery(`${value}`) : `${value}`;
       const line = `${name}: ${isSecret ? REDACTED : shown}`;
@@ -172,11 +172,9 @@ export class Requests {
    * if a host behind a redirect asks for it, because it says nothing about the service.
    */
   #pauseIfRequested({ url, isOtherOrigin }: Chain, { status, headers }: HttpResponse): number | undefined {
-    const { now, limiter, retry } = this.#options;
-    const waitMs = isRetriedStatus(status)
-      ? parseRetryAfter(headers['retry-after'], toServiceTime(now(), this.clockLeadMs))
-      : undefined;
-    if (waitMs === undefined || waitMs > retry.maxRetryAfterMs || isOtherOrigin) return waitMs;
+    const { limiter, retryPolicy, world } = this.#options;
+    const waitMs = isRetriedStatus(status) ? parseRetryAfter(headers, world.now()) : undefined;
+    if (waitMs === undefined || waitMs > retryPolicy.maxRetryAfterMs || isOtherOrigin) return waitMs;
     limiter.pause(waitMs);
     // A URL leaves the set when it is requested again, so one whose retries are used up would stay for ever. If the
     // limit clears the set, the other retries only lose their place at the front of the queue.
@@ -190,7 +188,7 @@ export class Requests {
    * because the URL of a login page often contains the requested URL in some encoding.
    */
   #checkForLeak(from: URL, to: URL, location: string): void {
-    const { secrets, credentials } = this.#options;
+    const { credentials, world } = this.#options;
     const leakError = (why: string, hint?: string) =>
       redirectError(from, `redirect to ${markForRedaction(to.host)} (${why})`, hint);
     if (isKeyInUrl(credentials)) {
@@ -198,12 +196,13 @@ export class Requests {
       throw leakError('its URL may contain the key, because the key was sent in the URL', hint);
     }
     // Resolving a Location drops its password and any tabs, so both forms are searched.
-    if (secrets.occurIn(location) || secrets.occurIn(to.href)) throw leakError('its URL contains the key or the token');
+    if (world.secrets.occurIn(location) || world.secrets.occurIn(to.href))
+      throw leakError('its URL contains the key or the token');
   }
 
   /** Drops validators that hold a secret, because that of an unfinished download is written to a file. */
   #withSafeValidators(headers: HeaderFields): HeaderFields {
-    const unsafe = VALIDATORS.filter((name) => this.#options.secrets.occurIn(String(headers[name] ?? '')));
+    const unsafe = VALIDATORS.filter((name) => this.#options.world.secrets.occurIn(String(headers[name] ?? '')));
     return { ...headers, ...Object.fromEntries(unsafe.map((name) => [name, undefined])) };
   }
 }

@@ -47,13 +47,12 @@ interface SessionOptions {
 export async function openSession(
   flags: Flags,
   world: World,
-  { stdinOption, writesTerminal, meter, resolved }: SessionOptions = {},
+  { stdinOption, writesTerminal, meter = { requests: 0, retries: 0, receivedBytes: 0 }, resolved }: SessionOptions = {},
 ): Promise<Session> {
   const { settings, rawSettings, originError, setBaseUrl } = resolved ?? (await resolveSettings(flags, world));
   // `resolveSettings` does not throw this error, because it is none for commands that only show settings.
   if (originError) throw originError;
   refuseSharedStream('stdin', [stdinOption, ...listStdinFlags(rawSettings)]);
-  const { secrets, monotonic, now, random, sleep } = world;
   // On the same terminal, a progress bar would overwrite what the user types as input, or the data that is printed.
   const sharesTerminal = writesTerminal || (stdinOption !== undefined && world.stdin.isTTY === true);
   const progress = await createProgress({ ...settings, sharesTerminal }, world);
@@ -68,11 +67,10 @@ export async function openSession(
     ...access,
     connections,
     limiter: new RateLimiter(settings.rate, world),
-    retry: { maxRetries, maxRetryAfterMs, monotonic, random, sleep },
-    now,
+    retryPolicy: { maxRetries, maxRetryAfterMs },
+    world,
     userAgent: `filings/${world.version}`,
     meter,
-    secrets,
     // The sandbox sends a plain list, whatever the config file says about the real service.
     listingDescription: settings.sandbox ? undefined : settings.listing,
     trace,

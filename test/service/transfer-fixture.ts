@@ -58,18 +58,18 @@ export async function startRun(url: string, options: RunOptions = {}) {
     credentials: { ...credentials, keyIn: 'authorization', inspectCommand: undefined, renew: async () => false },
     connections,
     limiter: options.limiter ?? new RateLimiter(undefined, { monotonic, sleep }),
-    now: Date.now,
-    retry: {
-      // By default below 0, so that not even progress allows a retry.
-      maxRetries: options.retries ?? -1,
-      maxRetryAfterMs: options.maxRetryAfterMs ?? 300_000,
+    // By default -1 retries, so that not even progress allows one.
+    retryPolicy: { maxRetries: options.retries ?? -1, maxRetryAfterMs: options.maxRetryAfterMs ?? 300_000 },
+    world: {
+      now: Date.now,
       monotonic,
       random: () => 0,
+      secrets,
       // The limiter waits for the service’s Retry-After.
       sleep: async (_, aborted) => aborted.throwIfAborted(),
     },
+    meter: { requests: 0, retries: 0, receivedBytes: 0 },
     userAgent: 'test',
-    secrets,
     trace: () => {},
   });
   const world = { ...directoryWorld(), monotonic, secrets, ...options.world };

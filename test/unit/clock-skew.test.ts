@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { describeClockSkew, measureClockLead, toServiceTime } from '../../src/service/clock-skew.ts';
+import { describeClockSkew, measureClockLead } from '../../src/service/clock-skew.ts';
 
 const NOW = Date.parse('2026-01-02T03:04:05Z');
 const at = (offsetMs: number) => new Date(NOW + offsetMs).toUTCString();
@@ -31,12 +31,4 @@ test.each<{ what: string; sent: number; date: number; received: number; ahead: n
   { what: 'a slow clock and a slow response', sent: NOW, date: 65_000, received: NOW + 5000, ahead: -60_000 },
 ])('the travelling time of a response is no clock skew: $what', ({ sent, date, received, ahead }) => {
   expect(measureClockLead({ date: at(date) }, sent, received)).toBe(ahead);
-});
-
-test.each<{ ahead: number | undefined; offset: number }>([
-  { ahead: undefined, offset: 0 },
-  { ahead: -30_000, offset: 0 },
-  { ahead: 30_001, offset: -30_001 },
-])('a clock that is $ahead ms ahead shifts the time of the service by $offset ms', ({ ahead, offset }) => {
-  expect(toServiceTime(NOW, ahead)).toBe(NOW + offset);
 });

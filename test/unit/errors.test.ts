@@ -38,7 +38,6 @@ describe('FilingsError', () => {
     hint: 'wait',
     problem: { status: 503 },
     retryAt: 1,
-    retryDue: 2,
     retryable: true,
     isUnreachable: true,
     subcode: 'unproved-end',

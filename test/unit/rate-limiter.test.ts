@@ -141,7 +141,8 @@ test.each`
   const { pass, ...clock } = heldClock();
   const { signal } = createAbortController();
   const limiter = new RateLimiter(undefined, clock);
-  const policy = { maxRetries: maxRefusals, maxRetryAfterMs: 9000, ...clock, random: () => 0 };
+  const policy = { maxRetries: maxRefusals, maxRetryAfterMs: 9000 };
+  const world = { ...clock, now: clock.monotonic, random: () => 0 };
   let acceptedTimes: number[] = [];
   async function request(wasRefused: boolean): Promise<void> {
     const endRequest = await limiter.acquire(signal, wasRefused);
@@ -152,12 +153,12 @@ test.each`
     if (isAccepted) acceptedTimes.push(now);
     else limiter.pause(1000);
     endRequest();
-    if (!isAccepted) throw new FilingsError('temporary', 'busy', { retryable: true, retryDue: now + 1000 });
+    if (!isAccepted) throw new FilingsError('temporary', 'busy', { retryable: true, retryAt: now + 1000 });
   }
   async function job(): Promise<void> {
     for (let file = 0; file < 3; file += 1) {
       let tries = 0;
-      await retry(() => request(tries++ > 0), policy, signal);
+      await retry(() => request(tries++ > 0), policy, world, signal);
     }
   }
   let hasEnded = false;

@@ -7,8 +7,8 @@ const LONGEST = '1000 2000 4000 8000 16000 32000 60000 60000';
 const TOO_LONG = { message: 'busy: the service asks to wait 10 s', stopsRun: true };
 const [BUSY, FINAL, UNRESOLVED] = [busy(), busy({ retryable: false }), busy({ subcode: 'unresolved-name' })];
 const FOREIGN_TOO_LONG = { message: 'busy: the service asks to wait 10 s', stopsRun: false };
-const FINAL_ASKING = busy({ retryable: false, retryDue: 9 });
-const asking = (retryDue: number) => busy({ retryDue });
+const FINAL_ASKING = busy({ retryable: false, retryAt: 9 });
+const asking = (retryAt: number) => busy({ retryAt });
 const PLAIN = { message: 'busy' };
 const TWO_TRIES = { message: 'busy; 2 tries' };
 const THREE_TRIES = { message: 'busy; 3 tries' };
@@ -29,7 +29,7 @@ test.each`
   ${'a wait of the maximum, no retries'}   | ${ONCE}                     | ${''}               | ${PLAIN}                 | ${[asking(9007)]}
   ${'a wait over the maximum'}             | ${{}}                       | ${''}               | ${TOO_LONG}              | ${[asking(9008)]}
   ${'a wait over the maximum, no retries'} | ${ONCE}                     | ${''}               | ${TOO_LONG}              | ${[asking(9008)]}
-  ${'such a wait behind a redirect'}       | ${{}}                       | ${''}               | ${FOREIGN_TOO_LONG}      | ${[busy({ retryDue: 9008, isOtherOrigin: true })]}
+  ${'such a wait behind a redirect'}       | ${{}}                       | ${''}               | ${FOREIGN_TOO_LONG}      | ${[busy({ retryAt: 9008, isOtherOrigin: true })]}
   ${'a wait in the past'}                  | ${{}}                       | ${'0 asked'}        | ${undefined}             | ${[asking(3)]}
   ${'a back-off over that maximum'}        | ${{ maxRetryAfterMs: 500 }} | ${'1000'}           | ${undefined}             | ${[BUSY]}
   ${'1 MiB with each attempt'}             | ${{ brought: 1 << 20 }}     | ${'1000 1000 1000'} | ${undefined}             | ${[BUSY, BUSY, BUSY]}
@@ -44,7 +44,7 @@ test.each`
   const ownWaits: string[] = [];
   const stop = new AbortController();
   const sleep = async (ms: number) => void ownWaits.push(`${ms}`);
-  const clock = { monotonic: () => 7, random: () => 0, sleep };
+  const clock = { now: () => 7, random: () => 0, sleep };
   const failures = [...thrown];
   let tries = 0;
   const attempt = async () => {
@@ -54,9 +54,9 @@ test.each`
   };
   const onRetry: RetryWatcher['onRetry'] = ({ waitMs, isServiceWait }) =>
     waits.push(`${waitMs}${isServiceWait ? ' asked' : ''}`);
-  const policy = { maxRetries: 2, maxRetryAfterMs: 9000, ...clock, ...more };
+  const policy = { maxRetries: 2, maxRetryAfterMs: 9000, ...more };
   const watcher = { onRetry, countNewBytes: brought && (() => brought) };
-  const ended = await retry(attempt, policy, stop.signal, watcher).catch((thrown) => thrown);
+  const ended = await retry(attempt, policy, { ...clock, ...more }, stop.signal, watcher).catch((thrown) => thrown);
   expect([ended, waits.join(' ')]).toEqual([error && expect.objectContaining(error), expected]);
   // The limiter waits if the service asks.
   expect(ownWaits).toEqual(waits.filter((wait) => !wait.endsWith('asked')));
@@ -80,7 +80,7 @@ describe('Retry-After', () => {
     ${'a date in lower case'}                  | ${'tue, 01 apr 2025 10:01:30 gmt'}   | ${90_000}
     ${'a date after a century'}                | ${'Fri, 01 Apr 2225 10:00:00 GMT'}   | ${3_153_600_000_000}
   `('is read as a wait: $form', ({ value, wait }) => {
-    expect(parseRetryAfter(value, NOW)).toBe(wait);
+    expect(parseRetryAfter({ 'retry-after': value }, NOW)).toBe(wait);
   });
 
   test('is no wait if it is neither a whole number of seconds nor a date of HTTP', () => {
@@ -88,10 +88,16 @@ describe('Retry-After', () => {
     const dates = ['Tue, 99 Foo 2025 10:01:30 GMT', '2025-04-01T10:01:30Z', '01 Apr 2025 10:01:30 GMT'];
     const others = [undefined, ['1', '2'], '01 Apr 2025 10:01:30 GMT (Tue)'];
     const values = [...numbers, ...dates, ...others];
-    expect(values.filter((value) => parseRetryAfter(value, NOW) !== undefined)).toEqual([]);
+    expect(values.filter((value) => parseRetryAfter({ 'retry-after': value }, NOW) !== undefined)).toEqual([]);
+  });
+
+  test('is a date on the clock of the service, not on that of this machine', () => {
+    const date = 'Tue, 01 Apr 2025 09:00:00 GMT';
+    expect(parseRetryAfter({ 'retry-after': 'Tue, 01 Apr 2025 09:00:30 GMT', date }, NOW)).toBe(30_000);
+    expect(parseRetryAfter({ 'retry-after': '30', date }, NOW)).toBe(30_000);
   });
 
   test('is longer than any maximum if no number can hold it', () => {
-    expect(parseRetryAfter('9'.repeat(400), NOW)).toBeGreaterThan(300_000);
+    expect(parseRetryAfter({ 'retry-after': '9'.repeat(400) }, NOW)).toBeGreaterThan(300_000);
   });
 });
