@@ -96,7 +96,7 @@ export class Secrets {
     this.#positionPattern = createPositionPattern(this.#secretNames);
   }
 
-  isSecretName(name: string): boolean {
+  holdsCredential(name: string): boolean {
     return this.#secretNames.has(name.toLowerCase());
   }
 
@@ -253,7 +253,7 @@ export function redactJson(value: unknown, secrets: Secrets): unknown {
         .slice(0, MAX_ENTRIES)
         .map(([name, member]) => {
           // An object or an array is not a key. The strings in it are redacted like all others.
-          const isSecret = typeof member !== 'object' && secrets.isSecretName(name);
+          const isSecret = typeof member !== 'object' && secrets.holdsCredential(name);
           return [copyText(name), isSecret ? REDACTED : copy(member)];
         }),
     );

@@ -178,10 +178,10 @@ function buildOption(spec: NamedOption): Option {
 /** Flags stay strings, because they must first be merged with the other sources of settings. */
 function readInvocation(ownOptions: readonly NamedOption[], command: Command, { home }: ParseState): Invocation {
   const flags = readFlags(command, home);
-  for (const { name, flag, kind, describesService } of SHARED_OPTIONS) {
+  for (const { name, flag, kind, ignoredBySandbox } of SHARED_OPTIONS) {
     // Only to throw the error: some commands never parse the settings, so a wrong choice such as `--color x` is
     // reported here. But a wrong `--key-in` may be no error: `--sandbox` ignores settings that describe the service.
-    if (kind.choices && !describesService && flags[name] !== undefined) parseOrThrow(kind, `${flags[name]}`, flag);
+    if (kind.choices && !ignoredBySandbox && flags[name] !== undefined) parseOrThrow(kind, `${flags[name]}`, flag);
   }
   const options: Readonly<Record<string, unknown>> = command.opts();
   const readOption = (spec: NamedOption) => {

@@ -16,8 +16,8 @@ const MAX_HOLD_MS = 5000;
 
 type Clock = Pick<World, 'monotonic' | 'sleep'>;
 
-/** `hasOutcome` is false if the request is sent again because the server closed the connection without a response. */
-export type EndRequest = (hasOutcome?: boolean) => void;
+/** `wasAnswered` is false if the request is sent again because the server closed the connection without a response. */
+export type EndRequest = (wasAnswered?: boolean) => void;
 
 interface Waiter {
   readonly wasRefused: boolean;
@@ -126,11 +126,11 @@ export class RateLimiter {
     const pauseCount = this.#pauseCount;
     this.#sentCount += 1;
     this.#lastSentAt = this.#clock.monotonic();
-    return (hasOutcome = true) => {
+    return (wasAnswered = true) => {
       // An outcome from before a pause says nothing about what the service accepts after it.
       if (pauseCount !== this.#pauseCount) return;
       // A request without an outcome says nothing either, so another one takes its place.
-      if (hasOutcome) this.#outcomeCount += 1;
+      if (wasAnswered) this.#outcomeCount += 1;
       else this.#sentCount -= 1;
       // Requests may have waited long for this outcome, with `#nextAt` long past. Each of them moves it on by only one
       // interval, so without this line all of them would go at once, whatever the rate is.

@@ -41,8 +41,7 @@ export interface GetRequest {
 export interface HttpResponse {
   readonly status: number;
   readonly headers: HeaderFields;
-  /** The value of Content-Length. */
-  readonly length: number | undefined;
+  readonly contentLength: number | undefined;
   readonly endsWithConnection: boolean;
   readonly body: Body;
   /**
@@ -181,7 +180,7 @@ class Exchange {
     this.#headSettlers?.resolve({
       status,
       headers,
-      length,
+      contentLength: length,
       endsWithConnection,
       body: this.#body,
       // Never shown. It ends a `read` that is waiting, so that `readErrorBytes` stops when the body takes too long.

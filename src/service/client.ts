@@ -9,13 +9,14 @@ import { counted } from '../text.ts';
 import type { World } from '../world.ts';
 import type { AccessionNumber } from './accession.ts';
 import { describeClockSkew } from './clock-skew.ts';
-import type { Credentials } from './credentials.ts';
+import { type Credentials, sendsToken } from './credentials.ts';
 import type { ListingDescription } from './described-listing.ts';
 import { getErrorTest, MAX_TESTED_BYTES, mediaTypeOf } from './error-page.ts';
 import { CHECK_NUMBER_AND_URL, errorFromResponse } from './error-response.ts';
-import { type Listing, type QueryParameter, type RequestPage, readListing, withParameters } from './listing.ts';
+import { type Listing, type RequestPage, readListing } from './listing.ts';
+import { type QueryParameter, withParameters } from './parameters.ts';
 import { peek, readAtMost, readCodings, readErrorBytes } from './read-body.ts';
-import { Requests, type ServiceResponse } from './requests.ts';
+import { RedirectFollower, type ServiceResponse } from './redirect-follower.ts';
 
 /** More than a page of any listing needs. A body without an end must not fill the memory. */
 const MAX_LISTING_BYTES = 16 << 20;
@@ -64,13 +65,13 @@ export class ServiceClient {
   /** For `config check`, which shows them. */
   readonly credentials: Credentials;
   readonly #options: ClientOptions;
-  readonly #requests: Requests;
+  readonly #follower: RedirectFollower;
 
   constructor(options: ClientOptions) {
     this.baseUrl = options.baseUrl;
     this.credentials = options.credentials;
     this.#options = options;
-    this.#requests = new Requests(options);
+    this.#follower = new RedirectFollower(options);
   }
 
   /** Repeats an attempt as the user's settings say, and counts the retries. */
@@ -97,7 +98,7 @@ export class ServiceClient {
 
   /** By how many milliseconds this machine's clock is ahead of the service's. */
   get clockLeadMs(): number | undefined {
-    return this.#requests.clockLeadMs;
+    return this.#follower.clockLeadMs;
   }
 
   /**
@@ -115,7 +116,7 @@ export class ServiceClient {
       ['accession_no', accession],
       ['file_name', fileName],
     ]);
-    return this.#requests.follow(url, rangeHeaders, signal, async (response) => {
+    return this.#follower.follow(url, rangeHeaders, signal, async (response) => {
       const { status } = response;
       const isExpected = status === 200 || ('range' in rangeHeaders && (status === 206 || status === 416));
       // Only the header of a 416 is used, so its media type and encoding do not matter.
@@ -128,7 +129,7 @@ export class ServiceClient {
     });
   }
 
-  /** Requests all pages (service.md, section 4), with retries. */
+  /** RedirectFollower all pages (service.md, section 4), with retries. */
   async fetchListing(
     accession: AccessionNumber,
     query: readonly QueryParameter[],
@@ -144,7 +145,7 @@ export class ServiceClient {
         const body = await readAtMost(response, MAX_LISTING_BYTES, this.countBytes);
         return read({ body, headers: response.headers });
       };
-      const attempt = () => this.#requests.follow(url, {}, signal, handle, isUrlFromService);
+      const attempt = () => this.#follower.follow(url, {}, signal, handle, isUrlFromService);
       return this.retry(attempt, signal, { onRetry });
     };
     try {
@@ -192,14 +193,14 @@ export class ServiceClient {
     if (status === 200)
       return 'the service sent this instead of what was requested: check the API key and the base URL';
     if (status !== 401) return undefined;
-    const { source, inspectCommand, keyIn } = credentials;
-    if (inspectCommand === undefined) {
-      return `check the API key from ${source}, how it is sent (now by --key-in ${keyIn}), and whether the service also requires a JWT`;
+    const { setBy, inspectCommand, keyIn } = credentials;
+    if (!sendsToken(credentials)) {
+      return `check the API key from ${setBy}, how it is sent (now by --key-in ${keyIn}), and whether the service also requires a JWT`;
     }
     // A wrong clock is the first suspect, because the service rejects a JWT from the future or the past.
     return (
       describeClockSkew(this.clockLeadMs, true) ??
-      `check ${source}, how the key is sent (now by --key-in ${keyIn}), and whether the service's portal has the key that verifies the JWT, imported for this API key; to see what the JWT says: ${inspectCommand}`
+      `check ${setBy}, how the key is sent (now by --key-in ${keyIn}), and whether the service's portal has the key that verifies the JWT, imported for this API key; to see what the JWT says: ${inspectCommand}`
     );
   }
 }

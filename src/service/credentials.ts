@@ -9,8 +9,8 @@ export interface SentSecrets {
 }
 
 export interface Credentials {
-  /** The settings of the key and the JWT, such as `FILINGS_API_KEY and FILINGS_JWT`. */
-  readonly source: string;
+  /** The settings of both, such as `FILINGS_API_KEY and FILINGS_JWT`. */
+  readonly setBy: string;
   readonly keyIn: KeyPlacement;
   readonly keyHeader: string;
   readonly basicUser: string;
@@ -25,6 +25,10 @@ export interface Credentials {
 export interface AuthorizedRequest {
   readonly url: URL;
   readonly headers: Readonly<Record<string, string>>;
+}
+
+export function sendsToken({ inspectCommand }: Pick<Credentials, 'inspectCommand'>): boolean {
+  return inspectCommand !== undefined;
 }
 
 /** If so, the URL of a redirect may repeat the key. */

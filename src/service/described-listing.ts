@@ -14,8 +14,8 @@ import {
   type RequestPage,
   readNumber,
   selectFiles,
-  withParameters,
 } from './listing.ts';
+import { withParameters } from './parameters.ts';
 import { DEFAULT_NAME, suggestPlace } from './suggested-description.ts';
 
 /** The `listing` of the config file (docs/using.md). `files`, `name`, `total`, `more` and `next` are expressions. */

@@ -7,7 +7,7 @@ import { isJsonObject, type JsonObject, MAX_DEPTH, parseStrictly } from '../json
 import { markForRedaction } from '../secrets.ts';
 import { counted } from '../text.ts';
 import { type AccessionNumber, asAccession } from './accession.ts';
-import { findFileLists, type Member, suggestDescription } from './suggested-description.ts';
+import { findFileLists, suggestDescription } from './suggested-description.ts';
 
 export interface ListedFile {
   readonly accession_no: string;
@@ -30,7 +30,7 @@ export interface ListingResponse {
 /** Requests a page, and returns what `read` returns for it. */
 export type RequestPage = <T>(url: URL, read: (page: ListingResponse) => T, isUrlFromService?: boolean) => Promise<T>;
 
-export type QueryParameter = readonly [name: string, value: string];
+export type Member = readonly [name: string, value: unknown];
 
 /** A record that is only a name has become `{}` and that name. */
 export type NamedRecord = readonly [record: JsonObject, name: string | undefined];
@@ -218,15 +218,4 @@ function normalizeName(name: string): string {
 
 function quoteNames(members: readonly Member[]): string {
   return members.map(([name]) => `'${name}'`).join(', ');
-}
-
-/**
- * Not by URLSearchParams, which would rewrite the existing query: `a%20b/c` would become `a+b%2Fc`. The URL of a next
- * page comes from the service, so its query must be sent back exactly as it came.
- */
-export function withParameters(url: URL, query: readonly QueryParameter[]): URL {
-  const parameters = query.map(([name, value]) => `${encodeURIComponent(name)}=${encodeURIComponent(value)}`).join('&');
-  const result = new URL(url);
-  result.search = [url.search.slice(1), parameters].filter(Boolean).join('&');
-  return result;
 }

@@ -24,7 +24,7 @@ export async function readAtMost(
   onBytes: (bytes: number) => void,
 ): Promise<Buffer> {
   const pieces: Buffer[] = [];
-  const canFit = (response.length ?? 0) <= maxBytes;
+  const canFit = (response.contentLength ?? 0) <= maxBytes;
   if (canFit && (await readPieces(response, maxBytes, pieces, onBytes))) return Buffer.concat(pieces);
   response.discard();
   const reason = `the response is larger than the limit of ${humanBytes(maxBytes)}`;

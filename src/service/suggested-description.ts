@@ -2,8 +2,7 @@
 // never uses: with a wrong guess, the first page of a list could pass for the whole list.
 import { isJsonObject, type JsonObject } from '../json.ts';
 import { orList, shellWord } from '../text.ts';
-
-export type Member = readonly [name: string, value: unknown];
+import type { Member } from './listing.ts';
 
 /** A place in the response. */
 interface Place {

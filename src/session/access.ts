@@ -41,7 +41,7 @@ export async function openAccess(
   const key = await openSecret(keySource, 'API key', world);
   const token = tokenSource && (await openToken(tokenSource, world, note));
   const credentials: Credentials = {
-    source: [keySource.source, ...(tokenSource ? [tokenSource.source] : [])].join(' and '),
+    setBy: [keySource.setBy, ...(tokenSource ? [tokenSource.setBy] : [])].join(' and '),
     keyIn,
     keyHeader,
     basicUser,
@@ -97,7 +97,7 @@ async function openToken(tokenSource: TokenSource, world: World, note: (text: st
       const secondsAgo = secondsSinceExpiry(token);
       if (secondsAgo < 0) return token;
       throw new FilingsError('auth', `the JWT expired ${roughDuration(secondsAgo)} ago`, {
-        subject: { name: tokenSource.source },
+        subject: { name: tokenSource.setBy },
         hint: "get a new one, or check this machine's clock: date -u",
         stopsRun: true,
       });
@@ -111,7 +111,7 @@ function describeInspection(source: TokenSource): string {
   if (source.kind === 'recipe') return `filings token sign | ${inspect}`;
   if (source.kind === 'stdin') return inspect;
   // The only token that is given directly is that of the environment.
-  return source.kind === 'file' ? `${inspect} < ${shellWord(source.path)}` : `printenv ${source.source} | ${inspect}`;
+  return source.kind === 'file' ? `${inspect} < ${shellWord(source.path)}` : `printenv ${source.setBy} | ${inspect}`;
 }
 
 async function openSandbox(world: World): Promise<Access> {
@@ -130,7 +130,7 @@ async function openSandbox(world: World): Promise<Access> {
     now: world.now,
   });
   const credentials: Credentials = {
-    source: 'the sandbox',
+    setBy: 'the sandbox',
     keyIn: 'authorization',
     // These two are not used for this `keyIn`.
     keyHeader: '',

@@ -4,7 +4,7 @@ import { statSync } from 'node:fs';
 import type { FilingsError } from '../errors.ts';
 import { locateConfig } from '../settings/config-file.ts';
 import { createDefaultLayer, createRunLayers, findInLayers, type Layer } from '../settings/layers.ts';
-import { readLayers } from '../settings/resolve.ts';
+import { loadSources } from '../settings/resolve.ts';
 import { type SettingName, type SettingValues, TABLE } from '../settings/table.ts';
 import type { Flags } from '../spec/command.ts';
 import { write } from '../stdio/output.ts';
@@ -61,7 +61,7 @@ async function readConfigLayers(flags: Flags, world: World): Promise<readonly La
     const { path } = locateConfig(flags, world);
     // A pipe that has not been read yet could take forever, and the message would never be shown.
     if (path === undefined || !(world.configFiles.has(path) || statSync(path).isFile())) return [];
-    return (await readLayers(flags, world)).configLayers;
+    return (await loadSources(flags, world)).configLayers;
   } catch {
     // The command itself reports an invalid config file.
     return [];

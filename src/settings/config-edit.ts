@@ -39,14 +39,14 @@ export function findSetting(typedName: string): NamedSetting {
   throw new FilingsError('usage', 'no such setting', { subject: { name: typed || "''" }, hint });
 }
 
-interface FileSetting {
+interface EditTarget {
   /** If a member was found, `kind` says how to parse the member. */
   readonly spec: NamedSetting;
   readonly member?: string | undefined;
 }
 
 /** Accepts a name such as `apiKey` or `listing.files`. */
-export function findFileSetting(typedName: string): FileSetting {
+export function findEditTarget(typedName: string): EditTarget {
   const [typedSetting = '', typedMember] = typedName.split(/\.(.*)/s);
   const spec = findSetting(typedSetting);
   const { name } = spec;
@@ -79,7 +79,7 @@ function toCamelCase(text: string): string {
  * Paths become absolute, because in the file they would be relative to its directory. The message never quotes a
  * secret.
  */
-export function toFileValue({ spec, member }: FileSetting, text: string, cwd: string): unknown {
+export function toFileValue({ spec, member }: EditTarget, text: string, cwd: string): unknown {
   const { kind, secret } = spec;
   const name = member === undefined ? spec.name : `${spec.name}.${member}`;
   // In the file, `-` still means stdin, and `~/` the home directory.

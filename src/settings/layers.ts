@@ -11,21 +11,23 @@ export interface RawSetting {
   /** A string, `true` for a switch that was given as a flag, or JSON from the config file. */
   readonly value: unknown;
   readonly sourceKind: 'flag' | 'env' | 'profile' | 'file' | 'default';
-  /** The source in the user's words: `--jobs`, `FILINGS_JOBS`, `/home/me/c.json: profiles.work.jobs`, `default`. */
-  readonly source: string;
+  /** The setting in the user's words: `--jobs`, `FILINGS_JOBS`, `/home/me/c.json: profiles.work.jobs`, `default`. */
+  readonly setBy: string;
   /** The directory of the config file, to which relative paths in it refer. */
   readonly directory?: string;
 }
 
 export type Layer = ReadonlyMap<string, RawSetting>;
+/** All layers merged. */
+export type RawSettings = Layer;
 
 /** The flags and the environment. An empty variable is treated as unset. */
 export function createRunLayers(flags: JsonObject, env: World['env']): readonly Layer[] {
-  const flagLayer = createLayer(({ name, flag }) => flag && { sourceKind: 'flag', source: flag, value: flags[name] });
+  const flagLayer = createLayer(({ name, flag }) => flag && { sourceKind: 'flag', setBy: flag, value: flags[name] });
   const envLayer = createLayer(({ name, env: variable }) => {
     // A shell that reads a variable from a Windows file leaves a carriage return at its end.
     const value = variable && env[variable]?.replace(/\r$/, '');
-    if (value) return { sourceKind: 'env', source: variable, value };
+    if (value) return { sourceKind: 'env', setBy: variable, value };
     // Without FILINGS_COLOR, the variables that all programs share decide.
     return name === 'color' && readColorConventions(env);
   });
@@ -50,12 +52,12 @@ function createFileLayer(path: string, values: JsonObject, profile?: string): La
   const sourceKind = profile === undefined ? 'file' : 'profile';
   const directory = dirname(path);
   return createLayer(
-    ({ name, inFile }) => inFile && { sourceKind, source: `${path}: ${prefix}${name}`, value: values[name], directory },
+    ({ name, inFile }) => inFile && { sourceKind, setBy: `${path}: ${prefix}${name}`, value: values[name], directory },
   );
 }
 
 export function createDefaultLayer(): Layer {
-  return createLayer(({ default: value }) => ({ sourceKind: 'default', source: 'default', value }));
+  return createLayer(({ default: value }) => ({ sourceKind: 'default', setBy: 'default', value }));
 }
 
 /** An `&&` in `read` may return the empty string or `false` instead of undefined. */
@@ -73,7 +75,7 @@ function createLayer(read: (spec: NamedSetting) => RawSetting | undefined | '' |
  * CLICOLOR_FORCE (https://bixense.com/clicolors).
  */
 function readColorConventions({ NO_COLOR, FORCE_COLOR, CLICOLOR_FORCE }: World['env']): RawSetting | undefined {
-  const from = (source: string, value: string) => ({ sourceKind: 'env', source, value }) as const;
+  const from = (setBy: string, value: string) => ({ sourceKind: 'env', setBy, value }) as const;
   if (NO_COLOR) return from('NO_COLOR', 'never');
   if (FORCE_COLOR) return from('FORCE_COLOR', ['0', 'false'].includes(FORCE_COLOR) ? 'never' : 'always');
   return CLICOLOR_FORCE && CLICOLOR_FORCE !== '0' ? from('CLICOLOR_FORCE', 'always') : undefined;
@@ -89,7 +91,7 @@ export function findInLayers(layers: readonly Layer[], name: SettingName): RawSe
  * `apiKeyFile`. All of them come from the highest layer that has any: a key from a flag also overrides a key file from
  * the environment.
  */
-export function resolvePrecedence(higherLayers: readonly Layer[]): Layer {
+export function resolvePrecedence(higherLayers: readonly Layer[]): RawSettings {
   const layers = [...higherLayers, createDefaultLayer()];
   const rawSettings = new Map<string, RawSetting>();
   for (const { name, credential } of SETTINGS) {
@@ -100,7 +102,7 @@ export function resolvePrecedence(higherLayers: readonly Layer[]): Layer {
     const [first, second] = alternatives.flatMap((spec) => highest?.get(spec.name) ?? []);
     if (first && second) {
       const { code } = toValueSource(first);
-      const subject = { name: `${first.source} and ${second.source}` };
+      const subject = { name: `${first.setBy} and ${second.setBy}` };
       const hint = code === 'config' ? 'remove one of them from the config file' : 'use only one of them';
       const label = credential === 'key' ? 'API key' : 'JWT';
       throw new FilingsError(code, `two sources of the ${label}`, { subject, hint });
@@ -112,8 +114,8 @@ export function resolvePrecedence(higherLayers: readonly Layer[]): Layer {
 }
 
 /** `usage` for flags and environment, otherwise `config`. */
-export function toValueSource({ source, sourceKind }: RawSetting): ValueSource {
-  return { name: source, code: sourceKind === 'flag' || sourceKind === 'env' ? 'usage' : 'config' };
+export function toValueSource({ setBy, sourceKind }: RawSetting): ValueSource {
+  return { name: setBy, code: sourceKind === 'flag' || sourceKind === 'env' ? 'usage' : 'config' };
 }
 
 // Secrets are registered before any value is checked, because the first error may already quote one. `readSecret`

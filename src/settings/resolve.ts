@@ -14,6 +14,7 @@ import {
   findInLayers,
   type Layer,
   type Profile,
+  type RawSettings,
   resolvePrecedence,
 } from './layers.ts';
 import { parseSettings, type Settings } from './settings.ts';
@@ -21,7 +22,7 @@ import { SETTINGS } from './table.ts';
 
 export interface ResolvedSettings {
   readonly settings: Settings;
-  readonly rawSettings: Layer;
+  readonly rawSettings: RawSettings;
   readonly configPath: string | undefined;
   /**
    * A credential of the config file must not be sent to the base URL. Commands that send requests throw this. Commands
@@ -34,7 +35,7 @@ export interface ResolvedSettings {
 
 /** Reads no file except the config file: keys and tokens are read when they are needed. */
 export async function resolveSettings(flags: Flags, world: World): Promise<ResolvedSettings> {
-  const { runLayers, configLayers, file, profile } = await readLayers(flags, world);
+  const { runLayers, configLayers, file, profile } = await loadSources(flags, world);
   const rawSettings = resolvePrecedence([...runLayers, ...configLayers]);
   const settings = parseSettings(rawSettings, world);
   // Has no effect if a flag or the environment sets the deadline: `withinDeadline` started that one already.
@@ -51,7 +52,7 @@ export async function resolveSettings(flags: Flags, world: World): Promise<Resol
 /**
  * The layers are ordered from the highest to the lowest. Exported for code that shows errors about invalid settings.
  */
-export async function readLayers(flags: Flags, world: World) {
+export async function loadSources(flags: Flags, world: World) {
   const runLayers = createRunLayers(flags, world.env);
   const location = locateConfig(flags, world);
   const usesSandbox = readSandboxSwitch(runLayers);
@@ -63,12 +64,12 @@ export async function readLayers(flags: Flags, world: World) {
 }
 
 function removeServiceSettings(layer: Layer): Layer {
-  const removed = SETTINGS.filter(({ describesService, credential }) => describesService || credential);
+  const removed = SETTINGS.filter(({ ignoredBySandbox, credential }) => ignoredBySandbox || credential);
   const names: ReadonlySet<string> = new Set(removed.map(({ name }) => name));
   return new Map([...layer].filter(([name]) => !names.has(name)));
 }
 
-const CREDENTIALS = {
+const CREDENTIAL_LABELS = {
   key: { label: 'API key', alternatives: '--api-key-file FILE or FILINGS_API_KEY' },
   token: { label: 'JWT', alternatives: '--jwt-file FILE or FILINGS_JWT' },
 } as const;
@@ -89,7 +90,7 @@ function formatSetBaseUrl(url: string, profile: string | undefined, { env }: Wor
  * @param origin to which the run sends its requests
  */
 function findOriginError(
-  rawSettings: Layer,
+  rawSettings: RawSettings,
   origin: string,
   { values }: ConfigFile,
   profile: Profile | undefined,
@@ -104,13 +105,13 @@ function findOriginError(
     const baseUrl = String({ ...values, ...ownProfile?.values }.baseUrl);
     const ownOrigin = URL.canParse(baseUrl) ? new URL(baseUrl).origin : undefined;
     if (ownOrigin === origin) continue;
-    const { label, alternatives } = CREDENTIALS[credential];
+    const { label, alternatives } = CREDENTIAL_LABELS[credential];
     const command = formatSetBaseUrl(origin, ownProfile?.name, world);
     const [reason, hint] =
       ownOrigin === undefined
         ? ['the config file has no baseUrl for it', `if the ${label} is for this host, run: ${command}`]
         : [`the ${label} is for ${ownOrigin}`, `for this host use ${alternatives}`];
-    const subject = { name: setting.source };
+    const subject = { name: setting.setBy };
     return new FilingsError('config', `not sent to ${origin}, because ${reason}`, { subject, hint });
   }
   return undefined;
@@ -123,9 +124,9 @@ function findOriginError(
 function readSandboxSwitch(layers: readonly Layer[]): boolean {
   const setting = findInLayers(layers, 'sandbox');
   if (setting === undefined) return false;
-  const isOn = setting.value === true || parseOrThrow(SWITCH, String(setting.value), setting.source);
+  const isOn = setting.value === true || parseOrThrow(SWITCH, String(setting.value), setting.setBy);
   if (isOn && findInLayers(layers, 'baseUrl')?.sourceKind === 'flag') {
-    throw new FilingsError('usage', `--base-url cannot be used with ${setting.source}`);
+    throw new FilingsError('usage', `--base-url cannot be used with ${setting.setBy}`);
   }
   return isOn;
 }

@@ -7,7 +7,7 @@ import type { KeyPlacement } from '../service/credentials.ts';
 import { FILE, type Kind } from '../spec/kind.ts';
 import { parseOrThrow, valueError } from '../spec/option.ts';
 import type { World } from '../world.ts';
-import { type Layer, type RawSetting, toValueSource } from './layers.ts';
+import { type RawSetting, type RawSettings, toValueSource } from './layers.ts';
 import type { SecretSource } from './read-secret.ts';
 import { type NamedSetting, RECIPE_MEMBERS, SETTINGS, type SettingValues } from './table.ts';
 
@@ -17,20 +17,16 @@ type CredentialName = 'apiKey' | 'apiKeyFile' | 'apiKeyCommand' | 'jwtFile' | 'j
 export interface Settings extends Omit<SettingValues, CredentialName | 'keyIn'> {
   /** Never undefined, because its default is decided here. */
   readonly keyIn: KeyPlacement;
-  readonly keySource: (SecretSource & WithSource) | undefined;
+  readonly keySource: (SecretSource & SetBy) | undefined;
   readonly tokenSource: TokenSource | undefined;
 }
 
-export type TokenSource = (SecretSource | { readonly kind: 'recipe'; readonly recipe: TokenRecipe }) & WithSource;
+export type TokenSource = (SecretSource | { readonly kind: 'recipe'; readonly recipe: TokenRecipe }) & SetBy;
 
-/**
- * Where the setting was set: `FILINGS_API_KEY`, `/home/me/.config/filings/config.json: apiKey`. A {@link SecretSource}
- * says where the secret itself comes from.
- */
-type WithSource = { readonly source: string };
+type SetBy = { readonly setBy: string };
 type PathDeps = Pick<World, 'cwd' | 'env' | 'platform'>;
 
-export function parseSettings(rawSettings: Layer, deps: PathDeps): Settings {
+export function parseSettings(rawSettings: RawSettings, deps: PathDeps): Settings {
   const specs = SETTINGS.filter(({ credential }) => credential === undefined);
   const entries = specs.map((spec) => [spec.name, parseValue(spec, rawSettings.get(spec.name))] as const);
   const values = Object.fromEntries(entries) as Omit<SettingValues, CredentialName>;
@@ -50,7 +46,7 @@ function parseValue({ kind }: NamedSetting, setting: RawSetting | undefined): un
   return parseOrThrow(kind, String(setting.value), toValueSource(setting));
 }
 
-function requireCompatible(settings: Settings, rawSettings: Layer): void {
+function requireCompatible(settings: Settings, rawSettings: RawSettings): void {
   const { quiet, verbose, baseUrl, allowHttp, keyIn, tokenSource } = settings;
   if (quiet && verbose) throw new FilingsError('usage', '--quiet cannot be used with --verbose');
   if (baseUrl !== undefined) requireEncryption(baseUrl, allowHttp);
@@ -59,7 +55,7 @@ function requireCompatible(settings: Settings, rawSettings: Layer): void {
     const setting = rawSettings.get(name);
     // In the environment or the file, the setting may be meant for other runs.
     if (setting?.sourceKind !== 'flag' || keyIn === placement) continue;
-    const details = { subject: { name: setting.source }, hint: `use --key-in ${placement}` };
+    const details = { subject: { name: setting.setBy }, hint: `use --key-in ${placement}` };
     throw new FilingsError('usage', `has no effect with --key-in ${keyIn}`, details);
   }
   // If `keyIn` was not set, its default has avoided the conflict below.
@@ -85,27 +81,27 @@ function requireEncryption(url: URL, allowHttp: boolean): void {
 }
 
 /** `resolvePrecedence` leaves at most one of the settings for the key, and for the JWT. */
-function findKeySource(rawSettings: Layer, deps: PathDeps): Settings['keySource'] {
+function findKeySource(rawSettings: RawSettings, deps: PathDeps): Settings['keySource'] {
   const command = rawSettings.get('apiKeyCommand');
   if (!command) return toSecretSource(rawSettings.get('apiKey'), rawSettings.get('apiKeyFile'), deps);
   const [program = '', ...args] = command.value as readonly string[];
   // The system looks up a name without a slash in PATH.
   const executable = splitPath(program, deps.platform).length > 1 ? toAbsolute(program, command, deps) : program;
-  return { kind: 'command', argv: [executable, ...args], source: command.source };
+  return { kind: 'command', argv: [executable, ...args], setBy: command.setBy };
 }
 
-function findTokenSource(rawSettings: Layer, deps: PathDeps): TokenSource | undefined {
+function findTokenSource(rawSettings: RawSettings, deps: PathDeps): TokenSource | undefined {
   const recipe = rawSettings.get('jwt');
   if (!recipe) return toSecretSource(rawSettings.get('jwtToken'), rawSettings.get('jwtFile'), deps);
-  return { kind: 'recipe', recipe: parseRecipe(recipe, deps), source: recipe.source };
+  return { kind: 'recipe', recipe: parseRecipe(recipe, deps), setBy: recipe.setBy };
 }
 
 function toSecretSource(value: RawSetting | undefined, file: RawSetting | undefined, deps: PathDeps) {
-  if (value) return { kind: 'value', value: String(value.value), source: value.source } as const;
+  if (value) return { kind: 'value', value: String(value.value), setBy: value.setBy } as const;
   if (!file) return undefined;
   const path = parseOrThrow(FILE, String(file.value), toValueSource(file));
-  if (path === '-') return { kind: 'stdin', source: file.source } as const;
-  return { kind: 'file', path: toAbsolute(path, file, deps), source: file.source } as const;
+  if (path === '-') return { kind: 'stdin', setBy: file.setBy } as const;
+  return { kind: 'file', path: toAbsolute(path, file, deps), setBy: file.setBy } as const;
 }
 
 function parseRecipe(setting: RawSetting, deps: PathDeps): TokenRecipe {
@@ -132,7 +128,7 @@ function toAbsolute(path: string, { directory }: RawSetting, deps: PathDeps): st
 }
 
 /** Returns flags, for an error if more than one reads stdin. */
-export function listStdinFlags(rawSettings: Layer): readonly string[] {
+export function listStdinFlags(rawSettings: RawSettings): readonly string[] {
   const flags = { apiKeyFile: '--api-key-file -', jwtFile: '--jwt-file -' };
   return Object.entries(flags).flatMap(([name, flag]) => (rawSettings.get(name)?.value === '-' ? [flag] : []));
 }

@@ -30,7 +30,7 @@ interface SettingSpec<T = unknown> extends OptionSpec<T> {
   /** What comes from this setting. The settings with the same credential are alternatives. */
   readonly credential?: 'key' | 'token';
   /** `--sandbox` ignores this setting, as it does all credentials. */
-  readonly describesService?: true;
+  readonly ignoredBySandbox?: true;
 }
 
 /**
@@ -138,7 +138,7 @@ export const TABLE = {
     heading: 'Service and credentials',
     kind: BASE_URL,
     value: 'URL',
-    describesService: true,
+    ignoredBySandbox: true,
     help: 'use the service at this URL, with or without its /v1',
   },
   apiKey: {
@@ -158,21 +158,21 @@ export const TABLE = {
   keyIn: {
     kind: choice(...KEY_PLACEMENTS),
     value: 'WAY',
-    describesService: true,
+    ignoredBySandbox: true,
     defaultText: 'authorization, or header if a JWT is also sent',
     help: 'send the key this way',
   },
   keyHeader: {
     kind: KEY_HEADER,
     value: 'NAME',
-    describesService: true,
+    ignoredBySandbox: true,
     default: 'X-Service-Key',
     help: 'send the key in this header (with --key-in header)',
   },
   basicUser: {
     kind: USER_NAME,
     value: 'NAME',
-    describesService: true,
+    ignoredBySandbox: true,
     default: 'service',
     help: 'send this user name (with --key-in basic)',
   },
@@ -198,7 +198,7 @@ export const TABLE = {
   },
   allowHttp: {
     kind: SWITCH,
-    describesService: true,
+    ignoredBySandbox: true,
     help: 'allow plain http to other machines (exposes the key)',
   },
   connectTimeout: {
@@ -239,7 +239,7 @@ export const TABLE = {
   listing: {
     from: ['file'],
     kind: createObjectKind<ListingDescription>(LISTING_MEMBERS),
-    describesService: true,
+    ignoredBySandbox: true,
     help: "describe the service's listing with JMESPath expressions",
   },
   color: {

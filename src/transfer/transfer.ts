@@ -4,7 +4,7 @@
 import { createHash, type Hash } from 'node:crypto';
 import { FilingsError, withResource } from '../errors.ts';
 import type { AccessionNumber } from '../service/accession.ts';
-import { type Hosts, type ServiceResponse, withHosts } from '../service/requests.ts';
+import { type Hosts, type ServiceResponse, withHosts } from '../service/redirect-follower.ts';
 import type { FileProgress } from '../terminal/progress.ts';
 import { humanBytes, humanSizes } from '../text.ts';
 import type { DownloadContext } from './download.ts';
@@ -168,7 +168,7 @@ export class Transfer {
 
   async #restart(response: ServiceResponse): Promise<void> {
     const { sink } = this.#options;
-    const total = response.length ?? findKnownTotal(this.#partial, response);
+    const total = response.contentLength ?? findKnownTotal(this.#partial, response);
     try {
       this.#requireRestartable();
       sink.version = { validator: findStrongValidator(response.headers), total, address: response.address };

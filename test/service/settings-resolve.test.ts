@@ -27,7 +27,7 @@ describe('settings', () => {
     const { settings, rawSettings } = await place.resolve(config, { jobs: '7' }, env);
     expect(settings).toMatchObject({ jobs: 7, retries: 1, rate: 0.1, deadline: 3_600_000, idleTimeout: 60_000 });
     expect([settings.allowHttp, settings.baseUrl?.href]).toEqual([true, 'https://work.example/']);
-    const origins = ['jobs', 'rate', 'retries', 'deadline', 'color'].map((key) => rawSettings.get(key)?.source);
+    const origins = ['jobs', 'rate', 'retries', 'deadline', 'color'].map((key) => rawSettings.get(key)?.setBy);
     const path = join(place.path, 'config.json');
     const ofFile = [`${path}: profiles.work.retries`, `${path}: deadline`];
     expect(origins).toEqual(['--jobs', 'FILINGS_RATE', ...ofFile, 'default']);

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { FilingsError } from '../../src/errors.ts';
-import { resolveRedirect, withHosts } from '../../src/service/requests.ts';
+import { resolveRedirect, withHosts } from '../../src/service/redirect-follower.ts';
 
 const FROM = new URL('https://a.example:8443/v1/download?accession_no=1');
 const PLAIN = new URL('http://127.0.0.1:80/');

@@ -15,7 +15,7 @@ function merge(sources: {
 
 const [env, profile, file] = [{ FILINGS_JOBS: '2' }, { jobs: 3 }, { jobs: 4 }];
 test.each`
-  sources                                         | value  | source                       | sourceKind
+  sources                                         | value  | setBy                        | sourceKind
   ${{ flags: { jobs: '1' }, env, profile, file }} | ${'1'} | ${'--jobs'}                  | ${'flag'}
   ${{ env, profile, file }}                       | ${'2'} | ${'FILINGS_JOBS'}            | ${'env'}
   ${{ env: { FILINGS_JOBS: '' }, profile, file }} | ${3}   | ${'c.json: profiles.p.jobs'} | ${'profile'}
@@ -23,8 +23,8 @@ test.each`
   ${{ profile: { jobs: null }, file }}            | ${'4'} | ${'default'}                 | ${'default'}
   ${{ env, profile: { jobs: null }, file }}       | ${'2'} | ${'FILINGS_JOBS'}            | ${'env'}
   ${{}}                                           | ${'4'} | ${'default'}                 | ${'default'}
-`('from $sources, jobs is $value by $source', ({ sources, value, source, sourceKind }) => {
-  expect(merge(sources).get('jobs')).toMatchObject({ value, source, sourceKind });
+`('from $sources, jobs is $value by $setBy', ({ sources, value, setBy, sourceKind }) => {
+  expect(merge(sources).get('jobs')).toMatchObject({ value, setBy, sourceKind });
 });
 
 const layers = { flags: { apiKeyFile: 'f' }, env: { FILINGS_API_KEY: 'k' }, file: { apiKeyCommand: ['x'] } };
@@ -58,7 +58,7 @@ describe('sources of the same setting', () => {
 
 describe('environment conventions for color', () => {
   test.each`
-    env                                           | value       | source
+    env                                           | value       | setBy
     ${{ NO_COLOR: '1' }}                          | ${'never'}  | ${'NO_COLOR'}
     ${{ NO_COLOR: '' }}                           | ${'auto'}   | ${'c.json: color'}
     ${{ FORCE_COLOR: '1' }}                       | ${'always'} | ${'FORCE_COLOR'}
@@ -67,7 +67,7 @@ describe('environment conventions for color', () => {
     ${{ CLICOLOR_FORCE: '0' }}                    | ${'auto'}   | ${'c.json: color'}
     ${{ NO_COLOR: '1', FORCE_COLOR: '1' }}        | ${'never'}  | ${'NO_COLOR'}
     ${{ FILINGS_COLOR: 'always', NO_COLOR: '1' }} | ${'always'} | ${'FILINGS_COLOR'}
-  `('turn $env into $value by $source', ({ env, value, source }) => {
-    expect(merge({ env, file: { color: 'auto' } }).get('color')).toMatchObject({ value, source });
+  `('turn $env into $value by $setBy', ({ env, value, setBy }) => {
+    expect(merge({ env, file: { color: 'auto' } }).get('color')).toMatchObject({ value, setBy });
   });
 });

@@ -1,6 +1,6 @@
 import { FilingsError } from '../../errors.ts';
 import { printMessage } from '../../session/presentation.ts';
-import { editConfigFile, findFileSetting, toFileValue } from '../../settings/config-edit.ts';
+import { editConfigFile, findEditTarget, toFileValue } from '../../settings/config-edit.ts';
 import { locateConfig, noConfigPathError } from '../../settings/config-file.ts';
 import { readSecretFromStdin, removeLineBreak } from '../../settings/read-secret.ts';
 import type { Invocation } from '../../spec/command.ts';
@@ -11,7 +11,7 @@ import { displayValue } from './show.ts';
 
 export async function set({ args, flags }: Invocation, world: World): Promise<number> {
   const [name = '', value] = args;
-  const target = findFileSetting(name);
+  const target = findEditTarget(name);
   const { spec } = target;
   if (value === undefined && !spec.secret) {
     const details = { subject: { name: `config set ${spec.name}` }, hint: 'see filings config set --help' };
@@ -34,8 +34,8 @@ export async function set({ args, flags }: Invocation, world: World): Promise<nu
 }
 
 export async function unset({ args, flags }: Invocation, world: World): Promise<number> {
-  const { spec, member } = findFileSetting(args[0] ?? '');
-  // It is no error if the file, or the profile, does not have the member.
+  const { spec, member } = findEditTarget(args[0] ?? '');
+  // It is no error if the file does not have the member.
   await editConfigFile(locateConfig(flags, world), { name: spec.name, member, value: undefined }, world);
   return 0;
 }

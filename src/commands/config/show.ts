@@ -3,7 +3,7 @@ import { FilingsError } from '../../errors.ts';
 import { isJsonObject } from '../../json.ts';
 import { REDACTED, redactJson, type Secrets } from '../../secrets.ts';
 import { writeRecords } from '../../session/presentation.ts';
-import { describeOtherSources, findFileSetting, findSetting } from '../../settings/config-edit.ts';
+import { describeOtherSources, findEditTarget, findSetting } from '../../settings/config-edit.ts';
 import { resolveSettings } from '../../settings/resolve.ts';
 import { type NamedSetting, SETTINGS } from '../../settings/table.ts';
 import type { Invocation } from '../../spec/command.ts';
@@ -15,8 +15,8 @@ import type { World } from '../../world.ts';
 export async function showAll({ flags }: Invocation, world: World): Promise<number> {
   const { rawSettings } = await resolveSettings(flags, world);
   const rows = SETTINGS.map((spec) => {
-    const { value = '', source = 'not set' } = rawSettings.get(spec.name) ?? {};
-    return [spec.name, displayValue(spec, value, world.secrets), source].map((text) => printable(text));
+    const { value = '', setBy = 'not set' } = rawSettings.get(spec.name) ?? {};
+    return [spec.name, displayValue(spec, value, world.secrets), setBy].map((text) => printable(text));
   });
   await writeRecords(['KEY', 'VALUE', 'SOURCE'], rows, flags, world);
   return 0;
@@ -42,7 +42,7 @@ function toText(value: unknown): string {
  */
 export async function showOne({ args: [name = ''], flags }: Invocation, world: World): Promise<number> {
   // Only settings of the config file have members.
-  const { spec, member } = name.includes('.') ? findFileSetting(name) : { spec: findSetting(name), member: undefined };
+  const { spec, member } = name.includes('.') ? findEditTarget(name) : { spec: findSetting(name), member: undefined };
   const setting = (await resolveSettings(flags, world)).rawSettings.get(spec.name)?.value;
   const value = member === undefined ? setting : isJsonObject(setting) ? setting[member] : undefined;
   if (value === undefined) {

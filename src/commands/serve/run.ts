@@ -54,7 +54,7 @@ export async function run({ args, options, flags }: Invocation<typeof OPTIONS>, 
   });
   try {
     if (!isLoopback(host)) log('warning', `other machines can reach ${host}, and anyone in between can read the keys`);
-    log('note', `the API key ${keySetting === undefined ? `is ${DEFAULT_KEY}` : `comes from ${keySetting.source}`}`);
+    log('note', `the API key ${keySetting === undefined ? `is ${DEFAULT_KEY}` : `comes from ${keySetting.setBy}`}`);
     // The sandbox does not serve a directory whose name has no hyphens.
     const accession = (await readdir(directory)).sort().find((name) => asAccession(name) === name);
     // The command works only if the sandbox wants no more than the default key, and sends listings as a whole.

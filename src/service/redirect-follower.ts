@@ -47,7 +47,7 @@ interface Chain {
   sent: SentSecrets | undefined;
 }
 
-export class Requests {
+export class RedirectFollower {
   readonly #options: ClientOptions;
   /** By how many milliseconds this machine's clock is ahead of the `Date` of the last response. */
   clockLeadMs: number | undefined;
@@ -158,7 +158,7 @@ export class Requests {
     if (!trace) return;
     trace(`${direction} ${start}`);
     for (const [name, value] of Object.entries(fields)) {
-      const isSecret = world.secrets.isSecretName(name) || name === 'set-cookie';
+      const isSecret = world.secrets.holdsCredential(name) || name === 'set-cookie';
       // The query of a redirect's URL may hold a credential that the service has made for it, such as a signature.
       const shown = name === 'location' ? withoutQuery(`${value}`) : `${value}`;
       const line = `${name}: ${isSecret ? REDACTED : shown}`;
