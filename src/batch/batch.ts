@@ -137,12 +137,10 @@ export class Batch {
   }
 
   #process(item: Item): Promise<void> | void {
-    if (item.kind !== 'file') {
-      const attempts = item.kind === 'unlisted' ? (item.error.tries ?? 1) : 0;
-      const failure =
-        'error' in item ? makeOutcome({ result: 'failed', bytes: 0, error: item.error }, null, attempts) : undefined;
-      return this.#record(item, failure);
-    }
+    const attempts = item.kind === 'unlisted' ? (item.error.tries ?? 1) : 0;
+    const failure =
+      'error' in item ? makeOutcome({ result: 'failed', bytes: 0, error: item.error }, null, attempts) : undefined;
+    if (item.kind !== 'file') return this.#record(item, failure);
     const target = this.#options.findTarget(item);
     if (this.#options.recorder.needsDirectories && 'path' in target) item.filing?.directories.add(dirname(target.path));
     const download = new Download(item, target, this.#context);

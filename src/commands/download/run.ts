@@ -119,27 +119,22 @@ async function downloadAll(run: Run): Promise<FilingsError | undefined> {
     await recorder.close().catch(() => {});
     throw failure;
   });
-  // A failure must neither hide an earlier error nor keep the next file from being written.
-  const tryToWrite = async (work: () => Promise<void>): Promise<boolean> => {
-    try {
-      await work();
-      return true;
-    } catch (failure) {
-      if (!(failure instanceof FilingsError)) throw failure;
-      // If the causes are equal, this failure has stopped the run, so it is printed as the error of the run.
-      if (error && error.cause !== failure.cause) session.progress.reportFailure(failure);
-      error ??= failure;
-      return false;
-    }
+  // Must neither hide an earlier error nor keep the failed list from being written.
+  const addFailure = (failure: unknown) => {
+    if (!(failure instanceof FilingsError)) throw failure;
+    // If the causes are equal, this failure has stopped the run, so it is printed as the error of the run.
+    if (error && error.cause !== failure.cause) session.progress.reportFailure(failure);
+    error ??= failure;
+    return error;
   };
-  await tryToWrite(() => recorder.close());
+  await recorder.close().catch(addFailure);
   if (failedPath === undefined || dryRun) return error;
-  // The list is written only now, because this run may be reading the old list through a pipe.
-  const path = resolve(world.cwd, failedPath);
-  const isWritten = await tryToWrite(() => replaceFile(path, recorder.failedList, world, { mode: 0o666 }));
+  const { failedList } = recorder;
   // Suggests a retry only if the list has something to retry. An invalid line of the input is in it as a comment,
   // which begins with `#`.
-  return error && isWritten && /^[^#\n]/m.test(recorder.failedList) ? withRetryHint(error, failedPath, args) : error;
+  const withHint = () => (error && /^[^#\n]/m.test(failedList) ? withRetryHint(error, failedPath, args) : error);
+  // The list is written only now, because this run may be reading the old list through a pipe.
+  return replaceFile(resolve(world.cwd, failedPath), failedList, world, { mode: 0o666 }).then(withHint, addFailure);
 }
 
 function withRetryHint(
