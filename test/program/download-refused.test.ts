@@ -1,7 +1,7 @@
 // Command lines that are refused before anything is requested or written, and files that a run may not replace because
 // they are its own.
 import { execFileSync } from 'node:child_process';
-import { mkdir, symlink } from 'node:fs/promises';
+import { mkdir, rename, symlink } from 'node:fs/promises';
 import { test as base, expect } from 'vitest';
 import { accession } from '../servers/archive.ts';
 import { archivePlace } from './batch.ts';
@@ -105,19 +105,24 @@ test.for`
 );
 
 test.for`
-  source                  | env                                                     | config
-  ${'--report and so on'} | ${{}}                                                   | ${{}}
-  ${'a link in DIR'}      | ${{ DIR: 'here' }}                                      | ${{}}
-  ${'a variable'}         | ${{ FILINGS_API_KEY: '', FILINGS_API_KEY_FILE: 'key' }} | ${{}}
-  ${'the config file'}    | ${{ FILINGS_API_KEY: '' }}                              | ${{ apiKeyFile: 'key' }}
-  ${'a key for JWTs'}     | ${{}}                                                   | ${{ jwt: { secretFile: 'key' } }}
+  source                  | env                                                                  | config
+  ${'--report and so on'} | ${{}}                                                                | ${{}}
+  ${'names of links'}     | ${{ REAL: 'out', FILINGS_API_KEY: '', FILINGS_API_KEY_FILE: 'key' }} | ${{}}
+  ${'a link in DIR'}      | ${{ DIR: 'here' }}                                                   | ${{}}
+  ${'a variable'}         | ${{ FILINGS_API_KEY: '', FILINGS_API_KEY_FILE: 'key' }}              | ${{}}
+  ${'the config file'}    | ${{ FILINGS_API_KEY: '' }}                                           | ${{ apiKeyFile: 'key' }}
+  ${'a key for JWTs'}     | ${{}}                                                                | ${{ jwt: { secretFile: 'key' } }}
 `('only the listed files fail that would replace a file of the run: $source', async ({ env, config }, { place }) => {
-  const { archive, filings, read, write } = place;
+  const { archive, at, filings, read, write } = place;
   const secret = 'a-key-that-is-long-enough-for-a-secret';
   await write('key', secret);
   await write('c.json', JSON.stringify({ ...config, baseUrl: archive.url }));
   const own = '--report run.jsonl --done done --failed failed.txt --config c.json --layout {file_name}';
-  const { DIR = '.', ...settings } = env;
+  const { DIR = '.', REAL, ...settings } = env;
+  for (const name of REAL ? [...Object.keys(FILES), 'key'] : []) {
+    await rename(at(name), at(`${REAL}/${name}`)).catch(() => {});
+    await symlink(`${REAL}/${name}`, at(name));
+  }
   const args = `download ${IN} -d ${DIR} ${own} --if-exists overwrite`.split(' ');
   const { exitCode, stderr } = await filings(args, { ...archive.env, FILINGS_BASE_URL: archive.url, ...settings });
   expect(exitCode, stderr).toBe(3);

@@ -41,7 +41,11 @@ export async function checkRunFiles(args: DownloadArgs, resolved: ResolvedSettin
     }
     return foldedPath;
   };
-  const protect = async (label: string, path: string) => labels.set(await requireUnused(label, path), label);
+  const protect = async (label: string, path: string) => {
+    labels.set(await requireUnused(label, path), label);
+    // If `path` is a link, a download with `--if-exists overwrite` would replace the link itself.
+    labels.set(foldName(join(await resolveLinks(dirname(path)), basename(path))), label);
+  };
   const { configPath, settings } = resolved;
   if (configPath !== undefined) await protect('the config file', resolve(world.cwd, configPath));
   for (const path of listCredentialFiles(settings)) await protect('the key or token file', resolve(world.cwd, path));
