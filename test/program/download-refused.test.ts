@@ -26,6 +26,7 @@ const test = base.extend('place', async () => {
   for (const name of ['deep/er', 'links']) await mkdir(at(name), { recursive: true });
   await symlink('../deep/er', at('links/up'));
   await symlink('up/../later', at('links/later'));
+  await symlink('../later', at('links/SHA256SUMS'));
   await mkdir(at('out'));
   return place;
 });
@@ -86,6 +87,7 @@ test.for`
   ${`${A} key ${KEY}`}                                       | ${/key: it is the same file as the key or token file/}
   ${`${IN} --checksums -d out --report out/SHA256SUMS`}      | ${/--report cannot be named SHA256SUMS/}
   ${`${IN} --checksums -d out --done here/out/a/sha256sums`} | ${/--done cannot be named SHA256SUMS/}
+  ${`${IN} --checksums -d out --report links/SHA256SUMS`}    | ${/--report cannot be named SHA256SUMS/}
 `(
   'exits with 2 and changes nothing: download $line',
   async ({ line, says }: { line: string; says: RegExp }, { place }) => {

@@ -30,7 +30,7 @@ export async function checkRunFiles(args: DownloadArgs, resolved: ResolvedSettin
     const foldedPath = foldName(await resolveLinks(path));
     const hint = `choose another file for ${label}`;
     // It is not known yet which directories the downloads go to.
-    if (options.checksums && basename(foldedPath) === foldName(SUMS_NAME)) {
+    if (options.checksums && [path, foldedPath].some((name) => foldName(basename(name)) === foldName(SUMS_NAME))) {
       const reason = `${label} cannot be named SHA256SUMS: --checksums writes files of that name`;
       throw new FilingsError('usage', reason, { hint });
     }
