@@ -56,8 +56,10 @@ export async function loadSources(flags: Flags, world: World) {
   const runLayers = createRunLayers(flags, world.env);
   const location = locateConfig(flags, world);
   const usesSandbox = readSandboxSwitch(runLayers);
-  const file = usesSandbox && !location.isNamed ? undefined : await readConfigFile(location, world);
-  const profile = findProfile(location, file);
+  const isUnread = usesSandbox && !location.isNamed;
+  const file = isUnread ? undefined : await readConfigFile(location, world);
+  // A profile from the environment is for runs that read a config file.
+  const profile = isUnread && flags.profile === undefined ? undefined : findProfile(location, file);
   const configLayers = file ? createFileLayers(file.path, file.values, profile) : [];
   const removeIgnored = (layer: Layer) => (usesSandbox ? removeServiceSettings(layer) : layer);
   return { runLayers: runLayers.map(removeIgnored), configLayers: configLayers.map(removeIgnored), file, profile };

@@ -175,7 +175,7 @@ describe('with --sandbox', () => {
   test('only a config file that is named is read', async ({ place }) => {
     const path = await place.file('.config/filings/config.json', '{');
     const inSandbox = (env: Environment) => resolveSettings({ sandbox: true }, worldOf({ env }));
-    expect((await inSandbox({ HOME: place.path })).settings.jobs).toBe(4);
+    expect((await inSandbox({ HOME: place.path, FILINGS_PROFILE: 'work' })).settings.jobs).toBe(4);
     await expect(inSandbox({ HOME: place.path, FILINGS_CONFIG: path })).rejects.toThrow('not valid JSON');
   });
 
