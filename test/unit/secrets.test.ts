@@ -62,6 +62,11 @@ describe('redact', () => {
     },
   );
 
+  test('shows no part of a secret that is cut where the searched text ends', () => {
+    const message = markForRedaction('canary-key '.repeat(100_000));
+    expect(secretsOf('canary-key').redactMarked(message)).not.toMatch(/can(?!ary-key)/);
+  });
+
   const BYTES = Buffer.from(Array.from({ length: 32 }, (_, index) => 255 - 7 * index));
   test.each`
     what                                     | secret              | text                                      | shown
