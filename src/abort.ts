@@ -3,7 +3,7 @@
 import { setMaxListeners } from 'node:events';
 import { setImmediate, setTimeout } from 'node:timers/promises';
 
-/** The longest delay that setTimeout accepts, in milliseconds. */
+/** The longest delay that setTimeout accepts, in milliseconds: about 25 days. Longer waits end then. */
 export const MAX_TIMER_MS = 2 ** 31 - 1;
 /** How long synchronous work may block the event loop, in milliseconds, before it awaits `yieldToEventLoop`. */
 export const MAX_SLICE_MS = 10;
@@ -35,28 +35,25 @@ export type Sleep = (ms: number, signal: AbortSignal) => Promise<void>;
 
 /** Sleeps by the real clock. All other code calls the `sleep` of its `World` (world.ts), which tests replace. */
 export async function sleep(ms: number, signal: AbortSignal): Promise<void> {
-  // A wait that is too long for one timer is split into several.
-  for (let left = ms; left > 0; left -= MAX_TIMER_MS) {
-    // On abort, `setTimeout` rejects with an AbortError. It is ignored: the next line throws the signal's reason.
-    await setTimeout(Math.min(left, MAX_TIMER_MS), undefined, { signal }).catch(() => {});
-    signal.throwIfAborted();
-  }
-  // For a wait of 0 or less, which skips the loop.
+  // On abort, `setTimeout` rejects with an AbortError. It is ignored: the next line throws the signal's reason.
+  if (ms > 0) await setTimeout(Math.min(ms, MAX_TIMER_MS), undefined, { signal }).catch(() => {});
   signal.throwIfAborted();
+}
+
+/** Calls `act` after `ms`, unless the function that it returns is called before. Pass the `sleep` of the `World`. */
+export function startTimer(ms: number, sleep: Sleep, act: () => void): () => void {
+  const timer = createAbortController();
+  sleep(ms, timer.signal).then(act, () => {});
+  return () => timer.abort();
 }
 
 /** How long the final output may take after SIGINT or the like, or after --deadline has passed, in milliseconds. */
 export const FINAL_OUTPUT_GRACE_MS = 1000;
 
-/** The signal of `work` aborts after `ms`. `work` must obey it. Pass the `sleep` of the `World`. */
+/** The signal of `work` aborts after `ms`. `work` must obey it. */
 export function withTimeLimit<T>(ms: number, sleep: Sleep, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
-  const [limit, timer] = [createAbortController(), createAbortController()];
-  sleep(ms, timer.signal).then(
-    () => limit.abort(),
-    // `work` has ended in time, so the timer was stopped.
-    () => {},
-  );
-  return work(limit.signal).finally(() => timer.abort());
+  const limit = createAbortController();
+  return work(limit.signal).finally(startTimer(ms, sleep, () => limit.abort()));
 }
 
 /** Lets SIGINT, timers and sockets have their turn during long work. Throws the signal's reason if it has aborted. */

@@ -4,7 +4,7 @@ import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { setFlagsFromString } from 'node:v8';
 import { buildConnector, Client } from 'undici';
-import { createAbortController, createChildController, onAbort } from '../abort.ts';
+import { createChildController, onAbort, startTimer } from '../abort.ts';
 import { FilingsError } from '../errors.ts';
 import { lookUpHost } from '../loopback.ts';
 import type { World } from '../world.ts';
@@ -104,16 +104,16 @@ export class Connections {
     const proxy = findProxy(url, this.#world.env);
     this.#trace?.(`* connecting to ${url.host} ${proxy ? `through the proxy ${proxy.host}` : 'without a proxy'}`);
     const { signal: timedSignal, abort, detach } = createChildController(signal);
-    const ended = createAbortController();
-    const onTimeout = () => abort(Object.assign(new Error('no connection in time'), { code: 'ETIMEDOUT' }));
-    this.#world.sleep(this.timeouts.connectTimeout, ended.signal).then(onTimeout, () => {});
+    const stopTimer = startTimer(this.timeouts.connectTimeout, this.#world.sleep, () =>
+      abort(Object.assign(new Error('no connection in time'), { code: 'ETIMEDOUT' })),
+    );
     try {
       return await this.#dial(url, proxy, timedSignal);
     } catch (error) {
       if (signal.aborted) throw signal.reason;
       throw error instanceof FilingsError ? error.with({ subject: { host: url.host } }) : error;
     } finally {
-      ended.abort();
+      stopTimer();
       detach();
     }
   }

@@ -147,8 +147,10 @@ export async function openTunnel(socket: Socket, url: URL, proxy: URL, signal: A
   const target = `${url.hostname}:${url.port || 443}`;
   const fields = Object.entries({ host: target, ...makeProxyHeaders(proxy) });
   socket.write(`CONNECT ${target} HTTP/1.1\r\n${fields.map(([name, value]) => `${name}: ${value}\r\n`).join('')}\r\n`);
-  // The cause of a failure is dropped on purpose: whatever it is, the error below says all that the user can act on.
-  const head = await readHead(socket, signal).catch(() => undefined);
+  let cause: unknown;
+  const head = await readHead(socket, signal).catch((error) => {
+    cause = error;
+  });
   // After `HTTP/1.1 `.
   const status = Number(head?.slice(9, 12));
   if (status >= 200 && status < 300) return;
@@ -158,11 +160,8 @@ export async function openTunnel(socket: Socket, url: URL, proxy: URL, signal: A
     const challenges = [...head.matchAll(/^(?:proxy|www)-authenticate:(.*)/gim)].map(([, challenge]) => challenge);
     throw proxyRefusalError(proxy, url, status, challenges.join());
   }
-  throw new FilingsError('temporary', `no valid response from the proxy ${proxy.host}`, {
-    isUnreachable: true,
-    retryable: true,
-    hint: checkProxyHint(proxy, url),
-  });
+  const details = { isUnreachable: true, retryable: true, hint: checkProxyHint(proxy, url), cause };
+  throw new FilingsError('temporary', `no valid response from the proxy ${proxy.host}`, details);
 }
 
 /**

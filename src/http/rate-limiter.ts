@@ -8,7 +8,7 @@
 //
 // A request has its outcome when the head of its response has arrived, or when it has failed. Unless the service asks for
 // a pause, it is treated as accepted, even with a status of 404.
-import { createAbortController, onAbort } from '../abort.ts';
+import { onAbort, startTimer } from '../abort.ts';
 import type { World } from '../world.ts';
 
 /** How long a request waits at most for the outcome of the last one, so that a slow response does not stop the run. */
@@ -45,7 +45,7 @@ export class RateLimiter {
   #acceptedCount = Number.POSITIVE_INFINITY;
   /** Those that the service has refused before come first. */
   readonly #queue: Waiter[] = [];
-  #timer: ReturnType<typeof createAbortController> | undefined;
+  #stopTimer = () => {};
 
   constructor(ratePerSecond: number | undefined, clock: Clock) {
     this.#intervalMs = ratePerSecond === undefined ? 0 : 1000 / ratePerSecond;
@@ -85,17 +85,15 @@ export class RateLimiter {
   }
 
   #admit(now = this.#clock.monotonic()): void {
-    this.#timer?.abort();
-    this.#timer = undefined;
+    this.#stopTimer();
     for (;;) {
       const [waiter] = this.#queue;
       if (waiter === undefined) return;
       const opensAt = this.#opensAt();
       if (opensAt > now) {
-        this.#timer = createAbortController();
         // The timer may fire a moment early. Without `max`, the request would then have to wait for another timer.
         const onTime = () => this.#admit(Math.max(opensAt, this.#clock.monotonic()));
-        this.#clock.sleep(opensAt - now, this.#timer.signal).then(onTime, () => {});
+        this.#stopTimer = startTimer(opensAt - now, this.#clock.sleep, onTime);
         return;
       }
       this.#queue.shift();

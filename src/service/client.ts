@@ -180,9 +180,9 @@ export class ServiceClient {
     const { status, headers, retryAfterMs } = response;
     // The wait begins when the head arrives, so compute its end before reading the body, which may take seconds.
     const retryAt = retryAfterMs === undefined ? undefined : now() + retryAfterMs;
-    const { body, isTruncated } = await readErrorBytes(response, sleep, signal, this.countBytes);
+    const body = await readErrorBytes(response, sleep, signal, this.countBytes);
     const hint = this.#chooseHint(response) ?? (status === 404 ? this.hintAboutFiling(resource.accession) : undefined);
-    return errorFromResponse({ status, headers, body, isTruncated, resource, hint, retryAt }, secrets);
+    return errorFromResponse({ status, headers, body, resource, hint, retryAt }, secrets);
   }
 
   /** Returns undefined if the usual hint for the status is enough. */

@@ -15,20 +15,18 @@ export interface ErrorResponse {
   readonly headers: HeaderFields;
   /** The content encoding has been removed. */
   readonly body: Buffer;
-  readonly isTruncated: boolean;
   readonly resource: Resource;
   readonly retryAt?: number | undefined;
   readonly hint?: string | undefined;
 }
 
 export function errorFromResponse(response: ErrorResponse, secrets: Secrets): FilingsError {
-  const { status, headers, body, isTruncated, resource, retryAt } = response;
+  const { status, headers, body, resource, retryAt } = response;
   const code = codeForStatus(status);
   // The body of an unexpected 2xx, such as a 206 that nobody requested, is ordinary content, which should not be quoted
   // as an error message. But JSON may be problem details, which are an error under any status.
   const isContent = status > 200 && status < 300 && !/json/i.test(String(headers['content-type']));
-  // Harmless in JSON, which is invalid anyway if it was cut.
-  const text = isContent ? '' : `${new TextDecoder().decode(body)}${isTruncated ? '…' : ''}`;
+  const text = isContent ? '' : new TextDecoder().decode(body);
   const { value: json } = parseStrictly(text);
   const members = isJsonObject(json) ? json : undefined;
   const summary = members ? findSummaryInJson(members) : findSummaryInText(text.trim(), secrets);

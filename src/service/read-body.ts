@@ -1,5 +1,5 @@
 // Reads the bodies of listings and errors into memory. transfer/transfer.ts streams those of files.
-import { createAbortController, type Sleep } from '../abort.ts';
+import { type Sleep, startTimer } from '../abort.ts';
 import { FilingsError } from '../errors.ts';
 import type { HttpResponse } from '../http/request.ts';
 import { humanBytes } from '../text.ts';
@@ -42,19 +42,17 @@ export async function readErrorBytes(
   onBytes: (bytes: number) => void,
 ) {
   const pieces: Buffer[] = [];
-  const timer = createAbortController();
   // `discard` closes the connection, which makes the read below fail.
-  sleep(MAX_ERROR_MS, timer.signal).then(response.discard, () => {});
-  const isWhole = await readPieces(response, MAX_ERROR_BYTES, pieces, onBytes).catch(() => false);
-  timer.abort();
+  const stopTimer = startTimer(MAX_ERROR_MS, sleep, response.discard);
+  await readPieces(response, MAX_ERROR_BYTES, pieces, onBytes).catch(() => {});
+  stopTimer();
   response.discard();
   // The `catch` above has also caught the signal's reason.
   signal.throwIfAborted();
   let body: Buffer = Buffer.concat(pieces).subarray(0, MAX_ERROR_BYTES);
   // Servers use one, or two by mistake. The limit is for time: each may decode to a megabyte.
   for (const coding of readCodings(response).slice(-3).reverse()) body = await decode(body, coding);
-  // A body that exactly fills the limit is treated as cut, too. It is too long for a message anyway.
-  return { body, isTruncated: !isWhole || body.length === MAX_ERROR_BYTES };
+  return body;
 }
 
 /** Returns the body, or its beginning if it has more than `maxBytes`. It can be read again. */

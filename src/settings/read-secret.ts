@@ -4,7 +4,7 @@ import type { Readable } from 'node:stream';
 import { createChildController, onAbort } from '../abort.ts';
 import { systemReason } from '../disk/failure.ts';
 import { readSecretFile } from '../disk/secret-file.ts';
-import { errnoOf, FilingsError } from '../errors.ts';
+import { errnoOf, FilingsError, type FilingsErrorDetails } from '../errors.ts';
 import { readStdin } from '../stdio/input.ts';
 import { decodeText, exactDuration, intoNewFile, isInQuotes, QUOTES_HINT, shellWord } from '../text.ts';
 import type { World } from '../world.ts';
@@ -75,8 +75,9 @@ export async function readSecretFromStdin(label: string, world: World): Promise<
 async function runCommand([program = '', ...args]: readonly string[], name: string, world: World): Promise<string> {
   const { spawn } = await import('node:child_process');
   const { cwd, env, platform, stdin, stderr } = world;
-  const commandError = (reason: string, quote?: string, hint = 'run that command in a shell to see why') =>
-    new FilingsError('config', reason, { subject: { name }, quote: quote || undefined, hint });
+  const hint = 'run that command in a shell to see why';
+  const commandError = (reason: string, details: FilingsErrorDetails = {}) =>
+    new FilingsError('config', reason, { subject: { name }, hint, ...details });
   // Aborts when the run is interrupted, at the time limit, and at the end.
   const { signal, abort, detach } = createChildController(world.interrupt);
   const onTimeout = () => abort(commandError(`wrote no key within ${exactDuration(COMMAND_TIMEOUT_MS)}`));
@@ -100,15 +101,17 @@ async function runCommand([program = '', ...args]: readonly string[], name: stri
     if (status === 0) return line;
     // The error quotes a line of stderr, in which a program that fails may repeat the key.
     world.secrets.add(line.trim());
-    throw commandError(endedBy ? `was ended by ${endedBy}` : `exited with status ${status}`, message);
+    throw commandError(endedBy ? `was ended by ${endedBy}` : `exited with status ${status}`, {
+      quote: message || undefined,
+    });
   } catch (error) {
     // After an abort, the error is only that of the destroyed streams.
     signal.throwIfAborted();
     if (error instanceof FilingsError || errnoOf(error) === undefined) throw error;
     // Node starts no `.cmd` or `.bat` file without a shell.
     if (platform === 'win32' && /\.(cmd|bat)$/i.test(program))
-      throw commandError('is a script of cmd.exe, which needs a shell', undefined, 'use the program that it starts');
-    throw commandError(`cannot be run: ${systemReason(error)}`);
+      throw commandError('is a script of cmd.exe, which needs a shell', { hint: 'use the program that it starts' });
+    throw commandError(`cannot be run: ${systemReason(error)}`, { cause: error });
   } finally {
     unsubscribe?.();
     detach();

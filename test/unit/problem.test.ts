@@ -16,7 +16,7 @@ secrets.add(KEY);
 
 function from(status: number, body: unknown, more: Partial<ErrorResponse> = {}): FilingsError {
   const bytes = Buffer.isBuffer(body) ? body : Buffer.from(typeof body === 'string' ? body : JSON.stringify(body));
-  return errorFromResponse({ status, headers: {}, body: bytes, isTruncated: false, resource, ...more }, secrets);
+  return errorFromResponse({ status, headers: {}, body: bytes, resource, ...more }, secrets);
 }
 
 /** Shows an error as text and as JSON. */
