@@ -156,7 +156,7 @@ export function exchangeError(
   const refusal = networkError(error);
   if (!refusal.retryable) return refusal;
   const reason = 'the connection was closed before a response arrived';
-  return new FilingsError('temporary', reason, { hint: 'run it again later', cause: error, retryable: true });
+  return new FilingsError('temporary', reason, { cause: error, retryable: true });
 }
 
 export function isFieldOverflow(error: unknown): boolean {

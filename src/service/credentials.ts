@@ -31,11 +31,6 @@ export function sendsToken({ inspectCommand }: Pick<Credentials, 'inspectCommand
   return inspectCommand !== undefined;
 }
 
-/** If so, the URL of a redirect may repeat the key. */
-export function isKeyInUrl({ keyIn }: Pick<Credentials, 'keyIn'>): boolean {
-  return keyIn === 'query' || keyIn === 'path';
-}
-
 export function addCredentials(
   url: URL,
   { keyIn, keyHeader, basicUser }: Pick<Credentials, 'keyIn' | 'keyHeader' | 'basicUser'>,

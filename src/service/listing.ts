@@ -120,10 +120,16 @@ export function selectFiles(records: readonly NamedRecord[], accession: Accessio
 
 /** The size is only shown. It decides nothing, because it is not always that of the file. */
 export function listedSize(file: ListedFile): number | undefined {
-  const members = Object.entries(file).map(([name, value]) => [normalizeName(name), value] as const);
-  const sizes = SIZE_NAMES.map((sizeName) => members.find(([name]) => name === sizeName)?.[1]);
-  const size = sizes.map(readNumber).find((number) => number !== undefined);
+  const size = findMembers(file, SIZE_NAMES)
+    .map(readNumber)
+    .find((number) => number !== undefined);
   return Number.isSafeInteger(size) && Number(size) >= 0 ? size : undefined;
+}
+
+/** The value of each of the names, which are as `normalizeName` returns them. */
+export function findMembers(file: ListedFile, names: readonly string[]): readonly unknown[] {
+  const members = Object.entries(file).map(([name, value]) => [normalizeName(name), value] as const);
+  return names.map((wanted) => members.find(([name]) => name === wanted)?.[1]);
 }
 
 /** Some services send numbers as strings. */

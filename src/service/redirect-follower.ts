@@ -7,7 +7,7 @@ import { isRetriedStatus, parseRetryAfter } from '../http/retry.ts';
 import { markForRedaction, REDACTED, redactKeyInUrl } from '../secrets.ts';
 import type { ClientOptions } from './client.ts';
 import { measureClockLead } from './clock-skew.ts';
-import { type AuthorizedRequest, addCredentials, isKeyInUrl, type SentSecrets } from './credentials.ts';
+import { type AuthorizedRequest, addCredentials, type SentSecrets } from './credentials.ts';
 
 const REDIRECT_STATUSES = new Set([301, 302, 303, 307, 308]);
 const MAX_REDIRECTS = 5;
@@ -191,7 +191,7 @@ export class RedirectFollower {
     const { credentials, world } = this.#options;
     const leakError = (why: string, hint?: string) =>
       redirectError(from, `redirect to ${markForRedaction(to.host)} (${why})`, hint);
-    if (isKeyInUrl(credentials)) {
+    if (credentials.keyIn === 'query' || credentials.keyIn === 'path') {
       const hint = 'send the key in a header instead: --key-in header';
       throw leakError('its URL may contain the key, because the key was sent in the URL', hint);
     }

@@ -72,8 +72,7 @@ export async function openSession(
     world,
     userAgent: `filings/${world.version}`,
     meter,
-    // The sandbox sends a plain list, whatever the config file says about the real service.
-    listingDescription: settings.sandbox ? undefined : settings.listing,
+    listingDescription: settings.listing,
     trace,
   });
   return {

@@ -40,8 +40,7 @@ export async function resolveSettings(flags: Flags, world: World): Promise<Resol
   const settings = parseSettings(rawSettings, world);
   // Has no effect if a flag or the environment sets the deadline: `withinDeadline` started that one already.
   world.setDeadline(settings.deadline);
-  // The sandbox gets none of the user's credentials.
-  const origin = settings.sandbox ? undefined : settings.baseUrl?.origin;
+  const origin = settings.baseUrl?.origin;
   const originError = origin && file ? findOriginError(rawSettings, origin, file, profile, world) : undefined;
   // Profiles inherit the base URL of the top level, unless it is null in them.
   const level = profile?.values.baseUrl === null ? profile.name : undefined;

@@ -2,7 +2,7 @@
 // so it is never redacted.
 import { type FilingsError, messageOf } from '../../errors.ts';
 import { noMatchError } from '../../input/glob.ts';
-import { type ListedFile, listedSize } from '../../service/listing.ts';
+import { findMembers, type ListedFile, listedSize } from '../../service/listing.ts';
 import type { Session } from '../../session/session.ts';
 import type { Values } from '../../spec/option.ts';
 import { terminalColumns, write } from '../../stdio/output.ts';
@@ -13,8 +13,8 @@ import type { World } from '../../world.ts';
 import type { OPTIONS } from './spec.ts';
 
 /** Best first. They are guesses: service.md, section 2, does not show any. */
-const TYPES = ['type', 'document_type', 'documentType', 'form', 'form_type', 'content_type', 'mime_type'];
-const DESCRIPTIONS = ['description', 'document_description', 'primary_doc_description', 'title'];
+const TYPES = ['type', 'documenttype', 'form', 'formtype', 'contenttype', 'mimetype'];
+const DESCRIPTIONS = ['description', 'documentdescription', 'primarydocdescription', 'title'];
 
 /** `formatCell` returns '' if the file has nothing for the column. */
 type Column = readonly [heading: string, formatCell: (file: ListedFile) => string];
@@ -95,7 +95,7 @@ function formatSize(file: ListedFile): string {
   return size === undefined ? '' : humanBytes(size);
 }
 
-function formatFirst(members: readonly string[], file: ListedFile, length: number): string {
-  const value = members.map((member) => file[member]).find((text) => typeof text === 'string' && text !== '');
+function formatFirst(names: readonly string[], file: ListedFile, length: number): string {
+  const value = findMembers(file, names).find((text) => typeof text === 'string' && text !== '');
   return typeof value === 'string' ? printable(value, length) : '';
 }
