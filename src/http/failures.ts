@@ -3,6 +3,7 @@ import { errnoOf, FilingsError } from '../errors.ts';
 import { markForRedaction } from '../secrets.ts';
 import { humanBytes, humanSizes } from '../text.ts';
 import type { World } from '../world.ts';
+import { MAX_HEAD_BYTES } from './head.ts';
 
 /**
  * The connection was closed before undici wrote the request to it, so nothing was sent. It must not be one of undici's own
@@ -133,22 +134,17 @@ export function exchangeError(
   progress: BodyProgress | undefined,
   headFault?: string | undefined,
 ): FilingsError {
-  if (isFieldOverflow(error)) return invalidHttpError('more than 16 KiB of header fields', error);
   const { name, message } = error instanceof Error ? error : { name: typeof error, message: String(error) };
-  const isWrongLength = errnoOf(error) === 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH';
-  // An error of undici's parser need not have a code, so its name identifies it.
-  const isParserError = name === 'HTTPParserError';
-  // A wrong length means too few bytes. It cannot be too many, because undici's parser ends the body at Content-Length.
-  const isTruncated =
-    progress !== undefined && (isWrongLength || (isParserError && message.includes('(Invalid EOF state)')));
-  if ((isWrongLength || isParserError) && !isTruncated) {
-    const detail = (isParserError && /\(.*\)/.exec(message)?.[0]) || '';
-    return invalidHttpError(headFault ?? `its ${progress ? 'body' : 'head'} is malformed ${detail}`.trim(), error);
-  }
-  if (!isTruncated && !isClosedConnection(error))
+  if (isFieldOverflow(error)) return invalidHttpError(`more than ${MAX_HEAD_BYTES / 1024} KiB of header fields`, error);
+  const kind = classify(error, name, message);
+  if (kind === 'defect')
     return new FilingsError('internal', `a defect in the program: ${name}: ${markForRedaction(message)}`, {
       cause: error,
     });
+  if (kind === 'malformed' || (kind === 'incomplete' && !progress)) {
+    const detail = /\(.*\)/.exec(message)?.[0] ?? '';
+    return invalidHttpError(headFault ?? `its ${progress ? 'body' : 'head'} is malformed ${detail}`.trim(), error);
+  }
   if (progress) return truncatedError(progress, error);
   // In TLS 1.3, a server that requires a client certificate rejects a connection without one only after the client has
   // finished the handshake (RFC 8446, section 4.4.2.4), so its alert arrives here and not in `connectError`.
@@ -157,6 +153,14 @@ export function exchangeError(
   if (!refusal.retryable) return refusal;
   const reason = 'the connection was closed before a response arrived';
   return new FilingsError('temporary', reason, { cause: error, retryable: true });
+}
+
+function classify(error: unknown, name: string, message: string): 'incomplete' | 'malformed' | 'closed' | 'defect' {
+  // Too few bytes. They cannot be too many, because undici's parser ends the body at Content-Length.
+  if (errnoOf(error) === 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH') return 'incomplete';
+  // An error of undici's parser need not have a code, so its name identifies it.
+  if (name === 'HTTPParserError') return message.includes('(Invalid EOF state)') ? 'incomplete' : 'malformed';
+  return isClosedConnection(error) ? 'closed' : 'defect';
 }
 
 export function isFieldOverflow(error: unknown): boolean {

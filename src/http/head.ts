@@ -13,7 +13,7 @@ export interface Framing {
   readonly endsWithConnection?: true;
 }
 
-/** The limit for all header fields of a response together. If it changes, change the error message in failures.ts. */
+/** The limit for all header fields of a response together. */
 export const MAX_HEAD_BYTES = 16_384;
 
 /**

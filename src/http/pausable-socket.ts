@@ -56,10 +56,10 @@ export class ReadBuffers {
 
 export class PausableSocket extends Duplex {
   /**
-   * Gets all bytes before undici does, and returns what to pass on, or null for nothing. The exchange sets it to check
-   * the head of the response, and clears it at the final status line.
+   * Gets all bytes before undici does, and returns what to pass on, or null for nothing. The exchange clears it when
+   * undici has read the head of the response.
    */
-  filterBytes: ((bytes: Buffer) => Buffer | null) | undefined;
+  filterHead: ((bytes: Buffer) => Buffer | null) | undefined;
   /** A full stream also pauses the socket, but does not set this. */
   isReadingPaused = false;
   /** By RST instead of FIN. */
@@ -123,7 +123,7 @@ export class PausableSocket extends Duplex {
   }
 
   #receive(bytes: Buffer): void {
-    const rest = this.filterBytes ? this.filterBytes(bytes) : bytes;
+    const rest = this.filterHead ? this.filterHead(bytes) : bytes;
     // A null must not be pushed, because it would end the stream. If `push` returns false, `_read` resumes the socket.
     if (rest !== null && !this.push(rest)) this.#socket.pause();
   }

@@ -105,7 +105,7 @@ class Exchange {
       this.#unsubscribe = onAbort(signal, (reason) => this.#abort(reason));
       // `onAbort` has ended the exchange at once if the signal had aborted before.
       if (this.#isFinished) return;
-      socket.filterBytes = (bytes) => this.#dropInterimHeads(bytes);
+      socket.filterHead = (bytes) => this.#filterHead(bytes);
       client.dispatch(
         {
           method: 'GET',
@@ -127,9 +127,15 @@ class Exchange {
   }
 
   /**
-   * Drops interim responses. Gets the bytes of each read before undici does, and returns those from the final status
-   * line on, or null until it has arrived. After that, `#passHead` takes its place.
+   * Gets the bytes of each read before undici does, until it has read the head. Drops interim responses: returns null
+   * until the final status line has arrived.
    */
+  #filterHead(bytes: Buffer): Buffer | null {
+    const head = this.#headReads.length > 0 ? bytes : this.#dropInterimHeads(bytes);
+    if (head) this.#headReads.push(head);
+    return head;
+  }
+
   #dropInterimHeads(bytes: Buffer): Buffer | null {
     for (let start = 0; start < bytes.length; start += SLICE_BYTES) {
       const end = Math.min(start + SLICE_BYTES, bytes.length);
@@ -140,18 +146,11 @@ class Exchange {
         this.#fail(invalidHttpError(reason));
         return null;
       }
-      if (!isFinal) continue;
-      this.#connection.socket.filterBytes = (more) => this.#passHead(more);
       // Usually all of `rest` lies within `bytes`. Otherwise the status line began in an earlier read.
-      if (rest.length <= end) return this.#passHead(bytes.subarray(end - rest.length));
-      return this.#passHead(Buffer.concat([Buffer.from(rest, 'latin1'), bytes.subarray(end)]));
+      if (isFinal && rest.length <= end) return bytes.subarray(end - rest.length);
+      if (isFinal) return Buffer.concat([Buffer.from(rest, 'latin1'), bytes.subarray(end)]);
     }
     return null;
-  }
-
-  #passHead(bytes: Buffer): Buffer {
-    this.#headReads.push(bytes);
-    return bytes;
   }
 
   #toError(error: unknown): FilingsError {
@@ -163,7 +162,7 @@ class Exchange {
   #onHead(status: number, headers: HeaderFields): void {
     if (this.#isFinished) return;
     this.#timer.restart();
-    this.#connection.socket.filterBytes = undefined;
+    this.#connection.socket.filterHead = undefined;
     this.#headReads = [];
     this.#framing = parseFraming(headers);
     const { proxy } = this.#connection;

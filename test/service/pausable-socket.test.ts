@@ -75,7 +75,7 @@ describe.each(['http', 'https'])('over %s', (scheme) => {
       peer.write('first', () => setTimeout(() => peer.end('second'), 20));
     });
     const inspected: string[] = [];
-    socket.filterBytes = (bytes) => {
+    socket.filterHead = (bytes) => {
       inspected.push(`${bytes}`);
       return inspected.join('') === 'first' ? null : bytes;
     };
