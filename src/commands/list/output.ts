@@ -1,6 +1,6 @@
 // A table is printed at the end, because the widths of its columns depend on all rows. What the service lists is data,
 // so it is never redacted.
-import { type FilingsError, messageOf } from '../../errors.ts';
+import type { FilingsError } from '../../errors.ts';
 import { noMatchError } from '../../input/glob.ts';
 import { findMembers, type ListedFile, listedSize } from '../../service/listing.ts';
 import type { Session } from '../../session/session.ts';
@@ -30,14 +30,13 @@ const COLUMNS: readonly Column[] = [
 /**
  * Call `print` for each filing, then `end`.
  *
- * @param isSingle if there is only one filing, rows have no accession number, and the filing must have a file that
- * matches
+ * @param isSingle if there is only one filing, rows have no accession number
  */
 export function createListOutput(
   isSingle: boolean,
   isChosen: (name: string) => boolean,
   { json, long, null: nul }: Values<typeof OPTIONS>,
-  { settings, signal, progress }: Session,
+  { settings, signal }: Session,
   { stdout, env }: World,
 ) {
   const isTable = long || (stdout.isTTY && !json && !nul);
@@ -54,18 +53,13 @@ export function createListOutput(
   };
 
   return {
-    /** If no files match, returns an error if the filing is the only one. Otherwise prints a note. */
+    /** Returns an error if no files match. */
     async print(accession: string, files: readonly ListedFile[]): Promise<FilingsError | undefined> {
       const matches = files.filter((file) => isChosen(file.file_name));
-      if (matches.length === 0) {
-        const error = noMatchError(accession, files.length);
-        if (isSingle) return error;
-        progress.note(messageOf(error));
-      }
       // `push(...matches)` overflows the stack for very many files.
       if (isTable) for (const file of matches) tableFiles.push(file);
       else await write(stdout, matches.map(formatRecord).join(''), signal);
-      return undefined;
+      return matches.length === 0 ? noMatchError(accession, files.length) : undefined;
     },
 
     /** Leaves out columns that are empty in all rows. */

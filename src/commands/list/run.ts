@@ -4,7 +4,7 @@ import type { Readable } from 'node:stream';
 import { createChildController, onAbort } from '../../abort.ts';
 import { ReadAhead } from '../../batch/read-ahead.ts';
 import { batchError, isTemporary, StopRule } from '../../batch/verdict.ts';
-import { FilingsError } from '../../errors.ts';
+import { FilingsError, messageOf } from '../../errors.ts';
 import { compileNameFilter, QUOTE_PATTERN_HINT } from '../../input/glob.ts';
 import { type Entry, type Line, openInput, readLines } from '../../input/lines.ts';
 import { type AccessionNumber, asAccession, parseAccession } from '../../service/accession.ts';
@@ -18,22 +18,7 @@ import type { OPTIONS } from './spec.ts';
 /** Throws the error that the run ends with, such as a summary of the filings that failed. */
 export async function run({ args, options, flags }: Invocation<typeof OPTIONS>, world: World): Promise<number> {
   const { input, query } = options;
-  if (args.length === 0 && input === undefined) {
-    throw new FilingsError('usage', 'no ACCESSION', {
-      subject: { name: 'list' },
-      hint: 'pass an accession number: filings list 0001234567-24-000001; or read them from a file: --input FILE',
-    });
-  }
-  // An unquoted `--include ex*` is expanded by the shell to `--include ex1 ex2 ex3`: all but the first become
-  // arguments.
-  const [first = '', ...further] = args;
-  if (options.include.length > 0 && asAccession(first) && !further.every(asAccession)) {
-    throw new FilingsError('usage', 'only accession numbers can be arguments', {
-      subject: { name: 'list' },
-      hint: QUOTE_PATTERN_HINT,
-    });
-  }
-  const accessions = args.map((text, index) => asAccession(text) ?? parseAccession(text, args.slice(index + 1)));
+  const accessions = parseArguments(args, options);
   const isChosen = compileNameFilter(options.include, options.exclude);
   const stdinOption = input === '-' ? '--input -' : undefined;
   const session = await openSession(flags, world, { stdinOption, writesTerminal: world.stdout.isTTY });
@@ -71,6 +56,25 @@ export async function run({ args, options, flags }: Invocation<typeof OPTIONS>, 
   }
 }
 
+function parseArguments(
+  args: readonly string[],
+  { input, include }: Invocation<typeof OPTIONS>['options'],
+): readonly AccessionNumber[] {
+  const argumentError = (reason: string, hint: string) =>
+    new FilingsError('usage', reason, { subject: { name: 'list' }, hint });
+  if (args.length === 0 && input === undefined)
+    throw argumentError(
+      'no ACCESSION',
+      'pass an accession number: filings list 0001234567-24-000001; or read them from a file: --input FILE',
+    );
+  // An unquoted `--include ex*` is expanded by the shell to `--include ex1 ex2 ex3`: all but the first become
+  // arguments.
+  const [first = '', ...further] = args;
+  if (include.length > 0 && asAccession(first) && !further.every(asAccession))
+    throw argumentError('only accession numbers can be arguments', QUOTE_PATTERN_HINT);
+  return args.map((text, index) => parseAccession(text, args.slice(index + 1)));
+}
+
 type ListingResult =
   | { readonly accession: string; readonly files: readonly ListedFile[] }
   | { readonly error: FilingsError };
@@ -90,8 +94,9 @@ async function printAll(
     for await (const result of flatten(groups)) {
       // Only for the type: `ReadAhead` yields a listing in place of each entry.
       if ('kind' in result && result.kind === 'entry') continue;
-      // `print` returns an error if the run has only one filing and none of its files match.
-      const error = 'error' in result ? result.error : await output.print(result.accession, result.files);
+      const missed = 'files' in result ? await output.print(result.accession, result.files) : undefined;
+      if (missed && filingCount !== 1) progress.note(messageOf(missed));
+      const error = 'error' in result ? result.error : filingCount === 1 ? missed : undefined;
       // After SIGINT or the like, or at the deadline, every request fails, which is not a failure of its filing.
       signal.throwIfAborted();
       // `1 of 1 filings failed` would say less.
