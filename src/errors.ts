@@ -29,7 +29,7 @@ export const EXIT_STATUSES: readonly (readonly [status: string, meaning: string]
   ),
 ];
 
-/** The problem details that the service sent (service.md, section 2; RFC 9457), as far as they could be read. */
+/** The problem details that the service sent (docs/service.md, section 2; RFC 9457), as far as they could be read. */
 export interface Problem {
   readonly type?: string;
   readonly title?: string;

@@ -47,7 +47,7 @@ export function isUtf8Path(path: string): boolean {
   return !path.includes('\ufffd');
 }
 
-/** Expects an absolute path, because the bytes may be in that of the working directory. Throws `local_io`. */
+/** Expects an absolute path, because the bytes may be in that of the working directory. */
 export function requireUtf8Path(path: string): void {
   if (isUtf8Path(path)) return;
   const details = { subject: { path }, hint: 'rename the file or directory, or choose another one', stopsRun: true };

@@ -35,7 +35,7 @@ const PERCENT = '%(?:25)*';
 const URL_END = '\\0-\\x20"<>';
 
 /**
- * The query parameter `apikey`, what follows `/APIKEY-` in the path (service.md, section 5), and user and password before
+ * The query parameter `apikey`, what follows `/APIKEY-` in the path (docs/service.md, section 5), and user and password before
  * the `@`. Each has two patterns. The second is for a percent-encoded URL, because a redirect's URL may carry the
  * requested URL in a parameter. In HTML, `apikey=` follows the `;` of `&amp;`.
  */

@@ -86,7 +86,7 @@ export class Connections {
     return this.#unused.get(url.origin)?.pop() ?? this.#open(url, signal);
   }
 
-  /** Only for a response that was received to its end. Otherwise, destroy the connection instead. */
+  /** Only for a response that was received to its end. */
   release(url: URL, connection: Connection): void {
     connection.isReused = true;
     this.#unused.set(url.origin, [...(this.#unused.get(url.origin) ?? []), connection]);

@@ -1,8 +1,7 @@
 // The idle timeout (--idle-timeout). undici's own is not used, because a single byte now and then keeps it from firing,
 // and because it fires while we pause the socket.
 //
-// One wait serves all exchanges, and an IdleTimer only knows when its exchange was last active. A timer of Node for
-// each exchange, aborted for nearly every file, would need 25 times as much CPU time.
+// One wait serves all exchanges. A timer of Node for each, aborted for nearly every file, needs 25 times as much CPU time.
 import { createAbortController, yieldToEventLoop } from '../abort.ts';
 import type { World } from '../world.ts';
 

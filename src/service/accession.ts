@@ -3,7 +3,7 @@ import { markForRedaction } from '../secrets.ts';
 import { findAccessionDigits } from '../spec/nearest.ts';
 import { shellWord } from '../text.ts';
 
-/** 10, 2 and 6 ASCII digits with hyphens in between (service.md, section 2). */
+/** 10, 2 and 6 ASCII digits with hyphens in between (docs/service.md, section 2). */
 export type AccessionNumber = string & { readonly [brand]: true };
 declare const brand: unique symbol;
 

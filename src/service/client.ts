@@ -9,7 +9,7 @@ import { counted } from '../text.ts';
 import type { World } from '../world.ts';
 import type { AccessionNumber } from './accession.ts';
 import { describeClockSkew } from './clock-skew.ts';
-import { type Credentials, sendsToken } from './credentials.ts';
+import type { Credentials } from './credentials.ts';
 import type { ListingDescription } from './described-listing.ts';
 import { getErrorTest, MAX_TESTED_BYTES, mediaTypeOf } from './error-page.ts';
 import { CHECK_NUMBER_AND_URL, errorFromResponse } from './error-response.ts';
@@ -21,7 +21,7 @@ import { RedirectFollower, type ServiceResponse } from './redirect-follower.ts';
 /** More than a page of any listing needs. A body without an end must not fill the memory. */
 const MAX_LISTING_BYTES = 16 << 20;
 
-/** What the run has used, for --max-requests and --max-bytes. */
+/** What the run has used. */
 export interface Meter {
   /** Retries and redirects are included. */
   requests: number;
@@ -102,7 +102,7 @@ export class ServiceClient {
   }
 
   /**
-   * Returns a 200 whose body is not an error, or a 206 or a 416 if a range was requested (service.md, section 3).
+   * Returns a 200 whose body is not an error, or a 206 or a 416 if a range was requested (docs/service.md, section 3).
    *
    * @param rangeHeaders Range and If-Range, or none to request the whole file
    */
@@ -129,7 +129,7 @@ export class ServiceClient {
     });
   }
 
-  /** RedirectFollower all pages (service.md, section 4), with retries. */
+  /** RedirectFollower all pages (docs/service.md, section 4), with retries. */
   async fetchListing(
     accession: AccessionNumber,
     query: readonly QueryParameter[],
@@ -193,14 +193,14 @@ export class ServiceClient {
     if (status === 200)
       return 'the service sent this instead of what was requested: check the API key and the base URL';
     if (status !== 401) return undefined;
-    const { setBy, inspectCommand, keyIn } = credentials;
-    if (!sendsToken(credentials)) {
-      return `check the API key from ${setBy}, how it is sent (now by --key-in ${keyIn}), and whether the service also requires a JWT`;
+    const { source, inspectCommand, keyIn } = credentials;
+    if (inspectCommand === undefined) {
+      return `check the API key from ${source}, how it is sent (now by --key-in ${keyIn}), and whether the service also requires a JWT`;
     }
     // A wrong clock is the first suspect, because the service rejects a JWT from the future or the past.
     return (
       describeClockSkew(this.clockLeadMs, true) ??
-      `check ${setBy}, how the key is sent (now by --key-in ${keyIn}), and whether the service's portal has the key that verifies the JWT, imported for this API key; to see what the JWT says: ${inspectCommand}`
+      `check ${source}, how the key is sent (now by --key-in ${keyIn}), and whether the service's portal has the key that verifies the JWT, imported for this API key; to see what the JWT says: ${inspectCommand}`
     );
   }
 }

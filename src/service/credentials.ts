@@ -1,4 +1,4 @@
-// The places of credentials in requests (service.md, section 5).
+// The places of credentials in requests (docs/service.md, section 5).
 
 export const KEY_PLACEMENTS = ['authorization', 'header', 'query', 'path', 'basic'] as const;
 export type KeyPlacement = (typeof KEY_PLACEMENTS)[number];
@@ -9,8 +9,8 @@ export interface SentSecrets {
 }
 
 export interface Credentials {
-  /** The settings of both, such as `FILINGS_API_KEY and FILINGS_JWT`. */
-  readonly setBy: string;
+  /** The settings of the key and the JWT, such as `FILINGS_API_KEY and FILINGS_JWT`. */
+  readonly source: string;
   readonly keyIn: KeyPlacement;
   readonly keyHeader: string;
   readonly basicUser: string;
@@ -27,10 +27,6 @@ export interface AuthorizedRequest {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-export function sendsToken({ inspectCommand }: Pick<Credentials, 'inspectCommand'>): boolean {
-  return inspectCommand !== undefined;
-}
-
 export function addCredentials(
   url: URL,
   { keyIn, keyHeader, basicUser }: Pick<Credentials, 'keyIn' | 'keyHeader' | 'basicUser'>,
@@ -39,15 +35,14 @@ export function addCredentials(
   const bearer: AuthorizedRequest['headers'] = token === undefined ? {} : { authorization: `Bearer ${token}` };
   switch (keyIn) {
     // There is never a token here or for `basic`: the settings refuse a JWT with these placements, because the key and
-    // the token would both need the Authorization header (service.md, section 5).
+    // the token would both need the Authorization header (docs/service.md, section 5).
     case 'authorization':
-      // The service expects the bare key, without a scheme such as `Bearer` (service.md, section 5).
+      // The service expects the bare key, without a scheme such as `Bearer` (docs/service.md, section 5).
       return { url, headers: { authorization: key } };
     case 'basic':
       // RFC 7617.
       return { url, headers: { authorization: `Basic ${Buffer.from(`${basicUser}:${key}`).toString('base64')}` } };
     case 'header':
-      // The settings also refuse `authorization` as `keyHeader`.
       return { url, headers: { [keyHeader]: key, ...bearer } };
     case 'query':
     case 'path':

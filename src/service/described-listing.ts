@@ -149,7 +149,6 @@ function rejectConflicts({ page, offset, next, cursor }: ListingDescription): vo
 
 type Page = ReturnType<typeof readPage>;
 
-/** A value that is not there or null becomes undefined. */
 function readPage(description: ListingDescription, json: unknown) {
   const { files = '@', name = DEFAULT_NAME, total, next, more } = description;
   const select = (member: keyof ListingDescription, expression: string | undefined, value: unknown): unknown => {

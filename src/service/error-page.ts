@@ -1,14 +1,14 @@
-// Recognizes an error that a service sends with a 200 instead of the file (service.md, section 8). If it were saved
+// Recognizes an error that a service sends with a 200 instead of the file (docs/service.md, section 8). If it were saved
 // under the name of the file, every later run would skip it. Problem details with their own media type do not get here:
 // client.ts refuses them.
 import type { HeaderFields } from '../http/head.ts';
 import { isJsonObject, parseJson } from '../json.ts';
 
-/** A larger JSON body is the file, because only a small object can be an error message (service.md, section 8). */
+/** A larger JSON body is the file, because only a small object can be an error message (docs/service.md, section 8). */
 export const MAX_TESTED_BYTES = 64 << 10;
 /** A name with a folder may be HTML in spite of its extension: `xslF345X05/form4.xml` is `form4.xml`, rendered. */
 const NEVER_HTML = /^[^/]*\.(?:pdf|zip|xlsx|xml|xsd|json|jpg|gif|png)$/i;
-/** A small JSON object with one of these is an error (service.md, section 8). */
+/** A small JSON object with one of these is an error (docs/service.md, section 8). */
 const ERROR_MEMBERS = ['error', 'message'];
 /** RFC 9457, section 3.1. A file may well have one of these members, so two are required. */
 const PROBLEM_MEMBERS = ['type', 'title', 'status', 'detail'];

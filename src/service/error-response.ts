@@ -1,5 +1,5 @@
 // The body of an error may be problem details, other JSON, HTML, XML or text: the service responds, or a gateway. The
-// content decides how it is parsed, because media types are often wrong (service.md, section 8).
+// content decides how it is parsed, because media types are often wrong (docs/service.md, section 8).
 import { STATUS_CODES } from 'node:http';
 import { type ErrorCode, FilingsError, type Problem, type Resource } from '../errors.ts';
 import type { HeaderFields } from '../http/head.ts';
@@ -71,7 +71,7 @@ function hintFor({ status, resource }: ErrorResponse, code: ErrorCode, isJson: b
   if (status === 429) return 'wait, then run it again with fewer requests: --rate 1/s, --jobs 1';
   if (status === 407)
     return 'a proxy in between requires a password: set HTTPS_PROXY or HTTP_PROXY to http://USER:PASSWORD@HOST:PORT';
-  // Some services answer too many requests with a 403 instead of a 429 (service.md, section 8).
+  // Some services answer too many requests with a 403 instead of a 429 (docs/service.md, section 8).
   if (code === 'auth')
     return 'the key may lack permission; if the service limits requests, wait, then run it again with --rate 1/s';
   if (code === 'temporary') return 'run it again later';

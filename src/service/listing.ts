@@ -1,4 +1,4 @@
-// Reads a listing that is not described. Its form is not documented (service.md, section 4), and a file that is missed
+// Reads a listing that is not described. Its form is not documented (docs/service.md, section 4), and a file that is missed
 // once would be missed in every later run. So anything but the list is refused. docs/guarantees.md has the rules.
 import { isUtf8 } from 'node:buffer';
 import { FilingsError } from '../errors.ts';
@@ -106,7 +106,7 @@ export function parseListing({ body }: ListingResponse): unknown {
 /**
  * Records without a name occur only in described listings, and are not about a file. Records of other filings are
  * dropped, because a service that does not know the parameter `accession_no` may send the records of all filings
- * (service.md, section 8). Of records with the same name, the last one is used.
+ * (docs/service.md, section 8). Of records with the same name, the last one is used.
  */
 export function selectFiles(records: readonly NamedRecord[], accession: AccessionNumber): ListedFile[] {
   const files = new Map<string, ListedFile>();
@@ -153,7 +153,6 @@ function findPagingHeader(headers: HeaderFields): string | undefined {
   return header && `its ${header} header suggests further pages`;
 }
 
-/** Throws `integrity` if the accession number next to the list is not the requested one. */
 function findUnexpected(
   recordCount: number,
   others: readonly Member[],

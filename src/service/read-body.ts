@@ -80,7 +80,6 @@ async function decode(bytes: Buffer, name: string): Promise<Buffer> {
     // `deflate` should have the zlib wrapper (RFC 1950), in which the low four bits of the first byte are 8, but some
     // servers omit it.
     if (name === 'deflate' && ((bytes[0] ?? 0) & 15) !== 8) return inflateRawSync(bytes, options);
-    // This decodes gzip and zlib.
     if (/^(x-gzip|gzip|deflate)$/.test(name)) return unzipSync(bytes, options);
   } catch {
     // The bytes do not have the encoding that the header states, or decode to more than `maxOutputLength`.

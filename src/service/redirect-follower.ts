@@ -51,7 +51,10 @@ export class RedirectFollower {
   readonly #options: ClientOptions;
   /** By how many milliseconds this machine's clock is ahead of the `Date` of the last response. */
   clockLeadMs: number | undefined;
-  /** With a Retry-After. */
+  /**
+   * With a Retry-After. They go to the front of the queue: in a simulation (600 files, 64 jobs, one request accepted per
+   * second, 5 retries), 2 files failed instead of 63.
+   */
   readonly #refusedUrls = new Set<string>();
 
   constructor(options: ClientOptions) {
@@ -112,7 +115,6 @@ export class RedirectFollower {
   async #send(chain: Chain): Promise<Received> {
     const { connections, limiter, meter, world } = this.#options;
     for (;;) {
-      // If the service has refused this URL before, the retry goes to the front of the queue, once.
       const endRequest = await limiter.acquire(chain.signal, this.#refusedUrls.delete(chain.url.href));
       let wasAnswered = true;
       try {
@@ -152,7 +154,7 @@ export class RedirectFollower {
     return { url: authorized.url, headers, signal: chain.signal };
   }
 
-  /** By its name, because a short credential is not recognized by its value. */
+  /** A credential is redacted by the name of its header, because a short one is not recognized by its value. */
   #trace(direction: '>' | '<', start: string, fields: HeaderFields): void {
     const { trace, world } = this.#options;
     if (!trace) return;

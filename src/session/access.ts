@@ -41,7 +41,7 @@ export async function openAccess(
   const key = await openSecret(keySource, 'API key', world);
   const token = tokenSource && (await openToken(tokenSource, world, note));
   const credentials: Credentials = {
-    setBy: [keySource.setBy, ...(tokenSource ? [tokenSource.setBy] : [])].join(' and '),
+    source: [keySource.setBy, ...(tokenSource ? [tokenSource.setBy] : [])].join(' and '),
     keyIn,
     keyHeader,
     basicUser,
@@ -130,7 +130,7 @@ async function openSandbox(world: World): Promise<Access> {
     now: world.now,
   });
   const credentials: Credentials = {
-    setBy: 'the sandbox',
+    source: 'the sandbox',
     keyIn: 'authorization',
     // These two are not used for this `keyIn`.
     keyHeader: '',

@@ -147,7 +147,6 @@ function parseConfigJson(text: string, path: string): unknown {
   throw configFileError(path, `not valid JSON${fault.at === undefined ? '' : position}`);
 }
 
-/** `path` is for the messages. */
 export async function checkConfig(config: JsonObject, path: string): Promise<void> {
   // Loading zod takes time.
   const { findConfigFault } = await import('./config-check.ts');

@@ -1,4 +1,4 @@
-// Settings before they are parsed, and their layers.
+// Settings before they are parsed, and their layers. Also registers the secrets among them.
 import { dirname } from 'node:path';
 import querystring from 'node:querystring';
 import { FilingsError } from '../errors.ts';
@@ -60,7 +60,6 @@ export function createDefaultLayer(): Layer {
   return createLayer(({ default: value }) => ({ sourceKind: 'default', setBy: 'default', value }));
 }
 
-/** An `&&` in `read` may return the empty string or `false` instead of undefined. */
 function createLayer(read: (spec: NamedSetting) => RawSetting | undefined | '' | false): Layer {
   return new Map(
     SETTINGS.flatMap((spec) => {

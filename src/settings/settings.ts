@@ -32,7 +32,7 @@ export function parseSettings(rawSettings: RawSettings, deps: PathDeps): Setting
   const values = Object.fromEntries(entries) as Omit<SettingValues, CredentialName>;
   const keySource = findKeySource(rawSettings, deps);
   const tokenSource = findTokenSource(rawSettings, deps);
-  // With a JWT, the Authorization header is not free for the key (service.md, section 5).
+  // With a JWT, the Authorization header is not free for the key (docs/service.md, section 5).
   const keyIn = values.keyIn ?? (tokenSource ? 'header' : 'authorization');
   const settings = { ...values, keyIn, keySource, tokenSource };
   requireCompatible(settings, rawSettings);

@@ -34,7 +34,7 @@ interface SettingSpec<T = unknown> extends OptionSpec<T> {
 }
 
 /**
- * Users may end it with `/v1` (service.md, section 7), slashes, or both. The parsed URL ends with exactly one slash and
+ * Users may end it with `/v1` (docs/service.md, section 7), slashes, or both. The parsed URL ends with exactly one slash and
  * never with `/v1`, so that `new URL('v1/download', baseUrl)` is an endpoint.
  */
 export const BASE_URL: Kind<URL> = {
@@ -275,7 +275,6 @@ export const TABLE = {
   },
 } as const satisfies Readonly<Record<string, SettingSpec>>;
 
-/** It is also the name of the member in the config file. */
 export type SettingName = keyof typeof TABLE;
 
 export type SettingValues = { readonly [Name in SettingName]: ValueOf<(typeof TABLE)[Name]> };

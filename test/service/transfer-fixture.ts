@@ -50,7 +50,7 @@ export async function startRun(url: string, options: RunOptions = {}) {
   const connections = new Connections({ connectTimeout: 10_000, idleTimeout: 20_000 }, { env: {}, monotonic, sleep });
   onTestFinished(() => connections.close());
   const current = async () => ({ key: 'a-key', token: undefined });
-  const credentials = { setBy: 'test', keyHeader: 'X-Service-Key', basicUser: '', current };
+  const credentials = { source: 'test', keyHeader: 'X-Service-Key', basicUser: '', current };
   const secrets = new Secrets();
   if (options.secret !== undefined) secrets.add(options.secret);
   const client = new ServiceClient({

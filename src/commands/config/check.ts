@@ -2,7 +2,7 @@
 import { type AccessionNumber, parseAccession } from '../../service/accession.ts';
 import { noFilesError } from '../../service/client.ts';
 import { describeClockSkew } from '../../service/clock-skew.ts';
-import { type Credentials, sendsToken } from '../../service/credentials.ts';
+import type { Credentials } from '../../service/credentials.ts';
 import type { Listing } from '../../service/listing.ts';
 import { writeRecords } from '../../session/presentation.ts';
 import { openSession, requestListing } from '../../session/session.ts';
@@ -28,14 +28,17 @@ export async function run({ args: [text], flags }: Invocation, world: World): Pr
     // the accession number.
     if (listing.files.length === 0 && !provesLittle) throw noFilesError(accession, listing, client);
     const { baseUrl, credentials } = client;
+    // If a token is sent, `describeClockSkew` tolerates less.
     const leadMs = client.clockLeadMs;
     const clock =
-      leadMs === undefined ? 'unknown: the service sends no date' : describeClockSkew(leadMs, sendsToken(credentials));
+      leadMs === undefined
+        ? 'unknown: the service sends no date'
+        : describeClockSkew(leadMs, credentials.inspectCommand !== undefined);
     const rows = [
       ['address', baseUrl.href],
       ['key', describeKeyPlacement(credentials)],
-      ['token', sendsToken(credentials) ? 'in Authorization: Bearer' : 'none'],
-      ['source', credentials.setBy],
+      ['token', credentials.inspectCommand ? 'in Authorization: Bearer' : 'none'],
+      ['source', credentials.source],
       ['clock', clock ?? 'ok'],
       ['records', `${listing.recordCount}`],
       ['files', `${listing.files.length}`],

@@ -12,7 +12,7 @@ import { humanBytes } from '../../text.ts';
 import type { World } from '../../world.ts';
 import type { OPTIONS } from './spec.ts';
 
-/** Best first. They are guesses: service.md, section 2, does not show any. */
+/** Best first. They are guesses: docs/service.md, section 2, does not show any. */
 const TYPES = ['type', 'documenttype', 'form', 'formtype', 'contenttype', 'mimetype'];
 const DESCRIPTIONS = ['description', 'documentdescription', 'primarydocdescription', 'title'];
 
