@@ -21,19 +21,21 @@ const RESPONSE_ERROR_CODES: readonly ErrorCode[] = ['auth', 'not_found', 'reject
 /** The hosts of the first and of the last request, with their ports. */
 export type Hosts = readonly [first: string, last: string];
 
-export interface ServiceResponse extends HttpResponse {
+interface TimedResponse extends HttpResponse {
+  /** How long the response asks to wait. */
+  readonly retryAfterMs: number | undefined;
+}
+
+export interface ServiceResponse extends TimedResponse {
   /**
    * The last URL, without query and credentials. It is written to a file when a download is interrupted. The path of a
    * redirect may still repeat the key, so `transfer/part.ts` first searches it for secrets.
    */
   readonly address: string;
-  readonly retryAfterMs: number | undefined;
   readonly hosts: Hosts;
   /** Whether the request had no credentials, because of a redirect to another origin. */
   readonly isOtherOrigin: boolean;
 }
-
-type Received = Omit<ServiceResponse, 'address' | 'hosts' | 'isOtherOrigin'>;
 
 /** A request, and the redirects that it has led to. */
 interface Chain {
@@ -44,7 +46,7 @@ interface Chain {
   /** Of the last request. */
   url: URL;
   isOtherOrigin: boolean;
-  sent: SentSecrets | undefined;
+  sent?: SentSecrets;
 }
 
 export class RedirectFollower {
@@ -77,15 +79,15 @@ export class RedirectFollower {
     isUrlFromService = false,
   ): Promise<T> {
     const { credentials, trace } = this.#options;
-    const start = { firstUrl, isUrlFromService, headers, signal, url: firstUrl, isOtherOrigin: false, sent: undefined };
-    let chain: Chain = { ...start };
+    const request = { firstUrl, isUrlFromService, headers, signal };
+    let chain: Chain = { ...request, url: firstUrl, isOtherOrigin: false };
     try {
       let response = await this.#followRedirects(chain);
       const rejected = response.status === 401 && !chain.isOtherOrigin ? chain.sent : undefined;
       if (rejected && (await credentials.renew(rejected))) {
         response.discard();
         trace?.('* the file of the key or the token has changed: repeating the request');
-        chain = { ...start };
+        chain = { ...request, url: firstUrl, isOtherOrigin: false };
         response = await this.#followRedirects(chain);
       }
       const { url, isOtherOrigin } = chain;
@@ -99,7 +101,7 @@ export class RedirectFollower {
   }
 
   /** `chain` always describes the last request, even if this throws. */
-  async #followRedirects(chain: Chain): Promise<Received> {
+  async #followRedirects(chain: Chain): Promise<TimedResponse> {
     for (let hop = 1; ; hop += 1) {
       const response = await this.#send(chain);
       if (!REDIRECT_STATUSES.has(response.status)) return response;
@@ -112,7 +114,7 @@ export class RedirectFollower {
     }
   }
 
-  async #send(chain: Chain): Promise<Received> {
+  async #send(chain: Chain): Promise<TimedResponse> {
     const { connections, limiter, meter, world } = this.#options;
     for (;;) {
       const endRequest = await limiter.acquire(chain.signal, this.#refusedUrls.delete(chain.url.href));
@@ -155,16 +157,16 @@ export class RedirectFollower {
   }
 
   /** A credential is redacted by the name of its header, because a short one is not recognized by its value. */
-  #trace(direction: '>' | '<', start: string, fields: HeaderFields): void {
+  #trace(direction: '>' | '<', start: string, headers: HeaderFields): void {
     const { trace, world } = this.#options;
     if (!trace) return;
     trace(`${direction} ${start}`);
-    for (const [name, value] of Object.entries(fields)) {
+    for (const [name, value] of Object.entries(headers)) {
       const isSecret = world.secrets.holdsCredential(name) || name === 'set-cookie';
       // The query of a redirect's URL may hold a credential that the service has made for it, such as a signature.
       const shown = name === 'location' ? withoutQuery(`${value}`) : `${value}`;
       const line = `${name}: ${isSecret ? REDACTED : shown}`;
-      // The fields of a request are the program's own words.
+      // The headers of a request are the program's own words.
       trace(`${direction}   ${direction === '<' ? markForRedaction(line) : line}`);
     }
   }

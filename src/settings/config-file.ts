@@ -2,7 +2,7 @@
 // `--config <(command)`.
 import { stat } from 'node:fs/promises';
 import { checkAccess, readSmallFile } from '../disk/secret-file.ts';
-import { errnoOf, FilingsError } from '../errors.ts';
+import { FilingsError } from '../errors.ts';
 import { isJsonObject, type JsonObject, MAX_DEPTH, parseStrictly } from '../json.ts';
 import { homeDirectory, isNullDevice, pathModule, resolveUserPath } from '../paths.ts';
 import type { ListingDescription } from '../service/described-listing.ts';
@@ -68,27 +68,15 @@ export function noConfigPathError(): FilingsError {
 export async function readConfigFile({ path, isNamed }: ConfigLocation, world: World): Promise<ConfigFile | undefined> {
   if (path === undefined) return undefined;
   const config = await readUncheckedConfig(path, world).catch(async (error: FilingsError) => {
-    if (!isNamed && (await isMissing(path, errnoOf(error.cause)))) return undefined;
-    throw error;
+    // Not by the code of the error: `stat` also fails in a directory that cannot be searched, because HOME may belong to
+    // another user, as under `su -m`, but not if just the file itself cannot be read.
+    if (isNamed || (await stat(path).catch(() => undefined))) throw error;
+    return undefined;
   });
   if (config === undefined) return undefined;
   await checkConfig(config, path);
   const { profiles = {}, ...values } = config;
   return { path, values, profiles: profiles as ConfigFile['profiles'] };
-}
-
-/**
- * `code` is the error of reading `path`. A file in a directory that cannot be searched is treated as missing, because
- * HOME may belong to another user, as under `su -m`.
- */
-async function isMissing(path: string, code: string | undefined): Promise<boolean> {
-  if (code === 'ENOENT' || code === 'ENOTDIR') return true;
-  if (code !== 'EACCES') return false;
-  // `stat` needs permission for the directories only, so it succeeds if just the file itself cannot be read.
-  return stat(path).then(
-    () => false,
-    (error) => errnoOf(error) === 'EACCES',
-  );
 }
 
 /** Others must not be able to change the file, because it decides where the key is sent. */
