@@ -74,8 +74,8 @@ export class Secrets {
   /** Maps the byte string of each secret to its encoded forms. A secret too short to be searched for has none. */
   readonly #needles = new Map<string, readonly Needle[]>();
   /** The names of header fields, parameters and JSON members that hold a key or a token. */
-  readonly #secretNames = new Set(['authorization', 'proxy-authorization', 'x-service-key', 'apikey']);
-  #positionPattern = createPositionPattern(this.#secretNames);
+  readonly #credentialNames = new Set(['authorization', 'proxy-authorization', 'x-service-key', 'apikey']);
+  #positionPattern = createPositionPattern(this.#credentialNames);
 
   add(secret: string | Buffer): void {
     const bytes = toByteString(secret);
@@ -92,14 +92,14 @@ export class Secrets {
   }
 
   /** Adds the name of the header field in which the key is sent. It is empty if the key is not sent in one. */
-  addSecretName(name: string): void {
+  addCredentialName(name: string): void {
     if (name === '') return;
-    this.#secretNames.add(name.toLowerCase());
-    this.#positionPattern = createPositionPattern(this.#secretNames);
+    this.#credentialNames.add(name.toLowerCase());
+    this.#positionPattern = createPositionPattern(this.#credentialNames);
   }
 
   holdsCredential(name: string): boolean {
-    return this.#secretNames.has(name.toLowerCase());
+    return this.#credentialNames.has(name.toLowerCase());
   }
 
   /** Unlike `redact`, this compares what stands where a key is expected with the secrets. */
@@ -163,9 +163,9 @@ export class Secrets {
  * not begin with a bracket, because an array or an object is not a key. Nor may it begin with a scheme: the scheme
  * before the value is optional, so without this check `Basic` would be redacted as the value.
  */
-function createPositionPattern(secretNames: ReadonlySet<string>): RegExp {
+function createPositionPattern(credentialNames: ReadonlySet<string>): RegExp {
   // A field name has no other characters that are special in a pattern (RFC 9110, section 5.6.2).
-  const names = [...secretNames].map((name) => name.replace(/[$*+.^|]/g, '\\$&')).join('|');
+  const names = [...credentialNames].map((name) => name.replace(/[$*+.^|]/g, '\\$&')).join('|');
   const scheme = '(?:basic|bearer) ';
   const quote = `(?:\\\\{0,3}["'])?`;
   const afterName = `(?<=(?<![\\w-])(?:${names})${quote} ?[:=] ?${quote}(?:${scheme})?)`;

@@ -62,7 +62,7 @@ export class RedirectFollower {
   constructor(options: ClientOptions) {
     this.#options = options;
     // Redacts whatever follows the name of this header in foreign text.
-    options.world.secrets.addSecretName(options.credentials.keyHeader);
+    options.world.secrets.addCredentialName(options.credentials.keyHeader);
   }
 
   /**

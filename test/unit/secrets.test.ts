@@ -99,7 +99,7 @@ describe('redact', () => {
       ['', '"X-Key": "abc"'],
       ['x-key', '"X-Key": "[redacted]"'],
     ] as const) {
-      secrets.addSecretName(name);
+      secrets.addCredentialName(name);
       expect(secrets.redact('{"title": "Bad thing", "X-Key": "abc"}')).toBe(`{"title": "Bad thing", ${shown}}`);
     }
   });
