@@ -8,7 +8,7 @@ import { markForRedaction } from '../secrets.ts';
 import { isInQuotes, QUOTES_HINT } from '../text.ts';
 import type { World } from '../world.ts';
 import { MAX_HEAD_BYTES, skipInterimResponses } from './head.ts';
-import { isRetriedStatus } from './retry.ts';
+import { RETRIED_STATUSES } from './retry.ts';
 
 /**
  * As in curl, a variable in lower case takes precedence. Unlike curl, this program also reads `HTTP_PROXY` in upper
@@ -106,7 +106,7 @@ const AVOID_PROXY = 'put the host in NO_PROXY to connect without a proxy';
 export function proxyRefusalError(proxy: URL, url: URL, status: number, challenge: string): FilingsError {
   const reason = `the proxy ${proxy.host} refused with ${status}`;
   if (![401, 403, 407].includes(status)) {
-    const details = { isUnreachable: true, retryable: isRetriedStatus(status), hint: checkProxyHint(proxy, url) };
+    const details = { isUnreachable: true, retryable: RETRIED_STATUSES.has(status), hint: checkProxyHint(proxy, url) };
     return new FilingsError('temporary', reason, details);
   }
   const schemes = parseSchemes(challenge);

@@ -10,11 +10,7 @@ const MAX_SERVICE_WAIT_MS = 100 * 365 * 86_400_000;
 /** An attempt that received this much resets the count of failures: the service works, only the connection is bad. */
 const MIN_PROGRESS_BYTES = 1 << 20;
 /** These may go away by themselves (RFC 9110, section 15; RFC 8470 for 425; RFC 6585 for 429). All others are final. */
-const RETRIED_STATUSES = new Set([408, 425, 429, 500, 502, 503, 504]);
-
-export function isRetriedStatus(status: number): boolean {
-  return RETRIED_STATUSES.has(status);
-}
+export const RETRIED_STATUSES: ReadonlySet<number> = new Set([408, 425, 429, 500, 502, 503, 504]);
 
 export interface RetryPolicy {
   readonly maxRetries: number;

@@ -170,8 +170,7 @@ export class ServiceClient {
     if (codings.length === 0) return;
     response.discard();
     const reason = 'the response has a content encoding that was not requested';
-    const what = resource.fileName === undefined ? 'listing' : 'file';
-    const hint = `the service sends this ${what} compressed, whatever is asked: curl --compressed decodes it`;
+    const hint = 'the service compresses it, whatever is asked: curl --compressed decodes it';
     throw new FilingsError('integrity', reason, { quote: codings.join(', '), hint });
   }
 

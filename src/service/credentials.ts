@@ -1,4 +1,5 @@
 // The places of credentials in requests (docs/service.md, section 5).
+import type { GetRequest } from '../http/request.ts';
 
 export const KEY_PLACEMENTS = ['authorization', 'header', 'query', 'path', 'basic'] as const;
 export type KeyPlacement = (typeof KEY_PLACEMENTS)[number];
@@ -22,10 +23,7 @@ export interface Credentials {
   renew(sent: SentSecrets): Promise<boolean>;
 }
 
-export interface AuthorizedRequest {
-  readonly url: URL;
-  readonly headers: Readonly<Record<string, string>>;
-}
+type AuthorizedRequest = Pick<GetRequest, 'url' | 'headers'>;
 
 export function addCredentials(
   url: URL,

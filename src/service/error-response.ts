@@ -3,7 +3,7 @@
 import { STATUS_CODES } from 'node:http';
 import { type ErrorCode, FilingsError, type Problem, type Resource } from '../errors.ts';
 import type { HeaderFields } from '../http/head.ts';
-import { isRetriedStatus } from '../http/retry.ts';
+import { RETRIED_STATUSES } from '../http/retry.ts';
 import { isJsonObject, type JsonObject, parseStrictly } from '../json.ts';
 import type { Secrets } from '../secrets.ts';
 import { shellWord } from '../text.ts';
@@ -42,7 +42,7 @@ export function errorFromResponse(response: ErrorResponse, secrets: Secrets): Fi
       quote: quotes.filter(Boolean).join('; ') || undefined,
       hint: response.hint ?? hintFor(response, code, typeof json === 'object'),
       problem: { ...(members && readProblem(members)), status },
-      retryable: isRetriedStatus(status),
+      retryable: RETRIED_STATUSES.has(status),
       // A 403 may be about one file.
       stopsRun: status === 401 || status === 407,
       retryAt,

@@ -3,11 +3,11 @@
 import { type ErrorCode, FilingsError } from '../errors.ts';
 import type { HeaderFields } from '../http/head.ts';
 import { type GetRequest, get, type HttpResponse } from '../http/request.ts';
-import { isRetriedStatus, parseRetryAfter } from '../http/retry.ts';
+import { parseRetryAfter, RETRIED_STATUSES } from '../http/retry.ts';
 import { markForRedaction, REDACTED, redactKeyInUrl } from '../secrets.ts';
 import type { ClientOptions } from './client.ts';
 import { measureClockLead } from './clock-skew.ts';
-import { type AuthorizedRequest, addCredentials, type SentSecrets } from './credentials.ts';
+import { addCredentials, type SentSecrets } from './credentials.ts';
 
 const REDIRECT_STATUSES = new Set([301, 302, 303, 307, 308]);
 const MAX_REDIRECTS = 5;
@@ -41,7 +41,7 @@ export interface ServiceResponse extends TimedResponse {
 interface Chain {
   readonly firstUrl: URL;
   readonly isUrlFromService: boolean;
-  readonly headers: Readonly<Record<string, string>>;
+  readonly headers: GetRequest['headers'];
   readonly signal: AbortSignal;
   /** Of the last request. */
   url: URL;
@@ -142,7 +142,7 @@ export class RedirectFollower {
   /** The credentials are added after the wait for the limiter, because a token might expire during it. */
   async #makeRequest(chain: Chain): Promise<GetRequest> {
     const { credentials, userAgent } = this.#options;
-    let authorized: AuthorizedRequest = { url: chain.url, headers: {} };
+    let authorized: Pick<GetRequest, 'url' | 'headers'> = { url: chain.url, headers: {} };
     if (!chain.isOtherOrigin) {
       const current = await credentials.current();
       // The URL of a redirect may contain the key, so all requests of a chain send the same one.
@@ -177,7 +177,7 @@ export class RedirectFollower {
    */
   #pauseIfRequested({ url, isOtherOrigin }: Chain, { status, headers }: HttpResponse): number | undefined {
     const { limiter, retryPolicy, world } = this.#options;
-    const waitMs = isRetriedStatus(status) ? parseRetryAfter(headers, world.now()) : undefined;
+    const waitMs = RETRIED_STATUSES.has(status) ? parseRetryAfter(headers, world.now()) : undefined;
     if (waitMs === undefined || waitMs > retryPolicy.maxRetryAfterMs || isOtherOrigin) return waitMs;
     limiter.pause(waitMs);
     // A URL leaves the set when it is requested again, so one whose retries are used up would stay for ever. If the

@@ -96,7 +96,7 @@ describe('Content-Encoding', () => {
     async (coding) => {
       const { exitCode, stderr } = await failed((socket) => void socket.write(coded(coding)));
       expect([exitCode, stderr]).toEqual([9, expect.stringContaining(`not requested: ${coding}\n`)]);
-      expect(stderr).toMatch(/hint: the service sends this file compressed, .*curl --compressed decodes it\n/);
+      expect(stderr).toMatch(/hint: the service compresses it, .*curl --compressed decodes it\n/);
     },
   );
 });
