@@ -91,7 +91,7 @@ export class Secrets {
     this.#needles.delete(toByteString(secret));
   }
 
-  /** Adds the name of the header field in which the key is sent. It is empty if the key is not sent in one. */
+  /** The header field in which the key is sent. It is empty if the key is not sent in one. */
   addCredentialName(name: string): void {
     if (name === '') return;
     this.#credentialNames.add(name.toLowerCase());

@@ -79,8 +79,8 @@ export class Connections {
   }
 
   /**
-   * Nothing checks whether an unused connection is still open, because the server may close it at any moment: `get` in
-   * request.ts acquires another one.
+   * Nothing checks whether an unused connection is still open, because the server may close it at any moment. `get` in
+   * request.ts finds that out.
    */
   async acquire(url: URL, signal: AbortSignal): Promise<Connection> {
     return this.#unused.get(url.origin)?.pop() ?? this.#open(url, signal);

@@ -117,7 +117,7 @@ class Exchange {
         {
           // Without this method, undici would expect a handler of its older form.
           onRequestStart: () => {},
-          onResponseStart: (_controller, status, fields) => this.#onHead(status, fields),
+          onResponseStart: (_controller, status, headers) => this.#onHead(status, headers),
           onResponseData: (_controller, chunk) => this.#onData(chunk),
           onResponseEnd: () => this.#onEnd(),
           onResponseError: (_controller, error) => this.#fail(this.#toError(error)),

@@ -127,13 +127,13 @@ function toAbsolute(path: string, { directory }: RawSetting, deps: PathDeps): st
   return resolveUserPath(path, { env: deps.env, platform: deps.platform, cwd: directory ?? deps.cwd });
 }
 
-/** Returns flags, for an error if more than one reads stdin. */
+/** For an error if more than one reads stdin. */
 export function listStdinFlags(rawSettings: RawSettings): readonly string[] {
   const flags = { apiKeyFile: '--api-key-file -', jwtFile: '--jwt-file -' };
   return Object.entries(flags).flatMap(([name, flag]) => (rawSettings.get(name)?.value === '-' ? [flag] : []));
 }
 
-/** Returns absolute paths, which no download may replace. */
+/** Absolute paths, which no download may replace. */
 export function listCredentialFiles({ keySource, tokenSource }: Settings): readonly string[] {
   const recipe = tokenSource?.kind === 'recipe' ? tokenSource.recipe : undefined;
   const files = [keySource, tokenSource].map((secret) => (secret?.kind === 'file' ? secret.path : undefined));
