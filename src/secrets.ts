@@ -16,8 +16,6 @@ const MIN_LENGTH = 8;
  * each repetition of a group.
  */
 const MAX_MARKED = 1 << 18;
-/** More than any secret, however it is encoded. */
-const MAX_SECRET = 1 << 16;
 
 export function markForRedaction(text: string): string {
   // U+FDD0 and U+FDD1 are noncharacters, which Unicode reserves for use inside a program.
@@ -129,8 +127,8 @@ export class Secrets {
     // Redacts before shortening, because half a secret would not be recognized. If a message has lost the second mark,
     // everything after the first is redacted.
     return message.replace(/\ufdd0([^\ufdd1]*)\ufdd1?/g, (_, text) => {
-      // `markForRedaction` may have cut a secret at the end of the text.
-      const safe = this.redact(text).slice(0, text.length < MAX_MARKED ? undefined : -MAX_SECRET);
+      // `markForRedaction` may have cut a secret at the end of the text. None is as long as a quarter of it.
+      const safe = this.redact(text).slice(0, text.length < MAX_MARKED ? undefined : -MAX_MARKED / 4);
       return shortened(safe, maxLength);
     });
   }
