@@ -12,6 +12,7 @@ import { MAX_HEAD_BYTES } from './head.ts';
 export const CLOSED_BEFORE_REQUEST = 'CLOSED_BEFORE_REQUEST';
 
 const CHECK_NETWORK = 'check the base URL and the network, then run it again';
+const UNRESOLVED = 'the name does not resolve';
 const ASK_OPERATOR = "ask the server's operator";
 
 /**
@@ -27,7 +28,8 @@ type Peer = 'server' | 'proxy';
  * row for one alert precedes the row with `FINAL_ALERT`, which matches all of them.
  */
 const connectFailures = (peer: Peer): readonly (readonly [pattern: RegExp, reason: string, hint: string])[] => [
-  [/^(enotfound|eai_again) /, 'the name does not resolve', 'check the base URL, the network and the name server'],
+  // EINVAL is for a name of over 253 characters.
+  [/^(enotfound |eai_again |einval getaddrinfo)/, UNRESOLVED, 'check the base URL, the network and the name server'],
   [/^econnrefused /, 'connection refused', 'nothing is listening there: check the host and the port of the base URL'],
   [/^econnreset /, 'the connection was closed while connecting', CHECK_NETWORK],
   [/^etimedout /, 'connecting timed out', 'check the network, or allow more time with --connect-timeout'],
@@ -108,7 +110,7 @@ function networkError(cause: unknown, peer: Peer = 'server'): FilingsError {
   const [, reason, hint] = connectFailures(peer).find(([pattern]) => pattern.test(searched)) ?? otherFailure;
   // OpenSSL puts its explanation between a function and a file: `SSL routines:ssl3_get_record:wrong version number:...`
   const quote = /SSL routines:[^:]*:([^:]+)/.exec(message)?.[1];
-  const subcode = /^(ENOTFOUND|EAI_AGAIN)$/.test(code) ? 'unresolved-name' : undefined;
+  const subcode = reason === UNRESOLVED ? 'unresolved-name' : undefined;
   return new FilingsError('temporary', reason, {
     cause,
     quote,

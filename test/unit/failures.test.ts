@@ -21,6 +21,7 @@ test.each`
   cause                                          | kind          | hint                      | message
   ${'EAI_AGAIN'}                                 | ${UNRESOLVED} | ${/name server/}          | ${'the name does not resolve'}
   ${'ENOTFOUND'}                                 | ${UNRESOLVED} | ${/name server/}          | ${'the name does not resolve'}
+  ${'EINVAL getaddrinfo'}                        | ${UNRESOLVED} | ${/name server/}          | ${'the name does not resolve'}
   ${'ECONNREFUSED'}                              | ${TEMPORARY}  | ${/nothing is listening/} | ${'connection refused'}
   ${'ECONNRESET'}                                | ${TEMPORARY}  | ${/network/}              | ${'closed while connecting'}
   ${'ETIMEDOUT'}                                 | ${TEMPORARY}  | ${/--connect-timeout/}    | ${'connecting timed out'}
@@ -38,7 +39,8 @@ test.each`
   ${'UNABLE_TO_VERIFY_LEAF_SIGNATURE'}           | ${FINAL}      | ${OWN_AUTHORITY}          | ${CERTIFICATE}
   ${'UNABLE_TO_DECODE_ISSUER_PUBLIC_KEY'}        | ${FINAL}      | ${OWN_AUTHORITY}          | ${CERTIFICATE}
 `('after $cause no connection could be made: $message', ({ cause: words, message, hint, kind }) => {
-  const cause = words.includes(' ') ? openSsl(words) : coded(words);
+  const [code = '', ...rest] = words.split(' ');
+  const cause = /^[A-Z]/.test(code) ? coded(code, rest[0]) : openSsl(words);
   const error = connectError(cause, {});
   expect(error).toMatchObject({ ...kind, cause, hint: expect.stringMatching(hint) });
   expect(error.message.endsWith(message)).toBe(true);
