@@ -15,6 +15,12 @@ export function intoNewFile(command: string, file: string): string {
   return `(umask 077; set -C; ${command} > ${file})`;
 }
 
+/** The scheme of a proxy's URL may be left out. The last `@` ends the user info, even if that is not encoded. */
+export function splitProxyUrl(url: string): { readonly scheme: string; readonly userInfo: string } {
+  const [, scheme = '', userInfo = ''] = /^([a-z][a-z0-9+.-]*:\/\/)?(?:(.*)@)?/is.exec(url) ?? [];
+  return { scheme, userInfo };
+}
+
 /** Whether a value begins and ends with the same quote. Docker and others keep the quotes of an env file. */
 export function isInQuotes(text: string): boolean {
   return /^(["']).*\1$/s.test(text);

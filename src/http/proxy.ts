@@ -5,7 +5,7 @@ import { BlockList, isIP, type Socket } from 'node:net';
 import { FilingsError } from '../errors.ts';
 import { isLoopback } from '../loopback.ts';
 import { markForRedaction } from '../secrets.ts';
-import { isInQuotes, QUOTES_HINT } from '../text.ts';
+import { isInQuotes, QUOTES_HINT, splitProxyUrl } from '../text.ts';
 import type { World } from '../world.ts';
 import { MAX_HEAD_BYTES, skipInterimResponses } from './head.ts';
 import { RETRIED_STATUSES } from './retry.ts';
@@ -65,15 +65,14 @@ function normalizeHost(host: string): string {
 function parseProxy(value: string, name: string): URL {
   const fail = (reason: string, hint: string) => new FilingsError('config', reason, { subject: { name }, hint });
   if (isInQuotes(value)) throw fail('the proxy URL is in quotes', QUOTES_HINT);
-  const withoutScheme = value.replace(/^[a-z][a-z0-9+.-]*:\/\//i, '');
-  // User and password stand before the last `@`. Without an `@`, the slice below is empty, which is valid.
-  if (!isEncoded(withoutScheme.slice(0, Math.max(0, withoutScheme.lastIndexOf('@'))))) {
+  const { scheme, userInfo } = splitProxyUrl(value);
+  if (!isEncoded(userInfo)) {
     const hint = 'write # as %23, / as %2F, ? as %3F, \\ as %5C and % as %25';
     throw fail('its user or password has a character that must be percent-encoded', hint);
   }
-  const url = withoutScheme === value ? `http://${value}` : value;
+  const url = scheme === '' ? `http://${value}` : value;
   // In `ht!tp://p`, `ht!tp` is no scheme, and a URL parser would take it for the host.
-  const isOneUrl = !withoutScheme.includes('://') && URL.canParse(url);
+  const isOneUrl = url.split('://').length === 2 && URL.canParse(url);
   if (isOneUrl && /^https?:$/.test(new URL(url).protocol)) return new URL(url);
   const hint = `set it to http://HOST:PORT or https://HOST:PORT, or put the service's host in NO_PROXY`;
   throw fail(/^socks/i.test(url) ? 'a SOCKS proxy is not supported' : 'invalid proxy URL', hint);

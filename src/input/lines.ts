@@ -6,6 +6,7 @@ import type { Readable } from 'node:stream';
 import { isSystemError, systemReason } from '../disk/failure.ts';
 import { openStream } from '../disk/open-stream.ts';
 import { FilingsError } from '../errors.ts';
+import { isJsonObject, parseJson } from '../json.ts';
 import { type AccessionNumber, asAccession, notAnAccession, parseAccession } from '../service/accession.ts';
 import { toUtf8 } from '../text.ts';
 import type { World } from '../world.ts';
@@ -171,7 +172,9 @@ function parseText(line: string, number: number, last?: AccessionNumber): Line {
 }
 
 function parseRecord(line: string, number: number): Line | undefined {
-  const { v, accession_no: accession, file_name: file, result } = parseObject(line);
+  const record = parseJson(line);
+  if (!isJsonObject(record)) throw invalidLineError('invalid JSON: an object must be on one line, as jq -c prints it');
+  const { v, accession_no: accession, file_name: file, result } = record;
   // `v` marks a record of this program. Some must not be downloaded: the summary of a report, and a file that `verify`
   // found in no SHA256SUMS, because it may be the user's own.
   if (v !== undefined && (accession === undefined || result === 'unlisted')) return undefined;
@@ -185,19 +188,9 @@ function createEntry(accession: AccessionNumber, file: string, number: number): 
   return { kind: 'entry', accession, file: file === '' ? undefined : file, number };
 }
 
-function parseObject(line: string) {
-  try {
-    return JSON.parse(line);
-  } catch (cause) {
-    throw invalidLineError('invalid JSON: an object must be on one line, as jq -c prints it', cause);
-  }
-}
-
-function invalidLineError(reason: string, cause?: unknown): FilingsError {
-  return new FilingsError('usage', reason, {
-    hint: "a line is ACCESSION, or ACCESSION and FILE, or an object as 'filings list --json' prints it",
-    cause,
-  });
+function invalidLineError(reason: string): FilingsError {
+  const hint = "a line is ACCESSION, or ACCESSION and FILE, or an object as 'filings list --json' prints it";
+  return new FilingsError('usage', reason, { hint });
 }
 
 // People use lists that other programs wrote. Without these, the program would request a file with a nonsensical name.

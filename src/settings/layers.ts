@@ -4,6 +4,7 @@ import querystring from 'node:querystring';
 import { FilingsError } from '../errors.ts';
 import type { JsonObject } from '../json.ts';
 import type { ValueSource } from '../spec/option.ts';
+import { splitProxyUrl } from '../text.ts';
 import type { World } from '../world.ts';
 import { type NamedSetting, SETTINGS, type SettingName } from './table.ts';
 
@@ -126,8 +127,7 @@ const PROXY_VARIABLES = ['https_proxy', 'HTTPS_PROXY', 'http_proxy', 'HTTP_PROXY
 export function registerEnvironmentSecrets({ env, secrets }: World): void {
   for (const spec of SETTINGS) if (spec.secret && spec.env) secrets.add((env[spec.env] ?? '').trim());
   for (const name of PROXY_VARIABLES) {
-    // USER:PASSWORD of a URL such as http://USER:PASSWORD@HOST, whose scheme may be left out.
-    const [, userInfo = ''] = /^(?:[a-z][\w+.-]*:\/\/)?([^/?#]+)@/i.exec(env[name] ?? '') ?? [];
+    const { userInfo } = splitProxyUrl(env[name] ?? '');
     // Unlike decodeURIComponent, `unescape` does not throw if the URL is malformed.
     const credentials = querystring.unescape(userInfo);
     secrets.add(credentials);
