@@ -179,6 +179,12 @@ export class FilingsError extends Error implements MessageParts {
   }
 }
 
+/** For anything that is thrown but is not a FilingsError. */
+export function defectError(cause: unknown): FilingsError {
+  const message = cause instanceof Error ? `${cause.name}: ${cause.message}` : String(cause);
+  return new FilingsError('internal', `a defect in the program: ${markForRedaction(message)}`, { cause });
+}
+
 /** Adds the resource to an error of the network or of a response, unless it has one. */
 export function withResource(resource: Resource, error: unknown): unknown {
   if (!(error instanceof FilingsError) || error.subject?.resource) return error;

@@ -1,5 +1,5 @@
 // Turns the errors of Node, OpenSSL and undici into errors of this program.
-import { errnoOf, FilingsError } from '../errors.ts';
+import { defectError, errnoOf, FilingsError } from '../errors.ts';
 import { markForRedaction } from '../secrets.ts';
 import { humanBytes, humanSizes } from '../text.ts';
 import type { World } from '../world.ts';
@@ -136,13 +136,10 @@ export function exchangeError(
   progress: BodyProgress | undefined,
   headFault?: string | undefined,
 ): FilingsError {
-  const { name, message } = error instanceof Error ? error : { name: typeof error, message: String(error) };
+  const { name, message } = error instanceof Error ? error : { name: '', message: '' };
   if (isFieldOverflow(error)) return invalidHttpError(`more than ${MAX_HEAD_BYTES / 1024} KiB of header fields`, error);
   const kind = classify(error, name, message);
-  if (kind === 'defect')
-    return new FilingsError('internal', `a defect in the program: ${name}: ${markForRedaction(message)}`, {
-      cause: error,
-    });
+  if (kind === 'defect') return defectError(error);
   if (kind === 'malformed' || (kind === 'incomplete' && !progress)) {
     const detail = /\(.*\)/.exec(message)?.[0] ?? '';
     return invalidHttpError(headFault ?? `its ${progress ? 'body' : 'head'} is malformed ${detail}`.trim(), error);

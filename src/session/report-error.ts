@@ -1,7 +1,6 @@
 // Turns anything that was thrown into a message on stderr and an exit status.
 import { FINAL_OUTPUT_GRACE_MS, withTimeLimit } from '../abort.ts';
-import { errnoOf, FilingsError, messageOf } from '../errors.ts';
-import { markForRedaction } from '../secrets.ts';
+import { defectError, errnoOf, FilingsError, messageOf } from '../errors.ts';
 import type { Flags } from '../spec/command.ts';
 import { guardStream, write } from '../stdio/output.ts';
 import type { World } from '../world.ts';
@@ -52,6 +51,5 @@ function asFilingsError(thrown: unknown, interrupt: AbortSignal): FilingsError {
     const reason = 'too many open files: raise the limit (ulimit -n), or lower --jobs';
     return new FilingsError('local_io', reason, { cause: thrown });
   }
-  const message = thrown instanceof Error ? `${thrown.name}: ${thrown.message}` : String(thrown);
-  return new FilingsError('internal', `a defect in the program: ${markForRedaction(message)}`, { cause: thrown });
+  return defectError(thrown);
 }
