@@ -4,7 +4,7 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 import { SkippedReporter } from './test/skipped.ts';
 
 // The limits are generous, because no test may depend on a short real time.
-const limits = { testTimeout: 180_000, hookTimeout: 180_000 };
+const limits = { testTimeout: 180_000, hookTimeout: 180_000, expect: { poll: { timeout: 60_000, interval: 10 } } };
 
 const project = (name: string, more = {}) => ({
   extends: true as const,
