@@ -5,6 +5,7 @@ import { networkInterfaces } from 'node:os';
 import { setTimeout as wait } from 'node:timers/promises';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { Connections } from '../../src/http/connections.ts';
+import { PausableSocket } from '../../src/http/pausable-socket.ts';
 import { get, type HttpResponse } from '../../src/http/request.ts';
 import { heldClock } from '../held-clock.ts';
 import { type Ending, head, sendAndEnd } from '../servers/answers.ts';
@@ -206,14 +207,15 @@ describe('a silent server', () => {
   });
 
   test('in a body times out even if the body before it on the connection is taken only then', async () => {
-    const { server, ask, pass } = await talk((socket, { path }) => {
+    const { server, ask, connections, pass } = await talk((socket, { path }) => {
       socket.write(head(200, { 'Content-Length': path === '/first' ? 1000 : body.length }));
       // The second is gathered as a whole, so that its last byte holds the connection back.
       socket.write(body.subarray(0, path === '/first' ? 1000 : 1 << 20));
     });
+    const release = vi.spyOn(connections, 'release');
     const first = await ask('/first');
     // Its end is read, so that the connection is free.
-    await wait(100);
+    await expect.poll(() => release.mock.calls.length).toBe(1);
     const second = await ask('/second');
     await wait(100);
     expect(server.connections()).toBe(1);
@@ -272,9 +274,11 @@ describe('a silent server', () => {
       socket.write(head(200, { 'Content-Length': body.length }));
       socket.write(body);
     });
+    const pause = vi.spyOn(PausableSocket.prototype, 'pauseReading');
+    onTestFinished(() => pause.mockRestore());
     const answer = await ask();
-    // The body is larger than the buffer, so the socket is paused meanwhile.
-    await wait(100);
+    // The body is larger than the buffer.
+    await expect.poll(() => pause.mock.calls.length).toBe(1);
     for (let n = 0; n < 5; n += 1) await pass(IDLE_MS);
     expect((await read(answer)).equals(body)).toBe(true);
   });
