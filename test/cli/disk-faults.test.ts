@@ -18,9 +18,7 @@ test('exits with 8 and keeps only the old file if the new one exceeds the file s
   expect([await place.names(), (await place.read('a.htm')).toString()]).toEqual([['a.htm'], 'old']);
 });
 
-test('exits with 8 if SHA256SUMS exceeds its limit, and the next run makes the torn line a comment and lists the file', async ({
-  place,
-}) => {
+test('exits with 8 if SHA256SUMS exceeds its limit, and the next run repairs and completes it', async ({ place }) => {
   const server = await scripted(whole(content(100)));
   // The limit is 1024 bytes.
   const comment = `# ${'x'.repeat(990)}\n`;

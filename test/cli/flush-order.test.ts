@@ -202,10 +202,7 @@ describe('the mirror of the README', () => {
     expect(log.on('flush', place.path).at(-1)?.began).toBeGreaterThan(Number(named.ended));
   });
 
-  test('flushes a new checksum before its file gets its name, and comments on the old one after', async ({
-    place,
-    mirror,
-  }) => {
+  test('flushes a new checksum before its file has its name, and comments after', async ({ place, mirror }) => {
     await mirror();
     const sums = place.at(`mirror/${A}/SHA256SUMS`);
     await place.write(sums, `${await place.read(sums)}`.replace(/^[\da-f]{64} {2}ex1/m, `${'0'.repeat(64)}  ex1`));

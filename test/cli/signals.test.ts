@@ -44,9 +44,7 @@ test.for`
   expect([exitCode, stderr.split('\n')[0]]).toEqual([status, `filings: ${why}`]);
 });
 
-test('a signal during a body keeps a resumable part and no other file, and the next run resumes it', async ({
-  place,
-}) => {
+test('a signal during a body keeps a resumable part alone, and the next run resumes it', async ({ place }) => {
   const server = await scripted((socket, request) => {
     if (request.index === 0) partly(socket, request);
     else sendFile(socket, request, FILE, '"v1"');

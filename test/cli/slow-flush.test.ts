@@ -48,9 +48,7 @@ async function start(
 const times = (count: number, result: string) => Array<string>(count).fill(result);
 const downloaded = (count: number) => times(count, 'downloaded');
 
-test('while files wait for their flush others arrive, so many and no more, and none has its name', async ({
-  place,
-}) => {
+test('while files wait for their flush, so many others arrive, and none has its name', async ({ place }) => {
   const { running, haveArrived, release } = await start(place, TWO_JOBS);
   await haveArrived(MAX_WAITING);
   expect([await place.names(), running.stderr()]).toEqual([await place.parts(), '6 flushes wait\n']);
@@ -58,9 +56,7 @@ test('while files wait for their flush others arrive, so many and no more, and n
   expect((await place.names()).sort()).toEqual([...NAMES].sort());
 });
 
-test('after SIGTERM files that wait for their flush get their names and lines, and no other starts', async ({
-  place,
-}) => {
+test('after SIGTERM files that wait for their flush get their names and lines', async ({ place }) => {
   const { server, running, haveArrived, release } = await start(place, TWO_JOBS);
   await haveArrived(MAX_WAITING);
   running.kill('SIGTERM');

@@ -46,10 +46,7 @@ describe('the names of files', () => {
     startArchive({ [ACCESSION]: Object.fromEntries([...NAMES, ...HARMFUL].map((name) => [name, ''])) }),
   );
 
-  test('are those of the filing, except what is typed already and what could control the terminal', async ({
-    place,
-    service,
-  }) => {
+  test('are those of the filing that are not typed yet and can be printed', async ({ place, service }) => {
     const names = (...words: string[]) => completed(place, ['download', ACCESSION, ...words], service.env);
     expect(await names('')).toEqual(NAMES);
     expect(await names('a.htm', '')).toEqual(NAMES.slice(1));

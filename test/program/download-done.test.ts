@@ -58,9 +58,7 @@ describe('--done', () => {
     },
   );
 
-  test('does not take its own files, or a file in the place of a directory, for those of a filing', async ({
-    place,
-  }) => {
+  test('does not take its own files, or a file in place of a directory, for a filing', async ({ place }) => {
     const inMirror = [
       '--all',
       '-d',

@@ -53,19 +53,14 @@ test('--input accepts the output of list --json, whose records may be longer tha
   expect([exitCode, outcomes(report)]).toEqual([0, [`${A}/a.htm downloaded`]]);
 });
 
-test.for(['download --all -i in', 'list -i in'])(
-  '%s without any line warns and exits with 0',
-  async (line, { place }) => {
-    await place.write('in', '# nothing today\n\n');
-    const { exitCode, stderr } = await place.filings(line.split(' '), place.archive.env);
-    expect([exitCode, stderr]).toEqual([0, expect.stringContaining('no lines')]);
-    expect(place.archive.asked()).toEqual([]);
-  },
-);
+test.for(['download --all -i in', 'list -i in'])('%s without lines warns and exits with 0', async (line, { place }) => {
+  await place.write('in', '# nothing today\n\n');
+  const { exitCode, stderr } = await place.filings(line.split(' '), place.archive.env);
+  expect([exitCode, stderr]).toEqual([0, expect.stringContaining('no lines')]);
+  expect(place.archive.asked()).toEqual([]);
+});
 
-test('a line that names no file ends a run without selection, and the lines after it are counted', async ({
-  place,
-}) => {
+test('without a selection a line without a file ends the run, and the rest is counted', async ({ place }) => {
   const after = `${lines(999).join('\n')}\n# ${'x'.repeat(100_000)}\n${B} b c.htm\n`;
   await place.write('in', `${`${A} a.htm\n`.repeat(3)}${A}\n${after}`);
   const { exitCode, stderr, report } = await place.batch(undefined, ['-i', 'in', '-n']);

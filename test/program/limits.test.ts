@@ -80,14 +80,11 @@ test('no limit ends a run that has nothing left to do: of one file, or of existi
     expect((await batch([A], ['--all', ...own.split(' ')])).exitCode, own).toBe(0);
 });
 
-test.each(['--stop-after 1s', '--max-requests 1', '--max-bytes 1'])(
-  '%s ends a run that waits for its input',
-  async (limit) => {
-    const { batch } = await setUp(3);
-    const ended = await batch(lines(1), ['-j1', ...limit.split(' ')], { isInputOpen: true });
-    expect([ended.exitCode, ended.report.summaries]).toMatchObject([10, [{ downloaded: 1, not_started: null }]]);
-  },
-);
+test.each(['--stop-after 1s', '--max-requests 1', '--max-bytes 1'])('%s ends a wait for input', async (limit) => {
+  const { batch } = await setUp(3);
+  const ended = await batch(lines(1), ['-j1', ...limit.split(' ')], { isInputOpen: true });
+  expect([ended.exitCode, ended.report.summaries]).toMatchObject([10, [{ downloaded: 1, not_started: null }]]);
+});
 
 test('beyond a limit no further filing is listed, and the done list is still read', async () => {
   const numbers = [1, 2, 3, 4, 5].map(accession);

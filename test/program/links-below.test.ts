@@ -15,19 +15,16 @@ const test = base.extend('place', async () => {
   return { ...place, elsewhere: () => readdir(at('elsewhere')) };
 });
 
-test.for([[], ['--checksums']])(
-  'no link below the directory is followed, and other files are downloaded: %j',
-  async (more, { place }) => {
-    const { exitCode, report } = await place.batch([A, B], ['--all', '-d', 'mirror', '-j', '1', ...more]);
-    expect(exitCode).toBe(3);
-    expect(report.files).toMatchObject([
-      { accession_no: A, result: 'failed', error: { code: 'local_io', message: expect.stringContaining('link') } },
-      { accession_no: B, result: 'downloaded' },
-    ]);
-    expect([await place.elsewhere(), `${await place.read(`real/${B}/b.htm`)}`]).toEqual([[], 'b']);
-    expect(await place.names()).toContain('mirror');
-  },
-);
+test.for([[], ['--checksums']])('no link below the directory is followed: %j', async (more, { place }) => {
+  const { exitCode, report } = await place.batch([A, B], ['--all', '-d', 'mirror', '-j', '1', ...more]);
+  expect(exitCode).toBe(3);
+  expect(report.files).toMatchObject([
+    { accession_no: A, result: 'failed', error: { code: 'local_io', message: expect.stringContaining('link') } },
+    { accession_no: B, result: 'downloaded' },
+  ]);
+  expect([await place.elsewhere(), `${await place.read(`real/${B}/b.htm`)}`]).toEqual([[], 'b']);
+  expect(await place.names()).toContain('mirror');
+});
 
 test('a link that the user names is followed, but not one that the layout leads over', async ({ place }) => {
   const layout = ['--layout', '{accession_no}/{file_name}'];

@@ -100,13 +100,10 @@ test('a report that nobody reads is given up after a signal, and the failed list
   expect(`${await read('failed')}`).toMatch(/^\S+\sa\n$/);
 });
 
-test.for(['a.filings-part', '.a.htm.filings-resume'])(
-  '-o %s is refused, as parts have such names',
-  async (name, { place }) => {
-    const { exitCode, stderr } = await place.filings([...DOWNLOAD, '-o', name]);
-    expect([exitCode, await place.names()], stderr).toEqual([2, []]);
-  },
-);
+test.for(['a.filings-part', '.a.htm.filings-resume'])('-o %s is refused', async (name, { place }) => {
+  const { exitCode, stderr } = await place.filings([...DOWNLOAD, '-o', name]);
+  expect([exitCode, await place.names()], stderr).toEqual([2, []]);
+});
 
 test('-d is created when the run begins, and a directory of the layout only for a file', async () => {
   const { at, filings, names } = await asking((socket) => void socket.write(head(404, { 'Content-Length': 0 })));

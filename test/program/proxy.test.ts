@@ -99,27 +99,24 @@ describe('https through a proxy', () => {
     }
   });
 
-  test.for([401, 403, 407])(
-    'only fails the file whose redirect leads to a host refused with %i',
-    async (code, { place, filings }) => {
-      const server = await scripted((socket, { path, index }) => {
-        const fields = { Location: 'https://cdn.example/file', 'Content-Length': 0 };
-        if (path.includes('=b')) sendFile(socket, { line: '', path, headers: {}, index }, FILE, '"v1"');
-        else socket.write(head(302, fields));
-      }, tlsWith('own-name'));
-      const isOther = ({ line }: SeenRequest) => line.includes('cdn.example');
-      const proxy = await proxying(server.port, (request) =>
-        isOther(request) ? head(code, { 'Content-Length': 0 }) : undefined,
-      );
-      const env = { HTTPS_PROXY: proxy.url };
-      const { exitCode, stderr } = await filings(['download', ACCESSION, ...'abc', '-j', '1'], HTTPS, env);
-      expect([exitCode, await place.names()], stderr).toEqual([3, ['b']]);
-      expect(stderr).toMatch(
-        new RegExp(`a of .*: service\\.example redirects to cdn\\.example: the proxy 127.* refused with ${code}\n`),
-      );
-      expect(proxy.requests.filter(isOther)).toHaveLength(2);
-    },
-  );
+  test.for([401, 403, 407])('fails only a file whose redirect is refused with %i', async (code, { place, filings }) => {
+    const server = await scripted((socket, { path, index }) => {
+      const fields = { Location: 'https://cdn.example/file', 'Content-Length': 0 };
+      if (path.includes('=b')) sendFile(socket, { line: '', path, headers: {}, index }, FILE, '"v1"');
+      else socket.write(head(302, fields));
+    }, tlsWith('own-name'));
+    const isOther = ({ line }: SeenRequest) => line.includes('cdn.example');
+    const proxy = await proxying(server.port, (request) =>
+      isOther(request) ? head(code, { 'Content-Length': 0 }) : undefined,
+    );
+    const env = { HTTPS_PROXY: proxy.url };
+    const { exitCode, stderr } = await filings(['download', ACCESSION, ...'abc', '-j', '1'], HTTPS, env);
+    expect([exitCode, await place.names()], stderr).toEqual([3, ['b']]);
+    expect(stderr).toMatch(
+      new RegExp(`a of .*: service\\.example redirects to cdn\\.example: the proxy 127.* refused with ${code}\n`),
+    );
+    expect(proxy.requests.filter(isOther)).toHaveLength(2);
+  });
 
   test('says that a proxy named with https does not speak TLS', async ({ filings }) => {
     for (const answer of ['HTTP/1.1 400 Bad Request\r\n\r\n', '']) {

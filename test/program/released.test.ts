@@ -186,18 +186,15 @@ test.each`
   expect(await leftBy([line], () => () => false)).toEqual({ ...NOTHING, statuses: [exit], files: [] });
 });
 
-test.each(['download --all', 'list'])(
-  'a run of %s that stops before its input has ended closes it',
-  async (command) => {
-    const pipe = join((await workplace()).path, 'endless');
-    execFileSync('mkfifo', [pipe]);
-    const writer = await open(pipe, 'r+');
-    onTestFinished(() => writer.close());
-    await writer.write(`${accession(1)}\n`);
-    const left = await leftBy([[...command.split(' '), '-i', pipe]], answeringAll(401));
-    expect(left).toEqual({ ...NOTHING, statuses: [4], files: [] });
-  },
-);
+test.each(['download --all', 'list'])('a run of %s that stops before its input ends closes it', async (command) => {
+  const pipe = join((await workplace()).path, 'endless');
+  execFileSync('mkfifo', [pipe]);
+  const writer = await open(pipe, 'r+');
+  onTestFinished(() => writer.close());
+  await writer.write(`${accession(1)}\n`);
+  const left = await leftBy([[...command.split(' '), '-i', pipe]], answeringAll(401));
+  expect(left).toEqual({ ...NOTHING, statuses: [4], files: [] });
+});
 
 test.for`
   end              | answers      | exit

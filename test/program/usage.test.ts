@@ -53,13 +53,10 @@ describe('an invalid command line', () => {
     expect([exitCode, stdout, stderr]).toEqual([2, '', expect.not.stringContaining('canary')]);
   });
 
-  test.each(['always', 'never'])(
-    'is reported in color by FORCE_COLOR, unless a flag says otherwise: %s',
-    async (when) => {
-      const { stderr } = await filings(['list', '--nonsense', `--color=${when}`], { env: { FORCE_COLOR: '1' } });
-      expect(stderr.includes('\x1b[')).toBe(when === 'always');
-    },
-  );
+  test.each(['always', 'never'])('is reported in color by FORCE_COLOR and --color=%s', async (when) => {
+    const { stderr } = await filings(['list', '--nonsense', `--color=${when}`], { env: { FORCE_COLOR: '1' } });
+    expect(stderr.includes('\x1b[')).toBe(when === 'always');
+  });
 });
 
 test('a hint repeats the flags without which it would be about another service', async ({ place }) => {
@@ -88,17 +85,14 @@ test.each`
   ${['download', '0009999999-24-000001', 'a.htm']}
   ${['download', '0009999999-24-000001', '--all']}
   ${['config', 'check', '0009999999-24-000001']}
-`(
-  'a filing that the sandbox does not have is not found, and the hint names those that it has: $args',
-  async ({ args }) => {
-    const { exitCode, stderr } = await filings([...args, '--sandbox']);
-    const numbers = [1, 2, 3].map((number) => `0001234567-24-00000${number}`).join(', ');
-    expect([exitCode, stderr]).toEqual([
-      5,
-      expect.stringContaining(`hint: the sandbox has sample filings only: ${numbers}\n`),
-    ]);
-  },
-);
+`('the hint names the filings of the sandbox if $args wants another one', async ({ args }) => {
+  const { exitCode, stderr } = await filings([...args, '--sandbox']);
+  const numbers = [1, 2, 3].map((number) => `0001234567-24-00000${number}`).join(', ');
+  expect([exitCode, stderr]).toEqual([
+    5,
+    expect.stringContaining(`hint: the sandbox has sample filings only: ${numbers}\n`),
+  ]);
+});
 
 test('what filings list prints without --json is refused as an input, and each hint says so', async ({ place }) => {
   const { stdout } = await filings(['list', ACCESSION, '--sandbox']);

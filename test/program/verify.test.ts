@@ -244,15 +244,12 @@ describe('verify --json', () => {
     ${['mirror dir', 'b']}         | ${undefined}
     ${['c']}                       | ${undefined}
     ${[`${ACCESSION}/files`]}      | ${undefined}
-  `(
-    'is repaired by the pipeline of the hint, if there is one: $directories',
-    async ({ directories, hint }, { tree }) => {
-      for (const directory of [`mirror dir/${ACCESSION}`, 'c', `${ACCESSION}/files`])
-        await tree.listed(directory, { one: '1' }, ['one']);
-      await tree.listed('b', { one: '1' });
-      const { stderr } = await tree.verified(...directories);
-      if (hint) expect(stderr).toContain(`${hint} --if-exists overwrite\n`);
-      else expect(stderr).toContain('hint: get the missing and changed files again');
-    },
-  );
+  `('is repaired by the pipeline of the hint: $directories', async ({ directories, hint }, { tree }) => {
+    for (const directory of [`mirror dir/${ACCESSION}`, 'c', `${ACCESSION}/files`])
+      await tree.listed(directory, { one: '1' }, ['one']);
+    await tree.listed('b', { one: '1' });
+    const { stderr } = await tree.verified(...directories);
+    if (hint) expect(stderr).toContain(`${hint} --if-exists overwrite\n`);
+    else expect(stderr).toContain('hint: get the missing and changed files again');
+  });
 });

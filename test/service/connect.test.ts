@@ -80,18 +80,15 @@ describe('a kept connection', () => {
     expect(server.connections()).toBe(2);
   });
 
-  test.each(['FIN', 'RST'])(
-    'is replaced if the server closes it by %s as the next request goes out',
-    async (ending) => {
-      const { server, ask, prepared } = await talk((socket, { index }) => {
-        if (index !== 1) socket.write(OK);
-        else sendAndEnd(socket, '', ending as Ending);
-      });
-      await read(await ask());
-      expect(`${await read(await ask())}`).toBe('ok');
-      expect([server.connections(), server.requests.length, prepared.length]).toEqual([2, 3, 3]);
-    },
-  );
+  test.each(['FIN', 'RST'])('is replaced if a %s comes as the next request goes out', async (ending) => {
+    const { server, ask, prepared } = await talk((socket, { index }) => {
+      if (index !== 1) socket.write(OK);
+      else sendAndEnd(socket, '', ending as Ending);
+    });
+    await read(await ask());
+    expect(`${await read(await ask())}`).toBe('ok');
+    expect([server.connections(), server.requests.length, prepared.length]).toEqual([2, 3, 3]);
+  });
 
   test('is not replaced if it is new and closes without a response', async () => {
     const { server, ask } = await talk((socket) => void socket.end());

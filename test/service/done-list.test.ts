@@ -36,9 +36,7 @@ test('the selection is 16 digits of the hash of a JSON array', () => {
   expect(hashSelection(service, ['*.xml', 'ex*'], [], '{accession_no}/{file_name}', directory, [])).toBe(id);
 });
 
-test('entries of other selections, garbage and torn lines are ignored, and the last line feed may be missing', async ({
-  path,
-}) => {
+test('entries of other selections, garbage and torn lines are ignored, but no unended last line', async ({ path }) => {
   const long = 'x'.repeat(700_000);
   const torn = entry(7).slice(0, 40);
   const text = `${entry(1)}\n\r\n# x\n${torn}\n${torn}${entry(8)}\0\0\0${entry(9)}${long}\n${long}${entry(4)}`;
@@ -56,9 +54,7 @@ test('entries of other selections, garbage and torn lines are ignored, and the l
   for (const line of broken) expect(await knownFilings(path, `${line}\n`, 1), line).toEqual([]);
 });
 
-test('added filings are in the list, even after torn lines, and a read-only list is never written', async ({
-  path,
-}) => {
+test('added filings are in the list, even after torn lines, and a read-only one is unchanged', async ({ path }) => {
   const missing = await openList(path, { readOnly: true });
   await missing.add(completedFilings(1));
   await missing.close();

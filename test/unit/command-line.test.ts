@@ -56,13 +56,10 @@ test.each`
   ${''}                           | ${'filings'}          | ${true}
   ${'-v'}                         | ${'filings'}          | ${true}
   ${'config'}                     | ${'filings config'}   | ${true}
-`(
-  'the line $line shows the help of $command (isCommandMissing command: $isCommandMissing)',
-  ({ line, command, isCommandMissing }) => {
-    const text = expect.stringContaining(`Usage: ${command} `);
-    expect(parse(line)).toMatchObject({ kind: 'help', command, isCommandMissing, text });
-  },
-);
+`('$line shows the help of $command, which is missing: $isCommandMissing', ({ line, command, isCommandMissing }) => {
+  const text = expect.stringContaining(`Usage: ${command} `);
+  expect(parse(line)).toMatchObject({ kind: 'help', command, isCommandMissing, text });
+});
 
 test.each(['--version', '-V', '--version list', '-qV', 'help --version'])('%j requests the version', (line) =>
   expect(parse(line)).toEqual({ kind: 'version' }),

@@ -13,17 +13,14 @@ test.each`
   ${{ stopAfter: 60_000 }}                         | ${1e6}   | ${1e12} | ${59_999} | ${undefined}
   ${{ stopAfter: 60_000 }}                         | ${0}     | ${0}    | ${60_000} | ${'time limit (60 s) reached'}
   ${{ maxRequests: 1, maxBytes: 1, stopAfter: 1 }} | ${1}     | ${1}    | ${1}      | ${'request limit (1) reached'}
-`(
-  'after $requests requests, $bytes bytes and $ms ms, $options: $reached',
-  ({ options, requests, bytes, ms, reached }) => {
-    let now = 1000;
-    const counts = new Counts(options, () => now);
-    Object.assign(counts, { requests, receivedBytes: bytes });
-    now += ms;
-    expect(counts.limitError?.message).toBe(reached);
-    if (reached) expect(counts.limitError).toMatchObject({ code: 'limit', exitStatus: 10, stopsRun: true });
-  },
-);
+`('after $requests requests, $bytes bytes, $ms ms, $options: $reached', ({ options, requests, bytes, ms, reached }) => {
+  let now = 1000;
+  const counts = new Counts(options, () => now);
+  Object.assign(counts, { requests, receivedBytes: bytes });
+  now += ms;
+  expect(counts.limitError?.message).toBe(reached);
+  if (reached) expect(counts.limitError).toMatchObject({ code: 'limit', exitStatus: 10, stopsRun: true });
+});
 
 test('the bandwidth is shared by all jobs, and after a pause it allows a burst of a quarter of a second', async () => {
   const { pass, ...clock } = heldClock();

@@ -24,20 +24,17 @@ test.each`
   ${`not-${A}`}  | ${'{file_name}'}                | ${undefined} | ${'compare'}
   ${A}           | ${'{file_name}'}                | ${'compare'} | ${'compare'}
   ${'mirror'}    | ${'{file_name}'}                | ${'skip'}    | ${'skip'}
-`(
-  'below $directory with the layout $layout and --if-exists $ifExists: $expected',
-  ({ directory, layout, ifExists, expected }) => {
-    const options = { all: true, include: [], exclude: [], query: [], directory, layout, ifExists };
-    const args = parseArguments([A], options as never, 'linux');
-    const { path = '' } = args.layout.pathFor(A, 'a.htm');
-    const target = createTargetFinder(
-      args,
-      { cwd: '/work', platform: 'linux' },
-      () => undefined,
-    )({
-      path,
-      accession: parseAccession(A),
-    });
-    expect(target).toMatchObject({ path: expect.stringMatching(/^\/work\//), ifExists: expected });
-  },
-);
+`('below $directory by $layout and $ifExists: $expected', ({ directory, layout, ifExists, expected }) => {
+  const options = { all: true, include: [], exclude: [], query: [], directory, layout, ifExists };
+  const args = parseArguments([A], options as never, 'linux');
+  const { path = '' } = args.layout.pathFor(A, 'a.htm');
+  const target = createTargetFinder(
+    args,
+    { cwd: '/work', platform: 'linux' },
+    () => undefined,
+  )({
+    path,
+    accession: parseAccession(A),
+  });
+  expect(target).toMatchObject({ path: expect.stringMatching(/^\/work\//), ifExists: expected });
+});

@@ -3,9 +3,7 @@ import { test } from '../../cli/program.ts';
 import { startArchive } from '../../servers/archive.ts';
 import { FILINGS, NUMBERS, programAt, treeOf } from './mirrored.ts';
 
-test('GNU parallel as in docs/scaling.md mirrors the same tree as one run, and requests each file once', async ({
-  place,
-}) => {
+test('GNU parallel as in docs/scaling.md mirrors the tree of one run, each file once', async ({ place }) => {
   const archive = await startArchive(FILINGS);
   await place.write('accessions.txt', NUMBERS.map((number) => `${number}\n`).join(''));
   const env = { ...archive.env, PATH: await programAt(place) };
