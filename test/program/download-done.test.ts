@@ -1,6 +1,6 @@
 // --done and --checksums in whole runs. The formats of both files are in service/done-list and service/checksums.
 import { createHash } from 'node:crypto';
-import { appendFile, mkdir, rm } from 'node:fs/promises';
+import { mkdir, rm } from 'node:fs/promises';
 import { test as base, describe, expect } from 'vitest';
 import { type Asked, accession, type Filings } from '../servers/archive.ts';
 import { answering, archivePlace } from './batch.ts';
@@ -142,25 +142,5 @@ describe('--checksums', () => {
         expect(linesOf(await place.read(`${number}/SHA256SUMS`)).sort()).toEqual(sumsOf(number));
     }
     expect((await place.filings(['verify', '.'])).exitCode).toBe(0);
-  });
-
-  test('hashes and lists an existing file without a download, after a torn line', async ({ place }) => {
-    await place.batch([A], ['--all']);
-    const before = place.archive.asked().length;
-    await appendFile(place.at(`${A}/SHA256SUMS`), 'deadbeef');
-    const { report } = await place.batch([A], ['--all', '--checksums', '-j', '1']);
-    expect(place.archive.asked()).toHaveLength(before + 1);
-    expect(linesOf(await place.read(`${A}/SHA256SUMS`)).sort()).toEqual(['#eadbeef', ...sumsOf(A)]);
-    const hashes = report.files.flatMap(({ result, sha256 }) => (result === 'skipped' && sha256) || []);
-    expect(hashes.sort()).toEqual(sumsOf(A).map((line) => line.slice(0, 64)));
-  });
-
-  test('fails for a file that cannot be listed, and its filing is not done', async ({ place }) => {
-    await place.batch([`${A} a.htm`], []);
-    await mkdir(place.at(`${A}/SHA256SUMS`));
-    const { exitCode, report } = await place.batch([A], ['--checksums', ...DONE]);
-    expect([exitCode, report.endsSummed]).toEqual([3, true]);
-    expect(report.files.at(-1)).toMatchObject({ result: 'failed', bytes: 0 });
-    expect(await place.done()).toBe('');
   });
 });
