@@ -81,24 +81,6 @@ describe('https through a proxy', () => {
     expect(stderr).not.toContain('s3cret-word');
   });
 
-  test.for([401, 403, 407])('ends with 4 after one try if the proxy refuses with %i', async (code, { filings }) => {
-    const proxy = await proxying(1, () => `${HINTS}HTTP/1.1 ${code} No\r\nServer: tinyproxy\r\n\r\n`);
-    const env = { HTTPS_PROXY: proxy.url.replace('//', '//user:s3cret-word@') };
-    for (const args of [
-      ['list', ACCESSION],
-      ['download', ACCESSION, ...'abcdefghijkl', '-j', '1'],
-    ]) {
-      const before = proxy.requests.length;
-      const { exitCode, stderr } = await filings(args, HTTPS, env);
-      expect([exitCode, proxy.requests.length - before], stderr).toEqual([4, 1]);
-      expect(stderr).toMatch(new RegExp(`service\\.example: the proxy 127.* refused with ${code}`));
-      expect(stderr).toMatch(
-        /hint: (check the user and password in HTTPS_PROXY|ask its operator to allow service\.example)/,
-      );
-      expect(stderr).not.toContain('s3cret-word');
-    }
-  });
-
   test.for([401, 403, 407])('fails only a file whose redirect is refused with %i', async (code, { place, filings }) => {
     const server = await scripted((socket, { path, index }) => {
       const fields = { Location: 'https://cdn.example/file', 'Content-Length': 0 };
