@@ -1,4 +1,3 @@
-import { rm } from 'node:fs/promises';
 import { expect } from 'vitest';
 import { readReport } from '../program/batch.ts';
 import { head } from '../servers/answers.ts';
@@ -107,12 +106,4 @@ test('a file that arrives between many of 403 ends their row although it waits f
   });
   await until(() => server.requests.length === names.length, running.stderr);
   expect(await release()).toMatchObject({ exitCode: 3, results: [...downloaded(1), ...times(22, 'failed')] });
-});
-
-test('a file whose part is removed before its flush fails for this time alone', async ({ place }) => {
-  const { server, haveArrived, release } = await start(place, TWO_JOBS);
-  await haveArrived(MAX_WAITING);
-  for (const name of await place.parts()) await rm(place.at(name));
-  expect(await release()).toMatchObject({ exitCode: 7, results: [...downloaded(14), ...times(6, 'failed')] });
-  expect(server.requests).toHaveLength(20);
 });
