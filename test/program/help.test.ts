@@ -1,9 +1,8 @@
 import { expect } from 'vitest';
 import { commandNodes } from '../../scripts/reference/command-nodes.ts';
-import { manPage } from '../../scripts/reference/man-page.ts';
 import { COMMANDS, PROGRAM } from '../../src/cli/catalogue.ts';
 import { EXIT_STATUSES } from '../../src/errors.ts';
-import { SETTINGS, SHARED_OPTIONS } from '../../src/settings/table.ts';
+import { SHARED_OPTIONS } from '../../src/settings/table.ts';
 import { toNamedOptions } from '../../src/spec/option.ts';
 import { filings, test } from './run.ts';
 
@@ -57,23 +56,4 @@ test('without a command the program prints an overview whose commands work, and 
   for (const line of beginnings) expect((await place.filings(words(line).slice(1))).exitCode, line).toBe(0);
   const json = await filings(['--error-format', 'json', 'config']);
   expect(JSON.parse(json.stderr)).toMatchObject({ error: { code: 'usage', exit_code: 2 } });
-});
-
-const PAGE = manPage({ version: '1.2.3', date: '2026-01-31' });
-/** Escapes a text as the manual does. */
-const roff = (text: string) =>
-  text.replaceAll('\\', '\\e').replaceAll('-', '\\-').replaceAll("'", '\\(aq').replaceAll('"', '\\(dq');
-
-test('the manual has all commands with options and examples, all settings and all exit statuses', () => {
-  for (const { path, spec } of commandNodes(COMMANDS)) {
-    expect(PAGE).toContain(roff(`filings ${path.join(' ')}`));
-    for (const { flag } of toNamedOptions(spec.options)) expect(PAGE).toContain(roff(flag));
-    for (const [line] of spec.examples ?? []) expect(PAGE).toContain(roff(line));
-  }
-  for (const { flag } of SHARED_OPTIONS) expect(PAGE).toContain(roff(flag));
-  for (const { name, env, inFile } of SETTINGS) {
-    if (inFile) expect(PAGE).toContain(`\\fB${name}\\fR`);
-    if (env) expect(PAGE).toContain(`\\fB${env}\\fR`);
-  }
-  for (const [status] of EXIT_STATUSES) expect(PAGE).toContain(`\\fB${status}\\fR`);
 });
