@@ -249,14 +249,11 @@ describe('token verify', () => {
 
   test('explains the failed check with numbers', async () => {
     const token = await filings('sign --key ec.pem --not-before 1800000094');
-    await filings('keygen --alg ES256 --out other.pem --public other.pub');
     const early = 'nbf is 94 s in the future: is a clock wrong?';
     for (const [args, check, reason] of [
       ['--key ec.pub --at 1800000000', 'claims', early],
       ['--key ec.pub --at 2027-01-15T08:00:00Z --leeway 93s', 'claims', early],
-      ['--secret-file secret', 'key', 'the key is a secret of 64 bytes, which cannot be used with ES256'],
       ['--key ec.pub --alg RS256 --alg ES384', 'header', 'alg is ES256, and only RS256, ES384 may be used'],
-      ['--key other.pub', 'signature', expect.stringContaining('another key')],
     ] as const) {
       const { exitCode, stdout, stderr } = await run(`verify ${token} ${args} --json`);
       const verdict = JSON.parse(stdout);
