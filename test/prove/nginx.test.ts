@@ -90,20 +90,15 @@ test.for([429, 503])('a mirror is complete although nginx refuses many requests 
 });
 
 // After a reload, an old worker closes a connection behind the response that it is sending, even if it said keep-alive.
-test.for([
-  {
-    what: 'is finished',
-    main: '',
-    sent: [/^200 .*a.htm 8000000$/, /^200 .*b.htm/],
-    counts: { downloaded: 2, resumed: 0, retries: 0 },
-  },
-  {
-    what: 'is cut',
-    main: 'worker_shutdown_timeout 1ms;',
-    sent: [/^200 .*a.htm/, /^206 .*a.htm/, /^200 .*b.htm/],
-    counts: { downloaded: 1, resumed: 1, retries: 1 },
-  },
-])('a download that $what by the old worker after a reload of nginx is complete', async (row, { nginx }) => {
+type Reload = { main: string; sent: RegExp[]; counts: object };
+const NONE = { downloaded: 2, resumed: 0, retries: 0 };
+const ONE = { downloaded: 1, resumed: 1, retries: 1 };
+const REST = [/^200 .*a.htm/, /^206 .*a.htm/, /^200 .*b.htm/];
+test.for`
+  what             | main                              | sent                                         | counts
+  ${'is finished'} | ${''}                             | ${[/^200 .*a.htm 8000000$/, /^200 .*b.htm/]} | ${NONE}
+  ${'is cut'}      | ${'worker_shutdown_timeout 1ms;'} | ${REST}                                      | ${ONE}
+`('a download that $what by the old worker after a reload of nginx is complete', async (row: Reload, { nginx }) => {
   await nginx.put(`files/${ACCESSION}/b.htm`, 'b');
   const { kill } = await nginx.start(SLOW, row.main);
   const running = await nginx.downloading('b.htm', '-j', '1');
