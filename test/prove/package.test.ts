@@ -1,12 +1,11 @@
-import { createHash, randomBytes } from 'node:crypto';
 import { mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { rootCertificates } from 'node:tls';
 import { execa } from 'execa';
 import { afterAll, describe, expect, test } from 'vitest';
-import { run, started, until } from '../cli/program.ts';
-import { ACCESSION, emptyPlace } from '../program/place.ts';
+import { run, started } from '../cli/program.ts';
+import { emptyPlace } from '../program/place.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 /** The versions of Node that exist for this machine. */
@@ -76,20 +75,5 @@ describe.each(MAJORS)('the package on Node %i', (major) => {
     }
     const { $schema } = JSON.parse(await readFile(join(home, '.config/filings/config.json'), 'utf8'));
     expect((await stat(new URL($schema))).isFile()).toBe(true);
-  });
-
-  onThisNode('serves, hashes and verifies a large file', async () => {
-    const { outputOf, start, read, write } = await user();
-    const bytes = randomBytes(20_000_000);
-    await write(`archive/${ACCESSION}/large.bin`, bytes);
-    const { stdout, kill, ended } = start('serve', 'archive', '--port', '0');
-    await Promise.race([ended, until(() => stdout().includes('\n'))]);
-    const sha256 = createHash('sha256').update(bytes).digest('hex');
-    const service = ['--base-url', stdout().trim(), '--api-key', 'sandbox-key'];
-    await outputOf(['download', ACCESSION, 'large.bin', '--sha256', sha256, '--checksums', '-d', 'got', ...service]);
-    expect((await read('got/large.bin')).equals(bytes)).toBe(true);
-    await outputOf(['verify', 'got']);
-    kill('SIGTERM');
-    expect((await ended).exitCode).toBe(0);
   });
 });
