@@ -1,6 +1,4 @@
-import { readFile } from 'node:fs/promises';
 import { expect } from 'vitest';
-import { COMMANDS } from '../../src/cli/catalogue.ts';
 import { ACCESSION, serve, serviceAt, test } from './program.ts';
 
 // test/program runs the commands in process. Here the built and bundled program runs each command once.
@@ -32,11 +30,6 @@ test.for`
   expect(exitCode, stderr).toBe(status);
   expect(`${stdout}`).toMatch(out);
   expect(stderr).toMatch(err);
-});
-
-test('this table has a row for each command', async () => {
-  const source = await readFile(import.meta.filename, 'utf8');
-  for (const { name } of COMMANDS) expect(source).toMatch(new RegExp(`^  \\$\\{['\`]${name}\\b`, 'm'));
 });
 
 test('one process serves, and others list and download from it', async ({ place }) => {
