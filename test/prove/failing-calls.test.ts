@@ -1,8 +1,8 @@
-import { mkdir, readFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect } from 'vitest';
-import { argumentsFor, FILE, NAME, OLD, placeOf } from '../cli/killed-download.ts';
-import { copyForOthers, serviceAt, test, type Workplace } from '../cli/program.ts';
+import { argumentsFor, FILE, NAME } from '../cli/killed-download.ts';
+import { serviceAt, test, type Workplace } from '../cli/program.ts';
 import { head, sendFile } from '../servers/answers.ts';
 import { type ScriptedServer, scripted, startScripted } from '../servers/scripted.ts';
 
@@ -49,27 +49,6 @@ test.for([
   const { exitCode, stderr, stdout } = await place.shell('unshare -Urm bash inside.sh', env);
   expect([exitCode, stderr]).toEqual([8, expect.stringContaining(disk)]);
   expect(stdout.toString()).toBe(`${NAME}\nold`);
-});
-
-test.for(['locked', 'locked/deeper/still'])('exits with 8 if %s is not writable', async (directory, { place }) => {
-  await mkdir(place.at('locked'), { mode: 0o555 });
-  const program = await copyForOthers(place);
-  const as = process.geteuid?.() === 0 ? 'setpriv --reuid=65534 --clear-groups' : '';
-  const line = `${as} $FILINGS ${OVER.join(' ')} -d ${directory}`;
-  const { exitCode, stderr } = await place.shell(line, { ...env, HOME: '/nonexistent', FILINGS: program });
-  expect([exitCode, stderr]).toEqual([8, expect.stringContaining('permission denied')]);
-});
-
-// The directory is flushed after the rename. If that fails, the new file exists but is not reported.
-test.for([
-  { fault: 'fsync:error=EIO:when=1', left: OLD },
-  { fault: 'rename:error=EROFS:when=1', left: OLD },
-  { fault: 'fsync:error=EIO:when=2', left: FILE },
-])('exits with 8 and leaves no part over an old file after $fault', async ({ fault, left }) => {
-  const place = await placeOf(true);
-  const { exitCode, stderr } = await traced(place, fault, OVER);
-  expect([exitCode, await place.names()], stderr).toEqual([8, [NAME]]);
-  expect((await place.read(NAME)).equals(left)).toBe(true);
 });
 
 test('does not replace a file that appears just before link fails', async ({ place }) => {
