@@ -1,15 +1,16 @@
-import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect } from 'vitest';
-import { argumentsFor, FILE, NAME } from '../cli/killed-download.ts';
-import { serviceAt, test, type Workplace } from '../cli/program.ts';
+import { afterAll, beforeAll, expect } from 'vitest';
+import { ACCESSION, serviceAt, test, type Workplace } from '../cli/program.ts';
 import { head, sendFile } from '../servers/answers.ts';
 import { type ScriptedServer, scripted, startScripted } from '../servers/scripted.ts';
+import { content } from '../service/transfer-fixture.ts';
 
 // A disk reports an error, a system call fails, or the program is killed at a call (strace). The final name is then
 // absent, old or complete.
-const GET = argumentsFor(false);
-const OVER = argumentsFor(true);
+const FILE = content(4_500_000);
+const NAME = 'primary.htm';
+const GET = ['download', ACCESSION, NAME];
+const OVER = [...GET, '--if-exists', 'overwrite'];
 let server: ScriptedServer;
 let env: Record<string, string>;
 
@@ -27,15 +28,12 @@ fs.linkSync = (_, to) => {
 };`;
 
 /**
- * Runs the program under strace, and fails some calls: `fsync:error=EIO:when=2`. Returns its result with the log of these
- * calls. One thread makes all large writes and all flushes, because strace counts by thread.
+ * Runs the program under strace, and fails some calls: `fsync:error=EIO:when=2`. One thread makes all large writes and
+ * all flushes, because strace counts by thread.
  */
-async function traced({ shell, home }: Workplace, faults: string, args: readonly string[], service = env) {
-  const log = join(home, 'calls');
-  const [calls = ''] = faults.split(':');
-  const options = `-f -y -s 200 -o "${log}" -e trace=${calls} ${faults === calls ? '' : `-e inject=${faults}`}`;
-  const ended = await shell(`strace ${options} $FILINGS ${args.join(' ')}`, { ...service, UV_THREADPOOL_SIZE: '1' });
-  return { ...ended, log: await readFile(log, 'utf8') };
+function traced({ shell }: Workplace, faults: string, args: readonly string[], service = env) {
+  const options = `-f -o /dev/null -e trace=${faults.split(':')[0]} -e inject=${faults}`;
+  return shell(`strace ${options} $FILINGS ${args.join(' ')}`, { ...service, UV_THREADPOOL_SIZE: '1' });
 }
 
 test.for([
@@ -52,22 +50,16 @@ test.for([
 });
 
 test('does not replace a file that appears just before link fails', async ({ place }) => {
-  const hook = await place.write('../hook.cjs', LINK_LOSES);
-  const { exitCode, stderr } = await place.filings(GET, { ...env, NODE_OPTIONS: `--require "${hook}"` });
+  const { exitCode, stderr } = await place.filings(GET, { ...env, ...(await place.hook(LINK_LOSES)) });
   expect([exitCode, await place.names(), `${await place.read(NAME)}`], stderr).toEqual([8, [NAME], 'another']);
 });
 
-describe('SIGKILL', () => {
-  /** Kills the program before a call takes effect. strace ends with the signal of the program. */
-  async function kill(place: Workplace, call: string, args: readonly string[], service = env): Promise<void> {
-    const { killedBy, stderr } = await traced(place, `${call}:error=EIO:signal=KILL:when=1`, args, service);
-    expect(killedBy, stderr).toBe('SIGKILL');
-  }
-
-  test.for([
-    { call: 'rename', left: /^\.primary\.htm\.filings-resume$/, isResumed: true },
-    { call: 'ftruncate', left: /^\.primary\.htm\.\w{8}\.filings-part$/, isResumed: false },
-  ])('at $call leaves no torn file while a kept part is claimed', async ({ call, left, isResumed }, { place }) => {
+test.for([
+  { call: 'rename', left: /^\.primary\.htm\.filings-resume$/, isResumed: true },
+  { call: 'ftruncate', left: /^\.primary\.htm\.\w{8}\.filings-part$/, isResumed: false },
+])(
+  'SIGKILL at $call, while a kept part is claimed, leaves no torn file',
+  async ({ call, left, isResumed }, { place }) => {
     const cutFirst = await scripted((socket, request) => {
       if (request.index > 0) return sendFile(socket, request, FILE, '"v1"');
       socket.write(head(200, { 'Content-Length': FILE.length, ETag: '"v1"' }));
@@ -75,13 +67,15 @@ describe('SIGKILL', () => {
     });
     const service = serviceAt(cutFirst.url);
     expect((await place.filings([...GET, '--retries', '0'], service)).exitCode).toBe(9);
-    await kill(place, call, GET, service);
+    // strace ends with the signal of the program.
+    const { killedBy } = await traced(place, `${call}:error=EIO:signal=KILL:when=1`, GET, service);
+    expect(killedBy).toBe('SIGKILL');
     expect(await place.names()).toEqual([expect.stringMatching(left)]);
     const { exitCode, stderr } = await place.filings(GET, service);
     expect([exitCode, stderr.includes('resumed')], stderr).toEqual([0, isResumed]);
     expect((await place.read(NAME)).equals(FILE)).toBe(true);
-  });
-});
+  },
+);
 
 test('a config file is written although its file system cannot flush directories', async ({ place }) => {
   const line = 'config set jobs 2 --config c.json'.split(' ');
