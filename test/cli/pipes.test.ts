@@ -1,8 +1,6 @@
-import { execFile } from 'node:child_process';
-import { open } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { promisify } from 'node:util';
-import { afterAll, beforeAll, describe, expect, onTestFinished } from 'vitest';
+import { afterAll, beforeAll, describe, expect } from 'vitest';
+import { openFifo } from '../program/place.ts';
 import { first, framed, whole } from '../servers/answers.ts';
 import { type ScriptedServer, scripted, startScripted } from '../servers/scripted.ts';
 import { content } from '../service/transfer-fixture.ts';
@@ -90,12 +88,7 @@ test.for`
 });
 
 describe('a reader that does not read', () => {
-  const test = base.extend('reader', async ({ place }: { place: Workplace }) => {
-    await promisify(execFile)('mkfifo', [place.at('fifo')]);
-    const reader = await open(place.at('fifo'), 'r+');
-    onTestFinished(() => reader.close());
-    return reader;
-  });
+  const test = base.extend('reader', ({ place }: { place: Workplace }) => openFifo(place.at('fifo')));
   const LINES = Array.from({ length: 3000 }, (_, at) => `${ACCESSION} f${at}\n`).join('');
 
   test.for`

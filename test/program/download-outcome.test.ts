@@ -1,14 +1,13 @@
-// What a batch leaves behind when files fail, and how it ends. Which error decides is in unit/verdict.
-import { execFileSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
-import { open, stat } from 'node:fs/promises';
+import { stat } from 'node:fs/promises';
 import { Writable } from 'node:stream';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { interruptionError } from '../../src/world.ts';
 import { head } from '../servers/answers.ts';
 import { type Asked, accession, type Instead } from '../servers/archive.ts';
 import { closedPort } from '../servers/scripted.ts';
 import { answering, batchPlace, lines, names, numbered, quick } from './batch.ts';
+import { openFifo } from './place.ts';
 import { linesOf, serviceAt } from './run.ts';
 
 const A = accession(1);
@@ -197,10 +196,7 @@ describe('a batch stops', () => {
 
   test('without counting the files that were not started if the input has no end', async () => {
     const { at, batch } = await setUp(1, answering(401));
-    execFileSync('mkfifo', [at('fifo')]);
-    const writer = await open(at('fifo'), 'r+');
-    onTestFinished(() => writer.close());
-    await writer.write(`${lines(1).join()}\n`);
+    await (await openFifo(at('fifo'))).write(`${lines(1).join()}\n`);
     const { exitCode, report } = await batch(undefined, ['-i', 'fifo', ...QUICK]);
     expect([exitCode, report.summaries]).toMatchObject([
       4,

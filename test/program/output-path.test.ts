@@ -1,11 +1,11 @@
-import { execFileSync } from 'node:child_process';
 import { existsSync, rmSync } from 'node:fs';
-import { chown, mkdir, open, readdir, readFile, rm, stat } from 'node:fs/promises';
+import { chown, mkdir, readdir, readFile, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { expect, onTestFinished } from 'vitest';
+import { expect } from 'vitest';
 import { interruptionError } from '../../src/world.ts';
 import { head, sendFile } from '../servers/answers.ts';
 import { content } from '../service/transfer-fixture.ts';
+import { openFifo } from './place.ts';
 import { ACCESSION, asking, linesOf, test } from './run.ts';
 
 const SAMPLE = join(import.meta.dirname, '../../samples', ACCESSION, 'primary.htm');
@@ -90,10 +90,7 @@ test('a report that nobody reads is given up after a signal, and the failed list
     socket.write(head(200, { 'Content-Length': 9 }));
     setImmediate(() => stop.abort(interruptionError('SIGTERM')));
   });
-  execFileSync('mkfifo', [at('fifo')]);
-  const full = await open(at('fifo'), 'r+');
-  onTestFinished(() => full.close());
-  await full.write(Buffer.alloc(65_536));
+  await (await openFifo(at('fifo'))).write(Buffer.alloc(65_536));
   const args = ['download', ACCESSION, 'a', 'b', '-j', '1', '--report', 'fifo', '--failed', 'failed'];
   const { exitCode, stderr } = await filings(args, {}, { interrupt: stop.signal });
   expect(exitCode, stderr).toBe(143);

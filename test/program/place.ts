@@ -1,4 +1,5 @@
-import { chmod, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { execFileSync } from 'node:child_process';
+import { chmod, mkdir, mkdtemp, open, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { onTestFinished } from 'vitest';
@@ -11,6 +12,14 @@ export const serviceAt = (url: string, key = 'a-key'): Record<string, string> =>
   FILINGS_BASE_URL: url,
   FILINGS_API_KEY: key,
 });
+
+/** A FIFO that is open to read and to write, so that nobody waits for it. It is closed at the end of the test. */
+export async function openFifo(path: string) {
+  execFileSync('mkfifo', [path]);
+  const handle = await open(path, 'r+');
+  onTestFinished(() => handle.close());
+  return handle;
+}
 
 /** A user's environment: an empty home and an empty working directory. Both are deleted at the end of the test. */
 export async function emptyPlace() {

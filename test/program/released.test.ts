@@ -1,13 +1,13 @@
-import { execFileSync } from 'node:child_process';
 import { EventEmitter, getEventListeners, once } from 'node:events';
 import { readdirSync, readlinkSync, statSync, writeFileSync } from 'node:fs';
-import { mkdir, open, readdir } from 'node:fs/promises';
+import { mkdir, readdir } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { FINAL_OUTPUT_GRACE_MS, sleep } from '../../src/abort.ts';
 import { interruptionError } from '../../src/world.ts';
 import { head, sendFile } from '../servers/answers.ts';
 import { accession, type Filings, type Instead, startArchive } from '../servers/archive.ts';
+import { openFifo } from './place.ts';
 import { ACCESSION, type RunOptions, workplace } from './run.ts';
 
 // A run releases all descriptors, timers, listeners and temporary files when it ends, however it ends. The whole
@@ -188,10 +188,7 @@ test.each`
 
 test.each(['download --all', 'list'])('a run of %s that stops before its input ends closes it', async (command) => {
   const pipe = join((await workplace()).path, 'endless');
-  execFileSync('mkfifo', [pipe]);
-  const writer = await open(pipe, 'r+');
-  onTestFinished(() => writer.close());
-  await writer.write(`${accession(1)}\n`);
+  await (await openFifo(pipe)).write(`${accession(1)}\n`);
   const left = await leftBy([[...command.split(' '), '-i', pipe]], answeringAll(401));
   expect(left).toEqual({ ...NOTHING, statuses: [4], files: [] });
 });
@@ -202,9 +199,7 @@ test.for`
   ${'a signal'}    | ${signalled} | ${143}
 `('a download into a FIFO that $end ends closes it', async ({ answers, exit }) => {
   const fifo = join((await workplace()).path, 'fifo');
-  execFileSync('mkfifo', [fifo]);
-  const reader = await open(fifo, 'r+');
-  onTestFinished(() => reader.close());
+  await openFifo(fifo);
   const left = await leftBy([['download', accession(1), 'large.htm', '-o', fifo]], answers as Answers);
   expect(left).toEqual({ ...NOTHING, statuses: [exit], files: [] });
 });
