@@ -1,11 +1,11 @@
 import { once } from 'node:events';
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { type IncomingMessage, request } from 'node:http';
-import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { onTestFinished } from 'vitest';
 import { type SandboxOptions, startSandbox } from '../../src/sandbox/server.ts';
+import { temporaryDirectory } from './transfer-fixture.ts';
 
 export const KEY = 'k y/+%?&=1';
 export const ACCESSION = '0001234567-24-000001';
@@ -17,8 +17,7 @@ export async function sandbox(
   files: Readonly<Record<string, string | Buffer>> = {},
   options: Partial<SandboxOptions> = {},
 ) {
-  const directory = await mkdtemp(join(tmpdir(), 'filings-sandbox-'));
-  onTestFinished(() => rm(directory, { recursive: true, force: true }));
+  const directory = await temporaryDirectory();
   for (const [path, content] of Object.entries(files)) await put(directory, path, content);
   const lines: string[] = [];
   const log = (line: string) => lines.push(line);
