@@ -15,9 +15,7 @@ const test = base.extend('runAround', async ({ place }: { place: Workplace }) =>
   for (const folder of open) await chmod(join(place.home, folder), 0o755);
   return async (closed: string, line: string) => {
     await chmod(join(place.home, closed), 0);
-    const { exitCode, stdout, stderr } = await place.shell(`exec ${AS_OTHERS} $FILINGS ${line}`, {
-      FILINGS: program,
-    });
+    const { exitCode, stdout, stderr } = await place.shell(`exec ${AS_OTHERS} $FILINGS ${line}`, { FILINGS: program });
     await chmod(join(place.home, closed), 0o755);
     return [exitCode, `${stdout}`, stderr];
   };

@@ -59,18 +59,8 @@ describe('--done', () => {
   );
 
   test('does not take its own files, or a file in place of a directory, for a filing', async ({ place }) => {
-    const inMirror = [
-      '--all',
-      '-d',
-      'mirror',
-      '--done',
-      'mirror/done',
-      '--report',
-      'mirror/report',
-      '--checksums',
-      '--failed',
-      'mirror/failed',
-    ];
+    const books = '--done mirror/done --report mirror/report --failed mirror/failed --checksums';
+    const inMirror = `--all -d mirror ${books}`.split(' ');
     for (const layout of ['{file_name}', '{accession_no}/{file_name}']) {
       const run = () => place.filings(['download', '-i', 'in', ...inMirror, '--layout', layout], place.archive.env);
       await place.write('in', `${A}\n`);

@@ -1,16 +1,8 @@
 import { expect, test } from 'vitest';
 import { BANDWIDTH, DURATION, integer, RATE, SIZE, SWITCH, TIME, TIMEOUT } from '../../src/spec/kind.ts';
 
-const KINDS = {
-  DURATION,
-  TIMEOUT,
-  RATE,
-  SIZE,
-  BANDWIDTH,
-  TIME,
-  SWITCH,
-  INTEGER: integer({ min: 0, max: 1e6, example: 4 }),
-} as const;
+const INTEGER = integer({ min: 0, max: 1e6, example: 4 });
+const KINDS = { DURATION, TIMEOUT, RATE, SIZE, BANDWIDTH, TIME, SWITCH, INTEGER } as const;
 
 test.each`
   kind           | texts

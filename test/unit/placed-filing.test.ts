@@ -28,13 +28,7 @@ test.each`
   const options = { all: true, include: [], exclude: [], query: [], directory, layout, ifExists };
   const args = parseArguments([A], options as never, 'linux');
   const { path = '' } = args.layout.pathFor(A, 'a.htm');
-  const target = createTargetFinder(
-    args,
-    { cwd: '/work', platform: 'linux' },
-    () => undefined,
-  )({
-    path,
-    accession: parseAccession(A),
-  });
+  const find = createTargetFinder(args, { cwd: '/work', platform: 'linux' }, () => undefined);
+  const target = find({ path, accession: parseAccession(A) });
   expect(target).toMatchObject({ path: expect.stringMatching(/^\/work\//), ifExists: expected });
 });

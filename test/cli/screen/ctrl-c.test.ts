@@ -58,13 +58,10 @@ test('Ctrl-C while an existing file is compared keeps no part, and does not spea
 });
 
 const CHECKED = `download ${ACCESSION} a.htm -d there --sha256 ${'0'.repeat(64)} --api-key k`;
+const VERIFIED = /^verified +[\d.]+ \w+ +[\d.]+ \w?B\/s/;
 test.for([
   { line: CHECKED, shown: /^a\.htm/, left: [] },
-  {
-    line: 'verify there',
-    shown: /^verified +[\d.]+ \w+ +[\d.]+ \w?B\/s/,
-    left: [/^0 of 0 files match their checksums/],
-  },
+  { line: 'verify there', shown: VERIFIED, left: [/^0 of 0 files match their checksums/] },
 ])('Ctrl-C while files are hashed leaves no bar: $line', async ({ line, shown, left }) => {
   const env = { FILINGS_BASE_URL: 'http://127.0.0.1:9' };
   const at = await screen(line.split(' '), { env, prepare: longToHash });
