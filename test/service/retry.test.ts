@@ -47,6 +47,7 @@ test('a request that goes alone after Retry-After is sent again if its connectio
     requests[answered]?.answer();
   }
   expect((await Promise.all(files)).map(({ result }) => result)).toEqual(Array(4).fill('downloaded'));
+  expect(run.meter.requests).toBe(requests.length);
 });
 
 test('retries are counted from zero after 1 MiB of progress, and each requests only the rest', async () => {

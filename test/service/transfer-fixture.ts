@@ -53,11 +53,13 @@ export async function startRun(url: string, options: RunOptions = {}) {
   const credentials = { source: 'test', keyHeader: 'X-Service-Key', basicUser: '', current };
   const secrets = new Secrets();
   if (options.secret !== undefined) secrets.add(options.secret);
+  const meter = { requests: 0, retries: 0, receivedBytes: 0 };
   const client = new ServiceClient({
     baseUrl: new URL(url),
     credentials: { ...credentials, keyIn: 'authorization', inspectCommand: undefined, renew: async () => false },
     connections,
     limiter: options.limiter ?? new RateLimiter(undefined, { monotonic, sleep }),
+    meter,
     // By default -1 retries, so that not even progress allows one.
     retryPolicy: { maxRetries: options.retries ?? -1, maxRetryAfterMs: options.maxRetryAfterMs ?? 300_000 },
     world: {
@@ -68,7 +70,6 @@ export async function startRun(url: string, options: RunOptions = {}) {
       // The limiter waits for the service’s Retry-After.
       sleep: async (_, aborted) => aborted.throwIfAborted(),
     },
-    meter: { requests: 0, retries: 0, receivedBytes: 0 },
     userAgent: 'test',
     trace: () => {},
   });
@@ -92,6 +93,7 @@ export async function startRun(url: string, options: RunOptions = {}) {
   };
   return {
     directory,
+    meter,
     save(name = 'primary.htm', sha256?: string) {
       const path = join(directory, below, name);
       const location = { directory, below };
