@@ -34,7 +34,7 @@ export interface RetryWatcher {
 }
 
 /** The RetryEvent of a retry, or the error to throw. `failures` counts those since the last progress. */
-export function decideRetry(
+function decideRetry(
   error: FilingsError,
   { failures, tries, previous }: Readonly<{ failures: number; tries: number; previous: FilingsError | undefined }>,
   policy: RetryPolicy,

@@ -52,7 +52,8 @@ export function suggestDescription(lists: readonly FileList[], mayBePage: boolea
   const holdsMore = records.some((record) => isJsonObject(record) && Object.values(record).some(isObject));
   const conditions = [asksAboutPages && 'this is the whole list', holdsMore && 'the records hold no further files'];
   const condition = conditions.filter(Boolean).join(' and ');
-  const command = makeCommand(list, (_, expression) => ['@', DEFAULT_NAME].includes(expression));
+  const defaults = [list.path === '' && 'files', list.name === DEFAULT_NAME && 'name'];
+  const command = makeCommand(list, defaults);
   return `${asksAboutPages ? `${ASK_ABOUT_PAGES}; ` : ''}${condition && `if ${condition}, `}describe the listing: ${command}`;
 }
 
@@ -60,13 +61,13 @@ export function suggestDescription(lists: readonly FileList[], mayBePage: boolea
 export function suggestPlace(json: unknown, hasTotal: boolean): string {
   const [list, ...rest] = findFileLists(json);
   if (list === undefined || rest.length > 0) return TEMPLATE;
-  return makeCommand(list, (member) => hasTotal && member === 'total');
+  return makeCommand(list, [hasTotal && 'total']);
 }
 
-function makeCommand({ path, name, totalPath }: FileList, isOmitted: (member: string, expression: string) => boolean) {
+function makeCommand({ path, name, totalPath }: FileList, omitted: readonly (string | false)[]): string {
   // Without the total, the first of several pages would pass for the whole list.
   const members = Object.entries({ files: path || '@', name, ...(totalPath !== undefined && { total: totalPath }) })
-    .filter(([member, expression]) => !isOmitted(member, expression))
+    .filter(([member]) => !omitted.includes(member))
     .map(([member, expression]) => `${SET} listing.${member} ${shellWord(expression)}`);
   // `{}` alone says that the user has described the listing.
   const command = members.join(' && ') || `${SET} listing '{}'`;
