@@ -69,14 +69,7 @@ export type Action =
       readonly load: () => Promise<CommandModule>;
       readonly invocation: Invocation;
     }
-  | {
-      readonly kind: 'help';
-      /** The full name, such as `filings token sign`. */
-      readonly command: string;
-      /** If a command is missing, the help is an error. */
-      readonly isCommandMissing: boolean;
-      readonly text: string;
-    }
+  | { readonly kind: 'help'; readonly text: string }
   | { readonly kind: 'version' };
 
 /** Begins with the summary as a sentence. */
