@@ -1,15 +1,14 @@
 // Mints tokens: a single one for `token sign`, or a series for a run whose config file has a recipe.
 import { FilingsError } from '../errors.ts';
-import { parseOrThrow } from '../spec/option.ts';
 import type { World } from '../world.ts';
-import { ALGORITHM, type Algorithm } from './algorithms.ts';
+import type { Algorithm } from './algorithms.ts';
 import { LATEST_SECOND } from './claims.ts';
 import { chooseAlgorithm } from './key-fit.ts';
 import { findLineBreakWarning, type JwtKey, type KeyFiles, readJwtKey } from './keys.ts';
 
 /** The setting `jwt`. */
 export interface TokenRecipe extends Pick<KeyFiles, 'keyFile' | 'secretFile'> {
-  readonly alg?: string | undefined;
+  readonly alg?: Algorithm | undefined;
   readonly kid?: string | undefined;
   readonly sub?: string | undefined;
   readonly name?: string | undefined;
@@ -83,17 +82,11 @@ function buildPayload({ sub, name, issuedAt, notBefore = issuedAt, lifetime, cla
   return `{${[...members].map(([claim, json]) => `${JSON.stringify(claim)}:${json}`).join(',')}}`;
 }
 
-export function parseRecipeAlgorithm({ alg }: TokenRecipe): Algorithm | undefined {
-  const source = { name: "the config file's jwt.alg", code: 'config' } as const;
-  return alg === undefined ? undefined : parseOrThrow(ALGORITHM, alg, source);
-}
-
 /** `warning` is about the key. `token` throws the errors of `mintToken`. */
 export async function createMinter(recipe: TokenRecipe, world: World) {
-  const { kid, sub, name, lifetime = DEFAULT_LIFETIME } = recipe;
-  const wanted = parseRecipeAlgorithm(recipe);
+  const { alg, kid, sub, name, lifetime = DEFAULT_LIFETIME } = recipe;
   const key = await readJwtKey(recipe, 'sign', world);
-  const algorithm = chooseAlgorithm(key, 'sign', wanted);
+  const algorithm = chooseAlgorithm(key, 'sign', alg);
   const minted: string[] = [];
   /** In seconds since the epoch. At first there is no token, as if it had expired. */
   let issuedAt = Number.NEGATIVE_INFINITY;

@@ -4,7 +4,7 @@ import type { TokenRecipe } from '../jwt/sign.ts';
 import { isLoopback } from '../loopback.ts';
 import { resolveUserPath, splitPath } from '../paths.ts';
 import type { KeyPlacement } from '../service/credentials.ts';
-import { FILE } from '../spec/kind.ts';
+import { FILE, type Kind } from '../spec/kind.ts';
 import { parseOrThrow, valueError } from '../spec/option.ts';
 import type { World } from '../world.ts';
 import { type Layer, type RawSetting, toValueSource } from './layers.ts';
@@ -110,19 +110,19 @@ function toSecretSource(value: RawSetting | undefined, file: RawSetting | undefi
 
 function parseRecipe(setting: RawSetting, deps: PathDeps): TokenRecipe {
   // The schema of the config file has checked that all members are strings.
-  const { keyFile, secretFile, lifetime, ...rest } = setting.value as Readonly<Record<string, string>>;
+  const { keyFile, secretFile, alg, lifetime, ...rest } = setting.value as Readonly<Record<string, string>>;
   const valueSource = toValueSource(setting);
   if ((keyFile === undefined) === (secretFile === undefined)) {
     throw valueError(valueSource, 'must have exactly one of keyFile and secretFile');
   }
+  const parseMember = <T>(name: string, kind: Kind<T>, text: string | undefined) =>
+    text === undefined ? undefined : parseOrThrow(kind, text, { ...valueSource, name: `${valueSource.name}.${name}` });
   return {
     ...rest,
     keyFile: keyFile && toAbsolute(keyFile, setting, deps),
     secretFile: secretFile && toAbsolute(secretFile, setting, deps),
-    lifetime:
-      lifetime === undefined
-        ? undefined
-        : parseOrThrow(RECIPE_MEMBERS.lifetime, lifetime, { ...valueSource, name: `${valueSource.name}.lifetime` }),
+    alg: parseMember('alg', RECIPE_MEMBERS.alg, alg),
+    lifetime: parseMember('lifetime', RECIPE_MEMBERS.lifetime, lifetime),
   };
 }
 

@@ -1,5 +1,6 @@
 // All settings in one table, from which everything else about them is made: flags, environment variables, the config
 // file and its schema, the help, the manual and the completions.
+import { ALGORITHM } from '../jwt/algorithms.ts';
 import type { TokenRecipe } from '../jwt/sign.ts';
 import { KEY_PLACEMENTS } from '../service/credentials.ts';
 import type { ListingDescription } from '../service/described-listing.ts';
@@ -74,7 +75,7 @@ const RECIPE_LIFETIME: Kind<number> = {
 export const RECIPE_MEMBERS = {
   keyFile: FILE,
   secretFile: FILE,
-  alg: TEXT,
+  alg: ALGORITHM,
   kid: TEXT,
   sub: TEXT,
   name: TEXT,

@@ -80,6 +80,7 @@ describe('the config file', () => {
     ${{ jwt: {} }}                                | ${eitherFile}
     ${{ jwt: { keyFile: 'a', secretFile: 'b' } }} | ${eitherFile}
     ${{ jwt: { keyFile: 'a', lifetime: '9s' } }}  | ${'jwt.lifetime: must be a duration'}
+    ${{ jwt: { keyFile: 'a', alg: 'EdDSA' } }}    | ${'jwt.alg: must be an algorithm'}
     ${{ jwt: { keyfile: 'a' } }}                  | ${'jwt.keyfile: no such setting\ndid you mean keyFile?'}
     ${{ jbos: 3 }}                                | ${'jbos: no such setting\ndid you mean jobs?'}
     ${{ profiles: { a: { baseURL: 'x' } } }}      | ${'profiles.a.baseURL: no such setting\ndid you mean baseUrl?'}

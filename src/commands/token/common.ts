@@ -1,9 +1,8 @@
 import type { FilingsError } from '../../errors.ts';
 import type { KeyFiles } from '../../jwt/keys.ts';
-import { MAX_TOKEN_LENGTH } from '../../jwt/token.ts';
 import { resolveUserPath } from '../../paths.ts';
 import type { Invocation } from '../../spec/command.ts';
-import { readStdin, refuseSharedStream, withPrompt } from '../../stdio/input.ts';
+import { readStdin, refuseSharedStream } from '../../stdio/input.ts';
 import { write } from '../../stdio/output.ts';
 import { printableJson, printableJsonSource } from '../../terminal/printable.ts';
 import { decodeText } from '../../text.ts';
@@ -11,26 +10,31 @@ import type { World } from '../../world.ts';
 import type { KEY_OPTIONS } from './spec.ts';
 
 /**
- * `stdin` has the key or the secret, if it is there. Stdin must not also be given for the token or for a credential of
- * the service, even if the command would not read that credential.
+ * Stdin must not also be given for the token or, by a flag, for a credential of the service, even if the command would
+ * not read that credential.
  *
  * @param tokenOnStdin how an error calls the token, such as `TOKEN`, if the token is read from stdin
  */
-export async function resolveKeyFiles(
+export function resolveKeyFiles(
   { options, flags }: Pick<Invocation<typeof KEY_OPTIONS>, 'options' | 'flags'>,
   world: World,
   tokenOnStdin?: string | false,
-): Promise<KeyFiles> {
+): KeyFiles {
   const { key, secretFile, passphraseFile } = options;
-  const stdinOption = key === '-' ? '--key -' : secretFile === '-' && '--secret-file -';
-  const others = [flags.apiKeyFile === '-' && '--api-key-file -', flags.jwtFile === '-' && '--jwt-file -'];
-  refuseSharedStream('stdin', [stdinOption, tokenOnStdin, ...others]);
-  const read = () => readStdin(world.stdin, String(stdinOption), world.interrupt);
-  const prompt = `paste the ${key === '-' ? 'key' : 'secret'}, then press Ctrl-D:`;
-  const stdin = stdinOption ? await withPrompt(world, prompt, read) : undefined;
-  // The path of a `-` is ignored, because `stdin` is set. `--passphrase-file` never means stdin.
+  refuseSharedStream('stdin', [
+    key === '-' && '--key -',
+    secretFile === '-' && '--secret-file -',
+    tokenOnStdin,
+    flags.apiKeyFile === '-' && '--api-key-file -',
+    flags.jwtFile === '-' && '--jwt-file -',
+  ]);
   const absolute = (path: string | undefined) => path && resolveUserPath(path, world);
-  return { keyFile: absolute(key), secretFile: absolute(secretFile), passphraseFile: absolute(passphraseFile), stdin };
+  const absoluteOrStdin = (path: string | undefined) => (path === '-' ? path : absolute(path));
+  return {
+    keyFile: absoluteOrStdin(key),
+    secretFile: absoluteOrStdin(secretFile),
+    passphraseFile: absolute(passphraseFile),
+  };
 }
 
 export function isStdin(argument: string | undefined): argument is '-' | undefined {
@@ -40,11 +44,7 @@ export function isStdin(argument: string | undefined): argument is '-' | undefin
 /** Removes one line break at the end of stdin, but leaves an argument unchanged. */
 export async function readTokenInput(argument: string | undefined, world: World): Promise<string> {
   if (!isStdin(argument)) return argument;
-  // This is twice the maximum, because PowerShell writes UTF-16. More is cut off, and the token is then refused.
-  const maxBytes = 2 * MAX_TOKEN_LENGTH;
-  const read = () => readStdin(world.stdin, 'token', world.interrupt, { maxBytes, endsAtLine: true });
-  const bytes = await withPrompt(world, 'paste the token, then press Enter:', read);
-  return decodeText(bytes).replace(/\r?\n$/, '');
+  return decodeText(await readStdin('token', world, 'Enter')).replace(/\r?\n$/, '');
 }
 
 /** With `--json`, first prints why a token was refused to stdout. `json` has the other members of that object. */

@@ -16,7 +16,7 @@ export async function run(invocation: Invocation<typeof VERIFY_OPTIONS>, world: 
     throw new FilingsError('usage', 'no key: give --key FILE or --secret-file FILE', { subject });
   }
   // If the token comes from stdin, the key cannot.
-  const keyFiles = await resolveKeyFiles(invocation, world, isStdin(args[0]) && 'TOKEN');
+  const keyFiles = resolveKeyFiles(invocation, world, isStdin(args[0]) && 'TOKEN');
   const key = await readJwtKey(keyFiles, 'verify', world);
   const token = await readTokenInput(args[0], world);
   // The time is read after the token, because a pipe may deliver that late.
