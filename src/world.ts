@@ -1,6 +1,6 @@
 // Everything that the program takes from outside: the command line, the environment, streams, clocks and signals. No
 // other file except bin/filings.js uses `process`, so a test can run the program in its own `World`.
-import { createReadStream, fstatSync, readFileSync, type Stats } from 'node:fs';
+import { createReadStream, fstatSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { createAbortController, type Sleep, sleep } from './abort.ts';
@@ -15,12 +15,6 @@ export type OutputStream = Writable & {
 };
 
 export type InputStream = Readable & { readonly fd?: number; readonly isTTY?: boolean };
-
-export interface SmallFile {
-  readonly bytes: Buffer;
-  /** From the open descriptor, because the file at the path may have been replaced since. */
-  readonly stats: Stats;
-}
 
 export interface World {
   readonly argv: readonly string[];
@@ -56,8 +50,6 @@ export interface World {
   readonly onSuspend: (hide: () => void, show: () => void) => () => void;
   /** All secrets read so far. They are redacted in diagnostics, and never in data. */
   readonly secrets: Secrets;
-  /** The config files that were read, by path. Each is read only once: a pipe would be empty the second time. */
-  readonly configFiles: Map<string, Promise<SmallFile>>;
   /** The hints that were printed as text. Each is printed once. */
   readonly printedHints: Set<string>;
   readonly version: string;
@@ -115,7 +107,6 @@ export function systemWorld(root: string): World {
     killProcessGroup,
     onSuspend,
     secrets: new Secrets(),
-    configFiles: new Map(),
     printedHints: new Set(),
     get version() {
       return JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')).version;

@@ -32,7 +32,6 @@ export function worldOf(parts: Partial<World> = {}): World {
     },
     onSuspend: () => () => {},
     secrets: new Secrets(),
-    configFiles: new Map(),
     printedHints: new Set(),
     version: '0.0.0',
     root: join(import.meta.dirname, '..'),

@@ -59,8 +59,8 @@ export function repeatFlags(
 async function readConfigLayers(flags: Flags, world: World): Promise<readonly Layer[]> {
   try {
     const { path } = locateConfig(flags, world);
-    // A pipe that has not been read yet could take forever, and the message would never be shown.
-    if (path === undefined || !(world.configFiles.has(path) || statSync(path).isFile())) return [];
+    // A pipe, as in `--config <(command)`, can be read only once, and could take forever.
+    if (path === undefined || !statSync(path).isFile()) return [];
     return (await readLayers(flags, world)).configLayers;
   } catch {
     // The command itself reports an invalid config file.
