@@ -6,7 +6,7 @@ import { withinDeadline } from './session/deadline.ts';
 import { reportError } from './session/report-error.ts';
 import { registerEnvironmentSecrets, registerSecretSettings } from './settings/layers.ts';
 import type { Action } from './spec/command.ts';
-import { guardStream, isBrokenPipe, terminalColumns, write } from './stdio/output.ts';
+import { guardStream, isClosedStdout, terminalColumns, write } from './stdio/output.ts';
 import type { World } from './world.ts';
 
 export { systemWorld } from './world.ts';
@@ -20,13 +20,15 @@ export async function main(world: World): Promise<number> {
   if (firstWord === '__complete')
     return (await import('./commands/completion/complete.ts')).complete(words, COMMANDS, world);
   const { flags, readAction } = parseCommandLine(world);
+  let action: Action | undefined;
   try {
     registerSecretSettings(flags, world);
-    return await execute(readAction(), world);
+    action = readAction();
+    return await execute(action, world);
   } catch (thrown) {
-    // A reader such as `head` closes stdout when it has seen enough, so this is not a failure. For `download -o -` it
-    // is one (status 141), and for `verify`: they write through byte-writer.ts, which throws `interrupted` instead.
-    return isBrokenPipe(thrown) ? 0 : reportError(thrown, flags, world);
+    // A reader such as `head` closes stdout when it has seen enough.
+    const needsReader = action?.kind === 'run' && action.needsReader;
+    return isClosedStdout(thrown) && !needsReader ? 0 : reportError(thrown, flags, world);
   }
 }
 

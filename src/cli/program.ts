@@ -77,7 +77,8 @@ export function readCommandLine(argv: readonly string[], { columns, home }: Pars
     if (error || !spec.load) throw usageError(error as CommanderError, command, argv);
     requireChoices(flags);
     const invocation = { args: command.args, options: readOptions(spec.options, command, home), flags };
-    return { kind: 'run', name: spec.name, load: spec.load, invocation };
+    const { name, load, needsReader = false } = spec;
+    return { kind: 'run', name, needsReader, load, invocation };
   };
   return { flags, readAction };
 }

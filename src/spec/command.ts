@@ -17,6 +17,8 @@ export interface CommandSpec<O extends Options = Options> {
   readonly examples?: readonly (readonly [command: string, effect: string])[];
   /** The help says that the examples also work with FILINGS_SANDBOX=1. There is no other effect. */
   readonly sendsRequests?: true;
+  /** If the reader of stdout closes the pipe, the exit status is 141 instead of 0. */
+  readonly needsReader?: true;
   readonly children?: readonly CommandSpec[];
   /** Runs if the command line names no subcommand. */
   readonly defaultChild?: string;
@@ -66,6 +68,7 @@ export type Action =
       readonly kind: 'run';
       /** The command's own name, such as `sign`. */
       readonly name: string;
+      readonly needsReader: boolean;
       readonly load: () => Promise<CommandModule>;
       readonly invocation: Invocation;
     }

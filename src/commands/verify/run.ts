@@ -8,7 +8,8 @@ import { FilingsError } from '../../errors.ts';
 import { isUtf8Path } from '../../paths.ts';
 import { resolveSettings } from '../../settings/resolve.ts';
 import type { Invocation } from '../../spec/command.ts';
-import { createStandardWriter, isClosedPipe } from '../../stdio/byte-writer.ts';
+import { createStandardWriter } from '../../stdio/byte-writer.ts';
+import { isClosedStdout } from '../../stdio/output.ts';
 import { createProgress } from '../../terminal/progress.ts';
 import type { World } from '../../world.ts';
 import { Findings } from './findings.ts';
@@ -28,7 +29,7 @@ export async function run({ args, options, flags }: Invocation<typeof OPTIONS>, 
     await stdout.write([Buffer.from(text)], writeSignal).catch((error) => {
       const found = findings.toError();
       // What was found decides the status, because in `verify | head` nobody sees the rest.
-      if (!isClosedPipe(error) || found?.code !== 'integrity') throw error;
+      if (!isClosedStdout(error) || found?.code !== 'integrity') throw error;
       throw found.with({ remarks: ['stopped, because the reader of stdout closed it'] });
     });
   };
