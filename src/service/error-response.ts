@@ -5,7 +5,7 @@ import { type ErrorCode, errorAbout, type FilingsError, type Problem, type Resou
 import type { HeaderFields } from '../http/head.ts';
 import { isRetriedStatus } from '../http/retry.ts';
 import { exceedsDepth, isJsonObject, type JsonObject, parseJson } from '../json.ts';
-import type { Secrets } from '../secrets.ts';
+import { markForRedaction, type Secrets } from '../secrets.ts';
 import { shellWord } from '../text.ts';
 
 export const CHECK_NUMBER_AND_URL = 'check the accession number and the base URL';
@@ -38,14 +38,14 @@ export function errorFromResponse(response: ErrorResponse, secrets: Secrets): Fi
   const summary = members ? findSummaryInJson(members) : findSummaryInText(text.trim(), secrets);
   const phrase = STATUS_CODES[status] ?? '';
   const challenge = headers['www-authenticate'];
-  const quotes = [summary && withoutStatus(summary, status, phrase), challenge && `it asks for ${challenge}`];
   const reason = `${status} ${phrase}`.trim();
   return errorAbout(
     resource,
     code,
     status === 200 ? `${reason}, but the body is an error` : status < 300 ? `unexpected response: ${reason}` : reason,
     {
-      quote: quotes.filter(Boolean).join('; ') || undefined,
+      quote: (summary && withoutStatus(summary, status, phrase)) || undefined,
+      remarks: challenge ? [`it asks for ${markForRedaction(String(challenge))}`] : undefined,
       hint: response.hint ?? hintFor(response, code, typeof json === 'object'),
       problem: { ...(members && readProblem(members)), status },
       retryable: isRetriedStatus(status),

@@ -128,8 +128,7 @@ type ProblemLine = readonly [indent: string, text: string, maxLength?: number];
 function problemLines(problem: Problem, { reason, quote }: FilingsError): ProblemLine[] {
   const { type = '', title: _, status, detail, instance, errors = {}, ...extensions } = problem;
   const detailText = formatMember(detail);
-  const title = quote?.replace(/; it asks for .*/s, '');
-  const isNew = (text: string) => !['', title, reason].includes(text) && `${status} ${text}` !== reason;
+  const isNew = (text: string) => !['', quote, reason].includes(text) && `${status} ${text}` !== reason;
   // `about:blank` (RFC 9457, section 4.2.1) and links to descriptions of a status say no more than the status does.
   const isInformative = !/^about:blank$|rfc\d{4}|httpstatus/i.test(type);
   const lines: ProblemLine[] = isNew(detailText) ? [['  ', detailText]] : [];

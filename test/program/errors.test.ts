@@ -69,8 +69,8 @@ describe('an error body', () => {
 
 test.each`
   body                              | shows
-  ${''}                             | ${/401 Unauthorized: it asks for Bearer realm="x"\n +hint: .*now by --key-in authorization/}
-  ${'{"title":"Unauthorized"}'}     | ${/401 Unauthorized: it asks for Bearer realm="x"\n +hint: /}
+  ${''}                             | ${/401 Unauthorized; it asks for Bearer realm="x"\n +hint: .*now by --key-in authorization/}
+  ${'{"title":"Unauthorized"}'}     | ${/401 Unauthorized; it asks for Bearer realm="x"\n +hint: /}
   ${'<title>Go away</title>'}       | ${/401 Unauthorized: Go away; it asks for Bearer realm="x"\n +hint: /}
   ${'{"detail":"No","title":"No"}'} | ${/401 Unauthorized: No; it asks for Bearer realm="x"\n +hint: /}
 `('an error with the body $body says what the service asks for', async ({ body, shows }) => {

@@ -55,7 +55,7 @@ export async function startRun(url: string, options: RunOptions = {}) {
   if (options.secret !== undefined) secrets.add(options.secret);
   const client = new ServiceClient({
     baseUrl: new URL(url),
-    credentials: { ...credentials, keyIn: 'authorization', inspectCommand: undefined, renew: async () => false },
+    credentials: { ...credentials, keyIn: 'authorization', sendsToken: false, renew: async () => false },
     connections,
     limiter: options.limiter ?? new RateLimiter(undefined, { monotonic, sleep }),
     now: Date.now,
