@@ -41,13 +41,11 @@ export interface World {
   readonly interrupt: AbortSignal;
   /**
    * Makes `interrupt` also abort after `ms` milliseconds. Called when the settings are read, because the deadline may
-   * be in the config file. Only the first call of a run has an effect, and only in the world from `withinDeadline`.
+   * be in the config file. Only the first `ms` of a run has an effect, and only in the world from `withinDeadline`.
    */
   readonly setDeadline: (ms: number | undefined) => void;
   /** Kills a child process and all processes that it has started. Expects it to be the leader of its own group. */
   readonly killProcessGroup: (leader: number) => void;
-  /** Calls `hide` before Ctrl-Z stops the program, and `show` when it resumes. Returns a function that ends this. */
-  readonly onSuspend: (hide: () => void, show: () => void) => () => void;
   /** All secrets read so far. They are redacted in diagnostics, and never in data. */
   readonly secrets: Secrets;
   /** The hints that were printed as text. Each is printed once. */
@@ -105,7 +103,6 @@ export function systemWorld(root: string): World {
     interrupt: installSignalHandlers(),
     setDeadline() {},
     killProcessGroup,
-    onSuspend,
     secrets: new Secrets(),
     printedHints: new Set(),
     get version() {
@@ -139,18 +136,6 @@ function killProcessGroup(leader: number): void {
   } catch {
     // Usually all processes of the group have already ended. Otherwise nothing more can be done.
   }
-}
-
-function onSuspend(hide: () => void, show: () => void): () => void {
-  // Windows has neither of the signals below.
-  if (process.platform === 'win32') return () => {};
-  const stop = () => {
-    hide();
-    // Because SIGTSTP has a handler, the system does not stop the program.
-    process.kill(process.pid, 'SIGSTOP');
-  };
-  process.on('SIGTSTP', stop).on('SIGCONT', show);
-  return () => void process.off('SIGTSTP', stop).off('SIGCONT', show);
 }
 
 function installSignalHandlers(): AbortSignal {

@@ -30,7 +30,6 @@ export function worldOf(parts: Partial<World> = {}): World {
     killProcessGroup(leader) {
       process.kill(-leader, 'SIGKILL');
     },
-    onSuspend: () => () => {},
     secrets: new Secrets(),
     printedHints: new Set(),
     version: '0.0.0',

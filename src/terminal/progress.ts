@@ -17,17 +17,14 @@ export interface ProgressSettings extends LoggerSettings {
   readonly sharesTerminal?: boolean;
 }
 
-type ProgressDeps = Pick<
-  World,
-  'stderr' | 'env' | 'secrets' | 'printedHints' | 'monotonic' | 'sleep' | 'interrupt' | 'onSuspend'
->;
+type ProgressDeps = Pick<World, 'stderr' | 'env' | 'secrets' | 'printedHints' | 'monotonic' | 'sleep' | 'interrupt'>;
 
 export type Progress = Awaited<ReturnType<typeof createProgress>>;
 export type FileProgress = ReturnType<Progress['addFile']>;
 
 /** Errors of writing to stderr are ignored. `reportError` prints the error that ends the run, after `stop`. */
 export async function createProgress(settings: ProgressSettings, deps: ProgressDeps) {
-  const { stderr, env, secrets, printedHints, monotonic, sleep, interrupt, onSuspend } = deps;
+  const { stderr, env, secrets, printedHints, monotonic, sleep, interrupt } = deps;
   const color = usesColor(settings.color, stderr, env.TERM);
   const messageSettings = { ...settings, secrets, printedHints, color };
   const mode = chooseMode(settings, deps);
@@ -63,8 +60,6 @@ export async function createProgress(settings: ProgressSettings, deps: ProgressD
     ended.abort();
     bar?.hide();
   };
-  // Around Ctrl-Z. If no file is running when the program resumes, the next `addFile` shows the bar.
-  const unsubscribeSuspend = bar && onSuspend(bar.hide, () => run.runningFiles.size > 0 && show());
   const unsubscribeInterrupt = onAbort(interrupt, (reason) => {
     endProgress();
     // After Ctrl-C the cursor is behind the ^C that the terminal has printed, unless hiding the bar has moved it.
@@ -89,7 +84,6 @@ export async function createProgress(settings: ProgressSettings, deps: ProgressD
     /** Messages can still be printed afterwards. */
     stop() {
       unsubscribeInterrupt();
-      unsubscribeSuspend?.();
       endProgress();
     },
     addFile(name: string, isCompared = false) {

@@ -1,6 +1,5 @@
-import { readFile } from 'node:fs/promises';
 import { test as base, expect } from 'vitest';
-import { ACCESSION, until } from '../program.ts';
+import { ACCESSION } from '../program.ts';
 import { startPaused } from './held.ts';
 import { screen } from './screen.ts';
 
@@ -28,15 +27,6 @@ test('nothing of the line remains when the terminal has become narrower', async 
   await single.shows((lines) => lines.length === 1 && /^a\.htm {2}\[====== {4}\] {2}66% {2}2\.…$/.test(lines[0] ?? ''));
   // Unlike this terminal, others wrap the line of the cursor, so each frame clears what is below.
   expect(single.bytes()).toContain('\x1b[J\r');
-  await single.expectToEnd();
-});
-
-test('nothing of the line remains after Ctrl-Z, and it is drawn again', async ({ single }) => {
-  process.kill(single.pid, 'SIGTSTP');
-  await until(async () => / T /.test(await readFile(`/proc/${single.pid}/stat`, 'utf8')));
-  await single.shows((lines) => lines.join('') === '');
-  process.kill(single.pid, 'SIGCONT');
-  await single.shows(FILE);
   await single.expectToEnd();
 });
 
