@@ -37,5 +37,5 @@ const NAMES = ALGORITHMS.map(({ name }) => name);
 export const ALGORITHM: Kind<Algorithm> = {
   parse: (text) => ALGORITHMS.find(({ name }) => name === text),
   expected: `an algorithm that the service accepts (${NAMES.join(', ')})`,
-  suggests: NAMES,
+  examples: NAMES,
 };

@@ -96,15 +96,20 @@ export async function openSession(
 }
 
 /** Throws `not_found` if the filing has no files. */
-export async function listFiles(...[session, accession, ...more]: Parameters<typeof requestListing>): Promise<Listing> {
-  const listing = await requestListing(session, accession, ...more);
+export async function listFiles(
+  session: Session,
+  accession: AccessionNumber,
+  query: readonly QueryParameter[],
+  signal: AbortSignal,
+): Promise<Listing> {
+  const listing = await requestListing(session, accession, query, signal);
   if (listing.files.length > 0) return listing;
   throw noFilesError(accession, listing, session.client);
 }
 
 /** The listing may be empty. Prints a note for each retry. */
 export async function requestListing(
-  { client, progress }: Pick<Session, 'client' | 'progress'>,
+  { client, progress }: Session,
   accession: AccessionNumber,
   query: readonly QueryParameter[],
   signal: AbortSignal,

@@ -26,7 +26,7 @@ export interface CommandSpec<O extends Options = Options> {
   readonly load?: () => Promise<CommandModule<O>>;
 }
 
-export interface ArgumentSpec extends Pick<Kind<string>, 'choices' | 'suggests' | 'completes'> {
+export interface ArgumentSpec extends Pick<Kind<string>, 'choices' | 'examples' | 'completes'> {
   readonly name: string;
   readonly help: string;
   readonly required?: boolean;

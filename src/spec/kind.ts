@@ -15,11 +15,11 @@ export interface Kind<T> {
   /** Follows `must be` in the error message. */
   readonly expected: string;
   /** Returns what an invalid text was probably meant to be. */
-  readonly suggest?: (text: string) => string | undefined;
+  readonly repair?: (text: string) => string | undefined;
   readonly choices?: readonly string[];
   readonly completes?: CompletionSource;
-  /** The completions offer these values, but others are valid as well. */
-  readonly suggests?: readonly string[];
+  /** Offered by the completions. Others are valid as well. */
+  readonly examples?: readonly string[];
   /** The type in the config file, if it is not a string. A `string map` is an object whose members are strings. */
   readonly json?: 'boolean' | 'integer' | 'string array' | 'string map' | 'object';
   readonly members?: Readonly<Record<string, Kind<unknown>>>;

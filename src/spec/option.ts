@@ -78,9 +78,9 @@ export function parseOrThrow<T>(kind: Kind<T>, text: string, source: string | Va
   const value = kind.parse(text);
   if (value !== undefined) return value;
   if (isInQuotes(text)) throw valueError(source, 'is in quotes').with({ hint: QUOTES_HINT });
-  const suggestion = kind.suggest?.(text);
+  const repaired = kind.repair?.(text);
   throw valueError(source, `must be ${kind.expected}`, kind.mayHoldPassword ? undefined : text).with({
-    hint: suggestion && `did you mean ${markForRedaction(suggestion)}?`,
+    hint: repaired && `did you mean ${markForRedaction(repaired)}?`,
   });
 }
 

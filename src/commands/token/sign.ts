@@ -13,7 +13,8 @@ import { writeText } from '../../stdio/byte-writer.ts';
 import { write } from '../../stdio/output.ts';
 import { isStreamPath, requireFilePath } from '../../stdio/output-path.ts';
 import type { World } from '../../world.ts';
-import { decodeTokenParts, resolveKeyFiles } from './common.ts';
+import { resolveKeyFiles } from './inputs.ts';
+import { decodeTokenParts } from './results.ts';
 import type { SIGN_OPTIONS } from './spec.ts';
 
 export async function run(invocation: Invocation<typeof SIGN_OPTIONS>, world: World): Promise<number> {

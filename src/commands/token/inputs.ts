@@ -1,10 +1,7 @@
-import type { FilingsError } from '../../errors.ts';
 import type { KeyFiles } from '../../jwt/keys.ts';
 import { resolveUserPath } from '../../paths.ts';
 import type { Invocation } from '../../spec/command.ts';
 import { readStdin, refuseSharedStream } from '../../stdio/input.ts';
-import { write } from '../../stdio/output.ts';
-import { printableJson, printableJsonSource } from '../../terminal/printable.ts';
 import { decodeText } from '../../text.ts';
 import type { World } from '../../world.ts';
 import type { KEY_OPTIONS } from './spec.ts';
@@ -45,21 +42,4 @@ export function isStdin(argument: string | undefined): argument is '-' | undefin
 export async function readTokenInput(argument: string | undefined, world: World): Promise<string> {
   if (!isStdin(argument)) return argument;
   return decodeText(await readStdin('token', world, 'Enter')).replace(/\r?\n$/, '');
-}
-
-/** With `--json`, first prints why a token was refused to stdout. `json` has the other members of that object. */
-export async function reportRefusal(error: FilingsError, json: object | false, world: World): Promise<never> {
-  const { subcode: failed_check, reason } = error;
-  if (json && failed_check)
-    await write(world.stdout, `${printableJson({ ...json, failed_check, reason })}\n`, world.interrupt);
-  throw error;
-}
-
-/**
- * Returns the JSON text that is in the token: parsing it and printing it again would change numbers that JavaScript
- * cannot represent. Use it only for a token that has been signed, verified or inspected.
- */
-export function decodeTokenParts(token: string): { readonly header: string; readonly claims: string } {
-  const [header = '', claims = ''] = token.split('.').map((part) => Buffer.from(part, 'base64url').toString());
-  return { header: printableJsonSource(header), claims: printableJsonSource(claims) };
 }
