@@ -27,7 +27,10 @@ export async function createProgress(settings: ProgressSettings, deps: ProgressD
   const { stderr, env, secrets, printedHints, monotonic, sleep, interrupt } = deps;
   const color = usesColor(settings.color, stderr, env.TERM);
   const messageSettings = { ...settings, secrets, printedHints, color };
-  const mode = chooseMode(settings, deps);
+  const isSilent = settings.quiet || settings.progress === 'none' || settings.errorFormat === 'json';
+  const showsLine = !isSilent && !settings.sharesTerminal;
+  // Without a cursor that can move, even `bar` gives plain lines.
+  const canShowBar = stderr.isTTY === true && env.TERM !== 'dumb' && settings.progress !== 'plain';
   const startedAt = monotonic();
   const run: RunState = { runningFiles: new Set(), bytesThisRun: 0, startedAt, readBatch: () => undefined };
   const ended = createAbortController();
@@ -38,7 +41,7 @@ export async function createProgress(settings: ProgressSettings, deps: ProgressD
     // The label may be a file name. The facts are this program's own words and numbers.
     return line && { ...line, label: printable(secrets.redactMarked(line.label)) };
   };
-  const bar = mode === 'bar' ? (await import('./bar.ts')).createBar(stderr, readPrintableLine) : undefined;
+  const bar = showsLine && canShowBar ? (await import('./bar.ts')).createBar(stderr, readPrintableLine) : undefined;
   const show = () => {
     if (!ended.signal.aborted) bar?.show();
   };
@@ -55,7 +58,7 @@ export async function createProgress(settings: ProgressSettings, deps: ProgressD
     else stderr.write(lines);
   };
   const log = createLogger(messageSettings, secrets, print);
-  if (mode === 'plain') printEvery30Seconds().catch(() => {});
+  if (showsLine && !bar) printEvery30Seconds().catch(() => {});
   const endProgress = () => {
     ended.abort();
     bar?.hide();
@@ -104,9 +107,8 @@ export async function createProgress(settings: ProgressSettings, deps: ProgressD
         beginResponse(totalBytes: number | undefined, offset = file.bytes ?? 0) {
           Object.assign(file, { totalBytes, bytes: offset });
         },
-        /** In the mode `none`, waits are printed only with --verbose. */
         noteWait(text: string) {
-          if (mode !== 'none' || settings.verbose) log('note', `${name}: ${text}`);
+          if (!isSilent || settings.verbose) log('note', `${name}: ${text}`);
         },
         finish() {
           run.runningFiles.delete(file);
@@ -114,13 +116,4 @@ export async function createProgress(settings: ProgressSettings, deps: ProgressD
       };
     },
   };
-}
-
-/** In the mode `retry notes only` there is neither a bar nor plain lines, but `noteWait` still prints. */
-function chooseMode({ progress, quiet, errorFormat, sharesTerminal }: ProgressSettings, { stderr, env }: ProgressDeps) {
-  if (quiet || progress === 'none' || errorFormat === 'json') return 'none';
-  // Without a cursor that can move, even `bar` gives plain lines.
-  const canShowBar = stderr.isTTY === true && env.TERM !== 'dumb' && progress !== 'plain';
-  if (sharesTerminal) return 'retry notes only';
-  return canShowBar ? 'bar' : 'plain';
 }
