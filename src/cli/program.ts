@@ -15,12 +15,6 @@ import { PROGRAM } from './catalogue.ts';
 import { formatHelpEnd } from './help.ts';
 import { usageError } from './usage-error.ts';
 
-interface ParseOptions {
-  readonly columns?: number;
-  /** For paths that begin with `~/`. */
-  readonly home?: string | undefined;
-}
-
 interface CommandLine {
   /** Known even if the rest of the line is invalid, because they decide how the error is shown. */
   readonly flags: Flags;
@@ -31,26 +25,25 @@ interface CommandLine {
   readonly readAction: () => Action;
 }
 
-/** What commander has found when it stops, at an error or at the end of the line. */
-interface Parsed {
-  readonly spec: CommandSpec;
-  /** It has the options parsed so far. */
-  readonly command: Command;
-  /** Commander also stops with an error after the help and the version. */
-  readonly error?: CommanderError;
-}
-
 interface Parsing {
   readonly argv: readonly string[];
   readonly columns: number | undefined;
-  /** Set by commander's callbacks. */
-  parsed?: Parsed;
+  // The callbacks of one command set these when commander stops, at an error or at the end of the line.
+  spec?: CommandSpec;
+  /** It has the options parsed so far. */
+  command?: Command;
+  /** Commander also stops with an error after the help and the version. */
+  error?: CommanderError;
 }
 
 /** After `help`, these are still errors: commander could not tell which command is meant. */
 const UNCLEAR = /unknown|excess|optionMissing/;
 
-export function readCommandLine(argv: readonly string[], { columns, home }: ParseOptions = {}): CommandLine {
+/** `home` is for paths that begin with `~/`. */
+export function readCommandLine(
+  argv: readonly string[],
+  { columns, home }: { readonly columns?: number; readonly home?: string | undefined } = {},
+): CommandLine {
   const isHelpLine = argv[0] === 'help';
   const parsing: Parsing = { argv, columns };
   // The version is empty, because `main` prints it. The help command is only for the list of commands in the help.
@@ -60,9 +53,9 @@ export function readCommandLine(argv: readonly string[], { columns, home }: Pars
   try {
     program.parse(argv.slice(isHelpLine ? 1 : 0), { from: 'user' });
   } catch (error) {
-    if (parsing.parsed === undefined) throw error;
+    if (error !== parsing.error) throw error;
   }
-  const { spec, command, error } = parsing.parsed as Parsed;
+  const { spec = PROGRAM, command = program, error } = parsing;
   // In `optsWithGlobals` a flag before the command overrides the same flag after it. Here the command's own flags win,
   // because they come last.
   const flags = readFlags({ ...command.optsWithGlobals(), ...command.opts() }, home);
@@ -83,10 +76,7 @@ export function readCommandLine(argv: readonly string[], { columns, home }: Pars
   return { flags, readAction };
 }
 
-/**
- * When commander parses the line, the callbacks of one command set `parsing.parsed`. `parents` are the names from
- * `filings` on, and empty for the program itself.
- */
+/** `parents` are the names from `filings` on, and empty for the program itself. */
 function buildCommand(spec: CommandSpec, parents: readonly string[], parsing: Parsing): Command {
   const { name, summary, usages, load } = spec;
   const { argv, columns } = parsing;
@@ -111,15 +101,11 @@ function buildCommand(spec: CommandSpec, parents: readonly string[], parsing: Pa
     .configureOutput({ writeOut: () => {}, writeErr: () => {}, outputError: () => {} })
     // Called instead of `process.exit`. Must throw even after the help, or commander ends the process after all.
     .exitOverride((error) => {
-      parsing.parsed = { spec, command, error };
+      Object.assign(parsing, { spec, command, error });
       throw error;
     });
   if (usages) command.usage(usages.map((usage) => `[options] ${usage}`).join(`\n${path.join(' ')} `));
-  if (load) {
-    command.action(() => {
-      parsing.parsed = { spec, command };
-    });
-  }
+  if (load) command.action(() => void Object.assign(parsing, { spec, command }));
   // Creating options takes most of the start-up time, so only commands that the line names get theirs. The children
   // of these commands get theirs as well, because one may be the default, which runs without being named.
   const isProgram = parents.length === 0;
