@@ -63,8 +63,7 @@ export async function readJwtKey(
   const label = `${word} file`;
   const givenPath = secretFile ?? keyFile;
   const path = givenPath === '-' ? undefined : givenPath;
-  // The access to a key file is checked below, when it is known whether the key is private. For a secret, that check
-  // repeats the first.
+  // The access to a key file is checked below, when it is known whether the key is private.
   const { bytes, stats } =
     path === undefined
       ? { bytes: await readStdin(word, world, 'Ctrl-D') }

@@ -40,7 +40,6 @@ export async function verifyToken(
   return { header, claims };
 }
 
-/** Throws every error except that of a wrong signature. */
 async function isSignedByAny(token: string, keys: readonly JwtKey[], { name }: Algorithm): Promise<boolean> {
   const { compactVerify, errors } = await import('jose');
   for (const { keyObject } of keys) {

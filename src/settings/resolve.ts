@@ -37,7 +37,6 @@ export async function resolveSettings(flags: Flags, world: World): Promise<Resol
   const { runLayers, configLayers, file, profile } = await readLayers(flags, world);
   const rawSettings = resolvePrecedence([...runLayers, ...configLayers]);
   const settings = parseSettings(rawSettings, world);
-  // Has no effect if a flag or the environment sets the deadline: `withinDeadline` started that one already.
   world.setDeadline(settings.deadline);
   // The sandbox gets none of the user's credentials.
   const origin = settings.sandbox ? undefined : settings.baseUrl?.origin;

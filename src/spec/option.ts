@@ -11,12 +11,12 @@ export interface OptionSpec<T = unknown> {
   readonly short?: string;
   /** The placeholder in the usage, such as `FILE`. A switch has none. */
   readonly value?: string;
-  /** Written as on the command line. */
+  /** Written as on the command line, and parsed like it. */
   readonly default?: string;
-  /** What the help says if the default depends on something else. */
+  /** Only for the help, if the default depends on something else. */
   readonly defaultText?: string;
   readonly repeatable?: true;
-  /** Names, not flags. */
+  /** Names, not flags. It applies in both directions. */
   readonly excludes?: readonly string[];
   /** One line of under 60 characters, for the help, the completions and the manual. */
   readonly help: string;

@@ -1,4 +1,9 @@
-// Writers for destinations from which no byte can be removed again: stdout, devices, FIFOs and open descriptors.
+// Writers for destinations from which no byte can be removed again: stdout, devices, FIFOs and open descriptors. What a
+// command prints goes through `write` of output.ts instead.
+//
+//   createStandardWriter   a download or a report to stdout
+//   openPathWriter         the same to a path for which `isStreamPath` is true
+//   writeText              a whole text to such a path
 import { constants, fstatSync, statSync } from 'node:fs';
 import { Socket } from 'node:net';
 import { isatty, WriteStream } from 'node:tty';

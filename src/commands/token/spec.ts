@@ -1,5 +1,3 @@
-// If one option excludes another, that applies in both directions. A `default` is parsed and becomes the value of the
-// option, whereas a `defaultText` is only shown in the help.
 import { findJsonFault } from '../../json.ts';
 import { ALGORITHM } from '../../jwt/algorithms.ts';
 import type { Claim } from '../../jwt/sign.ts';
@@ -104,7 +102,6 @@ export const VERIFY_OPTIONS = defineOptions({
 });
 
 export const KEYGEN_OPTIONS = defineOptions({
-  // The parser does not know required options. `token keygen` itself checks that both are there.
   alg: { kind: ALGORITHM, value: 'ALG', help: 'make a key for this algorithm (required)' },
   out: { kind: OUTPUT_FILE, value: 'FILE', help: 'write the private key or secret to a new FILE (required)' },
   public: { kind: OUTPUT_FILE, value: 'FILE', help: 'write the public key to FILE instead of stdout' },
