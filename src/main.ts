@@ -27,7 +27,7 @@ export async function main(world: World): Promise<number> {
     return await execute(action, world);
   } catch (thrown) {
     // A reader such as `head` closes stdout when it has seen enough.
-    const needsReader = action?.kind === 'run' && action.needsReader;
+    const needsReader = action?.kind === 'run' && action.spec.needsReader;
     return isClosedStdout(thrown) && !needsReader ? 0 : reportError(thrown, flags, world);
   }
 }
@@ -45,7 +45,7 @@ async function execute(action: Action, world: World): Promise<number> {
   if (action.kind === 'version') await write(world.stdout, `filings ${world.version}\n`);
   if (action.kind === 'help') await write(world.stdout, action.text);
   if (action.kind !== 'run') return 0;
-  const { run } = await action.load();
+  const { run } = await action.spec.load();
   // `write` adds a listener for errors itself, but commands also call `world.stderr.write` directly.
   guardStream(world.stdout);
   guardStream(world.stderr);

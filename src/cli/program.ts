@@ -67,11 +67,11 @@ export function readCommandLine(
       const shown = argv.includes(spec.name) ? command : (command.parent ?? command);
       return { kind: 'help', text: shown.helpInformation() };
     }
-    if (error || !spec.load) throw usageError(error as CommanderError, command, argv);
+    const { load } = spec;
+    if (error || !load) throw usageError(error as CommanderError, command, argv);
     requireChoices(flags);
     const invocation = { args: command.args, options: readOptions(spec.options, command, home), flags };
-    const { name, load, needsReader = false } = spec;
-    return { kind: 'run', name, needsReader, load, invocation };
+    return { kind: 'run', spec: { ...spec, load }, invocation };
   };
   return { flags, readAction };
 }

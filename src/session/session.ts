@@ -52,7 +52,7 @@ export async function openSession(
   const { settings, rawSettings, originError, setBaseUrl } = resolved ?? (await resolveSettings(flags, world));
   // `resolveSettings` does not throw this error, because it is none for commands that only show settings.
   if (originError) throw originError;
-  refuseSharedStream('stdin', [stdinOption, ...listStdinFlags(rawSettings)]);
+  refuseSharedStream('stdin', [stdinOption, ...listStdinFlags((name) => rawSettings.get(name)?.value)]);
   const { secrets, monotonic, now, random, sleep } = world;
   // On the same terminal, a progress bar would overwrite what the user types as input, or the data that is printed.
   const sharesTerminal = writesTerminal || (stdinOption !== undefined && world.stdin.isTTY === true);

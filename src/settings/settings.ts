@@ -132,9 +132,9 @@ function toAbsolute(path: string, { directory }: RawSetting, deps: PathDeps): st
 }
 
 /** Returns flags, for an error if more than one reads stdin. */
-export function listStdinFlags(rawSettings: Layer): readonly string[] {
+export function listStdinFlags(getValue: (name: string) => unknown): readonly string[] {
   const flags = { apiKeyFile: '--api-key-file -', jwtFile: '--jwt-file -' };
-  return Object.entries(flags).flatMap(([name, flag]) => (rawSettings.get(name)?.value === '-' ? [flag] : []));
+  return Object.entries(flags).flatMap(([name, flag]) => (getValue(name) === '-' ? [flag] : []));
 }
 
 /** Returns absolute paths, which no download may replace. */

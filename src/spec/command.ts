@@ -63,15 +63,10 @@ interface CommandModule<O extends Options = Options> {
   run(invocation: Invocation<O>, world: World): Promise<number>;
 }
 
+type RunnableSpec = CommandSpec & Required<Pick<CommandSpec, 'load'>>;
+
 export type Action =
-  | {
-      readonly kind: 'run';
-      /** The command's own name, such as `sign`. */
-      readonly name: string;
-      readonly needsReader: boolean;
-      readonly load: () => Promise<CommandModule>;
-      readonly invocation: Invocation;
-    }
+  | { readonly kind: 'run'; readonly spec: RunnableSpec; readonly invocation: Invocation }
   | { readonly kind: 'help'; readonly text: string }
   | { readonly kind: 'version' };
 

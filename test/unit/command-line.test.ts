@@ -8,7 +8,7 @@ function parse(line: string) {
 function invocationOf(line: string) {
   const request = parse(line);
   if (request.kind !== 'run') throw new Error(`${line} does not run`);
-  return { name: request.name, ...request.invocation };
+  return { name: request.spec.name, ...request.invocation };
 }
 
 describe('shared options', () => {

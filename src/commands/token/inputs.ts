@@ -1,5 +1,6 @@
 import type { KeyFiles } from '../../jwt/keys.ts';
 import { resolveUserPath } from '../../paths.ts';
+import { listStdinFlags } from '../../settings/settings.ts';
 import type { Invocation } from '../../spec/command.ts';
 import { readStdin, refuseSharedStream } from '../../stdio/input.ts';
 import { decodeText } from '../../text.ts';
@@ -22,8 +23,7 @@ export function resolveKeyFiles(
     key === '-' && '--key -',
     secretFile === '-' && '--secret-file -',
     tokenOnStdin,
-    flags.apiKeyFile === '-' && '--api-key-file -',
-    flags.jwtFile === '-' && '--jwt-file -',
+    ...listStdinFlags((name) => flags[name]),
   ]);
   const absolute = (path: string | undefined) => path && resolveUserPath(path, world);
   const absoluteOrStdin = (path: string | undefined) => (path === '-' ? path : absolute(path));
