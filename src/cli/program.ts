@@ -58,7 +58,7 @@ export function readCommandLine(
   const { spec = PROGRAM, command = program, error } = parsing;
   // In `optsWithGlobals` a flag before the command overrides the same flag after it. Here the command's own flags win,
   // because they come last.
-  const flags = readFlags({ ...command.optsWithGlobals(), ...command.opts() }, home);
+  const flags = readFlags({ ...command.optsWithGlobals(), ...command.opts() });
   const readAction = (): Action => {
     const code = error?.code ?? '';
     if (code === 'commander.version') return { kind: 'version' };
@@ -157,9 +157,9 @@ function requireChoices(flags: Flags): void {
 
 function readOptions(ownOptions: Options | undefined, command: Command, home: string | undefined) {
   const given: Readonly<Record<string, unknown>> = command.opts();
-  const readOption = (spec: NamedOption) => {
-    const { kind, name, flag, value, repeatable, default: defaultText } = spec;
-    const read = (text: string) => parseOrThrow(kind, expandIfPath(spec, text, home), flag);
+  const readOption = ({ kind, name, flag, value, repeatable, default: defaultText }: NamedOption) => {
+    const isPath = kind.completes === 'file' || kind.completes === 'directory';
+    const read = (text: string) => parseOrThrow(kind, isPath ? expandHome(text, home) : text, flag);
     // Only a switch has no placeholder for a value.
     if (value === undefined) return given[name] === true;
     if (repeatable) return ((given[name] ?? []) as readonly string[]).map(read);
@@ -169,15 +169,8 @@ function readOptions(ownOptions: Options | undefined, command: Command, home: st
   return Object.fromEntries(toNamedOptions(ownOptions).map((spec) => [spec.name, readOption(spec)]));
 }
 
-function expandIfPath({ kind: { completes } }: NamedOption, text: string, home: string | undefined): string {
-  return completes === 'file' || completes === 'directory' ? expandHome(text, home) : text;
-}
-
 /** Of the values of all options, takes those of flags. */
-function readFlags(values: Readonly<Record<string, unknown>>, home: string | undefined): Flags {
-  const flags = SHARED_OPTIONS.map((spec) => {
-    const value = values[spec.name];
-    return [spec.name, typeof value === 'string' ? expandIfPath(spec, value, home) : value];
-  });
-  return Object.fromEntries(flags.filter(([, value]) => value !== undefined));
+function readFlags(values: Readonly<Record<string, unknown>>): Flags {
+  const given = SHARED_OPTIONS.filter(({ name }) => values[name] !== undefined);
+  return Object.fromEntries(given.map(({ name }) => [name, values[name] as string | boolean]));
 }

@@ -143,8 +143,3 @@ test.each`
   const { readAction } = readCommandLine(line.split(' '), { home: '/home/me' });
   expect(readAction()).toMatchObject({ invocation: { options: { [option]: path } } });
 });
-
-test('~/ means the home directory in the path of a shared option, too', () => {
-  const { flags } = readCommandLine(['list', 'X', '--config=~/c.json', '--api-key=~/k'], { home: '/home/me' });
-  expect(flags).toEqual({ config: '/home/me/c.json', apiKey: '~/k' });
-});
