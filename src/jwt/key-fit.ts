@@ -43,13 +43,13 @@ function findMaterialFault(key: JwtKey, algorithm: Algorithm): string | undefine
   const { keyType, keyObject } = key;
   const { name, family, curve } = algorithm;
   const families = FAMILIES[keyType];
-  const keyIs = `the key is ${describeKey(key)}`;
-  if (families === undefined) return `${keyIs}, which the service does not accept`;
+  const keyPhrase = `the key is ${describeKey(key)}`;
+  if (families === undefined) return `${keyPhrase}, which the service does not accept`;
   if (!families.includes(family) || (curve && curve !== getCurve(keyObject)))
-    return `${keyIs}, which cannot be used with ${name}`;
+    return `${keyPhrase}, which cannot be used with ${name}`;
   if (keyType === 'secret') return findSecretFault(key, algorithm);
   if (keyType === 'ec') return undefined;
-  return findRsaFault(key, keyIs) ?? findPssFault(key, algorithm);
+  return findRsaFault(key, keyPhrase) ?? findPssFault(key, algorithm);
 }
 
 function describeKey({ keyType, keyObject }: JwtKey): string {
@@ -68,12 +68,12 @@ function getCurve(key: KeyObject): string {
  * RFC 8017, section 3.1: with a public exponent of 1, the signature is the padded hash itself, which anybody can
  * compute. An even exponent, which makes no RSA key at all, gets the same message.
  */
-function findRsaFault({ keyObject }: JwtKey, keyIs: string): string | undefined {
+function findRsaFault({ keyObject }: JwtKey, keyPhrase: string): string | undefined {
   const { modulusLength = 0, publicExponent = 0n } = keyObject.asymmetricKeyDetails ?? {};
-  if (modulusLength < MIN_RSA_BITS) return `${keyIs}, and fewer than ${MIN_RSA_BITS} bits are not safe`;
-  if (modulusLength > MAX_RSA_BITS) return `${keyIs}, and more than ${MAX_RSA_BITS} bits are not supported`;
+  if (modulusLength < MIN_RSA_BITS) return `${keyPhrase}, and fewer than ${MIN_RSA_BITS} bits are not safe`;
+  if (modulusLength > MAX_RSA_BITS) return `${keyPhrase}, and more than ${MAX_RSA_BITS} bits are not supported`;
   if (publicExponent >= 3n && publicExponent % 2n === 1n) return undefined;
-  return `${keyIs}, and with its public exponent of ${publicExponent} anybody could sign`;
+  return `${keyPhrase}, and with its public exponent of ${publicExponent} anybody could sign`;
 }
 
 /**

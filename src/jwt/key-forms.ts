@@ -15,7 +15,7 @@ const HEX = /^[\da-f\s]+$/i;
  * the path replaces the word; `furtherCommand` then changes the converted key in place. Otherwise `remedy` is the hint.
  * Without `remedy`, the program can use the key.
  */
-type Form = readonly [contents: string, remedy?: string, furtherCommand?: string];
+type FormRow = readonly [contents: string, remedy?: string, furtherCommand?: string];
 
 const CONVERTED = 'converted.key';
 const PASS_AS_KEY = 'pass it as a key: --key, --jwt-key or keyFile';
@@ -25,13 +25,13 @@ const OTHER_SSH = 'an SSH key of a type that the service does not accept';
 const SSH_TO_PEM = 'ssh-keygen -e -m PKCS8 -f';
 const RESTORE_LINES = 'break its lines again: after each dashed line, and after each 70 characters';
 const OLD_PROVIDERS = '-provider legacy -provider default';
-const OLD_PEM: Form = [
+const OLD_PEM: FormRow = [
   'a PEM key with an encryption that Node.js no longer reads',
   `openssl pkey -aes256 ${OLD_PROVIDERS} -in FILE`,
 ];
 
 /** The first match in the text counts. It is followed by NUL and what its base64 decodes to, in Latin-1. */
-const TEXT_FORMS: readonly (readonly [pattern: RegExp, ...form: Form])[] = [
+const TEXT_FORMS: readonly (readonly [pattern: RegExp, ...form: FormRow])[] = [
   // Random bytes, which may be a secret, match none of these. The command prints the first of several keys.
   [/^\s*\[\s*\{[^\0]*"kty"/, 'a list of JWKs', `jq '.[0]' FILE`],
   [/^\s*\{[^\0]*"keys"\s*:\s*\[/, 'a JWK Set', `jq '.keys[0]' FILE`],
@@ -110,14 +110,14 @@ export function findKeyForm(bytes: Buffer, path?: string): KeyForm | undefined {
   return { contents, isUsable, hint: `to convert it: ${intoNewFile(onFile, CONVERTED)}${furtherCommand}` };
 }
 
-function findForm(bytes: Buffer, text: string): Form | undefined {
+function findForm(bytes: Buffer, text: string): FormRow | undefined {
   const inDer = findDerForm(bytes);
   if (inDer) return [`${inDer[0]} in DER`, `${inDer[1]} < FILE`];
   // Drops lines such as `-----BEGIN X-----` and `Comment: X`.
   const decoded = Buffer.from(text.replace(/^----.*$|^[\w-]+: .*$/gm, ''), 'base64');
   const searched = `${text}\0${decoded.toString('latin1')}`;
   const [, ...textForm] = TEXT_FORMS.find(([pattern]) => pattern.test(searched)) ?? [];
-  if (textForm[0] !== undefined) return textForm as unknown as Form;
+  if (textForm[0] !== undefined) return textForm as unknown as FormRow;
   if (text.includes(ARMOR)) return findPemForm(text);
   if (!BASE64.test(text)) return undefined;
   const unarmored = Buffer.from(text, 'base64');
@@ -129,7 +129,7 @@ function findForm(bytes: Buffer, text: string): Form | undefined {
   return inHex && [`${inHex[0]} in hex`, `xxd -r -p < FILE | ${inHex[1]}`];
 }
 
-function findPemForm(text: string): Form {
+function findPemForm(text: string): FormRow {
   const [, body = ''] = /-----BEGIN [A-Z0-9 ]+-----(.*?)(?:-----END|$)/s.exec(text) ?? [];
   // This keeps only the digits of base64.
   const der = Buffer.from(body.replace(/\\[rn]|[^\w+/]/g, ''), 'base64');

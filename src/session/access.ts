@@ -53,7 +53,7 @@ export async function openAccess(
 }
 
 /** A key or a token, which may change during the run. */
-interface Secret {
+interface RenewableSecret {
   /** Called for each request. */
   current(): Promise<string>;
   /** Returns whether `current` is another one than `sent`, if necessary after the file was read again. */
@@ -61,7 +61,7 @@ interface Secret {
 }
 
 /** Mounted secrets and cron jobs replace the file of a key or a token during a run. */
-async function openSecret(source: SecretSource, label: 'API key' | 'JWT', world: World): Promise<Secret> {
+async function openSecret(source: SecretSource, label: 'API key' | 'JWT', world: World): Promise<RenewableSecret> {
   let secret = await readSecret(source, label, world);
   const path = source.kind === 'file' ? source.path : undefined;
   return {
@@ -79,7 +79,11 @@ async function openSecret(source: SecretSource, label: 'API key' | 'JWT', world:
   };
 }
 
-async function openToken(tokenSource: TokenSource, world: World, note: (text: string) => void): Promise<Secret> {
+async function openToken(
+  tokenSource: TokenSource,
+  world: World,
+  note: (text: string) => void,
+): Promise<RenewableSecret> {
   if (tokenSource.kind === 'recipe') {
     const { createMinter } = await import('../jwt/sign.ts');
     const minter = await createMinter(tokenSource.recipe, world);
