@@ -56,14 +56,11 @@ async function requireOutput(out: string, inputs: readonly (string | undefined)[
     const stats = await stat(path, { bigint: true }).catch(() => undefined);
     return stats?.isFile() ? `${stats.dev}:${stats.ino}` : path;
   };
-  const identity = await identify(resolveUserPath(out, world));
-  for (const input of inputs) {
-    if (input === undefined || (await identify(input === '-' ? '/dev/stdin' : input)) !== identity) continue;
-    throw new FilingsError('usage', `${out} is a file that this command reads`, {
-      subject: { name: '--out' },
-      hint: 'choose another file for the token',
-    });
-  }
+  const paths = inputs.flatMap((path) => (path === '-' ? '/dev/stdin' : (path ?? [])));
+  const sources = await Promise.all(paths.map(identify));
+  if (!sources.includes(await identify(resolveUserPath(out, world)))) return;
+  const details = { subject: { name: '--out' }, hint: 'choose another file for the token' };
+  throw new FilingsError('usage', `${out} is a file that this command reads`, details);
 }
 
 async function writeOutput(out: string | undefined, line: string, world: World): Promise<void> {
