@@ -26,11 +26,17 @@ const DEFAULT_HINTS: Readonly<Partial<Record<ErrorCode, string>>> = {
   limit: 'run it again to continue',
 };
 
-export interface MessageOptions {
+/** The settings that decide how messages look. */
+export interface Presentation {
   readonly errorFormat: 'text' | 'json';
-  readonly color: boolean;
+  readonly color: 'auto' | 'always' | 'never';
   /** Adds the causes of an error, or the stack of an `internal` one. JSON has neither. */
   readonly verbose: boolean;
+  readonly quiet: boolean;
+}
+
+export interface MessageOptions extends Pick<Presentation, 'errorFormat' | 'verbose'> {
+  readonly color: boolean;
   readonly secrets: Secrets;
   /** The hints that the run has printed as text. It prints none of them again. */
   readonly printedHints: Set<string>;
@@ -38,7 +44,7 @@ export interface MessageOptions {
 
 /** `term` is TERM, which is `dumb` if a terminal understands no escape sequences. */
 export function usesColor(
-  setting: 'auto' | 'always' | 'never',
+  setting: Presentation['color'],
   stream: { readonly isTTY?: boolean },
   term?: string,
 ): boolean {
@@ -57,13 +63,8 @@ export function createPalette(isEnabled: boolean) {
  */
 type Logger = (kind: 'note' | 'warning' | 'trace' | 'log', text: string) => void;
 
-export interface LoggerSettings {
-  readonly errorFormat: 'text' | 'json';
-  readonly quiet: boolean;
-}
-
 export function createLogger(
-  { errorFormat, quiet }: LoggerSettings,
+  { errorFormat, quiet }: Pick<Presentation, 'errorFormat' | 'quiet'>,
   secrets: Secrets,
   write: (line: string) => void,
 ): Logger {

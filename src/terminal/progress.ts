@@ -3,16 +3,14 @@ import { createAbortController, onAbort } from '../abort.ts';
 import { FilingsError } from '../errors.ts';
 import { guardStream } from '../stdio/output.ts';
 import type { World } from '../world.ts';
-import { createLogger, type LoggerSettings, renderError, usesColor } from './messages.ts';
+import { createLogger, type Presentation, renderError, usesColor } from './messages.ts';
 import { printable } from './printable.ts';
 import { type BatchProgress, describeProgress, type RunningFile, type RunState } from './progress-line.ts';
 
 const PLAIN_INTERVAL_MS = 30_000;
 
-export interface ProgressSettings extends LoggerSettings {
+export interface ProgressSettings extends Presentation {
   readonly progress: 'auto' | 'bar' | 'plain' | 'none';
-  readonly verbose: boolean;
-  readonly color: 'auto' | 'always' | 'never';
   /** Data or a prompt is on the same terminal, where a progress line would overwrite it. */
   readonly sharesTerminal?: boolean;
 }
