@@ -120,10 +120,9 @@ function findForm(bytes: Buffer, text: string): FormRow | undefined {
   if (textForm[0] !== undefined) return textForm as unknown as FormRow;
   if (text.includes(ARMOR)) return findPemForm(text);
   if (!BASE64.test(text)) return undefined;
-  const unarmored = Buffer.from(text, 'base64');
-  if (unarmored.includes(ARMOR)) return ['a PEM key in base64', DECODE];
-  if (unarmored.includes('"kty"')) return ['a JWK in base64', DECODE];
-  const inBase64 = findDerForm(unarmored);
+  if (decoded.includes(ARMOR)) return ['a PEM key in base64', DECODE];
+  if (decoded.includes('"kty"')) return ['a JWK in base64', DECODE];
+  const inBase64 = findDerForm(decoded);
   if (inBase64) return [`${inBase64[0]} in base64`, `${DECODE} | ${inBase64[1]}`];
   const inHex = HEX.test(text) ? findDerForm(Buffer.from(text.replace(/\s/g, ''), 'hex')) : undefined;
   return inHex && [`${inHex[0]} in hex`, `xxd -r -p < FILE | ${inHex[1]}`];
