@@ -24,13 +24,14 @@ delete process.env.NODE_TLS_REJECT_UNAUTHORIZED;
 // Stack traces then show the source files instead of the bundle. Only with --verbose, because reading the maps is slow.
 if (process.argv.some((word) => word === '-v' || word === '--verbose')) process.setSourceMapsEnabled(true);
 
-const run = require(program).start(root);
+const { main, reportCrash, systemWorld } = require(program);
+const world = systemWorld(root);
 for (const event of ['uncaughtException', 'unhandledRejection']) {
-  process.on(event, (error) => run.reportCrash(error).then((status) => process.exit(status)));
+  process.on(event, (error) => reportCrash(error, world).then((status) => process.exit(status)));
 }
 // Node exits with this status if nothing is left to wait for although the run has not ended. That is a defect.
 process.exitCode = 1;
-run.done.then((status) => {
+main(world).then((status) => {
   process.exitCode = status;
   endSoon(20);
 });

@@ -9,7 +9,7 @@ export function shellWord(text: string): string {
 /**
  * Returns a shell command that writes the output of `command` to a new file (0600), and fails if the file exists.
  * Nothing is quoted here: the caller has quoted what needs it in `command`, and `file` is always one of this program's
- * own names, such as `converted.pem`.
+ * own names, such as `converted.key`.
  */
 export function intoNewFile(command: string, file: string): string {
   return `(umask 077; set -C; ${command} > ${file})`;

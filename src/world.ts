@@ -1,6 +1,6 @@
 // Everything that the program takes from outside: the command line, the environment, streams, clocks and signals. No
 // other file except bin/filings.js uses `process`, so a test can run the program in its own `World`.
-import { createReadStream, fstatSync, readFileSync, type Stats } from 'node:fs';
+import { createReadStream, fstatSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { createAbortController, type Sleep, sleep } from './abort.ts';
@@ -15,12 +15,6 @@ export type OutputStream = Writable & {
 };
 
 export type InputStream = Readable & { readonly fd?: number; readonly isTTY?: boolean };
-
-export interface SmallFile {
-  readonly bytes: Buffer;
-  /** From the open descriptor, because the file at the path may have been replaced since. */
-  readonly stats: Stats;
-}
 
 export interface World {
   readonly argv: readonly string[];
@@ -47,17 +41,13 @@ export interface World {
   readonly interrupt: AbortSignal;
   /**
    * Makes `interrupt` also abort after `ms` milliseconds. Called when the settings are read, because the deadline may
-   * be in the config file. Only the first call of a run has an effect, and only in the world from `withinDeadline`.
+   * be in the config file. Only the first `ms` of a run has an effect, and only in the world from `withinDeadline`.
    */
   readonly setDeadline: (ms: number | undefined) => void;
   /** Kills a child process and all processes that it has started. Expects it to be the leader of its own group. */
   readonly killProcessGroup: (leader: number) => void;
-  /** Calls `hide` before Ctrl-Z stops the program, and `show` when it resumes. Returns a function that ends this. */
-  readonly onSuspend: (hide: () => void, show: () => void) => () => void;
   /** All secrets read so far. They are redacted in diagnostics, and never in data. */
   readonly secrets: Secrets;
-  /** The config files that were read, by path. Each is read only once: a pipe would be empty the second time. */
-  readonly configFiles: Map<string, Promise<SmallFile>>;
   /** The hints that were printed as text. Each is printed once. */
   readonly printedHints: Set<string>;
   readonly version: string;
@@ -113,9 +103,7 @@ export function systemWorld(root: string): World {
     interrupt: installSignalHandlers(),
     setDeadline() {},
     killProcessGroup,
-    onSuspend,
     secrets: new Secrets(),
-    configFiles: new Map(),
     printedHints: new Set(),
     get version() {
       return JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')).version;
@@ -148,18 +136,6 @@ function killProcessGroup(leader: number): void {
   } catch {
     // Usually all processes of the group have already ended. Otherwise nothing more can be done.
   }
-}
-
-function onSuspend(hide: () => void, show: () => void): () => void {
-  // Windows has neither of the signals below.
-  if (process.platform === 'win32') return () => {};
-  const stop = () => {
-    hide();
-    // Because SIGTSTP has a handler, the system does not stop the program.
-    process.kill(process.pid, 'SIGSTOP');
-  };
-  process.on('SIGTSTP', stop).on('SIGCONT', show);
-  return () => void process.off('SIGTSTP', stop).off('SIGCONT', show);
 }
 
 function installSignalHandlers(): AbortSignal {

@@ -30,9 +30,7 @@ export function worldOf(parts: Partial<World> = {}): World {
     killProcessGroup(leader) {
       process.kill(-leader, 'SIGKILL');
     },
-    onSuspend: () => () => {},
     secrets: new Secrets(),
-    configFiles: new Map(),
     printedHints: new Set(),
     version: '0.0.0',
     root: join(import.meta.dirname, '..'),

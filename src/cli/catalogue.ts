@@ -10,7 +10,6 @@ import type { CommandSpec } from '../spec/command.ts';
 /** The help and the manual keep this order. */
 export const COMMANDS: readonly CommandSpec[] = [LIST, DOWNLOAD, VERIFY, TOKEN, SERVE, CONFIG, COMPLETION];
 
-/** `filings` alone runs no command, but prints an overview of them. */
 export const PROGRAM: CommandSpec = {
   name: 'filings',
   summary: 'list and download the files of company filings, and mint and check the JWTs that the service accepts',

@@ -1,96 +1,88 @@
-// Parses the command line with commander. The result has the flags even if the rest is invalid, because they decide how
-// the error is shown.
+// Parses the command line with commander.
 import { Argument, Command, type CommanderError, Help, Option } from 'commander';
-import type { FilingsError } from '../errors.ts';
 import { expandHome } from '../paths.ts';
 import { SHARED_OPTIONS } from '../settings/table.ts';
-import { type Action, type CommandSpec, describeCommand, type Flags, type Invocation } from '../spec/command.ts';
-import { describeOption, HELP_OPTION, type NamedOption, parseOrThrow, toNamedOptions } from '../spec/option.ts';
+import { type Action, type CommandSpec, describeCommand, type Flags } from '../spec/command.ts';
+import {
+  describeOption,
+  HELP_OPTION,
+  type NamedOption,
+  type Options,
+  parseOrThrow,
+  toNamedOptions,
+} from '../spec/option.ts';
 import { PROGRAM } from './catalogue.ts';
 import { formatHelpEnd } from './help.ts';
-import { unknownCommand, unknownOption, usageError } from './usage-error.ts';
-
-interface ParseOptions {
-  readonly columns?: number;
-  /** For paths that begin with `~/`. */
-  readonly home?: string | undefined;
-}
-
-/** Commander's callbacks fill it in. */
-interface ParseState extends ParseOptions {
-  readonly argv: readonly string[];
-  /** Chosen by commander, or where it found an error. It has the options parsed so far. */
-  command?: Command;
-  path: string;
-  helpText: string;
-  action?: Action;
-}
+import { helpHint, usageError } from './usage-error.ts';
 
 interface CommandLine {
-  /** After an error, the flags that could be parsed. */
+  /** Known even if the rest of the line is invalid, because they decide how the error is shown. */
   readonly flags: Flags;
-  readonly action: Action | undefined;
-  /** The command as far as it is known: `filings token sign`, for example. */
-  readonly path: string;
-  /** Of use only without an `action`: commander also throws after it has shown the help. */
-  readonly error: unknown;
+  /** For usage errors that have no hint of their own. */
+  readonly hint: string;
+  /**
+   * Throws `usage`. The error quotes the wrong value of a flag only if the flag has a fixed list of choices, because any
+   * other value may be a key in the wrong place.
+   */
+  readonly readAction: () => Action;
 }
 
-/**
- * Never throws: an error is part of the result. It quotes the wrong value of a flag only if the flag has a fixed list
- * of choices, because any other value may be a key in the wrong place.
- */
-export function readCommandLine(args: readonly string[], options: ParseOptions = {}): CommandLine {
-  // `filings help list` shows what `filings list --help` does.
-  const isHelpCommand = args[0] === 'help';
-  const argv = isHelpCommand ? [...args.slice(1), '--help'] : args;
-  const state: ParseState = { ...options, argv, path: 'filings', helpText: '' };
-  const program = buildCommand(PROGRAM, [], state);
-  let error: unknown;
-  try {
-    // The version is empty, because `main` prints it. The help command is only for the list of commands in the help:
-    // commander never sees the word `help`, which was replaced above.
-    program.version('', '-V, --version', 'print the version').helpCommand('help [COMMAND]', 'show help for a command');
-    program.parse([...argv], { from: 'user' });
-  } catch (thrown) {
-    error = thrown;
-  }
-  const flags = state.command ? readFlags(state.command, state.home) : {};
-  const helpError = isHelpCommand ? findHelpError(args.slice(1), program) : undefined;
-  const { action, path } = state;
-  return helpError ? { flags, path, action: undefined, error: helpError } : { flags, path, action, error };
+interface Parsing {
+  readonly argv: readonly string[];
+  readonly columns: number | undefined;
+  // The callbacks of one command set these when commander stops, at an error or at the end of the line.
+  spec?: CommandSpec;
+  /** It has the options parsed so far. */
+  command?: Command;
+  /** Commander also stops with an error after the help and the version. */
+  error?: CommanderError;
 }
 
-/** Commander would show the help of the last known command. */
-function findHelpError(words: readonly string[], program: Command): unknown {
-  let [command, path, rest] = [program, 'filings', words];
+/** After `help`, these are still errors: commander could not tell which command is meant. */
+const UNCLEAR = /unknown|excess|optionMissing/;
+
+/** `home` is for paths that begin with `~/`. */
+export function readCommandLine(
+  argv: readonly string[],
+  { columns, home }: { readonly columns?: number; readonly home?: string | undefined } = {},
+): CommandLine {
+  const isHelpLine = argv[0] === 'help';
+  const parsing: Parsing = { argv, columns };
+  // The version is empty, because `main` prints it. The help command is only for the list of commands in the help.
+  const program = buildCommand(PROGRAM, [], parsing)
+    .version('', '-V, --version', 'print the version')
+    .helpCommand('help [COMMAND]', 'show help for a command');
   try {
-    for (;;) {
-      // Skips flags and their values. After the name of a child, all further words are in `unknown`. If a command has a
-      // default child, a word that is none of its children is in `unknown`, too, and an unknown option always is.
-      const { operands, unknown } = command.parseOptions([...rest]);
-      const word = operands[0] ?? unknown[0];
-      if (word === undefined || /^(?:-h|--help)$/.test(word)) return undefined;
-      if (word.startsWith('-')) return unknownOption(word, command, path, words);
-      const child = command.commands.find((one) => one.name() === word);
-      if (child === undefined) return unknownCommand(word, command, path);
-      [command, path, rest] = [child, `${path} ${word}`, unknown];
-    }
+    program.parse(argv.slice(isHelpLine ? 1 : 0), { from: 'user' });
   } catch (error) {
-    // Either `--version` is among the words, or the last flag has no value, as in `help list --jobs`.
-    return (error as CommanderError).code === 'commander.version' ? undefined : error;
+    if (error !== parsing.error) throw error;
   }
+  const { spec = PROGRAM, command = program, error } = parsing;
+  // In `optsWithGlobals` a flag before the command overrides the same flag after it. Here the command's own flags win,
+  // because they come last.
+  const flags = readFlags({ ...command.optsWithGlobals(), ...command.opts() });
+  const readAction = (): Action => {
+    const code = error?.code ?? '';
+    if (code === 'commander.version') return { kind: 'version' };
+    if (code === 'commander.helpDisplayed' || (isHelpLine && !UNCLEAR.test(code))) {
+      // For `help token`, commander has chosen the default child of `token`.
+      const shown = argv.includes(spec.name) ? command : (command.parent ?? command);
+      return { kind: 'help', text: shown.helpInformation() };
+    }
+    const { load } = spec;
+    if (error || !load) throw usageError(error as CommanderError, command, argv);
+    requireChoices(flags);
+    const invocation = { args: command.args, options: readOptions(spec.options, command, home), flags };
+    return { kind: 'run', spec: { ...spec, load }, invocation };
+  };
+  return { flags, hint: helpHint(command), readAction };
 }
 
-/**
- * When commander parses the line, the callbacks of the command fill in `state`. `parents` are the names from `filings`
- * on, and empty for the program itself.
- */
-function buildCommand(spec: CommandSpec, parents: readonly string[], state: ParseState): Command {
-  const { name, summary, usages, children = [], load } = spec;
-  const path = [...parents, name].join(' ');
-  const isProgram = parents.length === 0;
-  const wantsHelp = state.argv.some((word) => word === '--help' || word === '-h');
+/** `parents` are the names from `filings` on, and empty for the program itself. */
+function buildCommand(spec: CommandSpec, parents: readonly string[], parsing: Parsing): Command {
+  const { name, summary, usages, load } = spec;
+  const { argv, columns } = parsing;
+  const path = [...parents, name];
   const command = new Command(name)
     .summary(summary)
     .description(describeCommand(spec).join('\n\n'))
@@ -100,43 +92,34 @@ function buildCommand(spec: CommandSpec, parents: readonly string[], state: Pars
     .showSuggestionAfterError(false)
     .helpCommand(false)
     .configureHelp({
-      ...(state.columns && { helpWidth: state.columns }),
+      ...(columns && { helpWidth: columns }),
       subcommandTerm: (child) => child.name(),
       // `describeOption` has already added the choices and the default, which commander would add again.
       optionDescription: (option) => option.description,
       minWidthToWrap: 20,
-      // Only `filings --help` lists the exit statuses.
-      formatHelp: (shown, help) =>
-        Help.prototype.formatHelp.call(help, shown, help) + formatHelpEnd(spec, isProgram && wantsHelp, help),
-      // `filings` alone prints an overview without options.
-      ...(isProgram && !wantsHelp && { visibleOptions: () => [] }),
+      formatHelp: (shown, help) => Help.prototype.formatHelp.call(help, shown, help) + formatHelpEnd(spec, help),
     })
-    // `main` prints the help, and the error that `exitOverride` throws.
-    .configureOutput({ writeOut: collectHelp, writeErr: collectHelp, outputError: () => {} })
+    // `main` prints the help and the errors.
+    .configureOutput({ writeOut: () => {}, writeErr: () => {}, outputError: () => {} })
     // Called instead of `process.exit`. Must throw even after the help, or commander ends the process after all.
     .exitOverride((error) => {
-      [state.command, state.path] = [command, path];
-      if (error.code === 'commander.version') state.action = { kind: 'version' };
-      else if (error.code.startsWith('commander.help')) {
-        // Commander also shows the help, with the exit code 1, if the line should name a subcommand and does not.
-        state.action = { kind: 'help', command: path, isCommandMissing: error.exitCode > 0, text: state.helpText };
-      } else throw toUsageError(error);
+      Object.assign(parsing, { spec, command, error });
       throw error;
     });
-  function collectHelp(text: string) {
-    state.helpText += text;
-  }
-  function toUsageError(error: CommanderError): FilingsError {
-    // For `filings token sgn`, commander runs `sign`, which is the default command of `token`, with `sgn` as an
-    // argument too many. Because the line does not have the word `sign`, this is reported as an unknown command.
-    const parent = state.argv.includes(name) ? undefined : command.parent;
-    if (error.code !== 'commander.excessArguments' || !parent) return usageError(error, command, path, state.argv);
-    return unknownCommand(command.args[0] ?? '', parent, parents.join(' '));
-  }
-  if (usages) command.usage(usages.map((usage) => `[options] ${usage}`).join(`\n${path} `));
+  if (usages) command.usage(usages.map((usage) => `[options] ${usage}`).join(`\n${path.join(' ')} `));
+  if (load) command.action(() => void Object.assign(parsing, { spec, command }));
   // Creating options takes most of the start-up time, so only commands that the line names get theirs. The children
   // of these commands get theirs as well, because one may be the default, which runs without being named.
-  if (!isProgram && !state.argv.includes(name) && !state.argv.includes(parents.at(-1) ?? '')) return command;
+  const isProgram = parents.length === 0;
+  if (isProgram || path.slice(-2).some((each) => argv.includes(each))) {
+    addParts(command, spec, isProgram);
+    for (const child of spec.children ?? [])
+      command.addCommand(buildCommand(child, path, parsing), { isDefault: child.name === spec.defaultChild });
+  }
+  return command;
+}
+
+function addParts(command: Command, spec: CommandSpec, isProgram: boolean): void {
   const ownOptions = toNamedOptions(spec.options);
   for (const option of [...ownOptions, ...SHARED_OPTIONS]) {
     if (option.heading) command.optionsGroup(`${option.heading}:`);
@@ -145,22 +128,11 @@ function buildCommand(spec: CommandSpec, parents: readonly string[], state: Pars
   }
   const isGrouped = isProgram || ownOptions.some(({ heading }) => heading);
   command.optionsGroup(isGrouped ? 'Help:' : 'Options:').helpOption(`-${HELP_OPTION.short}, --help`, HELP_OPTION.help);
-  for (const { name: argument, variadic, required, choices, help } of spec.arguments ?? []) {
-    const words = variadic ? `${argument}...` : argument;
-    const built = new Argument(required ? `<${words}>` : `[${words}]`, help);
-    command.addArgument(choices === undefined ? built : built.choices(choices));
+  for (const { name, variadic, required, choices, help } of spec.arguments ?? []) {
+    const words = variadic ? `${name}...` : name;
+    const argument = new Argument(required ? `<${words}>` : `[${words}]`, help);
+    command.addArgument(choices === undefined ? argument : argument.choices(choices));
   }
-  for (const child of children) {
-    const built = buildCommand(child, [...parents, name], state);
-    command.addCommand(built, { isDefault: child.name === spec.defaultChild });
-  }
-  if (load !== undefined) {
-    command.action(() => {
-      [state.command, state.path] = [command, path];
-      state.action = { kind: 'run', name, load, invocation: readInvocation(ownOptions, command, state) };
-    });
-  }
-  return command;
 }
 
 /**
@@ -175,45 +147,32 @@ function buildOption(spec: NamedOption): Option {
   return option.argParser((text, previous: readonly string[] | undefined) => [...(previous ?? []), text]);
 }
 
-/** Flags stay strings, because they must first be merged with the other sources of settings. */
-function readInvocation(ownOptions: readonly NamedOption[], command: Command, { home }: ParseState): Invocation {
-  const flags = readFlags(command, home);
-  for (const { name, flag, kind, ignoredBySandbox } of SHARED_OPTIONS) {
-    // Only to throw the error: some commands never parse the settings, so a wrong choice such as `--color x` is
-    // reported here. But a wrong `--key-in` may be no error: `--sandbox` ignores settings that describe the service.
+/**
+ * Flags stay strings, because they must first be merged with the other sources of settings. But some commands never
+ * parse the settings, so a wrong choice such as `--color x` is reported here. A wrong `--key-in` may be no error:
+ * `--sandbox` ignores settings that describe the service.
+ */
+function requireChoices(flags: Flags): void {
+  for (const { name, flag, kind, ignoredBySandbox } of SHARED_OPTIONS)
     if (kind.choices && !ignoredBySandbox && flags[name] !== undefined) parseOrThrow(kind, `${flags[name]}`, flag);
-  }
-  const options: Readonly<Record<string, unknown>> = command.opts();
-  const readOption = (spec: NamedOption) => {
-    const { kind, name, flag, value, repeatable, default: defaultText } = spec;
-    const read = (text: string) => parseOrThrow(kind, expandIfPath(spec, text, home), flag);
-    const given = options[name];
+}
+
+function readOptions(ownOptions: Options | undefined, command: Command, home: string | undefined) {
+  const given: Readonly<Record<string, unknown>> = command.opts();
+  const readOption = ({ kind, name, flag, value, repeatable, default: defaultText }: NamedOption) => {
+    const isPath = kind.completes === 'file' || kind.completes === 'directory';
+    const read = (text: string) => parseOrThrow(kind, isPath ? expandHome(text, home) : text, flag);
     // Only a switch has no placeholder for a value.
-    if (value === undefined) return given === true;
-    if (repeatable) return ((given ?? []) as readonly string[]).map(read);
-    const text = given ?? defaultText;
+    if (value === undefined) return given[name] === true;
+    if (repeatable) return ((given[name] ?? []) as readonly string[]).map(read);
+    const text = given[name] ?? defaultText;
     return text === undefined ? undefined : read(`${text}`);
   };
-  return {
-    args: command.args,
-    options: Object.fromEntries(ownOptions.map((spec) => [spec.name, readOption(spec)])),
-    flags,
-  };
+  return Object.fromEntries(toNamedOptions(ownOptions).map((spec) => [spec.name, readOption(spec)]));
 }
 
-function expandIfPath({ kind: { completes } }: NamedOption, text: string, home: string | undefined): string {
-  return completes === 'file' || completes === 'directory' ? expandHome(text, home) : text;
-}
-
-/**
- * In `optsWithGlobals` a flag before the command overrides the same flag after it. Here the command's own flags win,
- * because they come last.
- */
-function readFlags(command: Command, home: string | undefined): Flags {
-  const values = { ...command.optsWithGlobals(), ...command.opts() };
-  const flags = SHARED_OPTIONS.map((spec) => {
-    const value = values[spec.name];
-    return [spec.name, typeof value === 'string' ? expandIfPath(spec, value, home) : value];
-  });
-  return Object.fromEntries(flags.filter(([, value]) => value !== undefined));
+/** Of the values of all options, takes those of flags. */
+function readFlags(values: Readonly<Record<string, unknown>>): Flags {
+  const given = SHARED_OPTIONS.filter(({ name }) => values[name] !== undefined);
+  return Object.fromEntries(given.map(({ name }) => [name, values[name] as string | boolean]));
 }

@@ -11,24 +11,23 @@ import { counted, orList } from '../text.ts';
  */
 const HARMLESS_START = /^(--[a-z][\w-]*|-\w|[a-z-]{1,24}$)/i;
 
-/** `path` is the full name of the command, such as `filings token sign`. */
-export function usageError(
-  { code, message }: CommanderError,
-  command: Command,
-  path: string,
-  argv: readonly string[],
-): FilingsError {
-  const hint = `see ${path} --help`;
+export function usageError({ code, message }: CommanderError, command: Command, argv: readonly string[]): FilingsError {
+  const hint = helpHint(command);
   // `config get: KEY is missing`.
-  const subject = { name: path.replace(/^filings /, '') };
+  const subject = { name: pathOf(command).replace(/^filings ?/, '') };
   // An error of commander has no fields for the words that it is about, so they are taken from the message.
   const [, word = ''] = /'(.*?)'/.exec(message) ?? [];
   const [first = '', second = ''] = message.match(/--[a-z][\w-]*/g) ?? [];
   switch (code) {
+    // Commander shows the help as an error.
+    case 'commander.help': {
+      const choose = `choose ${orList(listCommands(command))}`;
+      return new FilingsError('usage', 'a command is missing', { subject, hint: `${choose}, or ${hint}` });
+    }
     case 'commander.unknownCommand':
-      return unknownCommand(word, command, path);
+      return unknownCommand(word, command);
     case 'commander.unknownOption':
-      return unknownOption(word, command, path, argv);
+      return unknownOption(word, command, argv);
     case 'commander.conflictingOption':
       return new FilingsError('usage', `${first} cannot be used with ${second}`, { hint });
     case 'commander.optionMissingArgument':
@@ -42,6 +41,9 @@ export function usageError(
       return unknownWord('SHELL', word, choices, choose);
     }
     case 'commander.excessArguments': {
+      // For `filings token sgn`, commander runs the default command `sign`, with `sgn` as an argument too many.
+      if (command.parent && !argv.includes(command.name()))
+        return unknownCommand(command.args[0] ?? '', command.parent);
       const most = command.registeredArguments.length;
       const reason = most === 0 ? 'takes no arguments' : `takes at most ${counted(most, 'argument')}`;
       return new FilingsError('usage', reason, { subject, hint });
@@ -52,8 +54,7 @@ export function usageError(
   }
 }
 
-/** program.ts calls this as well, because commander ignores the options of `help`. */
-export function unknownOption(word: string, command: Command, path: string, argv: readonly string[]): FilingsError {
+function unknownOption(word: string, command: Command, argv: readonly string[]): FilingsError {
   // Commander also calls a known switch unknown if it has a value: `--json=true`.
   const options = listOptions(command);
   // Commander reads `-all` as `-a -l -l`, and complains about a part of it.
@@ -61,12 +62,11 @@ export function unknownOption(word: string, command: Command, path: string, argv
   if (long) return new FilingsError('usage', `unknown option '${long}'`, { hint: `did you mean -${long}?` });
   const [name = '', value] = word.split('=');
   if (value === undefined || !options.includes(name))
-    return unknownWord('option', word, [...options, ...listCommands(command)], `see ${path} --help`);
+    return unknownWord('option', word, [...options, ...listCommands(command)], helpHint(command));
   return new FilingsError('usage', `${name} takes no value`, { hint: `write ${name} without a value` });
 }
 
-/** program.ts calls this as well, where commander reports another error for the unknown word, or none. */
-export function unknownCommand(word: string, command: Command, path: string): FilingsError {
+function unknownCommand(word: string, command: Command): FilingsError {
   const names = listCommands(command);
   const accession = asAccession(word);
   // Only the program itself has a command `download`.
@@ -74,7 +74,16 @@ export function unknownCommand(word: string, command: Command, path: string): Fi
     const hint = `did you mean filings list ${accession}, or filings download ${accession} FILE?`;
     return new FilingsError('usage', `${accession} is an accession number, not a command`, { hint });
   }
-  return unknownWord('command', word, [...names, ...listOptions(command)], `see ${path} --help`);
+  return unknownWord('command', word, [...names, ...listOptions(command)], helpHint(command));
+}
+
+/** Such as `filings token sign`. */
+function pathOf(command: Command): string {
+  return command.parent === null ? command.name() : `${pathOf(command.parent)} ${command.name()}`;
+}
+
+export function helpHint(command: Command): string {
+  return `see ${pathOf(command)} --help`;
 }
 
 function listOptions({ options }: Command): readonly string[] {

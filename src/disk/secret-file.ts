@@ -3,7 +3,7 @@
 import type { Stats } from 'node:fs';
 import { FilingsError } from '../errors.ts';
 import { shellWord } from '../text.ts';
-import type { SmallFile, World } from '../world.ts';
+import type { World } from '../world.ts';
 import { systemReason } from './failure.ts';
 import { openStream } from './open-stream.ts';
 
@@ -20,6 +20,12 @@ type SecretFileDeps = Pick<World, 'uid' | 'interrupt'>;
  * `trusted`: to change it, because it decides where a secret is sent. They may read it.
  */
 export type Protection = 'private' | 'trusted';
+
+interface SmallFile {
+  readonly bytes: Buffer;
+  /** From the open descriptor, because the file at the path may have been replaced since. */
+  readonly stats: Stats;
+}
 
 export async function readSecretFile(path: string, name: string, world: SecretFileDeps): Promise<Buffer> {
   return (await readSmallFile(path, name, world, 'private')).bytes;

@@ -14,20 +14,20 @@ export interface Algorithm {
   readonly curve?: string;
 }
 
-const CURVES = {
-  256: 'P-256',
-  384: 'P-384',
-  // Not a typo: ES512 uses a curve of 521 bits (RFC 7518, section 3.4).
-  512: 'P-521',
-} as const;
+/** The names in a JWK (RFC 7518, section 6.2.1.1), by those of OpenSSL. Not a typo: ES512 uses a curve of 521 bits. */
+export const CURVES: Readonly<Record<string, string>> = {
+  prime256v1: 'P-256',
+  secp384r1: 'P-384',
+  secp521r1: 'P-521',
+};
 
 /** Without `--alg`, a key that fits several of them is used with the first. */
 export const ALGORITHMS: readonly Algorithm[] = (['RS', 'PS', 'ES', 'HS'] as const).flatMap((family) =>
-  ([256, 384, 512] as const).map((bits) => ({
+  [256, 384, 512].map((bits, index) => ({
     name: `${family}${bits}`,
     family,
     hashBytes: bits / 8,
-    ...(family === 'ES' && { curve: CURVES[bits] }),
+    ...(family === 'ES' && { curve: Object.values(CURVES)[index] as string }),
   })),
 );
 
@@ -37,5 +37,5 @@ const NAMES = ALGORITHMS.map(({ name }) => name);
 export const ALGORITHM: Kind<Algorithm> = {
   parse: (text) => ALGORITHMS.find(({ name }) => name === text),
   expected: `an algorithm that the service accepts (${NAMES.join(', ')})`,
-  suggests: NAMES,
+  examples: NAMES,
 };

@@ -7,7 +7,7 @@ const BARE_TOKEN = /^[\w-]+\.[\w-]+\.[\w-]+$/;
 const TOKEN_MEMBERS = ['access_token', 'token', 'id_token', 'jwt', 'accessToken'];
 const EXTRACT = `grep -oE '[A-Za-z0-9_-]+(\\.[A-Za-z0-9_-]+){2}'`;
 
-const WRAPPINGS: readonly (readonly [form: RegExp, reason: string])[] = [
+const WRAPPINGS: readonly (readonly [pattern: RegExp, reason: string])[] = [
   [/^["'].*["']$/s, 'is in quotes'],
   [/^bearer\s/i, "begins with 'Bearer', which is not part of the token"],
   [/^[\w-]+:\s/, 'is a whole header line, and not just the token'],
@@ -35,6 +35,6 @@ export function findWrapping(text: string): TokenFault | undefined {
     const member = TOKEN_MEMBERS.find((name) => name in json) ?? 'access_token';
     return { reason: 'is JSON, such as a token endpoint sends, and not just the token', filter: `jq -r .${member}` };
   }
-  const wrapping = WRAPPINGS.find(([form]) => form.test(trimmed));
+  const wrapping = WRAPPINGS.find(([pattern]) => pattern.test(trimmed));
   return wrapping && { reason: wrapping[1], filter: EXTRACT };
 }

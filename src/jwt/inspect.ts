@@ -1,6 +1,6 @@
 // Unlike the strict readers in token.ts and verify.ts, this one shows as much as possible of a broken or forged token,
 // and reports the faults along with it.
-import type { FilingsError } from '../errors.ts';
+import { FilingsError } from '../errors.ts';
 import type { JsonObject } from '../json.ts';
 import { roughDuration } from '../text.ts';
 import { type CheckTime, findClaimFaults, LATEST_SECOND } from './claims.ts';
@@ -54,7 +54,8 @@ function findObjection(read: () => unknown): readonly string[] {
     read();
     return [];
   } catch (error) {
-    return [(error as FilingsError).reason];
+    if (!(error instanceof FilingsError)) throw error;
+    return [error.reason];
   }
 }
 

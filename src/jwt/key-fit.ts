@@ -3,8 +3,7 @@
 import type { KeyObject } from 'node:crypto';
 import { FilingsError } from '../errors.ts';
 import { quoted } from '../text.ts';
-import { ALGORITHMS, type Algorithm, type Family } from './algorithms.ts';
-import { findKeyForm } from './key-forms.ts';
+import { ALGORITHMS, type Algorithm, CURVES, type Family } from './algorithms.ts';
 import type { JwtKey, Purpose } from './keys.ts';
 
 /** RFC 7518, sections 3.3 and 3.5. */
@@ -18,8 +17,6 @@ const FAMILIES: Readonly<Record<string, readonly Family[]>> = {
   ec: ['ES'],
   secret: ['HS'],
 };
-/** The names in a JWK (RFC 7518, section 6.2.1.1), by those of OpenSSL. */
-const JWK_CURVES: Readonly<Record<string, string>> = { prime256v1: 'P-256', secp384r1: 'P-384', secp521r1: 'P-521' };
 
 export function findKeyFault(key: JwtKey, algorithm: Algorithm, purpose: Purpose): string | undefined {
   return findMaterialFault(key, algorithm) ?? findJwkFault(key, algorithm, purpose);
@@ -39,20 +36,20 @@ export function chooseAlgorithm(key: JwtKey, purpose: Purpose, wanted?: Algorith
     candidates.find(({ family }) => FAMILIES[key.keyType]?.includes(family)) ??
     (candidates[0] as Algorithm);
   const reason = findKeyFault(key, nearest, purpose) ?? 'cannot be used';
-  throw new FilingsError('config', reason, { subject: { name: key.name }, hint: hintAboutKey(key) });
+  throw new FilingsError('config', reason, { subject: { name: key.name }, hint: key.form?.hint });
 }
 
 function findMaterialFault(key: JwtKey, algorithm: Algorithm): string | undefined {
   const { keyType, keyObject } = key;
   const { name, family, curve } = algorithm;
   const families = FAMILIES[keyType];
-  const keyIs = `the key is ${describeKey(key)}`;
-  if (families === undefined) return `${keyIs}, which the service does not accept`;
+  const keyPhrase = `the key is ${describeKey(key)}`;
+  if (families === undefined) return `${keyPhrase}, which the service does not accept`;
   if (!families.includes(family) || (curve && curve !== getCurve(keyObject)))
-    return `${keyIs}, which cannot be used with ${name}`;
-  if (keyType === 'secret') return findSecretFault(keyObject.export(), algorithm);
+    return `${keyPhrase}, which cannot be used with ${name}`;
+  if (keyType === 'secret') return findSecretFault(key, algorithm);
   if (keyType === 'ec') return undefined;
-  return findRsaFault(key, keyIs) ?? findPssFault(key, algorithm);
+  return findRsaFault(key, keyPhrase) ?? findPssFault(key, algorithm);
 }
 
 function describeKey({ keyType, keyObject }: JwtKey): string {
@@ -64,19 +61,19 @@ function describeKey({ keyType, keyObject }: JwtKey): string {
 
 function getCurve(key: KeyObject): string {
   const { namedCurve = '' } = key.asymmetricKeyDetails ?? {};
-  return JWK_CURVES[namedCurve] ?? namedCurve;
+  return CURVES[namedCurve] ?? namedCurve;
 }
 
 /**
  * RFC 8017, section 3.1: with a public exponent of 1, the signature is the padded hash itself, which anybody can
  * compute. An even exponent, which makes no RSA key at all, gets the same message.
  */
-function findRsaFault({ keyObject }: JwtKey, keyIs: string): string | undefined {
+function findRsaFault({ keyObject }: JwtKey, keyPhrase: string): string | undefined {
   const { modulusLength = 0, publicExponent = 0n } = keyObject.asymmetricKeyDetails ?? {};
-  if (modulusLength < MIN_RSA_BITS) return `${keyIs}, and fewer than ${MIN_RSA_BITS} bits are not safe`;
-  if (modulusLength > MAX_RSA_BITS) return `${keyIs}, and more than ${MAX_RSA_BITS} bits are not supported`;
+  if (modulusLength < MIN_RSA_BITS) return `${keyPhrase}, and fewer than ${MIN_RSA_BITS} bits are not safe`;
+  if (modulusLength > MAX_RSA_BITS) return `${keyPhrase}, and more than ${MAX_RSA_BITS} bits are not supported`;
   if (publicExponent >= 3n && publicExponent % 2n === 1n) return undefined;
-  return `${keyIs}, and with its public exponent of ${publicExponent} anybody could sign`;
+  return `${keyPhrase}, and with its public exponent of ${publicExponent} anybody could sign`;
 }
 
 /**
@@ -92,18 +89,13 @@ function findPssFault({ pss }: JwtKey, { name, hashBytes }: Algorithm): string |
   return `the key is restricted to ${hashAlgorithm}, MGF1 with ${mgf1HashAlgorithm} and a salt of ${saltLength} bytes or more, so it cannot be used with ${name}`;
 }
 
-function findSecretFault(secret: Buffer, { name, hashBytes }: Algorithm): string | undefined {
-  const form = findKeyForm(secret);
+function findSecretFault({ keyObject, form }: JwtKey, { name, hashBytes }: Algorithm): string | undefined {
   // If a public key were accepted as a secret, whoever knows it could sign tokens (RFC 8725, section 2.1).
   if (form) return `the secret is ${form.contents}, not an HMAC secret`;
-  if (secret.length >= hashBytes) return undefined;
-  return `${name} needs a secret of at least ${hashBytes} bytes, and this one has ${secret.length}`;
-}
-
-/** Says what to do with a key that was passed as a secret. */
-export function hintAboutKey({ keyType, keyObject, path }: JwtKey): string | undefined {
-  const form = keyType === 'secret' ? findKeyForm(keyObject.export() as Buffer, path) : undefined;
-  return form && (form.hint ?? 'pass it as a key: --key, --jwt-key or keyFile');
+  const { symmetricKeySize: bytes = 0 } = keyObject;
+  return bytes >= hashBytes
+    ? undefined
+    : `${name} needs a secret of at least ${hashBytes} bytes, and this one has ${bytes}`;
 }
 
 /** RFC 7517, sections 4.2 to 4.4. */

@@ -12,43 +12,47 @@ const HEX = /^[\da-f\s]+$/i;
 
 /**
  * `contents` is what errors call the form. If `remedy` has the word FILE, it is a command that prints a usable key, and
- * the path replaces the word; otherwise it is the hint. Without `remedy`, the program can use the key.
+ * the path replaces the word; `furtherCommand` then changes the converted key in place. Otherwise `remedy` is the hint.
+ * Without `remedy`, the program can use the key.
  */
-type Form = readonly [contents: string, remedy?: string, output?: string];
+type FormRow = readonly [contents: string, remedy?: string, furtherCommand?: string];
+
+const CONVERTED = 'converted.key';
+const PASS_AS_KEY = 'pass it as a key: --key, --jwt-key or keyFile';
 
 const MAKE_KEY = 'make one for JWTs: filings token keygen --alg ES256 --out private.pem';
 const OTHER_SSH = 'an SSH key of a type that the service does not accept';
 const SSH_TO_PEM = 'ssh-keygen -e -m PKCS8 -f';
 const RESTORE_LINES = 'break its lines again: after each dashed line, and after each 70 characters';
 const OLD_PROVIDERS = '-provider legacy -provider default';
-const OLD_PEM: Form = [
+const OLD_PEM: FormRow = [
   'a PEM key with an encryption that Node.js no longer reads',
   `openssl pkey -aes256 ${OLD_PROVIDERS} -in FILE`,
 ];
 
 /** The first match in the text counts. It is followed by NUL and what its base64 decodes to, in Latin-1. */
-const TEXT_FORMS: readonly (readonly [pattern: RegExp, ...form: Form])[] = [
+const TEXT_FORMS: readonly (readonly [pattern: RegExp, ...form: FormRow])[] = [
   // Random bytes, which may be a secret, match none of these. The command prints the first of several keys.
-  [/^\s*\[\s*\{[^\0]*"kty"/, 'a list of JWKs', `jq '.[0]' FILE`, 'converted.jwk'],
-  [/^\s*\{[^\0]*"keys"\s*:\s*\[/, 'a JWK Set', `jq '.keys[0]' FILE`, 'converted.jwk'],
+  [/^\s*\[\s*\{[^\0]*"kty"/, 'a list of JWKs', `jq '.[0]' FILE`],
+  [/^\s*\{[^\0]*"keys"\s*:\s*\[/, 'a JWK Set', `jq '.keys[0]' FILE`],
   [
     /^\s*\{[^\0]*:\s*"-----BEGIN /,
     'JSON that holds a PEM key',
     `jq -r 'first(.[] | strings | select(startswith("${ARMOR}")))' FILE`,
   ],
-  [/^\s*"\s*\{[^\0]*\\"kty\\"/, 'a JWK in quotes', 'jq -r . FILE', 'converted.jwk'],
-  [/^\s*'\s*\{[^\0]*"kty"/, 'a JWK in quotes', `tr -d "'" < FILE`, 'converted.jwk'],
+  [/^\s*"\s*\{[^\0]*\\"kty\\"/, 'a JWK in quotes', 'jq -r . FILE'],
+  [/^\s*'\s*\{[^\0]*"kty"/, 'a JWK in quotes', `tr -d "'" < FILE`],
   [/^\s*\{[^\0]*"kty"/, 'a JWK'],
   [/(?:^|\s)(?:ssh-(?:ed|dss)|sk-)\S* AAAA|\0.{0,150}(?:ssh-(?:ed|dss)|sk-(?:ssh|ecdsa))/s, OTHER_SSH, MAKE_KEY],
   [/(?:^|\s)(?:ssh-|ecdsa-)\S* AAAA/, 'an OpenSSH public key', `${SSH_TO_PEM} FILE`],
   [/^---- BEGIN SSH2 PUBLIC/, 'an SSH public key (RFC 4716)', `ssh-keygen -i -f FILE | ${SSH_TO_PEM} /dev/stdin`],
   [/^---- BEGIN SSH2 /, 'an SSH2 private key', 'convert it to OpenSSH first: ssh-keygen -i'],
-  // ssh-keygen converts a private key only in place, so this is a command for a copy.
+  // ssh-keygen converts a private key only in place.
   [
     /^-----BEGIN OPENSSH PRIVATE KEY-----$/m,
     'an OpenSSH private key',
     'cat FILE',
-    "converted.pem && ssh-keygen -q -p -N '' -m PEM -f converted.pem",
+    ` && ssh-keygen -q -p -N '' -m PEM -f ${CONVERTED}`,
   ],
   [/BEGIN OPENSSH PRIVATE KEY/, 'an OpenSSH private key whose lines are indented or broken', RESTORE_LINES],
   [/^PuTTY-User-Key-File-/, 'a PuTTY key', 'puttygen FILE -O private-openssh -o /dev/stdout'],
@@ -86,44 +90,45 @@ const PEM_FAULTS: readonly (readonly [pattern: RegExp, contents: string])[] = [
 const DECODE_BODY = `sed -nE '/-----BEGIN/,/-----END/{s/.*-----BEGIN [A-Z ]+-----//;s/-----END.*//;s/\\\\[rn]//g;p;}' FILE | tr -cd 'A-Za-z0-9+/=' | base64 -d`;
 const DECODE = `tr -d '\\r' < FILE | tr '_-' '/+' | base64 -d`;
 
-interface KeyForm {
+export interface KeyForm {
   readonly contents: string;
-  /** Undefined if the program can use the key in this form. */
-  readonly hint?: string | undefined;
+  /** Whether the program can use a key in this form. */
+  readonly isUsable: boolean;
+  /** For a usable form, what to do if the key was passed as a secret. */
+  readonly hint: string;
 }
 
 /** Returns undefined if the bytes are in none of the known forms of keys. */
 export function findKeyForm(bytes: Buffer, path?: string): KeyForm | undefined {
   const form = findForm(bytes, decodeText(bytes));
   if (form === undefined) return undefined;
-  const [contents, remedy, output = 'converted.pem'] = form;
-  if (!remedy?.includes('FILE')) return { contents, hint: remedy };
-  const file = path === undefined ? 'FILE' : shellWord(path);
+  const [contents, remedy, furtherCommand = ''] = form;
+  const isUsable = remedy === undefined;
+  if (!remedy?.includes('FILE')) return { contents, isUsable, hint: remedy ?? PASS_AS_KEY };
   // A function, because a string could have `$` in the path, which `replace` would expand.
-  const onFile = remedy.replace('FILE', () => file);
-  return { contents, hint: `to convert it: ${intoNewFile(onFile, output)}` };
+  const onFile = remedy.replace('FILE', () => (path === undefined ? 'FILE' : shellWord(path)));
+  return { contents, isUsable, hint: `to convert it: ${intoNewFile(onFile, CONVERTED)}${furtherCommand}` };
 }
 
-function findForm(bytes: Buffer, text: string): Form | undefined {
+function findForm(bytes: Buffer, text: string): FormRow | undefined {
   const inDer = findDerForm(bytes);
   if (inDer) return [`${inDer[0]} in DER`, `${inDer[1]} < FILE`];
   // Drops lines such as `-----BEGIN X-----` and `Comment: X`.
   const decoded = Buffer.from(text.replace(/^----.*$|^[\w-]+: .*$/gm, ''), 'base64');
   const searched = `${text}\0${decoded.toString('latin1')}`;
   const [, ...textForm] = TEXT_FORMS.find(([pattern]) => pattern.test(searched)) ?? [];
-  if (textForm[0] !== undefined) return textForm as unknown as Form;
+  if (textForm[0] !== undefined) return textForm as unknown as FormRow;
   if (text.includes(ARMOR)) return findPemForm(text);
   if (!BASE64.test(text)) return undefined;
-  const unarmored = Buffer.from(text, 'base64');
-  if (unarmored.includes(ARMOR)) return ['a PEM key in base64', DECODE];
-  if (unarmored.includes('"kty"')) return ['a JWK in base64', DECODE, 'converted.jwk'];
-  const inBase64 = findDerForm(unarmored);
+  if (decoded.includes(ARMOR)) return ['a PEM key in base64', DECODE];
+  if (decoded.includes('"kty"')) return ['a JWK in base64', DECODE];
+  const inBase64 = findDerForm(decoded);
   if (inBase64) return [`${inBase64[0]} in base64`, `${DECODE} | ${inBase64[1]}`];
   const inHex = HEX.test(text) ? findDerForm(Buffer.from(text.replace(/\s/g, ''), 'hex')) : undefined;
   return inHex && [`${inHex[0]} in hex`, `xxd -r -p < FILE | ${inHex[1]}`];
 }
 
-function findPemForm(text: string): Form {
+function findPemForm(text: string): FormRow {
   const [, body = ''] = /-----BEGIN [A-Z0-9 ]+-----(.*?)(?:-----END|$)/s.exec(text) ?? [];
   // This keeps only the digits of base64.
   const der = Buffer.from(body.replace(/\\[rn]|[^\w+/]/g, ''), 'base64');
@@ -175,16 +180,4 @@ function loadDer(key: Buffer): KeyObject | undefined {
     } catch {}
   }
   return undefined;
-}
-
-/** Portals often show a secret in base64, but the decoded bytes are the key. */
-export function hintAboutSecret(secret: Buffer, path?: string): string {
-  const advice = 'a secret that is shown in base64 must be decoded first';
-  const text = secret.toString('latin1');
-  if (path === undefined || !BASE64.test(text)) return advice;
-  const decode = HEX.test(text) ? 'xxd -r -p < FILE' : DECODE;
-  return `${advice}: ${intoNewFile(
-    decode.replace('FILE', () => shellWord(path)),
-    'secret.bin',
-  )}`;
 }

@@ -12,9 +12,10 @@ import {
 import { checkAccess, readSecretFile, readSmallFile } from '../disk/secret-file.ts';
 import { FilingsError, type FilingsErrorDetails } from '../errors.ts';
 import type { JsonObject } from '../json.ts';
+import { readStdin } from '../stdio/input.ts';
 import { decodeText } from '../text.ts';
 import type { World } from '../world.ts';
-import { ARMOR, findKeyForm, loadPem } from './key-forms.ts';
+import { ARMOR, findKeyForm, type KeyForm, loadPem } from './key-forms.ts';
 import { findNonString, readJsonObject } from './token.ts';
 
 /** The words of `key_ops` in a JWK (RFC 7517, section 4.3). */
@@ -23,10 +24,10 @@ export type Purpose = 'sign' | 'verify';
 /** It may still be unsafe or unsuitable, which `findKeyFault` of key-fit.ts finds out. */
 export interface JwtKey {
   readonly name: string;
-  /** For commands in hints. Undefined for stdin. */
-  readonly path?: string | undefined;
   /** `secret`, `unknown`, or the `asymmetricKeyType` of the key that was read. */
   readonly keyType: string;
+  /** The form of a key that was passed as a secret. Then no algorithm may use it. */
+  readonly form?: KeyForm | undefined;
   /** An RSA-PSS key is converted to an ordinary RSA key, because jose accepts no other. */
   readonly keyObject: KeyObject;
   /** The restrictions of an RSA-PSS key (RFC 8017, appendix A.2.3). */
@@ -45,30 +46,33 @@ const PROBE = Buffer.from('probe');
 /** The identifier of RSA-PSS in DER. That of ordinary RSA differs only in the last byte: 1 (RFC 8017, appendix C). */
 const PSS_ID = Buffer.from('06092a864886f70d01010a', 'hex');
 
-/** The paths are absolute. Either `keyFile` or `secretFile` is set, even if the key is in `stdin`. */
+/** Absolute paths, or `-` for stdin. Either `keyFile` or `secretFile` is set. */
 export interface KeyFiles {
   readonly keyFile?: string | undefined;
   readonly secretFile?: string | undefined;
   readonly passphraseFile?: string | undefined;
-  /** If the key or the secret comes from stdin, these are its bytes, and the path is ignored. */
-  readonly stdin?: Buffer | undefined;
 }
 
-export async function readJwtKey(files: KeyFiles, purpose: Purpose, world: World): Promise<JwtKey> {
-  const { keyFile = '', secretFile, passphraseFile, stdin } = files;
+export async function readJwtKey(
+  { keyFile = '', secretFile, passphraseFile }: KeyFiles,
+  purpose: Purpose,
+  world: World,
+): Promise<JwtKey> {
   const isSecret = secretFile !== undefined;
-  const label = isSecret ? 'secret file' : 'key file';
-  const path = stdin ? undefined : (secretFile ?? keyFile);
-  const name = `${label} ${path ?? '(stdin)'}`;
-  // The access to a key file is checked below, when it is known whether the key is private. For a secret, that check
-  // repeats the first.
-  const file =
-    path === undefined ? undefined : await readSmallFile(path, label, world, isSecret ? 'private' : undefined);
-  const bytes = file?.bytes ?? stdin ?? Buffer.of();
+  const word = isSecret ? 'secret' : 'key';
+  const label = `${word} file`;
+  const givenPath = secretFile ?? keyFile;
+  const path = givenPath === '-' ? undefined : givenPath;
+  // The access to a key file is checked below, when it is known whether the key is private.
+  const { bytes, stats } =
+    path === undefined
+      ? { bytes: await readStdin(word, world, 'Ctrl-D') }
+      : await readSmallFile(path, label, world, isSecret ? 'private' : undefined);
   const passphrase = passphraseFile === undefined ? undefined : await readPassphrase(passphraseFile, world);
+  const name = `${label} ${path ?? '(stdin)'}`;
   const key = isSecret ? loadSecret(bytes, name, path) : loadKey(bytes, name, path, passphrase);
   const { keyObject } = key;
-  if (file && path && keyObject.type !== 'public') checkAccess(file.stats, 'private', label, path, world);
+  if (stats && path && keyObject.type !== 'public') checkAccess(stats, 'private', label, path, world);
   // Registered without a line break at its end, because a message could quote it without one.
   if (keyObject.type === 'secret')
     world.secrets.add(Buffer.from(keyObject.export().toString('latin1').trimEnd(), 'latin1'));
@@ -87,10 +91,10 @@ export function loadKey(bytes: Buffer, name: string, path?: string, passphrase?:
   requireSize(bytes, name);
   const text = decodeText(bytes);
   const form = findKeyForm(bytes, path);
-  if (form?.hint !== undefined) throw keyError(name, `it is ${form.contents}`, { hint: form.hint });
-  if (text.includes(ARMOR)) return toJwtKey(parsePem(text, name, passphrase), name, path);
+  if (form && !form.isUsable) throw keyError(name, `it is ${form.contents}`, { hint: form.hint });
+  if (text.includes(ARMOR)) return toJwtKey(parsePem(text, name, passphrase), name);
   // `parseJwk` expects UTF-8, but the file may be UTF-16.
-  if (/^\s*\{/.test(text)) return { ...parseJwk(Buffer.from(text), name), path };
+  if (/^\s*\{/.test(text)) return parseJwk(Buffer.from(text), name);
   throw keyError(name, 'it is neither a PEM key nor a JWK', {
     hint: 'a key is PEM or a JWK; --secret-file is for an HMAC secret only',
   });
@@ -167,15 +171,18 @@ function createKeyFromJwk(jwk: JsonObject, name: string): KeyObject {
   }
 }
 
+/** `path` is for the hint about a key that was passed as a secret. */
 function toJwtKey(original: KeyObject, name: string, path?: string): JwtKey {
-  // Node does not name the type of some asymmetric keys, such as SM2. They must not be mistaken for secrets.
-  const keyType = original.type === 'secret' ? 'secret' : (original.asymmetricKeyType ?? 'unknown');
+  if (original.type === 'secret')
+    return { name, keyType: 'secret', keyObject: original, form: findKeyForm(original.export(), path) };
+  // Node does not name the type of some keys, such as SM2.
+  const keyType = original.asymmetricKeyType ?? 'unknown';
   const isPss = keyType === 'rsa-pss';
   const keyObject = isPss ? convertToRsaKey(original) : original;
   // Private keys of other types cannot sign with SHA-256, and key-fit.ts refuses them with a better reason.
   if (keyObject.type === 'private' && ['rsa', 'rsa-pss', 'ec'].includes(keyType))
     requireMatchingHalves(keyObject, name);
-  return { name, path, keyType, keyObject, ...(isPss && { pss: original.asymmetricKeyDetails }) };
+  return { name, keyType, keyObject, ...(isPss && { pss: original.asymmetricKeyDetails }) };
 }
 
 /** The restrictions stay in the DER, but OpenSSL ignores them in an ordinary RSA key. */

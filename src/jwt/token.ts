@@ -10,7 +10,7 @@ import { findWrapping } from './bare-token.ts';
 const TOO_DEEP = `is nested more than ${MAX_DEPTH} levels deep`;
 
 /** In characters. A longer token is refused before it is decoded. */
-export const MAX_TOKEN_LENGTH = 64 * 1024;
+const MAX_TOKEN_LENGTH = 64 * 1024;
 
 const FILE_HINT = 'if you passed the name of a file, pass its contents instead: - < FILE';
 export const NOT_CANONICAL = 'is not canonical base64url';

@@ -2,8 +2,7 @@ import { constants, type KeyObject, verify } from 'node:crypto';
 import type { JsonObject } from '../json.ts';
 import type { Algorithm } from './algorithms.ts';
 import { type CheckTime, findClaimFaults } from './claims.ts';
-import { findKeyFault, hintAboutKey } from './key-fit.ts';
-import { hintAboutSecret } from './key-forms.ts';
+import { findKeyFault } from './key-fit.ts';
 import type { JwtKey } from './keys.ts';
 import { readJsonObject, readToken, tokenError } from './token.ts';
 
@@ -28,10 +27,10 @@ export async function verifyToken(
   }
   const faults = keys.map((key) => findKeyFault(key, algorithm, 'verify'));
   const fitting = keys.filter((_, index) => faults[index] === undefined);
-  if (fitting.length === 0) throw tokenError('key', faults.join('; '), keys[0] && hintAboutKey(keys[0]));
+  if (fitting.length === 0) throw tokenError('key', faults.join('; '), keys[0]?.form?.hint);
   if (!(await isSignedByAny(token, fitting, algorithm))) {
-    const secret = fitting.find(({ keyType }) => keyType === 'secret');
-    const hint = secret && hintAboutSecret(secret.keyObject.export() as Buffer, secret.path);
+    // Portals often show a secret in base64, but the decoded bytes are the key.
+    const hint = algorithm.family === 'HS' ? 'a secret that is shown in base64 must be decoded first' : undefined;
     const cause = findSignatureFault(token, fitting, algorithm) ?? 'another key made it, or the token was changed';
     throw tokenError('signature', `the signature does not match: ${cause}`, hint);
   }
@@ -41,7 +40,6 @@ export async function verifyToken(
   return { header, claims };
 }
 
-/** Throws every error except that of a wrong signature. */
 async function isSignedByAny(token: string, keys: readonly JwtKey[], { name }: Algorithm): Promise<boolean> {
   const { compactVerify, errors } = await import('jose');
   for (const { keyObject } of keys) {

@@ -1,13 +1,12 @@
 // The HTTP server of the sandbox: passes each request to `answer`, turns errors into responses, and logs.
 import { once } from 'node:events';
-import { realpath, stat } from 'node:fs/promises';
+import { stat } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import { type AddressInfo, isIPv6 } from 'node:net';
 import { systemReason } from '../disk/failure.ts';
 import { FilingsError } from '../errors.ts';
 import { answer, ErrorAnswer, type ServiceOptions, sendErrorAnswer } from './service.ts';
 
-/** Here `directory` may lead through symbolic links. */
 export interface SandboxOptions extends ServiceOptions {
   /** 0 lets the system pick a free port. */
   readonly port: number;
@@ -28,8 +27,6 @@ export async function startSandbox({ log = () => {}, ...options }: SandboxOption
     const hint = 'pass a directory with files at DIRECTORY/ACCESSION/FILE, or omit it to serve the sample filings';
     throw new FilingsError('usage', `cannot serve ${options.directory}: not a directory`, { hint });
   }
-  // `answer` refuses files whose resolved path is not below this one.
-  const directory = await realpath(options.directory);
   let requestCount = 0;
   const server = createServer({ keepAliveTimeout: KEEP_ALIVE_MS }, async (request, response) => {
     const startedAt = now();
@@ -41,7 +38,7 @@ export async function startSandbox({ log = () => {}, ...options }: SandboxOption
       const cutNote = response.writableFinished ? '' : ' (cut off)';
       log(`${new Date(startedAt).toISOString()} ${describeRequest(request)} ${outcome}${cutNote}`);
     });
-    await answer(request, response, { ...options, directory }).catch((error) => {
+    await answer(request, response, options).catch((error) => {
       errorNote = ` ${traceId}: ${(error as Error).message}`;
       // It is too late for an error response, so the client sees that the body is truncated.
       if (response.headersSent) response.destroy();

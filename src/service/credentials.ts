@@ -15,8 +15,8 @@ export interface Credentials {
   readonly keyIn: KeyPlacement;
   readonly keyHeader: string;
   readonly basicUser: string;
-  /** A shell command that shows what the JWT says. Undefined if none is sent. */
-  readonly inspectCommand: string | undefined;
+  /** Whether a JWT is sent besides the key. */
+  readonly sendsToken: boolean;
   /** Called for each request, because both may change during the run. Throws `auth` if the JWT has expired. */
   current(): Promise<SentSecrets>;
   /** Called when the service has rejected `sent`. Returns whether there is something else to send now. */

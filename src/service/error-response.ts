@@ -5,7 +5,7 @@ import { type ErrorCode, FilingsError, type Problem, type Resource } from '../er
 import type { HeaderFields } from '../http/head.ts';
 import { RETRIED_STATUSES } from '../http/retry.ts';
 import { isJsonObject, type JsonObject, parseStrictly } from '../json.ts';
-import type { Secrets } from '../secrets.ts';
+import { markForRedaction, type Secrets } from '../secrets.ts';
 import { shellWord } from '../text.ts';
 
 export const CHECK_NUMBER_AND_URL = 'check the accession number and the base URL';
@@ -32,14 +32,14 @@ export function errorFromResponse(response: ErrorResponse, secrets: Secrets): Fi
   const summary = members ? findSummaryInJson(members) : findSummaryInText(text.trim(), secrets);
   const phrase = STATUS_CODES[status] ?? '';
   const challenge = headers['www-authenticate'];
-  const quotes = [summary && withoutStatus(summary, status, phrase), challenge && `it asks for ${challenge}`];
   const reason = `${status} ${phrase}`.trim();
   return new FilingsError(
     code,
     status === 200 ? `${reason}, but the body is an error` : status < 300 ? `unexpected response: ${reason}` : reason,
     {
       subject: { resource },
-      quote: quotes.filter(Boolean).join('; ') || undefined,
+      quote: (summary && withoutStatus(summary, status, phrase)) || undefined,
+      remarks: challenge ? [`it asks for ${markForRedaction(String(challenge))}`] : undefined,
       hint: response.hint ?? hintFor(response, code, typeof json === 'object'),
       problem: { ...(members && readProblem(members)), status },
       retryable: RETRIED_STATUSES.has(status),

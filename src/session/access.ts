@@ -6,7 +6,7 @@ import type { Credentials } from '../service/credentials.ts';
 import { readSecret, type SecretSource } from '../settings/read-secret.ts';
 import type { ResolvedSettings } from '../settings/resolve.ts';
 import type { Settings, TokenSource } from '../settings/settings.ts';
-import { roughDuration, shellWord } from '../text.ts';
+import { roughDuration } from '../text.ts';
 import type { World } from '../world.ts';
 
 interface Access {
@@ -45,7 +45,7 @@ export async function openAccess(
     keyIn,
     keyHeader,
     basicUser,
-    inspectCommand: tokenSource && describeInspection(tokenSource),
+    sendsToken: tokenSource !== undefined,
     current: async () => ({ key: await key.current(), token: await token?.current() }),
     renew: async (sent) => (await Promise.all([key.renew(sent.key), token?.renew(sent.token)])).includes(true),
   };
@@ -53,7 +53,7 @@ export async function openAccess(
 }
 
 /** A key or a token, which may change during the run. */
-interface Secret {
+interface RenewableSecret {
   /** Called for each request. */
   current(): Promise<string>;
   /** Returns whether `current` is another one than `sent`, if necessary after the file was read again. */
@@ -61,7 +61,7 @@ interface Secret {
 }
 
 /** Mounted secrets and cron jobs replace the file of a key or a token during a run. */
-async function openSecret(source: SecretSource, label: 'API key' | 'JWT', world: World): Promise<Secret> {
+async function openSecret(source: SecretSource, label: 'API key' | 'JWT', world: World): Promise<RenewableSecret> {
   let secret = await readSecret(source, label, world);
   const path = source.kind === 'file' ? source.path : undefined;
   return {
@@ -79,7 +79,11 @@ async function openSecret(source: SecretSource, label: 'API key' | 'JWT', world:
   };
 }
 
-async function openToken(tokenSource: TokenSource, world: World, note: (text: string) => void): Promise<Secret> {
+async function openToken(
+  tokenSource: TokenSource,
+  world: World,
+  note: (text: string) => void,
+): Promise<RenewableSecret> {
   if (tokenSource.kind === 'recipe') {
     const { createMinter } = await import('../jwt/sign.ts');
     const minter = await createMinter(tokenSource.recipe, world);
@@ -106,14 +110,6 @@ async function openToken(tokenSource: TokenSource, world: World, note: (text: st
   };
 }
 
-function describeInspection(source: TokenSource): string {
-  const inspect = 'filings token inspect -';
-  if (source.kind === 'recipe') return `filings token sign | ${inspect}`;
-  if (source.kind === 'stdin') return inspect;
-  // The only token that is given directly is that of the environment.
-  return source.kind === 'file' ? `${inspect} < ${shellWord(source.path)}` : `printenv ${source.setBy} | ${inspect}`;
-}
-
 async function openSandbox(world: World): Promise<Access> {
   const { startSandbox } = await import('../sandbox/server.ts');
   const key = 'sandbox-key';
@@ -135,7 +131,7 @@ async function openSandbox(world: World): Promise<Access> {
     // These two are not used for this `keyIn`.
     keyHeader: '',
     basicUser: '',
-    inspectCommand: undefined,
+    sendsToken: false,
     current: async () => ({ key, token: undefined }),
     renew: async () => false,
   };

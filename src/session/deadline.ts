@@ -16,7 +16,6 @@ export async function withinDeadline<T>(flags: Flags, world: World, work: (limit
   const ended = createAbortController();
   let isSet = false;
   const setDeadline = (ms: number | undefined) => {
-    // If a flag or a variable has set the deadline already, it takes precedence over the config file.
     if (ms === undefined || isSet) return;
     isSet = true;
     world.sleep(ms, ended.signal).then(

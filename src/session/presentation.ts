@@ -1,5 +1,5 @@
-// Finds out how to show messages even if the command line or the settings are invalid, because the errors about them
-// must be shown as well.
+// How a run shows messages, hints and tables. The settings for that are found even if the command line or other settings
+// are invalid, because the errors about them must be shown as well.
 import { statSync } from 'node:fs';
 import type { FilingsError } from '../errors.ts';
 import { locateConfig } from '../settings/config-file.ts';
@@ -59,8 +59,8 @@ export function repeatFlags(
 async function readConfigLayers(flags: Flags, world: World): Promise<readonly Layer[]> {
   try {
     const { path } = locateConfig(flags, world);
-    // A pipe that has not been read yet could take forever, and the message would never be shown.
-    if (path === undefined || !(world.configFiles.has(path) || statSync(path).isFile())) return [];
+    // A pipe, as in `--config <(command)`, can be read only once, and could take forever.
+    if (path === undefined || !statSync(path).isFile()) return [];
     return (await loadSources(flags, world)).configLayers;
   } catch {
     // The command itself reports an invalid config file.

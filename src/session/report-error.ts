@@ -2,17 +2,14 @@
 import { FINAL_OUTPUT_GRACE_MS, withTimeLimit } from '../abort.ts';
 import { defectError, errnoOf, FilingsError, messageOf } from '../errors.ts';
 import type { Flags } from '../spec/command.ts';
-import { guardStream, write } from '../stdio/output.ts';
+import { guardStream, isClosedPipe, write } from '../stdio/output.ts';
 import type { World } from '../world.ts';
-
-/** 128 plus the number of SIGPIPE: the reader of stdout or of a FIFO has closed it. */
-const BROKEN_PIPE_STATUS = 141;
 
 /** Never throws. `flags` decide how the error is shown. */
 export async function reportError(thrown: unknown, flags: Flags, world: World): Promise<number> {
   const error = asFilingsError(thrown, world.interrupt);
   // A C program that SIGPIPE ends prints nothing either.
-  if (error.exitStatus === BROKEN_PIPE_STATUS) return error.exitStatus;
+  if (isClosedPipe(error)) return error.exitStatus;
   // Without a listener, an `error` event of stderr would end the program with another status.
   guardStream(world.stderr);
   try {

@@ -53,7 +53,7 @@ export async function openSession(
   const { settings, rawSettings, originError, setBaseUrl } = resolved ?? (await resolveSettings(flags, world));
   // `resolveSettings` does not throw this error, because it is none for commands that only show settings.
   if (originError) throw originError;
-  refuseSharedStream('stdin', [stdinOption, ...listStdinFlags(rawSettings)]);
+  refuseSharedStream('stdin', [stdinOption, ...listStdinFlags((name) => rawSettings.get(name)?.value)]);
   // On the same terminal, a progress bar would overwrite what the user types as input, or the data that is printed.
   const sharesTerminal = writesTerminal || (stdinOption !== undefined && world.stdin.isTTY === true);
   const progress = await createProgress({ ...settings, sharesTerminal }, world);
@@ -94,15 +94,20 @@ export async function openSession(
 }
 
 /** Throws `not_found` if the filing has no files. */
-export async function listFiles(...[session, accession, ...more]: Parameters<typeof requestListing>): Promise<Listing> {
-  const listing = await requestListing(session, accession, ...more);
+export async function listFiles(
+  session: Session,
+  accession: AccessionNumber,
+  query: readonly QueryParameter[],
+  signal: AbortSignal,
+): Promise<Listing> {
+  const listing = await requestListing(session, accession, query, signal);
   if (listing.files.length > 0) return listing;
   throw noFilesError(accession, listing, session.client);
 }
 
 /** The listing may be empty. Prints a note for each retry. */
 export async function requestListing(
-  { client, progress }: Pick<Session, 'client' | 'progress'>,
+  { client, progress }: Session,
   accession: AccessionNumber,
   query: readonly QueryParameter[],
   signal: AbortSignal,

@@ -28,7 +28,10 @@ function createMemberSchema(kind: Kind<unknown>, mayBeNull = false): z.ZodMiniTy
   return z.optional(mayBeNull ? z.nullable(value) : value);
 }
 
-function createValueSchema({ json, bounds, form, choices, members = {} }: Kind<unknown>, fault: string): z.ZodMiniType {
+function createValueSchema(
+  { json, bounds, pattern, choices, members = {} }: Kind<unknown>,
+  fault: string,
+): z.ZodMiniType {
   switch (json) {
     case 'boolean':
       return z.boolean(fault);
@@ -46,7 +49,7 @@ function createValueSchema({ json, bounds, form, choices, members = {} }: Kind<u
     default:
       // `parseSettings` checks strings more strictly later.
       if (choices !== undefined) return z.enum(choices, fault);
-      return form === undefined ? z.string(fault) : z.string(fault).check(z.regex(form, fault));
+      return pattern === undefined ? z.string(fault) : z.string(fault).check(z.regex(pattern, fault));
   }
 }
 

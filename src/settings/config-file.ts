@@ -1,5 +1,4 @@
-// Finds, reads and checks the config file. A run reads a file at most once, because the file may be a pipe, as in
-// `--config <(command)`.
+// Finds, reads and checks the config file.
 import { stat } from 'node:fs/promises';
 import { checkAccess, readSmallFile } from '../disk/secret-file.ts';
 import { FilingsError } from '../errors.ts';
@@ -8,7 +7,7 @@ import { homeDirectory, isNullDevice, pathModule, resolveUserPath } from '../pat
 import type { ListingDescription } from '../service/described-listing.ts';
 import type { Flags } from '../spec/command.ts';
 import { decodeText } from '../text.ts';
-import type { SmallFile, World } from '../world.ts';
+import type { World } from '../world.ts';
 import { createRunLayers, findInLayers, registerSecretSettings } from './layers.ts';
 import { SETTINGS } from './table.ts';
 
@@ -79,13 +78,6 @@ export async function readConfigFile({ path, isNamed }: ConfigLocation, world: W
   return { path, values, profiles: profiles as ConfigFile['profiles'] };
 }
 
-/** Others must not be able to change the file, because it decides where the key is sent. */
-function readOnce(path: string, world: World): Promise<SmallFile> {
-  const reading = world.configFiles.get(path) ?? readSmallFile(path, 'config file', world, 'trusted');
-  world.configFiles.set(path, reading);
-  return reading;
-}
-
 export function requireSize(bytes: number, path: string): void {
   if (bytes > MAX_KIB * 1024) throw configFileError(path, `larger than ${MAX_KIB} KiB`);
 }
@@ -96,14 +88,15 @@ function configFileError(path: string, reason: string, hint = 'correct the file 
 
 /** Does not check the members. */
 export async function readUncheckedConfig(path: string, world: World): Promise<JsonObject> {
-  const { bytes, stats } = await readOnce(path, world);
+  // Others must not be able to change the file, because it decides where the key is sent.
+  const { bytes, stats } = await readSmallFile(path, 'config file', world, 'trusted');
   requireSize(bytes.length, path);
   const text = decodeText(bytes);
   const config = text.trim() === '' ? {} : parseConfigJson(text, path);
   if (!isJsonObject(config)) throw configFileError(path, 'must be a JSON object');
   // The secrets of all profiles are registered, selected or not, because the next error may quote one.
   for (const section of listSections(config)) registerSecretSettings(section, world);
-  // Stricter than the check of `readOnce`: others must not even read a file with a secret.
+  // A file with a secret must not even be readable for others.
   if (hasSecret(config)) checkAccess(stats, 'private', 'config file', path, world);
   return config;
 }

@@ -68,7 +68,7 @@ async function readText(source: SecretSource, label: string, world: World) {
 /** On a terminal, prompts for one line, which is not echoed. */
 export async function readSecretFromStdin(label: string, world: World): Promise<string> {
   if (world.stdin.isTTY) return (await import('../stdio/prompt.ts')).askHidden(label, world);
-  return decodeText(await readStdin(world.stdin, label, world.interrupt));
+  return decodeText(await readStdin(label, world, 'Ctrl-D'));
 }
 
 /** Runs without a shell. `name` is the subject of the errors. */

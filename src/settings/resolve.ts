@@ -38,7 +38,6 @@ export async function resolveSettings(flags: Flags, world: World): Promise<Resol
   const { runLayers, configLayers, file, profile } = await loadSources(flags, world);
   const rawSettings = resolvePrecedence([...runLayers, ...configLayers]);
   const settings = parseSettings(rawSettings, world);
-  // Has no effect if a flag or the environment sets the deadline: `withinDeadline` started that one already.
   world.setDeadline(settings.deadline);
   const origin = settings.baseUrl?.origin;
   const originError = origin && file ? findOriginError(rawSettings, origin, file, profile, world) : undefined;

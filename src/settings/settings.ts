@@ -127,10 +127,10 @@ function toAbsolute(path: string, { directory }: RawSetting, deps: PathDeps): st
   return resolveUserPath(path, { env: deps.env, platform: deps.platform, cwd: directory ?? deps.cwd });
 }
 
-/** For an error if more than one reads stdin. */
-export function listStdinFlags(rawSettings: RawSettings): readonly string[] {
+/** Returns flags, for an error if more than one reads stdin. */
+export function listStdinFlags(getValue: (name: string) => unknown): readonly string[] {
   const flags = { apiKeyFile: '--api-key-file -', jwtFile: '--jwt-file -' };
-  return Object.entries(flags).flatMap(([name, flag]) => (rawSettings.get(name)?.value === '-' ? [flag] : []));
+  return Object.entries(flags).flatMap(([name, flag]) => (getValue(name) === '-' ? [flag] : []));
 }
 
 /** Absolute paths, which no download may replace. */

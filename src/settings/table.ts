@@ -49,7 +49,7 @@ export const BASE_URL: Kind<URL> = {
     return url;
   },
   expected: 'an http or https URL without a user, query or fragment, such as https://api.example.com',
-  suggest: findUrl,
+  repair: findUrl,
   mayHoldPassword: true,
 };
 

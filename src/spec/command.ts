@@ -17,6 +17,8 @@ export interface CommandSpec<O extends Options = Options> {
   readonly examples?: readonly (readonly [command: string, effect: string])[];
   /** The help says that the examples also work with FILINGS_SANDBOX=1. There is no other effect. */
   readonly sendsRequests?: true;
+  /** If the reader of stdout closes the pipe, the exit status is 141 instead of 0. */
+  readonly needsReader?: true;
   readonly children?: readonly CommandSpec[];
   /** Runs if the command line names no subcommand. */
   readonly defaultChild?: string;
@@ -24,7 +26,7 @@ export interface CommandSpec<O extends Options = Options> {
   readonly load?: () => Promise<CommandModule<O>>;
 }
 
-export interface ArgumentSpec extends Pick<Kind<string>, 'choices' | 'suggests' | 'completes'> {
+export interface ArgumentSpec extends Pick<Kind<string>, 'choices' | 'examples' | 'completes'> {
   readonly name: string;
   readonly help: string;
   readonly required?: boolean;
@@ -61,22 +63,11 @@ interface CommandModule<O extends Options = Options> {
   run(invocation: Invocation<O>, world: World): Promise<number>;
 }
 
+type RunnableSpec = CommandSpec & Required<Pick<CommandSpec, 'load'>>;
+
 export type Action =
-  | {
-      readonly kind: 'run';
-      /** The command's own name, such as `sign`. */
-      readonly name: string;
-      readonly load: () => Promise<CommandModule>;
-      readonly invocation: Invocation;
-    }
-  | {
-      readonly kind: 'help';
-      /** The full name, such as `filings token sign`. */
-      readonly command: string;
-      /** If a command is missing, the help is an error. */
-      readonly isCommandMissing: boolean;
-      readonly text: string;
-    }
+  | { readonly kind: 'run'; readonly spec: RunnableSpec; readonly invocation: Invocation }
+  | { readonly kind: 'help'; readonly text: string }
   | { readonly kind: 'version' };
 
 /** Begins with the summary as a sentence. */

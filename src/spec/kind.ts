@@ -15,18 +15,18 @@ export interface Kind<T> {
   /** Follows `must be` in the error message. */
   readonly expected: string;
   /** Returns what an invalid text was probably meant to be. */
-  readonly suggest?: (text: string) => string | undefined;
+  readonly repair?: (text: string) => string | undefined;
   readonly choices?: readonly string[];
   readonly completes?: CompletionSource;
-  /** The completions offer these values, but others are valid as well. */
-  readonly suggests?: readonly string[];
+  /** Offered by the completions. Others are valid as well. */
+  readonly examples?: readonly string[];
   /** The type in the config file, if it is not a string. A `string map` is an object whose members are strings. */
   readonly json?: 'boolean' | 'integer' | 'string array' | 'string map' | 'object';
   readonly members?: Readonly<Record<string, Kind<unknown>>>;
   /** For `json: 'integer'`. */
   readonly bounds?: { readonly min: number; readonly max: number };
   /** All valid strings match this pattern, which the schema of the config file uses. `parse` may be stricter. */
-  readonly form?: RegExp;
+  readonly pattern?: RegExp;
   /** Errors must not quote an invalid text, which may hold a password. */
   readonly mayHoldPassword?: true;
 }
@@ -44,18 +44,18 @@ export const DIRECTORY: Kind<string> = { parse: parsePath, expected: 'a director
 const MILLISECONDS = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
 /** The latest time that a Date can hold, in milliseconds since the epoch. */
 const MAX_DATE_MS = 8.64e15;
-const DURATION_FORM = /^(\d{1,15}(?:\.\d{1,9})?)(ms|s|m|h|d)$/;
+const DURATION_PATTERN = /^(\d{1,15}(?:\.\d{1,9})?)(ms|s|m|h|d)$/;
 
 /** In milliseconds. */
 export const DURATION: Kind<number> = {
   parse(text) {
-    const [, amount, unit] = DURATION_FORM.exec(text) ?? [];
+    const [, amount, unit] = DURATION_PATTERN.exec(text) ?? [];
     const milliseconds = Number(amount) * MILLISECONDS[unit as keyof typeof MILLISECONDS];
     // NaN, if the text does not match, makes the comparison false.
     return milliseconds <= MAX_DATE_MS ? Math.round(milliseconds) : undefined;
   },
   expected: 'a duration, such as 500ms, 30s, 5m, 2h or 1d',
-  form: DURATION_FORM,
+  pattern: DURATION_PATTERN,
 };
 
 /** In milliseconds. A duration that is too long for a timer becomes the longest: about 25 days. */
@@ -76,26 +76,26 @@ export const WHOLE_SECONDS: Kind<number> = {
   expected: 'a duration of whole seconds, such as 90s, 5m or 1h',
 };
 
-const RATE_FORM = /^(\d{1,15}(?:\.\d{1,9})?)\/([sm])$/;
+const RATE_PATTERN = /^(\d{1,15}(?:\.\d{1,9})?)\/([sm])$/;
 
 /** Per second. NaN, the result for a text that does not match, becomes undefined. */
 export const RATE: Kind<number> = {
   parse(text) {
-    const [, amount, unit] = RATE_FORM.exec(text) ?? [];
+    const [, amount, unit] = RATE_PATTERN.exec(text) ?? [];
     return Number(amount) / (unit === 's' ? 1 : 60) || undefined;
   },
   expected: 'a number per second or per minute, such as 10/s or 90/m',
-  form: RATE_FORM,
+  pattern: RATE_PATTERN,
 };
 
-const SIZE_FORM = /^(\d{1,16}(?:\.\d{1,9})?) ?([kmgtp]i?)?b?$/i;
+const SIZE_PATTERN = /^(\d{1,16}(?:\.\d{1,9})?) ?([kmgtp]i?)?b?$/i;
 /** The prefixes of the powers of 1000 (or 1024), in order. */
 const PREFIXES = 'kmgtp';
 
 /** In bytes. 1 kB is 1000 bytes, and 1 KiB is 1024. */
 export const SIZE: Kind<number> = {
   parse(text) {
-    const [, amount, prefix = ''] = SIZE_FORM.exec(text) ?? [];
+    const [, amount, prefix = ''] = SIZE_PATTERN.exec(text) ?? [];
     const base = /i$/i.test(prefix) ? 1024 : 1000;
     const exponent = prefix === '' ? 0 : PREFIXES.indexOf(prefix.charAt(0).toLowerCase()) + 1;
     const bytes = Number(amount) * base ** exponent;

@@ -11,12 +11,12 @@ export interface OptionSpec<T = unknown> {
   readonly short?: string;
   /** The placeholder in the usage, such as `FILE`. A switch has none. */
   readonly value?: string;
-  /** Written as on the command line. */
+  /** Written as on the command line, and parsed like it. */
   readonly default?: string;
-  /** What the help says if the default depends on something else. */
+  /** Only for the help, if the default depends on something else. */
   readonly defaultText?: string;
   readonly repeatable?: true;
-  /** Names, not flags. */
+  /** Names, not flags. It applies in both directions. */
   readonly excludes?: readonly string[];
   /** One line of under 60 characters, for the help, the completions and the manual. */
   readonly help: string;
@@ -78,9 +78,9 @@ export function parseOrThrow<T>(kind: Kind<T>, text: string, source: string | Va
   const value = kind.parse(text);
   if (value !== undefined) return value;
   if (isInQuotes(text)) throw valueError(source, 'is in quotes').with({ hint: QUOTES_HINT });
-  const suggestion = kind.suggest?.(text);
+  const repaired = kind.repair?.(text);
   throw valueError(source, `must be ${kind.expected}`, kind.mayHoldPassword ? undefined : text).with({
-    hint: suggestion && `did you mean ${markForRedaction(suggestion)}?`,
+    hint: repaired && `did you mean ${markForRedaction(repaired)}?`,
   });
 }
 

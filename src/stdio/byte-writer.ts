@@ -1,19 +1,22 @@
-// Writers for destinations from which no byte can be removed again: stdout, devices, FIFOs and open descriptors.
+// Writers for destinations from which no byte can be removed again: stdout, devices, FIFOs and open descriptors. What a
+// command prints goes through `write` of output.ts instead.
+//
+//   createStandardWriter   a download or a report to stdout
+//   openPathWriter         the same to a path for which `isStreamPath` is true
+//   writeText              a whole text to such a path
 import { constants, fstatSync, statSync } from 'node:fs';
 import { Socket } from 'node:net';
 import { isatty, WriteStream } from 'node:tty';
 import type { Sleep } from '../abort.ts';
 import { closeFile, openFile } from '../disk/calls.ts';
 import { toWriteError } from '../disk/failure.ts';
-import { errnoOf, FilingsError } from '../errors.ts';
+import { errnoOf } from '../errors.ts';
 import type { World } from '../world.ts';
-import { createChunkWriter, writeToDescriptor, writeToStream } from './output.ts';
+import { createChunkWriter, toStreamError, writeToDescriptor, writeToStream } from './output.ts';
 import { findDescriptor } from './output-path.ts';
 
 /** The wait between attempts to open a FIFO that has no reader yet. */
 const READER_POLL_MS = 50;
-const SIGPIPE = 13;
-const LINE_FEED = 0x0a;
 
 export interface ByteWriter {
   /** Throws `local_io`, `interrupted` if the reader has closed the pipe, or `signal.reason`. */
@@ -23,23 +26,16 @@ export interface ByteWriter {
 }
 
 export function createStandardWriter(name: 'stdout' | 'stderr', world: Pick<World, 'stdout' | 'stderr'>): ByteWriter {
-  const { [name]: stream, stderr } = world;
-  // Before the first byte, the cursor is at the start of a line.
-  let lastByte: number | undefined = LINE_FEED;
-  let lastSignal: AbortSignal | undefined;
-  const writeChunks = createChunkWriter(stream);
+  return createWriter(name, createChunkWriter(world[name]));
+}
+
+function createWriter(name: string, write: ByteWriter['write'], end: ByteWriter['end'] = async () => {}): ByteWriter {
   return {
-    write(chunks, signal) {
-      // This is set even if the write fails: at worst, `end` writes a line break too many or too few.
-      lastByte = chunks.at(-1)?.at(-1);
-      lastSignal = signal;
-      return mapErrors(writeChunks(chunks, signal), name, signal);
-    },
-    async end() {
-      // The next message on the same terminal must not continue the last line of the data. After Ctrl-C, progress.ts has
-      // already begun a new line.
-      if (stream.isTTY && stderr.isTTY && lastByte !== LINE_FEED && !lastSignal?.aborted) stderr.write('\n');
-    },
+    write: (chunks, signal) =>
+      write(chunks, signal).catch((error) => {
+        throw toStreamError(error, name, signal);
+      }),
+    end,
   };
 }
 
@@ -60,9 +56,8 @@ export async function openPathWriter(
   if (isPipe) return createPipeWriter(new Socket({ fd, readable: false, writable: true }), path);
   // A terminal that is open with O_NONBLOCK may not accept all bytes at once. Node's stream waits and writes the rest.
   if (isatty(fd)) return createPipeWriter(new WriteStream(fd), path);
-  const write: ByteWriter['write'] = (chunks, writeSignal) =>
-    mapErrors(writeToDescriptor(fd, chunks, writeSignal), path, writeSignal);
-  return { write, end: async () => (inherited === undefined ? closeFile(fd) : undefined) };
+  const end = async () => (inherited === undefined ? closeFile(fd) : undefined);
+  return createWriter(path, (chunks, writeSignal) => writeToDescriptor(fd, chunks, writeSignal), end);
 }
 
 /** Writes a text to a path for which `isStreamPath` is true. */
@@ -88,30 +83,11 @@ async function openForWriting(path: string, sleep: Sleep, signal: AbortSignal): 
   }
 }
 
-function createPipeWriter(pipe: Socket, name: string): ByteWriter {
-  return {
-    write: (chunks, signal) => mapErrors(writeToStream(pipe, chunks, signal), name, signal),
-    async end() {
-      // After an abort, `end` would wait for a reader that may never read.
-      if (pipe.writableLength > 0) pipe.destroy();
-      else await new Promise<void>((resolve) => pipe.end(() => resolve()));
-    },
+function createPipeWriter(pipe: Socket, path: string): ByteWriter {
+  const end = async () => {
+    // After an abort, `end` would wait for a reader that may never read.
+    if (pipe.writableLength > 0) pipe.destroy();
+    else await new Promise<void>((resolve) => pipe.end(() => resolve()));
   };
-}
-
-/** The reader of a pipe has closed it. */
-export function isClosedPipe(error: unknown): error is FilingsError {
-  return error instanceof FilingsError && error.signal === SIGPIPE;
-}
-
-/**
- * SIGPIPE ends most programs when the reader of a pipe closes it. Node ignores it, so this error has the same effect:
- * exit status 141 (128 plus 13), and nothing printed.
- */
-async function mapErrors(written: Promise<void>, name: string, signal: AbortSignal): Promise<void> {
-  await written.catch((error) => {
-    if (error === signal.reason) throw error;
-    if (errnoOf(error) !== 'EPIPE') throw toWriteError(error, name);
-    throw new FilingsError('interrupted', 'its reader closed it', { subject: { name }, signal: SIGPIPE, cause: error });
-  });
+  return createWriter(path, (chunks, signal) => writeToStream(pipe, chunks, signal), end);
 }

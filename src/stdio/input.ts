@@ -1,63 +1,47 @@
 import { onAbort } from '../abort.ts';
 import { systemReason } from '../disk/failure.ts';
 import { FilingsError } from '../errors.ts';
-import type { InputStream, OutputStream } from '../world.ts';
+import type { World } from '../world.ts';
 import { write } from './output.ts';
 
+/** What is longer is cut off. It is refused anyway, because every key, secret and token has a lower limit. */
 const MAX_BYTES = 1024 * 1024;
 const LINE_BREAK = 0x0a;
 
 /**
- * @param name what is read, such as `API key`, for errors
- * @param maxBytes if stdin has more, `maxBytes + 1` bytes are returned, so that the caller can refuse them
- * @param endsAtLine whether the first line break ends the input on a terminal
+ * @param what is read, such as `key`
+ * @param endKey ends the input on a terminal, which is asked for it first
  */
 export async function readStdin(
-  stdin: InputStream,
-  name: string,
-  signal: AbortSignal,
-  { maxBytes = MAX_BYTES, endsAtLine = false }: { readonly maxBytes?: number; readonly endsAtLine?: boolean } = {},
+  what: string,
+  { stdin, stderr, interrupt }: Pick<World, 'stdin' | 'stderr' | 'interrupt'>,
+  endKey: 'Enter' | 'Ctrl-D',
 ): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let length = 0;
   // An open stdin would keep the program alive: it is destroyed here on abort, and by `for await` after `break`.
-  const unsubscribe = onAbort(signal, (reason) => stdin.destroy(reason as Error));
+  const unsubscribe = onAbort(interrupt, (reason) => stdin.destroy(reason as Error));
   try {
-    signal.throwIfAborted();
+    interrupt.throwIfAborted();
+    if (stdin.isTTY) await write(stderr, `paste the ${what}, then press ${endKey}:\n`);
     for await (const chunk of stdin) {
       const bytes = Buffer.from(chunk);
       chunks.push(bytes);
       length += bytes.length;
-      if (length > maxBytes || (endsAtLine && stdin.isTTY && bytes.includes(LINE_BREAK))) break;
+      if (length > MAX_BYTES || (endKey === 'Enter' && stdin.isTTY && bytes.includes(LINE_BREAK))) break;
     }
   } catch (error) {
-    signal.throwIfAborted();
+    // After Ctrl-C, the message about the error must not follow the ^C that the terminal has printed.
+    if (stdin.isTTY) await write(stderr, '\n');
+    interrupt.throwIfAborted();
     throw new FilingsError('config', `stdin cannot be read: ${systemReason(error)}`, {
-      subject: { name },
+      subject: { name: what },
       cause: error,
     });
   } finally {
     unsubscribe();
   }
-  const input = Buffer.concat(chunks).subarray(0, maxBytes + 1);
-  if (input.length > MAX_BYTES)
-    throw new FilingsError('config', 'larger than 1 MiB', { subject: { name: `${name} from stdin` } });
-  return input;
-}
-
-/** If stdin is a terminal, asks for the input first. */
-export async function withPrompt(
-  { stdin, stderr }: { readonly stdin: InputStream; readonly stderr: OutputStream },
-  text: string,
-  read: () => Promise<Buffer>,
-): Promise<Buffer> {
-  if (!stdin.isTTY) return read();
-  await write(stderr, `${text}\n`);
-  return read().catch(async (error) => {
-    // After Ctrl-C, the message about the error must not follow the ^C that the terminal has printed.
-    await write(stderr, '\n');
-    throw error;
-  });
+  return Buffer.concat(chunks);
 }
 
 /** `users` are the options that use the stream. `false` and `undefined` stand for options that do not. */

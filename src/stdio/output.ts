@@ -10,12 +10,13 @@ import { errnoOf, FilingsError } from '../errors.ts';
 import type { OutputStream } from '../world.ts';
 
 const STDERR = 2;
+const SIGPIPE = 13;
 const DEFAULT_COLUMNS = 80;
 const writevTo = promisify(writev);
 
 /**
  * Throws the signal's reason even if the reader of a pipe has stopped reading. Without `signal`, waits for such a
- * reader. Throws `local_io` if stdout cannot be written.
+ * reader. Throws `local_io`, or `interrupted` if the reader has closed the pipe.
  */
 export async function write(
   stream: OutputStream,
@@ -26,13 +27,26 @@ export async function write(
   await createChunkWriter(stream)([Buffer.from(data)], signal).catch((error) => {
     signal.throwIfAborted();
     // There is nowhere to report an error of stderr.
-    if (stream.fd !== STDERR) throw toWriteError(error, 'stdout');
+    if (stream.fd !== STDERR) throw toStreamError(error, 'stdout', signal);
   });
 }
 
-/** The reader of stdout has closed the pipe. */
-export function isBrokenPipe(error: unknown): boolean {
-  return error instanceof FilingsError && error.code === 'local_io' && errnoOf(error.cause) === 'EPIPE';
+/**
+ * SIGPIPE ends most programs when the reader of a pipe closes it. Node ignores it, so this error has the same effect:
+ * exit status 141 (128 plus 13), and nothing printed.
+ */
+export function toStreamError(error: unknown, name: string, signal: AbortSignal): unknown {
+  if (error === signal.reason) return error;
+  if (errnoOf(error) !== 'EPIPE') return toWriteError(error, name);
+  return new FilingsError('interrupted', 'its reader closed it', { subject: { name }, signal: SIGPIPE, cause: error });
+}
+
+export function isClosedPipe(error: unknown): boolean {
+  return error instanceof FilingsError && error.signal === SIGPIPE;
+}
+
+export function isClosedStdout(error: unknown): boolean {
+  return isClosedPipe(error) && (error as FilingsError).subject?.name === 'stdout';
 }
 
 /**

@@ -31,7 +31,6 @@ export async function askHidden(
     // This emits `close`, too, but the result is certain at this point.
     terminal.close();
     detach();
-    // An open stdin would keep the program alive.
     stdin.destroy();
     // The terminal has not shown the line break that the user typed.
     await write(stderr, '\n');

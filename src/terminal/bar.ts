@@ -3,11 +3,10 @@
 import { MultiBar } from 'cli-progress';
 import type { OutputStream } from '../world.ts';
 import type { ProgressLine } from './progress-line.ts';
-import { clipToColumns, displayWidth } from './width.ts';
+import { clipToColumns } from './width.ts';
 
 const BAR_COLUMNS = 10;
-/** To keep that many columns for a file name, the bar is left out first, and then facts. */
-const MIN_NAME_COLUMNS = 20;
+const MIN_LABEL_COLUMNS = 32;
 /** ED (ECMA-48): erases from the cursor to the end of the screen. */
 const CLEAR_BELOW = '\x1b[J';
 /**
@@ -53,13 +52,10 @@ export function createBar(stream: OutputStream, readLine: () => ProgressLine | u
   };
 }
 
-/** Leaves out the bar first, then facts from the last to the first, then cuts the label. */
-function fitToColumns({ label, isName, share, facts }: ProgressLine, columns: number): string {
+/** Cuts a long label, such as a file name, so that it leaves room for the rest, and on a narrow terminal the rest. */
+function fitToColumns({ label, share, facts }: ProgressLine, columns: number): string {
   const bar = share === undefined ? [] : [`[${'='.repeat(share * BAR_COLUMNS).padEnd(BAR_COLUMNS)}]`];
-  // The tails are ordered from the longest to the shortest.
-  const withoutBar = facts.map((_, dropped) => facts.slice(0, facts.length - dropped));
-  const tails = [[...bar, ...facts], ...withoutBar].map((texts) => ['', ...texts].join('  '));
-  const minLabelColumns = Math.min(displayWidth(label), isName ? MIN_NAME_COLUMNS : columns);
-  const tail = tails.find((text) => columns - displayWidth(text) >= minLabelColumns) ?? '';
-  return clipToColumns(label, Math.max(1, columns - displayWidth(tail))) + tail;
+  const rest = [...bar, ...facts].map((text) => `  ${text}`).join('');
+  const shortLabel = clipToColumns(label, Math.max(MIN_LABEL_COLUMNS, columns - rest.length));
+  return clipToColumns(shortLabel + rest, Math.max(1, columns));
 }

@@ -5,13 +5,8 @@ import { type ErrorCode, errnoOf, type FilingsError, messageOf, type Problem } f
 import { markForRedaction, redactJson, type Secrets } from '../secrets.ts';
 import { printable, printableJson } from './printable.ts';
 
-// The limits of foreign text in UTF-16 units.
-const MAX_MESSAGE = 500;
-const MAX_JSON_MESSAGE = 2000;
-/** The limit of a hint, a cause or the detail of a problem. */
-const MAX_DETAIL = 1000;
-/** The limit of any other member of a problem. */
-const MAX_MEMBER = 200;
+/** The limit of each foreign text, in UTF-16 units. */
+const MAX_FOREIGN = 1000;
 // The most lines for the members of a problem, and the most causes of an error.
 const MAX_PROBLEM_LINES = 50;
 const MAX_CAUSES = 8;
@@ -31,11 +26,17 @@ const DEFAULT_HINTS: Readonly<Partial<Record<ErrorCode, string>>> = {
   limit: 'run it again to continue',
 };
 
-export interface MessageOptions {
+/** The settings that decide how messages look. */
+export interface Presentation {
   readonly errorFormat: 'text' | 'json';
-  readonly color: boolean;
+  readonly color: 'auto' | 'always' | 'never';
   /** Adds the causes of an error, or the stack of an `internal` one. JSON has neither. */
   readonly verbose: boolean;
+  readonly quiet: boolean;
+}
+
+export interface MessageOptions extends Pick<Presentation, 'errorFormat' | 'verbose'> {
+  readonly color: boolean;
   readonly secrets: Secrets;
   /** The hints that the run has printed as text. It prints none of them again. */
   readonly printedHints: Set<string>;
@@ -43,7 +44,7 @@ export interface MessageOptions {
 
 /** `term` is TERM, which is `dumb` if a terminal understands no escape sequences. */
 export function usesColor(
-  setting: 'auto' | 'always' | 'never',
+  setting: Presentation['color'],
   stream: { readonly isTTY?: boolean },
   term?: string,
 ): boolean {
@@ -62,13 +63,8 @@ export function createPalette(isEnabled: boolean) {
  */
 type Logger = (kind: 'note' | 'warning' | 'trace' | 'log', text: string) => void;
 
-export interface LoggerSettings {
-  readonly errorFormat: 'text' | 'json';
-  readonly quiet: boolean;
-}
-
 export function createLogger(
-  { errorFormat, quiet }: LoggerSettings,
+  { errorFormat, quiet }: Pick<Presentation, 'errorFormat' | 'quiet'>,
   secrets: Secrets,
   write: (line: string) => void,
 ): Logger {
@@ -87,8 +83,8 @@ export function toErrorObject(error: FilingsError, { secrets }: Pick<MessageOpti
   return {
     code,
     exit_code: error.exitStatus,
-    message: secrets.redactMarked(messageOf(error), MAX_JSON_MESSAGE),
-    ...(hint !== undefined && { hint: secrets.redactMarked(hint, MAX_JSON_MESSAGE) }),
+    message: secrets.redactMarked(messageOf(error), MAX_FOREIGN),
+    ...(hint !== undefined && { hint: secrets.redactMarked(hint, MAX_FOREIGN) }),
     ...(error.problem !== undefined && { problem: redactJson(error.problem, secrets) }),
   };
 }
@@ -102,15 +98,13 @@ export function renderError(error: FilingsError, options: MessageOptions): strin
   }
   const palette = createPalette(color);
   const { hint = DEFAULT_HINTS[error.code] } = error;
-  const display = (text: string, length = MAX_DETAIL) => printable(secrets.redactMarked(text, length));
-  const details = error.problem === undefined ? [] : problemLines(error.problem, error);
+  const display = (text: string) => printable(secrets.redactMarked(text, MAX_FOREIGN));
+  const details = error.problem === undefined ? [] : describeProblem(error.problem, error);
   const isNewHint = hint !== undefined && !printedHints.has(hint);
   if (isNewHint) printedHints.add(hint);
   const lines = [
-    `${palette.bad('filings:')} ${display(messageOf(error), MAX_MESSAGE)}`,
-    ...details
-      .slice(0, MAX_PROBLEM_LINES)
-      .map(([indent, text, length]) => indent + display(markForRedaction(text), length)),
+    `${palette.bad('filings:')} ${display(messageOf(error))}`,
+    ...details.slice(0, MAX_PROBLEM_LINES).map((line) => `  ${display(markForRedaction(line))}`),
     ...(details.length > MAX_PROBLEM_LINES ? ['  …'] : []),
     ...(retryAt === undefined ? [] : [`  retry at: ${retryAt}`]),
     ...(isNewHint ? [`  ${palette.hint('hint:')} ${display(hint)}`] : []),
@@ -119,30 +113,28 @@ export function renderError(error: FilingsError, options: MessageOptions): strin
   return `${lines.join('\n')}\n`;
 }
 
-type ProblemLine = readonly [indent: string, text: string, maxLength?: number];
-
 /**
  * Returns the members of a problem that say more than the message does. The message has `reason`, such as `404 Not
  * Found`, and usually `quote`: the title, unless that only repeats the reason.
  */
-function problemLines(problem: Problem, { reason, quote }: FilingsError): ProblemLine[] {
+function describeProblem(problem: Problem, { reason, quote }: FilingsError): string[] {
   const { type = '', title: _, status, detail, instance, errors = {}, ...extensions } = problem;
   const detailText = formatMember(detail);
-  const title = quote?.replace(/; it asks for .*/s, '');
-  const isNew = (text: string) => !['', title, reason].includes(text) && `${status} ${text}` !== reason;
+  const isNew = (text: string) => !['', quote, reason].includes(text) && `${status} ${text}` !== reason;
   // `about:blank` (RFC 9457, section 4.2.1) and links to descriptions of a status say no more than the status does.
   const isInformative = !/^about:blank$|rfc\d{4}|httpstatus/i.test(type);
-  const lines: ProblemLine[] = isNew(detailText) ? [['  ', detailText]] : [];
-  for (const [property, entries] of Object.entries(errors)) {
+  const members = Object.entries({ type: isInformative ? type : '', instance, ...extensions })
+    .map(([name, value]) => [name, formatMember(value)] as const)
+    .filter(([, text]) => isNew(text));
+  return [
+    ...(isNew(detailText) ? [detailText] : []),
     // An error with an empty property name is about the request as a whole.
-    lines.push(['  ', `${property || '(the request)'}:`, MAX_MEMBER]);
-    for (const entry of entries) lines.push(['    ', entry]);
-  }
-  for (const [name, value] of Object.entries({ type: isInformative ? type : '', instance, ...extensions })) {
-    const text = formatMember(value);
-    if (isNew(text)) lines.push(['  ', `${name}: ${text}`, MAX_MEMBER]);
-  }
-  return lines;
+    ...Object.entries(errors).flatMap(([property, entries]) => [
+      `${property || '(the request)'}:`,
+      ...entries.map((entry) => `  ${entry}`),
+    ]),
+    ...members.map(([name, text]) => `${name}: ${text}`),
+  ];
 }
 
 function formatMember(value: unknown): string {

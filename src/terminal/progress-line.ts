@@ -52,8 +52,6 @@ interface Work {
 export interface ProgressLine {
   /** The name of the only file, or the number of files. */
   readonly label: string;
-  /** A file name may be cut on a narrow terminal. */
-  readonly isName: boolean;
   /** Between 0 and 1. */
   readonly share?: number | undefined;
   /** Percent, bytes, speed and time left, as far as they are known. */
@@ -67,7 +65,7 @@ export function describeProgress(run: RunState, now: number): ProgressLine | und
   if (!batch && !file) return undefined;
   const compared = [...run.runningFiles].filter(({ isCompared }) => isCompared).length;
   const label = batch ? describeFiles(batch, compared) : `${compared > 0 ? 'comparing ' : ''}${file?.name}`;
-  if (!batch && file?.bytes === undefined) return { label, isName: true, facts: ['no response yet'] };
+  if (!batch && file?.bytes === undefined) return { label, facts: ['no response yet'] };
   const byteWork = measureInBytes(run, batch);
   // Without a total, this shows what the run has received, even bytes that a restart of the file has dropped.
   const amount = byteWork
@@ -82,7 +80,7 @@ export function describeProgress(run: RunState, now: number): ProgressLine | und
   const left = Number.isFinite(secondsLeft) ? `${roughDuration(secondsLeft, Math.ceil)} left` : '';
   const percent = share === undefined ? '' : `${Math.floor(share * 100)}%`;
   const facts = [percent, amount, `${humanBytes(run.bytesThisRun / seconds)}/s`, left];
-  return { label, isName: !batch, share, facts: facts.filter(Boolean) };
+  return { label, share, facts: facts.filter(Boolean) };
 }
 
 function measureInBytes({ runningFiles, bytesThisRun }: RunState, batch: BatchProgress | undefined): Work | undefined {

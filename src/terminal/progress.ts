@@ -3,34 +3,32 @@ import { createAbortController, onAbort } from '../abort.ts';
 import { FilingsError } from '../errors.ts';
 import { guardStream } from '../stdio/output.ts';
 import type { World } from '../world.ts';
-import { createLogger, type LoggerSettings, renderError, usesColor } from './messages.ts';
+import { createLogger, type Presentation, renderError, usesColor } from './messages.ts';
 import { printable } from './printable.ts';
 import { type BatchProgress, describeProgress, type RunningFile, type RunState } from './progress-line.ts';
 
 const PLAIN_INTERVAL_MS = 30_000;
 
-export interface ProgressSettings extends LoggerSettings {
+export interface ProgressSettings extends Presentation {
   readonly progress: 'auto' | 'bar' | 'plain' | 'none';
-  readonly verbose: boolean;
-  readonly color: 'auto' | 'always' | 'never';
   /** Data or a prompt is on the same terminal, where a progress line would overwrite it. */
   readonly sharesTerminal?: boolean;
 }
 
-type ProgressDeps = Pick<
-  World,
-  'stderr' | 'env' | 'secrets' | 'printedHints' | 'monotonic' | 'sleep' | 'interrupt' | 'onSuspend'
->;
+type ProgressDeps = Pick<World, 'stderr' | 'env' | 'secrets' | 'printedHints' | 'monotonic' | 'sleep' | 'interrupt'>;
 
 export type Progress = Awaited<ReturnType<typeof createProgress>>;
 export type FileProgress = ReturnType<Progress['addFile']>;
 
 /** Errors of writing to stderr are ignored. `reportError` prints the error that ends the run, after `stop`. */
 export async function createProgress(settings: ProgressSettings, deps: ProgressDeps) {
-  const { stderr, env, secrets, printedHints, monotonic, sleep, interrupt, onSuspend } = deps;
+  const { stderr, env, secrets, printedHints, monotonic, sleep, interrupt } = deps;
   const color = usesColor(settings.color, stderr, env.TERM);
   const messageSettings = { ...settings, secrets, printedHints, color };
-  const mode = chooseMode(settings, deps);
+  const isSilent = settings.quiet || settings.progress === 'none' || settings.errorFormat === 'json';
+  const showsLine = !isSilent && !settings.sharesTerminal;
+  // Without a cursor that can move, even `bar` gives plain lines.
+  const canShowBar = stderr.isTTY === true && env.TERM !== 'dumb' && settings.progress !== 'plain';
   const startedAt = monotonic();
   const run: RunState = { runningFiles: new Set(), bytesThisRun: 0, startedAt, readBatch: () => undefined };
   const ended = createAbortController();
@@ -41,7 +39,7 @@ export async function createProgress(settings: ProgressSettings, deps: ProgressD
     // The label may be a file name. The facts are this program's own words and numbers.
     return line && { ...line, label: printable(secrets.redactMarked(line.label)) };
   };
-  const bar = mode === 'bar' ? (await import('./bar.ts')).createBar(stderr, readPrintableLine) : undefined;
+  const bar = showsLine && canShowBar ? (await import('./bar.ts')).createBar(stderr, readPrintableLine) : undefined;
   const show = () => {
     if (!ended.signal.aborted) bar?.show();
   };
@@ -58,13 +56,11 @@ export async function createProgress(settings: ProgressSettings, deps: ProgressD
     else stderr.write(lines);
   };
   const log = createLogger(messageSettings, secrets, print);
-  if (mode === 'plain') printEvery30Seconds().catch(() => {});
+  if (showsLine && !bar) printEvery30Seconds().catch(() => {});
   const endProgress = () => {
     ended.abort();
     bar?.hide();
   };
-  // Around Ctrl-Z. If no file is running when the program resumes, the next `addFile` shows the bar.
-  const unsubscribeSuspend = bar && onSuspend(bar.hide, () => run.runningFiles.size > 0 && show());
   const unsubscribeInterrupt = onAbort(interrupt, (reason) => {
     endProgress();
     // After Ctrl-C the cursor is behind the ^C that the terminal has printed, unless hiding the bar has moved it.
@@ -89,7 +85,6 @@ export async function createProgress(settings: ProgressSettings, deps: ProgressD
     /** Messages can still be printed afterwards. */
     stop() {
       unsubscribeInterrupt();
-      unsubscribeSuspend?.();
       endProgress();
     },
     addFile(name: string, isCompared = false) {
@@ -110,9 +105,8 @@ export async function createProgress(settings: ProgressSettings, deps: ProgressD
         beginResponse(totalBytes: number | undefined, offset = file.bytes ?? 0) {
           Object.assign(file, { totalBytes, bytes: offset });
         },
-        /** In the mode `none`, waits are printed only with --verbose. */
         noteWait(text: string) {
-          if (mode !== 'none' || settings.verbose) log('note', `${name}: ${text}`);
+          if (!isSilent || settings.verbose) log('note', `${name}: ${text}`);
         },
         finish() {
           run.runningFiles.delete(file);
@@ -120,13 +114,4 @@ export async function createProgress(settings: ProgressSettings, deps: ProgressD
       };
     },
   };
-}
-
-/** In the mode `retry notes only` there is neither a bar nor plain lines, but `noteWait` still prints. */
-function chooseMode({ progress, quiet, errorFormat, sharesTerminal }: ProgressSettings, { stderr, env }: ProgressDeps) {
-  if (quiet || progress === 'none' || errorFormat === 'json') return 'none';
-  // Without a cursor that can move, even `bar` gives plain lines.
-  const canShowBar = stderr.isTTY === true && env.TERM !== 'dumb' && progress !== 'plain';
-  if (sharesTerminal) return 'retry notes only';
-  return canShowBar ? 'bar' : 'plain';
 }

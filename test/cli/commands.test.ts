@@ -23,7 +23,7 @@ test.for`
   ${'help token sign'}                                   | ${0}   | ${/^Usage: filings token sign /}   | ${NOTHING}
   ${'serve --port none'}                                 | ${2}   | ${NOTHING}                         | ${/^filings: --port/}
   ${'--version'}                                         | ${0}   | ${/^filings \d+\.\d+\.\d+\n$/}     | ${NOTHING}
-  ${''}                                                  | ${2}   | ${NOTHING}                         | ${/^Usage: filings /}
+  ${''}                                                  | ${2}   | ${NOTHING}                         | ${/^filings: a command is missing/}
 `("the built program runs 'filings $line'", async ({ line, status, out, err }, { place }) => {
   await place.write('secret', 's'.repeat(64));
   const { exitCode, stdout, stderr } = await place.filings(line.split(' ').filter(Boolean));

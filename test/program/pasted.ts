@@ -7,9 +7,3 @@ export function pasted(command: string): string[] {
   if (program !== 'filings') throw new Error(`no command of this program: ${command}`);
   return words;
 }
-
-/** The command in a hint or note: from `filings` to `end`, which is a line feed or semicolon by default. */
-export function commandIn(stderr: string, end = /\n|;/): string {
-  const [, rest = ''] = /(?:hint|try it):.*?(filings [\s\S]*)/.exec(stderr) ?? [];
-  return rest.split(end, 1).join();
-}

@@ -3,7 +3,6 @@
 import { describe, expect } from 'vitest';
 import { ecPair } from '../key-pairs.ts';
 import { forge, pem } from '../service/jwt-forge.ts';
-import { commandIn, pasted } from './pasted.ts';
 import { ACCESSION, filings, jsonOf, serve, test } from './run.ts';
 
 /** A service of this process. `status` requests a listing and returns the status. */
@@ -48,14 +47,6 @@ describe('filings serve', () => {
     expect(await withToken('HS256', Buffer.from('s'.repeat(32)))).toBe(200);
     expect(await withToken('HS256', Buffer.from('t'.repeat(32)))).toBe(401);
     expect(await status(withKey('sandbox-key'))).toBe(401);
-  });
-
-  test('suggests a command that lists a filing of the directory', async ({ place }) => {
-    await place.write('0-notes.txt', '');
-    await place.write('0009999999-24-000009/a.txt', 'a');
-    const { log } = await served([place.path]);
-    const { exitCode, stdout, stderr } = await place.filings(pasted(commandIn(log())));
-    expect([exitCode, `${stdout}`, stderr]).toEqual([0, 'a.txt\n', '']);
   });
 
   test('writes its log as JSON lines with --error-format json, and nothing with --quiet', async () => {

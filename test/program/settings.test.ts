@@ -61,7 +61,7 @@ describe('config set', () => {
 
   test('refuses a key of over 1 MiB from stdin, and does not cut it', async ({ config }) => {
     const ended = await config.run('set api-key', {}, 'x'.repeat((1 << 20) + 1));
-    expect(ended).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('larger than 1 MiB') });
+    expect(ended).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('larger than 8 KiB') });
     await expect(stat(config.path)).rejects.toThrow('ENOENT');
   });
 

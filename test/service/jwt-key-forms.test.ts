@@ -108,7 +108,7 @@ describe('a key in another form', () => {
   const several = `${text}${ecText}`;
   test.each`
     form                              | contents                                                       | hint                                  | content
-    ${'encrypted OpenSSH'}            | ${'an OpenSSH private key'}                                    | ${"-p -N '' -m PEM -f converted.pem"} | ${made['encrypted OpenSSH']}
+    ${'encrypted OpenSSH'}            | ${'an OpenSSH private key'}                                    | ${"-p -N '' -m PEM -f converted.key"} | ${made['encrypted OpenSSH']}
     ${'a line of authorized_keys'}    | ${'an OpenSSH public key'}                                     | ${'ssh-keygen -e -m PKCS8 -f /k > '}  | ${`restrict,command="a b" ${made['OpenSSH, public']}`}
     ${'OpenSSH on one line'}          | ${'an OpenSSH private key whose lines are indented or broken'} | ${'break its lines again'}            | ${escaped(`${made.OpenSSH}`)}
     ${'Ed25519 in OpenSSH'}           | ${sshType}                                                     | ${make}                               | ${made['Ed25519 in OpenSSH']}
@@ -140,7 +140,7 @@ describe('a key in another form', () => {
   });
 
   test('gives a command for a file to be named if the key came from stdin', () => {
-    expect(refusalOf(der).hint).toContain('openssl pkey -inform DER < FILE > converted.pem');
+    expect(refusalOf(der).hint).toContain('openssl pkey -inform DER < FILE > converted.key');
   });
 
   test('is not guessed from damaged keys and other text', () => {
@@ -160,32 +160,13 @@ describe('a key in another form', () => {
 
 describe('the hint for an HMAC signature that does not match', () => {
   const token = forge('HS256', secret);
-  const hintOf = async (bytes: Buffer, path?: string) => {
-    const verdict = await verifyToken(token, [loadSecret(bytes, 's', path)], { atSeconds: NOW });
+  const hintOf = async (bytes: Buffer) => {
+    const verdict = await verifyToken(token, [loadSecret(bytes, 's')], { atSeconds: NOW });
     return 'hint' in verdict ? `${verdict.hint}` : undefined;
   };
 
-  test.skipIf(!hasTools)('is the command that decodes a secret that is shown in base64', async ({ directory }) => {
-    const shown = `${secret.toString('base64')}\n`;
-    const hint = (await hintOf(Buffer.from(shown), fileIn(directory, shown))) ?? '';
-    expect(hint).toContain('a secret that is shown in base64 must be decoded first: ');
-    execFileSync('sh', ['-c', hint.replace(/^.*first: /, '')], { cwd: directory });
-    const decoded = loadSecret(readFileSync(join(directory, 'secret.bin')), 'decoded');
-    expect(await verifyToken(token, [decoded], { atSeconds: NOW })).toMatchObject({ valid: true });
-  });
-
-  test.each`
-    coding         | command
-    ${'base64'}    | ${"tr -d '\\r' < '/a secret' | tr '_-' '/+' | base64 -d > secret.bin"}
-    ${'base64url'} | ${"tr -d '\\r' < '/a secret' | tr '_-' '/+' | base64 -d > secret.bin"}
-    ${'hex'}       | ${"xxd -r -p < '/a secret' > secret.bin"}
-  `('decodes what a portal shows in $coding', async ({ coding, command }) => {
-    const hint = `a secret that is shown in base64 must be decoded first: (umask 077; set -C; ${command})`;
-    expect(await hintOf(Buffer.from(secret.toString(coding)), '/a secret')).toBe(hint);
-  });
-
-  test('says so without a command for a secret that is not text', async () => {
-    expect(await hintOf(randomBytes(64), '/k')).toBe('a secret that is shown in base64 must be decoded first');
+  test('says that a secret in base64 must be decoded', async () => {
+    expect(await hintOf(randomBytes(64))).toBe('a secret that is shown in base64 must be decoded first');
   });
 
   test('is absent for a key pair', async () => {

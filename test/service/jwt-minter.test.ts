@@ -1,7 +1,7 @@
 import { chmod, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { ALGORITHM } from '../../src/jwt/algorithms.ts';
+import { ALGORITHM, type Algorithm } from '../../src/jwt/algorithms.ts';
 import { loadSecret } from '../../src/jwt/keys.ts';
 import { createMinter, type TokenRecipe } from '../../src/jwt/sign.ts';
 import { Secrets } from '../../src/secrets.ts';
@@ -11,6 +11,7 @@ import { NOW, pem, verifyToken } from './jwt-forge.ts';
 import { temporaryDirectory } from './transfer-fixture.ts';
 
 const SECRET = Buffer.alloc(32, 7);
+const algorithm = (name: string) => ALGORITHM.parse(name) as Algorithm;
 
 /** Returns a minter with a secret of its own and a clock that the test sets. */
 async function minterOf(recipe: Omit<TokenRecipe, 'keyFile' | 'secretFile'>, bytes: Buffer = SECRET, mode = 0o600) {
@@ -31,7 +32,7 @@ function judge(token: string, ms: number) {
 
 describe('createMinter', () => {
   test('mints a token from the recipe that is valid from now on', async () => {
-    const { minter } = await minterOf({ alg: ALGORITHM.parse('HS256'), kid: 'k', sub: 's', name: 'n', lifetime: 120 });
+    const { minter } = await minterOf({ alg: algorithm('HS256'), kid: 'k', sub: 's', name: 'n', lifetime: 120 });
     expect(await judge(await minter.token(), NOW * 1000)).toEqual({
       valid: true,
       header: { alg: 'HS256', typ: 'JWT', kid: 'k' },
@@ -100,7 +101,7 @@ describe('createMinter', () => {
 
   test('refuses what its recipe and its key file do not allow', async () => {
     const refused = (reason: string) => ({ code: 'config', message: expect.stringContaining(reason) });
-    await expect(minterOf({ alg: ALGORITHM.parse('RS256') })).rejects.toMatchObject(
+    await expect(minterOf({ alg: algorithm('RS256') })).rejects.toMatchObject(
       refused('which cannot be used with RS256'),
     );
     await expect(minterOf({}, SECRET, 0o602)).rejects.toMatchObject(refused('other users can write it'));

@@ -56,7 +56,7 @@ export async function startRun(url: string, options: RunOptions = {}) {
   const meter = { requests: 0, retries: 0, receivedBytes: 0 };
   const client = new ServiceClient({
     baseUrl: new URL(url),
-    credentials: { ...credentials, keyIn: 'authorization', inspectCommand: undefined, renew: async () => false },
+    credentials: { ...credentials, keyIn: 'authorization', sendsToken: false, renew: async () => false },
     connections,
     limiter: options.limiter ?? new RateLimiter(undefined, { monotonic, sleep }),
     meter,

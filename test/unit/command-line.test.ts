@@ -2,15 +2,13 @@ import { describe, expect, test } from 'vitest';
 import { readCommandLine } from '../../src/cli/program.ts';
 
 function parse(line: string) {
-  const { action: parsed, error } = readCommandLine(line.split(' ').filter(Boolean));
-  if (parsed === undefined) throw error;
-  return parsed;
+  return readCommandLine(line.split(' ').filter(Boolean)).readAction();
 }
 
 function invocationOf(line: string) {
   const request = parse(line);
   if (request.kind !== 'run') throw new Error(`${line} does not run`);
-  return { name: request.name, ...request.invocation };
+  return { name: request.spec.name, ...request.invocation };
 }
 
 describe('shared options', () => {
@@ -48,25 +46,31 @@ test.each`
 `('$line runs $name', ({ line, name }) => expect(invocationOf(line).name).toBe(name));
 
 test.each`
-  line                            | command               | isCommandMissing
-  ${'help list --color never'}    | ${'filings list'}     | ${false}
-  ${'help list --json -h'}        | ${'filings list'}     | ${false}
-  ${'--profile work list -h'}     | ${'filings list'}     | ${false}
-  ${'download --help --nonsense'} | ${'filings download'} | ${false}
-  ${''}                           | ${'filings'}          | ${true}
-  ${'-v'}                         | ${'filings'}          | ${true}
-  ${'config'}                     | ${'filings config'}   | ${true}
-`('$line shows the help of $command, which is missing: $isCommandMissing', ({ line, command, isCommandMissing }) => {
-  const text = expect.stringContaining(`Usage: ${command} `);
-  expect(parse(line)).toMatchObject({ kind: 'help', command, isCommandMissing, text });
+  line                            | command
+  ${'help list --color never'}    | ${'filings list'}
+  ${'help list --json -h'}        | ${'filings list'}
+  ${'--profile work list -h'}     | ${'filings list'}
+  ${'download --help --nonsense'} | ${'filings download'}
+  ${'help'}                       | ${'filings'}
+  ${'help token'}                 | ${'filings token'}
+  ${'help verify'}                | ${'filings verify'}
+  ${'help config'}                | ${'filings config'}
+`('the line $line shows the help of $command', ({ line, command }) => {
+  expect(parse(line)).toEqual({ kind: 'help', text: expect.stringContaining(`Usage: ${command} `) });
 });
 
 test.each(['--version', '-V', '--version list', '-qV', 'help --version'])('%j requests the version', (line) =>
   expect(parse(line)).toEqual({ kind: 'version' }),
 );
 
+const COMMANDS_HINT = 'choose list, download, verify, token, serve, config, completion or help, or see filings --help';
+const CONFIG_HINT = 'choose list, get, set, unset, path or check, or see filings config --help';
+
 test.each`
   line                         | hint                                      | message
+  ${''}                        | ${COMMANDS_HINT}                          | ${'a command is missing'}
+  ${'-v'}                      | ${COMMANDS_HINT}                          | ${'a command is missing'}
+  ${'config'}                  | ${CONFIG_HINT}                            | ${'config: a command is missing'}
   ${'lst'}                     | ${'did you mean list?'}                   | ${"unknown command 'lst'"}
   ${'token inspct x'}          | ${'did you mean inspect?'}                | ${"unknown command 'inspct'"}
   ${'token sign x'}            | ${'see filings token sign --help'}        | ${'token sign: takes no arguments'}
@@ -108,6 +112,7 @@ describe('the settings of a command line that is wrong', () => {
 
   test.each`
     line                                         | flags                      | message
+    ${'--error-format json config'}              | ${json}                    | ${'config: a command is missing'}
     ${'list --bogus --error-format json'}        | ${json}                    | ${"unknown option '--bogus'"}
     ${'--bogus list --error-format json'}        | ${json}                    | ${"unknown option '--bogus'"}
     ${'lst --error-format json'}                 | ${json}                    | ${"unknown command 'lst'"}
@@ -120,14 +125,9 @@ describe('the settings of a command line that is wrong', () => {
     ${'--error-format text completion bash zsh'} | ${{ errorFormat: 'text' }} | ${'at most 1'}
     ${'list --error-format json --jobs'}         | ${json}                    | ${'--jobs needs a value'}
   `('are read: $line', ({ line, message, flags }) => {
-    const { error, flags: read } = readCommandLine(line.split(' '));
-    expect(error).toMatchObject({ code: 'usage', message: expect.stringContaining(message) });
+    const { readAction, flags: read } = readCommandLine(line.split(' '));
+    expect(readAction).toThrow(expect.objectContaining({ code: 'usage', message: expect.stringContaining(message) }));
     expect(read).toEqual(flags);
-  });
-
-  test('are read of a line without a command', () => {
-    const { action, flags } = readCommandLine(['--error-format', 'json', 'config']);
-    expect([action?.kind, flags]).toEqual(['help', json]);
   });
 });
 
@@ -140,11 +140,6 @@ test.each`
   ${'download X f -o ~x/y'}                | ${'output'}    | ${'~x/y'}
   ${'download X f --layout=~/{file_name}'} | ${'layout'}    | ${'~/{file_name}'}
 `('a path option that begins with ~/ means the home directory: $line', ({ line, option, path }) => {
-  const { action: parsed } = readCommandLine(line.split(' '), { home: '/home/me' });
-  expect(parsed).toMatchObject({ invocation: { options: { [option]: path } } });
-});
-
-test('~/ means the home directory in the path of a shared option, too', () => {
-  const { flags } = readCommandLine(['list', 'X', '--config=~/c.json', '--api-key=~/k'], { home: '/home/me' });
-  expect(flags).toEqual({ config: '/home/me/c.json', apiKey: '~/k' });
+  const { readAction } = readCommandLine(line.split(' '), { home: '/home/me' });
+  expect(readAction()).toMatchObject({ invocation: { options: { [option]: path } } });
 });

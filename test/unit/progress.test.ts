@@ -180,19 +180,3 @@ test('on a terminal, progress stays below the messages and contains no secrets',
   progress.note('after');
   expect(output().slice(end)).toBe('after\n');
 });
-
-test.each`
-  where                   | isTTY    | during
-  ${'on a terminal'}      | ${true}  | ${1}
-  ${'without a terminal'} | ${false} | ${0}
-`('$where, $during handlers of Ctrl-Z are there until the end', async ({ isTTY, during }) => {
-  const handlers = new Set<() => void>();
-  const onSuspend: World['onSuspend'] = (hide) => {
-    handlers.add(hide);
-    return () => void handlers.delete(hide);
-  };
-  const { progress } = await setUp(isTTY, {}, { onSuspend });
-  expect(handlers.size).toBe(during);
-  progress.stop();
-  expect(handlers.size).toBe(0);
-});

@@ -75,14 +75,14 @@ function findOption(spec: CommandSpec, word: string): NamedOption | undefined {
 
 /** Returns the values for an argument, or for the `kind` of an option. There are none for a local path. */
 async function suggestValues(
-  { choices, suggests, completes }: Pick<ArgumentSpec, 'choices' | 'suggests' | 'completes'>,
+  { choices, examples, completes }: Pick<ArgumentSpec, 'choices' | 'examples' | 'completes'>,
   [first, ...others]: readonly string[],
   flags: Flags,
   world: World,
 ): Promise<readonly Candidate[]> {
   // In `config set KEY VALUE`, KEY is the setting whose value is completed. Every setting with choices is a flag, too.
   const setting = completes === 'setting value' ? SHARED_OPTIONS.find(({ flag }) => flag === `--${first}`) : undefined;
-  const choicesOrSuggestions = choices ?? suggests ?? setting?.kind.choices ?? [];
+  const fixed = choices ?? examples ?? setting?.kind.choices ?? [];
   const lookUp = async (limited: World) => {
     if (completes === 'profile')
       return (await import('../../settings/config-file.ts')).readProfileNames(flags, limited);
@@ -96,7 +96,7 @@ async function suggestValues(
   // Control characters would reach the terminal, and a name such as `-f` would be read as an option. Nobody wants to
   // type one of the `others` twice.
   const offered = names.filter((name) => printable(name) === name && !/^-/.test(name) && !others.includes(name));
-  return [...choicesOrSuggestions, ...offered].map((word) => [word, '']);
+  return [...fixed, ...offered].map((word) => [word, '']);
 }
 
 /** Sends no request if the key comes from a program, which a TAB must not run. */

@@ -31,13 +31,11 @@ export async function run({ args: [text], flags }: Invocation, world: World): Pr
     // If a token is sent, `describeClockSkew` tolerates less.
     const leadMs = client.clockLeadMs;
     const clock =
-      leadMs === undefined
-        ? 'unknown: the service sends no date'
-        : describeClockSkew(leadMs, credentials.inspectCommand !== undefined);
+      leadMs === undefined ? 'unknown: the service sends no date' : describeClockSkew(leadMs, credentials.sendsToken);
     const rows = [
       ['address', baseUrl.href],
       ['key', describeKeyPlacement(credentials)],
-      ['token', credentials.inspectCommand ? 'in Authorization: Bearer' : 'none'],
+      ['token', credentials.sendsToken ? 'in Authorization: Bearer' : 'none'],
       ['source', credentials.source],
       ['clock', clock ?? 'ok'],
       ['records', `${listing.recordCount}`],

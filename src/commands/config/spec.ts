@@ -13,7 +13,7 @@ const SETTING_NAMES = SETTINGS.filter(({ inFile }) => inFile).flatMap(({ name, k
 const KEY_ARGUMENT: ArgumentSpec = {
   name: 'KEY',
   required: true,
-  suggests: SETTING_NAMES,
+  examples: SETTING_NAMES,
   help: 'a setting, or a member of one, such as listing.files',
 };
 

@@ -14,7 +14,7 @@ import type { AccessionNumber } from '../../service/accession.ts';
 import { listFiles, openSession, type Session } from '../../session/session.ts';
 import { resolveSettings } from '../../settings/resolve.ts';
 import type { Invocation } from '../../spec/command.ts';
-import { isClosedPipe } from '../../stdio/byte-writer.ts';
+import { isClosedStdout } from '../../stdio/output.ts';
 import { isTerminalPath } from '../../stdio/output-path.ts';
 import { shellWord } from '../../text.ts';
 import { Throttle } from '../../transfer/throttle.ts';
@@ -107,7 +107,7 @@ async function openRun(
 
 /** A reader such as `head` may close the pipe early. That ends the plan of a dry run, but it is not a failure. */
 function isClosedPlan(error: unknown, { report, options }: DownloadArgs): boolean {
-  return options.dryRun && report !== '-' && isClosedPipe(error) && error.subject?.name === 'stdout';
+  return options.dryRun && report !== '-' && isClosedStdout(error);
 }
 
 /** Returns the error of the run. Throws only bugs. */

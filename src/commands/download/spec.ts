@@ -172,5 +172,6 @@ export const DOWNLOAD = defineCommand({
     ],
   ],
   sendsRequests: true,
+  needsReader: true,
   load: () => import('./run.ts'),
 });

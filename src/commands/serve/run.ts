@@ -1,4 +1,3 @@
-import { readdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { onAbort } from '../../abort.ts';
 import { FilingsError } from '../../errors.ts';
@@ -7,7 +6,6 @@ import { type JwtKey, type KeyFiles, readJwtKey } from '../../jwt/keys.ts';
 import { isLoopback } from '../../loopback.ts';
 import { startSandbox } from '../../sandbox/server.ts';
 import { markForRedaction } from '../../secrets.ts';
-import { asAccession } from '../../service/accession.ts';
 import { readSecret } from '../../settings/read-secret.ts';
 import { resolveSettings } from '../../settings/resolve.ts';
 import type { Settings } from '../../settings/settings.ts';
@@ -38,14 +36,13 @@ export async function run({ args, options, flags }: Invocation<typeof OPTIONS>, 
     (setting) => setting && /^(flag|env)$/.test(setting.sourceKind),
   );
   const directory = args[0] === undefined ? join(world.root, 'samples') : resolve(world.cwd, args[0]);
-  const jwtKeys = await readJwtKeys(options, world);
   const sandbox = await startSandbox({
     directory,
     host,
     port: options.port,
     // Without a `keySetting`, `keySource` can only be the key of the config file.
     apiKey: await readApiKey(host, keySetting && settings.keySource, world),
-    jwtKeys,
+    jwtKeys: await readJwtKeys(options, world),
     pageSize: options.pages,
     platform: world.platform,
     now: world.now,
@@ -55,11 +52,6 @@ export async function run({ args, options, flags }: Invocation<typeof OPTIONS>, 
   try {
     if (!isLoopback(host)) log('warning', `other machines can reach ${host}, and anyone in between can read the keys`);
     log('note', `the API key ${keySetting === undefined ? `is ${DEFAULT_KEY}` : `comes from ${keySetting.setBy}`}`);
-    // The sandbox does not serve a directory whose name has no hyphens.
-    const accession = (await readdir(directory)).sort().find((name) => asAccession(name) === name);
-    // The command works only if the sandbox wants no more than the default key, and sends listings as a whole.
-    if (accession && keySetting === undefined && jwtKeys.length === 0 && options.pages === undefined)
-      log('note', `try it: filings list ${accession} --base-url ${sandbox.url} --api-key ${DEFAULT_KEY}`);
     // The URL is printed last, so that a program that has read it finds the messages above already on stderr.
     await write(world.stdout, `${sandbox.url}\n`);
     // SIGINT or the like, and --deadline, are a normal end.

@@ -1,4 +1,5 @@
 // The signature is not checked, so anyone could have made the token, and every output says so.
+import { FilingsError } from '../../errors.ts';
 import { splitMembers } from '../../json.ts';
 import { type Inspection, inspectToken } from '../../jwt/inspect.ts';
 import { writeRecords } from '../../session/presentation.ts';
@@ -6,7 +7,8 @@ import type { Invocation } from '../../spec/command.ts';
 import { write } from '../../stdio/output.ts';
 import { printable, printableJson } from '../../terminal/printable.ts';
 import type { World } from '../../world.ts';
-import { decodeTokenParts, readTokenInput, reportRefusal } from './common.ts';
+import { readTokenInput } from './inputs.ts';
+import { decodeTokenParts, reportRefusal } from './results.ts';
 import type { INSPECT_OPTIONS } from './spec.ts';
 
 const HEADINGS = ['PART', 'NAME', 'VALUE', 'MEANING'];
@@ -15,7 +17,8 @@ export async function run({ args, options, flags }: Invocation<typeof INSPECT_OP
   const token = await readTokenInput(args[0], world);
   const inspect = async () => inspectToken(token, { atSeconds: world.now() / 1000 });
   const inspection = await inspect().catch((error) => {
-    const unreadable = error.with({ subject: { name: 'the token cannot be read (format)' } });
+    const subject = { name: 'the token cannot be read (format)' };
+    const unreadable = error instanceof FilingsError ? error.with({ subject }) : error;
     return reportRefusal(unreadable, options.json && { verified: false }, world);
   });
   const parts = decodeTokenParts(token);

@@ -13,24 +13,20 @@ import { writeText } from '../../stdio/byte-writer.ts';
 import { write } from '../../stdio/output.ts';
 import { isStreamPath, requireFilePath } from '../../stdio/output-path.ts';
 import type { World } from '../../world.ts';
-import { decodeTokenParts, resolveKeyFiles } from './common.ts';
+import { resolveKeyFiles } from './inputs.ts';
+import { decodeTokenParts } from './results.ts';
 import type { SIGN_OPTIONS } from './spec.ts';
 
-/**
- * With a key on the command line, the recipe is not used at all. Without one, options override single members of it.
- */
 export async function run(invocation: Invocation<typeof SIGN_OPTIONS>, world: World): Promise<number> {
   const { options, flags } = invocation;
-  const hasKey = options.key !== undefined || options.secretFile !== undefined;
-  const recipe: TokenRecipe = hasKey ? {} : await readConfiguredRecipe(flags, world);
-  const out = options.out === undefined ? undefined : resolveUserPath(options.out, world);
+  const given = resolveKeyFiles(invocation, world);
+  const hasKey = given.keyFile !== undefined || given.secretFile !== undefined;
+  // With a key on the command line, the recipe is not used at all. Without one, options override single members of it.
+  const recipe: TokenRecipe = hasKey ? given : await readConfiguredRecipe(flags, world);
+  const files = { keyFile: recipe.keyFile, secretFile: recipe.secretFile, passphraseFile: given.passphraseFile };
   // Before the key is read from stdin, because somebody may have to paste it.
-  if (options.out !== undefined) await requireFilePath('--out', options.out, world);
-  const inputs = [recipe.keyFile, recipe.secretFile, options.key, options.secretFile, options.passphraseFile];
-  if (out !== undefined) await refuseInput(out, [...inputs, locateConfig(flags, world).path], world);
-  const optionFiles = await resolveKeyFiles(invocation, world);
-  // A recipe has nothing for the passphrase of an encrypted key.
-  const files = hasKey ? optionFiles : { ...recipe, passphraseFile: optionFiles.passphraseFile };
+  if (options.out !== undefined)
+    await requireOutput(options.out, [...Object.values(files), locateConfig(flags, world).path], world);
   const key = await readJwtKey(files, 'sign', world);
   const issuedAt = Math.floor(world.now() / 1000);
   const token = await mintToken({
@@ -45,36 +41,33 @@ export async function run(invocation: Invocation<typeof SIGN_OPTIONS>, world: Wo
     lifetime: options.lifetime ?? recipe.lifetime ?? DEFAULT_LIFETIME,
     claims: [...options.claim, ...options.claimJson],
   });
-  // Nothing is printed unless the key is an HMAC secret that ends in a line break.
   await printMessage('warning', findLineBreakWarning(key), flags, world);
   const { header, claims } = decodeTokenParts(token);
-  // Header and claims are JSON already: parsing them could change numbers. A token has no character that must be
-  // escaped.
   const text = options.json ? `{"token":"${token}","header":${header},"claims":${claims}}` : token;
-  const httpPrefix = options.header ? 'Authorization: Bearer ' : '';
-  const line = `${httpPrefix}${text}\n`;
-  if (out === undefined) await write(world.stdout, line, world.interrupt);
-  else if (await isStreamPath(out)) await writeText(out, line, world);
-  else await replaceFile(out, line, world, { protection: 'private' });
+  await writeOutput(options.out, `${options.header ? 'Authorization: Bearer ' : ''}${text}\n`, world);
   return 0;
 }
 
-/** Throws `usage` if the token would replace one of the files that are read. */
-async function refuseInput(out: string, inputs: readonly (string | undefined)[], world: World): Promise<void> {
+/** Throws `usage` if the path is a directory, or one of the files that are read. */
+async function requireOutput(out: string, inputs: readonly (string | undefined)[], world: World): Promise<void> {
+  await requireFilePath('--out', out, world);
   // Equal for links of both kinds, and for other spellings on a case-insensitive file system.
   const identify = async (path: string) => {
     const stats = await stat(path, { bigint: true }).catch(() => undefined);
     return stats?.isFile() ? `${stats.dev}:${stats.ino}` : path;
   };
-  for (const input of inputs) {
-    if (input === undefined) continue;
-    const path = input === '-' ? '/dev/stdin' : resolveUserPath(input, world);
-    if ((await identify(path)) === (await identify(out)))
-      throw new FilingsError('usage', `${out} is a file that this command reads`, {
-        subject: { name: '--out' },
-        hint: 'choose another file for the token',
-      });
-  }
+  const paths = inputs.flatMap((path) => (path === '-' ? '/dev/stdin' : (path ?? [])));
+  const sources = await Promise.all(paths.map(identify));
+  if (!sources.includes(await identify(resolveUserPath(out, world)))) return;
+  const details = { subject: { name: '--out' }, hint: 'choose another file for the token' };
+  throw new FilingsError('usage', `${out} is a file that this command reads`, details);
+}
+
+async function writeOutput(out: string | undefined, line: string, world: World): Promise<void> {
+  if (out === undefined) return write(world.stdout, line, world.interrupt);
+  const path = resolveUserPath(out, world);
+  if (await isStreamPath(path)) await writeText(path, line, world);
+  else await replaceFile(path, line, world, { protection: 'private' });
 }
 
 /** A finished token in the settings is no recipe. */

@@ -104,7 +104,6 @@ export const VERIFY_OPTIONS = defineOptions({
 });
 
 export const KEYGEN_OPTIONS = defineOptions({
-  // The parser does not know required options. `token keygen` itself checks that both are there.
   alg: { kind: ALGORITHM, value: 'ALG', help: 'make a key for this algorithm (required)' },
   out: { kind: OUTPUT_FILE, value: 'FILE', help: 'write the private key or secret to a new FILE (required)' },
   public: { kind: OUTPUT_FILE, value: 'FILE', help: 'write the public key to FILE instead of stdout' },

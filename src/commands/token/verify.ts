@@ -5,7 +5,8 @@ import { printMessage } from '../../session/presentation.ts';
 import type { Invocation } from '../../spec/command.ts';
 import { write } from '../../stdio/output.ts';
 import type { World } from '../../world.ts';
-import { decodeTokenParts, isStdin, readTokenInput, reportRefusal, resolveKeyFiles } from './common.ts';
+import { isStdin, readTokenInput, resolveKeyFiles } from './inputs.ts';
+import { decodeTokenParts, reportRefusal } from './results.ts';
 import type { VERIFY_OPTIONS } from './spec.ts';
 
 export async function run(invocation: Invocation<typeof VERIFY_OPTIONS>, world: World): Promise<number> {
@@ -16,18 +17,18 @@ export async function run(invocation: Invocation<typeof VERIFY_OPTIONS>, world: 
     throw new FilingsError('usage', 'no key: give --key FILE or --secret-file FILE', { subject });
   }
   // If the token comes from stdin, the key cannot.
-  const keyFiles = await resolveKeyFiles(invocation, world, isStdin(args[0]) && 'TOKEN');
+  const keyFiles = resolveKeyFiles(invocation, world, isStdin(args[0]) && 'TOKEN');
   const key = await readJwtKey(keyFiles, 'verify', world);
   const token = await readTokenInput(args[0], world);
   // The time is read after the token, because a pipe may deliver that late.
   const time = { atSeconds: (at ?? world.now()) / 1000, leewaySeconds: leeway / 1000 };
   // A line break at the end of a secret may explain why the signature does not match.
   await printMessage('warning', findLineBreakWarning(key), invocation.flags, world);
-  const refused = (error: FilingsError) => reportRefusal(error, json && { valid: false }, world);
   // Without `--alg`, `algorithms` is empty, which allows all that fit the key.
-  await verifyToken(token, [key], { algorithms, ...time }).catch(refused);
+  await verifyToken(token, [key], { algorithms, ...time }).catch((error) =>
+    reportRefusal(error, json && { valid: false }, world),
+  );
   const { header, claims } = decodeTokenParts(token);
-  // Both are JSON already: parsing them could change numbers.
   const text = json ? `{"valid":true,"header":${header},"claims":${claims}}` : claims;
   await write(world.stdout, `${text}\n`, world.interrupt);
   return 0;

