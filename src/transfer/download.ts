@@ -74,7 +74,7 @@ export class Download {
       return makeOutcome({ result: 'planned', bytes: this.#file.size ?? 0 }, displayPath);
     if (plan.kind !== 'skip' || this.takesLong || 'open' in this.#target) return undefined;
     // A skipped file must be durable, and must not have a kept part.
-    const directory = directories.getRemembered(this.#target.location);
+    const directory = directories.getRemembered(dirname(this.#target.path));
     const isSettled = directory?.areExistingEntriesFlushed && !existsSync(keptPath(this.#target));
     return isDryRun || isSettled ? makeOutcome({ result: 'skipped', bytes: plan.bytes }, displayPath) : undefined;
   }
@@ -155,7 +155,7 @@ export class Download {
     const sha256 = await this.#checkExisting(target, plan, part);
     if (isDryRun) return { result: 'skipped', bytes: plan.bytes, sha256 };
     await removeKeptPart(target, directories.nameOperations);
-    const directory = directories.prepare(target.location);
+    const directory = directories.prepare(dirname(target.path));
     // The run that created the file may have died before its own flush. An earlier flush by this run does not cover a
     // file that has appeared since.
     await (part ? directory.flush() : directory.flushExistingEntries());

@@ -77,7 +77,7 @@ export class Part implements Sink {
 
   /** With `--if-exists compare`, also throws `local_io` if the length shows that the existing file is different. */
   async restart(): Promise<void> {
-    const { path, displayPath, location, ifExists } = this.#target;
+    const { path, displayPath, ifExists } = this.#target;
     const existing = ifExists === 'compare' ? this.#findExisting() : undefined;
     const { total } = this.version;
     if (existing?.isFile() && total !== undefined && total !== existing.size)
@@ -88,12 +88,12 @@ export class Part implements Sink {
     this.#openPart = undefined;
     await old?.discard();
     if (old) await mapWriteErrors(path, () => this.#nameOperations.remove(this.#path));
-    const directory = this.#context.directories.prepare(location);
+    const directory = this.#context.directories.prepare(dirname(path));
     let fd: number;
     try {
       fd = openSync(this.#path, NEW_FILE, 0o666);
     } catch (error) {
-      throw this.#context.directories.toCreateError(error, path, location);
+      throw this.#context.directories.toCreateError(error, path);
     }
     await this.#use(fd, directory);
   }
@@ -178,9 +178,9 @@ export class Part implements Sink {
 
   /** Throws the error of `rename`. If only the part is missing, it was removed by another program. */
   #rethrow(error: unknown): never {
-    const { path, displayPath, location } = this.#target;
+    const { path, displayPath } = this.#target;
     if (errnoOf(error) !== 'ENOENT' || !existsSync(dirname(path)))
-      throw this.#context.directories.toRenameError(error, path, location);
+      throw this.#context.directories.toRenameError(error, path);
     throw new FilingsError('temporary', 'another program removed the temporary file during the download', {
       subject: { path: displayPath },
       hint: 'find out what removes files there, then run it again',
@@ -244,10 +244,10 @@ export class Part implements Sink {
    */
   async claim(): Promise<void> {
     const { directories, checksums } = this.#context;
-    const { path, displayPath, location, ifExists } = this.#target;
+    const { path, displayPath, ifExists } = this.#target;
     let directory: Directory | undefined;
     try {
-      directory = directories.requireWritable(location);
+      directory = directories.requireWritable(dirname(path));
       if (directory) await checksums?.at(dirname(path)).requireWritable();
     } catch (error) {
       if (!(error instanceof FilingsError)) throw error;

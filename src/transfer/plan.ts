@@ -1,7 +1,6 @@
 // Decides what to do about one file, from the options and what has its final name, before the first request. If
 // something has the final name when the file has arrived, a second plan says which of the two stays.
 import { lstatSync, type Stats } from 'node:fs';
-import type { DirectoryLocation } from '../disk/directory.ts';
 import { isRefusedName, refusedNameError } from '../disk/part-name.ts';
 import { FilingsError } from '../errors.ts';
 import type { ByteWriter } from '../stdio/byte-writer.ts';
@@ -15,7 +14,6 @@ export interface DiskTarget {
   readonly path: string;
   /** The path as the user would write it, for messages and the report. */
   readonly displayPath: string;
-  readonly location: DirectoryLocation;
   readonly ifExists: IfExists;
   /** `--sha256`, in lower case. */
   readonly sha256: string | undefined;
@@ -63,7 +61,7 @@ export function planFile(target: Target): Plan {
 /** `existing` is what `lstat` returns for the final name, or undefined if nothing is there. */
 export function choosePlan(
   existing: Stats | undefined,
-  { displayPath, ifExists, sha256, refusal }: Omit<DiskTarget, 'path' | 'location'>,
+  { displayPath, ifExists, sha256, refusal }: Omit<DiskTarget, 'path'>,
 ): Plan {
   if (refusal) return { kind: 'fail', error: refusal };
   if (!existing) return { kind: 'fetch' };

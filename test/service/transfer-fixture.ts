@@ -77,7 +77,7 @@ export async function startRun(url: string, options: RunOptions = {}) {
   const bar = { beginResponse: nothing, advance: nothing, noteWait, finish: nothing };
   const context = {
     client,
-    directories: new Directories(world),
+    directories: new Directories(directory, true, world),
     checksums: writesChecksums ? new ChecksumFiles() : undefined,
     throttle: undefined,
     progress: { addFile: () => bar, warnAboutFile: nothing },
@@ -93,8 +93,7 @@ export async function startRun(url: string, options: RunOptions = {}) {
     directory,
     save(name = 'primary.htm', sha256?: string) {
       const path = join(directory, below, name);
-      const location = { directory, below };
-      return run(name, { path, location, displayPath: path, ifExists, sha256 });
+      return run(name, { path, displayPath: path, ifExists, sha256 });
     },
     pipe(writer: ByteWriter) {
       return run('primary.htm', { open: async () => writer, displayPath: null, sha256: undefined });

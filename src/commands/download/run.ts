@@ -1,5 +1,5 @@
 // Runs `download`: opens the session and the outputs, runs a batch, even for a single file, and works out its error.
-import { resolve } from 'node:path';
+import { dirname, resolve } from 'node:path';
 import { Batch } from '../../batch/batch.ts';
 import { Counts } from '../../batch/counts.ts';
 import { Recorder } from '../../batch/recorder.ts';
@@ -10,6 +10,7 @@ import { replaceFile } from '../../disk/atomic-write.ts';
 import { Directories } from '../../disk/directory.ts';
 import { FilingsError } from '../../errors.ts';
 import { type Line, openInput, readLines } from '../../input/lines.ts';
+import { resolveUserPath } from '../../paths.ts';
 import type { AccessionNumber } from '../../service/accession.ts';
 import { listFiles, openSession, type Session } from '../../session/session.ts';
 import { resolveSettings } from '../../settings/resolve.ts';
@@ -65,10 +66,11 @@ async function openRun(
   const { isSingleFile, nameFilter, layout, options } = args;
   const { dryRun, failed, limitRate, query } = options;
   const { client, progress, settings, signal } = session;
-  const directory = resolve(world.cwd, args.directory);
-  const directories = new Directories(world);
-  // Before anything is requested. For `--output`, no directory is created.
-  if (args.output === undefined && !dryRun) directories.prepare({ directory, below: '.' });
+  const { output } = args;
+  const root = output === undefined ? resolve(world.cwd, args.directory) : dirname(resolveUserPath(output, world));
+  const directories = new Directories(root, output === undefined, world);
+  // Before anything is requested.
+  if (output === undefined && !dryRun) directories.prepare(root);
   const stream = await findStream(args, world);
   const findTarget = createTargetFinder(args, world, findRefusal, stream);
   const { done, ...outputs } = await openOutputs(args, session, world);

@@ -31,10 +31,8 @@ export function createTargetFinder(
   const paths = pathModule(platform);
   if (output !== undefined) {
     const path = resolveUserPath(output, { cwd, platform });
-    // Like the shell for `> PATH`, `-o PATH` creates no directory.
-    const location = { directory: paths.dirname(path), below: '.', mustExist: true };
     const { ifExists = 'overwrite' } = options;
-    return () => ({ path, location, displayPath: output, ifExists, sha256, refusal: findRefusal(path, output) });
+    return () => ({ path, displayPath: output, ifExists, sha256, refusal: findRefusal(path, output) });
   }
   const absolute = paths.resolve(cwd, directory);
   // Not `absolute` plus a slash, because the root directory ends in one already.
@@ -54,7 +52,6 @@ export function createTargetFinder(
     return {
       path,
       displayPath,
-      location: { directory: absolute, below: paths.dirname(layoutPath) },
       ifExists: options.ifExists ?? (isOwnDirectory ? 'skip' : 'compare'),
       sha256,
       refusal: findRefusal(path, displayPath),
