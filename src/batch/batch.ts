@@ -2,7 +2,6 @@
 // recorder the outcome. A failed file does not stop a batch. A batch stops in one of two ways:
 // - It cancels the downloads in progress, after a signal, the deadline, or an error that would fail all other files.
 // - It only starts no more downloads, after a limit is reached or the input cannot be read further.
-import { dirname } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { createAbortController, MAX_SLICE_MS, onAbort } from '../abort.ts';
 import { FilingsError } from '../errors.ts';
@@ -140,7 +139,6 @@ export class Batch {
     const failure = 'error' in item ? makeOutcome({ result: 'failed', bytes: 0, error: item.error }, null) : undefined;
     if (item.kind !== 'file') return this.#record(item, failure);
     const target = this.#options.findTarget(item);
-    if (this.#options.recorder.needsDirectories && 'path' in target) item.filing?.directories.add(dirname(target.path));
     const download = new Download(item, target, this.#context);
     const outcome = download.outcomeWithoutWork();
     if (outcome) return this.#record(item, outcome);

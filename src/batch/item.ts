@@ -11,8 +11,6 @@ export interface SelectedFiling {
   openCount: number;
   /** Selected files that are not known to be on disk. */
   missingCount: number;
-  /** With --checksums, the absolute paths of the directories of its files. */
-  readonly directories: Set<string>;
 }
 
 /** A file by the name that a listing, the input or an argument gives it. It may be unsafe, except in a `FileItem`. */

@@ -1,8 +1,7 @@
 // Records how each item of a batch ended: on stderr, in the counts, the report, the failed list and the done list. A
-// filing enters the done list only after the report lines and checksums of its files are written. Otherwise a crash in
-// between would lose them for good, because later runs skip the filing.
-import type { ChecksumFiles } from '../checksums/sums-files.ts';
-import { FilingsError, messageOf } from '../errors.ts';
+// filing enters the done list only after the report lines of its files are written. Otherwise a crash in between would
+// lose them for good, because later runs skip the filing.
+import { type FilingsError, messageOf } from '../errors.ts';
 import { noMatchError } from '../input/glob.ts';
 import { printable } from '../terminal/printable.ts';
 import type { Progress } from '../terminal/progress.ts';
@@ -21,7 +20,6 @@ interface RecorderOptions {
   readonly done: DoneList | undefined;
   readonly counts: Counts;
   readonly hasFailedList: boolean;
-  readonly checksums: ChecksumFiles | undefined;
   readonly progress: Progress;
   /** Whether files without an error are printed as well. */
   readonly printsFiles: boolean;
@@ -35,7 +33,7 @@ export class Recorder {
   failedList = '';
   /** The first error of the `singleTarget`, which is not printed here. */
   singleError: FilingsError | undefined;
-  /** Called when the report, the plan or the done list cannot be written, or the checksums cannot be flushed. */
+  /** Called when the report, the plan or the done list cannot be written. */
   onError: (error: unknown) => void = () => {};
   readonly #options: RecorderOptions;
   /** Filings whose files are all on disk, but which are not in the done list yet. */
@@ -74,10 +72,6 @@ export class Recorder {
     if (done && 'fileName' in item) this.#updateFiling(item, outcome);
   }
 
-  get needsDirectories(): boolean {
-    return this.#options.done !== undefined && this.#options.checksums !== undefined;
-  }
-
   /** Whether the run should call `flush` before it goes on. */
   get hasBacklog(): boolean {
     return this.#options.report?.isFull === true || this.#options.plan?.isFull === true;
@@ -89,13 +83,12 @@ export class Recorder {
     await this.#options.plan?.flush();
   }
 
-  /** Call this when all files have ended. Throws the errors of `flush` and of the checksums. */
+  /** Call this when all files have ended. Throws the errors of `flush`. */
   async finish(): Promise<void> {
     await this.#appendingDone;
     // This may complete filings, so there may be another append to wait for.
     for (const [file, filing] of this.#selectedAgain) if (!this.#unsaved.has(file)) this.#countFileOnDisk(filing);
     await this.#appendingDone;
-    await this.#options.checksums?.flush();
     await this.flush();
   }
 
@@ -157,23 +150,9 @@ export class Recorder {
       const filings = this.#completeFilings;
       this.#completeFilings = [];
       await this.flush();
-      await this.#options.done?.add(await this.#keepListed(filings));
+      await this.#options.done?.add(filings);
     }
     this.#appendingDone = undefined;
-  }
-
-  /** Flushes the checksums of the filings. One whose checksums fail is not done; `finish` throws the error again. */
-  async #keepListed(filings: readonly SelectedFiling[]): Promise<readonly SelectedFiling[]> {
-    const listed: SelectedFiling[] = [];
-    for (const filing of filings) {
-      try {
-        await this.#options.checksums?.flush(filing.directories);
-        listed.push(filing);
-      } catch (error) {
-        if (!(error instanceof FilingsError) || error.stopsRun) throw error;
-      }
-    }
-    return listed;
   }
 }
 

@@ -85,13 +85,7 @@ export class Selection {
       const selected = listed.filter(({ file_name }) => nameFilter?.(file_name));
       if (selected.length === 0) return [{ kind: 'unmatched', accession, listedCount: listed.length }];
       const count = selected.length;
-      const filing = {
-        accession,
-        selectedCount: count,
-        missingCount: count,
-        openCount: count,
-        directories: new Set<string>(),
-      };
+      const filing = { accession, selectedCount: count, missingCount: count, openCount: count };
       return selected.map((file) => {
         const size = listedSize(file);
         counts.addFile(size);

@@ -41,13 +41,11 @@ export interface SumsLine {
   readonly isTorn: boolean;
 }
 
-/** Where the entries of each name are. Keys are `digestOf(name)`, so that a million names take 100 MB at most. */
-export interface SumsIndex {
-  /** The offset of the last entry, which is the one that counts. */
-  readonly last: Map<string, number>;
-  /** The offsets of all other entries, in their order. Most names have none. */
-  readonly older: Map<string, number[]>;
-}
+/**
+ * The offsets of the entries of each name, in their order. The last one counts, and nearly all names have only one. Keys
+ * are `digestOf(name)`, because no more than 250 bytes of memory are promised for an entry.
+ */
+export type SumsIndex = Map<string, number | number[]>;
 
 /**
  * Parses a line without its line break. The name may be anything: check it with {@link isSafeToOpen} before it is used
@@ -138,14 +136,24 @@ export async function* readSums(path: string, displayPath: string): AsyncGenerat
 }
 
 /** Lines must be added in the order of the file. */
-export function addToIndex({ last, older }: SumsIndex, lines: readonly SumsLine[]): void {
+export function addToIndex(index: SumsIndex, lines: readonly SumsLine[]): void {
   for (const { entry, offset } of lines) {
     if (!entry) continue;
     const key = digestOf(entry.name);
-    const previous = last.get(key);
-    const others = older.get(key);
-    if (others && previous !== undefined) others.push(previous);
-    else if (previous !== undefined) older.set(key, [previous]);
-    last.set(key, offset);
+    const known = index.get(key);
+    if (typeof known === 'object') known.push(offset);
+    else index.set(key, known === undefined ? offset : [known, offset]);
   }
+}
+
+export function findOffsets(index: SumsIndex, name: string): readonly number[] {
+  const known = index.get(digestOf(name)) ?? [];
+  return typeof known === 'number' ? [known] : known;
+}
+
+export function removeFromIndex(index: SumsIndex, name: string, offsets: readonly number[]): void {
+  const removed = new Set(offsets);
+  const rest = findOffsets(index, name).filter((offset) => !removed.has(offset));
+  if (rest.length === 0) index.delete(digestOf(name));
+  else index.set(digestOf(name), rest);
 }

@@ -150,11 +150,16 @@ export class Directories {
    * Remembers that nothing can be written to a directory, so that no further file of it is requested. The error stops
    * the run if the directory is the one that the user named.
    */
-  #rememberFailure(path: string, error: unknown): unknown {
+  #rememberFailure(path: string, error: unknown, stopsRun = path === this.#root): unknown {
     if (!(error instanceof FilingsError)) return error;
-    const failure = error.with({ failedDirectory: path, stopsRun: error.stopsRun || path === this.#root });
+    const failure = error.with({ failedDirectory: path, stopsRun: error.stopsRun || stopsRun });
     this.#failures.set(path, failure);
     return failure;
+  }
+
+  /** Returns the error for a SHA256SUMS that cannot be read or written. Even in the root, it does not stop the run. */
+  toSumsError(path: string, error: unknown): unknown {
+    return this.#findLoss(path) ?? this.#rememberFailure(path, error, false);
   }
 
   /**
@@ -171,15 +176,16 @@ export class Directories {
   /** Returns the error for a file that could not get its name, `path`. It is about the directory only if that is gone. */
   toRenameError(error: unknown, path: string): unknown {
     if (isRefusedName(error)) return refusedNameError(path, error);
-    return isSystemError(error) && !existsSync(dirname(path))
-      ? this.#goneError(dirname(path))
-      : toWriteError(error, path);
+    return (isSystemError(error) && this.#findLoss(dirname(path))) || toWriteError(error, path);
   }
 
-  /** If even the directory that the user named is gone, no other file can be written either. */
-  #goneError(path: string): unknown {
-    const gone = existsSync(this.#root) ? path : this.#root;
-    return this.#rememberFailure(gone, goneDirectoryError(gone));
+  /**
+   * Returns the error if somebody has moved or removed a directory of this run. If even the root is gone, no other file
+   * can be written either.
+   */
+  #findLoss(path: string): unknown {
+    const gone = [this.#root, path].find((known) => this.#remembered.has(known) && !existsSync(known));
+    return gone && this.#rememberFailure(gone, goneDirectoryError(gone));
   }
 
   #prepare(path: string): Directory {
@@ -191,8 +197,7 @@ export class Directories {
       requireDirectory(path, lstatSync(path));
       return new Directory(path, isNew, isNew ? parent.flush() : parent.flushExistingEntries());
     } catch (error) {
-      const isRootGone = this.#remembered.has(this.#root) && !existsSync(this.#root);
-      throw isRootGone ? this.#goneError(path) : this.#rememberFailure(path, toWriteError(error, path));
+      throw this.#findLoss(path) ?? this.#rememberFailure(path, toWriteError(error, path));
     }
   }
 

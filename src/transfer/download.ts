@@ -155,16 +155,16 @@ export class Download {
     const sha256 = await this.#checkExisting(target, plan, part);
     if (isDryRun) return { result: 'skipped', bytes: plan.bytes, sha256 };
     await removeKeptPart(target, directories.nameOperations);
-    const directory = directories.prepare(dirname(target.path));
-    // The run that created the file may have died before its own flush. An earlier flush by this run does not cover a
-    // file that has appeared since.
-    await (part ? directory.flush() : directory.flushExistingEntries());
     const { path, displayPath } = target;
+    const directory = directories.prepare(dirname(path));
     const hash = () => hashFile(path, displayPath, this.#context.signal);
-    const sums = this.#context.checksums?.at(dirname(path));
+    const sums = this.#context.checksums?.at(directory);
     const listed = await sums?.listExisting(basename(path), sha256, hash);
     if (listed?.isAsListed === false)
       this.#context.progress.warnAboutFile(`${displayPath}: differs from its entry in SHA256SUMS: see filings verify`);
+    // The run that created the file may have died before its own flush. An earlier flush by this run does not cover a
+    // file that has appeared since. Last, because it also flushes the name of a new SHA256SUMS.
+    await (part ? directory.flush() : directory.flushExistingEntries());
     return { result: 'skipped', bytes: plan.bytes, sha256: listed?.sha256 ?? sha256 };
   }
 

@@ -1,7 +1,7 @@
 // The sink for a file on the disk. The final name never has incomplete or unchecked bytes, even after a power cut:
 //
 //   1. create the part, write and flush its bytes
-//   2. with --checksums, say in SHA256SUMS what the file should be
+//   2. with --checksums, say in SHA256SUMS what the file should be, and flush that
 //   3. give it the final name
 //   4. flush the directory
 //
@@ -122,7 +122,7 @@ export class Part implements Sink {
       if (plan.kind !== 'fetch') return plan;
       if (existing?.isFile()) this.#copyMode(existing);
       await file.flush();
-      const sums = checksums?.at(dirname(path));
+      const sums = checksums?.at(directory);
       const announcement = sha256 === undefined ? undefined : await sums?.announce(basename(path), sha256);
       this.#mayHaveFinalName = true;
       const secondPlan = await this.#takeFinalName().finally(() => this.#withdrawUnlessTrue(announcement, sha256));
@@ -248,7 +248,7 @@ export class Part implements Sink {
     let directory: Directory | undefined;
     try {
       directory = directories.requireWritable(dirname(path));
-      if (directory) await checksums?.at(dirname(path)).requireWritable();
+      if (directory) await checksums?.at(directory).requireWritable();
     } catch (error) {
       if (!(error instanceof FilingsError)) throw error;
       const { code, hint, stopsRun = false, failedDirectory } = error;

@@ -197,17 +197,3 @@ test.for([
   expect(asked).toEqual(requested.map((name) => `${A}/${name}.htm`));
   expect(`${await place.read(`m/${B}/c.htm`)}`).toBe('c');
 });
-
-test('a filing whose checksums cannot be flushed is not in the done list, and the others are', async ({ place }) => {
-  const archive = await startArchive({ [A]: { 'a.htm': 'a' }, [B]: { 'c.htm': 'c' } });
-  await place.write('in', `${A}\n${B}\n`);
-  const sums = `m/${A}/SHA256SUMS`;
-  // The entry has been appended by then.
-  const code = `fs.renameSync('${sums}', 'sums'); fs.symlinkSync('sums', '${sums}')`;
-  const hook = await place.hook(FAILING_CALL);
-  const env = { ...archive.env, ...hook, CALL: 'linkSync', PATH: '/a\\.htm$', CODE: code };
-  const line = ['download', '-i', 'in', '--all', '-j', '1', '-d', 'm', '--checksums', '--done', 'done'];
-  const { exitCode, stderr } = await place.filings(line, env);
-  expect([exitCode, stderr]).toEqual([8, expect.stringContaining('SHA256SUMS: cannot write: it is a symbolic link')]);
-  expect(`${await place.read('done')}`).toMatch(new RegExp(`^${B}\\t.*\\n$`));
-});

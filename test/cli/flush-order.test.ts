@@ -181,6 +181,7 @@ describe('the mirror of the README', () => {
       const part = log.calls.findLast(isPart);
       expect(part).toMatchObject({ name: 'flush' });
       expect(part?.ended).toBeLessThan(named.began);
+      log.expectFlushed(`${folder}/SHA256SUMS`, log.writeOf(`${folder}/SHA256SUMS`, `  ${name}`), named);
       log.expectFlushed(folder, named, line);
       log.expectFlushed(at('mirror'), log.on('mkdir', folder)[0], line);
       log.expectFlushed(path, log.on('mkdir', at('mirror'))[0], line);

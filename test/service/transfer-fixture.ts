@@ -75,10 +75,11 @@ export async function startRun(url: string, options: RunOptions = {}) {
   const nothing = () => {};
   const { retry: noteWait = nothing, signal = new AbortController().signal } = options;
   const bar = { beginResponse: nothing, advance: nothing, noteWait, finish: nothing };
+  const directories = new Directories(directory, true, world);
   const context = {
     client,
-    directories: new Directories(directory, true, world),
-    checksums: writesChecksums ? new ChecksumFiles() : undefined,
+    directories,
+    checksums: writesChecksums ? new ChecksumFiles(directories) : undefined,
     throttle: undefined,
     progress: { addFile: () => bar, warnAboutFile: nothing },
     isDryRun: false,
@@ -98,7 +99,7 @@ export async function startRun(url: string, options: RunOptions = {}) {
     pipe(writer: ByteWriter) {
       return run('primary.htm', { open: async () => writer, displayPath: null, sha256: undefined });
     },
-    directories: context.directories,
+    directories,
     names: () => readdir(directory),
     /** The size of the only part, or 0 if there is none. */
     async partBytes() {

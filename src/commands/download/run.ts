@@ -74,7 +74,7 @@ async function openRun(
   const stream = await findStream(args, world);
   const findTarget = createTargetFinder(args, world, findRefusal, stream);
   const { done, ...outputs } = await openOutputs(args, session, world);
-  const checksums = options.checksums && !dryRun ? new ChecksumFiles() : undefined;
+  const checksums = options.checksums && !dryRun ? new ChecksumFiles(directories) : undefined;
   const throttle = limitRate === undefined ? undefined : new Throttle(limitRate, world);
   const context = { client, directories, checksums, throttle, progress, isDryRun: dryRun, world };
   const recorder = new Recorder({
@@ -82,7 +82,6 @@ async function openRun(
     done,
     counts,
     hasFailedList: failed !== undefined,
-    checksums,
     progress,
     printsFiles: !dryRun && (isSingleFile || settings.verbose),
     singleTarget: isSingleFile ? 'file' : args.accessions.length === 1 ? 'filing' : undefined,
