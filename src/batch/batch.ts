@@ -136,6 +136,7 @@ export class Batch {
   }
 
   #process(item: Item): Promise<void> | void {
+    if (item.kind === 'cancelled') return this.#drain(item.error);
     const failure = 'error' in item ? makeOutcome({ result: 'failed', bytes: 0, error: item.error }, null) : undefined;
     if (item.kind !== 'file') return this.#record(item, failure);
     const target = this.#options.findTarget(item);
@@ -184,16 +185,12 @@ export class Batch {
 
   #record(item: Item, outcome: Outcome | undefined): void {
     const { recorder } = this.#options;
-    const error = outcome?.error;
-    // After a limit is reached, a listing fails with the limit's error instead of being requested.
-    if (item.kind === 'unlisted' && error?.code === 'limit') this.#drain(error);
-    // What was cancelled, or prevented by a limit, fails with the very error that stopped the batch. Such a file is
-    // unfinished. Such a listing is not recorded, so its filing is one of those not started.
-    const isCancelled = error && error === (this.#cancellation.signal.reason ?? this.#drainReason);
-    if (isCancelled) {
-      if (item.kind !== 'unlisted') recorder.record(item, { ...outcome, result: 'unfinished' }, true);
+    // Its error has stopped the batch.
+    if (outcome?.result === 'unfinished') {
+      recorder.record(item, outcome, true);
       return;
     }
+    const error = outcome?.error;
     // A file that was neither requested nor to be written does not end a row of equal errors.
     const wasRequested = item.kind === 'unlisted' || (outcome?.attempts ?? 0) > 0;
     if (outcome?.result === 'skipped') this.#stopRule.recordSkip();

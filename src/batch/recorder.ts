@@ -56,7 +56,7 @@ export class Recorder {
    * `outcome` is undefined for a duplicate and for a filing of which no file is selected: neither is a failure.
    * `isPrintedLater` means that the error has stopped the batch, so the run ends with it and prints it then.
    */
-  record(item: Item, outcome: Outcome | undefined, isPrintedLater = false): void {
+  record(item: Item, outcome: Outcome | undefined, isPrintedLater: boolean): void {
     const { counts, hasFailedList, plan, done, world } = this.#options;
     if (outcome) {
       counts.addOutcome(outcome, 'size' in item ? item.size : 0);
@@ -67,7 +67,7 @@ export class Recorder {
       this.addReportLine((time) => formatReportLine(item, outcome, time, world));
     }
     if (item.kind === 'unmatched') counts.unmatched += 1;
-    if (endsFiling(item)) counts.endedFilings += 1;
+    if (countDownFiling(item)) counts.endedFilings += 1;
     this.#print(item, outcome, isPrintedLater);
     if (done && 'fileName' in item) this.#updateFiling(item, outcome);
   }
@@ -156,8 +156,8 @@ export class Recorder {
   }
 }
 
-/** Counts a file of a filing down. Returns whether nothing of the filing is left to do. */
-function endsFiling(item: Item): boolean {
+/** Returns whether nothing of the filing is left to do. */
+function countDownFiling(item: Item): boolean {
   if (!('filing' in item)) return item.kind === 'unmatched' || item.kind === 'unlisted';
   return item.filing !== undefined && --item.filing.openCount === 0;
 }

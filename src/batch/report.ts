@@ -68,10 +68,10 @@ interface Summary extends BatchEnd {
 /** The last line of `--report`. */
 export function formatSummaryLine(counts: Counts, summary: Summary, time: string): string {
   const { notStarted, exitCode, stoppedBy } = summary;
-  const { byResult, done, unmatched, retries, requests, receivedBytes: bytes, elapsedMs: ms } = counts;
+  const { byResult, doneFilings, unmatched, retries, requests, receivedBytes: bytes, elapsedMs: ms } = counts;
   const retryAt = stoppedBy?.retryAt ?? counts.retryAt;
   const members = {
-    ...{ ...byResult, done, unmatched },
+    ...{ ...byResult, done: doneFilings, unmatched },
     ...{ not_started: notStarted?.files ?? null, filings_not_started: notStarted?.filings ?? null },
     ...{ bytes, requests, retries, ms: Math.round(ms), exit_code: exitCode },
     ...(stoppedBy && { stopped_by: stoppedBy.code }),
@@ -82,7 +82,7 @@ export function formatSummaryLine(counts: Counts, summary: Summary, time: string
 
 /** Returns `3 downloaded (1.2 MB) to mirror, 1 skipped, 2 failed; 9 requests, 12 s`. */
 export function describeBatch(counts: Counts, { notStarted, directory, isDryRun }: Summary): string {
-  const { byResult, fileBytes: bytes, done, unmatched, requests, elapsedMs, keptBytes, retryAt } = counts;
+  const { byResult, fileBytes: bytes, doneFilings, unmatched, requests, elapsedMs, keptBytes, retryAt } = counts;
   const { downloaded, resumed, skipped, planned, failed, unfinished } = byResult;
   const size = bytes > 0 ? ` (${humanBytes(bytes)} as listed)` : '';
   const facts = [
@@ -92,7 +92,7 @@ export function describeBatch(counts: Counts, { notStarted, directory, isDryRun 
     skipped > 0 && `${skipped} skipped`,
     failed > 0 && `${failed} failed`,
     unfinished > 0 && `${unfinished} unfinished`,
-    done > 0 && `${counted(done, 'filing')} already done`,
+    doneFilings > 0 && `${counted(doneFilings, 'filing')} already done`,
     unmatched > 0 && `${counted(unmatched, 'filing')} without a matching file`,
   ].filter(Boolean);
   if (facts.length === 0) facts.push(isDryRun ? 'nothing to download' : 'nothing downloaded');

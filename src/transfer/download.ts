@@ -81,7 +81,7 @@ export class Download {
 
   /** Throws only if this program has a bug. */
   async run(onArrived: (bytes: number) => void = () => {}): Promise<Outcome> {
-    const { progress, world } = this.#context;
+    const { progress, world, signal } = this.#context;
     const { fileName, filing } = this.#file;
     const { displayPath } = this.#target;
     this.#onArrived = onArrived;
@@ -93,7 +93,8 @@ export class Download {
     } catch (thrown) {
       const error = toWriteError(thrown, displayPath ?? fileName);
       if (!(error instanceof FilingsError)) throw error;
-      ending = { result: 'failed', bytes: 0, error: filing ? withListingHint(error) : error };
+      const result = signal.aborted ? 'unfinished' : 'failed';
+      ending = { result, bytes: 0, error: filing ? withListingHint(error) : error };
     } finally {
       bar.finish();
     }

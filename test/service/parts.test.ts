@@ -175,7 +175,7 @@ test('nothing is kept beside a file that has the final name by then', async () =
     stop.abort(new FilingsError('interrupted', 'interrupted', { stopsRun: true }));
   });
   const run = await startRun(server.url, { signal: stop.signal });
-  expect(await run.save()).toMatchObject({ result: 'failed', keptBytes: 0 });
+  expect(await run.save()).toMatchObject({ result: 'unfinished', keptBytes: 0 });
   expect(await run.names()).toEqual([NAME]);
 });
 
