@@ -141,9 +141,9 @@ export class Batch {
     if (item.kind !== 'file') return this.#record(item, failure);
     const target = this.#options.findTarget(item);
     const download = new Download(item, target, this.#context);
-    const outcome = download.outcomeWithoutWork();
+    const outcome = download.endAtOnce();
     if (outcome) return this.#record(item, outcome);
-    if (download.takesLong) return this.#start(item, download);
+    if (download.needsJob) return this.#start(item, download);
     // This skip still has to flush the directory or remove a kept part. The next file is planned only after that,
     // because in a flushed directory its skip needs no work.
     return download.run().then((ended) => this.#record(item, ended));

@@ -16,9 +16,9 @@ import {
   type DiskTarget,
   differentFileError,
   type ExistingPlan,
+  type KeepPlan,
   type Plan,
   planFile,
-  type SecondPlan,
   type StreamTarget,
   type Target,
 } from './plan.ts';
@@ -60,19 +60,19 @@ export class Download {
   }
 
   /** Whether `run` may take long, because it needs the service or hashes an existing file. */
-  get takesLong(): boolean {
+  get needsJob(): boolean {
     return this.plan.kind !== 'skip' || this.#context.checksums !== undefined;
   }
 
   /** If it returns undefined, `run` must be called. */
-  outcomeWithoutWork(): Outcome | undefined {
+  endAtOnce(): Outcome | undefined {
     const { plan } = this;
     const { displayPath } = this.#target;
     const { isDryRun, directories } = this.#context;
     if (plan.kind === 'fail') return makeOutcome({ result: 'failed', bytes: 0, error: plan.error }, displayPath);
     if (isDryRun && this.needsRequest)
       return makeOutcome({ result: 'planned', bytes: this.#file.size ?? 0 }, displayPath);
-    if (plan.kind !== 'skip' || this.takesLong || 'open' in this.#target) return undefined;
+    if (plan.kind !== 'skip' || this.needsJob || 'open' in this.#target) return undefined;
     // A skipped file must be durable, and must not have a kept part.
     const directory = directories.getRemembered(dirname(this.#target.path));
     const isSettled = directory?.areExistingEntriesFlushed && !existsSync(keptPath(this.#target));
@@ -86,17 +86,17 @@ export class Download {
     const { displayPath } = this.#target;
     this.#onArrived = onArrived;
     const startMs = world.monotonic();
-    const bar = progress.addFile(fileName, this.plan.kind === 'compare');
+    const fileProgress = progress.addFile(fileName, this.plan.kind === 'compare');
     let ending: Ending;
     try {
-      ending = await this.#carryOut(bar);
+      ending = await this.#carryOut(fileProgress);
     } catch (thrown) {
       const error = toWriteError(thrown, displayPath ?? fileName);
       if (!(error instanceof FilingsError)) throw error;
       const result = signal.aborted ? 'unfinished' : 'failed';
       ending = { result, bytes: 0, error: filing ? withListingHint(error) : error };
     } finally {
-      bar.finish();
+      fileProgress.finish();
     }
     if (ending.result === 'downloaded' && ending.bytes === 0)
       progress.warnAboutFile(`${displayPath ?? fileName}: the file is empty`);
@@ -104,33 +104,33 @@ export class Download {
     return makeOutcome(ending, displayPath, this.#transfer?.requests, ms, this.#keptBytes);
   }
 
-  async #carryOut(bar: FileProgress): Promise<Ending> {
+  async #carryOut(fileProgress: FileProgress): Promise<Ending> {
     const [target, plan] = [this.#target, this.plan];
-    if ('open' in target) return this.#fetchToStream(target, bar);
-    if (plan.kind === 'fetch' || plan.kind === 'compare') return this.#fetchToDisk(target, bar);
+    if ('open' in target) return this.#fetchToStream(target, fileProgress);
+    if (plan.kind === 'fetch' || plan.kind === 'compare') return this.#fetchToDisk(target, fileProgress);
     return this.#keepExisting(target, plan);
   }
 
-  async #fetchToStream({ open }: StreamTarget, bar: FileProgress): Promise<Ending> {
+  async #fetchToStream({ open }: StreamTarget, fileProgress: FileProgress): Promise<Ending> {
     const { signal } = this.#context;
     const pipe = new Pipe(await open(signal), signal);
     try {
-      return await this.#fetch(pipe, bar);
+      return await this.#fetch(pipe, fileProgress);
     } finally {
       await pipe.end();
     }
   }
 
-  async #fetchToDisk(target: DiskTarget, bar: FileProgress): Promise<Ending> {
+  async #fetchToDisk(target: DiskTarget, fileProgress: FileProgress): Promise<Ending> {
     const part = new Part(this.#file, target, this.#context);
     try {
       await part.claim();
-      const fetched = await this.#fetch(part, bar);
-      const secondPlan = await part.commit(fetched.sha256);
-      if (!secondPlan) return fetched;
-      const ending = await this.#keepExisting(target, secondPlan, part);
+      const fetched = await this.#fetch(part, fileProgress);
+      const keepPlan = await part.commit(fetched.sha256);
+      if (!keepPlan) return fetched;
+      const ending = await this.#keepExisting(target, keepPlan, part);
       await part.discard();
-      const isSame = secondPlan.kind === 'compare' || secondPlan.kind === 'check';
+      const isSame = keepPlan.kind === 'compare' || keepPlan.kind === 'check';
       return isSame ? { ...fetched, ...ending, isSame } : ending;
     } catch (error) {
       this.#keptBytes = await part.abandon(error);
@@ -138,9 +138,9 @@ export class Download {
     }
   }
 
-  async #fetch(sink: Sink, bar: FileProgress): Promise<Ending> {
+  async #fetch(sink: Sink, fileProgress: FileProgress): Promise<Ending> {
     const { sha256 } = this.#target;
-    this.#transfer = new Transfer({ file: this.#file, sink, context: this.#context, bar, sha256 });
+    this.#transfer = new Transfer({ file: this.#file, sink, context: this.#context, fileProgress, sha256 });
     const fetched = await this.#transfer.run();
     this.#onArrived(fetched.bytes);
     return fetched;
@@ -150,7 +150,7 @@ export class Download {
    * Leaves the final name to an existing file, after the checks of the plan. `part` has the fetched bytes if the plan
    * is to compare them, or if the file has appeared only during the download.
    */
-  async #keepExisting(target: DiskTarget, plan: SecondPlan, part?: Part): Promise<Ending> {
+  async #keepExisting(target: DiskTarget, plan: KeepPlan, part?: Part): Promise<Ending> {
     if (plan.kind === 'fail') throw plan.error;
     const { directories, isDryRun } = this.#context;
     const sha256 = await this.#checkExisting(target, plan, part);

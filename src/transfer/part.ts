@@ -34,12 +34,12 @@ import { hashFile } from '../disk/sha256.ts';
 import { errnoOf, FilingsError, messageOf } from '../errors.ts';
 import type { DownloadContext } from './download.ts';
 import { type FileRequest, makeFooter, readFooter } from './footer.ts';
-import { choosePlan, type DiskTarget, differentFileError, type SecondPlan } from './plan.ts';
+import { choosePlan, type DiskTarget, differentFileError, type KeepPlan } from './plan.ts';
 import type { RemoteVersion } from './resume.ts';
 import type { RemoteFile, Sink } from './transfer.ts';
 
-/** A part of this size or less is not kept: fetching its bytes again takes no longer than flushing and keeping them. */
-const MAX_DROPPED_BYTES = 1 << 20;
+/** A smaller part is not kept: fetching its bytes again takes no longer than flushing and keeping them. */
+const MIN_KEPT_BYTES = (1 << 20) + 1;
 /** For the last flush of a part that is to be kept: a stopped run must not wait for a slow disk. */
 const MAX_FLUSH_MS = 2000;
 /** How often a file that has the final name may vanish before it can be looked at. */
@@ -112,7 +112,7 @@ export class Part implements Sink {
    * Gives the final name to the bytes, which are complete and checked. If another file has the name and stays, or
    * cannot be replaced, returns the plan for it instead. `sha256` is for SHA256SUMS.
    */
-  commit(sha256: string | undefined): Promise<SecondPlan | undefined> {
+  commit(sha256: string | undefined): Promise<KeepPlan | undefined> {
     const { directory, file } = this.#requiredPart;
     const { path } = this.#target;
     const { checksums } = this.#context;
@@ -125,8 +125,8 @@ export class Part implements Sink {
       const sums = checksums?.at(directory);
       const announcement = sha256 === undefined ? undefined : await sums?.announce(basename(path), sha256);
       this.#mayHaveFinalName = true;
-      const secondPlan = await this.#takeFinalName().finally(() => this.#withdrawUnlessTrue(announcement, sha256));
-      if (secondPlan) return secondPlan;
+      const keepPlan = await this.#takeFinalName().finally(() => this.#withdrawIfOtherFile(announcement, sha256));
+      if (keepPlan) return keepPlan;
       await directory.flush();
       await file.close();
       await announcement?.settle();
@@ -144,7 +144,7 @@ export class Part implements Sink {
    * Withdraws the entry if a file with other bytes has the final name. If it has the same bytes, another run may rely
    * on the entry, or a network file system has reported a failure of a rename that was done.
    */
-  async #withdrawUnlessTrue(announcement: Announcement | undefined, sha256: string | undefined): Promise<void> {
+  async #withdrawIfOtherFile(announcement: Announcement | undefined, sha256: string | undefined): Promise<void> {
     if (!announcement || this.#hasFinalName || !this.#findExisting()) return;
     const { path, displayPath } = this.#target;
     // Not the signal of the run, because an abort must not look like other bytes.
@@ -153,7 +153,7 @@ export class Part implements Sink {
   }
 
   /** Returns the plan for another file if that keeps the name. */
-  async #takeFinalName(): Promise<SecondPlan | undefined> {
+  async #takeFinalName(): Promise<KeepPlan | undefined> {
     const { path, ifExists } = this.#target;
     // Unlike a rename, a hard link never replaces anything.
     for (let tries = 0; ifExists !== 'overwrite' && tries < MAX_LINK_TRIES; tries += 1) {
@@ -171,13 +171,13 @@ export class Part implements Sink {
         if (errnoOf(error) !== 'EEXIST') break;
       }
     }
-    await this.#nameOperations.rename(this.#path, path).catch((error) => this.#rethrow(error));
+    await this.#nameOperations.rename(this.#path, path).catch((error) => this.#throwRenameError(error));
     this.#hasFinalName = true;
     return undefined;
   }
 
   /** Throws the error of `rename`. If only the part is missing, it was removed by another program. */
-  #rethrow(error: unknown): never {
+  #throwRenameError(error: unknown): never {
     const { path, displayPath } = this.#target;
     if (errnoOf(error) !== 'ENOENT' || !existsSync(dirname(path)))
       throw this.#context.directories.toRenameError(error, path);
@@ -219,7 +219,7 @@ export class Part implements Sink {
     const { version, bytes } = this;
     const { file } = this.#requiredPart;
     const { sleep, secrets } = this.#context.world;
-    if (!version.validator || bytes <= MAX_DROPPED_BYTES) return 0;
+    if (!version.validator || bytes < MIN_KEPT_BYTES) return 0;
     const footer = makeFooter(this.#request, { ...version, bytes });
     // No secret may get onto the disk, and the URL of the response, which the footer has, could hold one.
     if (secrets.occurIn(footer)) return 0;
@@ -229,12 +229,12 @@ export class Part implements Sink {
     // Stopping the timer below rejects this promise, too late to have an effect on the race.
     const timeout = sleep(MAX_FLUSH_MS, timer.signal).then(() => false);
     const isFlushed = await Promise.race([file.flush().then(() => true), timeout]).finally(() => timer.abort());
-    const isComplete = () => this.#target.ifExists !== 'overwrite' && this.#findExisting() !== undefined;
-    if (!isFlushed || isComplete()) return 0;
+    const hasFinalFile = () => this.#target.ifExists !== 'overwrite' && this.#findExisting() !== undefined;
+    if (!isFlushed || hasFinalFile()) return 0;
     await file.close();
     await this.#nameOperations.rename(this.#path, keptPath(this.#target));
     // Another run may have completed the file in the meantime.
-    if (isComplete()) await removeKeptPart(this.#target, this.#nameOperations);
+    if (hasFinalFile()) await removeKeptPart(this.#target, this.#nameOperations);
     return bytes;
   }
 

@@ -76,7 +76,7 @@ export function makeRangeHeaders(partial: PartialFile): Record<string, string> {
  * if both have the same address and the same strong validator, and the second one begins exactly where the first one
  * stopped and ends exactly at the total.
  */
-export function decide(partial: PartialFile, response: ResumeResponse): Decision {
+export function decideResume(partial: PartialFile, response: ResumeResponse): Decision {
   if (response.status === 206) return decideOn206(partial, response);
   if (response.status === 416) return decideOn416(partial, response);
   // A 200 must have the whole file, but one with Content-Range has only a range of it.

@@ -29,7 +29,7 @@ test.each`
 });
 
 const HASH = { sha256: 'ab' };
-const USED = { refusal: new FilingsError('integrity', 'it is the report') };
+const USED = { conflict: new FilingsError('integrity', 'it is the report') };
 test.each`
   existing     | ifExists       | more    | expected
   ${'file'}    | ${'skip'}      | ${HASH} | ${'check 7'}

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import {
-  decide,
+  decideResume,
   findStrongValidator,
   makeRangeHeaders,
   type PartialFile,
@@ -133,7 +133,7 @@ test.each`
   ${'retry-whole'} | ${'a 416 with a smaller total'}            | ${part({ total: 120 })}         | ${unsatisfied('bytes */40')}
   ${'retry-whole'} | ${'a 416 without a range'}                 | ${ALL}                          | ${unsatisfied()}
 `('$answer: $kind', ({ file, response, kind }: { kind: string; file: PartialFile; response: ResumeResponse }) => {
-  expect(decide(file, response)).toMatchObject(kind === 'append' ? { kind, total: 100 } : { kind });
+  expect(decideResume(file, response)).toMatchObject(kind === 'append' ? { kind, total: 100 } : { kind });
 });
 
 test('the file is requested again if a Content-Range is not exact', () => {
@@ -143,7 +143,7 @@ test('the file is requested again if a Content-Range is not exact', () => {
   const unknown = ['bytes 40-99/*', 'bytes 40-99/1000000000000000'];
   const unsatisfied = [['bytes */40'], 'xbytes */40', 'bytes */40x', 'bytes 0-39/40'];
   const kindFor = (status: number, value: string | string[] | undefined) =>
-    decide(UNKNOWN, { status, headers: { etag: '"v1"', 'content-range': value }, address: HERE }).kind;
+    decideResume(UNKNOWN, { status, headers: { etag: '"v1"', 'content-range': value }, address: HERE }).kind;
   expect([...partials, ...unknown].filter((value) => kindFor(206, value) !== 'retry-whole')).toEqual([]);
   expect(unsatisfied.filter((value) => kindFor(416, value) !== 'retry-whole')).toEqual([]);
   expect([kindFor(206, range), kindFor(416, 'bytes */40')]).toEqual(['append', 'complete']);

@@ -56,7 +56,7 @@ export async function checkRunFiles(args: DownloadArgs, resolved: ResolvedSettin
   if (output === undefined) requireUtf8Path(directory);
   const foldedDirectory = foldName(await resolveLinks(directory));
   /** `path` is below `directory`. `code` is `usage` for a name from the arguments. */
-  const findRefusal = (path: string, displayPath: string, code: 'integrity' | 'usage' = 'integrity') => {
+  const findConflict = (path: string, displayPath: string, code: 'integrity' | 'usage' = 'integrity') => {
     // Only saves time: the path need not be folded.
     if (labels.size === 0) return undefined;
     // Links are resolved in `directory` only, and only once. A download refuses any symbolic link below it.
@@ -69,10 +69,10 @@ export async function checkRunFiles(args: DownloadArgs, resolved: ResolvedSettin
   const [accession = ''] = args.accessions;
   for (const name of output === undefined ? args.fileNames : []) {
     const { path = '' } = args.layout.pathFor(accession, name);
-    const error = findRefusal(join(directory, path), name, 'usage');
+    const error = findConflict(join(directory, path), name, 'usage');
     if (error) throw error;
   }
-  return findRefusal;
+  return findConflict;
 }
 
 /** `--failed` is written by a rename, which would replace a device or a pipe. */

@@ -33,7 +33,7 @@ export async function run(invocation: Invocation<typeof OPTIONS>, world: World):
   const args = parseArguments(invocation.args, options, world.platform);
   const { dryRun } = options;
   const resolved = await resolveSettings(flags, world);
-  const findRefusal = await checkRunFiles(args, resolved, world);
+  const findConflict = await checkRunFiles(args, resolved, world);
   // A dry run shows all files, and not only those that one limited run would reach. So it ignores the limits, even
   // --max-requests, although it may request listings.
   const counts = new Counts(dryRun ? {} : options, world.monotonic);
@@ -43,7 +43,7 @@ export async function run(invocation: Invocation<typeof OPTIONS>, world: World):
   const writesTerminal = (writesStdout && world.stdout.isTTY) || outputs.some(isTerminalPath);
   const session = await openSession(flags, world, { stdinOption, writesTerminal, meter: counts, resolved });
   try {
-    const error = await downloadAll(await openRun(args, session, counts, findRefusal, world));
+    const error = await downloadAll(await openRun(args, session, counts, findConflict, world));
     // A limit that the user set is not a failure, so with --quiet only the exit status shows it.
     if (error?.code === 'limit' && session.settings.quiet) return error.exitStatus;
     if (error) throw error;
@@ -60,7 +60,7 @@ async function openRun(
   args: DownloadArgs,
   session: Session,
   counts: Counts,
-  findRefusal: Awaited<ReturnType<typeof checkRunFiles>>,
+  findConflict: Awaited<ReturnType<typeof checkRunFiles>>,
   world: World,
 ) {
   const { isSingleFile, nameFilter, layout, options } = args;
@@ -72,7 +72,7 @@ async function openRun(
   // Before anything is requested.
   if (output === undefined && !dryRun) directories.prepare(root);
   const stream = await findStream(args, world);
-  const findTarget = createTargetFinder(args, world, findRefusal, stream);
+  const findTarget = createTargetFinder(args, world, findConflict, stream);
   const { done, ...outputs } = await openOutputs(args, session, world);
   const checksums = options.checksums && !dryRun ? new ChecksumFiles(directories) : undefined;
   const throttle = limitRate === undefined ? undefined : new Throttle(limitRate, world);

@@ -22,7 +22,7 @@ import type { DownloadArgs } from './arguments.ts';
 export function createTargetFinder(
   args: DownloadArgs,
   { cwd, platform }: Pick<World, 'cwd' | 'platform'>,
-  findRefusal: (path: string, displayPath: string) => FilingsError | undefined,
+  findConflict: (path: string, displayPath: string) => FilingsError | undefined,
   stream?: StreamTarget,
 ): (file: Pick<FileItem, 'path' | 'accession'>) => Target {
   if (stream) return () => stream;
@@ -32,7 +32,7 @@ export function createTargetFinder(
   if (output !== undefined) {
     const path = resolveUserPath(output, { cwd, platform });
     const { ifExists = 'overwrite' } = options;
-    return () => ({ path, displayPath: output, ifExists, sha256, refusal: findRefusal(path, output) });
+    return () => ({ path, displayPath: output, ifExists, sha256, conflict: findConflict(path, output) });
   }
   const absolute = paths.resolve(cwd, directory);
   // Not `absolute` plus a slash, because the root directory ends in one already.
@@ -54,7 +54,7 @@ export function createTargetFinder(
       displayPath,
       ifExists: options.ifExists ?? (isOwnDirectory ? 'skip' : 'compare'),
       sha256,
-      refusal: findRefusal(path, displayPath),
+      conflict: findConflict(path, displayPath),
     };
   };
 }
