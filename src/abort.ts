@@ -59,6 +59,14 @@ export function withTimeLimit<T>(ms: number, sleep: Sleep, work: (signal: AbortS
   return work(limit.signal).finally(() => timer.abort());
 }
 
+/** Waits for `work` for at most `ms` milliseconds, and returns undefined if it takes longer. It goes on then. */
+export function waitAtMost<T>(ms: number, sleep: Sleep, work: Promise<T> | undefined): Promise<T | undefined> {
+  const timer = createAbortController();
+  // Stopping the timer rejects this promise, too late to have an effect on the race.
+  const timeout = sleep(ms, timer.signal).then(() => undefined);
+  return Promise.race([work, timeout]).finally(() => timer.abort());
+}
+
 /** Lets SIGINT, timers and sockets have their turn during long work. Throws the signal's reason if it has aborted. */
 export async function yieldToEventLoop(signal: AbortSignal): Promise<void> {
   await setImmediate();

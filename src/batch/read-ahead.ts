@@ -3,7 +3,7 @@
 //
 // Listings may arrive in any order, but results are yielded in the order of the input, each as soon as it can be, even
 // if the next line has not been read: stdin may be slow. Nothing is kept after that: there may be millions of lines.
-import { createAbortController, type Sleep } from '../abort.ts';
+import { type Sleep, waitAtMost } from '../abort.ts';
 import type { Line } from '../input/lines.ts';
 import type { AccessionNumber } from '../service/accession.ts';
 
@@ -74,9 +74,11 @@ export class ReadAhead<T> {
 
   /** Waits a moment for the end of the input, so that a stopped run knows how many files were left. */
   async waitForEnd(sleep: Sleep): Promise<void> {
-    const ended = createAbortController();
-    this.#reading?.catch(() => {}).then(() => ended.abort());
-    await sleep(MAX_END_WAIT_MS, ended.signal).catch(() => {});
+    await waitAtMost(
+      MAX_END_WAIT_MS,
+      sleep,
+      this.#reading?.catch(() => {}),
+    );
   }
 
   async #read(): Promise<void> {

@@ -2,10 +2,10 @@
 import { existsSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
 import type { ChecksumFiles } from '../checksums/sums-files.ts';
-import type { Directories } from '../disk/directory.ts';
+import type { Directories, Directory } from '../disk/directory.ts';
 import { toWriteError } from '../disk/failure.ts';
 import { hashFile } from '../disk/sha256.ts';
-import { FilingsError } from '../errors.ts';
+import { FilingsError, messageOf } from '../errors.ts';
 import type { ServiceClient } from '../service/client.ts';
 import type { FileProgress, Progress } from '../terminal/progress.ts';
 import type { World } from '../world.ts';
@@ -45,8 +45,7 @@ export class Download {
   readonly #context: DownloadContext;
   #transfer: Transfer | undefined;
   #keptBytes = 0;
-  /** Called with the size of the file when all bytes have arrived, before they are flushed. */
-  #onArrived: (bytes: number) => void = () => {};
+  #onArrived: ((bytes: number) => void) | undefined;
 
   constructor(file: RemoteFile, target: Target, context: DownloadContext) {
     this.#file = file;
@@ -79,8 +78,11 @@ export class Download {
     return isDryRun || isSettled ? makeOutcome({ result: 'skipped', bytes: plan.bytes }, displayPath) : undefined;
   }
 
-  /** Throws only if this program has a bug. */
-  async run(onArrived: (bytes: number) => void = () => {}): Promise<Outcome> {
+  /**
+   * `onArrived` is called with the size of the file when all bytes have arrived, before they are flushed. Throws only if
+   * this program has a bug.
+   */
+  async run(onArrived?: (bytes: number) => void): Promise<Outcome> {
     const { progress, world, signal } = this.#context;
     const { fileName, filing } = this.#file;
     const { displayPath } = this.#target;
@@ -122,9 +124,10 @@ export class Download {
   }
 
   async #fetchToDisk(target: DiskTarget, fileProgress: FileProgress): Promise<Ending> {
+    const directory = await this.#requireWritable(target);
     const part = new Part(this.#file, target, this.#context);
     try {
-      await part.claim();
+      if (directory) await part.claimKept(directory);
       const fetched = await this.#fetch(part, fileProgress);
       const keepPlan = await part.commit(fetched.sha256);
       if (!keepPlan) return fetched;
@@ -138,11 +141,28 @@ export class Download {
     }
   }
 
+  /**
+   * Throws if no file can be written there, so that none is requested. Creates nothing, because no response has arrived
+   * yet: the directory may be missing.
+   */
+  async #requireWritable({ path, displayPath }: DiskTarget): Promise<Directory | undefined> {
+    const { directories, checksums } = this.#context;
+    try {
+      const directory = directories.requireWritable(dirname(path));
+      if (directory) await checksums?.at(directory).requireWritable();
+      return directory;
+    } catch (error) {
+      if (!(error instanceof FilingsError)) throw error;
+      const reason = `not requested: ${messageOf(error)}`;
+      throw error.with({ reason, subject: { path: displayPath }, cause: error });
+    }
+  }
+
   async #fetch(sink: Sink, fileProgress: FileProgress): Promise<Ending> {
     const { sha256 } = this.#target;
     this.#transfer = new Transfer({ file: this.#file, sink, context: this.#context, fileProgress, sha256 });
     const fetched = await this.#transfer.run();
-    this.#onArrived(fetched.bytes);
+    this.#onArrived?.(fetched.bytes);
     return fetched;
   }
 

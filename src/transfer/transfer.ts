@@ -19,8 +19,8 @@ import {
   singleValue,
 } from './resume.ts';
 
-/** With `--limit-rate`, how many bytes the progress bar advances at once. */
-const THROTTLE_STEP = 16_384;
+/** With `--limit-rate`, at most so many bytes are read at once, so that the progress bar advances in small steps. */
+const THROTTLED_READ_BYTES = 16_384;
 
 export interface RemoteFile {
   readonly accession: AccessionNumber;
@@ -193,8 +193,9 @@ export class Transfer {
    * an earlier response or the expected hash proves it.
    */
   async #receive(response: ServiceResponse): Promise<void> {
-    const { sink } = this.#options;
-    if (sink.maxWriteBytes !== undefined) response.body.limitReads(sink.maxWriteBytes);
+    const { sink, context } = this.#options;
+    const maxReadBytes = context.throttle ? THROTTLED_READ_BYTES : sink.maxWriteBytes;
+    if (maxReadBytes !== undefined) response.body.limitReads(maxReadBytes);
     try {
       for (let chunks = await response.body.read(); chunks; chunks = await response.body.read()) {
         const size = chunks.reduce((sum, chunk) => sum + chunk.length, 0);
@@ -210,20 +211,12 @@ export class Transfer {
     }
   }
 
-  /**
-   * With a limited rate, up to 1 MiB may arrive at once, so the bar shows the bytes as they become due, and nothing
-   * more is read until then.
-   */
   async #noteReceived(bytes: number): Promise<void> {
     const { fileProgress, context } = this.#options;
     const { client, throttle, signal } = context;
     client.countBytes(bytes);
-    if (!throttle) return fileProgress.advance(bytes);
-    for (let left = bytes; left > 0; left -= THROTTLE_STEP) {
-      const step = Math.min(left, THROTTLE_STEP);
-      await throttle.delay(step, signal);
-      fileProgress.advance(step);
-    }
+    if (throttle) await throttle.delay(bytes, signal);
+    fileProgress.advance(bytes);
   }
 
   /** Throws `integrity` for bytes after the total. HTTP's framing alone does not prevent them in a chunked 206. */
