@@ -116,9 +116,11 @@ export class SumsFile {
     await this.#read();
     const offsets = findOffsets(this.#index, name);
     const last = offsets.at(-1);
-    // Another run may have listed the existing file, and have died before it flushed the entry.
-    if (last !== undefined && !this.#areOldEntriesFlushed) await this.flush();
-    if (known === undefined && offsets.length === 1) return { isAsListed: true };
+    if (known === undefined && offsets.length === 1) {
+      // Another run may have listed the existing file, and have died before it flushed the entry.
+      if (!this.#areOldEntriesFlushed) await this.flush();
+      return { isAsListed: true };
+    }
     const sha256 = known ?? (await hash());
     const isAsListed = known !== undefined || last === undefined || this.#hashAt(last) === sha256;
     if (isAsListed) await (await this.announce(name, sha256)).settle();
