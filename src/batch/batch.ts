@@ -8,7 +8,6 @@ import { FilingsError } from '../errors.ts';
 import { Download, type DownloadContext } from '../transfer/download.ts';
 import { makeOutcome, type Outcome } from '../transfer/outcome.ts';
 import type { Target } from '../transfer/plan.ts';
-import type { World } from '../world.ts';
 import type { FileItem, Item } from './item.ts';
 import type { Recorder } from './recorder.ts';
 import { Selection, type SelectionOptions } from './selection.ts';
@@ -23,14 +22,12 @@ const MAX_FLUSHING = 64;
 /** A larger file keeps its job until it is flushed. */
 const MAX_FLUSHING_BYTES = 1 << 20;
 
-interface BatchOptions {
-  readonly selection: SelectionOptions;
+interface BatchOptions extends SelectionOptions {
   readonly context: Omit<DownloadContext, 'signal'>;
   readonly findTarget: (file: FileItem) => Target;
   readonly recorder: Recorder;
-  /** Aborts on SIGINT, SIGTERM or SIGHUP, and at the deadline. */
+  /** Aborts on SIGINT, SIGTERM or SIGHUP, at the deadline, and when an output cannot be written. */
   readonly signal: AbortSignal;
-  readonly world: Pick<World, 'monotonic' | 'sleep'>;
 }
 
 export class Batch {
@@ -52,14 +49,13 @@ export class Batch {
     this.#options = options;
     const { signal } = this.#cancellation;
     this.#context = { ...options.context, signal };
-    this.#selection = new Selection(options.selection, signal);
-    options.recorder.onError = (error) => this.#cancel(error);
+    this.#selection = new Selection(options, signal);
   }
 
   /** Returns why the batch stopped, if it did, and how much it left. Throws only if this program has a bug. */
   async run(): Promise<BatchEnd> {
-    const { signal, recorder, selection, world } = this.#options;
-    const { counts } = selection;
+    const { signal, recorder, counts } = this.#options;
+    const { world } = this.#context;
     const unsubscribe = onAbort(signal, (reason) => this.#cancel(reason));
     const timer = createAbortController();
     const timeLimit = counts.msToLimit === undefined ? undefined : world.sleep(counts.msToLimit, timer.signal);
@@ -78,7 +74,8 @@ export class Batch {
   }
 
   async #processAll(): Promise<void> {
-    const { recorder, world } = this.#options;
+    const { recorder } = this.#options;
+    const { world } = this.#context;
     const items = this.#selection.items();
     let sliceStart = world.monotonic();
     for (;;) {
@@ -127,11 +124,10 @@ export class Batch {
    * itself: then nothing is left to do, and the limit does not matter. A listing in progress is awaited.
    */
   async #stopWaitingAtLimit(): Promise<void> {
-    const { selection, world } = this.#options;
-    const { counts } = selection;
+    const { counts } = this.#options;
     const isStuck = () => this.#isWaitingForItems && counts.pendingListings === 0 && !counts.hasInputEnded;
     if (!isStuck() || !counts.limitError) return;
-    await this.#selection.readAhead.waitForEnd(world.sleep);
+    await this.#selection.readAhead.waitForEnd(this.#context.world.sleep);
     if (isStuck()) this.#drain(counts.limitError);
   }
 
@@ -151,7 +147,7 @@ export class Batch {
 
   /** Starts a file as soon as a job is free, and does not wait for its end. Does nothing if the batch stops first. */
   async #start(item: FileItem, download: Download): Promise<void> {
-    const { jobs, counts } = this.#options.selection;
+    const { jobs, counts } = this.#options;
     const maxRunning = jobs + Math.min(MAX_FLUSHING, MAX_FLUSHING_PER_JOB * (jobs - 1));
     while (!this.#isStopped && (this.#usingJob.size >= jobs || this.#running.size >= maxRunning)) {
       await new Promise<void>((resolve) => {

@@ -26,6 +26,8 @@ interface RecorderOptions {
   /** If the run is for a single file or filing, it ends with the error of that. */
   readonly singleTarget: 'file' | 'filing' | undefined;
   readonly world: Pick<World, 'now' | 'secrets' | 'platform'>;
+  /** Called when the done list cannot be written. */
+  readonly onError: (error: unknown) => void;
 }
 
 export class Recorder {
@@ -33,8 +35,6 @@ export class Recorder {
   failedList = '';
   /** The first error of the `singleTarget`, which is not printed here. */
   singleError: FilingsError | undefined;
-  /** Called when the report, the plan or the done list cannot be written. */
-  onError: (error: unknown) => void = () => {};
   readonly #options: RecorderOptions;
   /** Filings whose files are all on disk, but which are not in the done list yet. */
   #completeFilings: SelectedFiling[] = [];
@@ -49,7 +49,6 @@ export class Recorder {
 
   constructor(options: RecorderOptions) {
     this.#options = options;
-    for (const file of [options.report, options.plan]) if (file) file.onError = (error) => this.onError(error);
   }
 
   /**
@@ -142,7 +141,7 @@ export class Recorder {
     if (filing.missingCount > 0) return;
     this.#completeFilings.push(filing);
     // If an append fails, `#appendingDone` stays set, so that this run appends nothing more to the done list.
-    this.#appendingDone ??= this.#appendDoneLines().catch((error) => this.onError(error));
+    this.#appendingDone ??= this.#appendDoneLines().catch(this.#options.onError);
   }
 
   async #appendDoneLines(): Promise<void> {

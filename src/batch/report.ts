@@ -18,9 +18,6 @@ interface ReportSubject {
   readonly number?: number | undefined;
 }
 
-/** A fast path: most names and paths need no escaping in JSON. */
-const NEEDS_NO_ESCAPING = /^[\w ./+-]*$/;
-
 /** `time` is in RFC 3339 format, in UTC. */
 export function formatReportLine(
   { accession, fileName, number }: ReportSubject,
@@ -30,20 +27,13 @@ export function formatReportLine(
 ): string {
   const { result, bytes, sha256, etag, verifiedLength, attempts, ms, error } = outcome;
   const path = outcome.path && withSlashes(outcome.path, platform);
-  const rest = [
-    number === undefined ? '' : `,"line":${number}`,
-    sha256 === undefined ? '' : `,"sha256":"${sha256}"`,
-    etag === undefined ? '' : `,"etag":${json(secrets.redact(etag))}`,
-    error?.retryAt === undefined ? '' : `,"retry_at":"${new Date(error.retryAt).toISOString()}"`,
-    error === undefined ? '' : `,"error":${printableJson(toErrorObject(error, { secrets }))}`,
-  ].join('');
-  const subject = `"accession_no":${json(accession)},"file_name":${json(fileName)},"path":${json(path)}`;
-  const counts = `"result":"${result}","bytes":${bytes},"verified_length":${verifiedLength},"attempts":${attempts}`;
-  return `{"v":1,"time":"${time}",${subject},${counts},"ms":${Math.round(ms)}${rest}}`;
-}
-
-function json(text: string | null = null): string {
-  return text !== null && NEEDS_NO_ESCAPING.test(text) ? `"${text}"` : printableJson(text);
+  return printableJson({
+    ...{ v: 1, time, accession_no: accession ?? null, file_name: fileName ?? null, path },
+    ...{ result, bytes, verified_length: verifiedLength, attempts, ms: Math.round(ms), line: number, sha256 },
+    etag: etag && secrets.redact(etag),
+    retry_at: error?.retryAt && new Date(error.retryAt).toISOString(),
+    error: error && toErrorObject(error, { secrets }),
+  });
 }
 
 /** Matches a name without control characters, lone surrogates, line separators, and white space at either end. */

@@ -147,9 +147,10 @@ function chosen({ at }: Workplace, { writeOf }: ReturnType<typeof logOf>) {
 function expectDoneLast(log: ReturnType<typeof logOf>, place: Workplace, done: string, isNew = true): void {
   for (const { number, folder, line } of chosen(place, log)) {
     const doneLine = log.writeOf(place.at(done), number);
-    const flush = log.expectFlushed(`${folder}/SHA256SUMS`, log.on('write', `${folder}/SHA256SUMS`).at(-1), doneLine);
+    const writes = log.on('write', `${folder}/SHA256SUMS`);
+    log.expectFlushed(`${folder}/SHA256SUMS`, writes.at(-1), doneLine);
     // The name of a new SHA256SUMS, too.
-    log.expectFlushed(folder, isNew ? flush : undefined, doneLine);
+    log.expectFlushed(folder, isNew ? writes[0] : undefined, doneLine);
     expect(line.ended).toBeLessThan(doneLine.began);
   }
 }
