@@ -2,15 +2,12 @@
 // `HEX  NAME`, or `HEX *NAME` for binary mode. If it begins with a backslash, then `\\`, `\n` and `\r` in its name
 // stand for a backslash, a line feed and a carriage return.
 import { constants } from 'node:fs';
-import { isDirectoryEntryName } from '../disk/file-name.ts';
 import { readRegular } from '../disk/regular-file.ts';
 import { digestOf } from '../disk/sha256.ts';
 import { FilingsError } from '../errors.ts';
 
 export const SUMS_NAME = 'SHA256SUMS';
 
-/** The longest name that file systems allow. */
-const MAX_NAME_BYTES = 255;
 /** A longer line is invalid. A hash and a name whose bytes are all escaped need less than this. */
 const MAX_ENTRY_LENGTH = 1024;
 /** In bytes. A longer line could fill the memory, so reading fails. */
@@ -48,7 +45,7 @@ export interface SumsLine {
 export type SumsIndex = Map<string, number | number[]>;
 
 /**
- * Parses a line without its line break. The name may be anything: check it with {@link isSafeToOpen} before it is used
+ * Parses a line without its line break. The name may be anything: check it with `isDirectoryEntryName` before it is used
  * as a path.
  */
 export function parseSumsLine(line: string): SumsEntry | undefined {
@@ -64,14 +61,6 @@ export function parseSumsLine(line: string): SumsEntry | undefined {
 export function formatSumsLine(name: string, sha256: string): string {
   const encodedName = name.replace(/[\\\n\r]/g, (character) => ESCAPES[character] ?? character);
   return `${encodedName === name ? '' : '\\'}${sha256}  ${encodedName}\n`;
-}
-
-/**
- * Whether the name of an entry can only be a file in the directory of the SHA256SUMS. Accepts names that `download`
- * refuses, because `-o` and other programs can create them.
- */
-export function isSafeToOpen(name: string, platform: string): boolean {
-  return Buffer.byteLength(name) <= MAX_NAME_BYTES && isDirectoryEntryName(name, platform);
 }
 
 /** Splits the bytes of a SHA256SUMS into lines. `displayPath` is for messages. */

@@ -55,19 +55,9 @@ test('a line of SHA256SUMS that was written in part becomes a comment, and a who
   expect((await place.read('SHA256SUMS')).toString()).toBe(`#${hash.slice(1, 40)}\n${hash}  a.htm\n`);
 });
 
-/** Shortens the first asynchronous write of a line. */
-const SHORT_APPEND = `const fs = require('node:fs');
-fs.write = new Proxy(fs.write, { apply(write, self, [fd, bytes, ...rest]) {
-  if (!globalThis.isShort && String(bytes).startsWith('{"v":1')) {
-    globalThis.isShort = true;
-    rest[1] = 40;
-  }
-  return write(fd, bytes, ...rest);
-} });`;
-
 test('a line of the report that was written in part is written again as a whole', async ({ place }) => {
   const server = await scripted(whole(content(100)));
-  const env = { ...serviceAt(server.url), ...(await place.hook(SHORT_APPEND)) };
+  const env = { ...serviceAt(server.url), ...(await place.hook(SHORT_WRITE)) };
   const args = ['download', ACCESSION, 'a.htm', 'b.htm', '-j', '1', '--report', 'report'];
   expect(await place.filings(args, env)).toMatchObject({ exitCode: 0 });
   const report = `${await place.read('report')}`;

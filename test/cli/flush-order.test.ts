@@ -51,9 +51,7 @@ for (const [name, seen] of Object.entries(WATCH)) {
   });
   watch(fs, name, (call, self, args) => {
     const [end, done] = [seen(...args), args.pop()];
-    // Delayed, so that what does not wait for a line of the report or of the done list comes before it.
-    const delay = name === 'write' && /(jsonl|done)$/.test(paths.get(args[0])) ? 50 : 0;
-    setTimeout(call, delay, ...args, (error, ...results) => {
+    setImmediate(call, ...args, (error, ...results) => {
       if (!error) end(...results);
       done(error, ...results);
     });

@@ -26,8 +26,10 @@ const step = (name) => {
 };
 const stepOf = {
   fsync: (fd) => paths.get(fd)?.endsWith('part') ? 'flush' : paths.get(fd)?.endsWith('SUMS') && !isNamed && 'entryFlush',
-  write: (fd) => paths.get(fd)?.endsWith('done') && 'done',
-  writeSync: (fd, bytes) => paths.get(fd)?.endsWith('SUMS') && (bytes === '#' ? isNamed && 'comment' : 'entry'),
+  writeSync: (fd, bytes) => {
+    if (paths.get(fd)?.endsWith('done')) return 'done';
+    return paths.get(fd)?.endsWith('SUMS') && (bytes === '#' ? isNamed && 'comment' : 'entry');
+  },
   linkSync: () => 'name',
   renameSync: (_, to) => to.endsWith('f.htm') && 'name',
 };
