@@ -2,9 +2,7 @@
 // the same selection skips such a filing without a request. A line is `ACCESSION<TAB>SELECTION<TAB>TIME<TAB>FILES`,
 // where FILES is the number of selected files. To make the next run ask the service again, users delete the line of a
 // filing.
-//
-// A filing is done only while its directory exists. Before a lost filing is downloaded again, a line with 0 as FILES
-// takes it from the list (ARCHITECTURE.md, "Why it is like this").
+// A line with 0 as FILES takes a lost filing from the list (ARCHITECTURE.md, "Why it is like this").
 import { createHash } from 'node:crypto';
 import { AppendFile } from '../disk/append.ts';
 import { readRegular } from '../disk/regular-file.ts';

@@ -18,6 +18,8 @@ interface ReportSubject {
   readonly number?: number | undefined;
 }
 
+const RESUME = 'run the same command to resume';
+
 /** `time` is in RFC 3339 format, in UTC. */
 export function formatReportLine(
   { accession, fileName, number }: ReportSubject,
@@ -89,7 +91,7 @@ export function describeBatch(counts: Counts, { notStarted, directory, isDryRun 
   const leftOver = describeNotStarted(notStarted);
   if (notStarted && leftOver) facts.push(leftOver);
   if (keptBytes > 0) facts.push(`${humanBytes(keptBytes)} kept`);
-  const resume = keptBytes > 0 ? '; run the same command to resume' : '';
+  const resume = keptBytes > 0 ? `; ${RESUME}` : '';
   // The error that stopped a run is printed with its own retry time. This time comes from failed files.
   const next = retryAt === undefined ? resume : `; run it again after ${new Date(retryAt).toISOString()}`;
   const used = `${counted(requests, 'request')}, ${humanDuration(elapsedMs)}${next}`;
@@ -110,5 +112,5 @@ export function describeOutcome(fileName: string, outcome: Outcome): string {
 }
 
 export function describeResumable(bytes: number): string {
-  return `stopped at ${humanBytes(bytes)}; run the same command to resume`;
+  return `stopped at ${humanBytes(bytes)}; ${RESUME}`;
 }

@@ -27,14 +27,14 @@ export class Directory {
   /** The running or failed flush of the directories above this one. Undefined once it has succeeded. */
   #flushingAncestors: Promise<unknown> | undefined;
   /** Whether the entries from before this run are flushed. True at once in a directory that is new. */
-  #areOldEntriesFlushed: boolean;
+  #areExistingEntriesFlushed: boolean;
   /** False once `removeAbandonedParts` has been called, and in a directory that is new. */
   #mayHoldAbandonedParts: boolean;
   readonly #flush = new SharedFlush(() => flushEntries(this.path));
 
   constructor(path: string, isNew: boolean, flushingAncestors: Promise<unknown> | undefined) {
     this.path = path;
-    this.#areOldEntriesFlushed = isNew;
+    this.#areExistingEntriesFlushed = isNew;
     this.#mayHoldAbandonedParts = !isNew;
     this.#flushingAncestors = flushingAncestors;
     // Without a handler here, Node would end the program. Each file that awaits the promise reports the failure.
@@ -66,18 +66,18 @@ export class Directory {
   /** Makes all current entries durable, by a flush that starts after this call. */
   async flush(): Promise<void> {
     await this.#flush.run();
-    this.#areOldEntriesFlushed = true;
+    this.#areExistingEntriesFlushed = true;
     await this.#flushingAncestors;
   }
 
   /** Whether `flushExistingEntries` has nothing to do, so that a caller need not wait for it. */
   get areExistingEntriesFlushed(): boolean {
-    return this.#areOldEntriesFlushed && this.#flushingAncestors === undefined;
+    return this.#areExistingEntriesFlushed && this.#flushingAncestors === undefined;
   }
 
   /** For the entries from before this run: another run may have added them a moment ago and died before its flush. */
   async flushExistingEntries(): Promise<void> {
-    if (!this.#areOldEntriesFlushed) await this.flush();
+    if (!this.#areExistingEntriesFlushed) await this.flush();
     await this.#flushingAncestors;
   }
 }
@@ -103,7 +103,7 @@ export class Directories {
     this.nameOperations = createNameOperations(world);
   }
 
-  /** Checks or creates a directory, unless it is remembered. Throws the errors of `#rememberFailure`. */
+  /** Checks or creates a directory, unless it is remembered. Throws why nothing can be written there. */
   prepare(path: string): Directory {
     const known = this.#remembered.get(path);
     if (known) return known;

@@ -34,7 +34,7 @@ export interface RemoteFile {
 export interface Sink {
   /** The number of bytes so far, including those of an earlier run. */
   readonly bytes: number;
-  /** The remote file's version to which the bytes so far belong. The transfer sets it. */
+  /** The remote file's version to which the bytes so far belong. */
   version: RemoteVersion;
   /** The most bytes that one write should have. */
   readonly maxWriteBytes?: number;
