@@ -5,7 +5,7 @@ import { setImmediate, setTimeout } from 'node:timers/promises';
 
 /** The longest delay that setTimeout accepts, in milliseconds: about 25 days. Longer waits end then. */
 export const MAX_TIMER_MS = 2 ** 31 - 1;
-/** How long synchronous work may block the event loop, in milliseconds, before it awaits `yieldToEventLoop`. */
+/** How long synchronous work may block the event loop, in milliseconds, before it lets others have their turn. */
 export const MAX_SLICE_MS = 10;
 
 /** Calls `act` immediately if the signal has already aborted. Returns a function that removes the listener. */
@@ -54,6 +54,14 @@ export const FINAL_OUTPUT_GRACE_MS = 1000;
 export function withTimeLimit<T>(ms: number, sleep: Sleep, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const limit = createAbortController();
   return work(limit.signal).finally(startTimer(ms, sleep, () => limit.abort()));
+}
+
+/** Waits for `work` for at most `ms` milliseconds, and returns undefined if it takes longer. It goes on then. */
+export function waitAtMost<T>(ms: number, sleep: Sleep, work: Promise<T> | undefined): Promise<T | undefined> {
+  const timer = createAbortController();
+  // Stopping the timer rejects this promise, too late to have an effect on the race.
+  const timeout = sleep(ms, timer.signal).then(() => undefined);
+  return Promise.race([work, timeout]).finally(() => timer.abort());
 }
 
 /** Lets SIGINT, timers and sockets have their turn during long work. Throws the signal's reason if it has aborted. */

@@ -165,9 +165,9 @@ export class FilingsError extends Error implements MessageParts {
   }
 
   /** Whatever is absent in `changes` and in its `subject` stays as it is. An undefined member is removed. */
-  with(changes: FilingsErrorDetails & { readonly code?: ErrorCode }): FilingsError {
-    const { code = this.code, subject } = changes;
-    return new FilingsError(code, this.reason, {
+  with(changes: FilingsErrorDetails & { readonly code?: ErrorCode; readonly reason?: string }): FilingsError {
+    const { code = this.code, reason = this.reason, subject } = changes;
+    return new FilingsError(code, reason, {
       // The constructor assigns these details after the code. So the old code in `...this` would win over the first
       // argument if `...changes` did not set the new one again.
       ...this,

@@ -2,14 +2,12 @@
 // recorder the outcome. A failed file does not stop a batch. A batch stops in one of two ways:
 // - It cancels the downloads in progress, after a signal, the deadline, or an error that would fail all other files.
 // - It only starts no more downloads, after a limit is reached or the input cannot be read further.
-import { dirname } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { createAbortController, MAX_SLICE_MS, onAbort } from '../abort.ts';
 import { FilingsError } from '../errors.ts';
 import { Download, type DownloadContext } from '../transfer/download.ts';
 import { makeOutcome, type Outcome } from '../transfer/outcome.ts';
 import type { Target } from '../transfer/plan.ts';
-import type { World } from '../world.ts';
 import type { FileItem, Item } from './item.ts';
 import type { Recorder } from './recorder.ts';
 import { Selection, type SelectionOptions } from './selection.ts';
@@ -24,14 +22,12 @@ const MAX_FLUSHING = 64;
 /** A larger file keeps its job until it is flushed. */
 const MAX_FLUSHING_BYTES = 1 << 20;
 
-interface BatchOptions {
-  readonly selection: SelectionOptions;
+interface BatchOptions extends SelectionOptions {
   readonly context: Omit<DownloadContext, 'signal'>;
   readonly findTarget: (file: FileItem) => Target;
   readonly recorder: Recorder;
-  /** Aborts on SIGINT, SIGTERM or SIGHUP, and at the deadline. */
+  /** Aborts on SIGINT, SIGTERM or SIGHUP, at the deadline, and when an output cannot be written. */
   readonly signal: AbortSignal;
-  readonly world: Pick<World, 'monotonic' | 'sleep'>;
 }
 
 export class Batch {
@@ -53,14 +49,13 @@ export class Batch {
     this.#options = options;
     const { signal } = this.#cancellation;
     this.#context = { ...options.context, signal };
-    this.#selection = new Selection(options.selection, signal);
-    options.recorder.onError = (error) => this.#cancel(error);
+    this.#selection = new Selection(options, signal);
   }
 
   /** Returns why the batch stopped, if it did, and how much it left. Throws only if this program has a bug. */
   async run(): Promise<BatchEnd> {
-    const { signal, recorder, selection, world } = this.#options;
-    const { counts } = selection;
+    const { signal, recorder, counts } = this.#options;
+    const { world } = this.#context;
     const unsubscribe = onAbort(signal, (reason) => this.#cancel(reason));
     const timer = createAbortController();
     const timeLimit = counts.msToLimit === undefined ? undefined : world.sleep(counts.msToLimit, timer.signal);
@@ -79,7 +74,8 @@ export class Batch {
   }
 
   async #processAll(): Promise<void> {
-    const { recorder, world } = this.#options;
+    const { recorder } = this.#options;
+    const { world } = this.#context;
     const items = this.#selection.items();
     let sliceStart = world.monotonic();
     for (;;) {
@@ -128,25 +124,24 @@ export class Batch {
    * itself: then nothing is left to do, and the limit does not matter. A listing in progress is awaited.
    */
   async #stopWaitingAtLimit(): Promise<void> {
-    const { selection, world } = this.#options;
-    const { counts } = selection;
+    const { counts } = this.#options;
     const isStuck = () => this.#isWaitingForItems && counts.pendingListings === 0 && !counts.hasInputEnded;
     if (!isStuck() || !counts.limitError) return;
-    await this.#selection.readAhead.waitForEnd(world.sleep);
+    await this.#selection.readAhead.waitForEnd(this.#context.world.sleep);
     if (isStuck()) this.#drain(counts.limitError);
   }
 
   #process(item: Item): Promise<void> | void {
+    if (item.kind === 'cancelled') return this.#drain(item.error);
     const attempts = item.kind === 'unlisted' ? (item.error.tries ?? 1) : 0;
     const failure =
       'error' in item ? makeOutcome({ result: 'failed', bytes: 0, error: item.error }, null, attempts) : undefined;
     if (item.kind !== 'file') return this.#record(item, failure);
     const target = this.#options.findTarget(item);
-    if (this.#options.recorder.needsDirectories && 'path' in target) item.filing?.directories.add(dirname(target.path));
     const download = new Download(item, target, this.#context);
-    const outcome = download.outcomeWithoutWork();
+    const outcome = download.endAtOnce();
     if (outcome) return this.#record(item, outcome);
-    if (download.takesLong) return this.#start(item, download);
+    if (download.needsJob) return this.#start(item, download);
     // This skip still has to flush the directory or remove a kept part. The next file is planned only after that,
     // because in a flushed directory its skip needs no work.
     return download.run().then((ended) => this.#record(item, ended));
@@ -154,7 +149,7 @@ export class Batch {
 
   /** Starts a file as soon as a job is free, and does not wait for its end. Does nothing if the batch stops first. */
   async #start(item: FileItem, download: Download): Promise<void> {
-    const { jobs, counts } = this.#options.selection;
+    const { jobs, counts } = this.#options;
     const maxRunning = jobs + Math.min(MAX_FLUSHING, MAX_FLUSHING_PER_JOB * (jobs - 1));
     while (!this.#isStopped && (this.#usingJob.size >= jobs || this.#running.size >= maxRunning)) {
       await new Promise<void>((resolve) => {
@@ -188,16 +183,12 @@ export class Batch {
 
   #record(item: Item, outcome: Outcome | undefined): void {
     const { recorder } = this.#options;
-    const error = outcome?.error;
-    // After a limit is reached, a listing fails with the limit's error instead of being requested.
-    if (item.kind === 'unlisted' && error?.code === 'limit') this.#drain(error);
-    // What was cancelled, or prevented by a limit, fails with the very error that stopped the batch. Such a file is
-    // unfinished. Such a listing is not recorded, so its filing is one of those not started.
-    const isCancelled = error && error === (this.#cancellation.signal.reason ?? this.#drainReason);
-    if (isCancelled) {
-      if (item.kind !== 'unlisted') recorder.record(item, { ...outcome, result: 'unfinished' }, true);
+    // Its error has stopped the batch.
+    if (outcome?.result === 'unfinished') {
+      recorder.record(item, outcome, true);
       return;
     }
+    const error = outcome?.error;
     // A file that was neither requested nor to be written does not end a row of equal errors.
     const wasRequested = (outcome?.attempts ?? 0) > 0;
     if (outcome?.result === 'skipped') this.#stopRule.recordSkip();

@@ -25,7 +25,7 @@ export class Counts implements Meter {
   pendingListings = 0;
   hasInputEnded = false;
   /** Filings that were skipped because they are in the done list. */
-  done = 0;
+  doneFilings = 0;
   /** Filings of which no file was selected. */
   unmatched = 0;
 

@@ -2,13 +2,10 @@
 // the same selection skips such a filing without a request. A line is `ACCESSION<TAB>SELECTION<TAB>TIME<TAB>FILES`,
 // where FILES is the number of selected files. To make the next run ask the service again, users delete the line of a
 // filing.
-//
-// A filing is done only while its directory exists. Before a lost filing is downloaded again, a line with 0 as FILES
-// takes it from the list (ARCHITECTURE.md, "Why it is like this").
+// A line with 0 as FILES takes a lost filing from the list (ARCHITECTURE.md, "Why it is like this").
 import { createHash } from 'node:crypto';
 import { AppendFile } from '../disk/append.ts';
 import { readRegular } from '../disk/regular-file.ts';
-import { SharedFlush } from '../disk/shared-flush.ts';
 import { readWholeLines } from '../input/lines.ts';
 import type { AccessionNumber } from '../service/accession.ts';
 import type { SelectedFiling } from './item.ts';
@@ -32,17 +29,15 @@ export interface DoneListOptions {
   readonly readOnly: boolean;
   /** Whether all filings are in one directory. */
   readonly sharesDirectory: boolean;
-  /** Looks at the disk: whether the files of a filing in the list may still exist. */
-  readonly mayExist: (accession: AccessionNumber) => boolean;
-  /** Called for the first filing whose files do not exist. */
-  readonly warnAboutLoss: (accession: AccessionNumber) => void;
+  /** Looks at the disk. Returns why the files of a filing cannot exist, such as `mirror has no files`. */
+  readonly findLoss: (accession: AccessionNumber) => string | undefined;
+  readonly warn: (message: string) => void;
 }
 
 export class DoneList {
   readonly #options: DoneListOptions;
   readonly #filings = new Set<AccessionNumber>();
   #file: AppendFile | undefined;
-  readonly #flush = new SharedFlush(async () => this.#file?.flush());
   #forgetting: Promise<void> = Promise.resolve();
   #hasLoss = false;
 
@@ -66,9 +61,11 @@ export class DoneList {
 
   has(accession: AccessionNumber): boolean {
     if (!this.#filings.has(accession)) return false;
-    const { mayExist, warnAboutLoss } = this.#options;
-    if (mayExist(accession)) return true;
-    if (!this.#hasLoss) warnAboutLoss(accession);
+    const { findLoss, warn } = this.#options;
+    const loss = findLoss(accession);
+    if (loss === undefined) return true;
+    if (!this.#hasLoss)
+      warn(`${loss}, although --done has ${accession}: it is downloaded again (is a disk not mounted?)`);
     this.#hasLoss = true;
     return false;
   }
@@ -79,7 +76,7 @@ export class DoneList {
     const lost = this.#options.sharesDirectory ? [...this.#filings] : [accession];
     for (const filing of lost) this.#filings.delete(filing);
     this.#forgetting = this.add(lost.map((filing) => ({ accession: filing, selectedCount: 0 }))).then(() =>
-      blameOption('--done', () => this.#flush.run()),
+      blameOption('--done', async () => this.#file?.flush()),
     );
     return this.#forgetting;
   }

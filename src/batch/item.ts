@@ -11,8 +11,6 @@ export interface SelectedFiling {
   openCount: number;
   /** Selected files that are not known to be on disk. */
   missingCount: number;
-  /** With --checksums, the absolute paths of the directories of its files. */
-  readonly directories: Set<string>;
 }
 
 /** A file by the name that a listing, the input or an argument gives it. It may be unsafe, except in a `FileItem`. */
@@ -40,6 +38,8 @@ export type Item =
   | (NamedFile & { readonly kind: 'refused'; readonly error: FilingsError })
   /** No file of the filing matches `--include` and `--exclude`. */
   | { readonly kind: 'unmatched'; readonly accession: AccessionNumber; readonly listedCount: number }
+  /** The end of the run has cancelled the listing, or a limit has kept it from being requested. */
+  | { readonly kind: 'cancelled'; readonly accession: AccessionNumber; readonly error: FilingsError }
   /** The listing failed. */
   | { readonly kind: 'unlisted'; readonly accession: AccessionNumber; readonly error: FilingsError }
   /** Line `number` of the input is invalid, or names a whole filing although no option selects its files. */

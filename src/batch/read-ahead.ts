@@ -3,8 +3,9 @@
 //
 // Listings may arrive in any order, but results are yielded in the order of the input, each as soon as it can be, even
 // if the next line has not been read: stdin may be slow. Nothing is kept after that: there may be millions of lines.
-import { createAbortController, type Sleep } from '../abort.ts';
-import type { Entry, Line } from '../input/lines.ts';
+import { type Sleep, waitAtMost } from '../abort.ts';
+import type { Line } from '../input/lines.ts';
+import type { AccessionNumber } from '../service/accession.ts';
 
 /** At about 100 bytes each, they take 10 MB. */
 const MAX_LINES_AHEAD = 100_000;
@@ -14,13 +15,19 @@ const MAX_END_WAIT_MS = 200;
 interface ReadAheadOptions<T> {
   readonly lines: AsyncIterable<readonly Line[]>;
   readonly jobs: number;
-  readonly needsListing: (line: Line) => line is Entry;
-  /** Returns what to yield for a line. A failed listing is a result, too, so a rejection means a bug. */
-  readonly list: (line: Entry) => Promise<readonly T[]>;
+  /** The filing whose listing takes the place of a line, if there is one. */
+  readonly accessionToList: (line: Line) => AccessionNumber | undefined;
+  /** Returns what to yield for a filing. A failed listing is a result, too, so a rejection means a bug. */
+  readonly list: (accession: AccessionNumber) => Promise<readonly T[]>;
 }
 
-/** Consecutive lines that need no listing, or a line that needs one. */
-type Slot<T> = Line[] | { readonly line: Entry; results?: Promise<readonly T[]> };
+interface Listing<T> {
+  readonly accession: AccessionNumber;
+  results?: Promise<readonly T[]>;
+}
+
+/** Consecutive lines that need no listing, or a listing. */
+type Slot<T> = Line[] | Listing<T>;
 
 export class ReadAhead<T> {
   readonly #options: ReadAheadOptions<T>;
@@ -48,14 +55,13 @@ export class ReadAhead<T> {
     for (;;) {
       const [slot] = this.#slots;
       if (slot) {
-        // The listing of the first slot has always been requested, although the type allows that it has not.
-        const results = Array.isArray(slot) ? slot : await slot.results;
+        const results = Array.isArray(slot) ? slot : await this.#request(slot);
         this.#slots.delete(slot);
         if (slot === this.#lastSlot) this.#lastSlot = undefined;
         this.#linesAhead -= Array.isArray(slot) ? slot.length : 1;
         this.#requestListings();
         this.#wakeReader();
-        yield results ?? [];
+        yield results;
       } else if (hasEnded) {
         return this.#reading;
       } else {
@@ -68,9 +74,11 @@ export class ReadAhead<T> {
 
   /** Waits a moment for the end of the input, so that a stopped run knows how many files were left. */
   async waitForEnd(sleep: Sleep): Promise<void> {
-    const ended = createAbortController();
-    this.#reading?.catch(() => {}).then(() => ended.abort());
-    await sleep(MAX_END_WAIT_MS, ended.signal).catch(() => {});
+    await waitAtMost(
+      MAX_END_WAIT_MS,
+      sleep,
+      this.#reading?.catch(() => {}),
+    );
   }
 
   async #read(): Promise<void> {
@@ -86,11 +94,12 @@ export class ReadAhead<T> {
 
   #add(lines: readonly Line[]): void {
     for (const line of lines) {
-      if (!this.#options.needsListing(line) && Array.isArray(this.#lastSlot)) {
+      const accession = this.#options.accessionToList(line);
+      if (accession === undefined && Array.isArray(this.#lastSlot)) {
         this.#lastSlot.push(line);
         continue;
       }
-      this.#lastSlot = this.#options.needsListing(line) ? { line } : [line];
+      this.#lastSlot = accession === undefined ? [line] : { accession };
       this.#slots.add(this.#lastSlot);
     }
     this.#linesAhead += lines.length;
@@ -108,10 +117,13 @@ export class ReadAhead<T> {
       if (requested === this.#options.jobs) return;
       if (Array.isArray(slot)) continue;
       requested += 1;
-      if (slot.results) continue;
-      slot.results = this.#options.list(slot.line);
       // As above: `results()` throws the error when this slot is the first.
-      slot.results.catch(() => {});
+      this.#request(slot).catch(() => {});
     }
+  }
+
+  #request(listing: Listing<T>): Promise<readonly T[]> {
+    listing.results ??= this.#options.list(listing.accession);
+    return listing.results;
   }
 }

@@ -1,8 +1,7 @@
 // Records how each item of a batch ended: on stderr, in the counts, the report, the failed list and the done list. A
-// filing enters the done list only after the report lines and checksums of its files are written. Otherwise a crash in
-// between would lose them for good, because later runs skip the filing.
-import type { ChecksumFiles } from '../checksums/sums-files.ts';
-import { FilingsError, messageOf } from '../errors.ts';
+// filing enters the done list only after the report lines of its files are written. Otherwise a crash in between would
+// lose them for good, because later runs skip the filing.
+import { type FilingsError, messageOf } from '../errors.ts';
 import { noMatchError } from '../input/glob.ts';
 import { printable } from '../terminal/printable.ts';
 import type { Progress } from '../terminal/progress.ts';
@@ -21,13 +20,14 @@ interface RecorderOptions {
   readonly done: DoneList | undefined;
   readonly counts: Counts;
   readonly hasFailedList: boolean;
-  readonly checksums: ChecksumFiles | undefined;
   readonly progress: Progress;
   /** Whether files without an error are printed as well. */
   readonly printsFiles: boolean;
   /** If the run is for a single file or filing, it ends with the error of that. */
   readonly singleTarget: 'file' | 'filing' | undefined;
   readonly world: Pick<World, 'now' | 'secrets' | 'platform'>;
+  /** Called when the done list cannot be written. */
+  readonly onError: (error: unknown) => void;
 }
 
 export class Recorder {
@@ -35,8 +35,6 @@ export class Recorder {
   failedList = '';
   /** The first error of the `singleTarget`, which is not printed here. */
   singleError: FilingsError | undefined;
-  /** Called when the report, the plan or the done list cannot be written, or the checksums cannot be flushed. */
-  onError: (error: unknown) => void = () => {};
   readonly #options: RecorderOptions;
   /** Filings whose files are all on disk, but which are not in the done list yet. */
   #completeFilings: SelectedFiling[] = [];
@@ -51,14 +49,13 @@ export class Recorder {
 
   constructor(options: RecorderOptions) {
     this.#options = options;
-    for (const file of [options.report, options.plan]) if (file) file.onError = (error) => this.onError(error);
   }
 
   /**
    * `outcome` is undefined for a duplicate and for a filing of which no file is selected: neither is a failure.
    * `isPrintedLater` means that the error has stopped the batch, so the run ends with it and prints it then.
    */
-  record(item: Item, outcome: Outcome | undefined, isPrintedLater = false): void {
+  record(item: Item, outcome: Outcome | undefined, isPrintedLater: boolean): void {
     const { counts, hasFailedList, plan, done, world } = this.#options;
     if (outcome) {
       counts.addOutcome(outcome, 'size' in item ? item.size : 0);
@@ -69,13 +66,9 @@ export class Recorder {
       this.addReportLine((time) => formatReportLine(item, outcome, time, world));
     }
     if (item.kind === 'unmatched') counts.unmatched += 1;
-    if (endsFiling(item)) counts.endedFilings += 1;
+    if (countDownFiling(item)) counts.endedFilings += 1;
     this.#print(item, outcome, isPrintedLater);
     if (done && 'fileName' in item) this.#updateFiling(item, outcome);
-  }
-
-  get needsDirectories(): boolean {
-    return this.#options.done !== undefined && this.#options.checksums !== undefined;
   }
 
   /** Whether the run should call `flush` before it goes on. */
@@ -89,13 +82,12 @@ export class Recorder {
     await this.#options.plan?.flush();
   }
 
-  /** Call this when all files have ended. Throws the errors of `flush` and of the checksums. */
+  /** Call this when all files have ended. Throws the errors of `flush`. */
   async finish(): Promise<void> {
     await this.#appendingDone;
     // This may complete filings, so there may be another append to wait for.
     for (const [file, filing] of this.#selectedAgain) if (!this.#unsaved.has(file)) this.#countFileOnDisk(filing);
     await this.#appendingDone;
-    await this.#options.checksums?.flush();
     await this.flush();
   }
 
@@ -149,7 +141,7 @@ export class Recorder {
     if (filing.missingCount > 0) return;
     this.#completeFilings.push(filing);
     // If an append fails, `#appendingDone` stays set, so that this run appends nothing more to the done list.
-    this.#appendingDone ??= this.#appendDoneLines().catch((error) => this.onError(error));
+    this.#appendingDone ??= this.#appendDoneLines().catch(this.#options.onError);
   }
 
   async #appendDoneLines(): Promise<void> {
@@ -157,28 +149,14 @@ export class Recorder {
       const filings = this.#completeFilings;
       this.#completeFilings = [];
       await this.flush();
-      await this.#options.done?.add(await this.#keepListed(filings));
+      await this.#options.done?.add(filings);
     }
     this.#appendingDone = undefined;
   }
-
-  /** Flushes the checksums of the filings. One whose checksums fail is not done; `finish` throws the error again. */
-  async #keepListed(filings: readonly SelectedFiling[]): Promise<readonly SelectedFiling[]> {
-    const listed: SelectedFiling[] = [];
-    for (const filing of filings) {
-      try {
-        await this.#options.checksums?.flush(filing.directories);
-        listed.push(filing);
-      } catch (error) {
-        if (!(error instanceof FilingsError) || error.stopsRun) throw error;
-      }
-    }
-    return listed;
-  }
 }
 
-/** Counts a file of a filing down. Returns whether nothing of the filing is left to do. */
-function endsFiling(item: Item): boolean {
+/** Returns whether nothing of the filing is left to do. */
+function countDownFiling(item: Item): boolean {
   if (!('filing' in item)) return item.kind === 'unmatched' || item.kind === 'unlisted';
   return item.filing !== undefined && --item.filing.openCount === 0;
 }

@@ -14,22 +14,29 @@ import { blameOption } from './option-errors.ts';
 const MAX_WAITING_CHARACTERS = 1 << 16;
 
 export class ReportFile {
-  onError: (error: unknown) => void = () => {};
+  readonly #onError: (error: unknown) => void;
   readonly #write: (lines: Buffer) => Promise<void>;
   readonly #writer: ByteWriter;
   #waitingLines = '';
   readonly #flush = new SharedFlush(() => this.#writeWaiting());
 
-  private constructor(writer: ByteWriter, write: (lines: Buffer) => Promise<void>) {
+  private constructor(writer: ByteWriter, write: (lines: Buffer) => Promise<void>, onError: (error: unknown) => void) {
     this.#writer = writer;
     this.#write = write;
+    this.#onError = onError;
   }
 
   /**
    * A path `-` is stdout. If `signal` aborts during a write to a pipe, that write fails, and nothing more is written.
    * If it aborts while no write is in progress, lines can still be written, and each write gets a grace period.
    */
-  static async open(option: '--report' | '--dry-run', path: string, world: World, signal: AbortSignal) {
+  static async open(
+    option: '--report' | '--dry-run',
+    path: string,
+    world: World,
+    signal: AbortSignal,
+    onError: (error: unknown) => void,
+  ) {
     const { sleep } = world;
     const absolute = resolveUserPath(path, world);
     const writer = await blameOption(option, async () => {
@@ -45,7 +52,7 @@ export class ReportFile {
         }),
       );
     };
-    return new ReportFile(writer, (lines) => blameOption(option, () => writeWithGrace(lines)));
+    return new ReportFile(writer, (lines) => blameOption(option, () => writeWithGrace(lines)), onError);
   }
 
   get isFull(): boolean {
@@ -54,7 +61,7 @@ export class ReportFile {
 
   add(line: string): void {
     this.#waitingLines += `${line}\n`;
-    // A failure is reported by `onError`.
+    // A failure is reported to `#onError`.
     this.flush().catch(() => {});
   }
 
@@ -75,7 +82,7 @@ export class ReportFile {
     const lines = Buffer.from(this.#waitingLines);
     this.#waitingLines = '';
     await this.#write(lines).catch((error) => {
-      this.onError(error);
+      this.#onError(error);
       throw error;
     });
   }

@@ -18,8 +18,7 @@ interface ReportSubject {
   readonly number?: number | undefined;
 }
 
-/** A fast path: most names and paths need no escaping in JSON. */
-const NEEDS_NO_ESCAPING = /^[\w ./+-]*$/;
+const RESUME = 'run the same command to resume';
 
 /** `time` is in RFC 3339 format, in UTC. */
 export function formatReportLine(
@@ -30,20 +29,13 @@ export function formatReportLine(
 ): string {
   const { result, bytes, sha256, etag, verifiedLength, attempts, ms, error } = outcome;
   const path = outcome.path && withSlashes(outcome.path, platform);
-  const rest = [
-    number === undefined ? '' : `,"line":${number}`,
-    sha256 === undefined ? '' : `,"sha256":"${sha256}"`,
-    etag === undefined ? '' : `,"etag":${json(secrets.redact(etag))}`,
-    error?.retryAt === undefined ? '' : `,"retry_at":"${new Date(error.retryAt).toISOString()}"`,
-    error === undefined ? '' : `,"error":${printableJson(toErrorObject(error, { secrets }))}`,
-  ].join('');
-  const subject = `"accession_no":${json(accession)},"file_name":${json(fileName)},"path":${json(path)}`;
-  const counts = `"result":"${result}","bytes":${bytes},"verified_length":${verifiedLength},"attempts":${attempts}`;
-  return `{"v":1,"time":"${time}",${subject},${counts},"ms":${Math.round(ms)}${rest}}`;
-}
-
-function json(text: string | null = null): string {
-  return text !== null && NEEDS_NO_ESCAPING.test(text) ? `"${text}"` : printableJson(text);
+  return printableJson({
+    ...{ v: 1, time, accession_no: accession ?? null, file_name: fileName ?? null, path },
+    ...{ result, bytes, verified_length: verifiedLength, attempts, ms: Math.round(ms), line: number, sha256 },
+    etag: etag && secrets.redact(etag),
+    retry_at: error?.retryAt && new Date(error.retryAt).toISOString(),
+    error: error && toErrorObject(error, { secrets }),
+  });
 }
 
 /** Matches a name without control characters, lone surrogates, line separators, and white space at either end. */
@@ -68,10 +60,10 @@ interface Summary extends BatchEnd {
 /** The last line of `--report`. */
 export function formatSummaryLine(counts: Counts, summary: Summary, time: string): string {
   const { notStarted, exitCode, stoppedBy } = summary;
-  const { byResult, done, unmatched, retries, requests, receivedBytes: bytes, elapsedMs: ms } = counts;
+  const { byResult, doneFilings, unmatched, retries, requests, receivedBytes: bytes, elapsedMs: ms } = counts;
   const retryAt = stoppedBy?.retryAt ?? counts.retryAt;
   const members = {
-    ...{ ...byResult, done, unmatched },
+    ...{ ...byResult, done: doneFilings, unmatched },
     ...{ not_started: notStarted?.files ?? null, filings_not_started: notStarted?.filings ?? null },
     ...{ bytes, requests, retries, ms: Math.round(ms), exit_code: exitCode },
     ...(stoppedBy && { stopped_by: stoppedBy.code }),
@@ -82,7 +74,7 @@ export function formatSummaryLine(counts: Counts, summary: Summary, time: string
 
 /** Returns `3 downloaded (1.2 MB) to mirror, 1 skipped, 2 failed; 9 requests, 12 s`. */
 export function describeBatch(counts: Counts, { notStarted, directory, isDryRun }: Summary): string {
-  const { byResult, fileBytes: bytes, done, unmatched, requests, elapsedMs, keptBytes, retryAt } = counts;
+  const { byResult, fileBytes: bytes, doneFilings, unmatched, requests, elapsedMs, keptBytes, retryAt } = counts;
   const { downloaded, resumed, skipped, planned, failed, unfinished } = byResult;
   const size = bytes > 0 ? ` (${humanBytes(bytes)} as listed)` : '';
   const facts = [
@@ -92,14 +84,14 @@ export function describeBatch(counts: Counts, { notStarted, directory, isDryRun 
     skipped > 0 && `${skipped} skipped`,
     failed > 0 && `${failed} failed`,
     unfinished > 0 && `${unfinished} unfinished`,
-    done > 0 && `${counted(done, 'filing')} already done`,
+    doneFilings > 0 && `${counted(doneFilings, 'filing')} already done`,
     unmatched > 0 && `${counted(unmatched, 'filing')} without a matching file`,
   ].filter(Boolean);
   if (facts.length === 0) facts.push(isDryRun ? 'nothing to download' : 'nothing downloaded');
   const leftOver = describeNotStarted(notStarted);
   if (notStarted && leftOver) facts.push(leftOver);
   if (keptBytes > 0) facts.push(`${humanBytes(keptBytes)} kept`);
-  const resume = keptBytes > 0 ? '; run the same command to resume' : '';
+  const resume = keptBytes > 0 ? `; ${RESUME}` : '';
   // The error that stopped a run is printed with its own retry time. This time comes from failed files.
   const next = retryAt === undefined ? resume : `; run it again after ${new Date(retryAt).toISOString()}`;
   const used = `${counted(requests, 'request')}, ${humanDuration(elapsedMs)}${next}`;
@@ -120,5 +112,5 @@ export function describeOutcome(fileName: string, outcome: Outcome): string {
 }
 
 export function describeResumable(bytes: number): string {
-  return `stopped at ${humanBytes(bytes)}; run the same command to resume`;
+  return `stopped at ${humanBytes(bytes)}; ${RESUME}`;
 }

@@ -41,8 +41,8 @@ export class Selection {
     this.readAhead = new ReadAhead<Candidate>({
       lines: this.#countAndFilterLines(lines),
       jobs,
-      needsListing: (line) => this.#needsListing(line),
-      list: ({ accession }) => this.#list(accession),
+      accessionToList: (line) => this.#accessionToList(line),
+      list: (accession) => this.#list(accession),
     });
   }
 
@@ -50,8 +50,9 @@ export class Selection {
     for await (const candidates of this.readAhead.results()) yield this.#toItems(candidates);
   }
 
-  #needsListing(line: Line): line is Entry {
-    return line.kind === 'entry' && line.file === undefined && this.#options.nameFilter !== undefined;
+  #accessionToList(line: Line): AccessionNumber | undefined {
+    const isFiling = line.kind === 'entry' && line.file === undefined && this.#options.nameFilter !== undefined;
+    return isFiling ? line.accession : undefined;
   }
 
   /** Drops lines whose filing is done, or came before, because its files would all be duplicates. */
@@ -59,18 +60,21 @@ export class Selection {
     const { counts, isDone } = this.#options;
     for await (const lines of input) {
       yield lines.filter((line) => {
+        const accession = this.#accessionToList(line);
         // A line that needs no listing is one file, or one error, which is treated as a failed file.
-        if (!this.#needsListing(line)) {
+        if (accession === undefined) {
           counts.addFile(undefined);
           return true;
         }
-        if (this.#seenFilings.has(line.accession)) return false;
-        this.#seenFilings.add(line.accession);
-        const isDropped = isDone(line.accession);
-        if (isDropped) counts.done += 1;
-        else counts.pendingListings += 1;
-        if (!isDropped) counts.filings += 1;
-        return !isDropped;
+        if (this.#seenFilings.has(accession)) return false;
+        this.#seenFilings.add(accession);
+        if (isDone(accession)) {
+          counts.doneFilings += 1;
+          return false;
+        }
+        counts.pendingListings += 1;
+        counts.filings += 1;
+        return true;
       });
     }
     counts.hasInputEnded = true;
@@ -81,17 +85,10 @@ export class Selection {
     try {
       const listed = await list(accession, this.#signal);
       counts.pendingListings -= 1;
-      // A listing is requested only if there is a filter, although the type allows that there is none.
       const selected = listed.filter(({ file_name }) => nameFilter?.(file_name));
       if (selected.length === 0) return [{ kind: 'unmatched', accession, listedCount: listed.length }];
       const count = selected.length;
-      const filing = {
-        accession,
-        selectedCount: count,
-        missingCount: count,
-        openCount: count,
-        directories: new Set<string>(),
-      };
+      const filing = { accession, selectedCount: count, missingCount: count, openCount: count };
       return selected.map((file) => {
         const size = listedSize(file);
         counts.addFile(size);
@@ -99,7 +96,8 @@ export class Selection {
       });
     } catch (error) {
       if (!(error instanceof FilingsError)) throw error;
-      return [{ kind: 'unlisted', accession, error }];
+      const isCancelled = this.#signal.aborted || error.code === 'limit';
+      return [{ kind: isCancelled ? 'cancelled' : 'unlisted', accession, error }];
     }
   }
 
@@ -118,9 +116,8 @@ export class Selection {
     const { counts } = this.#options;
     // It was counted as a file when its line was read or its listing arrived.
     if (item.kind === 'duplicate') counts.addFile(item.size, -1);
-    // Only now, because a run that stops before this item has not started the filing. Nor has one whose end has cancelled
-    // or prevented the listing.
-    if (item.kind !== 'unlisted' || item.error === this.#signal.reason || item.error.code === 'limit') return;
+    // Only now, because a run that stops before this item has not started the filing.
+    if (item.kind !== 'unlisted') return;
     counts.pendingListings -= 1;
     counts.addFile(undefined);
   }

@@ -2,15 +2,12 @@
 // `HEX  NAME`, or `HEX *NAME` for binary mode. If it begins with a backslash, then `\\`, `\n` and `\r` in its name
 // stand for a backslash, a line feed and a carriage return.
 import { constants } from 'node:fs';
-import { isDirectoryEntryName } from '../disk/file-name.ts';
 import { readRegular } from '../disk/regular-file.ts';
 import { digestOf } from '../disk/sha256.ts';
 import { FilingsError } from '../errors.ts';
 
 export const SUMS_NAME = 'SHA256SUMS';
 
-/** The longest name that file systems allow. */
-const MAX_NAME_BYTES = 255;
 /** A longer line is invalid. A hash and a name whose bytes are all escaped need less than this. */
 const MAX_ENTRY_LENGTH = 1024;
 /** In bytes. A longer line could fill the memory, so reading fails. */
@@ -41,16 +38,14 @@ export interface SumsLine {
   readonly isTorn: boolean;
 }
 
-/** Where the entries of each name are. Keys are `digestOf(name)`, so that a million names take 100 MB at most. */
-export interface SumsIndex {
-  /** The offset of the last entry, which is the one that counts. */
-  readonly last: Map<string, number>;
-  /** The offsets of all other entries, in their order. Most names have none. */
-  readonly older: Map<string, number[]>;
-}
+/**
+ * The offsets of the entries of each name, in their order. The last one counts, and nearly all names have only one. Keys
+ * are `digestOf(name)`, because no more than 250 bytes of memory are promised for an entry.
+ */
+export type SumsIndex = Map<string, number | number[]>;
 
 /**
- * Parses a line without its line break. The name may be anything: check it with {@link isSafeToOpen} before it is used
+ * Parses a line without its line break. The name may be anything: check it with `isDirectoryEntryName` before it is used
  * as a path.
  */
 export function parseSumsLine(line: string): SumsEntry | undefined {
@@ -66,14 +61,6 @@ export function parseSumsLine(line: string): SumsEntry | undefined {
 export function formatSumsLine(name: string, sha256: string): string {
   const encodedName = name.replace(/[\\\n\r]/g, (character) => ESCAPES[character] ?? character);
   return `${encodedName === name ? '' : '\\'}${sha256}  ${encodedName}\n`;
-}
-
-/**
- * Whether the name of an entry can only be a file in the directory of the SHA256SUMS. Accepts names that `download`
- * refuses, because `-o` and other programs can create them.
- */
-export function isSafeToOpen(name: string, platform: string): boolean {
-  return Buffer.byteLength(name) <= MAX_NAME_BYTES && isDirectoryEntryName(name, platform);
 }
 
 /** Splits the bytes of a SHA256SUMS into lines. `displayPath` is for messages. */
@@ -138,14 +125,24 @@ export async function* readSums(path: string, displayPath: string): AsyncGenerat
 }
 
 /** Lines must be added in the order of the file. */
-export function addToIndex({ last, older }: SumsIndex, lines: readonly SumsLine[]): void {
+export function addToIndex(index: SumsIndex, lines: readonly SumsLine[]): void {
   for (const { entry, offset } of lines) {
     if (!entry) continue;
     const key = digestOf(entry.name);
-    const previous = last.get(key);
-    const others = older.get(key);
-    if (others && previous !== undefined) others.push(previous);
-    else if (previous !== undefined) older.set(key, [previous]);
-    last.set(key, offset);
+    const known = index.get(key);
+    if (typeof known === 'object') known.push(offset);
+    else index.set(key, known === undefined ? offset : [known, offset]);
   }
+}
+
+export function findOffsets(index: SumsIndex, name: string): readonly number[] {
+  const known = index.get(digestOf(name)) ?? [];
+  return typeof known === 'number' ? [known] : known;
+}
+
+export function removeFromIndex(index: SumsIndex, name: string, offsets: readonly number[]): void {
+  const removed = new Set(offsets);
+  const rest = findOffsets(index, name).filter((offset) => !removed.has(offset));
+  if (rest.length === 0) index.delete(digestOf(name));
+  else index.set(digestOf(name), rest);
 }

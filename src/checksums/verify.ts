@@ -3,10 +3,11 @@
 import { closeSync, constants } from 'node:fs';
 import { join } from 'node:path';
 import { isSystemError } from '../disk/failure.ts';
+import { isDirectoryEntryName } from '../disk/file-name.ts';
 import { openRegular } from '../disk/regular-file.ts';
 import { hashOpenFile } from '../disk/sha256.ts';
 import { errnoOf, FilingsError } from '../errors.ts';
-import { isSafeToOpen, readSums, SUMS_NAME } from './format.ts';
+import { readSums, SUMS_NAME } from './format.ts';
 
 /** What `openRegular` throws for a link, a socket, a directory or a device. A file that became one has `changed`. */
 const NOT_A_FILE_ERRORS = new Set(['ELOOP', 'ENXIO', 'EOPNOTSUPP', 'EISDIR', 'EFTYPE']);
@@ -83,7 +84,7 @@ export async function* verifyDirectory(
     const sha256 = Buffer.from(hash, 'latin1').toString('hex');
     // An unsafe name is `missing`, even if it leads to a file elsewhere: the directory cannot have a file of that name.
     const reason = 'not opened, because no file in this directory can have this name';
-    yield isSafeToOpen(name, platform)
+    yield isDirectoryEntryName(name, platform)
       ? { path: entryPath, ...(await checkFile(join(path, name), sha256, signal, onHashed)) }
       : { path: entryPath, result: 'missing', reason };
   }
@@ -107,7 +108,7 @@ async function checkFile(
   } catch (error) {
     const errno = errnoOf(error) ?? '';
     if (!isSystemError(error)) throw error;
-    if (errno === 'ENOENT') return { result: 'missing' };
+    if (errno === 'ENOENT' || errno === 'ENAMETOOLONG') return { result: 'missing' };
     return NOT_A_FILE_ERRORS.has(errno) ? { result: 'changed' } : { result: 'unreadable', error };
   }
 }

@@ -1,14 +1,12 @@
 // Appends lines to a report or to a done list. Several processes may append to the same file at the same time. So all
 // lines of a call are appended by one write with O_APPEND: then no other process can write between them (write(2)).
-import { constants, readSync, write } from 'node:fs';
-import { promisify } from 'node:util';
+import { constants, readSync, writeSync } from 'node:fs';
 import { closeFile, flushFile } from './calls.ts';
 import { mapWriteErrors } from './failure.ts';
 import { openRegular } from './regular-file.ts';
 
 const { O_APPEND, O_CREAT, O_RDWR } = constants;
 const LINE_FEED = 0x0a;
-const writeTo = promisify(write);
 
 export class AppendFile {
   readonly #path: string;
@@ -18,7 +16,6 @@ export class AppendFile {
    * then begins with a line break.
    */
   #endsMidLine: boolean;
-  #lastWrite: Promise<unknown> = Promise.resolve();
 
   private constructor(path: string, fd: number, endsMidLine: boolean) {
     this.#path = path;
@@ -41,10 +38,7 @@ export class AppendFile {
    * and the last of those may be incomplete.
    */
   write(lines: readonly Buffer[]): Promise<void> {
-    const appending = this.#lastWrite.then(() => mapWriteErrors(this.#path, () => this.#append(Buffer.concat(lines))));
-    // The caller gets the error. Later writes are tried all the same.
-    this.#lastWrite = appending.catch(() => {});
-    return appending;
+    return mapWriteErrors(this.#path, async () => this.#append(Buffer.concat(lines)));
   }
 
   flush(): Promise<void> {
@@ -52,9 +46,8 @@ export class AppendFile {
   }
 
   /** Does not flush. After a power cut, the next run adds filings to the done list again; a report stays incomplete. */
-  async end(): Promise<void> {
-    await this.#lastWrite;
-    await mapWriteErrors(this.#path, () => closeFile(this.#fd));
+  end(): Promise<void> {
+    return mapWriteErrors(this.#path, () => closeFile(this.#fd));
   }
 
   /**
@@ -62,11 +55,10 @@ export class AppendFile {
    * another process may have appended a line in the meantime. So all lines are written again after a line break, and
    * the file has one incomplete line and maybe some lines twice. If the disk is still full, this second write throws.
    */
-  async #append(lines: Buffer): Promise<void> {
+  #append(lines: Buffer): void {
     for (;;) {
       const bytes = this.#endsMidLine ? Buffer.concat([Buffer.of(LINE_FEED), lines]) : lines;
-      const { bytesWritten } = await writeTo(this.#fd, bytes, 0, bytes.length, null);
-      this.#endsMidLine = bytesWritten < bytes.length;
+      this.#endsMidLine = writeSync(this.#fd, bytes) < bytes.length;
       if (!this.#endsMidLine) return;
     }
   }

@@ -19,19 +19,6 @@ const MIN_ABANDONED_AGE_MS = 86_400_000;
 /** Bounds the memory of a run with many directories. A forgotten directory is checked and flushed again when needed. */
 const MAX_REMEMBERED = 1024;
 
-/** The path of a directory in two pieces, because different rules apply to them. */
-export interface DirectoryLocation {
-  /** The absolute path that the user named. Symbolic links in it are followed. */
-  readonly directory: string;
-  /**
-   * A relative path of safe names below `directory`, or `.` for `directory` itself. No symbolic link in it is followed,
-   * and missing directories are created.
-   */
-  readonly below: string;
-  /** Whether `directory` is never created. That is the rule for `-o PATH`, as for the shell's `> PATH`. */
-  readonly mustExist?: boolean;
-}
-
 /** A directory that this run has checked or created. */
 export class Directory {
   readonly path: string;
@@ -40,14 +27,14 @@ export class Directory {
   /** The running or failed flush of the directories above this one. Undefined once it has succeeded. */
   #flushingAncestors: Promise<unknown> | undefined;
   /** Whether the entries from before this run are flushed. True at once in a directory that is new. */
-  #areOldEntriesFlushed: boolean;
+  #areExistingEntriesFlushed: boolean;
   /** False once `removeAbandonedParts` has been called, and in a directory that is new. */
   #mayHoldAbandonedParts: boolean;
   readonly #flush = new SharedFlush(() => flushEntries(this.path));
 
   constructor(path: string, isNew: boolean, flushingAncestors: Promise<unknown> | undefined) {
     this.path = path;
-    this.#areOldEntriesFlushed = isNew;
+    this.#areExistingEntriesFlushed = isNew;
     this.#mayHoldAbandonedParts = !isNew;
     this.#flushingAncestors = flushingAncestors;
     // Without a handler here, Node would end the program. Each file that awaits the promise reports the failure.
@@ -79,50 +66,58 @@ export class Directory {
   /** Makes all current entries durable, by a flush that starts after this call. */
   async flush(): Promise<void> {
     await this.#flush.run();
-    this.#areOldEntriesFlushed = true;
+    this.#areExistingEntriesFlushed = true;
     await this.#flushingAncestors;
   }
 
   /** Whether `flushExistingEntries` has nothing to do, so that a caller need not wait for it. */
   get areExistingEntriesFlushed(): boolean {
-    return this.#areOldEntriesFlushed && this.#flushingAncestors === undefined;
+    return this.#areExistingEntriesFlushed && this.#flushingAncestors === undefined;
   }
 
   /** For the entries from before this run: another run may have added them a moment ago and died before its flush. */
   async flushExistingEntries(): Promise<void> {
-    if (!this.#areOldEntriesFlushed) await this.flush();
+    if (!this.#areExistingEntriesFlushed) await this.flush();
     await this.#flushingAncestors;
   }
 }
 
-/** The directories of a run, and the operations on the names in them. */
+/** The directories of a run, by absolute paths, and the operations on the names in them. */
 export class Directories {
   readonly nameOperations: NameOperations;
+  readonly #root: string;
+  readonly #mayCreateRoot: boolean;
   readonly #cwd: string;
-  /** By the key of the location (see `toKey`). */
   readonly #remembered = new Map<string, Directory>();
-  /** Why nothing can be written to a directory, by the same keys. */
+  /** Why nothing can be written to a directory. */
   readonly #failures = new Map<string, FilingsError>();
 
-  constructor(world: Pick<World, 'cwd' | 'platform' | 'sleep'>) {
+  /**
+   * `root` is the directory that the user named. Symbolic links in its path are followed, but none below it. For
+   * `-o PATH`, it is not created, as the shell does not create it for `> PATH`.
+   */
+  constructor(root: string, mayCreateRoot: boolean, world: Pick<World, 'cwd' | 'platform' | 'sleep'>) {
+    this.#root = root;
+    this.#mayCreateRoot = mayCreateRoot;
     this.#cwd = world.cwd;
     this.nameOperations = createNameOperations(world);
   }
 
-  /** Checks or creates a directory, unless it is remembered. Throws the errors of `#rememberFailure`. */
-  prepare(location: DirectoryLocation): Directory {
-    const known = this.getRemembered(location);
+  /** Checks or creates a directory, unless it is remembered. Throws why nothing can be written there. */
+  prepare(path: string): Directory {
+    const known = this.#remembered.get(path);
     if (known) return known;
-    const prepared = this.#prepare(location);
-    this.#remembered.set(toKey(location), prepared);
-    // With the oldest directory, the failure of its flush may be forgotten. But such a failure ends the run.
-    const [oldest = ''] = this.#remembered.keys();
+    const prepared = this.#prepare(path);
+    this.#remembered.set(path, prepared);
+    // The first one is the root, which stays. With the oldest of the others, the failure of its flush may be forgotten.
+    // But such a failure ends the run.
+    const [, oldest = ''] = this.#remembered.keys();
     if (this.#remembered.size > MAX_REMEMBERED) this.#remembered.delete(oldest);
     return prepared;
   }
 
-  getRemembered(location: DirectoryLocation): Directory | undefined {
-    return this.#remembered.get(toKey(location));
+  getRemembered(path: string): Directory | undefined {
+    return this.#remembered.get(path);
   }
 
   /**
@@ -130,23 +125,22 @@ export class Directories {
    * the response has begun. Throws if an earlier file could not be written there, or if this user may not create files
    * in the directory or, if it is missing, in the next one above it.
    */
-  requireWritable(location: DirectoryLocation): Directory | undefined {
-    const failure = this.#failures.get(toKey(location));
+  requireWritable(path: string): Directory | undefined {
+    const failure = this.#failures.get(path);
     if (failure) throw failure;
-    const known = this.getRemembered(location);
+    const known = this.#remembered.get(path);
     if (known?.isWritable) return known;
-    const { directory, below } = location;
     // A link that leads nowhere is treated as missing.
-    if (below !== '.' && !existsSync(join(directory, below))) {
-      this.requireWritable({ ...location, below: dirname(below) });
+    if (path !== this.#root && !existsSync(path)) {
+      this.requireWritable(dirname(path));
       return undefined;
     }
-    const prepared = this.prepare(location);
+    const prepared = this.prepare(path);
     try {
       // Readable as well, because a flush opens it.
-      accessSync(prepared.path, constants.R_OK | constants.W_OK | constants.X_OK);
+      accessSync(path, constants.R_OK | constants.W_OK | constants.X_OK);
     } catch (error) {
-      throw this.#rememberFailure(location, toWriteError(error, prepared.path));
+      throw this.#rememberFailure(path, toWriteError(error, path));
     }
     prepared.isWritable = true;
     return prepared;
@@ -156,67 +150,68 @@ export class Directories {
    * Remembers that nothing can be written to a directory, so that no further file of it is requested. The error stops
    * the run if the directory is the one that the user named.
    */
-  #rememberFailure(location: DirectoryLocation, error: unknown): unknown {
+  #rememberFailure(path: string, error: unknown, stopsRun = path === this.#root): unknown {
     if (!(error instanceof FilingsError)) return error;
-    const { directory, below } = location;
-    const stopsRun = error.stopsRun || below === '.';
-    const failure = error.with({ failedDirectory: join(directory, below), stopsRun });
-    this.#failures.set(toKey(location), failure);
+    const failure = error.with({ failedDirectory: path, stopsRun: error.stopsRun || stopsRun });
+    this.#failures.set(path, failure);
     return failure;
+  }
+
+  /** Returns the error for a SHA256SUMS that cannot be read or written. Even in the root, it does not stop the run. */
+  toSumsError(path: string, error: unknown): unknown {
+    return this.#findLoss(path) ?? this.#rememberFailure(path, error, false);
   }
 
   /**
    * Returns the error for a file that could not be created. The file system may have refused its name, which is `path`:
    * exFAT does so with ENOENT. Otherwise nothing can be written to the directory.
    */
-  toCreateError(error: unknown, path: string, location: DirectoryLocation): unknown {
-    const failure = this.toRenameError(error, path, location);
+  toCreateError(error: unknown, path: string): unknown {
+    const failure = this.toRenameError(error, path);
     if (!(failure instanceof FilingsError) || failure.stopsRun || failure.failedDirectory !== undefined) return failure;
     if (isRefusedName(error) || errnoOf(error) === 'ENOENT') return refusedNameError(path, error);
-    return this.#rememberFailure(location, toWriteError(error, dirname(path)));
+    return this.#rememberFailure(dirname(path), toWriteError(error, dirname(path)));
   }
 
   /** Returns the error for a file that could not get its name, `path`. It is about the directory only if that is gone. */
-  toRenameError(error: unknown, path: string, location: DirectoryLocation): unknown {
+  toRenameError(error: unknown, path: string): unknown {
     if (isRefusedName(error)) return refusedNameError(path, error);
-    return isSystemError(error) && !existsSync(dirname(path)) ? this.#goneError(location) : toWriteError(error, path);
+    return (isSystemError(error) && this.#findLoss(dirname(path))) || toWriteError(error, path);
   }
 
-  /** If even the directory that the user named is gone, no other file can be written either. */
-  #goneError(location: DirectoryLocation): unknown {
-    const { directory, below } = location;
-    const isRootGone = !existsSync(directory);
-    const gone = goneDirectoryError(isRootGone ? directory : join(directory, below));
-    return this.#rememberFailure(isRootGone ? { directory, below: '.' } : location, gone);
+  /**
+   * Returns the error if somebody has moved or removed a directory of this run. If even the root is gone, no other file
+   * can be written either.
+   */
+  #findLoss(path: string): unknown {
+    const gone = [this.#root, path].find((known) => this.#remembered.has(known) && !existsSync(known));
+    return gone && this.#rememberFailure(gone, goneDirectoryError(gone));
   }
 
-  #prepare(location: DirectoryLocation): Directory {
-    const { directory, below, mustExist = false } = location;
-    const path = join(directory, below);
+  #prepare(path: string): Directory {
     try {
-      if (below === '.') return prepareRoot(directory, mustExist, this.#cwd);
-      const parent = this.prepare({ ...location, below: dirname(below) });
+      if (path === this.#root) return this.#prepareRoot();
+      const parent = this.prepare(dirname(path));
       // If another process creates the directory in between, `makeDirectory` returns false, so it is not new.
       const isNew = !lstatSync(path, { throwIfNoEntry: false }) && makeDirectory(path);
       requireDirectory(path, lstatSync(path));
       return new Directory(path, isNew, isNew ? parent.flush() : parent.flushExistingEntries());
     } catch (error) {
-      const isRootGone = this.#remembered.has(toKey({ directory, below: '.' })) && !existsSync(directory);
-      throw isRootGone ? this.#goneError(location) : this.#rememberFailure(location, toWriteError(error, path));
+      throw this.#findLoss(path) ?? this.#rememberFailure(path, toWriteError(error, path));
     }
   }
-}
 
-/** Checks or creates the directory that the user named. */
-function prepareRoot(path: string, mustExist: boolean, cwd: string): Directory {
-  const made = mustExist ? [] : makeDirectories(path);
-  requireDirectory(path, statSync(path));
-  if (made.length > 0) return new Directory(path, true, flushParentsOf(made));
-  // Another run may have created the directory a moment ago and not flushed its entry. The working directory, and one
-  // that must exist, need no flush: they were there before this command. An error of the flush is ignored, because
-  // the user may not be allowed to read the parent.
-  const wasThere = mustExist || path === cwd;
-  return new Directory(path, false, wasThere ? undefined : flushParentsOf([path]).catch(() => {}));
+  #prepareRoot(): Directory {
+    const path = this.#root;
+    const made = this.#mayCreateRoot ? makeDirectories(path) : [];
+    requireDirectory(path, statSync(path));
+    if (made.length > 0) return new Directory(path, true, flushParentsOf(made));
+    // Another run may have created the directory a moment ago and not flushed its entry. The working directory, and one
+    // that must exist, need no flush: they were there before this command. An error of the flush is ignored, because
+    // the user may not be allowed to read the parent.
+    const wasThere = !this.#mayCreateRoot || path === this.#cwd;
+    return new Directory(path, false, wasThere ? undefined : flushParentsOf([path]).catch(() => {}));
+  }
 }
 
 async function flushParentsOf(directories: readonly string[]): Promise<void> {
@@ -225,11 +220,6 @@ async function flushParentsOf(directories: readonly string[]): Promise<void> {
 
 function flushEntries(path: string): Promise<void> {
   return mapWriteErrors(path, () => flushDirectory(path));
-}
-
-/** No path contains a NUL. */
-function toKey({ directory, below }: DirectoryLocation): string {
-  return `${directory}\0${below}`;
 }
 
 function requireDirectory(path: string, stats: Stats): void {

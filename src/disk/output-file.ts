@@ -3,7 +3,6 @@
 import { closeSync, fdatasync, ftruncate, writev, writevSync } from 'node:fs';
 import { promisify } from 'node:util';
 import { dropWritten, flushFile } from './calls.ts';
-import { hashOpenFile } from './sha256.ts';
 
 /** A flush starts in the background after this many new bytes, so that disk and network work at the same time. */
 const FLUSH_EVERY_BYTES = 128 << 20;
@@ -54,10 +53,6 @@ export class OutputFile {
     const bytes = chunks.reduce((sum, { length }) => sum + length, 0);
     if (bytes <= MAX_SYNC_WRITE_BYTES) return writevSync(this.fd, chunks, this.#size);
     return (await writeChunks(this.fd, chunks, this.#size)).bytesWritten;
-  }
-
-  sha256(signal: AbortSignal): Promise<string> {
-    return hashOpenFile(this.fd, this.#size, signal);
   }
 
   async flush(): Promise<void> {

@@ -6,17 +6,28 @@ import { toReadError } from './failure.ts';
 
 const { O_NOCTTY, O_NONBLOCK, O_RDONLY } = constants;
 
-/** Follows a symbolic link unless `flags` contain O_NOFOLLOW. */
-export function openRegular(path: string, flags: number): { readonly fd: number; readonly stats: Stats } {
-  // O_NONBLOCK and O_NOCTTY prevent two effects of opening something else: waiting for the other end of a FIFO, and
-  // making a terminal the controlling terminal of this process. They do not change how a regular file is read.
+interface OpenFile {
+  readonly fd: number;
+  readonly stats: Stats;
+}
+
+/**
+ * O_NONBLOCK and O_NOCTTY prevent two effects of opening something else than a regular file: waiting for the other end
+ * of a FIFO, and making a terminal the controlling terminal of this process.
+ */
+export function openAny(path: string, flags: number): OpenFile {
   const fd = openSync(path, flags | O_NONBLOCK | O_NOCTTY);
+  return { fd, stats: fstatSync(fd) };
+}
+
+/** Follows a symbolic link unless `flags` contain O_NOFOLLOW. */
+export function openRegular(path: string, flags: number): OpenFile {
+  const opened = openAny(path, flags);
   try {
-    const stats = fstatSync(fd);
-    requireRegular(stats);
-    return { fd, stats };
+    requireRegular(opened.stats);
+    return opened;
   } catch (error) {
-    closeSync(fd);
+    closeSync(opened.fd);
     throw error;
   }
 }

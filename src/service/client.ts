@@ -106,7 +106,7 @@ export class ServiceClient {
    *
    * @param rangeHeaders Range and If-Range, or none to request the whole file
    */
-  async openFile(
+  async requestFile(
     accession: AccessionNumber,
     fileName: string,
     rangeHeaders: Readonly<Record<string, string>>,

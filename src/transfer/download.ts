@@ -2,10 +2,10 @@
 import { existsSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
 import type { ChecksumFiles } from '../checksums/sums-files.ts';
-import type { Directories } from '../disk/directory.ts';
+import type { Directories, Directory } from '../disk/directory.ts';
 import { toWriteError } from '../disk/failure.ts';
 import { hashFile } from '../disk/sha256.ts';
-import { FilingsError } from '../errors.ts';
+import { FilingsError, messageOf } from '../errors.ts';
 import type { ServiceClient } from '../service/client.ts';
 import type { FileProgress, Progress } from '../terminal/progress.ts';
 import type { World } from '../world.ts';
@@ -16,9 +16,9 @@ import {
   type DiskTarget,
   differentFileError,
   type ExistingPlan,
+  type KeepPlan,
   type Plan,
   planFile,
-  type SecondPlan,
   type StreamTarget,
   type Target,
 } from './plan.ts';
@@ -45,8 +45,7 @@ export class Download {
   readonly #context: DownloadContext;
   #transfer: Transfer | undefined;
   #keptBytes = 0;
-  /** Called with the size of the file when all bytes have arrived, before they are flushed. */
-  #onArrived: (bytes: number) => void = () => {};
+  #onArrived: ((bytes: number) => void) | undefined;
 
   constructor(file: RemoteFile, target: Target, context: DownloadContext) {
     this.#file = file;
@@ -60,42 +59,46 @@ export class Download {
   }
 
   /** Whether `run` may take long, because it needs the service or hashes an existing file. */
-  get takesLong(): boolean {
+  get needsJob(): boolean {
     return this.plan.kind !== 'skip' || this.#context.checksums !== undefined;
   }
 
   /** If it returns undefined, `run` must be called. */
-  outcomeWithoutWork(): Outcome | undefined {
+  endAtOnce(): Outcome | undefined {
     const { plan } = this;
     const { displayPath } = this.#target;
     const { isDryRun, directories } = this.#context;
     if (plan.kind === 'fail') return makeOutcome({ result: 'failed', bytes: 0, error: plan.error }, displayPath);
     if (isDryRun && this.needsRequest)
       return makeOutcome({ result: 'planned', bytes: this.#file.size ?? 0 }, displayPath);
-    if (plan.kind !== 'skip' || this.takesLong || 'open' in this.#target) return undefined;
+    if (plan.kind !== 'skip' || this.needsJob || 'open' in this.#target) return undefined;
     // A skipped file must be durable, and must not have a kept part.
-    const directory = directories.getRemembered(this.#target.location);
+    const directory = directories.getRemembered(dirname(this.#target.path));
     const isSettled = directory?.areExistingEntriesFlushed && !existsSync(keptPath(this.#target));
     return isDryRun || isSettled ? makeOutcome({ result: 'skipped', bytes: plan.bytes }, displayPath) : undefined;
   }
 
-  /** Throws only if this program has a bug. */
-  async run(onArrived: (bytes: number) => void = () => {}): Promise<Outcome> {
-    const { progress, world } = this.#context;
+  /**
+   * `onArrived` is called with the size of the file when all bytes have arrived, before they are flushed. Throws only if
+   * this program has a bug.
+   */
+  async run(onArrived?: (bytes: number) => void): Promise<Outcome> {
+    const { progress, world, signal } = this.#context;
     const { fileName, filing } = this.#file;
     const { displayPath } = this.#target;
     this.#onArrived = onArrived;
     const startMs = world.monotonic();
-    const bar = progress.addFile(fileName, this.plan.kind === 'compare');
+    const fileProgress = progress.addFile(fileName, this.plan.kind === 'compare');
     let ending: Ending;
     try {
-      ending = await this.#carryOut(bar);
+      ending = await this.#carryOut(fileProgress);
     } catch (thrown) {
       const error = toWriteError(thrown, displayPath ?? fileName);
       if (!(error instanceof FilingsError)) throw error;
-      ending = { result: 'failed', bytes: 0, error: filing ? withListingHint(error) : error };
+      const result = signal.aborted ? 'unfinished' : 'failed';
+      ending = { result, bytes: 0, error: filing ? withListingHint(error) : error };
     } finally {
-      bar.finish();
+      fileProgress.finish();
     }
     if (ending.result === 'downloaded' && ending.bytes === 0)
       progress.warnAboutFile(`${displayPath ?? fileName}: the file is empty`);
@@ -103,33 +106,34 @@ export class Download {
     return makeOutcome(ending, displayPath, this.#transfer?.requests, ms, this.#keptBytes);
   }
 
-  async #carryOut(bar: FileProgress): Promise<Ending> {
+  async #carryOut(fileProgress: FileProgress): Promise<Ending> {
     const [target, plan] = [this.#target, this.plan];
-    if ('open' in target) return this.#fetchToStream(target, bar);
-    if (plan.kind === 'fetch' || plan.kind === 'compare') return this.#fetchToDisk(target, bar);
+    if ('open' in target) return this.#fetchToStream(target, fileProgress);
+    if (plan.kind === 'fetch' || plan.kind === 'compare') return this.#fetchToDisk(target, fileProgress);
     return this.#keepExisting(target, plan);
   }
 
-  async #fetchToStream({ open }: StreamTarget, bar: FileProgress): Promise<Ending> {
+  async #fetchToStream({ open }: StreamTarget, fileProgress: FileProgress): Promise<Ending> {
     const { signal } = this.#context;
     const pipe = new Pipe(await open(signal), signal);
     try {
-      return await this.#fetch(pipe, bar);
+      return await this.#fetch(pipe, fileProgress);
     } finally {
       await pipe.end();
     }
   }
 
-  async #fetchToDisk(target: DiskTarget, bar: FileProgress): Promise<Ending> {
+  async #fetchToDisk(target: DiskTarget, fileProgress: FileProgress): Promise<Ending> {
+    const directory = await this.#requireWritable(target);
     const part = new Part(this.#file, target, this.#context);
     try {
-      await part.claim();
-      const fetched = await this.#fetch(part, bar);
-      const secondPlan = await part.commit(fetched.sha256);
-      if (!secondPlan) return fetched;
-      const ending = await this.#keepExisting(target, secondPlan, part);
+      if (directory) await part.claimKept(directory);
+      const fetched = await this.#fetch(part, fileProgress);
+      const keepPlan = await part.commit(fetched.sha256);
+      if (!keepPlan) return fetched;
+      const ending = await this.#keepExisting(target, keepPlan, part);
       await part.discard();
-      const isSame = secondPlan.kind === 'compare' || secondPlan.kind === 'check';
+      const isSame = keepPlan.kind === 'compare' || keepPlan.kind === 'check';
       return isSame ? { ...fetched, ...ending, isSame } : ending;
     } catch (error) {
       this.#keptBytes = await part.abandon(error);
@@ -137,11 +141,28 @@ export class Download {
     }
   }
 
-  async #fetch(sink: Sink, bar: FileProgress): Promise<Ending> {
+  /**
+   * Throws if no file can be written there, so that none is requested. Creates nothing, because no response has arrived
+   * yet: the directory may be missing.
+   */
+  async #requireWritable({ path, displayPath }: DiskTarget): Promise<Directory | undefined> {
+    const { directories, checksums } = this.#context;
+    try {
+      const directory = directories.requireWritable(dirname(path));
+      if (directory) await checksums?.at(directory).requireWritable();
+      return directory;
+    } catch (error) {
+      if (!(error instanceof FilingsError)) throw error;
+      const reason = `not requested: ${messageOf(error)}`;
+      throw error.with({ reason, subject: { path: displayPath }, cause: error });
+    }
+  }
+
+  async #fetch(sink: Sink, fileProgress: FileProgress): Promise<Ending> {
     const { sha256 } = this.#target;
-    this.#transfer = new Transfer({ file: this.#file, sink, context: this.#context, bar, sha256 });
+    this.#transfer = new Transfer({ file: this.#file, sink, context: this.#context, fileProgress, sha256 });
     const fetched = await this.#transfer.run();
-    this.#onArrived(fetched.bytes);
+    this.#onArrived?.(fetched.bytes);
     return fetched;
   }
 
@@ -149,22 +170,22 @@ export class Download {
    * Leaves the final name to an existing file, after the checks of the plan. `part` has the fetched bytes if the plan
    * is to compare them, or if the file has appeared only during the download.
    */
-  async #keepExisting(target: DiskTarget, plan: SecondPlan, part?: Part): Promise<Ending> {
+  async #keepExisting(target: DiskTarget, plan: KeepPlan, part?: Part): Promise<Ending> {
     if (plan.kind === 'fail') throw plan.error;
     const { directories, isDryRun } = this.#context;
     const sha256 = await this.#checkExisting(target, plan, part);
     if (isDryRun) return { result: 'skipped', bytes: plan.bytes, sha256 };
     await removeKeptPart(target, directories.nameOperations);
-    const directory = directories.prepare(target.location);
-    // The run that created the file may have died before its own flush. An earlier flush by this run does not cover a
-    // file that has appeared since.
-    await (part ? directory.flush() : directory.flushExistingEntries());
     const { path, displayPath } = target;
+    const directory = directories.prepare(dirname(path));
     const hash = () => hashFile(path, displayPath, this.#context.signal);
-    const sums = this.#context.checksums?.at(dirname(path));
+    const sums = this.#context.checksums?.at(directory);
     const listed = await sums?.listExisting(basename(path), sha256, hash);
     if (listed?.isAsListed === false)
       this.#context.progress.warnAboutFile(`${displayPath}: differs from its entry in SHA256SUMS: see filings verify`);
+    // The run that created the file may have died before its own flush. An earlier flush by this run does not cover a
+    // file that has appeared since. Last, because it also flushes the name of a new SHA256SUMS.
+    await (part ? directory.flush() : directory.flushExistingEntries());
     return { result: 'skipped', bytes: plan.bytes, sha256: listed?.sha256 ?? sha256 };
   }
 

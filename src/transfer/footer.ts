@@ -4,9 +4,6 @@
 //                          bytes before the JSON
 //   8 digits               the length of the JSON in bytes
 //   filings-kept-1         the mark
-//
-// A response body that ends like a footer cannot be mistaken for one: a part gets the name of a kept part only after
-// its footer, and only files with such a name are searched for one.
 import { readSync } from 'node:fs';
 import { isJsonObject, parseJson } from '../json.ts';
 import type { PartialFile } from './resume.ts';

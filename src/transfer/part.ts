@@ -1,14 +1,5 @@
-// The sink for a file on the disk. The final name never has incomplete or unchecked bytes, even after a power cut:
-//
-//   1. create the part, write and flush its bytes
-//   2. with --checksums, say in SHA256SUMS what the file should be
-//   3. give it the final name
-//   4. flush the directory
-//
-// A run that is stopped may keep the part: it appends a footer, flushes everything, and only then renames the part to
-// `.NAME.filings-resume`. A later run claims the kept part by renaming it to the name of a new part. Only one run can
-// succeed with that rename, so no lock is needed. A part without that name is never resumed. A later run removes it
-// when it is a day old.
+// The sink for a file on the disk, and the order of its steps, so that the final name never has incomplete or unchecked
+// bytes, even after a power cut (ARCHITECTURE.md, "One download"; docs/guarantees.md, "Every name on the disk").
 import {
   closeSync,
   constants,
@@ -22,7 +13,7 @@ import {
   type Stats,
 } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { createAbortController } from '../abort.ts';
+import { createAbortController, waitAtMost } from '../abort.ts';
 import type { Announcement } from '../checksums/sums-files.ts';
 import { type NameOperations, NEW_FILE } from '../disk/calls.ts';
 import type { Directory } from '../disk/directory.ts';
@@ -30,23 +21,23 @@ import { mapWriteErrors, toReadError } from '../disk/failure.ts';
 import { OutputFile } from '../disk/output-file.ts';
 import { keptPartName, workingPartName } from '../disk/part-name.ts';
 import { openRegular } from '../disk/regular-file.ts';
-import { hashFile } from '../disk/sha256.ts';
-import { errnoOf, FilingsError, messageOf } from '../errors.ts';
+import { hashFile, hashOpenFile } from '../disk/sha256.ts';
+import { errnoOf, FilingsError } from '../errors.ts';
 import type { DownloadContext } from './download.ts';
 import { type FileRequest, makeFooter, readFooter } from './footer.ts';
-import { choosePlan, type DiskTarget, differentFileError, type SecondPlan } from './plan.ts';
+import { choosePlan, type DiskTarget, differentFileError, type KeepPlan } from './plan.ts';
 import type { RemoteVersion } from './resume.ts';
 import type { RemoteFile, Sink } from './transfer.ts';
 
-/** A part of this size or less is not kept: fetching its bytes again takes no longer than flushing and keeping them. */
-const MAX_DROPPED_BYTES = 1 << 20;
+/** A smaller part is not kept: fetching its bytes again takes no longer than flushing and keeping them. */
+const MIN_KEPT_BYTES = (1 << 20) + 1;
 /** For the last flush of a part that is to be kept: a stopped run must not wait for a slow disk. */
 const MAX_FLUSH_MS = 2000;
 /** How often a file that has the final name may vanish before it can be looked at. */
 const MAX_LINK_TRIES = 3;
 
 /**
- * Call `claim` first, and in the end `commit`. If that leaves the final name to another file, call `discard`; after any
+ * Call `claimKept` first, and in the end `commit`. If that leaves the final name to another file, call `discard`; after any
  * error, `abandon`. Errors of the disk show the final path, because the user does not know the name of the part.
  */
 export class Part implements Sink {
@@ -56,10 +47,8 @@ export class Part implements Sink {
   readonly #target: DiskTarget;
   readonly #context: DownloadContext;
   readonly #path: string;
-  /** Undefined until `restart`, or `claim` if there was a kept part. */
+  /** Undefined until `restart`, or `claimKept` if there was a kept part. */
   #openPart: { readonly directory: Directory; readonly file: OutputFile } | undefined;
-  /** Whether there is a kept part that cannot be claimed, such as another user's. It stays. */
-  #hasForeignKeptPart = false;
   #hasFinalName = false;
   /** True from just before `link` or `rename`. Then nothing may be written: the part may be the final file already. */
   #mayHaveFinalName = false;
@@ -77,7 +66,7 @@ export class Part implements Sink {
 
   /** With `--if-exists compare`, also throws `local_io` if the length shows that the existing file is different. */
   async restart(): Promise<void> {
-    const { path, displayPath, location, ifExists } = this.#target;
+    const { path, displayPath, ifExists } = this.#target;
     const existing = ifExists === 'compare' ? this.#findExisting() : undefined;
     const { total } = this.version;
     if (existing?.isFile() && total !== undefined && total !== existing.size)
@@ -88,14 +77,14 @@ export class Part implements Sink {
     this.#openPart = undefined;
     await old?.discard();
     if (old) await mapWriteErrors(path, () => this.#nameOperations.remove(this.#path));
-    const directory = this.#context.directories.prepare(location);
+    const directory = this.#context.directories.prepare(dirname(path));
     let fd: number;
     try {
       fd = openSync(this.#path, NEW_FILE, 0o666);
     } catch (error) {
-      throw this.#context.directories.toCreateError(error, path, location);
+      throw this.#context.directories.toCreateError(error, path);
     }
-    await this.#use(fd, directory);
+    await this.#begin(fd, directory);
   }
 
   async write(chunks: readonly Buffer[]): Promise<void> {
@@ -103,7 +92,8 @@ export class Part implements Sink {
   }
 
   async sha256(): Promise<string> {
-    return this.#requiredPart.file.sha256(this.#context.signal).catch((error) => {
+    const { fd, size } = this.#requiredPart.file;
+    return hashOpenFile(fd, size, this.#context.signal).catch((error) => {
       throw toReadError(error, this.#target.displayPath);
     });
   }
@@ -112,7 +102,7 @@ export class Part implements Sink {
    * Gives the final name to the bytes, which are complete and checked. If another file has the name and stays, or
    * cannot be replaced, returns the plan for it instead. `sha256` is for SHA256SUMS.
    */
-  commit(sha256: string | undefined): Promise<SecondPlan | undefined> {
+  commit(sha256: string | undefined): Promise<KeepPlan | undefined> {
     const { directory, file } = this.#requiredPart;
     const { path } = this.#target;
     const { checksums } = this.#context;
@@ -122,16 +112,16 @@ export class Part implements Sink {
       if (plan.kind !== 'fetch') return plan;
       if (existing?.isFile()) this.#copyMode(existing);
       await file.flush();
-      const sums = checksums?.at(dirname(path));
+      const sums = checksums?.at(directory);
       const announcement = sha256 === undefined ? undefined : await sums?.announce(basename(path), sha256);
       this.#mayHaveFinalName = true;
-      const secondPlan = await this.#takeFinalName().finally(() => this.#withdrawUnlessTrue(announcement, sha256));
-      if (secondPlan) return secondPlan;
+      const keepPlan = await this.#takeFinalName().finally(() => this.#withdrawIfOtherFile(announcement, sha256));
+      if (keepPlan) return keepPlan;
       await directory.flush();
       await file.close();
       await announcement?.settle();
       // Another run may have kept a part of the same file in the meantime.
-      if (!this.#hasForeignKeptPart) await removeKeptPart(this.#target, this.#nameOperations);
+      await removeKeptPart(this.#target, this.#nameOperations);
       return undefined;
     });
   }
@@ -144,7 +134,7 @@ export class Part implements Sink {
    * Withdraws the entry if a file with other bytes has the final name. If it has the same bytes, another run may rely
    * on the entry, or a network file system has reported a failure of a rename that was done.
    */
-  async #withdrawUnlessTrue(announcement: Announcement | undefined, sha256: string | undefined): Promise<void> {
+  async #withdrawIfOtherFile(announcement: Announcement | undefined, sha256: string | undefined): Promise<void> {
     if (!announcement || this.#hasFinalName || !this.#findExisting()) return;
     const { path, displayPath } = this.#target;
     // Not the signal of the run, because an abort must not look like other bytes.
@@ -153,7 +143,7 @@ export class Part implements Sink {
   }
 
   /** Returns the plan for another file if that keeps the name. */
-  async #takeFinalName(): Promise<SecondPlan | undefined> {
+  async #takeFinalName(): Promise<KeepPlan | undefined> {
     const { path, ifExists } = this.#target;
     // Unlike a rename, a hard link never replaces anything.
     for (let tries = 0; ifExists !== 'overwrite' && tries < MAX_LINK_TRIES; tries += 1) {
@@ -171,16 +161,16 @@ export class Part implements Sink {
         if (errnoOf(error) !== 'EEXIST') break;
       }
     }
-    await this.#nameOperations.rename(this.#path, path).catch((error) => this.#rethrow(error));
+    await this.#nameOperations.rename(this.#path, path).catch((error) => this.#throwRenameError(error));
     this.#hasFinalName = true;
     return undefined;
   }
 
   /** Throws the error of `rename`. If only the part is missing, it was removed by another program. */
-  #rethrow(error: unknown): never {
-    const { path, displayPath, location } = this.#target;
+  #throwRenameError(error: unknown): never {
+    const { path, displayPath } = this.#target;
     if (errnoOf(error) !== 'ENOENT' || !existsSync(dirname(path)))
-      throw this.#context.directories.toRenameError(error, path, location);
+      throw this.#context.directories.toRenameError(error, path);
     throw new FilingsError('temporary', 'another program removed the temporary file during the download', {
       subject: { path: displayPath },
       hint: 'find out what removes files there, then run it again',
@@ -219,49 +209,31 @@ export class Part implements Sink {
     const { version, bytes } = this;
     const { file } = this.#requiredPart;
     const { sleep, secrets } = this.#context.world;
-    if (!version.validator || bytes <= MAX_DROPPED_BYTES) return 0;
+    if (!version.validator || bytes < MIN_KEPT_BYTES) return 0;
     const footer = makeFooter(this.#request, { ...version, bytes });
     // No secret may get onto the disk, and the URL of the response, which the footer has, could hold one.
     if (secrets.occurIn(footer)) return 0;
     // If an earlier write or flush of the file failed, bytes may be lost. Then `write` and `flush` throw its error.
     await file.write([Buffer.from(footer)]);
-    const timer = createAbortController();
-    // Stopping the timer below rejects this promise, too late to have an effect on the race.
-    const timeout = sleep(MAX_FLUSH_MS, timer.signal).then(() => false);
-    const isFlushed = await Promise.race([file.flush().then(() => true), timeout]).finally(() => timer.abort());
-    const isComplete = () => this.#target.ifExists !== 'overwrite' && this.#findExisting() !== undefined;
-    if (!isFlushed || isComplete()) return 0;
+    const isFlushed = await waitAtMost(
+      MAX_FLUSH_MS,
+      sleep,
+      file.flush().then(() => true),
+    );
+    const hasFinalFile = this.#target.ifExists !== 'overwrite' && this.#findExisting() !== undefined;
+    if (!isFlushed || hasFinalFile) return 0;
     await file.close();
     await this.#nameOperations.rename(this.#path, keptPath(this.#target));
-    // Another run may have completed the file in the meantime.
-    if (isComplete()) await removeKeptPart(this.#target, this.#nameOperations);
     return bytes;
   }
 
-  /**
-   * Claims the kept part of an earlier run, if there is one. Throws if no file can be written there, so that none is
-   * requested. Creates no file or directory, because no response has arrived yet.
-   */
-  async claim(): Promise<void> {
-    const { directories, checksums } = this.#context;
-    const { path, displayPath, location, ifExists } = this.#target;
-    let directory: Directory | undefined;
-    try {
-      directory = directories.requireWritable(location);
-      if (directory) await checksums?.at(dirname(path)).requireWritable();
-    } catch (error) {
-      if (!(error instanceof FilingsError)) throw error;
-      const { code, hint, stopsRun = false, failedDirectory } = error;
-      const details = { subject: { path: displayPath }, hint, stopsRun, failedDirectory, cause: error };
-      throw new FilingsError(code, `not requested: ${messageOf(error)}`, details);
-    }
-    if (!directory) return;
+  /** Claims the kept part of an earlier run, if there is one. */
+  async claimKept(directory: Directory): Promise<void> {
     // The bytes of a file that is only to be compared are not needed if its length differs, so it begins at byte 0. If
     // the part cannot be claimed, the download begins there as well, so the error is ignored.
     const kept = keptPath(this.#target);
-    const isCompared = ifExists === 'compare' && this.#findExisting() !== undefined;
+    const isCompared = this.#target.ifExists === 'compare' && this.#findExisting() !== undefined;
     if (!isCompared && existsSync(kept)) await this.#claim(kept, directory).catch(() => {});
-    this.#hasForeignKeptPart = existsSync(kept);
   }
 
   /** Removes a kept part whose footer is invalid or is for another request. Throws the system error. */
@@ -281,10 +253,10 @@ export class Part implements Sink {
       if (!kept) return;
       const { bytes, ...version } = kept;
       // Cuts the footer off. That also sets the modification time by the clock of the file system, which may differ
-      // from this machine's. `removeAbandonedParts`, which `#use` calls, compares it with the times of other parts.
+      // from this machine's. `removeAbandonedParts`, which `#begin` calls, compares it with the times of other parts.
       ftruncateSync(fd, bytes);
       this.version = version;
-      await this.#use(fd, directory, bytes);
+      await this.#begin(fd, directory, bytes);
     } finally {
       // Before the rename, no file has this name, and `remove` does nothing.
       if (!this.#openPart) {
@@ -294,8 +266,8 @@ export class Part implements Sink {
     }
   }
 
-  /** Starts to use a part, and takes the opportunity to remove parts of killed runs in the same directory. */
-  async #use(fd: number, directory: Directory, bytes = 0): Promise<void> {
+  /** Takes the opportunity to remove parts of killed runs in the same directory. */
+  async #begin(fd: number, directory: Directory, bytes = 0): Promise<void> {
     this.#openPart = { directory, file: new OutputFile(fd, bytes) };
     // A part of a killed run that stays behind does no harm, so a failure is ignored.
     await directory.removeAbandonedParts(fstatSync(fd).mtimeMs, this.#nameOperations).catch(() => {});

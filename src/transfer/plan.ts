@@ -1,7 +1,6 @@
 // Decides what to do about one file, from the options and what has its final name, before the first request. If
 // something has the final name when the file has arrived, a second plan says which of the two stays.
 import { lstatSync, type Stats } from 'node:fs';
-import type { DirectoryLocation } from '../disk/directory.ts';
 import { isRefusedName, refusedNameError } from '../disk/part-name.ts';
 import { FilingsError } from '../errors.ts';
 import type { ByteWriter } from '../stdio/byte-writer.ts';
@@ -15,12 +14,11 @@ export interface DiskTarget {
   readonly path: string;
   /** The path as the user would write it, for messages and the report. */
   readonly displayPath: string;
-  readonly location: DirectoryLocation;
   readonly ifExists: IfExists;
   /** `--sha256`, in lower case. */
   readonly sha256: string | undefined;
   /** Why nothing may be written there: the run itself uses the file, for example as its report. */
-  readonly refusal?: FilingsError | undefined;
+  readonly conflict?: FilingsError | undefined;
 }
 
 /** A pipe, a device or standard output. */
@@ -47,7 +45,7 @@ export interface ExistingPlan {
 export type Plan = { readonly kind: 'fetch' } | ExistingPlan | { readonly kind: 'fail'; readonly error: FilingsError };
 
 /** The plan for what has the final name although the file was fetched, and cannot be replaced. */
-export type SecondPlan = Exclude<Plan, { readonly kind: 'fetch' }>;
+export type KeepPlan = Exclude<Plan, { readonly kind: 'fetch' }>;
 
 export function planFile(target: Target): Plan {
   if ('open' in target) return { kind: 'fetch' };
@@ -63,9 +61,9 @@ export function planFile(target: Target): Plan {
 /** `existing` is what `lstat` returns for the final name, or undefined if nothing is there. */
 export function choosePlan(
   existing: Stats | undefined,
-  { displayPath, ifExists, sha256, refusal }: Omit<DiskTarget, 'path' | 'location'>,
+  { displayPath, ifExists, sha256, conflict }: Omit<DiskTarget, 'path'>,
 ): Plan {
-  if (refusal) return { kind: 'fail', error: refusal };
+  if (conflict) return { kind: 'fail', error: conflict };
   if (!existing) return { kind: 'fetch' };
   if (ifExists === 'error')
     return toFailPlan(displayPath, 'it already exists', '--if-exists skip keeps it, --if-exists overwrite replaces it');

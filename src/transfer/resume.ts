@@ -26,7 +26,7 @@ export interface PartialFile extends RemoteVersion {
   readonly bytes: number;
 }
 
-export type ResumeResponse = Pick<ServiceResponse, 'status' | 'headers' | 'address'>;
+export type ResumeResponse = Pick<ServiceResponse, 'status' | 'headers' | 'address' | 'contentLength'>;
 
 export type Decision =
   /** The body continues the partial file. */
@@ -76,7 +76,7 @@ export function makeRangeHeaders(partial: PartialFile): Record<string, string> {
  * if both have the same address and the same strong validator, and the second one begins exactly where the first one
  * stopped and ends exactly at the total.
  */
-export function decide(partial: PartialFile, response: ResumeResponse): Decision {
+export function decideResume(partial: PartialFile, response: ResumeResponse): Decision {
   if (response.status === 206) return decideOn206(partial, response);
   if (response.status === 416) return decideOn416(partial, response);
   // A 200 must have the whole file, but one with Content-Range has only a range of it.
@@ -84,9 +84,9 @@ export function decide(partial: PartialFile, response: ResumeResponse): Decision
     return { kind: 'refuse', reason: 'invalid response: 200 with Content-Range' };
   // If the length has changed although the strong ETag is the same, the body of a 200 cannot be the whole file either.
   const total = findKnownTotal(partial, response);
-  const length = singleValue(response.headers['content-length']);
-  if (total === undefined || length === undefined || Number(length) === total) return { kind: 'restart' };
-  const sizes = humanSizes(Number(length), total).join(', but had ');
+  const { contentLength: length } = response;
+  if (total === undefined || length === undefined || length === total) return { kind: 'restart' };
+  const sizes = humanSizes(length, total).join(', but had ');
   return { kind: 'refuse', reason: `the file has ${sizes} before with the same ETag` };
 }
 
@@ -99,11 +99,10 @@ export function findKnownTotal(partial: PartialFile, response: ResumeResponse): 
 }
 
 function decideOn206(partial: PartialFile, response: ResumeResponse): Decision {
-  const range = /^bytes (\d{1,15})-(\d{1,15})\/(\d{1,15})$/.exec(singleValue(response.headers['content-range']) ?? '');
-  // Without a valid range these three are undefined, although the cast says `number`. The comparisons with `start` and
-  // `total` below are then false.
-  const [start, last, total] = (range ?? []).slice(1).map(Number) as [number, number, number];
-  const length = singleValue(response.headers['content-length']);
+  const field = singleValue(response.headers['content-range']) ?? '';
+  const range = /^bytes (?<start>\d{1,15})-(?<last>\d{1,15})\/(?<total>\d{1,15})$/.exec(field)?.groups;
+  if (!range) return { kind: 'retry-whole' };
+  const [start, last, total] = [Number(range.start), Number(range.last), Number(range.total)];
   const isExact =
     isSameVersion(partial, response) &&
     start === partial.bytes &&
@@ -111,7 +110,7 @@ function decideOn206(partial: PartialFile, response: ResumeResponse): Decision {
     // An empty range is not valid (RFC 9110, section 14.4).
     start < total &&
     (partial.total === undefined || total === partial.total) &&
-    (length === undefined || Number(length) === total - start);
+    (response.contentLength === undefined || response.contentLength === total - start);
   return isExact ? { kind: 'append', total } : { kind: 'retry-whole' };
 }
 

@@ -10,7 +10,7 @@ import { humanBytes, humanSizes } from '../text.ts';
 import type { DownloadContext } from './download.ts';
 import { describeRetry, type Ending } from './outcome.ts';
 import {
-  decide,
+  decideResume,
   findKnownTotal,
   findStrongValidator,
   makeRangeHeaders,
@@ -19,8 +19,8 @@ import {
   singleValue,
 } from './resume.ts';
 
-/** With `--limit-rate`, how many bytes the progress bar advances at once. */
-const THROTTLE_STEP = 16_384;
+/** With `--limit-rate`, at most so many bytes are read at once, so that the progress bar advances in small steps. */
+const THROTTLED_READ_BYTES = 16_384;
 
 export interface RemoteFile {
   readonly accession: AccessionNumber;
@@ -34,7 +34,7 @@ export interface RemoteFile {
 export interface Sink {
   /** The number of bytes so far, including those of an earlier run. */
   readonly bytes: number;
-  /** The remote file's version to which the bytes so far belong. The transfer sets it. */
+  /** The remote file's version to which the bytes so far belong. */
   version: RemoteVersion;
   /** The most bytes that one write should have. */
   readonly maxWriteBytes?: number;
@@ -57,7 +57,7 @@ interface TransferOptions {
   readonly file: RemoteFile;
   readonly sink: Sink;
   readonly context: DownloadContext;
-  readonly bar: FileProgress;
+  readonly fileProgress: FileProgress;
   /** `--sha256`, in lower case. */
   readonly sha256: string | undefined;
 }
@@ -81,14 +81,14 @@ export class Transfer {
   }
 
   async run(): Promise<Ending> {
-    const { file, sink, context, bar } = this.#options;
+    const { file, sink, context, fileProgress } = this.#options;
     const { client, signal } = context;
     try {
       const lastResponse = await client.retry(() => this.#attempt(), signal, {
         // Progress resets the number of retries. Bytes that were fetched before are no progress, because otherwise a
         // file that always stops at the same byte would be retried for ever.
         countNewBytes: () => sink.bytes - this.#farthest,
-        onRetry: (event) => bar.noteWait(describeRetry(event)),
+        onRetry: (event) => fileProgress.noteWait(describeRetry(event)),
       });
       return this.#describe(lastResponse);
     } catch (error) {
@@ -122,14 +122,14 @@ export class Transfer {
 
   /** Returns the response whose body was received, or undefined if the sink had all bytes already. */
   async #attempt(): Promise<ServiceResponse | undefined> {
-    const { sink, bar, sha256: expected } = this.#options;
+    const { sink, fileProgress, sha256: expected } = this.#options;
     this.#farthest = Math.max(this.#farthest, sink.bytes);
     this.#hosts = undefined;
     try {
       const response = await this.#open();
       // Read only now: `#open` may have restarted the sink.
       this.#resumedBytes = sink.bytes;
-      bar.beginResponse(sink.version.total, sink.bytes);
+      fileProgress.beginResponse(sink.version.total, sink.bytes);
       if (response) await this.#receive(response);
       if (this.#needsHash) this.#sha256 = await this.#computeHash();
       requireHash(this.#sha256, expected);
@@ -145,16 +145,16 @@ export class Transfer {
   /**
    * Requests the rest of the file and prepares the sink. Returns undefined if the sink has all bytes. The loop runs
    * twice if the response to the range cannot be used: with 0 as `bytes`, the second request has no range. It never
-   * runs a third time, because without a range `openFile` returns only a 200.
+   * runs a third time, because without a range `requestFile` returns only a 200.
    */
   async #open(): Promise<ServiceResponse | undefined> {
     const { file, sink, context } = this.#options;
     for (let partial = this.#partial; ; partial = { ...partial, bytes: 0 }) {
       this.requests += 1;
       const rangeHeaders = makeRangeHeaders(partial);
-      const response = await context.client.openFile(file.accession, file.fileName, rangeHeaders, context.signal);
+      const response = await context.client.requestFile(file.accession, file.fileName, rangeHeaders, context.signal);
       this.#hosts = response.hosts;
-      const decision = decide(partial, response);
+      const decision = decideResume(partial, response);
       if (decision.kind === 'restart') await this.#restart(response);
       if (decision.kind === 'append') sink.version = { ...sink.version, total: decision.total };
       if (decision.kind === 'restart' || decision.kind === 'append') return response;
@@ -193,8 +193,9 @@ export class Transfer {
    * an earlier response or the expected hash proves it.
    */
   async #receive(response: ServiceResponse): Promise<void> {
-    const { sink } = this.#options;
-    if (sink.maxWriteBytes !== undefined) response.body.limitReads(sink.maxWriteBytes);
+    const { sink, context } = this.#options;
+    const maxReadBytes = context.throttle ? THROTTLED_READ_BYTES : sink.maxWriteBytes;
+    if (maxReadBytes !== undefined) response.body.limitReads(maxReadBytes);
     try {
       for (let chunks = await response.body.read(); chunks; chunks = await response.body.read()) {
         const size = chunks.reduce((sum, chunk) => sum + chunk.length, 0);
@@ -210,20 +211,12 @@ export class Transfer {
     }
   }
 
-  /**
-   * With a limited rate, up to 1 MiB may arrive at once, so the bar shows the bytes as they become due, and nothing
-   * more is read until then.
-   */
   async #noteReceived(bytes: number): Promise<void> {
-    const { bar, context } = this.#options;
+    const { fileProgress, context } = this.#options;
     const { client, throttle, signal } = context;
     client.countBytes(bytes);
-    if (!throttle) return bar.advance(bytes);
-    for (let left = bytes; left > 0; left -= THROTTLE_STEP) {
-      const step = Math.min(left, THROTTLE_STEP);
-      await throttle.delay(step, signal);
-      bar.advance(step);
-    }
+    if (throttle) await throttle.delay(bytes, signal);
+    fileProgress.advance(bytes);
   }
 
   /** Throws `integrity` for bytes after the total. HTTP's framing alone does not prevent them in a chunked 206. */

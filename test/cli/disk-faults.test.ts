@@ -53,19 +53,9 @@ test('a line of SHA256SUMS that was written in part becomes a comment, and a who
   expect((await place.read('SHA256SUMS')).toString()).toBe(`#${hash.slice(1, 40)}\n${hash}  a.htm\n`);
 });
 
-/** Shortens the first asynchronous write of a line. */
-const SHORT_APPEND = `const fs = require('node:fs');
-fs.write = new Proxy(fs.write, { apply(write, self, [fd, bytes, ...rest]) {
-  if (!globalThis.isShort && String(bytes).startsWith('{"v":1')) {
-    globalThis.isShort = true;
-    rest[1] = 40;
-  }
-  return write(fd, bytes, ...rest);
-} });`;
-
 test('a line of the report that was written in part is written again as a whole', async ({ place }) => {
   const server = await scripted(whole(content(100)));
-  const env = { ...serviceAt(server.url), ...(await place.hook(SHORT_APPEND)) };
+  const env = { ...serviceAt(server.url), ...(await place.hook(SHORT_WRITE)) };
   const args = ['download', ACCESSION, 'a.htm', 'b.htm', '-j', '1', '--report', 'report'];
   expect(await place.filings(args, env)).toMatchObject({ exitCode: 0 });
   const report = `${await place.read('report')}`;
@@ -137,18 +127,4 @@ test.for`
   const asked = archive.asked().filter((what) => what.startsWith(`${A}/`));
   expect(asked).toEqual(requested.map((name) => `${A}/${name}.htm`));
   expect(`${await place.read(`m/${B}/c.htm`)}`).toBe('c');
-});
-
-test('a filing whose checksums cannot be flushed is not in the done list, and the others are', async ({ place }) => {
-  const archive = await startArchive({ [A]: { 'a.htm': 'a' }, [B]: { 'c.htm': 'c' } });
-  await place.write('in', `${A}\n${B}\n`);
-  const sums = `m/${A}/SHA256SUMS`;
-  // The entry has been appended by then.
-  const code = `fs.renameSync('${sums}', 'sums'); fs.symlinkSync('sums', '${sums}')`;
-  const hook = await place.hook(FAILING_CALL);
-  const env = { ...archive.env, ...hook, CALL: 'linkSync', PATH: '/a\\.htm$', CODE: code };
-  const line = ['download', '-i', 'in', '--all', '-j', '1', '-d', 'm', '--checksums', '--done', 'done'];
-  const { exitCode, stderr } = await place.filings(line, env);
-  expect([exitCode, stderr]).toEqual([8, expect.stringContaining('SHA256SUMS: cannot write: it is a symbolic link')]);
-  expect(`${await place.read('done')}`).toMatch(new RegExp(`^${B}\\t.*\\n$`));
 });

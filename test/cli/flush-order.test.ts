@@ -51,9 +51,7 @@ for (const [name, seen] of Object.entries(WATCH)) {
   });
   watch(fs, name, (call, self, args) => {
     const [end, done] = [seen(...args), args.pop()];
-    // Delayed, so that what does not wait for a line of the report or of the done list comes before it.
-    const delay = name === 'write' && /(jsonl|done)$/.test(paths.get(args[0])) ? 50 : 0;
-    setTimeout(call, delay, ...args, (error, ...results) => {
+    setImmediate(call, ...args, (error, ...results) => {
       if (!error) end(...results);
       done(error, ...results);
     });
@@ -147,9 +145,10 @@ function chosen({ at }: Workplace, { writeOf }: ReturnType<typeof logOf>) {
 function expectDoneLast(log: ReturnType<typeof logOf>, place: Workplace, done: string, isNew = true): void {
   for (const { number, folder, line } of chosen(place, log)) {
     const doneLine = log.writeOf(place.at(done), number);
-    const flush = log.expectFlushed(`${folder}/SHA256SUMS`, log.on('write', `${folder}/SHA256SUMS`).at(-1), doneLine);
+    const writes = log.on('write', `${folder}/SHA256SUMS`);
+    log.expectFlushed(`${folder}/SHA256SUMS`, writes.at(-1), doneLine);
     // The name of a new SHA256SUMS, too.
-    log.expectFlushed(folder, isNew ? flush : undefined, doneLine);
+    log.expectFlushed(folder, isNew ? writes[0] : undefined, doneLine);
     expect(line.ended).toBeLessThan(doneLine.began);
   }
 }
@@ -181,6 +180,7 @@ describe('the mirror of the README', () => {
       const part = log.calls.findLast(isPart);
       expect(part).toMatchObject({ name: 'flush' });
       expect(part?.ended).toBeLessThan(named.began);
+      log.expectFlushed(`${folder}/SHA256SUMS`, log.writeOf(`${folder}/SHA256SUMS`, `  ${name}`), named);
       log.expectFlushed(folder, named, line);
       log.expectFlushed(at('mirror'), log.on('mkdir', folder)[0], line);
       log.expectFlushed(path, log.on('mkdir', at('mirror'))[0], line);

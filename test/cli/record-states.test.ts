@@ -26,8 +26,10 @@ const step = (name) => {
 };
 const stepOf = {
   fsync: (fd) => paths.get(fd)?.endsWith('part') ? 'flush' : paths.get(fd)?.endsWith('SUMS') && !isNamed && 'entryFlush',
-  write: (fd) => paths.get(fd)?.endsWith('done') && 'done',
-  writeSync: (fd, bytes) => paths.get(fd)?.endsWith('SUMS') && (bytes === '#' ? isNamed && 'comment' : 'entry'),
+  writeSync: (fd, bytes) => {
+    if (paths.get(fd)?.endsWith('done')) return 'done';
+    return paths.get(fd)?.endsWith('SUMS') && (bytes === '#' ? isNamed && 'comment' : 'entry');
+  },
   linkSync: () => 'name',
   renameSync: (_, to) => to.endsWith('f.htm') && 'name',
 };
@@ -79,13 +81,16 @@ const SITUATIONS: Readonly<Record<string, Situation>> = {
     entries: '',
     file: undefined,
     args: MIRROR,
-    verify: { flush: 'same', entry: 'same', name: 'missing', directory: 'same', done: 'same' },
+    verify: {
+      ...{ flush: 'same', entry: 'same', entryFlush: 'missing', name: 'missing' },
+      ...{ directory: 'same', done: 'same' },
+    },
   },
   'a lost file': {
     entries: entry(NEW),
     file: undefined,
     args: MIRROR,
-    verify: { flush: 'missing', name: 'missing', directory: 'same', done: 'same' },
+    verify: { flush: 'missing', entryFlush: 'missing', name: 'missing', directory: 'same', done: 'same' },
   },
   'a lost file that has changed at the service': {
     entries: entry(OLD),
@@ -109,7 +114,7 @@ const SITUATIONS: Readonly<Record<string, Situation>> = {
     entries: entry(NEW),
     file: OLD,
     args: [...MIRROR, '--if-exists', 'overwrite'],
-    verify: { flush: 'changed', name: 'changed', directory: 'same', done: 'same' },
+    verify: { flush: 'changed', entryFlush: 'changed', name: 'changed', directory: 'same', done: 'same' },
   },
   'a file that is compared and has an old entry': {
     entries: entry(OLD),
@@ -121,7 +126,7 @@ const SITUATIONS: Readonly<Record<string, Situation>> = {
     entries: '',
     file: NEW,
     args: MIRROR,
-    verify: { entry: 'unlisted', done: 'same' },
+    verify: { entry: 'unlisted', entryFlush: 'same', done: 'same' },
   },
 };
 

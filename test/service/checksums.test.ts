@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto';
-import { mkdir, readFile, rename, symlink, writeFile } from 'node:fs/promises';
+import { readFile, rename, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { type Announcement, ChecksumFiles, SumsFile } from '../../src/checksums/sums-files.ts';
+import { type Announcement, SumsFile } from '../../src/checksums/sums-files.ts';
+import { Directories } from '../../src/disk/directory.ts';
 import { first, framed, whole } from '../servers/answers.ts';
-import { content, runAgainst, startRun, temporaryDirectory } from './transfer-fixture.ts';
+import { content, directoryWorld, runAgainst, startRun, temporaryDirectory } from './transfer-fixture.ts';
 
 const [A, B, C] = ['a', 'b', 'c'].map((digit) => digit.repeat(64)) as [string, string, string];
 
@@ -13,7 +14,7 @@ async function withSums(text: string) {
   const directory = await temporaryDirectory();
   await writeFile(join(directory, 'SHA256SUMS'), text);
   const read = () => readFile(join(directory, 'SHA256SUMS'), 'utf8');
-  const open = () => new SumsFile(directory, () => {});
+  const open = () => new SumsFile(directory, new Directories(directory, true, directoryWorld()));
   return { directory, sums: open(), another: open, read };
 }
 
@@ -144,17 +145,6 @@ test('a flush that has failed is not tried again, because the second one would s
   await expect(sums.flush()).rejects.toEqual(failed);
 });
 
-test('an entry that is appended during a flush is flushed by the next one', async () => {
-  const { sums } = await withSums('');
-  await sums.announce('x.htm', A);
-  const flushing = sums.flush();
-  await sums.announce('y.htm', A);
-  await flushing;
-  expect(sums.needsFlush).toBe(true);
-  await sums.flush();
-  expect(sums.needsFlush).toBe(false);
-});
-
 test.each`
   step          | work
   ${'reading'}  | ${(_: SumsFile, another: () => SumsFile) => another().requireWritable()}
@@ -165,8 +155,6 @@ test.each`
 `('a link that takes the place of SHA256SUMS is not followed for $step', async ({ work }) => {
   const { directory, sums, another, read } = await withSums(`${A}  x.htm\n`);
   const own = await sums.announce('x.htm', B);
-  // The entry above was flushed at once, and this one is not.
-  await sums.announce('y.htm', B);
   await replaceByLink(directory);
   const before = await read();
   const refused = expect.stringContaining('symbolic link');
@@ -194,51 +182,10 @@ test('a file that was downloaded in several requests or runs has the hash of all
   expect(await next.save()).toMatchObject({ result: 'resumed', sha256 });
 });
 
-test('a directory whose SHA256SUMS cannot be flushed does not keep others from being flushed', async () => {
-  const files = new ChecksumFiles();
-  const [bad, good] = [await temporaryDirectory(), await temporaryDirectory()];
-  for (const directory of [bad, good]) await files.at(directory).announce('x.htm', A);
-  await replaceByLink(bad);
-  await expect(files.flush()).rejects.toMatchObject({ failedDirectory: bad });
-  expect([files.at(bad).needsFlush, files.at(good).needsFlush]).toEqual([true, false]);
-  await files.flush([good]);
-  await expect(files.at(bad).requireWritable()).rejects.toMatchObject({ failedDirectory: bad });
-  await files.at(good).requireWritable();
-});
-
-test('a change is not forgotten if its directory has been, because 256 others were used during a long hash', async () => {
-  const root = await temporaryDirectory();
-  const files = new ChecksumFiles();
-  await files.at(root).listExisting('x.htm', undefined, async () => {
-    for (let at = 0; at < 300; at += 1) files.at(join(root, String(at)));
-    return A;
-  });
-  expect(files.at(root).needsFlush).toBe(true);
-  await files.flush();
-  expect(files.at(root).needsFlush).toBe(false);
-});
-
-test('what a run with many directories has to flush is not forgotten', async () => {
-  const root = await temporaryDirectory();
-  const files = new ChecksumFiles();
-  const directories = Array.from({ length: 300 }, (_, at) => join(root, String(at)));
-  for (const directory of directories) {
-    await mkdir(directory);
-    await files.at(directory).announce('x.htm', A);
-  }
-  await replaceByLink(directories[0] as string);
-  await expect(files.flush()).rejects.toMatchObject({ failedDirectory: directories[0] });
-});
-
-test('many entries of one file become comments, while signals have their turn', async () => {
+test('many entries of one file become comments', async () => {
   const { sums, read } = await withSums(`${A}  x.htm\n`.repeat(50_000));
   const own = await sums.announce('x.htm', B);
-  let turns = 0;
-  const turn = setInterval(() => {
-    turns += 1;
-  }, 0);
-  await own.settle().finally(() => clearInterval(turn));
-  expect(turns).toBeGreaterThan(10);
+  await own.settle();
   const old = `${asComment(`${A}  x.htm`)}\n`;
   expect(await read()).toBe(`${old.repeat(50_000)}${B}  x.htm\n`);
 });

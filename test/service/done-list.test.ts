@@ -17,7 +17,7 @@ const test = base.extend('path', ({ directory }) => join(directory, 'list'));
 
 function openList(path: string, more: Partial<DoneListOptions> = {}, signal = never): Promise<DoneList> {
   const now = () => Date.UTC(2024, 4, 1);
-  const disk = { sharesDirectory: false, mayExist: () => true, warnAboutLoss() {} };
+  const disk = { sharesDirectory: false, findLoss: () => undefined, warn() {} };
   return DoneList.open({ path, selection: id, now, readOnly: false, ...disk, ...more }, signal);
 }
 
@@ -82,11 +82,11 @@ test.each`
   const warnings: string[] = [];
   const list = await openList(path, {
     sharesDirectory,
-    mayExist: (accession) => !sharesDirectory && accession !== filing(2),
-    warnAboutLoss: (accession) => warnings.push(accession),
+    findLoss: (accession) => (sharesDirectory || accession === filing(2) ? 'it is lost' : undefined),
+    warn: (message) => warnings.push(message),
   });
   expect([1, 2, 3, 2].filter((n) => list.has(filing(n)))).toEqual(sharesDirectory ? [] : [1, 3]);
-  expect(warnings).toEqual([filing(sharesDirectory ? 1 : 2)]);
+  expect(warnings).toEqual([expect.stringMatching(`^it is lost, .* ${filing(sharesDirectory ? 1 : 2)}`)]);
   await Promise.all([list.forget(filing(2)), list.forget(filing(2)), list.forget(filing(9))]);
   await list.close();
   const withoutFiles = forgotten.map((n) => entry(n).replace('\t3\n', '\t0\n'));

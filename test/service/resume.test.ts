@@ -105,7 +105,7 @@ test('a part remains after a temporary failure, too', async () => {
   expect(await run.names()).toHaveLength(1);
 });
 
-// How a response is used is decided by `decide`, whose table is in test/unit/resume.test.ts.
+// How a response is used is decided by `decideResume`, whose table is in test/unit/resume.test.ts.
 describe('a file that cannot be resumed is downloaded from byte 0', () => {
   test.each`
     what                          | response

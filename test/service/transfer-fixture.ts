@@ -77,10 +77,11 @@ export async function startRun(url: string, options: RunOptions = {}) {
   const nothing = () => {};
   const { retry: noteWait = nothing, signal = new AbortController().signal } = options;
   const bar = { beginResponse: nothing, advance: nothing, noteWait, finish: nothing };
+  const directories = new Directories(directory, true, world);
   const context = {
     client,
-    directories: new Directories(world),
-    checksums: writesChecksums ? new ChecksumFiles() : undefined,
+    directories,
+    checksums: writesChecksums ? new ChecksumFiles(directories) : undefined,
     throttle: undefined,
     progress: { addFile: () => bar, warnAboutFile: nothing },
     isDryRun: false,
@@ -96,13 +97,12 @@ export async function startRun(url: string, options: RunOptions = {}) {
     meter,
     save(name = 'primary.htm', sha256?: string) {
       const path = join(directory, below, name);
-      const location = { directory, below };
-      return run(name, { path, location, displayPath: path, ifExists, sha256 });
+      return run(name, { path, displayPath: path, ifExists, sha256 });
     },
     pipe(writer: ByteWriter) {
       return run('primary.htm', { open: async () => writer, displayPath: null, sha256: undefined });
     },
-    directories: context.directories,
+    directories,
     names: () => readdir(directory),
     /** The size of the only part, or 0 if there is none. */
     async partBytes() {

@@ -35,7 +35,7 @@ describe('the place of a file', () => {
   const options = { ifExists: undefined, sha256: undefined, checksums: false, dryRun: false };
   const targetOn = (place: typeof WINDOWS, directory: string) => {
     const layout = parseLayout('{accession_no}/{file_name}', place.platform);
-    const args = { directory, layout, options } as unknown as DownloadArgs;
+    const args = { layout, options: { ...options, directory } } as unknown as DownloadArgs;
     return createTargetFinder(args, place, () => undefined)({ path: `${A}/a.htm`, accession: A });
   };
 
@@ -64,12 +64,12 @@ describe('--output', () => {
     (output) => {
       const refused = expect.objectContaining({ code: 'usage', message: expect.stringContaining('Windows does not') });
       expect(() => parseOutput(output, 'win32')).toThrow(refused);
-      expect(parseOutput(output, 'linux').output).toBe(output);
+      expect(parseOutput(output, 'linux').options.output).toBe(output);
     },
   );
 
   test.each(['-', 'NUL', 'a.htm', '..\\a.htm', 'D:\\x\\a.htm', 'x/a.htm'])('can be on Windows %j', (output) => {
-    expect(parseOutput(output, 'win32').output).toBe(output);
+    expect(parseOutput(output, 'win32').options.output).toBe(output);
   });
 
   test('is a directory on Windows if it ends in a backslash', async () => {

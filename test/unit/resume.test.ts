@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import {
-  decide,
+  decideResume,
   findStrongValidator,
   makeRangeHeaders,
   type PartialFile,
@@ -15,19 +15,17 @@ const HERE = 'https://api.example/v1/download';
 
 type Headers = ResumeResponse['headers'];
 const part = (more: Partial<PartialFile> = {}) => ({ bytes: 40, validator: ETAG, total: 100, address: HERE, ...more });
-const whole = (headers: Headers): ResumeResponse => ({ status: 200, address: HERE, headers });
+const respond = (status: number, headers: Headers): ResumeResponse => {
+  const length = headers['content-length'];
+  return { status, address: HERE, headers, contentLength: length === undefined ? undefined : Number(length) };
+};
+const whole = (headers: Headers) => respond(200, headers);
 /** A 206 with a range such as `40-99/100`, and the length of that range. */
-const rest = (range: string, length: string | undefined, headers: Headers = {}): ResumeResponse => ({
-  status: 206,
-  address: HERE,
-  headers: { etag: '"v1"', 'content-range': `bytes ${range}`, 'content-length': length, ...headers },
-});
+const rest = (range: string, length: string | undefined, headers: Headers = {}) =>
+  respond(206, { etag: '"v1"', 'content-range': `bytes ${range}`, 'content-length': length, ...headers });
 const exact = (headers: Headers = {}) => rest('40-99/100', '60', headers);
-const unsatisfied = (range?: string, etag = '"v1"'): ResumeResponse => ({
-  status: 416,
-  address: HERE,
-  headers: { etag: etag || undefined, 'content-range': range },
-});
+const unsatisfied = (range?: string, etag = '"v1"') =>
+  respond(416, { etag: etag || undefined, 'content-range': range });
 
 const ETAG_AB = { kind: 'etag', value: '"a-b"' };
 const NO_ETAG = { kind: 'etag', value: '""' };
@@ -107,8 +105,6 @@ test.each`
   ${'append'}      | ${'an exact 206, unknown total'}           | ${UNKNOWN}                      | ${exact()}
   ${'append'}      | ${'a chunked 206'}                         | ${PART}                         | ${rest('40-99/100', undefined)}
   ${'retry-whole'} | ${'a 206 of a wrong length'}               | ${PART}                         | ${rest('40-99/100', '61')}
-  ${'retry-whole'} | ${'a 206 of an empty length'}              | ${PART}                         | ${rest('40-99/100', '')}
-  ${'retry-whole'} | ${'a 206 of no number as length'}          | ${PART}                         | ${rest('40-99/100', 'sixty')}
   ${'retry-whole'} | ${'a 206 from another address'}            | ${PART}                         | ${{ ...exact(), ...ELSEWHERE }}
   ${'append'}      | ${'a 206, same date'}                      | ${BY_DATE}                      | ${exact(SAME_DATE)}
   ${'retry-whole'} | ${'a 206, other date'}                     | ${BY_DATE}                      | ${exact(OTHER_DATE)}
@@ -133,7 +129,7 @@ test.each`
   ${'retry-whole'} | ${'a 416 with a smaller total'}            | ${part({ total: 120 })}         | ${unsatisfied('bytes */40')}
   ${'retry-whole'} | ${'a 416 without a range'}                 | ${ALL}                          | ${unsatisfied()}
 `('$answer: $kind', ({ file, response, kind }: { kind: string; file: PartialFile; response: ResumeResponse }) => {
-  expect(decide(file, response)).toMatchObject(kind === 'append' ? { kind, total: 100 } : { kind });
+  expect(decideResume(file, response)).toMatchObject(kind === 'append' ? { kind, total: 100 } : { kind });
 });
 
 test('the file is requested again if a Content-Range is not exact', () => {
@@ -143,7 +139,7 @@ test('the file is requested again if a Content-Range is not exact', () => {
   const unknown = ['bytes 40-99/*', 'bytes 40-99/1000000000000000'];
   const unsatisfied = [['bytes */40'], 'xbytes */40', 'bytes */40x', 'bytes 0-39/40'];
   const kindFor = (status: number, value: string | string[] | undefined) =>
-    decide(UNKNOWN, { status, headers: { etag: '"v1"', 'content-range': value }, address: HERE }).kind;
+    decideResume(UNKNOWN, respond(status, { etag: '"v1"', 'content-range': value })).kind;
   expect([...partials, ...unknown].filter((value) => kindFor(206, value) !== 'retry-whole')).toEqual([]);
   expect(unsatisfied.filter((value) => kindFor(416, value) !== 'retry-whole')).toEqual([]);
   expect([kindFor(206, range), kindFor(416, 'bytes */40')]).toEqual(['append', 'complete']);

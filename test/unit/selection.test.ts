@@ -111,7 +111,7 @@ test('a filing is listed once, and not at all if it is done', async () => {
   await turn();
   await answer(1);
   await done;
-  expect([asked, counted, counts.done]).toEqual([[1], [filing(1), filing(2)], 1]);
+  expect([asked, counted, counts.doneFilings]).toEqual([[1], [filing(1), filing(2)], 1]);
 });
 
 test('a line that needs a selection is a usage error at its place, and an invalid line stays as it is', async () => {

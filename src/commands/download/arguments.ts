@@ -13,7 +13,10 @@ import { refuseSharedStream } from '../../stdio/input.ts';
 import { findDescriptor } from '../../stdio/output-path.ts';
 import type { OPTIONS } from './spec.ts';
 
-type Options = Values<typeof OPTIONS>;
+type RawOptions = Values<typeof OPTIONS>;
+
+/** `output` and `report` are `-` for stdout, even if the option was `/dev/stdout`. */
+type Options = RawOptions & { readonly directory: string };
 
 export interface DownloadArgs {
   /** Without duplicates. Exactly one if files are named, none with `--input`. */
@@ -22,12 +25,7 @@ export interface DownloadArgs {
   readonly fileNames: readonly string[];
   /** Undefined without `--all`, `--include` and `--exclude`. */
   readonly nameFilter: ((name: string) => boolean) | undefined;
-  /** `-` for stdout, even if the option was `/dev/stdout`. */
-  readonly output: string | undefined;
-  readonly directory: string;
   readonly layout: Layout;
-  /** `-` for stdout, even if the option was `/dev/stdout`. */
-  readonly report: string | undefined;
   /** If exactly one file is named, its error is the error of the run. */
   readonly isSingleFile: boolean;
   readonly options: Options;
@@ -41,8 +39,10 @@ const OUTPUT_LAYOUT: Layout = {
   hasOwnDirectories: false,
 };
 
-export function parseArguments(rawArgs: readonly string[], options: Options, platform: string): DownloadArgs {
-  const { all, include, exclude, input, output, directory = '.' } = options;
+export function parseArguments(rawArgs: readonly string[], raw: RawOptions, platform: string): DownloadArgs {
+  const [output, report] = [normalizeStdout(raw.output), normalizeStdout(raw.report)];
+  const options = { ...raw, output, report, directory: raw.directory ?? '.' };
+  const { all, include, exclude, input } = options;
   const hasSelection = all || include.length > 0 || exclude.length > 0;
   const mayHaveSeveralFilings = hasSelection || input !== undefined;
   // Files of different filings may have the same name.
@@ -56,10 +56,7 @@ export function parseArguments(rawArgs: readonly string[], options: Options, pla
     accessions,
     fileNames,
     nameFilter: hasSelection ? filter : undefined,
-    output: normalizeStdout(output),
-    directory,
     layout: output === undefined ? parseLayout(layout, platform) : OUTPUT_LAYOUT,
-    report: normalizeStdout(options.report),
     isSingleFile: input === undefined && fileNames.length === 1,
     options,
   };
@@ -67,9 +64,9 @@ export function parseArguments(rawArgs: readonly string[], options: Options, pla
   requireCompatibleOptions(args, platform);
   if (output === undefined) requireSafeNames(args);
   refuseSharedStream('stdout', [
-    args.output === '-' && '--output -',
+    output === '-' && '--output -',
     // With `--report -`, a dry run prints only the report.
-    args.report === '-' ? '--report -' : options.dryRun && '--dry-run',
+    report === '-' ? '--report -' : options.dryRun && '--dry-run',
   ]);
   return args;
 }
@@ -121,8 +118,8 @@ function requireFiles({ accessions: [accession], fileNames, nameFilter, options 
 }
 
 function requireCompatibleOptions(args: DownloadArgs, platform: string): void {
-  const { isSingleFile, output } = args;
-  const { input, failed, done, sha256 } = args.options;
+  const { isSingleFile, options } = args;
+  const { input, output, failed, done, sha256 } = options;
   const singleFileOption = output !== undefined ? '--output' : sha256 !== undefined ? '--sha256' : undefined;
   if (singleFileOption !== undefined && !isSingleFile) {
     const hint = 'download one file at a time, or several to a directory: --directory DIR';

@@ -21,8 +21,8 @@ import type { DownloadArgs } from './arguments.ts';
  * function that finds the error for a later download that would replace one.
  */
 export async function checkRunFiles(args: DownloadArgs, resolved: ResolvedSettings, world: World) {
-  const { output, report, options } = args;
-  const { input, failed, done } = options;
+  const { options } = args;
+  const { input, output, report, failed, done } = options;
   await refuseWrongFileTypes(args, world);
   /** Maps the folded path of each protected file to what messages call it, such as `--report`. */
   const labels = new Map<string, string>();
@@ -56,11 +56,11 @@ export async function checkRunFiles(args: DownloadArgs, resolved: ResolvedSettin
   // Not protected, because the download itself is written there. It must still not be one of the files above.
   if (output !== undefined && output !== '-') await requireUnused('--output', resolveUserPath(output, world));
 
-  const directory = resolve(world.cwd, output === undefined ? args.directory : dirname(output));
+  const directory = resolve(world.cwd, output === undefined ? options.directory : dirname(output));
   if (output === undefined) requireUtf8Path(directory);
   const foldedDirectory = foldName(await resolveLinks(directory));
   /** `path` is below `directory`. `code` is `usage` for a name from the arguments. */
-  const findRefusal = (path: string, displayPath: string, code: 'integrity' | 'usage' = 'integrity') => {
+  const findConflict = (path: string, displayPath: string, code: 'integrity' | 'usage' = 'integrity') => {
     // Only saves time: the path need not be folded.
     if (labels.size === 0) return undefined;
     // Links are resolved in `directory` only, and only once. A download refuses any symbolic link below it.
@@ -73,15 +73,15 @@ export async function checkRunFiles(args: DownloadArgs, resolved: ResolvedSettin
   const [accession = ''] = args.accessions;
   for (const name of output === undefined ? args.fileNames : []) {
     const { path = '' } = args.layout.pathFor(accession, name);
-    const error = findRefusal(join(directory, path), name, 'usage');
+    const error = findConflict(join(directory, path), name, 'usage');
     if (error) throw error;
   }
-  return findRefusal;
+  return findConflict;
 }
 
 /** `--failed` is written by a rename, which would replace a device or a pipe. */
-async function refuseWrongFileTypes({ output, report, options }: DownloadArgs, world: World): Promise<void> {
-  const { failed, done } = options;
+async function refuseWrongFileTypes({ options }: DownloadArgs, world: World): Promise<void> {
+  const { output, report, failed, done } = options;
   for (const [name, path] of Object.entries({ output, report, failed, done })) {
     const hint = name === 'output' ? `to write into this directory: --directory ${shellWord(`${path}`)}` : undefined;
     if (path !== undefined && path !== '-') await requireFilePath(`--${name}`, path, world, hint);

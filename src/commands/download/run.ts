@@ -1,5 +1,6 @@
 // Runs `download`: opens the session and the outputs, runs a batch, even for a single file, and works out its error.
-import { resolve } from 'node:path';
+import { dirname, resolve } from 'node:path';
+import { createChildController } from '../../abort.ts';
 import { Batch } from '../../batch/batch.ts';
 import { Counts } from '../../batch/counts.ts';
 import { Recorder } from '../../batch/recorder.ts';
@@ -10,7 +11,7 @@ import { replaceFile } from '../../disk/atomic-write.ts';
 import { Directories } from '../../disk/directory.ts';
 import { FilingsError } from '../../errors.ts';
 import { type Line, openInput, readLines } from '../../input/lines.ts';
-import type { AccessionNumber } from '../../service/accession.ts';
+import { resolveUserPath } from '../../paths.ts';
 import { listFiles, openSession, type Session } from '../../session/session.ts';
 import { resolveSettings } from '../../settings/resolve.ts';
 import type { Invocation } from '../../spec/command.ts';
@@ -24,7 +25,16 @@ import { checkRunFiles } from './run-files.ts';
 import type { OPTIONS } from './spec.ts';
 import { createTargetFinder, findCommonDirectory, findStream, openOutputs } from './targets.ts';
 
-type Run = Awaited<ReturnType<typeof openRun>>;
+interface Run {
+  readonly args: DownloadArgs;
+  readonly session: Session;
+  readonly counts: Counts;
+  readonly batch: Batch;
+  readonly recorder: Recorder;
+  readonly isStream: boolean;
+  readonly closeInput: () => void;
+  readonly world: World;
+}
 
 /** Returns the exit status, or throws the error of the run. */
 export async function run(invocation: Invocation<typeof OPTIONS>, world: World): Promise<number> {
@@ -32,17 +42,19 @@ export async function run(invocation: Invocation<typeof OPTIONS>, world: World):
   const args = parseArguments(invocation.args, options, world.platform);
   const { dryRun } = options;
   const resolved = await resolveSettings(flags, world);
-  const findRefusal = await checkRunFiles(args, resolved, world);
+  const findConflict = await checkRunFiles(args, resolved, world);
   // A dry run shows all files, and not only those that one limited run would reach. So it ignores the limits, even
   // --max-requests, although it may request listings.
   const counts = new Counts(dryRun ? {} : options, world.monotonic);
   const stdinOption = options.input === '-' ? '--input -' : undefined;
-  const outputs = [args.output ?? '', args.report ?? ''];
+  const outputs = [args.options.output ?? '', args.options.report ?? ''];
   const writesStdout = outputs.includes('-') || dryRun;
   const writesTerminal = (writesStdout && world.stdout.isTTY) || outputs.some(isTerminalPath);
   const session = await openSession(flags, world, { stdinOption, writesTerminal, meter: counts, resolved });
+  // Aborts when an output cannot be written, too.
+  const stop = createChildController(session.signal);
   try {
-    const error = await downloadAll(await openRun(args, session, counts, findRefusal, world));
+    const error = await downloadAll(await openRun(args, session, counts, findConflict, stop, world));
     // A limit that the user set is not a failure, so with --quiet only the exit status shows it.
     if (error?.code === 'limit' && session.settings.quiet) return error.exitStatus;
     if (error) throw error;
@@ -51,6 +63,7 @@ export async function run(invocation: Invocation<typeof OPTIONS>, world: World):
     if (isClosedPlan(error, args)) return 0;
     throw error;
   } finally {
+    stop.detach();
     await session.close();
   }
 }
@@ -59,55 +72,59 @@ async function openRun(
   args: DownloadArgs,
   session: Session,
   counts: Counts,
-  findRefusal: Awaited<ReturnType<typeof checkRunFiles>>,
+  findConflict: Awaited<ReturnType<typeof checkRunFiles>>,
+  stop: ReturnType<typeof createChildController>,
   world: World,
-) {
+): Promise<Run> {
   const { isSingleFile, nameFilter, layout, options } = args;
-  const { dryRun, failed, limitRate, query } = options;
-  const { client, progress, settings, signal } = session;
-  const directory = resolve(world.cwd, args.directory);
-  const directories = new Directories(world);
-  // Before anything is requested. For `--output`, no directory is created.
-  if (args.output === undefined && !dryRun) directories.prepare({ directory, below: '.' });
+  const { dryRun, failed, limitRate, output, query } = options;
+  const { client, progress, settings } = session;
+  const root = output === undefined ? resolve(world.cwd, options.directory) : dirname(resolveUserPath(output, world));
+  const directories = new Directories(root, output === undefined, world);
+  // Before anything is requested.
+  if (output === undefined && !dryRun) directories.prepare(root);
   const stream = await findStream(args, world);
-  const findTarget = createTargetFinder(args, world, findRefusal, stream);
-  const { done, ...outputs } = await openOutputs(args, session, world);
-  const checksums = options.checksums && !dryRun ? new ChecksumFiles() : undefined;
+  const findTarget = createTargetFinder(args, world, findConflict, stream);
+  const outputs = await openOutputs(args, session, world, stop.abort);
+  const { done } = outputs;
+  const checksums = options.checksums && !dryRun ? new ChecksumFiles(directories) : undefined;
   const throttle = limitRate === undefined ? undefined : new Throttle(limitRate, world);
   const context = { client, directories, checksums, throttle, progress, isDryRun: dryRun, world };
   const recorder = new Recorder({
     ...outputs,
-    done,
     counts,
     hasFailedList: failed !== undefined,
-    checksums,
     progress,
     printsFiles: !dryRun && (isSingleFile || settings.verbose),
     singleTarget: isSingleFile ? 'file' : args.accessions.length === 1 ? 'filing' : undefined,
     world,
+    onError: stop.abort,
   });
   const { lines, closeInput } = openLines(args, world, progress);
-  const selection = {
+  const batch = new Batch({
+    context,
+    findTarget,
+    recorder,
+    signal: stop.signal,
     lines,
     nameFilter,
     layout,
     counts,
     jobs: settings.jobs,
-    async list(accession: AccessionNumber, stop: AbortSignal) {
+    async list(accession, signal) {
       // The batch stops at this error, and starts nothing more.
       if (counts.limitError) throw counts.limitError;
       await done?.forget(accession);
-      return (await listFiles(session, accession, query, stop)).files;
+      return (await listFiles(session, accession, query, signal)).files;
     },
-    isDone: (accession: AccessionNumber) => done?.has(accession) === true,
-  };
-  const batch = new Batch({ selection, context, findTarget, recorder, signal, world });
+    isDone: (accession) => done?.has(accession) === true,
+  });
   return { args, session, counts, batch, recorder, isStream: stream !== undefined, closeInput, world };
 }
 
 /** A reader such as `head` may close the pipe early. That ends the plan of a dry run, but it is not a failure. */
-function isClosedPlan(error: unknown, { report, options }: DownloadArgs): boolean {
-  return options.dryRun && report !== '-' && isClosedStdout(error);
+function isClosedPlan(error: unknown, { options }: DownloadArgs): boolean {
+  return options.dryRun && options.report !== '-' && isClosedStdout(error);
 }
 
 /** Returns the error of the run. Throws only bugs. */
@@ -140,10 +157,10 @@ async function downloadAll(run: Run): Promise<FilingsError | undefined> {
 function withRetryHint(
   error: FilingsError,
   failedPath: string,
-  { fileNames, layout, output }: DownloadArgs,
+  { fileNames, layout, options }: DownloadArgs,
 ): FilingsError {
   // --output is for a single file, and cannot be used with -i. The same command, run again, retries the file.
-  if (output !== undefined) return error;
+  if (options.output !== undefined) return error;
   // The default layout is {file_name} with FILE arguments, but {accession_no}/{file_name} with --input.
   const layoutOption = fileNames.length > 0 ? ` --layout ${shellWord(layout.template)}` : '';
   const source = fileNames.length > 0 ? 'ACCESSION and FILE' : 'ACCESSION or --input';
@@ -155,7 +172,7 @@ function withRetryHint(
 /** Returns the error of the run. */
 async function runBatch(run: Run): Promise<FilingsError | undefined> {
   const { args, session, counts, batch, isStream, recorder, closeInput, world } = run;
-  const { options, isSingleFile, fileNames, output, layout } = args;
+  const { options, isSingleFile, fileNames, layout } = args;
   const { progress } = session;
   if (!isSingleFile) showBatchProgress(counts, progress);
   const end = await batch.run().finally(closeInput);
@@ -171,7 +188,7 @@ async function runBatch(run: Run): Promise<FilingsError | undefined> {
   const summary = { ...end, exitCode: error?.exitStatus ?? 0, directory, isDryRun: options.dryRun };
   recorder.addReportLine((time) => formatSummaryLine(counts, summary, time));
   progress.note(describeBatch(counts, summary));
-  if (options.dryRun && fileNames.length > 0 && output === undefined)
+  if (options.dryRun && fileNames.length > 0 && options.output === undefined)
     progress.note(`to use these lines with --input, add --layout ${shellWord(layout.template)}`);
   return error;
 }

@@ -1,6 +1,6 @@
 // Decides where a run writes: the path of each file, or the stream of `--output`. Opens the report, the plan of a dry
 // run, and the done list.
-import { constants, existsSync, opendirSync } from 'node:fs';
+import { constants, existsSync, readdirSync } from 'node:fs';
 import { access } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { DoneList, hashSelection } from '../../batch/done-list.ts';
@@ -22,19 +22,17 @@ import type { DownloadArgs } from './arguments.ts';
 export function createTargetFinder(
   args: DownloadArgs,
   { cwd, platform }: Pick<World, 'cwd' | 'platform'>,
-  findRefusal: (path: string, displayPath: string) => FilingsError | undefined,
+  findConflict: (path: string, displayPath: string) => FilingsError | undefined,
   stream?: StreamTarget,
 ): (file: Pick<FileItem, 'path' | 'accession'>) => Target {
   if (stream) return () => stream;
-  const { output, directory, options } = args;
-  const { sha256 } = options;
+  const { options } = args;
+  const { output, directory, sha256 } = options;
   const paths = pathModule(platform);
   if (output !== undefined) {
     const path = resolveUserPath(output, { cwd, platform });
-    // Like the shell for `> PATH`, `-o PATH` creates no directory.
-    const location = { directory: paths.dirname(path), below: '.', mustExist: true };
     const { ifExists = 'overwrite' } = options;
-    return () => ({ path, location, displayPath: output, ifExists, sha256, refusal: findRefusal(path, output) });
+    return () => ({ path, displayPath: output, ifExists, sha256, conflict: findConflict(path, output) });
   }
   const absolute = paths.resolve(cwd, directory);
   // Not `absolute` plus a slash, because the root directory ends in one already.
@@ -54,18 +52,17 @@ export function createTargetFinder(
     return {
       path,
       displayPath,
-      location: { directory: absolute, below: paths.dirname(layoutPath) },
       ifExists: options.ifExists ?? (isOwnDirectory ? 'skip' : 'compare'),
       sha256,
-      refusal: findRefusal(path, displayPath),
+      conflict: findConflict(path, displayPath),
     };
   };
 }
 
 /** The deepest directory that all files of the run are known to share, for the summary. */
-export function findCommonDirectory({ directory, layout, accessions }: DownloadArgs, platform: string): string {
+export function findCommonDirectory({ options, layout, accessions }: DownloadArgs, platform: string): string {
   const below = accessions.length === 1 ? layout.directoryFor(accessions[0] ?? '') : '.';
-  return pathModule(platform).join(directory, nativePath(below, platform));
+  return pathModule(platform).join(options.directory, nativePath(below, platform));
 }
 
 /** Whether a directory has any entry, apart from those that this program makes besides files, and a new disk has. */
@@ -73,16 +70,11 @@ function holdsFiles(path: string, ownPaths: readonly string[]): boolean {
   const isFile = (name: string) =>
     !name.startsWith('.') && name !== SUMS_NAME && name !== 'lost+found' && !ownPaths.includes(join(path, name));
   try {
-    const entries = opendirSync(path);
-    try {
-      for (let entry = entries.readSync(); entry; entry = entries.readSync()) if (isFile(entry.name)) return true;
-    } finally {
-      entries.closeSync();
-    }
+    return readdirSync(path).some(isFile);
   } catch (error) {
     if (!isSystemError(error)) throw error;
+    return false;
   }
-  return false;
 }
 
 /** Returns the last accession number among the segments of a path. */
@@ -91,9 +83,9 @@ function findAccession(segments: readonly string[]): AccessionNumber | undefined
 }
 
 /** Returns the stream if `--output` is stdout, a device or a FIFO. Returns undefined for a file, even a missing one. */
-export async function findStream({ output, options }: DownloadArgs, world: World): Promise<StreamTarget | undefined> {
+export async function findStream({ options }: DownloadArgs, world: World): Promise<StreamTarget | undefined> {
+  const { output, sha256 } = options;
   if (output === undefined) return undefined;
-  const { sha256 } = options;
   const path = resolveUserPath(output, world);
   if (output === '-') return { open: async () => createStandardWriter('stdout', world), displayPath: null, sha256 };
   return (await isStreamPath(path))
@@ -102,8 +94,13 @@ export async function findStream({ output, options }: DownloadArgs, world: World
 }
 
 /** The file of `--failed` is written only at the end of the run, so its directory must be writable. */
-export async function openOutputs(args: DownloadArgs, session: Session, world: World) {
-  const { failed, dryRun } = args.options;
+export async function openOutputs(
+  args: DownloadArgs,
+  session: Session,
+  world: World,
+  onError: (error: unknown) => void,
+) {
+  const { failed, report: reportPath, dryRun } = args.options;
   if (failed !== undefined && !dryRun) {
     await mapWriteErrors(`--failed ${failed}`, () => access(dirname(resolve(world.cwd, failed)), constants.W_OK));
   }
@@ -111,11 +108,12 @@ export async function openOutputs(args: DownloadArgs, session: Session, world: W
   // First, because it looks whether the directory has files, and the report may become one.
   const done = await openDone(args, session, world);
   try {
-    const report =
-      args.report === undefined ? undefined : await ReportFile.open('--report', args.report, world, signal);
+    const open = (option: '--report' | '--dry-run', path: string) =>
+      ReportFile.open(option, path, world, signal, onError);
+    const report = reportPath === undefined ? undefined : await open('--report', reportPath);
     // With --report -, stdout has the report instead of the plan. Otherwise there is no report left to close if this
     // fails, because `open` cannot fail for stdout.
-    const plan = dryRun && args.report !== '-' ? await ReportFile.open('--dry-run', '-', world, signal) : undefined;
+    const plan = dryRun && reportPath !== '-' ? await open('--dry-run', '-') : undefined;
     return { report, plan, done };
   } catch (error) {
     await done?.close();
@@ -124,11 +122,11 @@ export async function openOutputs(args: DownloadArgs, session: Session, world: W
 }
 
 async function openDone(
-  { options, layout, directory }: DownloadArgs,
+  { options, layout }: DownloadArgs,
   { identity, settings: { listing }, progress, signal }: Session,
   world: World,
 ): Promise<DoneList | undefined> {
-  const { include, exclude, query, done, dryRun } = options;
+  const { include, exclude, query, done, dryRun, directory } = options;
   if (done === undefined) return undefined;
   // The setting `listing` says how to read the listings of the service, so it also decides which files a filing has.
   const parameters = listing === undefined ? query : [...query, ['listing', JSON.stringify(listing)]];
@@ -143,16 +141,15 @@ async function openDone(
       now: world.now,
       readOnly: dryRun,
       sharesDirectory,
-      // `/.` exists only in a directory.
-      mayExist: (accession) =>
-        sharesDirectory ? hasFiles : existsSync(`${join(absolute, layout.directoryFor(accession))}/.`),
-      warnAboutLoss(accession) {
-        const path = join(directory, layout.directoryFor(accession));
-        const loss = sharesDirectory ? 'has no files' : 'does not exist';
-        progress.warnAboutFile(
-          `${path} ${loss}, although --done has ${accession}: it is downloaded again (is a disk not mounted?)`,
-        );
+      findLoss(accession) {
+        const below = layout.directoryFor(accession);
+        // `/.` exists only in a directory.
+        const mayExist = sharesDirectory ? hasFiles : existsSync(`${join(absolute, below)}/.`);
+        return mayExist
+          ? undefined
+          : `${join(directory, below)} ${sharesDirectory ? 'has no files' : 'does not exist'}`;
       },
+      warn: progress.warnAboutFile,
     },
     signal,
   );

@@ -6,7 +6,7 @@ import { ReadAhead } from '../../batch/read-ahead.ts';
 import { batchError, isTemporary, StopRule } from '../../batch/verdict.ts';
 import { FilingsError, messageOf } from '../../errors.ts';
 import { compileNameFilter, QUOTE_PATTERN_HINT } from '../../input/glob.ts';
-import { type Entry, type Line, openInput, readLines } from '../../input/lines.ts';
+import { type Line, openInput, readLines } from '../../input/lines.ts';
 import { type AccessionNumber, asAccession, parseAccession } from '../../service/accession.ts';
 import type { ListedFile } from '../../service/listing.ts';
 import { listFiles, openSession, type Session } from '../../session/session.ts';
@@ -33,8 +33,8 @@ export async function run({ args, options, flags }: Invocation<typeof OPTIONS>, 
     const ahead = new ReadAhead<ListingResult>({
       lines: readAllLines(accessions, inputStream, progress.warn),
       jobs: settings.jobs,
-      needsListing: (line): line is Entry => line.kind === 'entry',
-      list: async ({ accession }) => {
+      accessionToList: (line) => (line.kind === 'entry' ? line.accession : undefined),
+      list: async (accession) => {
         try {
           return [{ accession, files: (await listFiles(session, accession, query, stop.signal)).files }];
         } catch (error) {
