@@ -23,21 +23,23 @@ const MAX_FLUSHING = 64;
 const MAX_FLUSHING_BYTES = 1 << 20;
 
 interface BatchOptions extends SelectionOptions {
-  readonly context: Omit<DownloadContext, 'signal'>;
+  readonly context: DownloadContext;
+  /**
+   * Aborts the signal of the context, which cancels the downloads in progress and starts no more. Only the first reason
+   * counts, and it outranks that of a `#drain`.
+   */
+  readonly cancel: (reason: unknown) => void;
   readonly findTarget: (file: FileItem) => Target;
   readonly recorder: Recorder;
-  /** Aborts on SIGINT, SIGTERM or SIGHUP, at the deadline, and when an output cannot be written. */
-  readonly signal: AbortSignal;
 }
 
 export class Batch {
   readonly #selection: Selection;
   readonly #options: BatchOptions;
-  readonly #context: DownloadContext;
+  readonly #signal: AbortSignal;
   readonly #running = new Map<Download, Promise<void>>();
   /** Those of the running downloads that use a job. */
   readonly #usingJob = new Set<Download>();
-  readonly #cancellation = createAbortController();
   readonly #stopRule = new StopRule('file');
   /** Why no more downloads start, although those in progress end normally. */
   #drainReason: FilingsError | undefined;
@@ -47,25 +49,24 @@ export class Batch {
 
   constructor(options: BatchOptions) {
     this.#options = options;
-    const { signal } = this.#cancellation;
-    this.#context = { ...options.context, signal };
-    this.#selection = new Selection(options, signal);
+    this.#signal = options.context.signal;
+    this.#selection = new Selection(options, this.#signal);
   }
 
   /** Returns why the batch stopped, if it did, and how much it left. Throws only if this program has a bug. */
   async run(): Promise<BatchEnd> {
-    const { signal, recorder, counts } = this.#options;
-    const { world } = this.#context;
-    const unsubscribe = onAbort(signal, (reason) => this.#cancel(reason));
+    const { recorder, counts, cancel } = this.#options;
+    const { world } = this.#options.context;
+    const unsubscribe = onAbort(this.#signal, () => this.#wake());
     const timer = createAbortController();
     const timeLimit = counts.msToLimit === undefined ? undefined : world.sleep(counts.msToLimit, timer.signal);
     timeLimit?.then(() => this.#stopWaitingAtLimit()).catch(() => {});
-    await this.#processAll().catch((error) => this.#cancel(error));
+    await this.#processAll().catch(cancel);
     await Promise.all(this.#running.values());
     timer.abort();
-    await recorder.finish().catch((error) => this.#cancel(error));
+    await recorder.finish().catch(cancel);
     unsubscribe();
-    const stoppedBy: unknown = this.#cancellation.signal.reason ?? this.#drainReason;
+    const stoppedBy: unknown = this.#signal.reason ?? this.#drainReason;
     if (stoppedBy === undefined) return { stoppedBy, notStarted: { files: 0, filings: 0 } };
     if (!(stoppedBy instanceof FilingsError)) throw stoppedBy;
     // How much is left is known only if the input has been read to its end.
@@ -74,8 +75,8 @@ export class Batch {
   }
 
   async #processAll(): Promise<void> {
-    const { recorder } = this.#options;
-    const { world } = this.#context;
+    const { recorder, context } = this.#options;
+    const { world } = context;
     const items = this.#selection.items();
     let sliceStart = world.monotonic();
     for (;;) {
@@ -116,7 +117,7 @@ export class Batch {
   }
 
   get #isStopped(): boolean {
-    return this.#cancellation.signal.aborted || this.#drainReason !== undefined;
+    return this.#signal.aborted || this.#drainReason !== undefined;
   }
 
   /**
@@ -124,10 +125,10 @@ export class Batch {
    * itself: then nothing is left to do, and the limit does not matter. A listing in progress is awaited.
    */
   async #stopWaitingAtLimit(): Promise<void> {
-    const { counts } = this.#options;
+    const { counts, context } = this.#options;
     const isStuck = () => this.#isWaitingForItems && counts.pendingListings === 0 && !counts.hasInputEnded;
     if (!isStuck() || !counts.limitError) return;
-    await this.#selection.readAhead.waitForEnd(this.#context.world.sleep);
+    await this.#selection.readAhead.waitForEnd(context.world.sleep);
     if (isStuck()) this.#drain(counts.limitError);
   }
 
@@ -138,7 +139,7 @@ export class Batch {
       'error' in item ? makeOutcome({ result: 'failed', bytes: 0, error: item.error }, null, attempts) : undefined;
     if (item.kind !== 'file') return this.#record(item, failure);
     const target = this.#options.findTarget(item);
-    const download = new Download(item, target, this.#context);
+    const download = new Download(item, target, this.#options.context);
     const outcome = download.endAtOnce();
     if (outcome) return this.#record(item, outcome);
     if (download.needsJob) return this.#start(item, download);
@@ -172,7 +173,7 @@ export class Batch {
     const running = download
       .run(onArrived)
       .then((outcome) => this.#record(item, outcome))
-      .catch((error) => this.#cancel(error))
+      .catch(this.#options.cancel)
       .then(() => {
         this.#running.delete(download);
         releaseJob();
@@ -197,18 +198,12 @@ export class Batch {
     // The rule may return another error, such as `403 for 20 files in a row`. Then this file's error is printed now.
     const isPrintedLater = stopError !== undefined && stopError === error;
     recorder.record(item, outcome, isPrintedLater);
-    if (stopError) this.#cancel(stopError);
+    if (stopError) this.#options.cancel(stopError);
   }
 
   /** Starts no more downloads, but lets those in progress end. A later reason is ignored. */
   #drain(reason: FilingsError): void {
     this.#drainReason ??= reason;
-    this.#wake();
-  }
-
-  /** Cancels the downloads in progress and starts no more. Its first reason outranks that of a `#drain`. */
-  #cancel(reason: unknown): void {
-    this.#cancellation.abort(reason);
     this.#wake();
   }
 }

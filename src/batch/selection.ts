@@ -12,7 +12,7 @@ import { ReadAhead } from './read-ahead.ts';
 
 export interface SelectionOptions {
   readonly lines: AsyncIterable<readonly Line[]>;
-  readonly list: (accession: AccessionNumber, signal: AbortSignal) => Promise<readonly ListedFile[]>;
+  readonly list: (accession: AccessionNumber) => Promise<readonly ListedFile[]>;
   readonly layout: Layout;
   /** Undefined if no option selects files. Then a line without a file name is an error. */
   readonly nameFilter: ((name: string) => boolean) | undefined;
@@ -83,7 +83,7 @@ export class Selection {
   async #list(accession: AccessionNumber): Promise<readonly Candidate[]> {
     const { list, nameFilter, counts } = this.#options;
     try {
-      const listed = await list(accession, this.#signal);
+      const listed = await list(accession);
       counts.pendingListings -= 1;
       const selected = listed.filter(({ file_name }) => nameFilter?.(file_name));
       if (selected.length === 0) return [{ kind: 'unmatched', accession, listedCount: listed.length }];

@@ -51,7 +51,7 @@ export async function run(invocation: Invocation<typeof OPTIONS>, world: World):
   const writesStdout = outputs.includes('-') || dryRun;
   const writesTerminal = (writesStdout && world.stdout.isTTY) || outputs.some(isTerminalPath);
   const session = await openSession(flags, world, { stdinOption, writesTerminal, meter: counts, resolved });
-  // Aborts when an output cannot be written, too.
+  // Aborts for whatever stops the batch, such as an output that cannot be written.
   const stop = createChildController(session.signal);
   try {
     const error = await downloadAll(await openRun(args, session, counts, findConflict, stop, world));
@@ -89,7 +89,8 @@ async function openRun(
   const { done } = outputs;
   const checksums = options.checksums && !dryRun ? new ChecksumFiles(directories) : undefined;
   const throttle = limitRate === undefined ? undefined : new Throttle(limitRate, world);
-  const context = { client, directories, checksums, throttle, progress, isDryRun: dryRun, world };
+  const { signal } = stop;
+  const context = { client, directories, checksums, throttle, progress, isDryRun: dryRun, world, signal };
   const recorder = new Recorder({
     ...outputs,
     counts,
@@ -105,13 +106,13 @@ async function openRun(
     context,
     findTarget,
     recorder,
-    signal: stop.signal,
+    cancel: stop.abort,
     lines,
     nameFilter,
     layout,
     counts,
     jobs: settings.jobs,
-    async list(accession, signal) {
+    async list(accession) {
       // The batch stops at this error, and starts nothing more.
       if (counts.limitError) throw counts.limitError;
       await done?.forget(accession);
