@@ -152,7 +152,7 @@ export class ServiceClient {
       if (description === undefined) return await requestPage(listingUrl, (page) => readListing(page, accession));
       // Imported only now, because loading the JMESPath library takes time.
       const { readDescribedListing } = await import('./described-listing.ts');
-      return await readDescribedListing(description, accession, listingUrl, requestPage);
+      return await readDescribedListing({ description, accession, listingUrl }, requestPage);
     } catch (error) {
       throw withResource({ accession }, error);
     }

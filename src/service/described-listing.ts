@@ -49,6 +49,13 @@ const TOTAL_HINT = `${PAGES_HINT}; if the total does not count the records, it m
 const describePlaceHint = (json: unknown, { total }: ListingDescription) =>
   `describe where the files and their names are: ${suggestPlace(json, total !== undefined)}`;
 
+interface Target {
+  readonly description: ListingDescription;
+  readonly accession: AccessionNumber;
+  /** With the parameters of `--query`. */
+  readonly listingUrl: URL;
+}
+
 /** What the pages have so far. */
 class Pages {
   readonly files = new Map<string, ListedFile>();
@@ -62,23 +69,18 @@ class Pages {
   hasNames = false;
 }
 
-/** @param listingUrl with the parameters of `--query` */
-export async function readDescribedListing(
-  description: ListingDescription,
-  accession: AccessionNumber,
-  listingUrl: URL,
-  requestPage: RequestPage,
-): Promise<Listing> {
+export async function readDescribedListing(target: Target, requestPage: RequestPage): Promise<Listing> {
+  const { description } = target;
   rejectConflicts(description);
   const pages = new Pages();
   const readNext = (response: ListingResponse): URL | undefined => {
     const page = readPage(description, parseListing(response));
-    addPage(pages, page, description, accession);
-    const url = findNextUrl(pages, page, description, accession, listingUrl);
-    if (url === undefined) requireWhole(pages, description);
+    addPage(target, pages, page);
+    const url = findNextUrl(target, pages, page);
+    if (url === undefined) requireWhole(description, pages);
     return url;
   };
-  let url: URL | undefined = makePageUrl(description, listingUrl, pages);
+  let url: URL | undefined = makePageUrl(target, pages);
   while (url !== undefined) {
     const before = pages.pageCount;
     if (before === MAX_PAGES) throw listingError(`there are over ${grouped(MAX_PAGES)} pages`);
@@ -97,7 +99,7 @@ function listingError(reason: string, hint = HINT): FilingsError {
   return incompleteError(reason, hint);
 }
 
-function addPage(pages: Pages, page: Page, { total }: ListingDescription, accession: AccessionNumber): void {
+function addPage({ description: { total }, accession }: Target, pages: Pages, page: Page): void {
   const { files, firstRecords, totals } = pages;
   pages.pageCount += 1;
   if (page.records.length > 0) {
@@ -120,7 +122,7 @@ function addPage(pages: Pages, page: Page, { total }: ListingDescription, access
 }
 
 /** Called after the last page. */
-function requireWhole({ sample, hasNames, totals, recordCount, pageCount }: Pages, description: ListingDescription) {
+function requireWhole(description: ListingDescription, { sample, hasNames, totals, recordCount, pageCount }: Pages) {
   if (sample && !hasNames) {
     const members = Object.keys(sample.records[0]?.[0] ?? {}).join(', ') || 'no members';
     const reason = `listing.name (${description.name ?? DEFAULT_NAME}) selects nothing in any record; the first has ${members}`;
@@ -185,11 +187,8 @@ function computesUrl({ page, offset }: ListingDescription): boolean {
   return page !== undefined || offset !== undefined;
 }
 
-function makePageUrl(
-  { query = {}, page, firstPage = 1, offset }: ListingDescription,
-  listingUrl: URL,
-  { pageCount, recordCount }: Pages,
-): URL {
+function makePageUrl({ description, listingUrl }: Target, { pageCount, recordCount }: Pages): URL {
+  const { query = {}, page, firstPage = 1, offset } = description;
   const parameters = { ...query };
   if (page !== undefined) parameters[page] = `${firstPage + pageCount}`;
   if (offset !== undefined) parameters[offset] = `${recordCount}`;
@@ -197,13 +196,8 @@ function makePageUrl(
 }
 
 /** Together with `page` or `offset`, `next` only says whether there is a next page. */
-function findNextUrl(
-  pages: Pages,
-  { records, next, more }: Page,
-  description: ListingDescription,
-  accession: AccessionNumber,
-  listingUrl: URL,
-): URL | undefined {
+function findNextUrl(target: Target, pages: Pages, { records, next, more }: Page): URL | undefined {
+  const { description } = target;
   const canRequestMore = description.next === undefined ? computesUrl(description) : isSet(next);
   if (!canRequestMore && isSet(more)) {
     const reason = `listing.more (${description.more}) says that there is more, but there is no next page`;
@@ -213,16 +207,10 @@ function findNextUrl(
   const isLast =
     description.more !== undefined ? !isSet(more) : !canRequestMore || (description.next === undefined && seemsLast);
   if (isLast) return undefined;
-  if (computesUrl(description)) return makePageUrl(description, listingUrl, pages);
-  return readNextUrl(description, listingUrl, next, accession);
+  return computesUrl(description) ? makePageUrl(target, pages) : readNextUrl(target, next);
 }
 
-function readNextUrl(
-  { query = {}, cursor }: ListingDescription,
-  listingUrl: URL,
-  next: unknown,
-  accession: AccessionNumber,
-): URL {
+function readNextUrl({ description: { query = {}, cursor }, accession, listingUrl }: Target, next: unknown): URL {
   const fault = (why: string) => listingError(`listing.next is ${JSON.stringify(next)}, which ${why}`);
   // Half of a surrogate pair cannot be sent in a URL.
   const isText = typeof next === 'string' && !/\p{Cs}/u.test(next);

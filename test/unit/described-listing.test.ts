@@ -12,7 +12,8 @@ const ADDRESS = new URL(`https://h.example/v1/filings?accession_no=${ACCESSION}&
  */
 async function read(description: ListingDescription, pages: readonly unknown[]) {
   const asked: string[] = [];
-  const listing = await readDescribedListing(description, ACCESSION, ADDRESS, async (url, read) => {
+  const target = { description, accession: ACCESSION, listingUrl: ADDRESS };
+  const listing = await readDescribedListing(target, async (url, read) => {
     const page = pages[asked.length] ?? pages.at(-1);
     asked.push(url.href.replace(url.origin, '').replace(`/v1/filings${ADDRESS.search}`, '*'));
     if (page instanceof Error) throw page;
@@ -135,7 +136,8 @@ describe('a described listing is an error', () => {
 
   test('if there are over 10,000 pages', async () => {
     let count = 0;
-    const endless = readDescribedListing({ page: 'p' }, ACCESSION, ADDRESS, async (_, read) => {
+    const target = { description: { page: 'p' }, accession: ACCESSION, listingUrl: ADDRESS };
+    const endless = readDescribedListing(target, async (_, read) => {
       count += 1;
       return read({ body: Buffer.from(`["${count}"]`), headers: {} });
     });
