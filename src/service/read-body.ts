@@ -11,6 +11,8 @@ const MAX_ERROR_BYTES = 1 << 20;
 /** What servers put into Content-Encoding although nothing is compressed. S3 stores `aws-chunked` with some uploads. */
 const NO_COMPRESSION = ['identity', 'none', 'binary', 'aws-chunked', 'utf-8', 'us-ascii', 'iso-8859-1', 'windows-1252'];
 
+type OnBytes = (bytes: number) => void;
+
 export function readCodings({ headers }: Pick<HttpResponse, 'headers'>): readonly string[] {
   const field = String(headers['content-encoding'] ?? '').toLowerCase();
   const codings = field.split(',').flatMap((coding) => coding.trim() || []);
@@ -18,14 +20,12 @@ export function readCodings({ headers }: Pick<HttpResponse, 'headers'>): readonl
   return NO_COMPRESSION.includes([...new Set(codings)].join()) ? [] : codings;
 }
 
-export async function readAtMost(
-  response: HttpResponse,
-  maxBytes: number,
-  onBytes: (bytes: number) => void,
-): Promise<Buffer> {
-  const pieces: Buffer[] = [];
-  const canFit = (response.contentLength ?? 0) <= maxBytes;
-  if (canFit && (await readPieces(response, maxBytes, pieces, onBytes))) return Buffer.concat(pieces);
+export async function readAtMost(response: HttpResponse, maxBytes: number, onBytes: OnBytes): Promise<Buffer> {
+  if ((response.contentLength ?? 0) <= maxBytes) {
+    const { bytes, isWhole, error } = await readStart(response, maxBytes, onBytes);
+    if (error) throw error;
+    if (isWhole) return bytes;
+  }
   response.discard();
   const reason = `the response is larger than the limit of ${humanBytes(maxBytes)}`;
   throw new FilingsError('integrity', reason, { hint: 'check the base URL: this is no listing' });
@@ -35,21 +35,15 @@ export async function readAtMost(
  * Returns the decoded body, or its beginning if the connection ends early or a limit is reached. Throws no error of the
  * network, because the status alone makes a useful message.
  */
-export async function readErrorBytes(
-  response: HttpResponse,
-  sleep: Sleep,
-  signal: AbortSignal,
-  onBytes: (bytes: number) => void,
-) {
-  const pieces: Buffer[] = [];
+export async function readErrorBytes(response: HttpResponse, sleep: Sleep, signal: AbortSignal, onBytes: OnBytes) {
   // `discard` closes the connection, which makes the read below fail.
   const stopTimer = startTimer(MAX_ERROR_MS, sleep, response.discard);
-  await readPieces(response, MAX_ERROR_BYTES, pieces, onBytes).catch(() => {});
+  const { bytes } = await readStart(response, MAX_ERROR_BYTES, onBytes);
   stopTimer();
   response.discard();
-  // The `catch` above has also caught the signal's reason.
+  // The error of `readStart` may be the signal's reason.
   signal.throwIfAborted();
-  let body: Buffer = Buffer.concat(pieces).subarray(0, MAX_ERROR_BYTES);
+  let body: Buffer = bytes.subarray(0, MAX_ERROR_BYTES);
   // Servers use one, or two by mistake. The limit is for time: each may decode to a megabyte.
   for (const coding of readCodings(response).slice(-3).reverse()) body = await decode(body, coding);
   return body;
@@ -57,12 +51,10 @@ export async function readErrorBytes(
 
 /** Returns the body, or its beginning if it has more than `maxBytes`. It can be read again. */
 export async function peek(response: HttpResponse, maxBytes: number): Promise<Buffer> {
-  const pieces: Buffer[] = [];
   // An error ends the body, too, but it is not lost: the next read throws it again.
-  await readPieces(response, maxBytes, pieces).catch(() => {});
-  const start = Buffer.concat(pieces);
-  response.body.unread(start);
-  return start;
+  const { bytes } = await readStart(response, maxBytes, () => {});
+  response.body.unread(bytes);
+  return bytes;
 }
 
 /**
@@ -87,24 +79,24 @@ async function decode(bytes: Buffer, name: string): Promise<Buffer> {
   return Buffer.alloc(0);
 }
 
-/**
- * The caller finds the bytes that have arrived in `pieces` even if reading throws. Returns false if there are more than
- * `maxBytes`.
- */
-async function readPieces(
-  { body }: HttpResponse,
-  maxBytes: number,
-  pieces: Buffer[],
-  onBytes?: (bytes: number) => void,
-): Promise<boolean> {
+/** Returns the bytes before the end, before an error, or a little more than `maxBytes`. */
+async function readStart({ body }: HttpResponse, maxBytes: number, onBytes: OnBytes) {
+  const pieces: Buffer[] = [];
   let size = 0;
-  for (let chunks = await body.read(); chunks; chunks = await body.read()) {
-    // `concat` copies the chunks, whose memory the next read reuses.
-    const piece = Buffer.concat(chunks);
-    pieces.push(piece);
-    size += piece.length;
-    onBytes?.(piece.length);
-    if (size > maxBytes) return false;
+  let isWhole = false;
+  let error: unknown;
+  try {
+    while (size <= maxBytes && !isWhole) {
+      const chunks = await body.read();
+      isWhole = chunks === undefined;
+      // `concat` copies the chunks, whose memory the next read reuses.
+      const piece = Buffer.concat(chunks ?? []);
+      pieces.push(piece);
+      size += piece.length;
+      onBytes(piece.length);
+    }
+  } catch (thrown) {
+    error = thrown;
   }
-  return true;
+  return { bytes: Buffer.concat(pieces), isWhole, error };
 }
