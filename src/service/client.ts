@@ -47,19 +47,6 @@ export interface ClientOptions {
   readonly sandboxFilings?: readonly string[] | undefined;
 }
 
-export function noFilesError(
-  accession: AccessionNumber,
-  { recordCount }: Pick<Listing, 'recordCount'>,
-  client: Pick<ServiceClient, 'hintAboutFiling'>,
-): FilingsError {
-  const reason =
-    recordCount === 0
-      ? 'there is no such filing, or it has no files'
-      : `it has no files: the service sent ${counted(recordCount, 'record')} without a name or of another filing`;
-  const hint = client.hintAboutFiling(accession) ?? CHECK_NUMBER_AND_URL;
-  return new FilingsError('not_found', reason, { subject: { resource: { accession } }, hint });
-}
-
 export class ServiceClient {
   readonly baseUrl: URL;
   /** For `config check`, which shows them. */
@@ -90,7 +77,16 @@ export class ServiceClient {
     this.#options.meter.receivedBytes += bytes;
   };
 
-  hintAboutFiling(accession: string): string | undefined {
+  noFilesError(accession: AccessionNumber, { recordCount }: Listing): FilingsError {
+    const reason =
+      recordCount === 0
+        ? 'there is no such filing, or it has no files'
+        : `it has no files: the service sent ${counted(recordCount, 'record')} without a name or of another filing`;
+    const hint = this.#hintAboutFiling(accession) ?? CHECK_NUMBER_AND_URL;
+    return new FilingsError('not_found', reason, { subject: { resource: { accession } }, hint });
+  }
+
+  #hintAboutFiling(accession: string): string | undefined {
     const { sandboxFilings } = this.#options;
     if (sandboxFilings === undefined || sandboxFilings.includes(accession)) return undefined;
     return `the sandbox has sample filings only: ${sandboxFilings.join(', ')}`;
@@ -180,7 +176,7 @@ export class ServiceClient {
     // The wait begins when the head arrives, so compute its end before reading the body, which may take seconds.
     const retryAt = retryAfterMs === undefined ? undefined : now() + retryAfterMs;
     const body = await readErrorBytes(response, sleep, signal, this.countBytes);
-    const hint = this.#chooseHint(response) ?? (status === 404 ? this.hintAboutFiling(resource.accession) : undefined);
+    const hint = this.#chooseHint(response) ?? (status === 404 ? this.#hintAboutFiling(resource.accession) : undefined);
     return errorFromResponse({ status, headers, body, resource, hint, retryAt }, secrets);
   }
 

@@ -3,7 +3,7 @@ import { Connections } from '../http/connections.ts';
 import { RateLimiter } from '../http/rate-limiter.ts';
 import type { RetryEvent } from '../http/retry.ts';
 import type { AccessionNumber } from '../service/accession.ts';
-import { type Meter, noFilesError, ServiceClient } from '../service/client.ts';
+import { type Meter, ServiceClient } from '../service/client.ts';
 import type { Listing } from '../service/listing.ts';
 import type { QueryParameter } from '../service/parameters.ts';
 import { type ResolvedSettings, resolveSettings } from '../settings/resolve.ts';
@@ -102,7 +102,7 @@ export async function listFiles(
 ): Promise<Listing> {
   const listing = await requestListing(session, accession, query, signal);
   if (listing.files.length > 0) return listing;
-  throw noFilesError(accession, listing, session.client);
+  throw session.client.noFilesError(accession, listing);
 }
 
 /** The listing may be empty. Prints a note for each retry. */

@@ -1,6 +1,5 @@
 // Requests one listing as `list` does, with the same errors, and shows what the settings made of it.
 import { type AccessionNumber, parseAccession } from '../../service/accession.ts';
-import { noFilesError } from '../../service/client.ts';
 import { describeClockSkew } from '../../service/clock-skew.ts';
 import type { Credentials } from '../../service/credentials.ts';
 import type { Listing } from '../../service/listing.ts';
@@ -26,7 +25,7 @@ export async function run({ args: [text], flags }: Invocation, world: World): Pr
     const provesLittle = text === undefined && listing.recordCount === 0;
     // Without ACCESSION, an empty listing is expected. If there are records but no files, the service may have ignored
     // the accession number.
-    if (listing.files.length === 0 && !provesLittle) throw noFilesError(accession, listing, client);
+    if (listing.files.length === 0 && !provesLittle) throw client.noFilesError(accession, listing);
     const { baseUrl, credentials } = client;
     // If a token is sent, `describeClockSkew` tolerates less.
     const leadMs = client.clockLeadMs;
