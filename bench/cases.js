@@ -3,7 +3,7 @@ import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { ACCESSION, JOBS, least, overTls, peersOf, sh } from './commands.js';
-import { makeSums, names } from './material.js';
+import { EIGHTHS, makeSums, names, sumsOfMissing } from './material.js';
 import { megabytes, memory } from './results.js';
 import { startArchive, startCutting } from './servers.js';
 
@@ -103,10 +103,10 @@ export const CASES = [
       }),
   },
   toDisk(0.7, '', (context) => context),
-  toDisk(1.1, ' over TLS', overTls),
-  toPipe(1.4, ', against curl', 'curlPipe'),
-  toPipe(1.2, ", against Node's least", 'leastPipe'),
-  toPipe(1.15, ' over TLS, against Node without checks', 'leastPipe', overTls),
+  toDisk(0.95, ' over TLS', overTls),
+  toPipe(1.25, ', against curl', 'curlPipe'),
+  toPipe(1.35, ", against Node's least", 'leastPipe'),
+  toPipe(1, ' over TLS, against Node without checks', 'leastPipe', overTls),
   {
     what: ({ filings, files }) =>
       `${files} files chosen by glob from ${filings} listed filings, ${LATENCY_MS} ms before each answer, against \`curl -Z\` with known names`,
@@ -144,7 +144,7 @@ export const CASES = [
   },
   {
     what: ({ planned }) => `a dry run over ${planned} named lines, against Node's least, processor time`,
-    bound: 3,
+    bound: 2.5,
     by: 'processor',
     pair: async (context) => {
       const { out, fresh, run } = context.commands(context);
@@ -160,7 +160,7 @@ export const CASES = [
     },
   },
   {
-    what: ({ present }) => `a second run over ${present} named files, against 1.5 x \`node -e 0\` + 50 us per file`,
+    what: ({ present }) => `a second run over ${present} named files, against 1.5 x \`node -e 0\` + 30 us per file`,
     measure: async (context) => {
       const { out, fresh, run } = context.commands(context);
       const files = names(context.sizes.present);
@@ -169,7 +169,7 @@ export const CASES = [
       await fresh();
       await mkdir(join(out, ACCESSION));
       for (const name of files) await writeFile(join(out, ACCESSION, name), 'x');
-      return context.allowed(50e-6 * files.length, run('-i', input, '-d', out, '-j', JOBS));
+      return context.allowed(30e-6 * files.length, run('-i', input, '-d', out, '-j', JOBS));
     },
   },
   {
@@ -188,21 +188,21 @@ export const CASES = [
   },
   oneFile(3.8, '`node -e 0`', () => ['-e', '0']),
   oneFile(1.7, "Node's least", ({ oneFile }, { link, out }) => [oneFile, link('f00000.htm'), join(out, 'f00000.htm')]),
-  start(1.9, '--version'),
-  start(2, '--help'),
-  start(2.2, '__complete', 'token', '--'),
+  start(1.7, '--version'),
+  start(1.8, '--help'),
+  start(1.9, '__complete', 'token', '--'),
   {
     what: ({ sparse }) => `peak memory of a ${sparse / MIB} MiB download, next to that of 20 kB`,
     measure: (context) => {
       const { ours, out } = context.commands(context);
-      return memory(context, 100e6, ours('sparse.bin', '-d', out), ours('f00000.htm', '-d', out));
+      return memory(context, 90e6, ours('sparse.bin', '-d', out), ours('f00000.htm', '-d', out));
     },
   },
   {
     what: ({ manyFiles }) => `peak memory of a batch of ${manyFiles} files, 16 jobs, next to that of 100`,
     measure: (context) => {
       const { batch } = context.commands(context);
-      return memory(context, 110e6, batch(names(context.sizes.manyFiles)), batch(names(100)));
+      return memory(context, 105e6, batch(names(context.sizes.manyFiles)), batch(names(100)));
     },
   },
   {
@@ -219,6 +219,29 @@ export const CASES = [
         return context.commands(context).run('-i', input, '-n', '-q');
       };
       return memory(context, 120e6 + 250 * count, ...(await Promise.all(Object.entries(inputs).map(dry))));
+    },
+  },
+  {
+    what: ({ large }) =>
+      `peak memory of ${EIGHTHS.length} downloads of ${large / 8 / MIB} MiB over TLS at the same time, next to small files`,
+    needs: ['openssl'],
+    measure: (context) => {
+      const { ours, out } = context.commands(overTls(context));
+      const at = ['-d', out, '-j', JOBS];
+      return memory(context, 110e6, ours(...EIGHTHS, ...at), ours(...names(EIGHTHS.length), ...at));
+    },
+  },
+  {
+    what: ({ lines }) =>
+      `peak memory of one file with --checksums, beside a SHA256SUMS of ${lines} entries, next to none`,
+    measure: (context) => {
+      const { ours, out } = context.commands(context);
+      const alone = ours('f00000.htm', '-d', out, '--checksums');
+      const listed = async () => {
+        await alone.before();
+        await pipeline(sumsOfMissing(context.sizes.lines), createWriteStream(join(out, 'SHA256SUMS')));
+      };
+      return memory(context, 160e6, { ...alone, before: listed }, alone);
     },
   },
   {
