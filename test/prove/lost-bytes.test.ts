@@ -37,13 +37,14 @@ describe.runIf(process.geteuid?.() === 0)('on a disk whose backing store is full
     );
     await place.write('in', `${NUMBER}\n`);
     const run = () => place.filings([...MIRROR, '-d', 'disk'], env);
-    /** Drops the cache, so that files are read from the disk. */
-    const forget = 'for file in disk/*/* disk/*/.f*; do dd if="$file" iflag=nocache count=0; done 2>/dev/null; true';
+    /** Writes what is left in the cache, and drops it, so that files are read from the disk. */
+    const forget =
+      'sync -f disk; for file in disk/*/* disk/*/.f*; do dd if="$file" iflag=nocache count=0; done 2>/dev/null; true';
 
     expect(await run()).toMatchObject({ exitCode: 8 });
     await place.shell(`mount -o remount,size=200m store; ${forget}`);
     expect(await run()).toMatchObject({ exitCode: 0, stderr: '' });
-    await place.shell(`sync -f disk; ${forget}`);
+    await place.shell(forget);
     const { SHA256SUMS: _sums, ...tree } = await treeOf(place.at(`disk/${NUMBER}`));
     expect(Object.keys(tree)).toEqual(Object.keys(FILES));
     for (const [name, body] of Object.entries(FILES)) expect(tree[name] === body.toString('latin1'), name).toBe(true);
