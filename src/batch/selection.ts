@@ -7,7 +7,7 @@ import { type ListedFile, listedSize } from '../service/listing.ts';
 import type { Counts } from './counts.ts';
 import type { Item, NamedFile } from './item.ts';
 import type { Layout } from './layout.ts';
-import { NameCheck } from './name-check.ts';
+import { createNameCheck } from './name-check.ts';
 import { ReadAhead } from './read-ahead.ts';
 
 export interface SelectionOptions {
@@ -30,14 +30,14 @@ export class Selection {
   readonly readAhead: ReadAhead<Candidate>;
   readonly #options: SelectionOptions;
   readonly #signal: AbortSignal;
-  readonly #nameCheck: NameCheck;
+  readonly #checkName: ReturnType<typeof createNameCheck>;
   readonly #seenFilings = new Set<AccessionNumber>();
 
   constructor(options: SelectionOptions, signal: AbortSignal) {
     const { lines, jobs, layout } = options;
     this.#options = options;
     this.#signal = signal;
-    this.#nameCheck = new NameCheck(layout);
+    this.#checkName = createNameCheck(layout);
     this.readAhead = new ReadAhead<Candidate>({
       lines: this.#countAndFilterLines(lines),
       jobs,
@@ -106,7 +106,7 @@ export class Selection {
     for (const candidate of candidates) {
       const fileOrItem = 'kind' in candidate && candidate.kind === 'entry' ? toCandidate(candidate) : candidate;
       // Only a `NamedFile` has no `kind`. Whatever has one (`unmatched`, `unlisted` or `invalid`) is an item already.
-      const item = 'kind' in fileOrItem ? fileOrItem : this.#nameCheck.check(fileOrItem);
+      const item = 'kind' in fileOrItem ? fileOrItem : this.#checkName(fileOrItem);
       this.#count(item);
       yield item;
     }

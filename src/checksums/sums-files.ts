@@ -7,7 +7,7 @@ import { flushFile, OPEN_TO_FLUSH, undefinedIfMissing } from '../disk/calls.ts';
 import type { Directories, Directory } from '../disk/directory.ts';
 import { toReadError, toWriteError } from '../disk/failure.ts';
 import { openRegular } from '../disk/regular-file.ts';
-import { SharedFlush } from '../disk/shared-flush.ts';
+import { createSharedFlush } from '../disk/shared-flush.ts';
 import {
   addToIndex,
   findOffsets,
@@ -71,7 +71,7 @@ export class SumsFile {
   #reading: Promise<void> | undefined;
   #isWritable = false;
   #areOldEntriesFlushed = false;
-  readonly #flush = new SharedFlush(() => this.#flushNow());
+  readonly #flush = createSharedFlush(() => this.#flushNow());
 
   constructor(directory: string, directories: Directories) {
     this.#directory = directory;
@@ -127,9 +127,8 @@ export class SumsFile {
     return { isAsListed, sha256 };
   }
 
-  /** A failure is for ever: the kernel reports lost bytes only once. */
   async flush(): Promise<void> {
-    await this.#try(() => this.#flush.run());
+    await this.#try(this.#flush);
     this.#areOldEntriesFlushed = true;
   }
 

@@ -12,7 +12,7 @@ import { createNameOperations, type NameOperations } from './calls.ts';
 import { goneDirectoryError, isSystemError, mapWriteErrors, toWriteError } from './failure.ts';
 import { flushDirectory, makeDirectories, makeDirectory } from './make-directories.ts';
 import { isRefusedName, isWorkingPartName, refusedNameError } from './part-name.ts';
-import { SharedFlush } from './shared-flush.ts';
+import { createSharedFlush } from './shared-flush.ts';
 
 /** A working part so much older than a new one was left by a killed run: one that still downloads writes more often. */
 const MIN_ABANDONED_AGE_MS = 86_400_000;
@@ -30,7 +30,7 @@ export class Directory {
   #areExistingEntriesFlushed: boolean;
   /** False once `removeAbandonedParts` has been called, and in a directory that is new. */
   #mayHoldAbandonedParts: boolean;
-  readonly #flush = new SharedFlush(() => flushEntries(this.path));
+  readonly #flush = createSharedFlush(() => flushEntries(this.path));
 
   constructor(path: string, isNew: boolean, flushingAncestors: Promise<unknown> | undefined) {
     this.path = path;
@@ -65,7 +65,7 @@ export class Directory {
 
   /** Makes all current entries durable, by a flush that starts after this call. */
   async flush(): Promise<void> {
-    await this.#flush.run();
+    await this.#flush();
     this.#areExistingEntriesFlushed = true;
     await this.#flushingAncestors;
   }

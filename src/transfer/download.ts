@@ -11,7 +11,7 @@ import type { FileProgress, Progress } from '../terminal/progress.ts';
 import type { World } from '../world.ts';
 import { type Ending, makeOutcome, type Outcome } from './outcome.ts';
 import { keptPath, Part, removeKeptPart } from './part.ts';
-import { Pipe } from './pipe.ts';
+import { createPipe } from './pipe.ts';
 import {
   type DiskTarget,
   differentFileError,
@@ -115,11 +115,11 @@ export class Download {
 
   async #fetchToStream({ open }: StreamTarget, fileProgress: FileProgress): Promise<Ending> {
     const { signal } = this.#context;
-    const pipe = new Pipe(await open(signal), signal);
+    const writer = await open(signal);
     try {
-      return await this.#fetch(pipe, fileProgress);
+      return await this.#fetch(createPipe(writer, signal), fileProgress);
     } finally {
-      await pipe.end();
+      await writer.end();
     }
   }
 

@@ -215,7 +215,7 @@ export class Transfer {
     const { fileProgress, context } = this.#options;
     const { client, throttle, signal } = context;
     client.countBytes(bytes);
-    if (throttle) await throttle.delay(bytes, signal);
+    if (throttle) await throttle(bytes, signal);
     fileProgress.advance(bytes);
   }
 

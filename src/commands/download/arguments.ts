@@ -1,7 +1,7 @@
 // Checks the arguments and options of `download` before anything is opened or requested, because an invalid command
 // line must have no effect. Where possible, the hint of a usage error shows the command that was probably meant.
 import { type Layout, parseLayout } from '../../batch/layout.ts';
-import { NameCheck } from '../../batch/name-check.ts';
+import { createNameCheck } from '../../batch/name-check.ts';
 import { isDirectoryEntryName } from '../../disk/file-name.ts';
 import { hasPartSuffix } from '../../disk/part-name.ts';
 import { FilingsError } from '../../errors.ts';
@@ -153,9 +153,9 @@ function requireSafeNames({ accessions: [accession], fileNames, layout }: Downlo
   // The names in an --input are checked when they are read.
   if (accession === undefined) return;
   // The download will run the same check. This one refuses the whole command line before any file is written.
-  const check = new NameCheck(layout);
+  const checkName = createNameCheck(layout);
   for (const fileName of fileNames) {
-    const item = check.check({ accession, fileName, size: undefined, filing: undefined });
+    const item = checkName({ accession, fileName, size: undefined, filing: undefined });
     if (item.kind === 'refused') throw argumentError(`file name '${fileName}': ${item.error.reason}`, item.error.hint);
   }
 }

@@ -18,7 +18,7 @@ import type { Invocation } from '../../spec/command.ts';
 import { isClosedStdout } from '../../stdio/output.ts';
 import { isTerminalPath } from '../../stdio/output-path.ts';
 import { shellWord } from '../../text.ts';
-import { Throttle } from '../../transfer/throttle.ts';
+import { createThrottle } from '../../transfer/throttle.ts';
 import type { World } from '../../world.ts';
 import { type DownloadArgs, parseArguments } from './arguments.ts';
 import { checkRunFiles } from './run-files.ts';
@@ -88,7 +88,7 @@ async function openRun(
   const outputs = await openOutputs(args, session, world, stop.abort);
   const { done } = outputs;
   const checksums = options.checksums && !dryRun ? new ChecksumFiles(directories) : undefined;
-  const throttle = limitRate === undefined ? undefined : new Throttle(limitRate, world);
+  const throttle = limitRate === undefined ? undefined : createThrottle(limitRate, world);
   const { signal } = stop;
   const context = { client, directories, checksums, throttle, progress, isDryRun: dryRun, world, signal };
   const recorder = new Recorder({

@@ -3,9 +3,9 @@
 import { constants, existsSync, readdirSync } from 'node:fs';
 import { access } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
-import { DoneList, hashSelection } from '../../batch/done-list.ts';
+import { type DoneList, hashSelection, openDoneList } from '../../batch/done-list.ts';
 import type { FileItem } from '../../batch/item.ts';
-import { ReportFile } from '../../batch/report-file.ts';
+import { openReportFile } from '../../batch/report-file.ts';
 import { SUMS_NAME } from '../../checksums/format.ts';
 import { isSystemError, mapWriteErrors } from '../../disk/failure.ts';
 import type { FilingsError } from '../../errors.ts';
@@ -109,7 +109,7 @@ export async function openOutputs(
   const done = await openDone(args, session, world);
   try {
     const open = (option: '--report' | '--dry-run', path: string) =>
-      ReportFile.open(option, path, world, signal, onError);
+      openReportFile(option, path, world, signal, onError);
     const report = reportPath === undefined ? undefined : await open('--report', reportPath);
     // With --report -, stdout has the report instead of the plan. Otherwise there is no report left to close if this
     // fails, because `open` cannot fail for stdout.
@@ -134,7 +134,7 @@ async function openDone(
   const sharesDirectory = !layout.hasOwnDirectories;
   const ownPaths = [done, options.report, options.failed, options.input].map((path) => resolve(world.cwd, path ?? ''));
   const hasFiles = sharesDirectory && holdsFiles(join(absolute, layout.directoryFor('')), ownPaths);
-  return DoneList.open(
+  return openDoneList(
     {
       path: resolve(world.cwd, done),
       selection: hashSelection(identity, include, exclude, layout.template, absolute, parameters),
