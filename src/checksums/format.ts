@@ -2,7 +2,7 @@
 // `HEX  NAME`, or `HEX *NAME` for binary mode. If it begins with a backslash, then `\\`, `\n` and `\r` in its name
 // stand for a backslash, a line feed and a carriage return.
 import { constants } from 'node:fs';
-import { readRegular } from '../disk/regular-file.ts';
+import { readRegular } from '../disk/open-file.ts';
 import { digestOf } from '../disk/sha256.ts';
 import { FilingsError } from '../errors.ts';
 
@@ -37,12 +37,6 @@ export interface SumsLine {
   /** Whether the line break is missing. Then a crash may have cut it off, so it is never an entry. */
   readonly isTorn: boolean;
 }
-
-/**
- * The offsets of the entries of each name, in their order. The last one counts, and nearly all names have only one. Keys
- * are `digestOf(name)`, because no more than 250 bytes of memory are promised for an entry.
- */
-export type SumsIndex = Map<string, number | number[]>;
 
 /**
  * Parses a line without its line break. The name may be anything: check it with `isDirectoryEntryName` before it is used
@@ -124,25 +118,33 @@ export async function* readSums(path: string, displayPath: string): AsyncGenerat
   yield parser.finish();
 }
 
-/** Lines must be added in the order of the file. */
-export function addToIndex(index: SumsIndex, lines: readonly SumsLine[]): void {
-  for (const { entry, offset } of lines) {
-    if (!entry) continue;
-    const key = digestOf(entry.name);
-    const known = index.get(key);
-    if (typeof known === 'object') known.push(offset);
-    else index.set(key, known === undefined ? offset : [known, offset]);
+/**
+ * The offsets of the entries of each name, in their order. The last one applies, and nearly all names have only one.
+ * Keys are `digestOf(name)`, because no more than 250 bytes of memory are promised for an entry.
+ */
+export class SumsIndex {
+  readonly #offsets = new Map<string, number | number[]>();
+
+  /** Lines must be added in the order of the file. */
+  add(lines: readonly SumsLine[]): void {
+    for (const { entry, offset } of lines) {
+      if (!entry) continue;
+      const key = digestOf(entry.name);
+      const known = this.#offsets.get(key);
+      if (typeof known === 'object') known.push(offset);
+      else this.#offsets.set(key, known === undefined ? offset : [known, offset]);
+    }
   }
-}
 
-export function findOffsets(index: SumsIndex, name: string): readonly number[] {
-  const known = index.get(digestOf(name)) ?? [];
-  return typeof known === 'number' ? [known] : known;
-}
+  find(name: string): readonly number[] {
+    const known = this.#offsets.get(digestOf(name)) ?? [];
+    return typeof known === 'number' ? [known] : known;
+  }
 
-export function removeFromIndex(index: SumsIndex, name: string, offsets: readonly number[]): void {
-  const removed = new Set(offsets);
-  const rest = findOffsets(index, name).filter((offset) => !removed.has(offset));
-  if (rest.length === 0) index.delete(digestOf(name));
-  else index.set(digestOf(name), rest);
+  remove(name: string, offsets: readonly number[]): void {
+    const removed = new Set(offsets);
+    const rest = this.find(name).filter((offset) => !removed.has(offset));
+    if (rest.length === 0) this.#offsets.delete(digestOf(name));
+    else this.#offsets.set(digestOf(name), rest);
+  }
 }

@@ -4,7 +4,7 @@ import { constants, readSync, writeSync } from 'node:fs';
 import { FilingsError } from '../errors.ts';
 import { closeFile, flushFile } from './calls.ts';
 import { mapWriteErrors } from './failure.ts';
-import { openRegular } from './regular-file.ts';
+import { openRegular } from './open-file.ts';
 
 const { O_APPEND, O_CREAT, O_RDWR } = constants;
 

@@ -4,13 +4,18 @@
 // A file survives a power cut only if three things have been flushed: its own bytes (see `output-file.ts`), its entry
 // in its directory, and the entries of all new directories above it. The flushes here are those of entries.
 import { accessSync, constants, existsSync, lstatSync, type Stats, statSync } from 'node:fs';
-import { opendir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { errnoOf, FilingsError } from '../errors.ts';
 import type { World } from '../world.ts';
-import { createNameOperations, type NameOperations } from './calls.ts';
+import {
+  createNameOperations,
+  flushDirectory,
+  makeDirectories,
+  makeDirectory,
+  type NameOperations,
+  openDirectory,
+} from './calls.ts';
 import { goneDirectoryError, isSystemError, mapWriteErrors, toWriteError } from './failure.ts';
-import { flushDirectory, makeDirectories, makeDirectory } from './make-directories.ts';
 import { isRefusedName, isWorkingPartName, refusedNameError } from './part-name.ts';
 import { createSharedFlush } from './shared-flush.ts';
 
@@ -53,8 +58,7 @@ export class Directory {
   async removeAbandonedParts(newPartMtimeMs: number, nameOperations: NameOperations): Promise<void> {
     if (!this.#mayHoldAbandonedParts) return;
     this.#mayHoldAbandonedParts = false;
-    // Not `readdir`, which would hold all names of a large directory in memory.
-    for await (const { name } of await opendir(this.path, { bufferSize: 1024 })) {
+    for await (const { name } of await openDirectory(this.path)) {
       if (!isWorkingPartName(name)) continue;
       const path = join(this.path, name);
       const stats = lstatSync(path, { throwIfNoEntry: false });

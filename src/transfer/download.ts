@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
 import type { ChecksumFiles } from '../checksums/sums-files.ts';
 import type { Directories, Directory } from '../disk/directory.ts';
-import { toWriteError } from '../disk/failure.ts';
+import { toReadError, toWriteError } from '../disk/failure.ts';
 import { hashFile } from '../disk/sha256.ts';
 import { FilingsError, messageOf } from '../errors.ts';
 import type { ServiceClient } from '../service/client.ts';
@@ -178,9 +178,8 @@ export class Download {
     await removeKeptPart(target, directories.nameOperations);
     const { path, displayPath } = target;
     const directory = directories.prepare(dirname(path));
-    const hash = () => hashFile(path, displayPath, this.#context.signal);
     const sums = this.#context.checksums?.at(directory);
-    const listed = await sums?.listExisting(basename(path), sha256, hash);
+    const listed = await sums?.listExisting(basename(path), sha256, () => this.#hashExisting(target));
     if (listed?.isAsListed === false)
       this.#context.progress.warnAboutFile(`${displayPath}: differs from its entry in SHA256SUMS: see filings verify`);
     // The run that created the file may have died before its own flush. An earlier flush by this run does not cover a
@@ -190,20 +189,22 @@ export class Download {
   }
 
   /** Returns the hash of the existing file if the plan is to read it. */
-  async #checkExisting(
-    { path, displayPath, sha256: expected }: DiskTarget,
-    { kind, bytes }: ExistingPlan,
-    part?: Part,
-  ): Promise<string | undefined> {
+  async #checkExisting(target: DiskTarget, { kind, bytes }: ExistingPlan, part?: Part): Promise<string | undefined> {
+    const { displayPath, sha256: expected } = target;
     if (kind !== 'check' && kind !== 'compare') return undefined;
-    const { signal } = this.#context;
     // Files of different lengths are different, so they are not read.
     const fetchedHash = kind === 'compare' && part?.bytes === bytes ? await part.sha256() : undefined;
     if (kind === 'compare' && fetchedHash === undefined) throw differentFileError(displayPath, bytes, part?.bytes ?? 0);
-    const sha256 = await hashFile(path, displayPath, signal);
+    const sha256 = await this.#hashExisting(target);
     if (kind === 'check') requireHash(sha256, expected, displayPath);
     else if (sha256 !== fetchedHash) throw differentFileError(displayPath, bytes, bytes);
     return sha256;
+  }
+
+  #hashExisting({ path, displayPath }: DiskTarget): Promise<string> {
+    return hashFile(path, this.#context.signal).catch((error) => {
+      throw toReadError(error, displayPath);
+    });
   }
 }
 

@@ -18,9 +18,9 @@ import type { Announcement } from '../checksums/sums-files.ts';
 import { type NameOperations, NEW_FILE } from '../disk/calls.ts';
 import type { Directory } from '../disk/directory.ts';
 import { mapWriteErrors, toReadError } from '../disk/failure.ts';
+import { openRegular } from '../disk/open-file.ts';
 import { OutputFile } from '../disk/output-file.ts';
 import { keptPartName, workingPartName } from '../disk/part-name.ts';
-import { openRegular } from '../disk/regular-file.ts';
 import { hashFile, hashOpenFile } from '../disk/sha256.ts';
 import { errnoOf, FilingsError } from '../errors.ts';
 import type { DownloadContext } from './download.ts';
@@ -136,9 +136,8 @@ export class Part implements Sink {
    */
   async #withdrawIfOtherFile(announcement: Announcement | undefined, sha256: string | undefined): Promise<void> {
     if (!announcement || this.#hasFinalName || !this.#findExisting()) return;
-    const { path, displayPath } = this.#target;
     // Not the signal of the run, because an abort must not look like other bytes.
-    const current = await hashFile(path, displayPath, createAbortController().signal).catch(() => undefined);
+    const current = await hashFile(this.#target.path, createAbortController().signal).catch(() => undefined);
     if (current !== sha256) await announcement.withdraw();
   }
 

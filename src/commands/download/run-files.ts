@@ -5,8 +5,8 @@
 import { stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { SUMS_NAME } from '../../checksums/format.ts';
+import { resolveLinks } from '../../disk/calls.ts';
 import { foldName } from '../../disk/file-name.ts';
-import { resolveLinks } from '../../disk/links.ts';
 import { FilingsError } from '../../errors.ts';
 import { requireUtf8Path, resolveUserPath } from '../../paths.ts';
 import type { ResolvedSettings } from '../../settings/resolve.ts';
