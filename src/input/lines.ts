@@ -21,10 +21,10 @@ export interface Entry {
   readonly number?: number;
 }
 
-interface InvalidLine {
+export interface InvalidLine {
   readonly kind: 'invalid';
   readonly error: FilingsError;
-  readonly number: number;
+  readonly number?: number | undefined;
 }
 
 export type Line = Entry | InvalidLine;

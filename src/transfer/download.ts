@@ -175,7 +175,7 @@ export class Download {
     const { directories, isDryRun } = this.#context;
     const sha256 = await this.#checkExisting(target, plan, part);
     if (isDryRun) return { result: 'skipped', bytes: plan.bytes, sha256 };
-    await removeKeptPart(target, directories.nameOperations);
+    await removeKeptPart(target);
     const { path, displayPath } = target;
     const directory = directories.prepare(dirname(path));
     const sums = this.#context.checksums?.at(directory);

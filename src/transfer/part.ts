@@ -12,10 +12,11 @@ import {
   openSync,
   type Stats,
 } from 'node:fs';
+import { unlink } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { createAbortController, waitAtMost } from '../abort.ts';
 import type { Announcement } from '../checksums/sums-files.ts';
-import { type NameOperations, NEW_FILE } from '../disk/calls.ts';
+import { NEW_FILE } from '../disk/calls.ts';
 import type { Directory } from '../disk/directory.ts';
 import { mapWriteErrors, toReadError } from '../disk/failure.ts';
 import { openRegular } from '../disk/open-file.ts';
@@ -121,7 +122,7 @@ export class Part implements Sink {
       await file.close();
       await announcement?.settle();
       // Another run may have kept a part of the same file in the meantime.
-      await removeKeptPart(this.#target, this.#nameOperations);
+      await removeKeptPart(this.#target);
       return undefined;
     });
   }
@@ -265,11 +266,10 @@ export class Part implements Sink {
     }
   }
 
-  /** Takes the opportunity to remove parts of killed runs in the same directory. */
+  /** Also removes the parts of killed runs in the directory. One that stays behind does no harm. */
   async #begin(fd: number, directory: Directory, bytes = 0): Promise<void> {
     this.#openPart = { directory, file: new OutputFile(fd, bytes) };
-    // A part of a killed run that stays behind does no harm, so a failure is ignored.
-    await directory.removeAbandonedParts(fstatSync(fd).mtimeMs, this.#nameOperations).catch(() => {});
+    await directory.removeAbandonedParts(fstatSync(fd).mtimeMs).catch(() => {});
   }
 
   get #request(): FileRequest {
@@ -288,8 +288,8 @@ export class Part implements Sink {
 }
 
 /** Removes the kept part of a complete file. One that stays behind does no harm, so a failure is ignored. */
-export async function removeKeptPart(target: DiskTarget, { remove }: NameOperations): Promise<void> {
-  if (existsSync(keptPath(target))) await remove(keptPath(target)).catch(() => {});
+export async function removeKeptPart(target: DiskTarget): Promise<void> {
+  if (existsSync(keptPath(target))) await unlink(keptPath(target)).catch(() => {});
 }
 
 /** The path of the kept part, whether or not it exists. */
