@@ -4,7 +4,6 @@
 import { FINAL_OUTPUT_GRACE_MS, withTimeLimit } from '../abort.ts';
 import { blameOption, openAppendFile } from '../disk/append.ts';
 import { createSharedFlush } from '../disk/shared-flush.ts';
-import { resolveUserPath } from '../paths.ts';
 import { type ByteWriter, createStandardWriter, openPathWriter } from '../stdio/byte-writer.ts';
 import { isStreamPath } from '../stdio/output-path.ts';
 import type { World } from '../world.ts';
@@ -15,20 +14,19 @@ const MAX_WAITING_CHARACTERS = 1 << 16;
 export type ReportFile = Awaited<ReturnType<typeof openReportFile>>;
 
 /**
- * A path `-` is stdout. If `signal` aborts during a write to a pipe, that write fails, and nothing more is written. If
+ * Without a path, it is stdout. If `signal` aborts during a write to a pipe, that write fails, and nothing more is written. If
  * it aborts while no write is in progress, lines can still be written, and each write gets a grace period.
  */
 export async function openReportFile(
   option: '--report' | '--dry-run',
-  path: string,
+  path: string | undefined,
   world: World,
   signal: AbortSignal,
   onError: (error: unknown) => void,
 ) {
-  const absolute = resolveUserPath(path, world);
   const writer: ByteWriter = await blameOption(option, async () => {
-    if (path === '-') return createStandardWriter('stdout', world);
-    return (await isStreamPath(absolute)) ? openPathWriter(absolute, world, signal) : openAppendFile(option, absolute);
+    if (path === undefined) return createStandardWriter('stdout', world);
+    return (await isStreamPath(path)) ? openPathWriter(path, world, signal) : openAppendFile(option, path);
   });
   let waitingLines = '';
 

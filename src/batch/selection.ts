@@ -1,5 +1,6 @@
 // Turns the lines of the input into items, in the order of the input. For a line that names a whole filing, files are
 // selected from its listing. Every name is checked. Arguments of the command are passed as lines, too.
+import type { Sleep } from '../abort.ts';
 import { FilingsError } from '../errors.ts';
 import type { Entry, Line } from '../input/lines.ts';
 import type { AccessionNumber } from '../service/accession.ts';
@@ -17,9 +18,10 @@ export interface SelectionOptions {
   /** Undefined if no option selects files. Then a line without a file name is an error. */
   readonly nameFilter: ((name: string) => boolean) | undefined;
   readonly isDone: (accession: AccessionNumber) => boolean;
-  /** May be ahead of the items. */
+  /** Lines are counted when they are read, before their items are yielded. */
   readonly counts: Counts;
   readonly jobs: number;
+  readonly signal: AbortSignal;
 }
 
 /** An item, or a file whose name is not checked yet. */
@@ -27,18 +29,16 @@ type Candidate = NamedFile | Item;
 
 export class Selection {
   /** Reads later lines, and requests their listings, while earlier files are being downloaded. */
-  readonly readAhead: ReadAhead<Candidate>;
+  readonly #readAhead: ReadAhead<Candidate>;
   readonly #options: SelectionOptions;
-  readonly #signal: AbortSignal;
   readonly #checkName: ReturnType<typeof createNameCheck>;
   readonly #seenFilings = new Set<AccessionNumber>();
 
-  constructor(options: SelectionOptions, signal: AbortSignal) {
+  constructor(options: SelectionOptions) {
     const { lines, jobs, layout } = options;
     this.#options = options;
-    this.#signal = signal;
     this.#checkName = createNameCheck(layout);
-    this.readAhead = new ReadAhead<Candidate>({
+    this.#readAhead = new ReadAhead<Candidate>({
       lines: this.#countAndFilterLines(lines),
       jobs,
       accessionToList: (line) => this.#accessionToList(line),
@@ -47,7 +47,11 @@ export class Selection {
   }
 
   async *items(): AsyncGenerator<Iterable<Item>> {
-    for await (const candidates of this.readAhead.results()) yield this.#toItems(candidates);
+    for await (const candidates of this.#readAhead.results()) yield this.#toItems(candidates);
+  }
+
+  waitForEnd(sleep: Sleep): Promise<void> {
+    return this.#readAhead.waitForEnd(sleep);
   }
 
   #accessionToList(line: Line): AccessionNumber | undefined {
@@ -81,7 +85,7 @@ export class Selection {
   }
 
   async #list(accession: AccessionNumber): Promise<readonly Candidate[]> {
-    const { list, nameFilter, counts } = this.#options;
+    const { list, nameFilter, counts, signal } = this.#options;
     try {
       const listed = await list(accession);
       counts.pendingListings -= 1;
@@ -96,7 +100,7 @@ export class Selection {
       });
     } catch (error) {
       if (!(error instanceof FilingsError)) throw error;
-      const isCancelled = this.#signal.aborted || error.code === 'limit';
+      const isCancelled = signal.aborted || error.code === 'limit';
       return [{ kind: isCancelled ? 'cancelled' : 'unlisted', accession, error }];
     }
   }

@@ -28,28 +28,26 @@ function setUp(groups: readonly (readonly Line[])[], more: Partial<SelectionOpti
     if (isOpen) await new Promise(() => {});
   }
   const counts = new Counts({}, () => 0);
-  const selection = new Selection(
-    {
-      lines: lines(),
-      list: (number) =>
-        new Promise((resolve, reject) => {
-          const n = Number(number.slice(-6));
-          asked.push(n);
-          answers.set(n, (files) =>
-            files instanceof Error
-              ? reject(files)
-              : resolve(files.map((file_name) => ({ accession_no: number, file_name, size: 5 }))),
-          );
-        }),
-      layout: parseLayout('{accession_no}/{file_name}', 'linux'),
-      nameFilter: (name) => name !== 'x',
-      isDone: () => false,
-      counts,
-      jobs: 2,
-      ...more,
-    },
-    never,
-  );
+  const selection = new Selection({
+    lines: lines(),
+    list: (number) =>
+      new Promise((resolve, reject) => {
+        const n = Number(number.slice(-6));
+        asked.push(n);
+        answers.set(n, (files) =>
+          files instanceof Error
+            ? reject(files)
+            : resolve(files.map((file_name) => ({ accession_no: number, file_name, size: 5 }))),
+        );
+      }),
+    layout: parseLayout('{accession_no}/{file_name}', 'linux'),
+    nameFilter: (name) => name !== 'x',
+    isDone: () => false,
+    counts,
+    jobs: 2,
+    signal: never,
+    ...more,
+  });
   const items: string[] = [];
   const done = (async () => {
     for await (const group of selection.items()) for (const item of group) items.push(wordOf(item));
@@ -156,7 +154,7 @@ test('reading ahead stops at 100,000 lines and goes on when they are taken', asy
     for (; read < 15; read += 1) yield Array.from({ length: 10_000 }, (_, at) => named(read, `${at}`));
   }
   const { selection, counts, answer, items, done } = setUp([], { lines: lines() });
-  await selection.readAhead.waitForEnd(sleep);
+  await selection.waitForEnd(sleep);
   expect([read, counts.hasInputEnded]).toEqual([9, false]);
   await answer(1);
   await done;
@@ -165,7 +163,7 @@ test('reading ahead stops at 100,000 lines and goes on when they are taken', asy
 
 test('waiting for the end of an input ends with it, or after a moment if it has none', async () => {
   const { selection: never, counts } = setUp([[listed(1)]], {}, true);
-  await setUp([[listed(1)]]).selection.readAhead.waitForEnd((_ms, signal) => sleep(3_600_000, signal));
-  await never.readAhead.waitForEnd(async () => {});
+  await setUp([[listed(1)]]).selection.waitForEnd((_ms, signal) => sleep(3_600_000, signal));
+  await never.waitForEnd(async () => {});
   expect(counts.hasInputEnded).toBe(false);
 });

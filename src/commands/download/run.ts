@@ -1,17 +1,17 @@
 // Runs `download`: opens the session and the outputs, runs a batch, even for a single file, and works out its error.
-import { dirname, resolve } from 'node:path';
+import type { Readable } from 'node:stream';
 import { createChildController } from '../../abort.ts';
 import { Batch } from '../../batch/batch.ts';
 import { Counts } from '../../batch/counts.ts';
 import { Recorder } from '../../batch/recorder.ts';
 import { describeBatch, describeResumable, formatSummaryLine } from '../../batch/report.ts';
+import { Selection } from '../../batch/selection.ts';
 import { type BatchEnd, batchError } from '../../batch/verdict.ts';
 import { ChecksumFiles } from '../../checksums/sums-files.ts';
 import { replaceFile } from '../../disk/atomic-write.ts';
 import { Directories } from '../../disk/directory.ts';
 import { FilingsError } from '../../errors.ts';
 import { type Line, openInput, readLines } from '../../input/lines.ts';
-import { resolveUserPath } from '../../paths.ts';
 import { listFiles, openSession, type Session } from '../../session/session.ts';
 import { resolveSettings } from '../../settings/resolve.ts';
 import type { Invocation } from '../../spec/command.ts';
@@ -32,14 +32,13 @@ interface Run {
   readonly batch: Batch;
   readonly recorder: Recorder;
   readonly isStream: boolean;
-  readonly closeInput: () => void;
   readonly world: World;
 }
 
 /** Returns the exit status, or throws the error of the run. */
 export async function run(invocation: Invocation<typeof OPTIONS>, world: World): Promise<number> {
   const { options, flags } = invocation;
-  const args = parseArguments(invocation.args, options, world.platform);
+  const args = parseArguments(invocation.args, options, world);
   const { dryRun } = options;
   const resolved = await resolveSettings(flags, world);
   const findConflict = await checkRunFiles(args, resolved, world);
@@ -53,8 +52,11 @@ export async function run(invocation: Invocation<typeof OPTIONS>, world: World):
   const session = await openSession(flags, world, { stdinOption, writesTerminal, meter: counts, resolved });
   // Aborts for whatever stops the batch, such as an output that cannot be written.
   const stop = createChildController(session.signal);
+  let input: Readable | undefined;
   try {
-    const error = await downloadAll(await openRun(args, session, counts, findConflict, stop, world));
+    if (options.input !== undefined) input = openInput(options.input, world, session.progress.note);
+    const lines = input ? readLines(input, session.progress.warn) : argumentLines(args);
+    const error = await downloadAll(await openRun(args, session, counts, findConflict, lines, stop, world));
     // A limit that the user set is not a failure, so with --quiet only the exit status shows it.
     if (error?.code === 'limit' && session.settings.quiet) return error.exitStatus;
     if (error) throw error;
@@ -63,6 +65,8 @@ export async function run(invocation: Invocation<typeof OPTIONS>, world: World):
     if (isClosedPlan(error, args)) return 0;
     throw error;
   } finally {
+    // An open stdin would keep the program running.
+    input?.destroy();
     stop.detach();
     await session.close();
   }
@@ -73,18 +77,18 @@ async function openRun(
   session: Session,
   counts: Counts,
   findConflict: Awaited<ReturnType<typeof checkRunFiles>>,
+  lines: AsyncIterable<readonly Line[]>,
   stop: ReturnType<typeof createChildController>,
   world: World,
 ): Promise<Run> {
-  const { isSingleFile, nameFilter, layout, options } = args;
+  const { isSingleFile, nameFilter, layout, options, root } = args;
   const { dryRun, failed, limitRate, output, query } = options;
   const { client, progress, settings } = session;
-  const root = output === undefined ? resolve(world.cwd, options.directory) : dirname(resolveUserPath(output, world));
   const directories = new Directories(root, output === undefined, world);
   // Before anything is requested.
   if (output === undefined && !dryRun) directories.prepare(root);
   const stream = await findStream(args, world);
-  const findTarget = createTargetFinder(args, world, findConflict, stream);
+  const findTarget = createTargetFinder(args, world.platform, findConflict, stream);
   const outputs = await openOutputs(args, session, world, stop.abort);
   const { done } = outputs;
   const checksums = options.checksums && !dryRun ? new ChecksumFiles(directories) : undefined;
@@ -101,17 +105,13 @@ async function openRun(
     world,
     onError: stop.abort,
   });
-  const { lines, closeInput } = openLines(args, world, progress);
-  const batch = new Batch({
-    context,
-    findTarget,
-    recorder,
-    cancel: stop.abort,
+  const selection = new Selection({
     lines,
     nameFilter,
     layout,
     counts,
     jobs: settings.jobs,
+    signal,
     async list(accession) {
       // The batch stops at this error, and starts nothing more.
       if (counts.limitError) throw counts.limitError;
@@ -120,7 +120,9 @@ async function openRun(
     },
     isDone: (accession) => done?.has(accession) === true,
   });
-  return { args, session, counts, batch, recorder, isStream: stream !== undefined, closeInput, world };
+  const cancel = stop.abort;
+  const batch = new Batch({ context, selection, counts, jobs: settings.jobs, findTarget, recorder, cancel });
+  return { args, session, counts, batch, recorder, isStream: stream !== undefined, world };
 }
 
 /** A reader such as `head` may close the pipe early. That ends the plan of a dry run, but it is not a failure. */
@@ -131,7 +133,7 @@ function isClosedPlan(error: unknown, { options }: DownloadArgs): boolean {
 /** Returns the error of the run. Throws only bugs. */
 async function downloadAll(run: Run): Promise<FilingsError | undefined> {
   const { args, session, recorder, world } = run;
-  const { failed: failedPath, dryRun } = args.options;
+  const { options, paths } = args;
   let error = await runBatch(run).catch(async (failure) => {
     // A second failure is ignored, because this one is a bug and must be seen.
     await recorder.close().catch(() => {});
@@ -146,37 +148,33 @@ async function downloadAll(run: Run): Promise<FilingsError | undefined> {
     return error;
   };
   await recorder.close().catch(addFailure);
-  if (failedPath === undefined || dryRun) return error;
+  if (paths.failed === undefined || options.dryRun) return error;
   const { failedList } = recorder;
   // Suggests a retry only if the list has something to retry. An invalid line of the input is in it as a comment,
   // which begins with `#`.
-  const withHint = () => (error && /^[^#\n]/m.test(failedList) ? withRetryHint(error, failedPath, args) : error);
+  const withHint = () => (error && /^[^#\n]/m.test(failedList) ? withRetryHint(error, args) : error);
   // The list is written only now, because this run may be reading the old list through a pipe.
-  return replaceFile(resolve(world.cwd, failedPath), failedList, world, { mode: 0o666 }).then(withHint, addFailure);
+  return replaceFile(paths.failed, failedList, world, { mode: 0o666 }).then(withHint, addFailure);
 }
 
-function withRetryHint(
-  error: FilingsError,
-  failedPath: string,
-  { fileNames, layout, options }: DownloadArgs,
-): FilingsError {
+function withRetryHint(error: FilingsError, { fileNames, layout, options }: DownloadArgs): FilingsError {
   // --output is for a single file, and cannot be used with -i. The same command, run again, retries the file.
   if (options.output !== undefined) return error;
   // The default layout is {file_name} with FILE arguments, but {accession_no}/{file_name} with --input.
   const layoutOption = fileNames.length > 0 ? ` --layout ${shellWord(layout.template)}` : '';
   const source = fileNames.length > 0 ? 'ACCESSION and FILE' : 'ACCESSION or --input';
-  const retry = `to retry the failed files, replace ${source} with -i ${shellWord(failedPath)}${layoutOption}, and choose another file for --failed`;
+  const retry = `to retry the failed files, replace ${source} with -i ${shellWord(options.failed ?? '')}${layoutOption}, and choose another file for --failed`;
   // The hint of an error that stopped the run names a cause that must be removed first.
   return error.with({ hint: error.stopsRun && error.hint !== undefined ? `${error.hint}; ${retry}` : retry });
 }
 
 /** Returns the error of the run. */
 async function runBatch(run: Run): Promise<FilingsError | undefined> {
-  const { args, session, counts, batch, isStream, recorder, closeInput, world } = run;
+  const { args, session, counts, batch, isStream, recorder, world } = run;
   const { options, isSingleFile, fileNames, layout } = args;
   const { progress } = session;
   if (!isSingleFile) showBatchProgress(counts, progress);
-  const end = await batch.run().finally(closeInput);
+  const end = await batch.run();
   const error = decideRunError(end, run);
   // The result of a single file is already its own line or error, so it needs no summary.
   if (isSingleFile && !options.dryRun) {
@@ -194,21 +192,11 @@ async function runBatch(run: Run): Promise<FilingsError | undefined> {
   return error;
 }
 
-/** Returns the lines of `--input`, or the arguments as if they were lines, and a function that closes the input. */
-function openLines(
-  { options, accessions, fileNames, nameFilter }: DownloadArgs,
-  world: World,
-  { note, warn }: Session['progress'],
-) {
-  async function* argumentLines(): AsyncGenerator<readonly Line[]> {
-    // There is either a filter or FILE arguments. An entry without a file is a whole filing.
-    const names = nameFilter ? [undefined] : fileNames;
-    yield accessions.flatMap((accession) => names.map((file) => ({ kind: 'entry', accession, file })));
-  }
-  if (options.input === undefined) return { lines: argumentLines(), closeInput() {} };
-  const stream = openInput(options.input, world, note);
-  // An open stdin would keep the program running.
-  return { lines: readLines(stream, warn), closeInput: () => void stream.destroy() };
+/** The arguments, as if they were lines of `--input`. */
+async function* argumentLines({ accessions, fileNames, nameFilter }: DownloadArgs): AsyncGenerator<readonly Line[]> {
+  // There is either a filter or FILE arguments. An entry without a file is a whole filing.
+  const names = nameFilter ? [undefined] : fileNames;
+  yield accessions.flatMap((accession) => names.map((file) => ({ kind: 'entry', accession, file })));
 }
 
 function showBatchProgress(counts: Counts, progress: Session['progress']): void {
