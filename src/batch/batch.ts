@@ -124,8 +124,9 @@ export class Batch {
   }
 
   /**
-   * If a limit is reached, ends the wait for the next line of the input. A moment is left for an input that ends by
-   * itself: then nothing is left to do, and the limit does not matter. A listing in progress is awaited.
+   * If a limit is reached, ends the wait for the next line of the input, which may be a slow stdin. A moment is left for
+   * an input that ends by itself: then nothing is left to do, and the limit does not matter. A listing in progress is
+   * awaited.
    */
   async #stopWaitingAtLimit(): Promise<void> {
     const { counts, context, selection } = this.#options;
@@ -145,7 +146,7 @@ export class Batch {
     const download = new Download(item, target, this.#options.context);
     const outcome = download.endAtOnce();
     if (outcome) return this.#record(item, outcome);
-    if (download.needsJob) return this.#start(item, download);
+    if (download.mayTakeLong) return this.#start(item, download);
     // This skip still has to flush the directory or remove a kept part. The next file is planned only after that,
     // because in a flushed directory its skip needs no work.
     return download.run().then((ended) => this.#record(item, ended));

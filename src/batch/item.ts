@@ -10,9 +10,9 @@ export interface SelectedFiling {
   readonly accession: AccessionNumber;
   readonly selectedCount: number;
   /** Selected files that have not ended, in whatever way. */
-  openCount: number;
+  unendedFiles: number;
   /** Selected files that are not known to be on disk. */
-  missingCount: number;
+  unsavedFiles: number;
 }
 
 /** The name is that of a listing, the input or an argument. It may be unsafe, except in a `FileItem`. */

@@ -1,4 +1,4 @@
-// Writes the lines of `--report` to a file, a pipe or stdout, or the plan of a dry run to stdout. A line that is added
+// Writes the lines of `--report` to a file, a pipe or stdout, or the list of a dry run to stdout. A line that is added
 // during a write waits, and the next write has all waiting lines. An aborted run ends even if the reader of a pipe does
 // not read.
 import { FINAL_OUTPUT_GRACE_MS, withTimeLimit } from '../abort.ts';
@@ -22,7 +22,7 @@ export async function openReportFile(
   path: string | undefined,
   world: World,
   signal: AbortSignal,
-  onError: (error: unknown) => void,
+  cancel: (error: unknown) => void,
 ) {
   const writer: ByteWriter = await blameOption(option, async () => {
     if (path === undefined) return createStandardWriter('stdout', world);
@@ -45,7 +45,7 @@ export async function openReportFile(
     const lines = Buffer.from(waitingLines);
     waitingLines = '';
     await blameOption(option, () => writeWithGrace(lines)).catch((error) => {
-      onError(error);
+      cancel(error);
       throw error;
     });
   });
@@ -56,7 +56,7 @@ export async function openReportFile(
     },
     add(line: string) {
       waitingLines += `${line}\n`;
-      // A failure is reported to `onError`.
+      // A failure is reported to `cancel`.
       flush().catch(() => {});
     },
     /** Writes the waiting lines. After a failed write, every later call throws the same error. */

@@ -55,7 +55,7 @@ export class Selection {
   }
 
   #accessionToList(line: Line): AccessionNumber | undefined {
-    const isFiling = line.kind === 'entry' && line.file === undefined && this.#options.nameFilter !== undefined;
+    const isFiling = line.kind === 'entry' && line.fileName === undefined && this.#options.nameFilter !== undefined;
     return isFiling ? line.accession : undefined;
   }
 
@@ -92,7 +92,7 @@ export class Selection {
       const selected = listed.filter(({ file_name }) => nameFilter?.(file_name));
       if (selected.length === 0) return [{ kind: 'unmatched', accession, listedCount: listed.length }];
       const count = selected.length;
-      const filing = { accession, selectedCount: count, missingCount: count, openCount: count };
+      const filing = { accession, selectedCount: count, unsavedFiles: count, unendedFiles: count };
       return selected.map((file) => {
         const size = listedSize(file);
         counts.addFile(size);
@@ -131,7 +131,7 @@ export class Selection {
  * A line with only an accession number gets here only if no option selects files. Unlike the error of an unreadable
  * line, this one stops the run: probably `--all` or `--include` is missing, for all lines.
  */
-function toCandidate({ accession, file: fileName, number }: Entry): Candidate {
+function toCandidate({ accession, fileName, number }: Entry): Candidate {
   if (fileName !== undefined) return { accession, fileName, size: undefined, filing: undefined };
   const error = new FilingsError('usage', 'no files selected', {
     subject: { line: number, name: accession },

@@ -59,11 +59,11 @@ export function formatSumsLine(name: string, sha256: string): string {
 
 /** Splits the bytes of a SHA256SUMS into lines. `displayPath` is for messages. */
 export class SumsParser {
-  /** Where the bytes begin that are not a whole line yet. */
-  end = 0;
+  /** The length of the whole lines so far. */
+  parsedBytes = 0;
   readonly #displayPath: string;
   /**
-   * The bytes behind `end`, as latin1: so a length is a number of bytes, and no character is cut at the end of a chunk.
+   * The bytes behind `parsedBytes`, as latin1: so a length is a number of bytes, and no character is cut at the end of a chunk.
    * Only a whole line is decoded as UTF-8.
    */
   #rest = '';
@@ -93,18 +93,18 @@ export class SumsParser {
     return this.#toLines(this.#rest, true);
   }
 
-  /** Forgets the bytes behind `end`, so that they can be added again. */
+  /** Forgets the bytes behind `parsedBytes`, so that they can be added again. */
   rewind(): void {
     this.#rest = '';
   }
 
   /** Returns nothing for a blank line or a comment. */
   #toLines(bytes: string, isTorn: boolean): readonly SumsLine[] {
-    const start = this.end === 0 && bytes.startsWith(BYTE_ORDER_MARK) ? BYTE_ORDER_MARK.length : 0;
+    const start = this.parsedBytes === 0 && bytes.startsWith(BYTE_ORDER_MARK) ? BYTE_ORDER_MARK.length : 0;
     const line = bytes.slice(start).replace(/\r$/, '');
-    const offset = this.end + start;
+    const offset = this.parsedBytes + start;
     this.#number += 1;
-    this.end += bytes.length + 1;
+    this.parsedBytes += bytes.length + 1;
     if (line === '' || line.startsWith('#')) return [];
     const entry = isTorn ? undefined : parseSumsLine(Buffer.from(line, 'latin1').toString());
     return [{ number: this.#number, offset, entry, isTorn }];

@@ -47,8 +47,8 @@ export class ChecksumFiles {
 }
 
 /**
- * The SHA256SUMS of one directory. All methods throw `local_io`, and `integrity` if it has a line over 1 MiB. Each of
- * these failures is also one of the directory.
+ * The SHA256SUMS of one directory. All methods throw `local_io`, and `integrity` if it has a line over 1 MiB. After
+ * a failure, no further file of the directory is requested.
  */
 export class SumsFile {
   readonly #directory: string;
@@ -70,8 +70,7 @@ export class SumsFile {
     this.#parser = new SumsParser(this.#path);
   }
 
-  /** Call this before a file of the directory is requested. */
-  async requireWritable(): Promise<void> {
+  async checkBeforeRequest(): Promise<void> {
     await this.#read();
     if (this.#isWritable) return;
     if (this.#inode !== undefined) await this.#try(async () => useFile(this.#path, TO_APPEND, () => {}));
@@ -146,12 +145,12 @@ export class SumsFile {
   /** Reads what has not been read: all of it, if the file was replaced. Returns whether more may follow. */
   #readBlock(fd: number): boolean {
     const { ino, size } = fstatSync(fd);
-    if (ino !== this.#inode || size < this.#parser.end) {
+    if (ino !== this.#inode || size < this.#parser.parsedBytes) {
       this.#inode = ino;
       this.#index = new SumsIndex();
       this.#parser = new SumsParser(this.#path);
     }
-    const { end } = this.#parser;
+    const { parsedBytes: end } = this.#parser;
     this.#parser.rewind();
     this.#index.add(this.#parser.add(readAt(fd, end, Math.min(size - end, BLOCK_BYTES))));
     return size - end > BLOCK_BYTES;
@@ -176,14 +175,14 @@ export class SumsFile {
   }
 
   /**
-   * Appends a line by one write, and returns its offset. If the file does not end with a line feed, the line begins with
-   * one, and what is in front of it is looked at again: a line that another process was just writing is whole by then,
-   * and otherwise it is torn and becomes a comment. So does the rest of a partial write. On a full disk, the write
-   * throws.
+   * Appends a line by one write, and returns its offset. After a partial write it tries again; on a full disk, the second
+   * write throws. If the file does not end with a line feed, the line begins with one, and what is in front of it is
+   * looked at again: a line that another process was just writing is whole by then. Otherwise it is torn, as that of a
+   * partial write is, and becomes a comment.
    */
   #appendLine(fd: number, line: string): number {
     for (;;) {
-      const { end } = this.#parser;
+      const { parsedBytes: end } = this.#parser;
       const isMidLine = fstatSync(fd).size > end;
       const bytes = Buffer.from(isMidLine ? `\n${line}` : line);
       const isWhole = writeSync(fd, bytes) === bytes.length;

@@ -91,7 +91,7 @@ export async function* verifyDirectory(
 ): AsyncGenerator<Finding> {
   const sumsPath = join(displayPath, SUMS_NAME);
   const damaged = (reason: string, hint: string): Finding => ({ result: 'damaged', path: sumsPath, reason, hint });
-  /** The last entry for a name counts. As a latin1 string of 32 bytes, a hash takes half the memory of its digits. */
+  /** The last entry for a name applies. As a latin1 string of 32 bytes, a hash takes half the memory of its digits. */
   const hashes = new Map<string, string>();
   let [invalidCount, firstInvalid, isTorn] = [0, 0, false];
   try {

@@ -51,7 +51,7 @@ export async function blameOption<T>(option: string, work: () => Promise<T>): Pr
     return await work();
   } catch (error) {
     if (!(error instanceof FilingsError) || error.code !== 'local_io') throw error;
-    // The plan of a dry run always goes to stdout, so there is no other file to choose.
+    // The list of a dry run always goes to stdout, so there is no other file to choose.
     const hint = option === '--dry-run' ? undefined : `choose another file with ${option}`;
     throw error.with({ subject: { name: option }, hint, stopsRun: true });
   }

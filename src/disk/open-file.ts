@@ -1,4 +1,4 @@
-// Opens and reads regular files only, except for `openStream`. Opening a FIFO could block the program, and reading a
+// Opens and reads regular files only, except for `openForReading`. Opening a FIFO could block the program, and reading a
 // device such as /dev/zero never ends.
 import { closeSync, constants, createReadStream, fstatSync, openSync, type Stats } from 'node:fs';
 import { Socket } from 'node:net';
@@ -57,7 +57,7 @@ export async function* readRegular(path: string, displayPath: string, flags = 0)
  * For a file that a user names and that may be a pipe, such as that of `<(command)`. `signal` ends the wait for the writer of a FIFO. The caller must read the stream to its end or destroy it, whatever
  * the stats of the opened file say.
  */
-export function openStream(
+export function openForReading(
   path: string,
   { signal, ...readOptions }: { readonly signal?: AbortSignal; readonly highWaterMark?: number },
 ): { readonly stats: Stats; readonly stream: Readable } {

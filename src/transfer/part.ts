@@ -26,7 +26,7 @@ import { hashFile, hashOpenFile } from '../disk/sha256.ts';
 import { errnoOf, FilingsError } from '../errors.ts';
 import type { DownloadContext } from './download.ts';
 import { type FileRequest, makeFooter, readFooter } from './footer.ts';
-import { choosePlan, type DiskTarget, differentFileError, type KeepPlan } from './plan.ts';
+import { choosePlan, type DiskTarget, differentFileError, type NameTakenPlan } from './plan.ts';
 import type { RemoteVersion } from './resume.ts';
 import type { RemoteFile, Sink } from './transfer.ts';
 
@@ -78,7 +78,7 @@ export class Part implements Sink {
     this.#openPart = undefined;
     await old?.discard();
     if (old) await mapWriteErrors(path, () => this.#nameOperations.remove(this.#path));
-    const directory = this.#context.directories.prepare(dirname(path));
+    const directory = this.#context.directories.open(dirname(path));
     let fd: number;
     try {
       fd = openSync(this.#path, NEW_FILE, 0o666);
@@ -103,7 +103,7 @@ export class Part implements Sink {
    * Gives the final name to the bytes, which are complete and checked. If another file has the name and stays, or
    * cannot be replaced, returns the plan for it instead. `sha256` is for SHA256SUMS.
    */
-  commit(sha256: string | undefined): Promise<KeepPlan | undefined> {
+  commit(sha256: string | undefined): Promise<NameTakenPlan | undefined> {
     const { directory, file } = this.#requiredPart;
     const { path } = this.#target;
     const { checksums } = this.#context;
@@ -143,7 +143,7 @@ export class Part implements Sink {
   }
 
   /** Returns the plan for another file if that keeps the name. */
-  async #takeFinalName(): Promise<KeepPlan | undefined> {
+  async #takeFinalName(): Promise<NameTakenPlan | undefined> {
     const { path, ifExists } = this.#target;
     // Unlike a rename, a hard link never replaces anything.
     for (let tries = 0; ifExists !== 'overwrite' && tries < MAX_LINK_TRIES; tries += 1) {
@@ -236,7 +236,7 @@ export class Part implements Sink {
     if (!isCompared && existsSync(kept)) await this.#claim(kept, directory).catch(() => {});
   }
 
-  /** Removes a kept part whose footer is invalid or is for another request. Throws the system error. */
+  /** Removes a kept part whose footer is invalid or is for another request. */
   async #claim(path: string, directory: Directory): Promise<void> {
     const { uid, now } = this.#context.world;
     const { fd, stats } = openRegular(path, constants.O_RDWR | constants.O_NOFOLLOW);

@@ -75,7 +75,7 @@ test('the summary counts each file once and only the bytes of downloaded files',
   add({ result: 'failed', error: new FilingsError('integrity', 'wrong hash') });
   for (const _ of [1, 2]) add({ result: 'failed', error: new FilingsError('usage', 'line') });
   expect(describeBatch(counts, end)).toContain('5 failed, ');
-  expect([counts.ended, counts.permanent]).toEqual([8, 3]);
+  expect([counts.endedFiles, counts.permanentFailures]).toEqual([8, 3]);
 });
 
 test.each`
@@ -94,6 +94,6 @@ test.each`
   for (const separator of [' ', '\t']) {
     const text = formatInputLine(FILE.accession, name, separator);
     for await (const lines of readLines(Readable.from([text]), () => {}))
-      expect(lines).toEqual([{ kind: 'entry', accession: FILE.accession, file: name, number: 1 }]);
+      expect(lines).toEqual([{ kind: 'entry', accession: FILE.accession, fileName: name, number: 1 }]);
   }
 });

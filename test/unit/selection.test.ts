@@ -13,7 +13,7 @@ import { accession } from '../servers/archive.ts';
 
 const never = new AbortController().signal;
 const filing = (n: number) => parseAccession(accession(n));
-const named = (n: number, file: string): Line => ({ kind: 'entry', accession: filing(n), file });
+const named = (n: number, fileName: string): Line => ({ kind: 'entry', accession: filing(n), fileName });
 const listed = (n: number): Line => ({ kind: 'entry', accession: filing(n) });
 const turn = async () => {
   for (let turns = 0; turns < 5; turns += 1) await setImmediate();
@@ -139,12 +139,12 @@ test('the counts know all lines that were read ahead, and the sizes of listed fi
   ];
   const { counts, answer } = setUp(groups, { jobs: 1 });
   await turn();
-  expect(counts).toMatchObject({ files: 1, unsized: 1, pendingListings: 3, hasInputEnded: true });
+  expect(counts).toMatchObject({ files: 1, filesWithoutSize: 1, pendingListings: 3, hasInputEnded: true });
   await answer(1);
-  expect(counts).toMatchObject({ files: 3, listedBytes: 10, unsized: 1, pendingListings: 2 });
+  expect(counts).toMatchObject({ files: 3, listedBytes: 10, filesWithoutSize: 1, pendingListings: 2 });
   await answer(2, new FilingsError('not_found', 'no'));
   await answer(3, ['a', 'x']);
-  expect(counts).toMatchObject({ files: 5, listedBytes: 15, unsized: 2, pendingListings: 0 });
+  expect(counts).toMatchObject({ files: 5, listedBytes: 15, filesWithoutSize: 2, pendingListings: 0 });
 });
 
 test('reading ahead stops at 100,000 lines and goes on when they are taken', async () => {

@@ -31,7 +31,7 @@ export interface DownloadArgs {
   readonly root: string;
   /** The absolute paths of the files that options name. Undefined without the option, and for `-`. */
   readonly paths: Readonly<Record<'input' | 'output' | 'report' | 'failed' | 'done', string | undefined>>;
-  /** If exactly one file is named, its error is the error of the run. */
+  /** Exactly one FILE argument. */
   readonly isSingleFile: boolean;
   readonly options: Options;
 }

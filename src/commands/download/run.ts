@@ -51,23 +51,23 @@ export async function run(invocation: Invocation<typeof OPTIONS>, world: World):
   const writesTerminal = (writesStdout && world.stdout.isTTY) || outputs.some(isTerminalPath);
   const session = await openSession(flags, world, { stdinOption, writesTerminal, meter: counts, resolved });
   // Aborts for whatever stops the batch, such as an output that cannot be written.
-  const stop = createChildController(session.signal);
+  const canceller = createChildController(session.signal);
   let input: Readable | undefined;
   try {
     if (options.input !== undefined) input = openInput(options.input, world, session.progress.note);
     const lines = input ? readLines(input, session.progress.warn) : argumentLines(args);
-    const error = await downloadAll(await openRun(args, session, counts, findConflict, lines, stop, world));
+    const error = await downloadAll(await openRun(args, session, counts, findConflict, lines, canceller, world));
     // A limit that the user set is not a failure, so with --quiet only the exit status shows it.
     if (error?.code === 'limit' && session.settings.quiet) return error.exitStatus;
     if (error) throw error;
     return 0;
   } catch (error) {
-    if (isClosedPlan(error, args)) return 0;
+    if (isClosedDryRun(error, args)) return 0;
     throw error;
   } finally {
     // An open stdin would keep the program running.
     input?.destroy();
-    stop.detach();
+    canceller.detach();
     await session.close();
   }
 }
@@ -78,32 +78,32 @@ async function openRun(
   counts: Counts,
   findConflict: Awaited<ReturnType<typeof checkRunFiles>>,
   lines: AsyncIterable<readonly Line[]>,
-  stop: ReturnType<typeof createChildController>,
+  canceller: ReturnType<typeof createChildController>,
   world: World,
 ): Promise<Run> {
   const { isSingleFile, nameFilter, layout, options, root } = args;
   const { dryRun, failed, limitRate, output, query } = options;
   const { client, progress, settings } = session;
+  const { signal, abort: cancel } = canceller;
   const directories = new Directories(root, output === undefined, world);
   // Before anything is requested.
-  if (output === undefined && !dryRun) directories.prepare(root);
+  if (output === undefined && !dryRun) directories.open(root);
   const stream = await findStream(args, world);
   const findTarget = createTargetFinder(args, world.platform, findConflict, stream);
-  const outputs = await openOutputs(args, session, world, stop.abort);
+  const outputs = await openOutputs(args, session, world, cancel);
   const { done } = outputs;
   const checksums = options.checksums && !dryRun ? new ChecksumFiles(directories) : undefined;
   const throttle = limitRate === undefined ? undefined : createThrottle(limitRate, world);
-  const { signal } = stop;
   const context = { client, directories, checksums, throttle, progress, isDryRun: dryRun, world, signal };
   const recorder = new Recorder({
     ...outputs,
     counts,
-    hasFailedList: failed !== undefined,
+    writesFailedLines: failed !== undefined,
     progress,
     printsFiles: !dryRun && (isSingleFile || settings.verbose),
     singleTarget: isSingleFile ? 'file' : args.accessions.length === 1 ? 'filing' : undefined,
     world,
-    onError: stop.abort,
+    cancel,
   });
   const selection = new Selection({
     lines,
@@ -120,13 +120,12 @@ async function openRun(
     },
     isDone: (accession) => done?.has(accession) === true,
   });
-  const cancel = stop.abort;
   const batch = new Batch({ context, selection, counts, jobs: settings.jobs, findTarget, recorder, cancel });
   return { args, session, counts, batch, recorder, isStream: stream !== undefined, world };
 }
 
-/** A reader such as `head` may close the pipe early. That ends the plan of a dry run, but it is not a failure. */
-function isClosedPlan(error: unknown, { options }: DownloadArgs): boolean {
+/** A reader such as `head` may close the pipe early. That ends the list of a dry run, but it is not a failure. */
+function isClosedDryRun(error: unknown, { options }: DownloadArgs): boolean {
   return options.dryRun && options.report !== '-' && isClosedStdout(error);
 }
 
@@ -149,12 +148,12 @@ async function downloadAll(run: Run): Promise<FilingsError | undefined> {
   };
   await recorder.close().catch(addFailure);
   if (paths.failed === undefined || options.dryRun) return error;
-  const { failedList } = recorder;
+  const { failedLines } = recorder;
   // Suggests a retry only if the list has something to retry. An invalid line of the input is in it as a comment,
   // which begins with `#`.
-  const withHint = () => (error && /^[^#\n]/m.test(failedList) ? withRetryHint(error, args) : error);
+  const withHint = () => (error && /^[^#\n]/m.test(failedLines) ? withRetryHint(error, args) : error);
   // The list is written only now, because this run may be reading the old list through a pipe.
-  return replaceFile(paths.failed, failedList, world, { mode: 0o666 }).then(withHint, addFailure);
+  return replaceFile(paths.failed, failedLines, world, { mode: 0o666 }).then(withHint, addFailure);
 }
 
 function withRetryHint(error: FilingsError, { fileNames, layout, options }: DownloadArgs): FilingsError {
@@ -196,34 +195,34 @@ async function runBatch(run: Run): Promise<FilingsError | undefined> {
 async function* argumentLines({ accessions, fileNames, nameFilter }: DownloadArgs): AsyncGenerator<readonly Line[]> {
   // There is either a filter or FILE arguments. An entry without a file is a whole filing.
   const names = nameFilter ? [undefined] : fileNames;
-  yield accessions.flatMap((accession) => names.map((file) => ({ kind: 'entry', accession, file })));
+  yield accessions.flatMap((accession) => names.map((fileName) => ({ kind: 'entry', accession, fileName })));
 }
 
 function showBatchProgress(counts: Counts, progress: Session['progress']): void {
   progress.showBatch(() => {
-    const { files, filings, pendingListings, hasInputEnded, listedBytes, unsized, ended, endedBytes } = counts;
+    const { files, filings, pendingListings, hasInputEnded, listedBytes, filesWithoutSize, endedFiles, endedBytes } =
+      counts;
     const allFiles = hasInputEnded && pendingListings === 0 ? files : undefined;
     // For a single file, its own bar is enough.
     if (allFiles === 1) return undefined;
     const { skipped, failed } = counts.byResult;
-    const allBytes = allFiles !== undefined && unsized === 0 ? listedBytes : undefined;
+    const allBytes = allFiles !== undefined && filesWithoutSize === 0 ? listedBytes : undefined;
     const endedFilings = filings > 0 ? counts.endedFilings : undefined;
     const allFilings = hasInputEnded ? filings : undefined;
-    return { endedFiles: ended, allFiles, endedFilings, allFilings, skipped, failed, endedBytes, allBytes };
+    return { endedFiles, allFiles, endedFilings, allFilings, skipped, failed, endedBytes, allBytes };
   });
 }
 
 /** A run for one file or filing ends with its error instead of `1 of 1 files failed`, unless it was interrupted. */
 function decideRunError(end: BatchEnd, { args, recorder, counts }: Run): FilingsError | undefined {
-  if (isClosedPlan(end.stoppedBy, args)) return undefined;
+  if (isClosedDryRun(end.stoppedBy, args)) return undefined;
   if (recorder.singleError && end.stoppedBy?.isInterruption !== true) return recorder.singleError;
   const { downloaded, resumed, failed } = counts.byResult;
-  const error = batchError({ ...end, ended: counts.ended, failed, permanent: counts.permanent });
+  const error = batchError({ ...end, ended: counts.endedFiles, failed, permanent: counts.permanentFailures });
   if (error?.code !== 'limit') return error;
   // A limit never cuts off a download: it only keeps another one from starting. So if this run completed no file,
   // something else used up the limit, for example listings, and would do so again in the next run. With --if-exists
   // overwrite, the next run starts over and stops at the same place.
   const isStuck = downloaded + resumed === 0 || args.options.ifExists === 'overwrite';
-  const hint = isStuck ? 'raise the limit: otherwise the next run gets no further' : 'run it again to continue';
-  return error.with({ hint });
+  return isStuck ? error.with({ hint: 'raise the limit: otherwise the next run gets no further' }) : error;
 }

@@ -1,4 +1,4 @@
-// Decides where a run writes: the path of each file, or the stream of `--output`. Opens the report, the plan of a dry
+// Decides where a run writes: the path of each file, or the stream of `--output`. Opens the report, the list of a dry
 // run, and the done list.
 import { constants, existsSync, readdirSync } from 'node:fs';
 import { access } from 'node:fs/promises';
@@ -10,7 +10,7 @@ import { SUMS_NAME } from '../../checksums/format.ts';
 import { isSystemError, mapWriteErrors } from '../../disk/failure.ts';
 import type { FilingsError } from '../../errors.ts';
 import { nativePath, pathModule, splitPath } from '../../paths.ts';
-import { type AccessionNumber, asAccession } from '../../service/accession.ts';
+import { findLastAccession } from '../../service/accession.ts';
 import type { Session } from '../../session/session.ts';
 import { createStandardWriter, openPathWriter } from '../../stdio/byte-writer.ts';
 import { isStreamPath } from '../../stdio/output-path.ts';
@@ -35,7 +35,7 @@ export function createTargetFinder(
   const displayDirectory = joinPath(directory, '/');
   const displayPrefix = displayDirectory === joinPath('.', '/') ? '' : displayDirectory;
   // The directory may be that of a filing, such as `-d mirror/0001234567-24-000001`.
-  const directoryAccession = findAccession(splitPath(root, platform));
+  const directoryAccession = findLastAccession(splitPath(root, platform));
   // The members that all targets share are not spread into the object (`...shared`), because V8 takes ten times as long
   // for that, and there may be a million files.
   return ({ path: layoutPath, accession }): DiskTarget => {
@@ -43,7 +43,7 @@ export function createTargetFinder(
     const [path, displayPath] = [prefix + native, displayPrefix + native];
     // A directory named after a filing gets only files of this filing, so an existing one needs no download. Elsewhere,
     // an existing file may belong to another filing or to the user, so it is compared.
-    const isOwnDirectory = (findAccession(layoutPath.split('/')) ?? directoryAccession) === accession;
+    const isOwnDirectory = (findLastAccession(layoutPath.split('/')) ?? directoryAccession) === accession;
     return {
       path,
       displayPath,
@@ -72,11 +72,6 @@ function holdsFiles(path: string, ownPaths: readonly unknown[]): boolean {
   }
 }
 
-/** Returns the last accession number among the segments of a path. */
-function findAccession(segments: readonly string[]): AccessionNumber | undefined {
-  return asAccession(segments.findLast(asAccession) ?? '');
-}
-
 /** Returns the stream if `--output` is stdout, a device or a FIFO. Returns undefined for a file, even a missing one. */
 export async function findStream({ options, paths }: DownloadArgs, world: World): Promise<StreamTarget | undefined> {
   const { output, sha256 } = options;
@@ -91,7 +86,7 @@ export async function openOutputs(
   args: DownloadArgs,
   session: Session,
   world: World,
-  onError: (error: unknown) => void,
+  cancel: (error: unknown) => void,
 ) {
   const { options, paths } = args;
   const { failed, report: reportOption, dryRun } = options;
@@ -103,12 +98,12 @@ export async function openOutputs(
   const done = await openDone(args, session, world);
   try {
     const open = (option: '--report' | '--dry-run', path?: string) =>
-      openReportFile(option, path, world, signal, onError);
+      openReportFile(option, path, world, signal, cancel);
     const report = reportOption === undefined ? undefined : await open('--report', paths.report);
-    // With --report -, stdout has the report instead of the plan. Otherwise there is no report left to close if this
+    // With --report -, stdout has the report instead of the list. Otherwise there is no report left to close if this
     // fails, because `open` cannot fail for stdout.
-    const plan = dryRun && reportOption !== '-' ? await open('--dry-run') : undefined;
-    return { report, plan, done };
+    const dryRunList = dryRun && reportOption !== '-' ? await open('--dry-run') : undefined;
+    return { report, dryRunList, done };
   } catch (error) {
     await done?.close();
     throw error;
