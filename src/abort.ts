@@ -5,8 +5,6 @@ import { setImmediate, setTimeout } from 'node:timers/promises';
 
 /** The longest delay that setTimeout accepts, in milliseconds: about 25 days. Longer waits end then. */
 export const MAX_TIMER_MS = 2 ** 31 - 1;
-/** How long synchronous work may block the event loop, in milliseconds, before it lets others have their turn. */
-export const MAX_SLICE_MS = 10;
 
 /** Calls `act` immediately if the signal has already aborted. Returns a function that removes the listener. */
 export function onAbort(signal: AbortSignal, act: (reason: unknown) => void): () => void {

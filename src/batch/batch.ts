@@ -2,15 +2,15 @@
 // recorder the outcome. A failed file does not stop a batch. A batch stops in one of two ways:
 // - It cancels the downloads in progress, after a signal, the deadline, or an error that would fail all other files.
 // - It only starts no more downloads, after a limit is reached or the input cannot be read further.
-import { setImmediate } from 'node:timers/promises';
-import { createAbortController, MAX_SLICE_MS, onAbort } from '../abort.ts';
+import { onAbort, startTimer, yieldToEventLoop } from '../abort.ts';
 import { FilingsError } from '../errors.ts';
 import { Download, type DownloadContext } from '../transfer/download.ts';
 import { makeOutcome, type Outcome } from '../transfer/outcome.ts';
 import type { Target } from '../transfer/plan.ts';
+import type { Counts } from './counts.ts';
 import type { FileItem, Item } from './item.ts';
 import type { Recorder } from './recorder.ts';
-import { Selection, type SelectionOptions } from './selection.ts';
+import type { Selection } from './selection.ts';
 import { type BatchEnd, StopRule } from './verdict.ts';
 
 // A download uses one of `--jobs` only while it needs the service. When all bytes of a small file have arrived, the
@@ -19,14 +19,19 @@ import { type BatchEnd, StopRule } from './verdict.ts';
 /** Files without a job that may be flushed at the same time: for each job after the first, and in total. */
 const MAX_FLUSHING_PER_JOB = 4;
 const MAX_FLUSHING = 64;
+/** How long existing files may block the event loop, in milliseconds, before it lets others have their turn. */
+const MAX_SLICE_MS = 10;
 /** A larger file keeps its job until it is flushed. */
 const MAX_FLUSHING_BYTES = 1 << 20;
 
-interface BatchOptions extends SelectionOptions {
+interface BatchOptions {
+  readonly selection: Selection;
+  readonly counts: Counts;
+  readonly jobs: number;
   readonly context: DownloadContext;
   /**
    * Aborts the signal of the context, which cancels the downloads in progress and starts no more. Only the first reason
-   * counts, and it outranks that of a `#drain`.
+   * applies, and it outranks that of a `#drain`.
    */
   readonly cancel: (reason: unknown) => void;
   readonly findTarget: (file: FileItem) => Target;
@@ -34,7 +39,6 @@ interface BatchOptions extends SelectionOptions {
 }
 
 export class Batch {
-  readonly #selection: Selection;
   readonly #options: BatchOptions;
   readonly #signal: AbortSignal;
   readonly #running = new Map<Download, Promise<void>>();
@@ -50,34 +54,33 @@ export class Batch {
   constructor(options: BatchOptions) {
     this.#options = options;
     this.#signal = options.context.signal;
-    this.#selection = new Selection(options, this.#signal);
   }
 
   /** Returns why the batch stopped, if it did, and how much it left. Throws only if this program has a bug. */
   async run(): Promise<BatchEnd> {
-    const { recorder, counts, cancel } = this.#options;
+    const { recorder, counts, cancel, selection } = this.#options;
     const { world } = this.#options.context;
     const unsubscribe = onAbort(this.#signal, () => this.#wake());
-    const timer = createAbortController();
-    const timeLimit = counts.msToLimit === undefined ? undefined : world.sleep(counts.msToLimit, timer.signal);
-    timeLimit?.then(() => this.#stopWaitingAtLimit()).catch(() => {});
+    const { msToLimit } = counts;
+    const stopTimer =
+      msToLimit === undefined ? undefined : startTimer(msToLimit, world.sleep, () => this.#stopWaitingAtLimit());
     await this.#processAll().catch(cancel);
     await Promise.all(this.#running.values());
-    timer.abort();
+    stopTimer?.();
     await recorder.finish().catch(cancel);
     unsubscribe();
     const stoppedBy: unknown = this.#signal.reason ?? this.#drainReason;
     if (stoppedBy === undefined) return { stoppedBy, notStarted: { files: 0, filings: 0 } };
     if (!(stoppedBy instanceof FilingsError)) throw stoppedBy;
     // How much is left is known only if the input has been read to its end.
-    await this.#selection.readAhead.waitForEnd(world.sleep);
+    await selection.waitForEnd(world.sleep);
     return { stoppedBy, notStarted: counts.notStarted };
   }
 
   async #processAll(): Promise<void> {
-    const { recorder, context } = this.#options;
+    const { recorder, context, selection } = this.#options;
     const { world } = context;
-    const items = this.#selection.items();
+    const items = selection.items();
     let sliceStart = world.monotonic();
     for (;;) {
       this.#isWaitingForItems = true;
@@ -91,7 +94,7 @@ export class Batch {
       for (const item of next.value) {
         // Thousands of existing files in a row need no wait. SIGINT and timers must have their turn in between.
         if (world.monotonic() - sliceStart > MAX_SLICE_MS) {
-          await setImmediate();
+          await yieldToEventLoop(this.#signal);
           sliceStart = world.monotonic();
         }
         if (recorder.hasBacklog) await recorder.flush();
@@ -121,14 +124,15 @@ export class Batch {
   }
 
   /**
-   * If a limit is reached, ends the wait for the next line of the input. A moment is left for an input that ends by
-   * itself: then nothing is left to do, and the limit does not matter. A listing in progress is awaited.
+   * If a limit is reached, ends the wait for the next line of the input, which may be a slow stdin. A moment is left for
+   * an input that ends by itself: then nothing is left to do, and the limit does not matter. A listing in progress is
+   * awaited.
    */
   async #stopWaitingAtLimit(): Promise<void> {
-    const { counts, context } = this.#options;
+    const { counts, context, selection } = this.#options;
     const isStuck = () => this.#isWaitingForItems && counts.pendingListings === 0 && !counts.hasInputEnded;
     if (!isStuck() || !counts.limitError) return;
-    await this.#selection.readAhead.waitForEnd(context.world.sleep);
+    await selection.waitForEnd(context.world.sleep);
     if (isStuck()) this.#drain(counts.limitError);
   }
 
@@ -142,7 +146,7 @@ export class Batch {
     const download = new Download(item, target, this.#options.context);
     const outcome = download.endAtOnce();
     if (outcome) return this.#record(item, outcome);
-    if (download.needsJob) return this.#start(item, download);
+    if (download.mayTakeLong) return this.#start(item, download);
     // This skip still has to flush the directory or remove a kept part. The next file is planned only after that,
     // because in a flushed directory its skip needs no work.
     return download.run().then((ended) => this.#record(item, ended));

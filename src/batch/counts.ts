@@ -15,9 +15,9 @@ export class Counts implements Meter {
 
   /** Found so far, without duplicates. Here and below, a failed listing and an invalid line are one file each. */
   files = 0;
-  /** Of these files: the sum of the listed sizes, and the number of files without one. */
+  /** Of these files. */
   listedBytes = 0;
-  unsized = 0;
+  filesWithoutSize = 0;
   /** Filings whose listings this run needs, and those of which all files have ended. */
   filings = 0;
   endedFilings = 0;
@@ -32,13 +32,13 @@ export class Counts implements Meter {
   readonly byResult = { downloaded: 0, resumed: 0, skipped: 0, planned: 0, failed: 0, unfinished: 0 };
   /** In a dry run, the listed sizes of the planned files. */
   fileBytes = 0;
-  /** Sum of the listed sizes of all ended files, or of the real size if there is none, to compare with `listedBytes`. */
+  /** Of all ended files: the listed size, or the real one if none is listed. Compared with `listedBytes`. */
   endedBytes = 0;
   keptBytes = 0;
   /** The latest time before which the service does not want to be asked again, in milliseconds since the epoch. */
   retryAt: number | undefined;
   /** Failures that would come again in the next run. */
-  permanent = 0;
+  permanentFailures = 0;
 
   readonly #limits: LimitOptions;
   readonly #monotonic: () => number;
@@ -53,7 +53,7 @@ export class Counts implements Meter {
   /** Counts a file that the run has found, or with -1, one that turns out to be a duplicate. */
   addFile(size: number | undefined, change: 1 | -1 = 1): void {
     this.files += change;
-    if (size === undefined) this.unsized += change;
+    if (size === undefined) this.filesWithoutSize += change;
     else this.listedBytes += change * size;
   }
 
@@ -64,17 +64,17 @@ export class Counts implements Meter {
     this.endedBytes += size ?? bytes;
     this.keptBytes += keptBytes;
     if (result !== 'failed' || error === undefined) return;
-    if (!isTemporary(error)) this.permanent += 1;
+    if (!isTemporary(error)) this.permanentFailures += 1;
     if (error.retryAt !== undefined) this.retryAt = Math.max(this.retryAt ?? 0, error.retryAt);
   }
 
-  get ended(): number {
+  get endedFiles(): number {
     return Object.values(this.byResult).reduce((sum, count) => sum + count, 0);
   }
 
   /** Undefined if the input was not read to its end. */
   get notStarted(): NotStarted | undefined {
-    return this.hasInputEnded ? { files: this.files - this.ended, filings: this.pendingListings } : undefined;
+    return this.hasInputEnded ? { files: this.files - this.endedFiles, filings: this.pendingListings } : undefined;
   }
 
   get elapsedMs(): number {

@@ -4,12 +4,11 @@
 // filing.
 // A line with 0 as FILES takes a lost filing from the list (ARCHITECTURE.md, "Why it is like this").
 import { createHash } from 'node:crypto';
-import { AppendFile } from '../disk/append.ts';
-import { readRegular } from '../disk/regular-file.ts';
+import { blameOption, openAppendFile } from '../disk/append.ts';
+import { readRegular } from '../disk/open-file.ts';
 import { readWholeLines } from '../input/lines.ts';
 import type { AccessionNumber } from '../service/accession.ts';
 import type { SelectedFiling } from './item.ts';
-import { blameOption } from './option-errors.ts';
 
 /** The SELECTION of a line: a digest of all that decides which files of a filing are downloaded, and where they go. */
 export function hashSelection(...values: readonly (string | readonly unknown[])[]): string {
@@ -34,83 +33,71 @@ export interface DoneListOptions {
   readonly warn: (message: string) => void;
 }
 
-export class DoneList {
-  readonly #options: DoneListOptions;
-  readonly #filings = new Set<AccessionNumber>();
-  #file: AppendFile | undefined;
-  #forgetting: Promise<void> = Promise.resolve();
-  #hasLoss = false;
+export type DoneList = Awaited<ReturnType<typeof openDoneList>>;
 
-  private constructor(options: DoneListOptions) {
-    this.#options = options;
-  }
+export async function openDoneList(options: DoneListOptions, signal: AbortSignal) {
+  const { path, selection, now, sharesDirectory, findLoss, warn } = options;
+  const filings = new Set<AccessionNumber>();
+  const file = options.readOnly ? undefined : await openAppendFile('--done', path);
+  let forgetting: Promise<void> = Promise.resolve();
+  let hasLoss = false;
 
-  static async open(options: DoneListOptions, signal: AbortSignal): Promise<DoneList> {
-    const list = new DoneList(options);
-    try {
-      await blameOption('--done', async () => {
-        if (!options.readOnly) list.#file = await AppendFile.open(options.path);
-        await list.#read(signal);
-      });
-      return list;
-    } catch (error) {
-      await list.close();
-      throw error;
-    }
-  }
-
-  has(accession: AccessionNumber): boolean {
-    if (!this.#filings.has(accession)) return false;
-    const { findLoss, warn } = this.#options;
-    const loss = findLoss(accession);
-    if (loss === undefined) return true;
-    if (!this.#hasLoss)
-      warn(`${loss}, although --done has ${accession}: it is downloaded again (is a disk not mounted?)`);
-    this.#hasLoss = true;
-    return false;
-  }
-
-  /** Call this before a filing is downloaded. If it is in the list, all files of its directory are lost. */
-  forget(accession: AccessionNumber): Promise<void> {
-    if (!this.#filings.has(accession)) return this.#forgetting;
-    const lost = this.#options.sharesDirectory ? [...this.#filings] : [accession];
-    for (const filing of lost) this.#filings.delete(filing);
-    this.#forgetting = this.add(lost.map((filing) => ({ accession: filing, selectedCount: 0 }))).then(() =>
-      blameOption('--done', async () => this.#file?.flush()),
-    );
-    return this.#forgetting;
-  }
+  const close = async () => file?.end();
 
   /** Does not change what `has` returns. */
-  async add(filings: readonly Pick<SelectedFiling, 'accession' | 'selectedCount'>[]): Promise<void> {
-    const { selection, now } = this.#options;
+  const add = async (added: readonly Pick<SelectedFiling, 'accession' | 'selectedCount'>[]) => {
     const time = new Date(now()).toISOString().replace(/\.\d+/, '');
-    const lines = filings.map(
+    const lines = added.map(
       ({ accession, selectedCount }) => `${accession}\t${selection}\t${time}\t${selectedCount}\n`,
     );
-    await blameOption('--done', async () => this.#file?.write(lines.map((line) => Buffer.from(line))));
-  }
+    await file?.write(lines.map((line) => Buffer.from(line)));
+  };
 
-  async close(): Promise<void> {
-    await this.#file?.end();
-  }
+  const has = (accession: AccessionNumber) => {
+    if (!filings.has(accession)) return false;
+    const loss = findLoss(accession);
+    if (loss === undefined) return true;
+    if (!hasLoss) warn(`${loss}, although --done has ${accession}: it is downloaded again (is a disk not mounted?)`);
+    hasLoss = true;
+    return false;
+  };
 
-  async #read(signal: AbortSignal): Promise<void> {
-    const { path, selection } = this.#options;
-    // The second `path` is the one that errors show. `readRegular` treats a missing file, as in a dry run, as empty.
-    for await (const bytes of readWholeLines(readRegular(path, path), MAX_LINE_BYTES)) {
-      signal.throwIfAborted();
-      // Latin-1 is enough, because all lines that match are ASCII.
-      for (const line of bytes.toString('latin1').split('\n')) {
-        const [, slice, lineSelection, files] = LINE.exec(line) ?? [];
-        // Whatever the selection was, its files are lost, too.
-        const isLost = Number(files) === 0;
-        if (slice === undefined || (lineSelection !== selection && !isLost)) continue;
-        // The slice would keep the whole chunk in memory. The detour through a Buffer copies it.
-        const accession = Buffer.from(slice).toString() as AccessionNumber;
-        if (isLost) this.#filings.delete(accession);
-        else this.#filings.add(accession);
-      }
+  /** Call this before a filing is downloaded. If it is in the list, all files of its directory are lost. */
+  const forget = (accession: AccessionNumber) => {
+    if (!filings.has(accession)) return forgetting;
+    const lost = sharesDirectory ? [...filings] : [accession];
+    for (const filing of lost) filings.delete(filing);
+    forgetting = add(lost.map((filing) => ({ accession: filing, selectedCount: 0 }))).then(() => file?.flush());
+    return forgetting;
+  };
+
+  try {
+    await blameOption('--done', () => readFilings(options, filings, signal));
+    return { has, forget, add, close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+async function readFilings(
+  { path, selection }: DoneListOptions,
+  filings: Set<AccessionNumber>,
+  signal: AbortSignal,
+): Promise<void> {
+  // The second `path` is the one that errors show. `readRegular` treats a missing file, as in a dry run, as empty.
+  for await (const bytes of readWholeLines(readRegular(path, path), MAX_LINE_BYTES)) {
+    signal.throwIfAborted();
+    // Latin-1 is enough, because all lines that match are ASCII.
+    for (const line of bytes.toString('latin1').split('\n')) {
+      const [, slice, lineSelection, files] = LINE.exec(line) ?? [];
+      // Whatever the selection was, its files are lost, too.
+      const isLost = Number(files) === 0;
+      if (slice === undefined || (lineSelection !== selection && !isLost)) continue;
+      // The slice would keep the whole chunk in memory. The detour through a Buffer copies it.
+      const accession = Buffer.from(slice).toString() as AccessionNumber;
+      if (isLost) filings.delete(accession);
+      else filings.add(accession);
     }
   }
 }

@@ -1,25 +1,22 @@
 // What a selection yields and a batch handles: one item for each file of a run, and one for each filing or line of the
 // input from which no file came.
 import type { FilingsError } from '../errors.ts';
+import type { InvalidLine } from '../input/lines.ts';
 import type { AccessionNumber } from '../service/accession.ts';
+import type { RemoteFile } from '../transfer/transfer.ts';
 
 /** A filing whose files are selected from its listing. The recorder counts the outcomes of its files down. */
 export interface SelectedFiling {
   readonly accession: AccessionNumber;
   readonly selectedCount: number;
   /** Selected files that have not ended, in whatever way. */
-  openCount: number;
+  unendedFiles: number;
   /** Selected files that are not known to be on disk. */
-  missingCount: number;
+  unsavedFiles: number;
 }
 
-/** A file by the name that a listing, the input or an argument gives it. It may be unsafe, except in a `FileItem`. */
-export interface NamedFile {
-  readonly accession: AccessionNumber;
-  readonly fileName: string;
-  /** In bytes, according to the listing. */
-  readonly size: number | undefined;
-  /** Undefined if the file was not selected from a listing. */
+/** The name is that of a listing, the input or an argument. It may be unsafe, except in a `FileItem`. */
+export interface NamedFile extends RemoteFile {
   readonly filing: SelectedFiling | undefined;
 }
 
@@ -42,5 +39,5 @@ export type Item =
   | { readonly kind: 'cancelled'; readonly accession: AccessionNumber; readonly error: FilingsError }
   /** The listing failed. */
   | { readonly kind: 'unlisted'; readonly accession: AccessionNumber; readonly error: FilingsError }
-  /** Line `number` of the input is invalid, or names a whole filing although no option selects its files. */
-  | { readonly kind: 'invalid'; readonly number: number | undefined; readonly error: FilingsError };
+  /** A line of the input is invalid, or names a whole filing although no option selects its files. */
+  | InvalidLine;

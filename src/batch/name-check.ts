@@ -8,32 +8,37 @@ import { shortened } from '../text.ts';
 import type { Item, NamedFile } from './item.ts';
 import { ACCESSION_NO, type Layout } from './layout.ts';
 
-export class NameCheck {
-  readonly #layout: Layout;
+export function createNameCheck({ template, pathFor }: Layout): (file: NamedFile) => Item {
   /** Whether files of two filings never share a path. */
-  readonly #pathHasAccession: boolean;
+  const pathHasAccession = template.includes(ACCESSION_NO);
   /** Maps the digest of each folded path to a string that identifies the first file with this path, its owner. */
-  readonly #owners = new Map<string, string>();
-  readonly #refused = new Set<string>();
+  const owners = new Map<string, string>();
+  const refused = new Set<string>();
 
-  constructor(layout: Layout) {
-    this.#layout = layout;
-    this.#pathHasAccession = layout.template.includes(ACCESSION_NO);
-  }
+  /** Returns a `refused` item, or a `duplicate` if the name was refused before: its error is reported only once. */
+  const refuse = (file: NamedFile, code: 'integrity' | 'local_io', reason: string, hint: string | undefined): Item => {
+    const { accession, fileName } = file;
+    // JSON escapes lone surrogates, which would all be the same character in UTF-8. No path contains one.
+    const key = digestOf(JSON.stringify([accession, fileName]));
+    if (refused.has(key)) return { ...file, kind: 'duplicate' };
+    refused.add(key);
+    const subject = { name: `file name '${shortened(fileName, 255)}' of ${accession}` };
+    return { ...file, kind: 'refused', error: new FilingsError(code, reason, { subject, hint }) };
+  };
 
-  check(file: NamedFile): Item {
+  return (file) => {
     const { accession, fileName, size, filing } = file;
-    const { path, fault } = this.#layout.pathFor(accession, fileName);
-    if (fault) return this.#refuse(file, 'integrity', fault.reason, fault.hint);
+    const { path, fault } = pathFor(accession, fileName);
+    if (fault) return refuse(file, 'integrity', fault.reason, fault.hint);
     const foldedPath = foldName(path);
     const key = digestOf(foldedPath);
     // An owner is a digest of the filing, followed by a digest of the name as it is spelled. It is a string, because an
     // object would double the memory for each name. Owners are compared only if their folded paths are equal, so six
     // characters of each digest are enough. A digest is left out if the path identifies the filing, or if the path is
     // the only spelling that folding does not change.
-    const filingDigest = this.#pathHasAccession ? '' : shortDigest(accession);
+    const filingDigest = pathHasAccession ? '' : shortDigest(accession);
     const owner = filingDigest + (foldedPath === path ? '' : shortDigest(fileName));
-    const firstOwner = this.#owners.get(key);
+    const firstOwner = owners.get(key);
     // If only the filings of the owners are equal, this name is another spelling of the first name. Otherwise a file of
     // another filing has the path.
     if (firstOwner === owner) return { ...file, kind: 'duplicate' };
@@ -42,26 +47,15 @@ export class NameCheck {
     if (firstOwner?.startsWith(filingDigest)) {
       const reason = 'it differs from another name of this filing only in case or Unicode normalization';
       const hint = 'some file systems treat both as the same file: download this one alone with -o PATH';
-      return this.#refuse(file, 'integrity', reason, hint);
+      return refuse(file, 'integrity', reason, hint);
     }
     if (firstOwner !== undefined) {
       const hint = 'use a --layout with {accession_no}, or download this file alone with -o PATH';
-      return this.#refuse(file, 'local_io', 'another file of this run has the same path', hint);
+      return refuse(file, 'local_io', 'another file of this run has the same path', hint);
     }
-    this.#owners.set(key, owner);
+    owners.set(key, owner);
     return { kind: 'file', accession, fileName, path, size, filing };
-  }
-
-  /** Returns a `refused` item, or a `duplicate` if the name was refused before: its error is reported only once. */
-  #refuse(file: NamedFile, code: 'integrity' | 'local_io', reason: string, hint: string | undefined): Item {
-    const { accession, fileName } = file;
-    // JSON escapes lone surrogates, which would all be the same character in UTF-8. No path contains one.
-    const key = digestOf(JSON.stringify([accession, fileName]));
-    if (this.#refused.has(key)) return { ...file, kind: 'duplicate' };
-    this.#refused.add(key);
-    const subject = { name: `file name '${shortened(fileName, 255)}' of ${accession}` };
-    return { ...file, kind: 'refused', error: new FilingsError(code, reason, { subject, hint }) };
-  }
+  };
 }
 
 function shortDigest(text: string): string {

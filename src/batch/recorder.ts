@@ -16,10 +16,10 @@ import type { ReportFile } from './report-file.ts';
 interface RecorderOptions {
   readonly report: ReportFile | undefined;
   /** Where a dry run prints its files, as lines for `--input`. */
-  readonly plan: ReportFile | undefined;
+  readonly dryRunList: ReportFile | undefined;
   readonly done: DoneList | undefined;
   readonly counts: Counts;
-  readonly hasFailedList: boolean;
+  readonly writesFailedLines: boolean;
   readonly progress: Progress;
   /** Whether files without an error are printed as well. */
   readonly printsFiles: boolean;
@@ -27,12 +27,12 @@ interface RecorderOptions {
   readonly singleTarget: 'file' | 'filing' | undefined;
   readonly world: Pick<World, 'now' | 'secrets' | 'platform'>;
   /** Called when the done list cannot be written. */
-  readonly onError: (error: unknown) => void;
+  readonly cancel: (error: unknown) => void;
 }
 
 export class Recorder {
   /** Lines for `--input`. An invalid line of the input is a comment with the error. */
-  failedList = '';
+  failedLines = '';
   /** The first error of the `singleTarget`, which is not printed here. */
   singleError: FilingsError | undefined;
   readonly #options: RecorderOptions;
@@ -56,13 +56,13 @@ export class Recorder {
    * `isPrintedLater` means that the error has stopped the batch, so the run ends with it and prints it then.
    */
   record(item: Item, outcome: Outcome | undefined, isPrintedLater: boolean): void {
-    const { counts, hasFailedList, plan, done, world } = this.#options;
+    const { counts, writesFailedLines, dryRunList, done, world } = this.#options;
     if (outcome) {
       counts.addOutcome(outcome, 'size' in item ? item.size : 0);
-      if (outcome.error && hasFailedList) this.failedList += `${this.#formatFailedLine(item)}\n`;
+      if (outcome.error && writesFailedLines) this.failedLines += `${this.#formatFailedLine(item)}\n`;
       // With a TAB, as `filings list` prints the lines.
       if (outcome.result === 'planned' && item.kind === 'file')
-        plan?.add(formatInputLine(item.accession, item.fileName, '\t'));
+        dryRunList?.add(formatInputLine(item.accession, item.fileName, '\t'));
       this.addReportLine((time) => formatReportLine(item, outcome, time, world));
     }
     if (item.kind === 'unmatched') counts.unmatched += 1;
@@ -73,13 +73,13 @@ export class Recorder {
 
   /** Whether the run should call `flush` before it goes on. */
   get hasBacklog(): boolean {
-    return this.#options.report?.isFull === true || this.#options.plan?.isFull === true;
+    return this.#options.report?.isFull === true || this.#options.dryRunList?.isFull === true;
   }
 
   /** After a failed write, this and every later call throws its error. */
   async flush(): Promise<void> {
     await this.#options.report?.flush();
-    await this.#options.plan?.flush();
+    await this.#options.dryRunList?.flush();
   }
 
   /** Call this when all files have ended. Throws the errors of `flush`. */
@@ -92,8 +92,8 @@ export class Recorder {
   }
 
   async close(): Promise<void> {
-    const { report, plan, done } = this.#options;
-    await this.flush().finally(() => Promise.all([report?.close(), plan?.close(), done?.close()]));
+    const { report, dryRunList, done } = this.#options;
+    await this.flush().finally(() => Promise.all([report?.close(), dryRunList?.close(), done?.close()]));
   }
 
   #print(item: Item, outcome: Outcome | undefined, isPrintedLater: boolean): void {
@@ -137,11 +137,11 @@ export class Recorder {
 
   /** Counts a file of a filing that is on disk. Filings that become complete during an append are appended together. */
   #countFileOnDisk(filing: SelectedFiling): void {
-    filing.missingCount -= 1;
-    if (filing.missingCount > 0) return;
+    filing.unsavedFiles -= 1;
+    if (filing.unsavedFiles > 0) return;
     this.#completeFilings.push(filing);
     // If an append fails, `#appendingDone` stays set, so that this run appends nothing more to the done list.
-    this.#appendingDone ??= this.#appendDoneLines().catch(this.#options.onError);
+    this.#appendingDone ??= this.#appendDoneLines().catch(this.#options.cancel);
   }
 
   async #appendDoneLines(): Promise<void> {
@@ -158,7 +158,7 @@ export class Recorder {
 /** Returns whether nothing of the filing is left to do. */
 function countDownFiling(item: Item): boolean {
   if (!('filing' in item)) return item.kind === 'unmatched' || item.kind === 'unlisted';
-  return item.filing !== undefined && --item.filing.openCount === 0;
+  return item.filing !== undefined && --item.filing.unendedFiles === 0;
 }
 
 const RESULTS_ON_DISK: ReadonlySet<Outcome['result']> = new Set(['downloaded', 'resumed', 'skipped']);

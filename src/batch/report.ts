@@ -8,30 +8,26 @@ import { counted, humanBytes, humanDuration } from '../text.ts';
 import type { Outcome } from '../transfer/outcome.ts';
 import type { World } from '../world.ts';
 import type { Counts } from './counts.ts';
+import type { Item } from './item.ts';
 import { type BatchEnd, describeNotStarted } from './verdict.ts';
-
-/** A file, an invalid line of the input, or (with only an accession number) a filing whose listing failed. */
-interface ReportSubject {
-  readonly accession?: string;
-  readonly fileName?: string;
-  /** The number of the invalid line, from 1. */
-  readonly number?: number | undefined;
-}
 
 const RESUME = 'run the same command to resume';
 
 /** `time` is in RFC 3339 format, in UTC. */
 export function formatReportLine(
-  { accession, fileName, number }: ReportSubject,
+  item: Item,
   outcome: Outcome,
   time: string,
   { platform, secrets }: Pick<World, 'platform' | 'secrets'>,
 ): string {
   const { result, bytes, sha256, etag, verifiedLength, attempts, ms, error } = outcome;
+  const accession_no = 'accession' in item ? item.accession : null;
+  const file_name = 'fileName' in item ? item.fileName : null;
   const path = outcome.path && withSlashes(outcome.path, platform);
+  const line = 'number' in item ? item.number : undefined;
   return printableJson({
-    ...{ v: 1, time, accession_no: accession ?? null, file_name: fileName ?? null, path },
-    ...{ result, bytes, verified_length: verifiedLength, attempts, ms: Math.round(ms), line: number, sha256 },
+    ...{ v: 1, time, accession_no, file_name, path },
+    ...{ result, bytes, verified_length: verifiedLength, attempts, ms: Math.round(ms), line, sha256 },
     etag: etag && secrets.redact(etag),
     retry_at: error?.retryAt && new Date(error.retryAt).toISOString(),
     error: error && toErrorObject(error, { secrets }),

@@ -1,5 +1,6 @@
 // Turns the lines of the input into items, in the order of the input. For a line that names a whole filing, files are
 // selected from its listing. Every name is checked. Arguments of the command are passed as lines, too.
+import type { Sleep } from '../abort.ts';
 import { FilingsError } from '../errors.ts';
 import type { Entry, Line } from '../input/lines.ts';
 import type { AccessionNumber } from '../service/accession.ts';
@@ -7,7 +8,7 @@ import { type ListedFile, listedSize } from '../service/listing.ts';
 import type { Counts } from './counts.ts';
 import type { Item, NamedFile } from './item.ts';
 import type { Layout } from './layout.ts';
-import { NameCheck } from './name-check.ts';
+import { createNameCheck } from './name-check.ts';
 import { ReadAhead } from './read-ahead.ts';
 
 export interface SelectionOptions {
@@ -17,9 +18,10 @@ export interface SelectionOptions {
   /** Undefined if no option selects files. Then a line without a file name is an error. */
   readonly nameFilter: ((name: string) => boolean) | undefined;
   readonly isDone: (accession: AccessionNumber) => boolean;
-  /** May be ahead of the items. */
+  /** Lines are counted when they are read, before their items are yielded. */
   readonly counts: Counts;
   readonly jobs: number;
+  readonly signal: AbortSignal;
 }
 
 /** An item, or a file whose name is not checked yet. */
@@ -27,18 +29,16 @@ type Candidate = NamedFile | Item;
 
 export class Selection {
   /** Reads later lines, and requests their listings, while earlier files are being downloaded. */
-  readonly readAhead: ReadAhead<Candidate>;
+  readonly #readAhead: ReadAhead<Candidate>;
   readonly #options: SelectionOptions;
-  readonly #signal: AbortSignal;
-  readonly #nameCheck: NameCheck;
+  readonly #checkName: ReturnType<typeof createNameCheck>;
   readonly #seenFilings = new Set<AccessionNumber>();
 
-  constructor(options: SelectionOptions, signal: AbortSignal) {
+  constructor(options: SelectionOptions) {
     const { lines, jobs, layout } = options;
     this.#options = options;
-    this.#signal = signal;
-    this.#nameCheck = new NameCheck(layout);
-    this.readAhead = new ReadAhead<Candidate>({
+    this.#checkName = createNameCheck(layout);
+    this.#readAhead = new ReadAhead<Candidate>({
       lines: this.#countAndFilterLines(lines),
       jobs,
       accessionToList: (line) => this.#accessionToList(line),
@@ -47,11 +47,15 @@ export class Selection {
   }
 
   async *items(): AsyncGenerator<Iterable<Item>> {
-    for await (const candidates of this.readAhead.results()) yield this.#toItems(candidates);
+    for await (const candidates of this.#readAhead.results()) yield this.#toItems(candidates);
+  }
+
+  waitForEnd(sleep: Sleep): Promise<void> {
+    return this.#readAhead.waitForEnd(sleep);
   }
 
   #accessionToList(line: Line): AccessionNumber | undefined {
-    const isFiling = line.kind === 'entry' && line.file === undefined && this.#options.nameFilter !== undefined;
+    const isFiling = line.kind === 'entry' && line.fileName === undefined && this.#options.nameFilter !== undefined;
     return isFiling ? line.accession : undefined;
   }
 
@@ -81,14 +85,14 @@ export class Selection {
   }
 
   async #list(accession: AccessionNumber): Promise<readonly Candidate[]> {
-    const { list, nameFilter, counts } = this.#options;
+    const { list, nameFilter, counts, signal } = this.#options;
     try {
       const listed = await list(accession);
       counts.pendingListings -= 1;
       const selected = listed.filter(({ file_name }) => nameFilter?.(file_name));
       if (selected.length === 0) return [{ kind: 'unmatched', accession, listedCount: listed.length }];
       const count = selected.length;
-      const filing = { accession, selectedCount: count, missingCount: count, openCount: count };
+      const filing = { accession, selectedCount: count, unsavedFiles: count, unendedFiles: count };
       return selected.map((file) => {
         const size = listedSize(file);
         counts.addFile(size);
@@ -96,7 +100,7 @@ export class Selection {
       });
     } catch (error) {
       if (!(error instanceof FilingsError)) throw error;
-      const isCancelled = this.#signal.aborted || error.code === 'limit';
+      const isCancelled = signal.aborted || error.code === 'limit';
       return [{ kind: isCancelled ? 'cancelled' : 'unlisted', accession, error }];
     }
   }
@@ -106,7 +110,7 @@ export class Selection {
     for (const candidate of candidates) {
       const fileOrItem = 'kind' in candidate && candidate.kind === 'entry' ? toCandidate(candidate) : candidate;
       // Only a `NamedFile` has no `kind`. Whatever has one (`unmatched`, `unlisted` or `invalid`) is an item already.
-      const item = 'kind' in fileOrItem ? fileOrItem : this.#nameCheck.check(fileOrItem);
+      const item = 'kind' in fileOrItem ? fileOrItem : this.#checkName(fileOrItem);
       this.#count(item);
       yield item;
     }
@@ -127,7 +131,7 @@ export class Selection {
  * A line with only an accession number gets here only if no option selects files. Unlike the error of an unreadable
  * line, this one stops the run: probably `--all` or `--include` is missing, for all lines.
  */
-function toCandidate({ accession, file: fileName, number }: Entry): Candidate {
+function toCandidate({ accession, fileName, number }: Entry): Candidate {
   if (fileName !== undefined) return { accession, fileName, size: undefined, filing: undefined };
   const error = new FilingsError('usage', 'no files selected', {
     subject: { line: number, name: accession },

@@ -140,6 +140,5 @@ export function batchError(result: BatchResult, unit: Unit = 'file'): FilingsErr
   const stopped = stoppedBy ? [stoppedBy.reason, leftOver] : [];
   return new FilingsError(permanent === 0 ? 'temporary' : 'partial', failures, {
     remarks: stopped.filter((remark) => remark !== undefined),
-    hint: permanent === 0 ? 'run it again later' : 'see the errors above',
   });
 }

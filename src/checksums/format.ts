@@ -2,7 +2,7 @@
 // `HEX  NAME`, or `HEX *NAME` for binary mode. If it begins with a backslash, then `\\`, `\n` and `\r` in its name
 // stand for a backslash, a line feed and a carriage return.
 import { constants } from 'node:fs';
-import { readRegular } from '../disk/regular-file.ts';
+import { readRegular } from '../disk/open-file.ts';
 import { digestOf } from '../disk/sha256.ts';
 import { FilingsError } from '../errors.ts';
 
@@ -39,12 +39,6 @@ export interface SumsLine {
 }
 
 /**
- * The offsets of the entries of each name, in their order. The last one counts, and nearly all names have only one. Keys
- * are `digestOf(name)`, because no more than 250 bytes of memory are promised for an entry.
- */
-export type SumsIndex = Map<string, number | number[]>;
-
-/**
  * Parses a line without its line break. The name may be anything: check it with `isDirectoryEntryName` before it is used
  * as a path.
  */
@@ -65,11 +59,11 @@ export function formatSumsLine(name: string, sha256: string): string {
 
 /** Splits the bytes of a SHA256SUMS into lines. `displayPath` is for messages. */
 export class SumsParser {
-  /** Where the bytes begin that are not a whole line yet. */
-  end = 0;
+  /** The length of the whole lines so far. */
+  parsedBytes = 0;
   readonly #displayPath: string;
   /**
-   * The bytes behind `end`, as latin1: so a length is a number of bytes, and no character is cut at the end of a chunk.
+   * The bytes behind `parsedBytes`, as latin1: so a length is a number of bytes, and no character is cut at the end of a chunk.
    * Only a whole line is decoded as UTF-8.
    */
   #rest = '';
@@ -99,18 +93,18 @@ export class SumsParser {
     return this.#toLines(this.#rest, true);
   }
 
-  /** Forgets the bytes behind `end`, so that they can be added again. */
+  /** Forgets the bytes behind `parsedBytes`, so that they can be added again. */
   rewind(): void {
     this.#rest = '';
   }
 
   /** Returns nothing for a blank line or a comment. */
   #toLines(bytes: string, isTorn: boolean): readonly SumsLine[] {
-    const start = this.end === 0 && bytes.startsWith(BYTE_ORDER_MARK) ? BYTE_ORDER_MARK.length : 0;
+    const start = this.parsedBytes === 0 && bytes.startsWith(BYTE_ORDER_MARK) ? BYTE_ORDER_MARK.length : 0;
     const line = bytes.slice(start).replace(/\r$/, '');
-    const offset = this.end + start;
+    const offset = this.parsedBytes + start;
     this.#number += 1;
-    this.end += bytes.length + 1;
+    this.parsedBytes += bytes.length + 1;
     if (line === '' || line.startsWith('#')) return [];
     const entry = isTorn ? undefined : parseSumsLine(Buffer.from(line, 'latin1').toString());
     return [{ number: this.#number, offset, entry, isTorn }];
@@ -124,25 +118,33 @@ export async function* readSums(path: string, displayPath: string): AsyncGenerat
   yield parser.finish();
 }
 
-/** Lines must be added in the order of the file. */
-export function addToIndex(index: SumsIndex, lines: readonly SumsLine[]): void {
-  for (const { entry, offset } of lines) {
-    if (!entry) continue;
-    const key = digestOf(entry.name);
-    const known = index.get(key);
-    if (typeof known === 'object') known.push(offset);
-    else index.set(key, known === undefined ? offset : [known, offset]);
+/**
+ * The offsets of the entries of each name, in their order. The last one applies, and nearly all names have only one.
+ * Keys are `digestOf(name)`, because no more than 250 bytes of memory are promised for an entry.
+ */
+export class SumsIndex {
+  readonly #offsets = new Map<string, number | number[]>();
+
+  /** Lines must be added in the order of the file. */
+  add(lines: readonly SumsLine[]): void {
+    for (const { entry, offset } of lines) {
+      if (!entry) continue;
+      const key = digestOf(entry.name);
+      const known = this.#offsets.get(key);
+      if (typeof known === 'object') known.push(offset);
+      else this.#offsets.set(key, known === undefined ? offset : [known, offset]);
+    }
   }
-}
 
-export function findOffsets(index: SumsIndex, name: string): readonly number[] {
-  const known = index.get(digestOf(name)) ?? [];
-  return typeof known === 'number' ? [known] : known;
-}
+  find(name: string): readonly number[] {
+    const known = this.#offsets.get(digestOf(name)) ?? [];
+    return typeof known === 'number' ? [known] : known;
+  }
 
-export function removeFromIndex(index: SumsIndex, name: string, offsets: readonly number[]): void {
-  const removed = new Set(offsets);
-  const rest = findOffsets(index, name).filter((offset) => !removed.has(offset));
-  if (rest.length === 0) index.delete(digestOf(name));
-  else index.set(digestOf(name), rest);
+  remove(name: string, offsets: readonly number[]): void {
+    const removed = new Set(offsets);
+    const rest = this.find(name).filter((offset) => !removed.has(offset));
+    if (rest.length === 0) this.#offsets.delete(digestOf(name));
+    else this.#offsets.set(digestOf(name), rest);
+  }
 }

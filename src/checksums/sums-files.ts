@@ -6,18 +6,9 @@ import { setImmediate } from 'node:timers/promises';
 import { flushFile, OPEN_TO_FLUSH, undefinedIfMissing } from '../disk/calls.ts';
 import type { Directories, Directory } from '../disk/directory.ts';
 import { toReadError, toWriteError } from '../disk/failure.ts';
-import { openRegular } from '../disk/regular-file.ts';
-import { SharedFlush } from '../disk/shared-flush.ts';
-import {
-  addToIndex,
-  findOffsets,
-  formatSumsLine,
-  parseSumsLine,
-  removeFromIndex,
-  SUMS_NAME,
-  type SumsIndex,
-  SumsParser,
-} from './format.ts';
+import { openRegular } from '../disk/open-file.ts';
+import { createSharedFlush } from '../disk/shared-flush.ts';
+import { formatSumsLine, parseSumsLine, SUMS_NAME, SumsIndex, SumsParser } from './format.ts';
 
 const { O_APPEND, O_CREAT, O_NOFOLLOW, O_RDONLY, O_RDWR } = constants;
 const TO_APPEND = O_RDWR | O_APPEND | O_NOFOLLOW;
@@ -25,7 +16,6 @@ const TO_APPEND = O_RDWR | O_APPEND | O_NOFOLLOW;
 const BLOCK_BYTES = 1 << 21;
 /** Longer than any line that this program writes. */
 const LINE_BUFFER_BYTES = 4096;
-const LINE_FEED = 0x0a;
 
 /** The entry of a file that is about to get its final name. */
 export interface Announcement {
@@ -57,21 +47,21 @@ export class ChecksumFiles {
 }
 
 /**
- * The SHA256SUMS of one directory. All methods throw `local_io`, and `integrity` if it has a line over 1 MiB. Each of
- * these failures is also one of the directory.
+ * The SHA256SUMS of one directory. All methods throw `local_io`, and `integrity` if it has a line over 1 MiB. After
+ * a failure, no further file of the directory is requested.
  */
 export class SumsFile {
   readonly #directory: string;
   readonly #directories: Directories;
   readonly #path: string;
   /** What has been read, and of which file. */
-  #index: SumsIndex = new Map();
+  #index = new SumsIndex();
   #parser: SumsParser;
   #inode: number | undefined;
   #reading: Promise<void> | undefined;
   #isWritable = false;
   #areOldEntriesFlushed = false;
-  readonly #flush = new SharedFlush(() => this.#flushNow());
+  readonly #flush = createSharedFlush(() => this.#flushNow());
 
   constructor(directory: string, directories: Directories) {
     this.#directory = directory;
@@ -80,8 +70,7 @@ export class SumsFile {
     this.#parser = new SumsParser(this.#path);
   }
 
-  /** Call this before a file of the directory is requested. */
-  async requireWritable(): Promise<void> {
+  async checkBeforeRequest(): Promise<void> {
     await this.#read();
     if (this.#isWritable) return;
     if (this.#inode !== undefined) await this.#try(async () => useFile(this.#path, TO_APPEND, () => {}));
@@ -114,7 +103,7 @@ export class SumsFile {
    */
   async listExisting(name: string, known: string | undefined, hash: () => Promise<string>) {
     await this.#read();
-    const offsets = findOffsets(this.#index, name);
+    const offsets = this.#index.find(name);
     const last = offsets.at(-1);
     if (known === undefined && offsets.length === 1) {
       // Another run may have listed the existing file, and have died before it flushed the entry.
@@ -127,9 +116,8 @@ export class SumsFile {
     return { isAsListed, sha256 };
   }
 
-  /** A failure is for ever: the kernel reports lost bytes only once. */
   async flush(): Promise<void> {
-    await this.#try(() => this.#flush.run());
+    await this.#try(this.#flush);
     this.#areOldEntriesFlushed = true;
   }
 
@@ -157,14 +145,14 @@ export class SumsFile {
   /** Reads what has not been read: all of it, if the file was replaced. Returns whether more may follow. */
   #readBlock(fd: number): boolean {
     const { ino, size } = fstatSync(fd);
-    if (ino !== this.#inode || size < this.#parser.end) {
+    if (ino !== this.#inode || size < this.#parser.parsedBytes) {
       this.#inode = ino;
-      this.#index = new Map();
+      this.#index = new SumsIndex();
       this.#parser = new SumsParser(this.#path);
     }
-    const { end } = this.#parser;
+    const { parsedBytes: end } = this.#parser;
     this.#parser.rewind();
-    addToIndex(this.#index, this.#parser.add(readAt(fd, end, Math.min(size - end, BLOCK_BYTES))));
+    this.#index.add(this.#parser.add(readAt(fd, end, Math.min(size - end, BLOCK_BYTES))));
     return size - end > BLOCK_BYTES;
   }
 
@@ -175,33 +163,33 @@ export class SumsFile {
   #appendUnlessLast(name: string, sha256: string) {
     return useFile(this.#path, TO_APPEND | O_CREAT, (fd) => {
       while (this.#readBlock(fd));
-      const known = findOffsets(this.#index, name);
+      const known = this.#index.find(name);
       const last = known.at(-1);
       const listed = last === undefined ? undefined : parseSumsLine(readLineAt(fd, last));
       if (last !== undefined && listed?.name === name && listed.sha256 === sha256)
         return { own: last, older: known.slice(0, -1), isAppended: false };
       const own = this.#appendLine(fd, formatSumsLine(name, sha256));
-      const older = findOffsets(this.#index, name).filter((offset) => offset < own);
+      const older = this.#index.find(name).filter((offset) => offset < own);
       return { own, older, isAppended: true };
     });
   }
 
   /**
-   * Appends a line by one write, and returns its offset. If the file does not end with a line feed, the line begins with
-   * one, and what is in front of it is looked at again: a line that another process was just writing is whole by then,
-   * and otherwise it is torn and becomes a comment. So does the rest of a partial write. On a full disk, the write
-   * throws.
+   * Appends a line by one write, and returns its offset. After a partial write it tries again; on a full disk, the second
+   * write throws. If the file does not end with a line feed, the line begins with one, and what is in front of it is
+   * looked at again: a line that another process was just writing is whole by then. Otherwise it is torn, as that of a
+   * partial write is, and becomes a comment.
    */
   #appendLine(fd: number, line: string): number {
     for (;;) {
-      const { end } = this.#parser;
+      const { parsedBytes: end } = this.#parser;
       const isMidLine = fstatSync(fd).size > end;
       const bytes = Buffer.from(isMidLine ? `\n${line}` : line);
       const isWhole = writeSync(fd, bytes) === bytes.length;
       const added = readAt(fd, end, fstatSync(fd).size - end);
       const at = added.lastIndexOf(bytes);
-      if (isWhole && isMidLine && added[at - 1] !== LINE_FEED) {
-        const torn = added.lastIndexOf(LINE_FEED, at - 1) + 1;
+      const torn = added.lastIndexOf('\n', at - 1) + 1;
+      if (isWhole && isMidLine && torn < at) {
         const text = firstLineOf(added.subarray(torn, torn + LINE_BUFFER_BYTES));
         commentOutLines(this.#path, [end + torn], (found) => found === text);
       }
@@ -218,7 +206,7 @@ export class SumsFile {
   async #commentOut(name: string, offsets: readonly number[]): Promise<void> {
     if (offsets.length === 0) return;
     await this.#try(async () => commentOutLines(this.#path, offsets, (line) => parseSumsLine(line)?.name === name));
-    removeFromIndex(this.#index, name, offsets);
+    this.#index.remove(name, offsets);
     await this.flush();
   }
 

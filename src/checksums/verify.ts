@@ -1,15 +1,17 @@
-// Compares the files of one directory with its SHA256SUMS, for `filings verify`. No symbolic link is followed, and no
-// file outside of the directory is opened, because a hostile SHA256SUMS could list any path as a name.
-import { closeSync, constants } from 'node:fs';
-import { join } from 'node:path';
+// For `filings verify`: finds the directories that have a SHA256SUMS, and compares the files of each with it. No symbolic
+// link is followed, and no file outside of the directory is opened, because a hostile SHA256SUMS could list any path as a
+// name.
+import { join, resolve } from 'node:path';
+import { openDirectory } from '../disk/calls.ts';
 import { isSystemError } from '../disk/failure.ts';
 import { isDirectoryEntryName } from '../disk/file-name.ts';
-import { openRegular } from '../disk/regular-file.ts';
-import { hashOpenFile } from '../disk/sha256.ts';
+import { isKeptPartName, isWorkingPartName } from '../disk/part-name.ts';
+import { hashFile, type OnHashed } from '../disk/sha256.ts';
 import { errnoOf, FilingsError } from '../errors.ts';
+import { isUtf8Path } from '../paths.ts';
 import { readSums, SUMS_NAME } from './format.ts';
 
-/** What `openRegular` throws for a link, a socket, a directory or a device. A file that became one has `changed`. */
+/** What `hashFile` throws for a link, a socket, a directory or a device. A file that became one has `changed`. */
 const NOT_A_FILE_ERRORS = new Set(['ELOOP', 'ENXIO', 'EOPNOTSUPP', 'EISDIR', 'EFTYPE']);
 
 export interface Finding {
@@ -30,15 +32,51 @@ export interface Finding {
   readonly error?: unknown;
 }
 
-/** Called with the number of bytes of each block. */
-type OnHashed = (bytes: number) => void;
-
-export interface SumsDirectory {
+interface SumsDirectory {
   /** Absolute. */
   readonly path: string;
   readonly displayPath: string;
   /** Without SHA256SUMS and the parts of this program. */
   readonly names: readonly string[];
+}
+
+/**
+ * Searches `roots`, which are paths as the user wrote them, and all directories below them. For a directory that cannot
+ * be read, yields a finding and goes on. Only a root may be a symbolic link: other links are treated as files.
+ */
+export async function* findDirectories(roots: readonly string[], cwd: string): AsyncGenerator<SumsDirectory | Finding> {
+  // A stack, so that directories come in the order of a recursive walk. Its end is taken first, so all lists are
+  // reversed.
+  const waiting = [...roots].reverse();
+  for (let path = waiting.pop(); path !== undefined; path = waiting.pop()) {
+    const absolute = resolve(cwd, path);
+    if (!isUtf8Path(absolute)) {
+      const reason = 'its path is not UTF-8, so nothing in it was checked';
+      yield { result: 'damaged', path: path.replaceAll('\ufffd', '\\ufffd'), reason, hint: 'rename the directory' };
+      continue;
+    }
+    try {
+      const { hasSums, names, below } = await readContents(absolute);
+      if (hasSums) yield { path: absolute, displayPath: path, names };
+      for (const name of below.reverse()) waiting.push(join(path, name));
+    } catch (error) {
+      if (!isSystemError(error)) throw error;
+      yield { result: 'unreadable', path, error };
+    }
+  }
+}
+
+/** `below` are subdirectories, `names` everything else that `verify` looks at. */
+async function readContents(path: string) {
+  const contents = { hasSums: false, names: [] as string[], below: [] as string[] };
+  for await (const entry of await openDirectory(path)) {
+    const { name } = entry;
+    if (entry.isDirectory()) contents.below.push(name);
+    else if (name === SUMS_NAME) contents.hasSums = true;
+    // No SHA256SUMS lists the parts of this program, so `verify` would report each as unlisted.
+    else if (!isWorkingPartName(name) && !isKeptPartName(name)) contents.names.push(name);
+  }
+  return contents;
 }
 
 /**
@@ -53,7 +91,7 @@ export async function* verifyDirectory(
 ): AsyncGenerator<Finding> {
   const sumsPath = join(displayPath, SUMS_NAME);
   const damaged = (reason: string, hint: string): Finding => ({ result: 'damaged', path: sumsPath, reason, hint });
-  /** The last entry for a name counts. As a latin1 string of 32 bytes, a hash takes half the memory of its digits. */
+  /** The last entry for a name applies. As a latin1 string of 32 bytes, a hash takes half the memory of its digits. */
   const hashes = new Map<string, string>();
   let [invalidCount, firstInvalid, isTorn] = [0, 0, false];
   try {
@@ -102,9 +140,7 @@ async function checkFile(
   onHashed: OnHashed,
 ): Promise<Omit<Finding, 'path'>> {
   try {
-    const { fd, stats } = openRegular(path, constants.O_RDONLY | constants.O_NOFOLLOW);
-    const actual = await hashOpenFile(fd, stats.size, signal, onHashed).finally(() => closeSync(fd));
-    return { result: actual === sha256 ? 'same' : 'changed' };
+    return { result: (await hashFile(path, signal, onHashed)) === sha256 ? 'same' : 'changed' };
   } catch (error) {
     const errno = errnoOf(error) ?? '';
     if (!isSystemError(error)) throw error;

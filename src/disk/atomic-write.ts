@@ -5,12 +5,10 @@ import { basename, dirname, join } from 'node:path';
 import { errnoOf, FilingsError } from '../errors.ts';
 import { requireUtf8Path } from '../paths.ts';
 import type { World } from '../world.ts';
-import { createNameOperations, undefinedIfMissing } from './calls.ts';
+import { createNameOperations, flushDirectory, makeDirectories, resolveLinks, undefinedIfMissing } from './calls.ts';
 import { mapWriteErrors, toWriteError } from './failure.ts';
-import { resolveLinks } from './links.ts';
-import { flushDirectory, makeDirectories } from './make-directories.ts';
+import { requireRegular } from './open-file.ts';
 import { workingPartName } from './part-name.ts';
-import { requireRegular } from './regular-file.ts';
 import { type Protection, requireKeptPermissions } from './secret-file.ts';
 
 export interface NewFile {

@@ -1,6 +1,19 @@
-// System calls on files, with what differs between platforms. Calls that only change a name are synchronous, because
-// the same call in the thread pool takes ten times as long. Calls that may take long run in the pool.
-import { close, constants, fsync, linkSync, lstatSync, open, renameSync, unlinkSync } from 'node:fs';
+// System calls on files and directories, with what differs between platforms. Calls that only change a name are
+// synchronous, because the same call in the thread pool takes ten times as long. Calls that may take long run in the pool.
+import {
+  close,
+  constants,
+  existsSync,
+  fsync,
+  linkSync,
+  lstatSync,
+  mkdirSync,
+  open,
+  renameSync,
+  unlinkSync,
+} from 'node:fs';
+import { opendir, readlink, realpath } from 'node:fs/promises';
+import { basename, dirname, isAbsolute, join } from 'node:path';
 import { promisify } from 'node:util';
 import { createAbortController, type Sleep } from '../abort.ts';
 import { errnoOf } from '../errors.ts';
@@ -14,6 +27,9 @@ export const NEW_FILE = O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW;
  * refuses to flush a descriptor that was opened only for reading.
  */
 export const OPEN_TO_FLUSH = O_DIRECTORY === undefined ? O_RDWR : O_RDONLY;
+
+/** Linux follows at most this many symbolic links in one path: path_resolution(7). */
+const MAX_LINKS = 40;
 
 export const openFile = promisify(open);
 export const closeFile = promisify(close);
@@ -96,4 +112,65 @@ export function dropWritten(chunks: readonly Buffer[], written: number): readonl
     skipped += chunk.length;
   }
   return [];
+}
+
+/**
+ * Creates a directory and all missing ones above it. Returns the new ones from the top down, so that the caller can
+ * flush the entry of each in its parent. A path that exists but is not a directory is no error here.
+ *
+ * Node's recursive `mkdir` cannot be used, because it never returns for a path such as /proc/nope.
+ */
+export function makeDirectories(absolutePath: string, mode?: number): readonly string[] {
+  const missing: string[] = [];
+  // The second condition ends the loop at a drive of Windows that does not exist, because its `dirname` is itself.
+  for (let path = absolutePath; !existsSync(path) && dirname(path) !== path; path = dirname(path))
+    missing.unshift(path);
+  // Leaves out those that another process has created in the meantime: they are not new.
+  return missing.filter((path) => makeDirectory(path, mode));
+}
+
+/** Returns false if the name already exists, whatever it is. */
+export function makeDirectory(path: string, mode?: number): boolean {
+  try {
+    mkdirSync(path, mode);
+    return true;
+  } catch (error) {
+    if (errnoOf(error) === 'EEXIST') return false;
+    throw error;
+  }
+}
+
+/** Flushes the entries of a directory, if the file system can do that. */
+export async function flushDirectory(path: string): Promise<void> {
+  // O_DIRECTORY is undefined on Windows, and `|` treats that as 0.
+  const fd = await openFile(path, OPEN_TO_FLUSH | O_DIRECTORY).catch(undefinedIfUnsupported);
+  if (fd === undefined) return;
+  await flushFile(fd)
+    .catch(undefinedIfUnsupported)
+    .finally(() => closeFile(fd));
+}
+
+/** On Windows, where OPEN_TO_FLUSH is O_RDWR, users who may not write to a directory cannot flush it either. */
+function undefinedIfUnsupported(error: unknown): undefined {
+  const refusals = ['EINVAL', 'ENOTSUP', 'EBADF', ...(OPEN_TO_FLUSH === O_RDWR ? ['EPERM', 'EACCES'] : [])];
+  if (!refusals.includes(errnoOf(error) ?? '')) throw error;
+}
+
+/** Not `readdir`, which would hold all entries of a large directory in memory. By default, `opendir` reads only 32 at a time. */
+export function openDirectory(path: string) {
+  return opendir(path, { bufferSize: 1024 });
+}
+
+/**
+ * Unlike `realpath`, it also resolves the links of an absolute path whose file or directory does not exist yet. A loop
+ * of links is left as it is.
+ */
+export async function resolveLinks(path: string, linksLeft = MAX_LINKS): Promise<string> {
+  const real = await realpath(path).catch(() => undefined);
+  if (real !== undefined || dirname(path) === path) return real ?? path;
+  const target = linksLeft > 0 ? await readlink(path).catch(() => undefined) : undefined;
+  // Not joined by `resolve`, which would remove a link's name together with the `..` behind it.
+  if (target !== undefined)
+    return resolveLinks(isAbsolute(target) ? target : `${dirname(path)}/${target}`, linksLeft - 1);
+  return join(await resolveLinks(dirname(path), linksLeft), basename(path));
 }

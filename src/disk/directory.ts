@@ -4,15 +4,21 @@
 // A file survives a power cut only if three things have been flushed: its own bytes (see `output-file.ts`), its entry
 // in its directory, and the entries of all new directories above it. The flushes here are those of entries.
 import { accessSync, constants, existsSync, lstatSync, type Stats, statSync } from 'node:fs';
-import { opendir } from 'node:fs/promises';
+import { unlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { errnoOf, FilingsError } from '../errors.ts';
 import type { World } from '../world.ts';
-import { createNameOperations, type NameOperations } from './calls.ts';
+import {
+  createNameOperations,
+  flushDirectory,
+  makeDirectories,
+  makeDirectory,
+  type NameOperations,
+  openDirectory,
+} from './calls.ts';
 import { goneDirectoryError, isSystemError, mapWriteErrors, toWriteError } from './failure.ts';
-import { flushDirectory, makeDirectories, makeDirectory } from './make-directories.ts';
-import { isRefusedName, isWorkingPartName, refusedNameError } from './part-name.ts';
-import { SharedFlush } from './shared-flush.ts';
+import { isNameRefusal, isWorkingPartName, nameRefusalError } from './part-name.ts';
+import { createSharedFlush } from './shared-flush.ts';
 
 /** A working part so much older than a new one was left by a killed run: one that still downloads writes more often. */
 const MIN_ABANDONED_AGE_MS = 86_400_000;
@@ -30,7 +36,7 @@ export class Directory {
   #areExistingEntriesFlushed: boolean;
   /** False once `removeAbandonedParts` has been called, and in a directory that is new. */
   #mayHoldAbandonedParts: boolean;
-  readonly #flush = new SharedFlush(() => flushEntries(this.path));
+  readonly #flush = createSharedFlush(() => flushEntries(this.path));
 
   constructor(path: string, isNew: boolean, flushingAncestors: Promise<unknown> | undefined) {
     this.path = path;
@@ -50,22 +56,20 @@ export class Directory {
    * At the first call, removes the parts that killed runs have left. `newPartMtimeMs` is the modification time of a
    * part that this run has just written here: on a network file system, the clock of the server sets all these times.
    */
-  async removeAbandonedParts(newPartMtimeMs: number, nameOperations: NameOperations): Promise<void> {
+  async removeAbandonedParts(newPartMtimeMs: number): Promise<void> {
     if (!this.#mayHoldAbandonedParts) return;
     this.#mayHoldAbandonedParts = false;
-    // Not `readdir`, which would hold all names of a large directory in memory.
-    for await (const { name } of await opendir(this.path, { bufferSize: 1024 })) {
+    for await (const { name } of await openDirectory(this.path)) {
       if (!isWorkingPartName(name)) continue;
       const path = join(this.path, name);
       const stats = lstatSync(path, { throwIfNoEntry: false });
-      if (stats && newPartMtimeMs - stats.mtimeMs >= MIN_ABANDONED_AGE_MS)
-        await nameOperations.remove(path).catch(() => {});
+      if (stats && newPartMtimeMs - stats.mtimeMs >= MIN_ABANDONED_AGE_MS) await unlink(path).catch(() => {});
     }
   }
 
   /** Makes all current entries durable, by a flush that starts after this call. */
   async flush(): Promise<void> {
-    await this.#flush.run();
+    await this.#flush();
     this.#areExistingEntriesFlushed = true;
     await this.#flushingAncestors;
   }
@@ -104,16 +108,16 @@ export class Directories {
   }
 
   /** Checks or creates a directory, unless it is remembered. Throws why nothing can be written there. */
-  prepare(path: string): Directory {
+  open(path: string): Directory {
     const known = this.#remembered.get(path);
     if (known) return known;
-    const prepared = this.#prepare(path);
-    this.#remembered.set(path, prepared);
-    // The first one is the root, which stays. With the oldest of the others, the failure of its flush may be forgotten.
-    // But such a failure ends the run.
+    const opened = this.#openNew(path);
+    this.#remembered.set(path, opened);
+    // The first one is the root, which stays. Forgetting another one may forget that its flush failed, but the errors of
+    // a broken or full disk end the run anyway.
     const [, oldest = ''] = this.#remembered.keys();
     if (this.#remembered.size > MAX_REMEMBERED) this.#remembered.delete(oldest);
-    return prepared;
+    return opened;
   }
 
   getRemembered(path: string): Directory | undefined {
@@ -121,29 +125,29 @@ export class Directories {
   }
 
   /**
-   * Call this before a file is requested. Returns its directory, or undefined if it is missing: then it is created when
+   * Returns the directory of a file to request, or undefined if it is missing: then it is created when
    * the response has begun. Throws if an earlier file could not be written there, or if this user may not create files
    * in the directory or, if it is missing, in the next one above it.
    */
-  requireWritable(path: string): Directory | undefined {
+  checkBeforeRequest(path: string): Directory | undefined {
     const failure = this.#failures.get(path);
     if (failure) throw failure;
     const known = this.#remembered.get(path);
     if (known?.isWritable) return known;
     // A link that leads nowhere is treated as missing.
     if (path !== this.#root && !existsSync(path)) {
-      this.requireWritable(dirname(path));
+      this.checkBeforeRequest(dirname(path));
       return undefined;
     }
-    const prepared = this.prepare(path);
+    const opened = this.open(path);
     try {
       // Readable as well, because a flush opens it.
       accessSync(path, constants.R_OK | constants.W_OK | constants.X_OK);
     } catch (error) {
       throw this.#rememberFailure(path, toWriteError(error, path));
     }
-    prepared.isWritable = true;
-    return prepared;
+    opened.isWritable = true;
+    return opened;
   }
 
   /**
@@ -169,13 +173,13 @@ export class Directories {
   toCreateError(error: unknown, path: string): unknown {
     const failure = this.toRenameError(error, path);
     if (!(failure instanceof FilingsError) || failure.stopsRun || failure.failedDirectory !== undefined) return failure;
-    if (isRefusedName(error) || errnoOf(error) === 'ENOENT') return refusedNameError(path, error);
+    if (isNameRefusal(error) || errnoOf(error) === 'ENOENT') return nameRefusalError(path, error);
     return this.#rememberFailure(dirname(path), toWriteError(error, dirname(path)));
   }
 
   /** Returns the error for a file that could not get its name, `path`. It is about the directory only if that is gone. */
   toRenameError(error: unknown, path: string): unknown {
-    if (isRefusedName(error)) return refusedNameError(path, error);
+    if (isNameRefusal(error)) return nameRefusalError(path, error);
     return (isSystemError(error) && this.#findLoss(dirname(path))) || toWriteError(error, path);
   }
 
@@ -188,10 +192,10 @@ export class Directories {
     return gone && this.#rememberFailure(gone, goneDirectoryError(gone));
   }
 
-  #prepare(path: string): Directory {
+  #openNew(path: string): Directory {
     try {
-      if (path === this.#root) return this.#prepareRoot();
-      const parent = this.prepare(dirname(path));
+      if (path === this.#root) return this.#openRoot();
+      const parent = this.open(dirname(path));
       // If another process creates the directory in between, `makeDirectory` returns false, so it is not new.
       const isNew = !lstatSync(path, { throwIfNoEntry: false }) && makeDirectory(path);
       requireDirectory(path, lstatSync(path));
@@ -201,7 +205,7 @@ export class Directories {
     }
   }
 
-  #prepareRoot(): Directory {
+  #openRoot(): Directory {
     const path = this.#root;
     const made = this.#mayCreateRoot ? makeDirectories(path) : [];
     requireDirectory(path, statSync(path));

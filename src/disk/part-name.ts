@@ -60,11 +60,11 @@ function stem(finalName: string): string {
 /** How file systems refuse a name: eCryptfs and NTFS with the first two. */
 const REFUSED_NAME_ERRORS: ReadonlySet<string | undefined> = new Set(['ENAMETOOLONG', 'EINVAL', 'EILSEQ']);
 
-export function isRefusedName(error: unknown): boolean {
+export function isNameRefusal(error: unknown): boolean {
   return REFUSED_NAME_ERRORS.has(errnoOf(error));
 }
 
-export function refusedNameError(path: string, cause: unknown): FilingsError {
+export function nameRefusalError(path: string, cause: unknown): FilingsError {
   const bytes = Buffer.byteLength(basename(path));
   return new FilingsError('local_io', `cannot write: the file system refuses the name, which has ${bytes} bytes`, {
     subject: { path },

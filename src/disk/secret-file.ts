@@ -5,7 +5,7 @@ import { FilingsError } from '../errors.ts';
 import { shellWord } from '../text.ts';
 import type { World } from '../world.ts';
 import { systemReason } from './failure.ts';
-import { openStream } from './open-stream.ts';
+import { openForReading } from './open-file.ts';
 
 const MAX_BYTES = 1024 * 1024;
 const CHECK_PATH = 'check the path, and who may read it';
@@ -44,7 +44,7 @@ export async function readSmallFile(
 ): Promise<SmallFile> {
   const subject = { name, path };
   try {
-    const { stats, stream } = openStream(path, { signal: world.interrupt });
+    const { stats, stream } = openForReading(path, { signal: world.interrupt });
     try {
       if (!stats.isFIFO() && !stats.isFile())
         throw new FilingsError('config', 'not a regular file', { subject, hint: CHECK_PATH });

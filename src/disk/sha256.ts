@@ -3,27 +3,25 @@
 import { createHash, hash } from 'node:crypto';
 import { closeSync, constants, readSync } from 'node:fs';
 import { yieldToEventLoop } from '../abort.ts';
-import { toReadError } from './failure.ts';
-import { openRegular } from './regular-file.ts';
+import { openRegular } from './open-file.ts';
 
 const MAX_BLOCK_BYTES = 1 << 20;
 
-/** Refuses a symbolic link. Throws the signal's reason, or `local_io`. */
-export async function hashFile(path: string, displayPath: string, signal: AbortSignal): Promise<string> {
-  try {
-    const { fd, stats } = openRegular(path, constants.O_RDONLY | constants.O_NOFOLLOW);
-    return await hashOpenFile(fd, stats.size, signal).finally(() => closeSync(fd));
-  } catch (error) {
-    throw signal.aborted ? signal.reason : toReadError(error, displayPath);
-  }
+/** Gets the number of bytes of each block. */
+export type OnHashed = (bytes: number) => void;
+
+/** Refuses a symbolic link. Throws the system error, or the signal's reason. */
+export async function hashFile(path: string, signal: AbortSignal, onHashed?: OnHashed): Promise<string> {
+  const { fd, stats } = openRegular(path, constants.O_RDONLY | constants.O_NOFOLLOW);
+  return hashOpenFile(fd, stats.size, signal, onHashed).finally(() => closeSync(fd));
 }
 
-/** `size` only sets the size of the buffer. `onHashed` gets the number of bytes of each block. */
+/** `size` only sets the size of the buffer. */
 export async function hashOpenFile(
   fd: number,
   size: number,
   signal: AbortSignal,
-  onHashed?: (bytes: number) => void,
+  onHashed?: OnHashed,
 ): Promise<string> {
   const running = createHash('sha256');
   // `+ 1`, because a read into an empty buffer looks like the end of the file, even if the file has grown since `size`.

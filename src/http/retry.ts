@@ -1,4 +1,4 @@
-import { FilingsError } from '../errors.ts';
+import { FilingsError, messageOf, withoutResource } from '../errors.ts';
 import { exactDuration } from '../text.ts';
 import type { World } from '../world.ts';
 import { type HeaderFields, parseHttpDate } from './head.ts';
@@ -93,6 +93,13 @@ export async function retry<T>(
       if (!decision.isServiceWait || error.isOtherOrigin) await world.sleep(decision.waitMs, signal);
     }
   }
+}
+
+/** Omits the file, because it is shown next to the file's name. */
+export function describeRetry({ error, waitMs, isServiceWait, retry, maxRetries }: RetryEvent): string {
+  const message = messageOf(withoutResource(error));
+  const serviceNote = isServiceWait ? ' (the service asks to wait)' : '';
+  return `${message}${serviceNote}; retry ${retry} of ${maxRetries} in ${Math.max(1, Math.ceil(waitMs / 1000))} s`;
 }
 
 /**

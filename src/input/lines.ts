@@ -4,7 +4,7 @@ import { fstatSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { Readable } from 'node:stream';
 import { isSystemError, systemReason } from '../disk/failure.ts';
-import { openStream } from '../disk/open-stream.ts';
+import { openForReading } from '../disk/open-file.ts';
 import { FilingsError } from '../errors.ts';
 import { isJsonObject, parseJson } from '../json.ts';
 import { type AccessionNumber, asAccession, notAnAccession, parseAccession } from '../service/accession.ts';
@@ -16,15 +16,15 @@ export interface Entry {
   readonly kind: 'entry';
   readonly accession: AccessionNumber;
   /** Undefined for a whole filing, whose files the options select from its listing. */
-  readonly file?: string | undefined;
+  readonly fileName?: string | undefined;
   /** The number of the line, as editors count. Undefined for an argument. */
   readonly number?: number;
 }
 
-interface InvalidLine {
+export interface InvalidLine {
   readonly kind: 'invalid';
   readonly error: FilingsError;
-  readonly number: number;
+  readonly number?: number | undefined;
 }
 
 export type Line = Entry | InvalidLine;
@@ -61,7 +61,7 @@ export function openInput(
 
 function openFile(path: string, cwd: string): Readable {
   try {
-    const { stats, stream } = openStream(resolve(cwd, path), { highWaterMark: CHUNK_BYTES });
+    const { stats, stream } = openForReading(resolve(cwd, path), { highWaterMark: CHUNK_BYTES });
     if (!stats.isDirectory()) return stream;
     stream.destroy();
     throw new Error(IS_DIRECTORY);
@@ -185,7 +185,7 @@ function parseRecord(line: string, number: number): Line | undefined {
 }
 
 function createEntry(accession: AccessionNumber, file: string, number: number): Entry {
-  return { kind: 'entry', accession, file: file === '' ? undefined : file, number };
+  return { kind: 'entry', accession, fileName: file === '' ? undefined : file, number };
 }
 
 function invalidLineError(reason: string): FilingsError {

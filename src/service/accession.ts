@@ -35,3 +35,8 @@ export function asAccession(text: string): AccessionNumber | undefined {
   // `join` makes a new string. A slice would keep the whole input line in memory, and there may be a million lines.
   return match ? ([match[1], match[3], match[4]].join('-') as AccessionNumber) : undefined;
 }
+
+/** Among the segments of a path, the last one applies. */
+export function findLastAccession(segments: readonly string[]): AccessionNumber | undefined {
+  return asAccession(segments.findLast(asAccession) ?? '');
+}

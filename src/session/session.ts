@@ -1,7 +1,7 @@
 // What every command that sends requests needs.
 import { Connections } from '../http/connections.ts';
 import { RateLimiter } from '../http/rate-limiter.ts';
-import type { RetryEvent } from '../http/retry.ts';
+import { describeRetry, type RetryEvent } from '../http/retry.ts';
 import type { AccessionNumber } from '../service/accession.ts';
 import { type Meter, ServiceClient } from '../service/client.ts';
 import type { Listing } from '../service/listing.ts';
@@ -11,7 +11,6 @@ import { listStdinFlags, type Settings } from '../settings/settings.ts';
 import type { Flags } from '../spec/command.ts';
 import { refuseSharedStream } from '../stdio/input.ts';
 import { createProgress, type FileProgress, type Progress } from '../terminal/progress.ts';
-import { describeRetry } from '../transfer/outcome.ts';
 import type { World } from '../world.ts';
 import { openAccess } from './access.ts';
 import { repeatFlags } from './presentation.ts';

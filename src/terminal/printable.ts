@@ -1,12 +1,8 @@
 // A file name or a message of the service could move the cursor, change what is on the screen, or look like another
 // name. The program calls escaped text printable.
-import { shortened } from '../text.ts';
+import { INVISIBLE, shortened } from '../text.ts';
 
-/**
- * Characters that a terminal would obey, reorder or not show: C0, C1, DEL, format characters (bidirectional controls,
- * zero-width characters, tags), line and paragraph separators, lone surrogates, invisible fillers.
- */
-const UNSAFE_ON_TERMINAL = /[\u034f\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\u115f\u1160\u3164\uffa0]/gu;
+const UNSAFE_ON_TERMINAL = new RegExp(INVISIBLE, 'gu');
 
 const SHORT_ESCAPES: Readonly<Record<string, string>> = { '\n': '\\n', '\r': '\\r', '\t': '\\t' };
 

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
 import type { ChecksumFiles } from '../checksums/sums-files.ts';
 import type { Directories, Directory } from '../disk/directory.ts';
-import { toWriteError } from '../disk/failure.ts';
+import { toReadError, toWriteError } from '../disk/failure.ts';
 import { hashFile } from '../disk/sha256.ts';
 import { FilingsError, messageOf } from '../errors.ts';
 import type { ServiceClient } from '../service/client.ts';
@@ -11,12 +11,12 @@ import type { FileProgress, Progress } from '../terminal/progress.ts';
 import type { World } from '../world.ts';
 import { type Ending, makeOutcome, type Outcome } from './outcome.ts';
 import { keptPath, Part, removeKeptPart } from './part.ts';
-import { Pipe } from './pipe.ts';
+import { createPipe } from './pipe.ts';
 import {
   type DiskTarget,
   differentFileError,
-  type ExistingPlan,
   type KeepPlan,
+  type NameTakenPlan,
   type Plan,
   planFile,
   type StreamTarget,
@@ -38,6 +38,14 @@ export interface DownloadContext {
   readonly signal: AbortSignal;
 }
 
+/**
+ * How much work a plan is:
+ *
+ *   fail; fetch or compare in a dry run    none: `endAtOnce`
+ *   skip                                   none in a flushed directory without `--checksums`, else `run`
+ *   check, and skip with `--checksums`     `run` with a job, because it may hash the file
+ *   fetch, compare                         `run` with a job, and a request
+ */
 export class Download {
   readonly plan: Plan;
   readonly #file: RemoteFile;
@@ -58,12 +66,10 @@ export class Download {
     return this.plan.kind === 'fetch' || this.plan.kind === 'compare';
   }
 
-  /** Whether `run` may take long, because it needs the service or hashes an existing file. */
-  get needsJob(): boolean {
+  get mayTakeLong(): boolean {
     return this.plan.kind !== 'skip' || this.#context.checksums !== undefined;
   }
 
-  /** If it returns undefined, `run` must be called. */
   endAtOnce(): Outcome | undefined {
     const { plan } = this;
     const { displayPath } = this.#target;
@@ -71,7 +77,7 @@ export class Download {
     if (plan.kind === 'fail') return makeOutcome({ result: 'failed', bytes: 0, error: plan.error }, displayPath);
     if (isDryRun && this.needsRequest)
       return makeOutcome({ result: 'planned', bytes: this.#file.size ?? 0 }, displayPath);
-    if (plan.kind !== 'skip' || this.needsJob || 'open' in this.#target) return undefined;
+    if (plan.kind !== 'skip' || this.mayTakeLong || 'open' in this.#target) return undefined;
     // A skipped file must be durable, and must not have a kept part.
     const directory = directories.getRemembered(dirname(this.#target.path));
     const isSettled = directory?.areExistingEntriesFlushed && !existsSync(keptPath(this.#target));
@@ -115,16 +121,16 @@ export class Download {
 
   async #fetchToStream({ open }: StreamTarget, fileProgress: FileProgress): Promise<Ending> {
     const { signal } = this.#context;
-    const pipe = new Pipe(await open(signal), signal);
+    const writer = await open(signal);
     try {
-      return await this.#fetch(pipe, fileProgress);
+      return await this.#fetch(createPipe(writer, signal), fileProgress);
     } finally {
-      await pipe.end();
+      await writer.end();
     }
   }
 
   async #fetchToDisk(target: DiskTarget, fileProgress: FileProgress): Promise<Ending> {
-    const directory = await this.#requireWritable(target);
+    const directory = await this.#checkBeforeRequest(target);
     const part = new Part(this.#file, target, this.#context);
     try {
       if (directory) await part.claimKept(directory);
@@ -145,11 +151,11 @@ export class Download {
    * Throws if no file can be written there, so that none is requested. Creates nothing, because no response has arrived
    * yet: the directory may be missing.
    */
-  async #requireWritable({ path, displayPath }: DiskTarget): Promise<Directory | undefined> {
+  async #checkBeforeRequest({ path, displayPath }: DiskTarget): Promise<Directory | undefined> {
     const { directories, checksums } = this.#context;
     try {
-      const directory = directories.requireWritable(dirname(path));
-      if (directory) await checksums?.at(directory).requireWritable();
+      const directory = directories.checkBeforeRequest(dirname(path));
+      if (directory) await checksums?.at(directory).checkBeforeRequest();
       return directory;
     } catch (error) {
       if (!(error instanceof FilingsError)) throw error;
@@ -170,17 +176,16 @@ export class Download {
    * Leaves the final name to an existing file, after the checks of the plan. `part` has the fetched bytes if the plan
    * is to compare them, or if the file has appeared only during the download.
    */
-  async #keepExisting(target: DiskTarget, plan: KeepPlan, part?: Part): Promise<Ending> {
+  async #keepExisting(target: DiskTarget, plan: NameTakenPlan, part?: Part): Promise<Ending> {
     if (plan.kind === 'fail') throw plan.error;
     const { directories, isDryRun } = this.#context;
     const sha256 = await this.#checkExisting(target, plan, part);
     if (isDryRun) return { result: 'skipped', bytes: plan.bytes, sha256 };
-    await removeKeptPart(target, directories.nameOperations);
+    await removeKeptPart(target);
     const { path, displayPath } = target;
-    const directory = directories.prepare(dirname(path));
-    const hash = () => hashFile(path, displayPath, this.#context.signal);
+    const directory = directories.open(dirname(path));
     const sums = this.#context.checksums?.at(directory);
-    const listed = await sums?.listExisting(basename(path), sha256, hash);
+    const listed = await sums?.listExisting(basename(path), sha256, () => this.#hashExisting(target));
     if (listed?.isAsListed === false)
       this.#context.progress.warnAboutFile(`${displayPath}: differs from its entry in SHA256SUMS: see filings verify`);
     // The run that created the file may have died before its own flush. An earlier flush by this run does not cover a
@@ -190,20 +195,22 @@ export class Download {
   }
 
   /** Returns the hash of the existing file if the plan is to read it. */
-  async #checkExisting(
-    { path, displayPath, sha256: expected }: DiskTarget,
-    { kind, bytes }: ExistingPlan,
-    part?: Part,
-  ): Promise<string | undefined> {
+  async #checkExisting(target: DiskTarget, { kind, bytes }: KeepPlan, part?: Part): Promise<string | undefined> {
+    const { displayPath, sha256: expected } = target;
     if (kind !== 'check' && kind !== 'compare') return undefined;
-    const { signal } = this.#context;
     // Files of different lengths are different, so they are not read.
     const fetchedHash = kind === 'compare' && part?.bytes === bytes ? await part.sha256() : undefined;
     if (kind === 'compare' && fetchedHash === undefined) throw differentFileError(displayPath, bytes, part?.bytes ?? 0);
-    const sha256 = await hashFile(path, displayPath, signal);
+    const sha256 = await this.#hashExisting(target);
     if (kind === 'check') requireHash(sha256, expected, displayPath);
     else if (sha256 !== fetchedHash) throw differentFileError(displayPath, bytes, bytes);
     return sha256;
+  }
+
+  #hashExisting({ path, displayPath }: DiskTarget): Promise<string> {
+    return hashFile(path, this.#context.signal).catch((error) => {
+      throw toReadError(error, displayPath);
+    });
   }
 }
 

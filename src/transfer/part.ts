@@ -12,20 +12,21 @@ import {
   openSync,
   type Stats,
 } from 'node:fs';
+import { unlink } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { createAbortController, waitAtMost } from '../abort.ts';
 import type { Announcement } from '../checksums/sums-files.ts';
-import { type NameOperations, NEW_FILE } from '../disk/calls.ts';
+import { NEW_FILE } from '../disk/calls.ts';
 import type { Directory } from '../disk/directory.ts';
 import { mapWriteErrors, toReadError } from '../disk/failure.ts';
+import { openRegular } from '../disk/open-file.ts';
 import { OutputFile } from '../disk/output-file.ts';
 import { keptPartName, workingPartName } from '../disk/part-name.ts';
-import { openRegular } from '../disk/regular-file.ts';
 import { hashFile, hashOpenFile } from '../disk/sha256.ts';
 import { errnoOf, FilingsError } from '../errors.ts';
 import type { DownloadContext } from './download.ts';
 import { type FileRequest, makeFooter, readFooter } from './footer.ts';
-import { choosePlan, type DiskTarget, differentFileError, type KeepPlan } from './plan.ts';
+import { choosePlan, type DiskTarget, differentFileError, type NameTakenPlan } from './plan.ts';
 import type { RemoteVersion } from './resume.ts';
 import type { RemoteFile, Sink } from './transfer.ts';
 
@@ -77,7 +78,7 @@ export class Part implements Sink {
     this.#openPart = undefined;
     await old?.discard();
     if (old) await mapWriteErrors(path, () => this.#nameOperations.remove(this.#path));
-    const directory = this.#context.directories.prepare(dirname(path));
+    const directory = this.#context.directories.open(dirname(path));
     let fd: number;
     try {
       fd = openSync(this.#path, NEW_FILE, 0o666);
@@ -102,7 +103,7 @@ export class Part implements Sink {
    * Gives the final name to the bytes, which are complete and checked. If another file has the name and stays, or
    * cannot be replaced, returns the plan for it instead. `sha256` is for SHA256SUMS.
    */
-  commit(sha256: string | undefined): Promise<KeepPlan | undefined> {
+  commit(sha256: string | undefined): Promise<NameTakenPlan | undefined> {
     const { directory, file } = this.#requiredPart;
     const { path } = this.#target;
     const { checksums } = this.#context;
@@ -121,7 +122,7 @@ export class Part implements Sink {
       await file.close();
       await announcement?.settle();
       // Another run may have kept a part of the same file in the meantime.
-      await removeKeptPart(this.#target, this.#nameOperations);
+      await removeKeptPart(this.#target);
       return undefined;
     });
   }
@@ -136,14 +137,13 @@ export class Part implements Sink {
    */
   async #withdrawIfOtherFile(announcement: Announcement | undefined, sha256: string | undefined): Promise<void> {
     if (!announcement || this.#hasFinalName || !this.#findExisting()) return;
-    const { path, displayPath } = this.#target;
     // Not the signal of the run, because an abort must not look like other bytes.
-    const current = await hashFile(path, displayPath, createAbortController().signal).catch(() => undefined);
+    const current = await hashFile(this.#target.path, createAbortController().signal).catch(() => undefined);
     if (current !== sha256) await announcement.withdraw();
   }
 
   /** Returns the plan for another file if that keeps the name. */
-  async #takeFinalName(): Promise<KeepPlan | undefined> {
+  async #takeFinalName(): Promise<NameTakenPlan | undefined> {
     const { path, ifExists } = this.#target;
     // Unlike a rename, a hard link never replaces anything.
     for (let tries = 0; ifExists !== 'overwrite' && tries < MAX_LINK_TRIES; tries += 1) {
@@ -236,7 +236,7 @@ export class Part implements Sink {
     if (!isCompared && existsSync(kept)) await this.#claim(kept, directory).catch(() => {});
   }
 
-  /** Removes a kept part whose footer is invalid or is for another request. Throws the system error. */
+  /** Removes a kept part whose footer is invalid or is for another request. */
   async #claim(path: string, directory: Directory): Promise<void> {
     const { uid, now } = this.#context.world;
     const { fd, stats } = openRegular(path, constants.O_RDWR | constants.O_NOFOLLOW);
@@ -266,11 +266,10 @@ export class Part implements Sink {
     }
   }
 
-  /** Takes the opportunity to remove parts of killed runs in the same directory. */
+  /** Also removes the parts of killed runs in the directory. One that stays behind does no harm. */
   async #begin(fd: number, directory: Directory, bytes = 0): Promise<void> {
     this.#openPart = { directory, file: new OutputFile(fd, bytes) };
-    // A part of a killed run that stays behind does no harm, so a failure is ignored.
-    await directory.removeAbandonedParts(fstatSync(fd).mtimeMs, this.#nameOperations).catch(() => {});
+    await directory.removeAbandonedParts(fstatSync(fd).mtimeMs).catch(() => {});
   }
 
   get #request(): FileRequest {
@@ -289,8 +288,8 @@ export class Part implements Sink {
 }
 
 /** Removes the kept part of a complete file. One that stays behind does no harm, so a failure is ignored. */
-export async function removeKeptPart(target: DiskTarget, { remove }: NameOperations): Promise<void> {
-  if (existsSync(keptPath(target))) await remove(keptPath(target)).catch(() => {});
+export async function removeKeptPart(target: DiskTarget): Promise<void> {
+  if (existsSync(keptPath(target))) await unlink(keptPath(target)).catch(() => {});
 }
 
 /** The path of the kept part, whether or not it exists. */

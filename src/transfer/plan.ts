@@ -1,7 +1,7 @@
-// Decides what to do about one file, from the options and what has its final name, before the first request. If
-// something has the final name when the file has arrived, a second plan says which of the two stays.
+// Decides what to do about one file, before the first request, from the options and from whatever exists under its final
+// name. If something has that name when the file has arrived, a second plan says which of the two stays.
 import { lstatSync, type Stats } from 'node:fs';
-import { isRefusedName, refusedNameError } from '../disk/part-name.ts';
+import { isNameRefusal, nameRefusalError } from '../disk/part-name.ts';
 import { FilingsError } from '../errors.ts';
 import type { ByteWriter } from '../stdio/byte-writer.ts';
 import { humanSizes } from '../text.ts';
@@ -35,24 +35,24 @@ export type Target = DiskTarget | StreamTarget;
  * What to do about an existing file, which stays. `skip`: nothing. `check`: it must have the hash of `--sha256`.
  * `compare`: the file is fetched, and the existing one must have the same bytes.
  */
-export interface ExistingPlan {
+export interface KeepPlan {
   readonly kind: 'skip' | 'check' | 'compare';
   /** The size of the existing file. */
   readonly bytes: number;
 }
 
-/** `fetch`: the fetched file gets the final name, and with `--if-exists overwrite` replaces what has it. */
-export type Plan = { readonly kind: 'fetch' } | ExistingPlan | { readonly kind: 'fail'; readonly error: FilingsError };
+/** The plan if the final name must not be used, or if whatever has it stays, even though the file was fetched. */
+export type NameTakenPlan = KeepPlan | { readonly kind: 'fail'; readonly error: FilingsError };
 
-/** The plan for what has the final name although the file was fetched, and cannot be replaced. */
-export type KeepPlan = Exclude<Plan, { readonly kind: 'fetch' }>;
+/** `fetch`: the fetched file gets the final name, and with `--if-exists overwrite` replaces whatever has it. */
+export type Plan = { readonly kind: 'fetch' } | NameTakenPlan;
 
 export function planFile(target: Target): Plan {
   if ('open' in target) return { kind: 'fetch' };
   try {
     return choosePlan(lstatSync(target.path, { throwIfNoEntry: false }), target);
   } catch (error) {
-    if (isRefusedName(error)) return { kind: 'fail', error: refusedNameError(target.path, error) };
+    if (isNameRefusal(error)) return { kind: 'fail', error: nameRefusalError(target.path, error) };
     // For example, this user may not enter the directory (EACCES). Writing the file will report the error.
     return { kind: 'fetch' };
   }

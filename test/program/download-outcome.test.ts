@@ -92,7 +92,7 @@ describe('--failed', () => {
     const { batch, names, read, write } = await setUp(1);
     await write('failed', 'old\n');
     expect((await batch(undefined, ['-i', 'missing', '--failed', 'failed'])).exitCode).toBe(2);
-    expect([(await names()).sort(), `${await read('failed')}`]).toEqual([['failed', 'report'], 'old\n']);
+    expect([(await names()).sort(), `${await read('failed')}`]).toEqual([['failed'], 'old\n']);
   });
 
   test.each`

@@ -49,7 +49,7 @@ test.each`
 test('a line that another process has completed in the meantime is no fragment', async () => {
   const { directory, sums, read } = await withSums(`${A}  x.h`);
   const path = join(directory, 'SHA256SUMS');
-  await sums.requireWritable();
+  await sums.checkBeforeRequest();
   // The run has seen the fragment. The other process ends its line, and begins another one.
   await writeFile(path, `tm\n${B}  y`, { flag: 'a' });
   await list(sums, 'z.htm', C);
@@ -70,7 +70,7 @@ test('an entry is appended unless the last one has the same hash, and then the e
 
 test('an entry of another run that comes in between counts, and stays if it comes later', async () => {
   const { sums, another, read } = await withSums(`${A}  x.htm\n`);
-  await sums.requireWritable();
+  await sums.checkBeforeRequest();
   await list(another(), 'x.htm', B);
   const own = await sums.announce('x.htm', B);
   expect(await read()).toBe(`${asComment(`${A}  x.htm`)}\n${B}  x.htm\n`);
@@ -121,7 +121,7 @@ test.each`
   ${'overwritten'} | ${(path: string, text: string) => writeFile(path, text)}
 `('a SHA256SUMS that was $change is read again', async ({ write }) => {
   const { directory, sums, read } = await withSums(`${'#'.repeat(199)}\n${A}  x.htm\n`);
-  await sums.requireWritable();
+  await sums.checkBeforeRequest();
   await write(join(directory, 'SHA256SUMS'), `${C}  y.htm\n${C}  x.htm\n`);
   await list(sums, 'x.htm', A);
   expect(await read()).toBe(`${C}  y.htm\n${asComment(`${C}  x.htm`)}\n${A}  x.htm\n`);
@@ -147,8 +147,8 @@ test('a flush that has failed is not tried again, because the second one would s
 
 test.each`
   step          | work
-  ${'reading'}  | ${(_: SumsFile, another: () => SumsFile) => another().requireWritable()}
-  ${'a check'}  | ${(sums: SumsFile) => sums.requireWritable()}
+  ${'reading'}  | ${(_: SumsFile, another: () => SumsFile) => another().checkBeforeRequest()}
+  ${'a check'}  | ${(sums: SumsFile) => sums.checkBeforeRequest()}
   ${'an entry'} | ${(sums: SumsFile) => sums.announce('x.htm', C)}
   ${'comments'} | ${(_: SumsFile, __: unknown, own: Announcement) => own.settle()}
   ${'a flush'}  | ${(sums: SumsFile) => sums.flush()}
@@ -166,7 +166,7 @@ test('a line over 1 MiB is an error of the whole directory, whatever follows it'
   for (const end of ['', '\n', `\n${A}  x.htm\n`]) {
     const { directory, sums } = await withSums(`${'z'.repeat((1 << 20) + 1)}${end}`);
     const failure = { code: 'integrity', reason: 'a line is longer than 1 MiB', failedDirectory: directory };
-    for (const _ of [1, 2]) await expect(sums.requireWritable()).rejects.toMatchObject(failure);
+    for (const _ of [1, 2]) await expect(sums.checkBeforeRequest()).rejects.toMatchObject(failure);
   }
 });
 

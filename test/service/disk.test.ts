@@ -3,7 +3,7 @@ import { lstat, mkdir, readdir, readFile, stat, symlink, writeFile } from 'node:
 import { join } from 'node:path';
 import { describe, expect } from 'vitest';
 import { sleep } from '../../src/abort.ts';
-import { AppendFile } from '../../src/disk/append.ts';
+import { openAppendFile } from '../../src/disk/append.ts';
 import { replaceFile } from '../../src/disk/atomic-write.ts';
 import { createNameOperations, NEW_FILE, retryWhileInUse } from '../../src/disk/calls.ts';
 import { Directory } from '../../src/disk/directory.ts';
@@ -161,7 +161,7 @@ describe('appended lines', () => {
   test('create the file, follow one another and start a new line after a torn one', async ({ directory }) => {
     const file = join(directory, 'file');
     const append = async (...lines: string[]) => {
-      const appendFile = await AppendFile.open(file);
+      const appendFile = await openAppendFile('--report', file);
       const writes = lines.map((line) => appendFile.write([Buffer.from(`${line}\n`)]));
       // Waits for the writes.
       await appendFile.end();
@@ -190,7 +190,7 @@ describe('appended lines', () => {
     await make(file);
     const refused = { code: 'local_io', message: expect.stringContaining(why) };
     const descriptors = readdirSync('/dev/fd').length;
-    await expect(AppendFile.open(file)).rejects.toMatchObject(refused);
+    await expect(openAppendFile('--report', file)).rejects.toMatchObject(refused);
     expect(readdirSync('/dev/fd')).toHaveLength(descriptors);
   });
 
@@ -200,7 +200,7 @@ describe('appended lines', () => {
     const lines = proving ? 20_000 : 1000;
     await writeFile(file, 'torn');
     const appending = ['a', 'b', 'c'].map(async (who) => {
-      const appendFile = await AppendFile.open(file);
+      const appendFile = await openAppendFile('--report', file);
       for (let n = 0; n < lines; n += 1) await appendFile.write([Buffer.from(`${who}${n}\n`)]);
       await appendFile.end();
     });

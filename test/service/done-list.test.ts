@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { mkdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'vitest';
-import { DoneList, type DoneListOptions, hashSelection } from '../../src/batch/done-list.ts';
+import { type DoneList, type DoneListOptions, hashSelection, openDoneList } from '../../src/batch/done-list.ts';
 import { parseAccession } from '../../src/service/accession.ts';
 import { test as base, temporaryDirectory } from './transfer-fixture.ts';
 
@@ -18,7 +18,7 @@ const test = base.extend('path', ({ directory }) => join(directory, 'list'));
 function openList(path: string, more: Partial<DoneListOptions> = {}, signal = never): Promise<DoneList> {
   const now = () => Date.UTC(2024, 4, 1);
   const disk = { sharesDirectory: false, findLoss: () => undefined, warn() {} };
-  return DoneList.open({ path, selection: id, now, readOnly: false, ...disk, ...more }, signal);
+  return openDoneList({ path, selection: id, now, readOnly: false, ...disk, ...more }, signal);
 }
 
 /** Returns those of `numbers` whose filings are in a list with this text. */

@@ -27,7 +27,7 @@ async function read(chunks: Chunks, warn: (message: string) => void = () => {}):
 /** The contents of lines: `[number, accession, file]`, or `[number, message]` of an invalid line. */
 const contentsOf = (lines: readonly Line[]) =>
   lines.map((line) =>
-    line.kind === 'invalid' ? [line.number, line.error.message] : [line.number, line.accession, line.file],
+    line.kind === 'invalid' ? [line.number, line.error.message] : [line.number, line.accession, line.fileName],
   );
 const json = (members: object) => JSON.stringify({ accession_no: filing, ...members });
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { Counts } from '../../src/batch/counts.ts';
-import { Throttle } from '../../src/transfer/throttle.ts';
+import { createThrottle } from '../../src/transfer/throttle.ts';
 import { heldClock } from '../held-clock.ts';
 
 test.each`
@@ -24,11 +24,11 @@ test.each`
 
 test('the bandwidth is shared by all jobs, and after a pause it allows a burst of a quarter of a second', async () => {
   const { pass, ...clock } = heldClock();
-  const throttle = new Throttle(1000, clock);
+  const throttle = createThrottle(1000, clock);
   const { signal } = new AbortController();
   const ends: string[] = [];
   const receive = (job: string, bytes: number) =>
-    throttle.delay(bytes, signal).then(() => ends.push(`${job} ${clock.monotonic()}`));
+    throttle(bytes, signal).then(() => ends.push(`${job} ${clock.monotonic()}`));
   await pass(5000);
   const all = [receive('a', 500), receive('b', 100)];
   for (let step = 0; step < 8; step += 1) await pass(50);

@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest';
 import { parseLayout } from '../../src/batch/layout.ts';
-import { NameCheck } from '../../src/batch/name-check.ts';
+import { createNameCheck } from '../../src/batch/name-check.ts';
 import { parseAccession } from '../../src/service/accession.ts';
 
 const [A, B] = ['0001234567-24-000001', '0001234567-24-000002'].map((text) => parseAccession(text)) as [never, never];
 const kinds = (layout: string, names: [never, string][]) => {
-  const check = new NameCheck(parseLayout(layout, 'linux'));
+  const checkName = createNameCheck(parseLayout(layout, 'linux'));
   return names.map(([accession, fileName]) => {
-    const item = check.check({ accession, fileName, size: undefined, filing: undefined });
+    const item = checkName({ accession, fileName, size: undefined, filing: undefined });
     return 'error' in item ? item.error.code : item.kind;
   });
 };

@@ -35,8 +35,9 @@ describe('the place of a file', () => {
   const options = { ifExists: undefined, sha256: undefined, checksums: false, dryRun: false };
   const targetOn = (place: typeof WINDOWS, directory: string) => {
     const layout = parseLayout('{accession_no}/{file_name}', place.platform);
-    const args = { layout, options: { ...options, directory } } as unknown as DownloadArgs;
-    return createTargetFinder(args, place, () => undefined)({ path: `${A}/a.htm`, accession: A });
+    const root = resolveUserPath(directory, place);
+    const args = { layout, root, paths: {}, options: { ...options, directory } } as unknown as DownloadArgs;
+    return createTargetFinder(args, place.platform, () => undefined)({ path: `${A}/a.htm`, accession: A });
   };
 
   test.each`
@@ -57,7 +58,7 @@ describe('the place of a file', () => {
 describe('--output', () => {
   const options = { all: false, include: [], exclude: [], query: [] };
   const parseOutput = (output: string, platform: string) =>
-    parseArguments(['0001234567-24-000001', 'a.htm'], { ...options, output } as never, platform);
+    parseArguments(['0001234567-24-000001', 'a.htm'], { ...options, output } as never, { cwd: '/', platform, env: {} });
 
   test.each(['a?.htm', 'C:\\x\\a|b', 'a.htm:stream', 'a.htm::$DATA', 'con', 'x\\aux.htm', 'a.'])(
     'cannot be on Windows %j, which is no name of a file there',

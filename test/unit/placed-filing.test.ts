@@ -26,9 +26,9 @@ test.each`
   ${'mirror'}    | ${'{file_name}'}                | ${'skip'}    | ${'skip'}
 `('below $directory by $layout and $ifExists: $expected', ({ directory, layout, ifExists, expected }) => {
   const options = { all: true, include: [], exclude: [], query: [], directory, layout, ifExists };
-  const args = parseArguments([A], options as never, 'linux');
+  const args = parseArguments([A], options as never, { cwd: '/work', platform: 'linux', env: {} });
   const { path = '' } = args.layout.pathFor(A, 'a.htm');
-  const find = createTargetFinder(args, { cwd: '/work', platform: 'linux' }, () => undefined);
+  const find = createTargetFinder(args, 'linux', () => undefined);
   const target = find({ path, accession: parseAccession(A) });
   expect(target).toMatchObject({ path: expect.stringMatching(/^\/work\//), ifExists: expected });
 });

@@ -1,14 +1,16 @@
 import { Readable } from 'node:stream';
 import { expect, test } from 'vitest';
 import { Counts } from '../../src/batch/counts.ts';
+import type { FileItem } from '../../src/batch/item.ts';
 import { describeBatch, describeOutcome, formatInputLine, formatReportLine } from '../../src/batch/report.ts';
 import { FilingsError } from '../../src/errors.ts';
 import { readLines } from '../../src/input/lines.ts';
 import { Secrets } from '../../src/secrets.ts';
+import { parseAccession } from '../../src/service/accession.ts';
 import type { Outcome } from '../../src/transfer/outcome.ts';
 
 const TIME = '2026-04-01T10:00:00.000Z';
-const FILE = { accession: '0001234567-24-000001', fileName: 'primary.htm' };
+const FILE = { accession: parseAccession('0001234567-24-000001'), fileName: 'primary.htm' };
 const outcome = (more: Partial<Outcome> = {}): Outcome => ({
   result: 'downloaded',
   path: 'out/primary.htm',
@@ -38,7 +40,7 @@ test.each`
   ${'a failed file'}         | ${FILE.fileName} | ${{ result: 'failed', error }}    | ${{ result: 'failed', ...failed }}
   ${'an odd name'}           | ${ODD}           | ${{ path: ODD }}                  | ${{ file_name: ODD, path: ODD }}
 `('the report of $what is one line', ({ fileName, more, expected }) => {
-  const line = formatReportLine({ ...FILE, fileName }, outcome(more), TIME, { platform: 'linux', secrets });
+  const line = formatReportLine({ ...FILE, fileName } as FileItem, outcome(more), TIME, { platform: 'linux', secrets });
   expect(line.split(/[\n\u2028]/)).toHaveLength(1);
   expect(JSON.parse(line)).toEqual({ ...file, ...how, ...expected });
 });
@@ -73,7 +75,7 @@ test('the summary counts each file once and only the bytes of downloaded files',
   add({ result: 'failed', error: new FilingsError('integrity', 'wrong hash') });
   for (const _ of [1, 2]) add({ result: 'failed', error: new FilingsError('usage', 'line') });
   expect(describeBatch(counts, end)).toContain('5 failed, ');
-  expect([counts.ended, counts.permanent]).toEqual([8, 3]);
+  expect([counts.endedFiles, counts.permanentFailures]).toEqual([8, 3]);
 });
 
 test.each`
@@ -92,6 +94,6 @@ test.each`
   for (const separator of [' ', '\t']) {
     const text = formatInputLine(FILE.accession, name, separator);
     for await (const lines of readLines(Readable.from([text]), () => {}))
-      expect(lines).toEqual([{ kind: 'entry', accession: FILE.accession, file: name, number: 1 }]);
+      expect(lines).toEqual([{ kind: 'entry', accession: FILE.accession, fileName: name, number: 1 }]);
   }
 });

@@ -13,7 +13,7 @@ import { accession } from '../servers/archive.ts';
 
 const never = new AbortController().signal;
 const filing = (n: number) => parseAccession(accession(n));
-const named = (n: number, file: string): Line => ({ kind: 'entry', accession: filing(n), file });
+const named = (n: number, fileName: string): Line => ({ kind: 'entry', accession: filing(n), fileName });
 const listed = (n: number): Line => ({ kind: 'entry', accession: filing(n) });
 const turn = async () => {
   for (let turns = 0; turns < 5; turns += 1) await setImmediate();
@@ -28,28 +28,26 @@ function setUp(groups: readonly (readonly Line[])[], more: Partial<SelectionOpti
     if (isOpen) await new Promise(() => {});
   }
   const counts = new Counts({}, () => 0);
-  const selection = new Selection(
-    {
-      lines: lines(),
-      list: (number) =>
-        new Promise((resolve, reject) => {
-          const n = Number(number.slice(-6));
-          asked.push(n);
-          answers.set(n, (files) =>
-            files instanceof Error
-              ? reject(files)
-              : resolve(files.map((file_name) => ({ accession_no: number, file_name, size: 5 }))),
-          );
-        }),
-      layout: parseLayout('{accession_no}/{file_name}', 'linux'),
-      nameFilter: (name) => name !== 'x',
-      isDone: () => false,
-      counts,
-      jobs: 2,
-      ...more,
-    },
-    never,
-  );
+  const selection = new Selection({
+    lines: lines(),
+    list: (number) =>
+      new Promise((resolve, reject) => {
+        const n = Number(number.slice(-6));
+        asked.push(n);
+        answers.set(n, (files) =>
+          files instanceof Error
+            ? reject(files)
+            : resolve(files.map((file_name) => ({ accession_no: number, file_name, size: 5 }))),
+        );
+      }),
+    layout: parseLayout('{accession_no}/{file_name}', 'linux'),
+    nameFilter: (name) => name !== 'x',
+    isDone: () => false,
+    counts,
+    jobs: 2,
+    signal: never,
+    ...more,
+  });
   const items: string[] = [];
   const done = (async () => {
     for await (const group of selection.items()) for (const item of group) items.push(wordOf(item));
@@ -141,12 +139,12 @@ test('the counts know all lines that were read ahead, and the sizes of listed fi
   ];
   const { counts, answer } = setUp(groups, { jobs: 1 });
   await turn();
-  expect(counts).toMatchObject({ files: 1, unsized: 1, pendingListings: 3, hasInputEnded: true });
+  expect(counts).toMatchObject({ files: 1, filesWithoutSize: 1, pendingListings: 3, hasInputEnded: true });
   await answer(1);
-  expect(counts).toMatchObject({ files: 3, listedBytes: 10, unsized: 1, pendingListings: 2 });
+  expect(counts).toMatchObject({ files: 3, listedBytes: 10, filesWithoutSize: 1, pendingListings: 2 });
   await answer(2, new FilingsError('not_found', 'no'));
   await answer(3, ['a', 'x']);
-  expect(counts).toMatchObject({ files: 5, listedBytes: 15, unsized: 2, pendingListings: 0 });
+  expect(counts).toMatchObject({ files: 5, listedBytes: 15, filesWithoutSize: 2, pendingListings: 0 });
 });
 
 test('reading ahead stops at 100,000 lines and goes on when they are taken', async () => {
@@ -156,7 +154,7 @@ test('reading ahead stops at 100,000 lines and goes on when they are taken', asy
     for (; read < 15; read += 1) yield Array.from({ length: 10_000 }, (_, at) => named(read, `${at}`));
   }
   const { selection, counts, answer, items, done } = setUp([], { lines: lines() });
-  await selection.readAhead.waitForEnd(sleep);
+  await selection.waitForEnd(sleep);
   expect([read, counts.hasInputEnded]).toEqual([9, false]);
   await answer(1);
   await done;
@@ -165,7 +163,7 @@ test('reading ahead stops at 100,000 lines and goes on when they are taken', asy
 
 test('waiting for the end of an input ends with it, or after a moment if it has none', async () => {
   const { selection: never, counts } = setUp([[listed(1)]], {}, true);
-  await setUp([[listed(1)]]).selection.readAhead.waitForEnd((_ms, signal) => sleep(3_600_000, signal));
-  await never.readAhead.waitForEnd(async () => {});
+  await setUp([[listed(1)]]).selection.waitForEnd((_ms, signal) => sleep(3_600_000, signal));
+  await never.waitForEnd(async () => {});
   expect(counts.hasInputEnded).toBe(false);
 });

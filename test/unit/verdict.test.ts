@@ -42,18 +42,18 @@ const auth = { ...permanent, stoppedBy: stop('auth') };
 const deadline = { ...permanent, stoppedBy: stop('temporary', true), notStarted: left(3) };
 const limited = { ...permanent, stoppedBy: stop('limit'), notStarted: left(2) };
 test.each`
-  hint                      | more                                             | message
-  ${'see the errors above'} | ${permanent}                                     | ${'1 of 5 files failed'}
-  ${'run it again later'}   | ${{ failed: 2 }}                                 | ${'2 of 5 files failed'}
-  ${'do this'}              | ${{ ...auth, notStarted: left(4) }}              | ${'auth: the reason; 4 files not started'}
-  ${'do this'}              | ${{ ...auth, notStarted: left(4, 1) }}           | ${'auth: the reason; 4 files and 1 filing not started'}
-  ${'do this'}              | ${{ ...auth, notStarted: left(0, 2) }}           | ${'auth: the reason; 2 filings not started'}
-  ${'do this'}              | ${auth}                                          | ${'auth: the reason'}
-  ${'do this'}              | ${{ ...auth, notStarted: undefined }}            | ${'auth: the reason; the rest not started'}
-  ${undefined}              | ${{ stoppedBy: signal(2), notStarted: left(4) }} | ${'interrupted'}
-  ${'do this'}              | ${deadline}                                      | ${'temporary: the reason; 1 of 5 files failed; 3 files not started'}
-  ${'see the errors above'} | ${{ ...limited, notStarted: left(0) }}           | ${'1 of 5 files failed; limit: the reason'}
-  ${'see the errors above'} | ${limited}                                       | ${'1 of 5 files failed; limit: the reason; 2 files not started'}
+  hint         | more                                             | message
+  ${undefined} | ${permanent}                                     | ${'1 of 5 files failed'}
+  ${undefined} | ${{ failed: 2 }}                                 | ${'2 of 5 files failed'}
+  ${'do this'} | ${{ ...auth, notStarted: left(4) }}              | ${'auth: the reason; 4 files not started'}
+  ${'do this'} | ${{ ...auth, notStarted: left(4, 1) }}           | ${'auth: the reason; 4 files and 1 filing not started'}
+  ${'do this'} | ${{ ...auth, notStarted: left(0, 2) }}           | ${'auth: the reason; 2 filings not started'}
+  ${'do this'} | ${auth}                                          | ${'auth: the reason'}
+  ${'do this'} | ${{ ...auth, notStarted: undefined }}            | ${'auth: the reason; the rest not started'}
+  ${undefined} | ${{ stoppedBy: signal(2), notStarted: left(4) }} | ${'interrupted'}
+  ${'do this'} | ${deadline}                                      | ${'temporary: the reason; 1 of 5 files failed; 3 files not started'}
+  ${undefined} | ${{ ...limited, notStarted: left(0) }}           | ${'1 of 5 files failed; limit: the reason'}
+  ${undefined} | ${limited}                                       | ${'1 of 5 files failed; limit: the reason; 2 files not started'}
 `('a batch with $more has the error message $message', ({ more, message, hint }) => {
   expect(batchError(result(more))).toMatchObject({ message, hint });
   expect(batchError(result(more), 'filing')?.message).toBe(message.replace('files failed', 'filings failed'));

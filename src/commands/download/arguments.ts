@@ -1,7 +1,7 @@
 // Checks the arguments and options of `download` before anything is opened or requested, because an invalid command
 // line must have no effect. Where possible, the hint of a usage error shows the command that was probably meant.
 import { type Layout, parseLayout } from '../../batch/layout.ts';
-import { NameCheck } from '../../batch/name-check.ts';
+import { createNameCheck } from '../../batch/name-check.ts';
 import { isDirectoryEntryName } from '../../disk/file-name.ts';
 import { hasPartSuffix } from '../../disk/part-name.ts';
 import { FilingsError } from '../../errors.ts';
@@ -11,6 +11,7 @@ import { type AccessionNumber, asAccession, parseAccession } from '../../service
 import type { Values } from '../../spec/option.ts';
 import { refuseSharedStream } from '../../stdio/input.ts';
 import { findDescriptor } from '../../stdio/output-path.ts';
+import type { World } from '../../world.ts';
 import type { OPTIONS } from './spec.ts';
 
 type RawOptions = Values<typeof OPTIONS>;
@@ -26,7 +27,11 @@ export interface DownloadArgs {
   /** Undefined without `--all`, `--include` and `--exclude`. */
   readonly nameFilter: ((name: string) => boolean) | undefined;
   readonly layout: Layout;
-  /** If exactly one file is named, its error is the error of the run. */
+  /** The directory of all files: that of `--directory`, or the one with the file of `--output`. Absolute. */
+  readonly root: string;
+  /** The absolute paths of the files that options name. Undefined without the option, and for `-`. */
+  readonly paths: Readonly<Record<'input' | 'output' | 'report' | 'failed' | 'done', string | undefined>>;
+  /** Exactly one FILE argument. */
   readonly isSingleFile: boolean;
   readonly options: Options;
 }
@@ -39,10 +44,15 @@ const OUTPUT_LAYOUT: Layout = {
   hasOwnDirectories: false,
 };
 
-export function parseArguments(rawArgs: readonly string[], raw: RawOptions, platform: string): DownloadArgs {
+export function parseArguments(
+  rawArgs: readonly string[],
+  raw: RawOptions,
+  world: Pick<World, 'cwd' | 'platform' | 'env'>,
+): DownloadArgs {
+  const { platform } = world;
   const [output, report] = [normalizeStdout(raw.output), normalizeStdout(raw.report)];
   const options = { ...raw, output, report, directory: raw.directory ?? '.' };
-  const { all, include, exclude, input } = options;
+  const { all, include, exclude, input, failed, done } = options;
   const hasSelection = all || include.length > 0 || exclude.length > 0;
   const mayHaveSeveralFilings = hasSelection || input !== undefined;
   // Files of different filings may have the same name.
@@ -52,11 +62,23 @@ export function parseArguments(rawArgs: readonly string[], raw: RawOptions, plat
     throw argumentError('--all cannot be used with --include', 'omit --all to download only the files that match');
   }
   const { accessions, fileNames } = parseNames(rawArgs, hasSelection);
+  const absolute = (path: string | undefined) =>
+    path === undefined || path === '-' ? undefined : resolveUserPath(path, world);
+  const outputPath = absolute(output);
   const args: DownloadArgs = {
     accessions,
     fileNames,
     nameFilter: hasSelection ? filter : undefined,
     layout: output === undefined ? parseLayout(layout, platform) : OUTPUT_LAYOUT,
+    root:
+      outputPath === undefined ? resolveUserPath(options.directory, world) : pathModule(platform).dirname(outputPath),
+    paths: {
+      input: absolute(input),
+      output: outputPath,
+      report: absolute(report),
+      failed: absolute(failed),
+      done: absolute(done),
+    },
     isSingleFile: input === undefined && fileNames.length === 1,
     options,
   };
@@ -117,28 +139,21 @@ function requireFiles({ accessions: [accession], fileNames, nameFilter, options 
   );
 }
 
-function requireCompatibleOptions(args: DownloadArgs, platform: string): void {
-  const { isSingleFile, options } = args;
-  const { input, output, failed, done, sha256 } = options;
+function requireCompatibleOptions({ isSingleFile, options, paths }: DownloadArgs, platform: string): void {
+  const { input, output, done, sha256 } = options;
   const singleFileOption = output !== undefined ? '--output' : sha256 !== undefined ? '--sha256' : undefined;
   if (singleFileOption !== undefined && !isSingleFile) {
     const hint = 'download one file at a time, or several to a directory: --directory DIR';
     throw argumentError(`${singleFileOption} requires exactly one FILE`, hint);
   }
   if (done !== undefined && input === undefined) throw argumentError('--done requires --input');
-  // Unlike the report, these lists cannot be written to stdout. Only `-` is refused here, because it would become a
-  // file of that name. For any other path, run-files.ts checks later what kind of file it is.
-  if (failed === '-') throw argumentError('--failed must be a file');
-  if (done === '-') throw argumentError('--done must be a file');
-  if (output === undefined || output === '-') return;
-  // The checks below need no real working directory: they are about the last segment, and about the null device.
-  const path = resolveUserPath(output, { cwd: '/', platform });
-  const name = pathModule(platform).basename(path);
+  if (paths.output === undefined) return;
+  const name = pathModule(platform).basename(paths.output);
   if (hasPartSuffix(name))
     throw argumentError(`--output ${output}: the program uses this ending for its own temporary files`);
   // Windows opens a device for a name such as `con`, and a hidden stream of the file `a` for `a:b`. Both are refused,
   // except for the null device.
-  if (isNullDevice(path) || platform !== 'win32' || isDirectoryEntryName(name, platform)) return;
+  if (isNullDevice(paths.output) || platform !== 'win32' || isDirectoryEntryName(name, platform)) return;
   throw argumentError(`--output ${output}: Windows does not allow the name '${name}' for a file`);
 }
 
@@ -153,9 +168,9 @@ function requireSafeNames({ accessions: [accession], fileNames, layout }: Downlo
   // The names in an --input are checked when they are read.
   if (accession === undefined) return;
   // The download will run the same check. This one refuses the whole command line before any file is written.
-  const check = new NameCheck(layout);
+  const checkName = createNameCheck(layout);
   for (const fileName of fileNames) {
-    const item = check.check({ accession, fileName, size: undefined, filing: undefined });
+    const item = checkName({ accession, fileName, size: undefined, filing: undefined });
     if (item.kind === 'refused') throw argumentError(`file name '${fileName}': ${item.error.reason}`, item.error.hint);
   }
 }

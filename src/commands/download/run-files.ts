@@ -5,10 +5,10 @@
 import { stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { SUMS_NAME } from '../../checksums/format.ts';
+import { resolveLinks } from '../../disk/calls.ts';
 import { foldName } from '../../disk/file-name.ts';
-import { resolveLinks } from '../../disk/links.ts';
 import { FilingsError } from '../../errors.ts';
-import { requireUtf8Path, resolveUserPath } from '../../paths.ts';
+import { requireUtf8Path } from '../../paths.ts';
 import type { ResolvedSettings } from '../../settings/resolve.ts';
 import { listCredentialFiles } from '../../settings/settings.ts';
 import { isStreamPath, requireFilePath } from '../../stdio/output-path.ts';
@@ -21,8 +21,7 @@ import type { DownloadArgs } from './arguments.ts';
  * function that finds the error for a later download that would replace one.
  */
 export async function checkRunFiles(args: DownloadArgs, resolved: ResolvedSettings, world: World) {
-  const { options } = args;
-  const { input, output, report, failed, done } = options;
+  const { options, paths, root } = args;
   await refuseWrongFileTypes(args, world);
   /** Maps the folded path of each protected file to what messages call it, such as `--report`. */
   const labels = new Map<string, string>();
@@ -49,45 +48,46 @@ export async function checkRunFiles(args: DownloadArgs, resolved: ResolvedSettin
   const { configPath, settings } = resolved;
   if (configPath !== undefined) await protect('the config file', resolve(world.cwd, configPath));
   for (const path of listCredentialFiles(settings)) await protect('the key or token file', resolve(world.cwd, path));
-  // Unlike `resolve` above, `resolveUserPath` recognizes `nul` on Windows.
-  for (const [name, path] of Object.entries({ input, report, failed, done })) {
-    if (path !== undefined && path !== '-') await protect(`--${name}`, resolveUserPath(path, world));
-  }
+  const { output, ...others } = paths;
+  for (const [name, path] of Object.entries(others)) if (path !== undefined) await protect(`--${name}`, path);
   // Not protected, because the download itself is written there. It must still not be one of the files above.
-  if (output !== undefined && output !== '-') await requireUnused('--output', resolveUserPath(output, world));
+  if (output !== undefined) await requireUnused('--output', output);
 
-  const directory = resolve(world.cwd, output === undefined ? options.directory : dirname(output));
-  if (output === undefined) requireUtf8Path(directory);
-  const foldedDirectory = foldName(await resolveLinks(directory));
-  /** `path` is below `directory`. `code` is `usage` for a name from the arguments. */
+  if (options.output === undefined) requireUtf8Path(root);
+  const foldedRoot = foldName(await resolveLinks(root));
+  /** `path` is below `--directory`. `code` is `usage` for a name from the arguments. */
   const findConflict = (path: string, displayPath: string, code: 'integrity' | 'usage' = 'integrity') => {
     // Only saves time: the path need not be folded.
     if (labels.size === 0) return undefined;
-    // Links are resolved in `directory` only, and only once. A download refuses any symbolic link below it.
-    const label = labels.get(foldedDirectory + foldName(path.slice(directory.length)));
+    // Links are resolved in `root` only, and only once. A download refuses any symbolic link below it.
+    const label = labels.get(foldedRoot + foldName(path.slice(root.length)));
     if (label === undefined) return undefined;
     const hint = `choose another directory, or another file for ${label}`;
     return new FilingsError(code, `it is the same file as ${label}`, { subject: { path: displayPath }, hint });
   };
   // If the arguments name files, there is exactly one accession number.
   const [accession = ''] = args.accessions;
-  for (const name of output === undefined ? args.fileNames : []) {
+  for (const name of options.output === undefined ? args.fileNames : []) {
     const { path = '' } = args.layout.pathFor(accession, name);
-    const error = findConflict(join(directory, path), name, 'usage');
+    const error = findConflict(join(root, path), name, 'usage');
     if (error) throw error;
   }
   return findConflict;
 }
 
-/** `--failed` is written by a rename, which would replace a device or a pipe. */
-async function refuseWrongFileTypes({ options }: DownloadArgs, world: World): Promise<void> {
+/**
+ * Unlike the report, the two lists cannot be written to stdout: `-` would become a file of that name. `--failed` is
+ * written by a rename, which would replace a device or a pipe.
+ */
+async function refuseWrongFileTypes({ options, paths }: DownloadArgs, world: World): Promise<void> {
   const { output, report, failed, done } = options;
   for (const [name, path] of Object.entries({ output, report, failed, done })) {
     const hint = name === 'output' ? `to write into this directory: --directory ${shellWord(`${path}`)}` : undefined;
     if (path !== undefined && path !== '-') await requireFilePath(`--${name}`, path, world, hint);
   }
-  if (failed !== undefined && (await isStreamPath(resolveUserPath(failed, world))))
+  if (failed === '-' || (paths.failed !== undefined && (await isStreamPath(paths.failed))))
     throw new FilingsError('usage', '--failed must be a file');
+  if (done === '-') throw new FilingsError('usage', '--done must be a file');
 }
 
 async function isCharacterDevice(path: string): Promise<boolean> {

@@ -1,24 +1,24 @@
 // Runs `download`: opens the session and the outputs, runs a batch, even for a single file, and works out its error.
-import { dirname, resolve } from 'node:path';
+import type { Readable } from 'node:stream';
 import { createChildController } from '../../abort.ts';
 import { Batch } from '../../batch/batch.ts';
 import { Counts } from '../../batch/counts.ts';
 import { Recorder } from '../../batch/recorder.ts';
 import { describeBatch, describeResumable, formatSummaryLine } from '../../batch/report.ts';
+import { Selection } from '../../batch/selection.ts';
 import { type BatchEnd, batchError } from '../../batch/verdict.ts';
 import { ChecksumFiles } from '../../checksums/sums-files.ts';
 import { replaceFile } from '../../disk/atomic-write.ts';
 import { Directories } from '../../disk/directory.ts';
 import { FilingsError } from '../../errors.ts';
 import { type Line, openInput, readLines } from '../../input/lines.ts';
-import { resolveUserPath } from '../../paths.ts';
 import { listFiles, openSession, type Session } from '../../session/session.ts';
 import { resolveSettings } from '../../settings/resolve.ts';
 import type { Invocation } from '../../spec/command.ts';
 import { isClosedStdout } from '../../stdio/output.ts';
 import { isTerminalPath } from '../../stdio/output-path.ts';
 import { shellWord } from '../../text.ts';
-import { Throttle } from '../../transfer/throttle.ts';
+import { createThrottle } from '../../transfer/throttle.ts';
 import type { World } from '../../world.ts';
 import { type DownloadArgs, parseArguments } from './arguments.ts';
 import { checkRunFiles } from './run-files.ts';
@@ -32,14 +32,13 @@ interface Run {
   readonly batch: Batch;
   readonly recorder: Recorder;
   readonly isStream: boolean;
-  readonly closeInput: () => void;
   readonly world: World;
 }
 
 /** Returns the exit status, or throws the error of the run. */
 export async function run(invocation: Invocation<typeof OPTIONS>, world: World): Promise<number> {
   const { options, flags } = invocation;
-  const args = parseArguments(invocation.args, options, world.platform);
+  const args = parseArguments(invocation.args, options, world);
   const { dryRun } = options;
   const resolved = await resolveSettings(flags, world);
   const findConflict = await checkRunFiles(args, resolved, world);
@@ -52,18 +51,23 @@ export async function run(invocation: Invocation<typeof OPTIONS>, world: World):
   const writesTerminal = (writesStdout && world.stdout.isTTY) || outputs.some(isTerminalPath);
   const session = await openSession(flags, world, { stdinOption, writesTerminal, meter: counts, resolved });
   // Aborts for whatever stops the batch, such as an output that cannot be written.
-  const stop = createChildController(session.signal);
+  const canceller = createChildController(session.signal);
+  let input: Readable | undefined;
   try {
-    const error = await downloadAll(await openRun(args, session, counts, findConflict, stop, world));
+    if (options.input !== undefined) input = openInput(options.input, world, session.progress.note);
+    const lines = input ? readLines(input, session.progress.warn) : argumentLines(args);
+    const error = await downloadAll(await openRun(args, session, counts, findConflict, lines, canceller, world));
     // A limit that the user set is not a failure, so with --quiet only the exit status shows it.
     if (error?.code === 'limit' && session.settings.quiet) return error.exitStatus;
     if (error) throw error;
     return 0;
   } catch (error) {
-    if (isClosedPlan(error, args)) return 0;
+    if (isClosedDryRun(error, args)) return 0;
     throw error;
   } finally {
-    stop.detach();
+    // An open stdin would keep the program running.
+    input?.destroy();
+    canceller.detach();
     await session.close();
   }
 }
@@ -73,45 +77,41 @@ async function openRun(
   session: Session,
   counts: Counts,
   findConflict: Awaited<ReturnType<typeof checkRunFiles>>,
-  stop: ReturnType<typeof createChildController>,
+  lines: AsyncIterable<readonly Line[]>,
+  canceller: ReturnType<typeof createChildController>,
   world: World,
 ): Promise<Run> {
-  const { isSingleFile, nameFilter, layout, options } = args;
+  const { isSingleFile, nameFilter, layout, options, root } = args;
   const { dryRun, failed, limitRate, output, query } = options;
   const { client, progress, settings } = session;
-  const root = output === undefined ? resolve(world.cwd, options.directory) : dirname(resolveUserPath(output, world));
+  const { signal, abort: cancel } = canceller;
   const directories = new Directories(root, output === undefined, world);
   // Before anything is requested.
-  if (output === undefined && !dryRun) directories.prepare(root);
+  if (output === undefined && !dryRun) directories.open(root);
   const stream = await findStream(args, world);
-  const findTarget = createTargetFinder(args, world, findConflict, stream);
-  const outputs = await openOutputs(args, session, world, stop.abort);
+  const findTarget = createTargetFinder(args, world.platform, findConflict, stream);
+  const outputs = await openOutputs(args, session, world, cancel);
   const { done } = outputs;
   const checksums = options.checksums && !dryRun ? new ChecksumFiles(directories) : undefined;
-  const throttle = limitRate === undefined ? undefined : new Throttle(limitRate, world);
-  const { signal } = stop;
+  const throttle = limitRate === undefined ? undefined : createThrottle(limitRate, world);
   const context = { client, directories, checksums, throttle, progress, isDryRun: dryRun, world, signal };
   const recorder = new Recorder({
     ...outputs,
     counts,
-    hasFailedList: failed !== undefined,
+    writesFailedLines: failed !== undefined,
     progress,
     printsFiles: !dryRun && (isSingleFile || settings.verbose),
     singleTarget: isSingleFile ? 'file' : args.accessions.length === 1 ? 'filing' : undefined,
     world,
-    onError: stop.abort,
+    cancel,
   });
-  const { lines, closeInput } = openLines(args, world, progress);
-  const batch = new Batch({
-    context,
-    findTarget,
-    recorder,
-    cancel: stop.abort,
+  const selection = new Selection({
     lines,
     nameFilter,
     layout,
     counts,
     jobs: settings.jobs,
+    signal,
     async list(accession) {
       // The batch stops at this error, and starts nothing more.
       if (counts.limitError) throw counts.limitError;
@@ -120,18 +120,19 @@ async function openRun(
     },
     isDone: (accession) => done?.has(accession) === true,
   });
-  return { args, session, counts, batch, recorder, isStream: stream !== undefined, closeInput, world };
+  const batch = new Batch({ context, selection, counts, jobs: settings.jobs, findTarget, recorder, cancel });
+  return { args, session, counts, batch, recorder, isStream: stream !== undefined, world };
 }
 
-/** A reader such as `head` may close the pipe early. That ends the plan of a dry run, but it is not a failure. */
-function isClosedPlan(error: unknown, { options }: DownloadArgs): boolean {
+/** A reader such as `head` may close the pipe early. That ends the list of a dry run, but it is not a failure. */
+function isClosedDryRun(error: unknown, { options }: DownloadArgs): boolean {
   return options.dryRun && options.report !== '-' && isClosedStdout(error);
 }
 
 /** Returns the error of the run. Throws only bugs. */
 async function downloadAll(run: Run): Promise<FilingsError | undefined> {
   const { args, session, recorder, world } = run;
-  const { failed: failedPath, dryRun } = args.options;
+  const { options, paths } = args;
   let error = await runBatch(run).catch(async (failure) => {
     // A second failure is ignored, because this one is a bug and must be seen.
     await recorder.close().catch(() => {});
@@ -146,37 +147,33 @@ async function downloadAll(run: Run): Promise<FilingsError | undefined> {
     return error;
   };
   await recorder.close().catch(addFailure);
-  if (failedPath === undefined || dryRun) return error;
-  const { failedList } = recorder;
+  if (paths.failed === undefined || options.dryRun) return error;
+  const { failedLines } = recorder;
   // Suggests a retry only if the list has something to retry. An invalid line of the input is in it as a comment,
   // which begins with `#`.
-  const withHint = () => (error && /^[^#\n]/m.test(failedList) ? withRetryHint(error, failedPath, args) : error);
+  const withHint = () => (error && /^[^#\n]/m.test(failedLines) ? withRetryHint(error, args) : error);
   // The list is written only now, because this run may be reading the old list through a pipe.
-  return replaceFile(resolve(world.cwd, failedPath), failedList, world, { mode: 0o666 }).then(withHint, addFailure);
+  return replaceFile(paths.failed, failedLines, world, { mode: 0o666 }).then(withHint, addFailure);
 }
 
-function withRetryHint(
-  error: FilingsError,
-  failedPath: string,
-  { fileNames, layout, options }: DownloadArgs,
-): FilingsError {
+function withRetryHint(error: FilingsError, { fileNames, layout, options }: DownloadArgs): FilingsError {
   // --output is for a single file, and cannot be used with -i. The same command, run again, retries the file.
   if (options.output !== undefined) return error;
   // The default layout is {file_name} with FILE arguments, but {accession_no}/{file_name} with --input.
   const layoutOption = fileNames.length > 0 ? ` --layout ${shellWord(layout.template)}` : '';
   const source = fileNames.length > 0 ? 'ACCESSION and FILE' : 'ACCESSION or --input';
-  const retry = `to retry the failed files, replace ${source} with -i ${shellWord(failedPath)}${layoutOption}, and choose another file for --failed`;
+  const retry = `to retry the failed files, replace ${source} with -i ${shellWord(options.failed ?? '')}${layoutOption}, and choose another file for --failed`;
   // The hint of an error that stopped the run names a cause that must be removed first.
   return error.with({ hint: error.stopsRun && error.hint !== undefined ? `${error.hint}; ${retry}` : retry });
 }
 
 /** Returns the error of the run. */
 async function runBatch(run: Run): Promise<FilingsError | undefined> {
-  const { args, session, counts, batch, isStream, recorder, closeInput, world } = run;
+  const { args, session, counts, batch, isStream, recorder, world } = run;
   const { options, isSingleFile, fileNames, layout } = args;
   const { progress } = session;
   if (!isSingleFile) showBatchProgress(counts, progress);
-  const end = await batch.run().finally(closeInput);
+  const end = await batch.run();
   const error = decideRunError(end, run);
   // The result of a single file is already its own line or error, so it needs no summary.
   if (isSingleFile && !options.dryRun) {
@@ -194,48 +191,38 @@ async function runBatch(run: Run): Promise<FilingsError | undefined> {
   return error;
 }
 
-/** Returns the lines of `--input`, or the arguments as if they were lines, and a function that closes the input. */
-function openLines(
-  { options, accessions, fileNames, nameFilter }: DownloadArgs,
-  world: World,
-  { note, warn }: Session['progress'],
-) {
-  async function* argumentLines(): AsyncGenerator<readonly Line[]> {
-    // There is either a filter or FILE arguments. An entry without a file is a whole filing.
-    const names = nameFilter ? [undefined] : fileNames;
-    yield accessions.flatMap((accession) => names.map((file) => ({ kind: 'entry', accession, file })));
-  }
-  if (options.input === undefined) return { lines: argumentLines(), closeInput() {} };
-  const stream = openInput(options.input, world, note);
-  // An open stdin would keep the program running.
-  return { lines: readLines(stream, warn), closeInput: () => void stream.destroy() };
+/** The arguments, as if they were lines of `--input`. */
+async function* argumentLines({ accessions, fileNames, nameFilter }: DownloadArgs): AsyncGenerator<readonly Line[]> {
+  // There is either a filter or FILE arguments. An entry without a file is a whole filing.
+  const names = nameFilter ? [undefined] : fileNames;
+  yield accessions.flatMap((accession) => names.map((fileName) => ({ kind: 'entry', accession, fileName })));
 }
 
 function showBatchProgress(counts: Counts, progress: Session['progress']): void {
   progress.showBatch(() => {
-    const { files, filings, pendingListings, hasInputEnded, listedBytes, unsized, ended, endedBytes } = counts;
+    const { files, filings, pendingListings, hasInputEnded, listedBytes, filesWithoutSize, endedFiles, endedBytes } =
+      counts;
     const allFiles = hasInputEnded && pendingListings === 0 ? files : undefined;
     // For a single file, its own bar is enough.
     if (allFiles === 1) return undefined;
     const { skipped, failed } = counts.byResult;
-    const allBytes = allFiles !== undefined && unsized === 0 ? listedBytes : undefined;
+    const allBytes = allFiles !== undefined && filesWithoutSize === 0 ? listedBytes : undefined;
     const endedFilings = filings > 0 ? counts.endedFilings : undefined;
     const allFilings = hasInputEnded ? filings : undefined;
-    return { endedFiles: ended, allFiles, endedFilings, allFilings, skipped, failed, endedBytes, allBytes };
+    return { endedFiles, allFiles, endedFilings, allFilings, skipped, failed, endedBytes, allBytes };
   });
 }
 
 /** A run for one file or filing ends with its error instead of `1 of 1 files failed`, unless it was interrupted. */
 function decideRunError(end: BatchEnd, { args, recorder, counts }: Run): FilingsError | undefined {
-  if (isClosedPlan(end.stoppedBy, args)) return undefined;
+  if (isClosedDryRun(end.stoppedBy, args)) return undefined;
   if (recorder.singleError && end.stoppedBy?.isInterruption !== true) return recorder.singleError;
   const { downloaded, resumed, failed } = counts.byResult;
-  const error = batchError({ ...end, ended: counts.ended, failed, permanent: counts.permanent });
+  const error = batchError({ ...end, ended: counts.endedFiles, failed, permanent: counts.permanentFailures });
   if (error?.code !== 'limit') return error;
   // A limit never cuts off a download: it only keeps another one from starting. So if this run completed no file,
   // something else used up the limit, for example listings, and would do so again in the next run. With --if-exists
   // overwrite, the next run starts over and stops at the same place.
   const isStuck = downloaded + resumed === 0 || args.options.ifExists === 'overwrite';
-  const hint = isStuck ? 'raise the limit: otherwise the next run gets no further' : 'run it again to continue';
-  return error.with({ hint });
+  return isStuck ? error.with({ hint: 'raise the limit: otherwise the next run gets no further' }) : error;
 }

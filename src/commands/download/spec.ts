@@ -1,5 +1,3 @@
-// The command line of `download`, from which the parser, the help, the manual page and the completions are made. A
-// `heading` begins a group of options in the help. If one option excludes another, that applies in both directions.
 import { defineCommand } from '../../spec/command.ts';
 import {
   BANDWIDTH,

@@ -3,7 +3,7 @@ import { posix } from 'node:path';
 import type { Finding } from '../../checksums/verify.ts';
 import { FilingsError } from '../../errors.ts';
 import { withSlashes } from '../../paths.ts';
-import { asAccession } from '../../service/accession.ts';
+import { asAccession, findLastAccession } from '../../service/accession.ts';
 import { printable, printableJson } from '../../terminal/printable.ts';
 import { counted, humanBytes, shellWord } from '../../text.ts';
 
@@ -92,7 +92,7 @@ const REPLACE_HINT = 'get the missing and changed files again from where they ca
 function parseFilePath(path: string) {
   const segments = path.split('/');
   const file_name = segments.pop() ?? '';
-  const accession_no = segments.map(asAccession).findLast(Boolean);
+  const accession_no = findLastAccession(segments);
   return accession_no && { accession_no, file_name };
 }
 

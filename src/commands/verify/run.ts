@@ -1,8 +1,7 @@
 import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { yieldToEventLoop } from '../../abort.ts';
-import { findDirectories } from '../../checksums/find.ts';
-import { type Finding, verifyDirectory } from '../../checksums/verify.ts';
+import { type Finding, findDirectories, verifyDirectory } from '../../checksums/verify.ts';
 import { systemReason, toReadError } from '../../disk/failure.ts';
 import { FilingsError } from '../../errors.ts';
 import { isUtf8Path } from '../../paths.ts';

@@ -1,6 +1,8 @@
-// Opens and reads regular files only. Opening a FIFO could block the program, and reading a device such as /dev/zero
-// never ends.
+// Opens and reads regular files only, except for `openForReading`. Opening a FIFO could block the program, and reading a
+// device such as /dev/zero never ends.
 import { closeSync, constants, createReadStream, fstatSync, openSync, type Stats } from 'node:fs';
+import { Socket } from 'node:net';
+import type { Readable } from 'node:stream';
 import { errnoOf } from '../errors.ts';
 import { toReadError } from './failure.ts';
 
@@ -15,7 +17,7 @@ interface OpenFile {
  * O_NONBLOCK and O_NOCTTY prevent two effects of opening something else than a regular file: waiting for the other end
  * of a FIFO, and making a terminal the controlling terminal of this process.
  */
-export function openAny(path: string, flags: number): OpenFile {
+function openAny(path: string, flags: number): OpenFile {
   const fd = openSync(path, flags | O_NONBLOCK | O_NOCTTY);
   return { fd, stats: fstatSync(fd) };
 }
@@ -49,4 +51,19 @@ export async function* readRegular(path: string, displayPath: string, flags = 0)
   } catch (error) {
     if (errnoOf(error) !== 'ENOENT') throw toReadError(error, displayPath);
   }
+}
+
+/**
+ * For a file that a user names and that may be a pipe, such as that of `<(command)`. `signal` ends the wait for the writer of a FIFO. The caller must read the stream to its end or destroy it, whatever
+ * the stats of the opened file say.
+ */
+export function openForReading(
+  path: string,
+  { signal, ...readOptions }: { readonly signal?: AbortSignal; readonly highWaterMark?: number },
+): { readonly stats: Stats; readonly stream: Readable } {
+  const { fd, stats } = openAny(path, O_RDONLY);
+  if (!stats.isFIFO()) return { stats, stream: createReadStream('', { fd, ...readOptions }) };
+  // A plain read of a FIFO that has no writer yet returns the end of the file. Node's `Socket` waits until there is
+  // something to read, and blocks no thread meanwhile.
+  return { stats, stream: new Socket({ fd, readable: true, writable: false, ...(signal && { signal }) }) };
 }
