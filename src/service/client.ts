@@ -125,7 +125,7 @@ export class ServiceClient {
     });
   }
 
-  /** RedirectFollower all pages (docs/service.md, section 4), with retries. */
+  /** Requests all pages (docs/service.md, section 4), with retries. */
   async fetchListing(
     accession: AccessionNumber,
     query: readonly QueryParameter[],
