@@ -89,9 +89,8 @@ export class Secrets {
     this.#needles.delete(toByteString(secret));
   }
 
-  /** The header field in which the key is sent. It is empty if the key is not sent in one. */
+  /** The header field in which `--key-in header` sends the key. */
   addCredentialName(name: string): void {
-    if (name === '') return;
     this.#credentialNames.add(name.toLowerCase());
     this.#positionPattern = createPositionPattern(this.#credentialNames);
   }

@@ -178,7 +178,7 @@ export class RedirectFollower {
   #pauseIfRequested({ url, isOtherOrigin }: Chain, { status, headers }: HttpResponse): number | undefined {
     const { limiter, retryPolicy, world } = this.#options;
     const waitMs = RETRIED_STATUSES.has(status) ? parseRetryAfter(headers, world.now()) : undefined;
-    if (waitMs === undefined || waitMs > retryPolicy.maxRetryAfterMs || isOtherOrigin) return waitMs;
+    if (waitMs === undefined || waitMs > retryPolicy.maxRetryAfter || isOtherOrigin) return waitMs;
     limiter.pause(waitMs);
     // A URL leaves the set when it is requested again, so one whose retries are used up would stay for ever. If the
     // limit clears the set, the other retries only lose their place at the front of the queue.
