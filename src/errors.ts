@@ -186,7 +186,7 @@ export function defectError(cause: unknown): FilingsError {
 }
 
 /** Adds the resource to an error of the network or of a response, unless it has one. */
-export function withResource(resource: Resource, error: unknown): unknown {
+export function addResource(resource: Resource, error: unknown): unknown {
   if (!(error instanceof FilingsError) || error.subject?.resource) return error;
   if (error.code !== 'temporary' && error.code !== 'integrity' && !error.isOtherOrigin) return error;
   return error.with({ subject: { resource } });
