@@ -23,8 +23,8 @@ export interface Session {
 }
 
 interface SessionOptions {
-  /** The option of the command that reads stdin, such as `--input -`. */
-  readonly stdinOption?: string | undefined;
+  /** The `--input` of the command. */
+  readonly input?: string | undefined;
   /** Output of the command may go to the terminal that shows the progress. */
   readonly writesTerminal?: boolean | undefined;
   readonly meter?: Meter;
@@ -36,13 +36,16 @@ interface SessionOptions {
 export async function openSession(
   flags: Flags,
   world: World,
-  { stdinOption, writesTerminal, meter = { requests: 0, retries: 0, receivedBytes: 0 }, resolved }: SessionOptions = {},
+  { input, writesTerminal, meter = { requests: 0, retries: 0, receivedBytes: 0 }, resolved }: SessionOptions = {},
 ): Promise<Session> {
   const { settings, rawSettings, accessError } = resolved ?? (await resolveSettings(flags, world));
   if (accessError) throw accessError;
-  refuseSharedStream('stdin', [stdinOption, ...listStdinFlags((name) => rawSettings.get(name)?.value)]);
+  refuseSharedStream('stdin', [
+    input === '-' && '--input -',
+    ...listStdinFlags((name) => rawSettings.get(name)?.value),
+  ]);
   // On the same terminal, a progress bar would overwrite what the user types as input, or the data that is printed.
-  const sharesTerminal = writesTerminal || (stdinOption !== undefined && world.stdin.isTTY === true);
+  const sharesTerminal = writesTerminal || (input === '-' && world.stdin.isTTY === true);
   const progress = await createProgress({ ...settings, sharesTerminal }, world);
   const access = await openAccess(settings, world, progress.warn).catch((error) => {
     progress.stop();

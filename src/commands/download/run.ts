@@ -10,7 +10,7 @@ import { ChecksumFiles } from '../../checksums/sums-files.ts';
 import { replaceFile } from '../../disk/atomic-write.ts';
 import { Directories } from '../../disk/directory.ts';
 import { FilingsError } from '../../errors.ts';
-import { type Line, openInput, readLines } from '../../input/lines.ts';
+import { openLines } from '../../input/lines.ts';
 import { resolveUserPath } from '../../paths.ts';
 import { listFiles, openSession, type Session } from '../../session/session.ts';
 import { resolveSettings } from '../../settings/resolve.ts';
@@ -46,11 +46,10 @@ export async function run(invocation: Invocation<typeof OPTIONS>, world: World):
   // A dry run shows all files, and not only those that one limited run would reach. So it ignores the limits, even
   // --max-requests, although it may request listings.
   const counts = new Counts(dryRun ? {} : options, world.monotonic);
-  const stdinOption = options.input === '-' ? '--input -' : undefined;
   const outputs = [args.options.output ?? '', args.options.report ?? ''];
   const writesStdout = outputs.includes('-') || dryRun;
   const writesTerminal = (writesStdout && world.stdout.isTTY) || outputs.some(isTerminalPath);
-  const session = await openSession(flags, world, { stdinOption, writesTerminal, meter: counts, resolved });
+  const session = await openSession(flags, world, { input: options.input, writesTerminal, meter: counts, resolved });
   // Aborts for whatever stops the batch, such as an output that cannot be written.
   const stop = createChildController(world.interrupt);
   try {
@@ -76,7 +75,7 @@ async function openRun(
   stop: ReturnType<typeof createChildController>,
   world: World,
 ): Promise<Run> {
-  const { isSingleFile, nameFilter, layout, options } = args;
+  const { isSingleFile, accessions, fileNames, nameFilter, layout, options } = args;
   const { dryRun, failed, limitRate, output, query } = options;
   const { client, progress, settings } = session;
   const root = output === undefined ? resolve(world.cwd, options.directory) : dirname(resolveUserPath(output, world));
@@ -101,7 +100,10 @@ async function openRun(
     world,
     onError: stop.abort,
   });
-  const { lines, closeInput } = openLines(args, world, progress);
+  // There is either a filter or FILE arguments. An entry without a file is a whole filing.
+  const names = nameFilter ? [undefined] : fileNames;
+  const entries = accessions.flatMap((accession) => names.map((file) => ({ kind: 'entry', accession, file }) as const));
+  const { lines, closeInput } = openLines(entries, options.input, world, progress);
   const batch = new Batch({
     context,
     findTarget,
@@ -192,23 +194,6 @@ async function runBatch(run: Run): Promise<FilingsError | undefined> {
   if (options.dryRun && fileNames.length > 0 && options.output === undefined)
     progress.note(`to use these lines with --input, add --layout ${shellWord(layout.template)}`);
   return error;
-}
-
-/** Returns the lines of `--input`, or the arguments as if they were lines, and a function that closes the input. */
-function openLines(
-  { options, accessions, fileNames, nameFilter }: DownloadArgs,
-  world: World,
-  { note, warn }: Session['progress'],
-) {
-  async function* argumentLines(): AsyncGenerator<readonly Line[]> {
-    // There is either a filter or FILE arguments. An entry without a file is a whole filing.
-    const names = nameFilter ? [undefined] : fileNames;
-    yield accessions.flatMap((accession) => names.map((file) => ({ kind: 'entry', accession, file })));
-  }
-  if (options.input === undefined) return { lines: argumentLines(), closeInput() {} };
-  const stream = openInput(options.input, world, note);
-  // An open stdin would keep the program running.
-  return { lines: readLines(stream, warn), closeInput: () => void stream.destroy() };
 }
 
 function showBatchProgress(counts: Counts, progress: Session['progress']): void {
