@@ -5,7 +5,7 @@
 // A line with 0 as FILES takes a lost filing from the list (ARCHITECTURE.md, "Why it is like this").
 import { createHash } from 'node:crypto';
 import { AppendFile } from '../disk/append.ts';
-import { readRegular } from '../disk/regular-file.ts';
+import { readRegular } from '../disk/open-file.ts';
 import { readWholeLines } from '../input/lines.ts';
 import type { AccessionNumber } from '../service/accession.ts';
 import type { SelectedFiling } from './item.ts';

@@ -2,7 +2,7 @@
 // `HEX  NAME`, or `HEX *NAME` for binary mode. If it begins with a backslash, then `\\`, `\n` and `\r` in its name
 // stand for a backslash, a line feed and a carriage return.
 import { constants } from 'node:fs';
-import { readRegular } from '../disk/regular-file.ts';
+import { readRegular } from '../disk/open-file.ts';
 import { digestOf } from '../disk/sha256.ts';
 import { FilingsError } from '../errors.ts';
 

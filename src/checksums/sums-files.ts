@@ -6,7 +6,7 @@ import { setImmediate } from 'node:timers/promises';
 import { flushFile, OPEN_TO_FLUSH, undefinedIfMissing } from '../disk/calls.ts';
 import type { Directories, Directory } from '../disk/directory.ts';
 import { toReadError, toWriteError } from '../disk/failure.ts';
-import { openRegular } from '../disk/regular-file.ts';
+import { openRegular } from '../disk/open-file.ts';
 import { SharedFlush } from '../disk/shared-flush.ts';
 import {
   addToIndex,

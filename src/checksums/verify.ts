@@ -4,7 +4,7 @@ import { closeSync, constants } from 'node:fs';
 import { join } from 'node:path';
 import { isSystemError } from '../disk/failure.ts';
 import { isDirectoryEntryName } from '../disk/file-name.ts';
-import { openRegular } from '../disk/regular-file.ts';
+import { openRegular } from '../disk/open-file.ts';
 import { hashOpenFile } from '../disk/sha256.ts';
 import { errnoOf, FilingsError } from '../errors.ts';
 import { readSums, SUMS_NAME } from './format.ts';

@@ -1,5 +1,6 @@
 // Parses the command line with commander.
 import { Argument, Command, type CommanderError, Help, Option } from 'commander';
+import { EXIT_STATUSES } from '../errors.ts';
 import { expandHome } from '../paths.ts';
 import { FLAG_SETTINGS } from '../settings/table.ts';
 import { type Action, type CommandSpec, describeCommand, type Flags } from '../spec/command.ts';
@@ -12,7 +13,6 @@ import {
   toNamedOptions,
 } from '../spec/option.ts';
 import { PROGRAM } from './catalogue.ts';
-import { formatHelpEnd } from './help.ts';
 import { helpHint, usageError } from './usage-error.ts';
 
 interface CommandLine {
@@ -175,4 +175,21 @@ function readOptions(ownOptions: Options | undefined, command: Command, home: st
 function readFlags(values: Readonly<Record<string, unknown>>): Flags {
   const given = FLAG_SETTINGS.filter(({ name }) => values[name] !== undefined);
   return Object.fromEntries(given.map(({ name }) => [name, values[name] as string | boolean]));
+}
+
+// What follows commander's own help: exit statuses, examples, and where to find more help.
+
+/** Only `filings --help` lists the exit statuses. Examples are not wrapped, so that they can be pasted. */
+function formatHelpEnd(spec: CommandSpec, help: Help): string {
+  const { examples = [], sendsRequests, children } = spec;
+  const heading = sendsRequests ? 'Examples (set FILINGS_SANDBOX=1 to try them without an account):' : 'Examples:';
+  const exitRows = EXIT_STATUSES.map(([status, meaning]) => help.formatItem(status, '128+n'.length, meaning, help));
+  return [
+    '',
+    ...(spec === PROGRAM ? ['Exit status:', ...exitRows, ''] : []),
+    ...(examples.length > 0 ? [heading, ...examples.map(([line, effect]) => `  ${line}\n      ${effect}`), ''] : []),
+    children ? 'For help with a command, add --help to it.' : 'Global options: filings --help',
+    'Full manual: man filings',
+    '',
+  ].join('\n');
 }

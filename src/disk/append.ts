@@ -3,7 +3,7 @@
 import { constants, readSync, writeSync } from 'node:fs';
 import { closeFile, flushFile } from './calls.ts';
 import { mapWriteErrors } from './failure.ts';
-import { openRegular } from './regular-file.ts';
+import { openRegular } from './open-file.ts';
 
 const { O_APPEND, O_CREAT, O_RDWR } = constants;
 const LINE_FEED = 0x0a;

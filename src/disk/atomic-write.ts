@@ -9,8 +9,8 @@ import { createNameOperations, undefinedIfMissing } from './calls.ts';
 import { mapWriteErrors, toWriteError } from './failure.ts';
 import { resolveLinks } from './links.ts';
 import { flushDirectory, makeDirectories } from './make-directories.ts';
+import { requireRegular } from './open-file.ts';
 import { workingPartName } from './part-name.ts';
-import { requireRegular } from './regular-file.ts';
 import { type Protection, requireKeptPermissions } from './secret-file.ts';
 
 export interface NewFile {

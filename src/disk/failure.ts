@@ -15,7 +15,7 @@ const STOPS_RUN = new Set(['ENOSPC', 'EDQUOT', 'EROFS', 'EIO', 'EMFILE', 'ENFILE
 /**
  * Frequent reasons, in plainer words than those of the system, and what to do after a failed write. `toReadError` uses
  * the reasons, too, so all except that of ENOENT must also be true of a failed read. EFTYPE and EINUSE do not come from
- * Linux: `regular-file.ts` and `calls.ts` throw them.
+ * Linux: `open-file.ts` and `calls.ts` throw them.
  */
 const REASONS: Readonly<Record<string, readonly [reason: string, hint: string]>> = {
   ENOSPC: ['the disk is full', FREE_SPACE],

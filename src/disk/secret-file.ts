@@ -5,7 +5,7 @@ import { FilingsError } from '../errors.ts';
 import { shellWord } from '../text.ts';
 import type { World } from '../world.ts';
 import { systemReason } from './failure.ts';
-import { openStream } from './open-stream.ts';
+import { openStream } from './open-file.ts';
 
 const MAX_BYTES = 1024 * 1024;
 const CHECK_PATH = 'check the path, and who may read it';

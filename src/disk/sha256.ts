@@ -4,7 +4,7 @@ import { createHash, hash } from 'node:crypto';
 import { closeSync, constants, readSync } from 'node:fs';
 import { yieldToEventLoop } from '../abort.ts';
 import { toReadError } from './failure.ts';
-import { openRegular } from './regular-file.ts';
+import { openRegular } from './open-file.ts';
 
 const MAX_BLOCK_BYTES = 1 << 20;
 

@@ -4,7 +4,7 @@ import { fstatSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { Readable } from 'node:stream';
 import { isSystemError, systemReason } from '../disk/failure.ts';
-import { openStream } from '../disk/open-stream.ts';
+import { openStream } from '../disk/open-file.ts';
 import { FilingsError } from '../errors.ts';
 import { isJsonObject, parseJson } from '../json.ts';
 import { type AccessionNumber, accessionError, asAccession, parseAccession } from '../service/accession.ts';

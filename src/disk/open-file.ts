@@ -1,6 +1,8 @@
-// Opens and reads regular files only. Opening a FIFO could block the program, and reading a device such as /dev/zero
-// never ends.
+// Opens files that may be something else. Opening a FIFO could block the program, and reading a device such as /dev/zero
+// never ends. So the program's own files must be regular, and only those that users name may be pipes (`openStream`).
 import { closeSync, constants, createReadStream, fstatSync, openSync, type Stats } from 'node:fs';
+import { Socket } from 'node:net';
+import type { Readable } from 'node:stream';
 import { errnoOf } from '../errors.ts';
 import { toReadError } from './failure.ts';
 
@@ -49,4 +51,19 @@ export async function* readRegular(path: string, displayPath: string, flags = 0)
   } catch (error) {
     if (errnoOf(error) !== 'ENOENT') throw toReadError(error, displayPath);
   }
+}
+
+/**
+ * For a path that may be a pipe, such as that of `<(command)`. `signal` ends the wait for the writer of a FIFO. The caller must read the stream to its end or destroy it, whatever
+ * the stats of the opened file say.
+ */
+export function openStream(
+  path: string,
+  { signal, ...readOptions }: { readonly signal?: AbortSignal; readonly highWaterMark?: number },
+): { readonly stats: Stats; readonly stream: Readable } {
+  const { fd, stats } = openAny(path, O_RDONLY);
+  if (!stats.isFIFO()) return { stats, stream: createReadStream('', { fd, ...readOptions }) };
+  // A plain read of a FIFO that has no writer yet returns the end of the file. Node's `Socket` waits until there is
+  // something to read, and blocks no thread.
+  return { stats, stream: new Socket({ fd, readable: true, writable: false, ...(signal && { signal }) }) };
 }
