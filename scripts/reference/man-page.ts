@@ -1,7 +1,7 @@
 // Writes the manual page filings(1) from the same specs as --help, with the man macros (man(7) of groff and mandoc).
 import { PROGRAM } from '../../src/cli/catalogue.ts';
 import { EXIT_STATUSES } from '../../src/errors.ts';
-import { describeExpected, SETTINGS, SHARED_OPTIONS } from '../../src/settings/table.ts';
+import { describeExpected, FLAG_SETTINGS, SETTINGS } from '../../src/settings/table.ts';
 import { describeCommand } from '../../src/spec/command.ts';
 import { describeOption, type NamedOption, toNamedOptions } from '../../src/spec/option.ts';
 import { commandNodes } from './command-nodes.ts';
@@ -72,7 +72,7 @@ export function manPage({ version, date }: Release): string {
     ['SYNOPSIS', ['.B filings', 'COMMAND [OPTION...] [ARGUMENT...]']],
     ['DESCRIPTION', paragraphs(PROGRAM.description ?? [])],
     ['COMMANDS', commands],
-    ['OPTIONS OF EVERY COMMAND', tagged([...SHARED_OPTIONS.map(optionRow), ...BUILT_IN_OPTIONS])],
+    ['OPTIONS OF EVERY COMMAND', tagged([...FLAG_SETTINGS.map(optionRow), ...BUILT_IN_OPTIONS])],
     ['EXIT STATUS', tagged(EXIT_STATUSES)],
     ['ENVIRONMENT', [...paragraphs(['A flag overrides its variable.']), ...tagged([...variables, ...OTHER_VARIABLES])]],
     [

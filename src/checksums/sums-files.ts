@@ -1,6 +1,6 @@
-// Keeps the SHA256SUMS of each directory of a run true. An entry is on the disk before its file gets its final name, and
-// older entries become comments only after that. So an entry may be ahead of its file, but never behind it. Nothing is
-// ever removed or moved, because other runs may be using the same SHA256SUMS.
+// Keeps the SHA256SUMS of each directory of a run true. An entry is on the disk before its file gets its final name,
+// and older entries become comments only after that. So an entry may be ahead of its file, but never behind it. Nothing
+// is ever removed or moved, because other runs may be using the same SHA256SUMS.
 import { closeSync, constants, fstatSync, readSync, writeSync } from 'node:fs';
 import { setImmediate } from 'node:timers/promises';
 import { flushFile, OPEN_TO_FLUSH, undefinedIfMissing } from '../disk/calls.ts';

@@ -1,7 +1,8 @@
 // Parses the command line with commander.
 import { Argument, Command, type CommanderError, Help, Option } from 'commander';
+import { EXIT_STATUSES } from '../errors.ts';
 import { expandHome } from '../paths.ts';
-import { SHARED_OPTIONS } from '../settings/table.ts';
+import { FLAG_SETTINGS } from '../settings/table.ts';
 import { type Action, type CommandSpec, describeCommand, type Flags } from '../spec/command.ts';
 import {
   describeOption,
@@ -12,7 +13,6 @@ import {
   toNamedOptions,
 } from '../spec/option.ts';
 import { PROGRAM } from './catalogue.ts';
-import { formatHelpEnd } from './help.ts';
 import { helpHint, usageError } from './usage-error.ts';
 
 interface CommandLine {
@@ -21,8 +21,8 @@ interface CommandLine {
   /** For usage errors that have no hint of their own. */
   readonly hint: string;
   /**
-   * Throws `usage`. The error quotes the wrong value of a flag only if the flag has a fixed list of choices, because any
-   * other value may be a key in the wrong place.
+   * Throws `usage`. The error quotes the wrong value of a flag only if the flag has a fixed list of choices, because
+   * any other value may be a key in the wrong place.
    */
   readonly readAction: () => Action;
 }
@@ -121,7 +121,7 @@ function buildCommand(spec: CommandSpec, parents: readonly string[], parsing: Pa
 
 function addParts(command: Command, spec: CommandSpec, isProgram: boolean): void {
   const ownOptions = toNamedOptions(spec.options);
-  for (const option of [...ownOptions, ...SHARED_OPTIONS]) {
+  for (const option of [...ownOptions, ...FLAG_SETTINGS]) {
     if (option.heading) command.optionsGroup(`${option.heading}:`);
     // The flags are listed by `filings --help` only.
     command.addOption(buildOption(option).hideHelp(!isProgram && !ownOptions.includes(option)));
@@ -153,7 +153,7 @@ function buildOption(spec: NamedOption): Option {
  * `--sandbox` ignores settings that describe the service.
  */
 function requireChoices(flags: Flags): void {
-  for (const { name, flag, kind, ignoredBySandbox } of SHARED_OPTIONS)
+  for (const { name, flag, kind, ignoredBySandbox } of FLAG_SETTINGS)
     if (kind.choices && !ignoredBySandbox && flags[name] !== undefined) parseOrThrow(kind, `${flags[name]}`, flag);
 }
 
@@ -173,6 +173,23 @@ function readOptions(ownOptions: Options | undefined, command: Command, home: st
 
 /** Of the values of all options, takes those of flags. */
 function readFlags(values: Readonly<Record<string, unknown>>): Flags {
-  const given = SHARED_OPTIONS.filter(({ name }) => values[name] !== undefined);
+  const given = FLAG_SETTINGS.filter(({ name }) => values[name] !== undefined);
   return Object.fromEntries(given.map(({ name }) => [name, values[name] as string | boolean]));
+}
+
+// What follows commander's own help: exit statuses, examples, and where to find more help.
+
+/** Only `filings --help` lists the exit statuses. Examples are not wrapped, so that they can be pasted. */
+function formatHelpEnd(spec: CommandSpec, help: Help): string {
+  const { examples = [], sendsRequests, children } = spec;
+  const heading = sendsRequests ? 'Examples (set FILINGS_SANDBOX=1 to try them without an account):' : 'Examples:';
+  const exitRows = EXIT_STATUSES.map(([status, meaning]) => help.formatItem(status, '128+n'.length, meaning, help));
+  return [
+    '',
+    ...(spec === PROGRAM ? ['Exit status:', ...exitRows, ''] : []),
+    ...(examples.length > 0 ? [heading, ...examples.map(([line, effect]) => `  ${line}\n      ${effect}`), ''] : []),
+    children ? 'For help with a command, add --help to it.' : 'Global options: filings --help',
+    'Full manual: man filings',
+    '',
+  ].join('\n');
 }

@@ -54,8 +54,8 @@ export async function* readRegular(path: string, displayPath: string, flags = 0)
 }
 
 /**
- * For a file that a user names and that may be a pipe, such as that of `<(command)`. `signal` ends the wait for the writer of a FIFO. The caller must read the stream to its end or destroy it, whatever
- * the stats of the opened file say.
+ * For a file that a user names and that may be a pipe, such as that of `<(command)`. `signal` ends the wait for the
+ * writer of a FIFO. The caller must read the stream to its end or destroy it, whatever the stats of the opened file say.
  */
 export function openForReading(
   path: string,
@@ -64,6 +64,6 @@ export function openForReading(
   const { fd, stats } = openAny(path, O_RDONLY);
   if (!stats.isFIFO()) return { stats, stream: createReadStream('', { fd, ...readOptions }) };
   // A plain read of a FIFO that has no writer yet returns the end of the file. Node's `Socket` waits until there is
-  // something to read, and blocks no thread meanwhile.
+  // something to read, and blocks no thread.
   return { stats, stream: new Socket({ fd, readable: true, writable: false, ...(signal && { signal }) }) };
 }

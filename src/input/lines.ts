@@ -7,7 +7,8 @@ import { isSystemError, systemReason } from '../disk/failure.ts';
 import { openForReading } from '../disk/open-file.ts';
 import { FilingsError } from '../errors.ts';
 import { isJsonObject, parseJson } from '../json.ts';
-import { type AccessionNumber, asAccession, notAnAccession, parseAccession } from '../service/accession.ts';
+import { type AccessionNumber, accessionError, asAccession, parseAccession } from '../service/accession.ts';
+import type { Progress } from '../terminal/progress.ts';
 import { toUtf8 } from '../text.ts';
 import type { World } from '../world.ts';
 
@@ -43,7 +44,25 @@ const MAX_RECORD_BYTES = 32 << 20;
 const BLANK = /^\s*(?:#|$)/;
 const IS_DIRECTORY = 'it is a directory';
 
-/** The caller must destroy the stream, because an open stdin would keep the program running. */
+/**
+ * Yields the entries of the arguments, then the lines of `--input`. The caller must call `closeInput`, because an open
+ * stdin would keep the program running.
+ */
+export function openLines(
+  entries: readonly Entry[],
+  input: string | undefined,
+  world: Pick<World, 'stdin' | 'cwd'>,
+  { note, warn }: Pick<Progress, 'note' | 'warn'>,
+) {
+  const stream = input === undefined ? undefined : openInput(input, world, note);
+  async function* readAll(): AsyncGenerator<readonly Line[]> {
+    yield entries;
+    if (stream) yield* readLines(stream, warn);
+  }
+  return { lines: readAll(), closeInput: () => void stream?.destroy() };
+}
+
+/** Exported for tests, as is `readLines`. */
 export function openInput(
   path: string,
   { stdin, cwd }: Pick<World, 'stdin' | 'cwd'>,
@@ -167,7 +186,7 @@ function parseText(line: string, number: number, last?: AccessionNumber): Line {
   const mistake = accession ? findMistake(file, FILE_MISTAKES) : findMistake(line, LINE_MISTAKES);
   if (mistake !== undefined) throw new FilingsError('usage', mistake);
   if (accession !== undefined) return createEntry(accession, file, number);
-  const error = notAnAccession(first, file === '' ? [] : [file]);
+  const error = accessionError(first, file === '' ? [] : [file]);
   throw error.with({ hint: `${error.hint} (if 'filings list' printed the line, add --json to it)` });
 }
 

@@ -8,7 +8,7 @@ import type { ListingDescription } from '../service/described-listing.ts';
 import type { Flags } from '../spec/command.ts';
 import { decodeText } from '../text.ts';
 import type { World } from '../world.ts';
-import { createRunLayers, findInLayers, registerSecretSettings } from './layers.ts';
+import { findRunSetting, registerSecretSettings } from './layers.ts';
 import { SETTINGS } from './table.ts';
 
 /** The limit bounds the time of the schema check. */
@@ -32,29 +32,29 @@ export interface ConfigFile {
 
 /** Does not read the file. */
 export function locateConfig(flags: Flags, world: World): ConfigLocation {
-  // `config` and `profile` are strings, but other settings may be of another type, hence `String`.
-  const layers = createRunLayers(flags, world.env);
-  const [name, profile] = [findInLayers(layers, 'config'), findInLayers(layers, 'profile')].map(
-    (setting) => setting && String(setting.value),
-  );
-  const path = name === undefined ? findStandardPath(world) : resolveUserPath(name, world);
+  const named = findRunSetting('config', flags, world.env);
+  const profile = findRunSetting('profile', flags, world.env);
+  const path = named ? resolveUserPath(String(named.value), world) : findStandardPath(world);
   // Users name the null device, as in `--config /dev/null`, to run without a config file.
   const isNone = path !== undefined && isNullDevice(path);
-  return { path: isNone ? undefined : path, isNamed: name !== undefined, profile };
+  return { path: isNone ? undefined : path, isNamed: named !== undefined, profile: profile && String(profile.value) };
 }
 
 /**
  * Below APPDATA on Windows, otherwise by the XDG Base Directory Specification, which says to ignore a relative
  * XDG_CONFIG_HOME.
  */
-function findStandardPath({ env, platform }: Pick<World, 'env' | 'platform'>): string | undefined {
-  const { isAbsolute, join } = pathModule(platform);
+function findStandardPath(world: World): string | undefined {
+  const { env, platform } = world;
+  const { isAbsolute, join, resolve } = pathModule(platform);
   const home = homeDirectory(env, platform);
   const isWindows = platform === 'win32';
   const variable = isWindows ? env.APPDATA : env.XDG_CONFIG_HOME;
   const fallback = home && join(home, isWindows ? 'AppData/Roaming' : '.config');
   const base = variable && isAbsolute(variable) ? variable : fallback;
-  return base && join(base, 'filings', 'config.json');
+  const path = base && join(base, 'filings', 'config.json');
+  // HOME may be relative. `world.cwd` throws in a removed directory, so it is read only then.
+  return path && !isAbsolute(path) ? resolve(world.cwd, path) : path;
 }
 
 export function noConfigPathError(): FilingsError {
@@ -67,8 +67,8 @@ export function noConfigPathError(): FilingsError {
 export async function readConfigFile({ path, isNamed }: ConfigLocation, world: World): Promise<ConfigFile | undefined> {
   if (path === undefined) return undefined;
   const config = await readUncheckedConfig(path, world).catch(async (error: FilingsError) => {
-    // Not by the code of the error: `stat` also fails in a directory that cannot be searched, because HOME may belong to
-    // another user, as under `su -m`, but not if just the file itself cannot be read.
+    // Not by the code of the error: `stat` also fails in a directory that cannot be searched, because HOME may belong
+    // to another user, as under `su -m`, but not if just the file itself cannot be read.
     if (isNamed || (await stat(path).catch(() => undefined))) throw error;
     return undefined;
   });
@@ -113,11 +113,16 @@ export function hasSecret(config: JsonObject): boolean {
   return SETTINGS.some(({ name, secret }) => secret && listSections(config).some((section) => isSet(section[name])));
 }
 
+/** In an unchecked file, a profile may not be an object. */
+export function findProfileValues({ profiles }: { readonly profiles?: unknown }, name: string): JsonObject | undefined {
+  return isJsonObject(profiles) && Object.hasOwn(profiles, name) ? (profiles[name] as JsonObject) : undefined;
+}
+
 export async function readProfileNames(flags: Flags, world: World): Promise<readonly string[]> {
   return Object.keys((await readConfigFile(locateConfig(flags, world), world))?.profiles ?? {});
 }
 
-/** JSON.parse would keep only the last of duplicate members without a word. */
+/** JSON.parse would silently keep only the last of duplicate members. */
 function parseConfigJson(text: string, path: string): unknown {
   const { value, fault } = parseStrictly(text);
   if (fault === undefined) return value;
@@ -132,7 +137,7 @@ export async function checkConfig(config: JsonObject, path: string): Promise<voi
   // Loading zod takes time.
   const { findConfigFault } = await import('./config-check.ts');
   const fault = findConfigFault(config);
-  if (fault) throw configFileError(path, fault.message, fault.hint);
+  if (fault) throw configFileError(path, fault.reason, fault.hint);
   // The casts are safe after the check. In a profile, `listing` may be null, which unsets it.
   const { profiles = {} } = config as { profiles?: Record<string, JsonObject> };
   const prefixed = Object.entries(profiles).map(([name, profile]) => [`profiles.${name}.`, profile] as const);

@@ -7,7 +7,13 @@ import { didYouMean } from '../spec/nearest.ts';
 import { parseOrThrow } from '../spec/option.ts';
 import { shellWord } from '../text.ts';
 import type { World } from '../world.ts';
-import { type ConfigFile, type ConfigLocation, locateConfig, readConfigFile } from './config-file.ts';
+import {
+  type ConfigFile,
+  type ConfigLocation,
+  findProfileValues,
+  locateConfig,
+  readConfigFile,
+} from './config-file.ts';
 import {
   createFileLayers,
   createRunLayers,
@@ -18,19 +24,14 @@ import {
   resolvePrecedence,
 } from './layers.ts';
 import { parseSettings, type Settings } from './settings.ts';
-import { SETTINGS } from './table.ts';
+import { CREDENTIALS, SETTINGS } from './table.ts';
 
 export interface ResolvedSettings {
   readonly settings: Settings;
   readonly rawSettings: RawSettings;
   readonly configPath: string | undefined;
-  /**
-   * A credential of the config file must not be sent to the base URL. Commands that send requests throw this. Commands
-   * that only show settings ignore it.
-   */
-  readonly originError: FilingsError | undefined;
-  /** The command that sets the base URL where this run will find it. */
-  readonly setBaseUrl: string;
+  /** Why this run cannot send requests. Commands that only show settings ignore it. */
+  readonly accessError: FilingsError | undefined;
 }
 
 /** Reads no file except the config file: keys and tokens are read when they are needed. */
@@ -39,25 +40,22 @@ export async function resolveSettings(flags: Flags, world: World): Promise<Resol
   const rawSettings = resolvePrecedence([...runLayers, ...configLayers]);
   const settings = parseSettings(rawSettings, world);
   world.setDeadline(settings.deadline);
-  const origin = settings.baseUrl?.origin;
-  const originError = origin && file ? findOriginError(rawSettings, origin, file, profile, world) : undefined;
-  // Profiles inherit the base URL of the top level, unless it is null in them.
-  const level = profile?.values.baseUrl === null ? profile.name : undefined;
-  const setBaseUrl = formatSetBaseUrl('URL', level, world);
-  return { settings, rawSettings, configPath: file?.path, originError, setBaseUrl };
+  const { sandbox, baseUrl } = settings;
+  const findError = () =>
+    baseUrl ? findOriginError(rawSettings, baseUrl.origin, file, profile, world) : noBaseUrlError(profile, world);
+  const accessError = sandbox ? undefined : findError();
+  return { settings, rawSettings, configPath: file?.path, accessError };
 }
 
-/**
- * The layers are ordered from the highest to the lowest. Exported for code that shows errors about invalid settings.
- */
+/** Both lists of layers begin with the highest. */
 export async function loadSources(flags: Flags, world: World) {
   const runLayers = createRunLayers(flags, world.env);
   const location = locateConfig(flags, world);
   const usesSandbox = readSandboxSwitch(runLayers);
-  const isUnread = usesSandbox && !location.isNamed;
-  const file = isUnread ? undefined : await readConfigFile(location, world);
-  // A profile from the environment is for runs that read a config file.
-  const profile = isUnread && flags.profile === undefined ? undefined : findProfile(location, file);
+  // A profile from the environment is for runs that read a config file, and the sandbox reads none unless it is named.
+  const readsFile = !usesSandbox || location.isNamed;
+  const file = readsFile ? await readConfigFile(location, world) : undefined;
+  const profile = readsFile || flags.profile !== undefined ? findProfile(location, file, world) : undefined;
   const configLayers = file ? createFileLayers(file.path, file.values, profile) : [];
   const removeIgnored = (layer: Layer) => (usesSandbox ? removeServiceSettings(layer) : layer);
   return { runLayers: runLayers.map(removeIgnored), configLayers: configLayers.map(removeIgnored), file, profile };
@@ -69,17 +67,20 @@ function removeServiceSettings(layer: Layer): Layer {
   return new Map([...layer].filter(([name]) => !names.has(name)));
 }
 
-const CREDENTIAL_LABELS = {
-  key: { label: 'API key', alternatives: '--api-key-file FILE or FILINGS_API_KEY' },
-  token: { label: 'JWT', alternatives: '--jwt-file FILE or FILINGS_JWT' },
-} as const;
-
 /** The command works when it is pasted: `repeatFlags` in session/presentation.ts adds --config to it. */
 function formatSetBaseUrl(url: string, profile: string | undefined, { env }: World): string {
   const command = `filings config set base-url ${url}`;
   if (profile !== undefined) return `${command} --profile ${shellWord(profile)}`;
   // Otherwise the variable would make it set the base URL of that profile.
   return env.FILINGS_PROFILE ? `FILINGS_PROFILE= ${command}` : command;
+}
+
+function noBaseUrlError(profile: Profile | undefined, world: World): FilingsError {
+  // Profiles inherit the base URL of the top level, unless it is null in them.
+  const owningProfile = profile?.values.baseUrl === null ? profile.name : undefined;
+  return new FilingsError('config', "no base URL: the service's address is not set", {
+    hint: `set it with ${formatSetBaseUrl('URL', owningProfile, world)}, --base-url URL or FILINGS_BASE_URL; or try --sandbox`,
+  });
 }
 
 /**
@@ -92,20 +93,20 @@ function formatSetBaseUrl(url: string, profile: string | undefined, { env }: Wor
 function findOriginError(
   rawSettings: RawSettings,
   origin: string,
-  { values }: ConfigFile,
+  file: ConfigFile | undefined,
   profile: Profile | undefined,
   world: World,
-) {
+): FilingsError | undefined {
   for (const { name, credential } of SETTINGS) {
     const setting = rawSettings.get(name);
     // Only a setting of the config file has a directory.
     if (!credential || !setting?.directory) continue;
     const ownProfile = setting.sourceKind === 'profile' ? profile : undefined;
     // Without a base URL, or with null in the profile, this is a string that is not a URL.
-    const baseUrl = String({ ...values, ...ownProfile?.values }.baseUrl);
+    const baseUrl = String({ ...file?.values, ...ownProfile?.values }.baseUrl);
     const ownOrigin = URL.canParse(baseUrl) ? new URL(baseUrl).origin : undefined;
     if (ownOrigin === origin) continue;
-    const { label, alternatives } = CREDENTIAL_LABELS[credential];
+    const { label, alternatives } = CREDENTIALS[credential];
     const command = formatSetBaseUrl(origin, ownProfile?.name, world);
     const [reason, hint] =
       ownOrigin === undefined
@@ -131,21 +132,18 @@ function readSandboxSwitch(layers: readonly Layer[]): boolean {
   return isOn;
 }
 
-function findProfile(location: ConfigLocation, file: ConfigFile | undefined) {
-  const profile = location.profile ?? file?.values.profile;
-  if (profile === undefined) return undefined;
-  const name = String(profile);
-  const profiles = file?.profiles ?? {};
-  const values = Object.hasOwn(profiles, name) ? profiles[name] : undefined;
+function findProfile({ profile }: ConfigLocation, file: ConfigFile | undefined, world: World): Profile | undefined {
+  const selected = profile ?? file?.values.profile;
+  if (selected === undefined) return undefined;
+  const name = String(selected);
+  const values = file && findProfileValues(file, name);
   if (values) return { name, values };
-  const known = Object.keys(profiles);
+  const known = Object.keys(file?.profiles ?? {});
   const reason =
     file === undefined ? 'there is no config file' : `${file.path} has ${known.join(', ') || 'no profiles'}`;
   // If nothing else selects the profile, the config file does.
   const mend =
-    location.profile === undefined
-      ? 'filings config unset profile'
-      : `to create it: filings config set base-url URL --profile ${shellWord(name)}`;
+    profile === undefined ? 'filings config unset profile' : `to create it: ${formatSetBaseUrl('URL', name, world)}`;
   throw new FilingsError('config', `no such profile: ${reason}`, {
     subject: { name: `profile ${name}` },
     hint: didYouMean(name, known) ?? mend,

@@ -1,4 +1,4 @@
-// A module such as show.ts has a function for each of several subcommands, and `load` returns one as `run`.
+// One module runs several subcommands, so `load` picks the function.
 import { SETTINGS } from '../../settings/table.ts';
 import { type ArgumentSpec, defineCommand } from '../../spec/command.ts';
 import { toKebabCase } from '../../spec/option.ts';
@@ -31,7 +31,7 @@ export const CONFIG = defineCommand({
     defineCommand({
       name: 'list',
       summary: 'show every setting and where it comes from',
-      load: async () => ({ run: (await import('./show.ts')).showAll }),
+      load: async () => ({ run: (await import('./run.ts')).showAll }),
     }),
     defineCommand({
       name: 'get',
@@ -39,7 +39,7 @@ export const CONFIG = defineCommand({
       arguments: [KEY_ARGUMENT],
       description: ['A secret is shown as [redacted]. The exit status is 5 if the setting is not set.'],
       examples: [['filings config get base-url --profile test', 'show the base URL of the profile test']],
-      load: async () => ({ run: (await import('./show.ts')).showOne }),
+      load: async () => ({ run: (await import('./run.ts')).showOne }),
     }),
     defineCommand({
       name: 'set',
@@ -59,19 +59,19 @@ export const CONFIG = defineCommand({
         ['filings config set api-key', 'set the API key, which is not shown while you type'],
         ['filings config set base-url https://test.example.com --profile test', 'set it only for --profile test'],
       ],
-      load: async () => ({ run: (await import('./edit.ts')).set }),
+      load: async () => ({ run: (await import('./run.ts')).set }),
     }),
     defineCommand({
       name: 'unset',
       summary: 'remove a setting from the config file, or from one of its profiles (--profile)',
       arguments: [KEY_ARGUMENT],
-      load: async () => ({ run: (await import('./edit.ts')).unset }),
+      load: async () => ({ run: (await import('./run.ts')).unset }),
     }),
     defineCommand({
       name: 'path',
       summary: 'print the path of the config file',
       examples: [['ls -l "$(filings config path)"', 'see who can read it']],
-      load: async () => ({ run: (await import('./edit.ts')).printPath }),
+      load: async () => ({ run: (await import('./run.ts')).printPath }),
     }),
     defineCommand({
       name: 'check',

@@ -3,7 +3,7 @@
 // them, because the service chooses the names of its files. Paths are compared after links are resolved and names
 // folded.
 import { stat } from 'node:fs/promises';
-import { basename, dirname, join, resolve } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { SUMS_NAME } from '../../checksums/format.ts';
 import { resolveLinks } from '../../disk/calls.ts';
 import { foldName } from '../../disk/file-name.ts';
@@ -46,8 +46,8 @@ export async function checkRunFiles(args: DownloadArgs, resolved: ResolvedSettin
     labels.set(foldName(join(await resolveLinks(dirname(path)), basename(path))), label);
   };
   const { configPath, settings } = resolved;
-  if (configPath !== undefined) await protect('the config file', resolve(world.cwd, configPath));
-  for (const path of listCredentialFiles(settings)) await protect('the key or token file', resolve(world.cwd, path));
+  if (configPath !== undefined) await protect('the config file', configPath);
+  for (const path of listCredentialFiles(settings)) await protect('the key or token file', path);
   const { output, ...others } = paths;
   for (const [name, path] of Object.entries(others)) if (path !== undefined) await protect(`--${name}`, path);
   // Not protected, because the download itself is written there. It must still not be one of the files above.

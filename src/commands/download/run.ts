@@ -1,5 +1,4 @@
 // Runs `download`: opens the session and the outputs, runs a batch, even for a single file, and works out its error.
-import type { Readable } from 'node:stream';
 import { createChildController } from '../../abort.ts';
 import { Batch } from '../../batch/batch.ts';
 import { Counts } from '../../batch/counts.ts';
@@ -11,7 +10,7 @@ import { ChecksumFiles } from '../../checksums/sums-files.ts';
 import { replaceFile } from '../../disk/atomic-write.ts';
 import { Directories } from '../../disk/directory.ts';
 import { FilingsError } from '../../errors.ts';
-import { type Line, openInput, readLines } from '../../input/lines.ts';
+import { type Entry, type Line, openLines } from '../../input/lines.ts';
 import { listFiles, openSession, type Session } from '../../session/session.ts';
 import { resolveSettings } from '../../settings/resolve.ts';
 import type { Invocation } from '../../spec/command.ts';
@@ -45,18 +44,16 @@ export async function run(invocation: Invocation<typeof OPTIONS>, world: World):
   // A dry run shows all files, and not only those that one limited run would reach. So it ignores the limits, even
   // --max-requests, although it may request listings.
   const counts = new Counts(dryRun ? {} : options, world.monotonic);
-  const stdinOption = options.input === '-' ? '--input -' : undefined;
   const outputs = [args.options.output ?? '', args.options.report ?? ''];
   const writesStdout = outputs.includes('-') || dryRun;
   const writesTerminal = (writesStdout && world.stdout.isTTY) || outputs.some(isTerminalPath);
-  const session = await openSession(flags, world, { stdinOption, writesTerminal, meter: counts, resolved });
+  const session = await openSession(flags, world, { input: options.input, writesTerminal, meter: counts, resolved });
   // Aborts for whatever stops the batch, such as an output that cannot be written.
-  const canceller = createChildController(session.signal);
-  let input: Readable | undefined;
+  const canceller = createChildController(world.interrupt);
+  let input: ReturnType<typeof openLines> | undefined;
   try {
-    if (options.input !== undefined) input = openInput(options.input, world, session.progress.note);
-    const lines = input ? readLines(input, session.progress.warn) : argumentLines(args);
-    const error = await downloadAll(await openRun(args, session, counts, findConflict, lines, canceller, world));
+    input = openLines(listEntries(args), options.input, world, session.progress);
+    const error = await downloadAll(await openRun(args, session, counts, findConflict, input.lines, canceller, world));
     // A limit that the user set is not a failure, so with --quiet only the exit status shows it.
     if (error?.code === 'limit' && session.settings.quiet) return error.exitStatus;
     if (error) throw error;
@@ -65,8 +62,7 @@ export async function run(invocation: Invocation<typeof OPTIONS>, world: World):
     if (isClosedDryRun(error, args)) return 0;
     throw error;
   } finally {
-    // An open stdin would keep the program running.
-    input?.destroy();
+    input?.closeInput();
     canceller.detach();
     await session.close();
   }
@@ -191,11 +187,11 @@ async function runBatch(run: Run): Promise<FilingsError | undefined> {
   return error;
 }
 
-/** The arguments, as if they were lines of `--input`. */
-async function* argumentLines({ accessions, fileNames, nameFilter }: DownloadArgs): AsyncGenerator<readonly Line[]> {
+/** Those of the arguments, as if they were lines of `--input`. */
+function listEntries({ accessions, fileNames, nameFilter }: DownloadArgs): readonly Entry[] {
   // There is either a filter or FILE arguments. An entry without a file is a whole filing.
   const names = nameFilter ? [undefined] : fileNames;
-  yield accessions.flatMap((accession) => names.map((fileName) => ({ kind: 'entry', accession, fileName })));
+  return accessions.flatMap((accession) => names.map((fileName): Entry => ({ kind: 'entry', accession, fileName })));
 }
 
 function showBatchProgress(counts: Counts, progress: Session['progress']): void {

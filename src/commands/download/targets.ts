@@ -93,12 +93,11 @@ export async function openOutputs(
   const failedDirectory = dirname(paths.failed ?? '');
   if (failed !== undefined && !dryRun)
     await mapWriteErrors(`--failed ${failed}`, () => access(failedDirectory, constants.W_OK));
-  const { signal } = session;
   // First, because it looks whether the directory has files, and the report may become one.
   const done = await openDone(args, session, world);
   try {
     const open = (option: '--report' | '--dry-run', path?: string) =>
-      openReportFile(option, path, world, signal, cancel);
+      openReportFile(option, path, world, world.interrupt, cancel);
     const report = reportOption === undefined ? undefined : await open('--report', paths.report);
     // With --report -, stdout has the report instead of the list. Otherwise there is no report left to close if this
     // fails, because `open` cannot fail for stdout.
@@ -112,19 +111,21 @@ export async function openOutputs(
 
 async function openDone(
   { options, layout, root, paths }: DownloadArgs,
-  { identity, settings: { listing }, progress, signal }: Session,
+  { client, settings: { listing, sandbox }, progress }: Session,
   world: World,
 ): Promise<DoneList | undefined> {
   const { include, exclude, query, dryRun, directory } = options;
   if (paths.done === undefined) return undefined;
   // The setting `listing` says how to read the listings of the service, so it also decides which files a filing has.
   const parameters = listing === undefined ? query : [...query, ['listing', JSON.stringify(listing)]];
+  // The sandbox has another port in each run.
+  const service = sandbox ? 'sandbox' : client.baseUrl.href;
   const sharesDirectory = !layout.hasOwnDirectories;
   const hasFiles = sharesDirectory && holdsFiles(join(root, layout.directoryFor('')), Object.values(paths));
   return openDoneList(
     {
       path: paths.done,
-      selection: hashSelection(identity, include, exclude, layout.template, root, parameters),
+      selection: hashSelection(service, include, exclude, layout.template, root, parameters),
       now: world.now,
       readOnly: dryRun,
       sharesDirectory,
@@ -138,6 +139,6 @@ async function openDone(
       },
       warn: progress.warnAboutFile,
     },
-    signal,
+    world.interrupt,
   );
 }

@@ -1,8 +1,7 @@
 // A table is printed at the end, because the widths of its columns depend on all rows. What the service lists is data,
 // so it is never redacted.
 import type { FilingsError } from '../../errors.ts';
-import { noMatchError } from '../../input/glob.ts';
-import { findMembers, type ListedFile, listedSize } from '../../service/listing.ts';
+import { findMembers, type ListedFile, listedSize, noMatchError } from '../../service/listing.ts';
 import type { Session } from '../../session/session.ts';
 import type { Values } from '../../spec/option.ts';
 import { terminalColumns, write } from '../../stdio/output.ts';
@@ -36,8 +35,8 @@ export function createListOutput(
   isSingle: boolean,
   isChosen: (name: string) => boolean,
   { json, long, null: nul }: Values<typeof OPTIONS>,
-  { settings, signal }: Session,
-  { stdout, env }: World,
+  { settings }: Session,
+  { stdout, env, interrupt }: World,
 ) {
   const isTable = long || (stdout.isTTY && !json && !nul);
   const tableFiles: ListedFile[] = [];
@@ -58,7 +57,7 @@ export function createListOutput(
       const matches = files.filter((file) => isChosen(file.file_name));
       // `push(...matches)` overflows the stack for very many files.
       if (isTable) for (const file of matches) tableFiles.push(file);
-      else await write(stdout, matches.map(formatRecord).join(''), signal);
+      else await write(stdout, matches.map(formatRecord).join(''), interrupt);
       return matches.length === 0 ? noMatchError(accession, files.length) : undefined;
     },
 
@@ -79,7 +78,7 @@ export function createListOutput(
         rightAlignedIndex: headings.indexOf('SIZE'),
       });
       const { faint } = createPalette(usesColor(settings.color, stdout, env.TERM));
-      await write(stdout, `${[faint(head), ...lines].join('\n')}\n`, signal);
+      await write(stdout, `${[faint(head), ...lines].join('\n')}\n`, interrupt);
     },
   };
 }

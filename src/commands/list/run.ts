@@ -1,37 +1,36 @@
 // Requests up to `--jobs` listings at a time, and prints them in the order of the arguments or of the input. A filing
 // that fails does not stop the others, unless `StopRule` concludes that they would all fail in the same way.
-import type { Readable } from 'node:stream';
 import { createChildController, onAbort } from '../../abort.ts';
 import { ReadAhead } from '../../batch/read-ahead.ts';
 import { batchError, isTemporary, StopRule } from '../../batch/verdict.ts';
 import { FilingsError, messageOf } from '../../errors.ts';
 import { compileNameFilter, QUOTE_PATTERN_HINT } from '../../input/glob.ts';
-import { type Line, openInput, readLines } from '../../input/lines.ts';
+import { type Line, openLines } from '../../input/lines.ts';
 import { type AccessionNumber, asAccession, parseAccession } from '../../service/accession.ts';
 import type { ListedFile } from '../../service/listing.ts';
-import { listFiles, openSession, type Session } from '../../session/session.ts';
+import { listFiles, openSession } from '../../session/session.ts';
 import type { Invocation } from '../../spec/command.ts';
+import type { Progress } from '../../terminal/progress.ts';
 import type { World } from '../../world.ts';
 import { createListOutput } from './output.ts';
 import type { OPTIONS } from './spec.ts';
 
-/** Throws the error that the run ends with, such as a summary of the filings that failed. */
 export async function run({ args, options, flags }: Invocation<typeof OPTIONS>, world: World): Promise<number> {
   const { input, query } = options;
   const accessions = parseArguments(args, options);
   const isChosen = compileNameFilter(options.include, options.exclude);
-  const stdinOption = input === '-' ? '--input -' : undefined;
-  const session = await openSession(flags, world, { stdinOption, writesTerminal: world.stdout.isTTY });
+  const session = await openSession(flags, world, { input, writesTerminal: world.stdout.isTTY });
   const { progress, settings } = session;
   // Ends the requests that `ReadAhead` has already started for later filings, and the input.
-  const stop = createChildController(session.signal);
+  const stop = createChildController(world.interrupt);
   try {
-    const inputStream = input === undefined ? undefined : openInput(input, world, progress.note);
-    onAbort(stop.signal, () => inputStream?.destroy());
+    const entries = accessions.map((accession) => ({ kind: 'entry', accession }) as const);
+    const { lines, closeInput } = openLines(entries, input, world, progress);
+    onAbort(stop.signal, closeInput);
     // The number is unknown with an input, which is read while listings are printed.
-    const filingCount = inputStream ? undefined : accessions.length;
+    const filingCount = input === undefined ? accessions.length : undefined;
     const ahead = new ReadAhead<ListingResult>({
-      lines: readAllLines(accessions, inputStream, progress.warn),
+      lines: dropRepeated(lines),
       jobs: settings.jobs,
       accessionToList: (line) => (line.kind === 'entry' ? line.accession : undefined),
       list: async (accession) => {
@@ -44,9 +43,8 @@ export async function run({ args, options, flags }: Invocation<typeof OPTIONS>, 
         }
       },
     });
-    const isSingle = filingCount === 1;
-    const output = createListOutput(isSingle, isChosen, options, session, world);
-    await printAll(ahead.results(), output, session, filingCount);
+    const output = createListOutput(filingCount === 1, isChosen, options, session, world);
+    await printAll(ahead.results(), output, progress, filingCount, world.interrupt);
     return 0;
   } finally {
     // This is done even after a success, because an open stdin would keep the program running.
@@ -83,9 +81,11 @@ type ListingResult =
 async function printAll(
   groups: AsyncIterable<readonly (ListingResult | Line)[]>,
   output: ReturnType<typeof createListOutput>,
-  { progress, signal }: Session,
+  progress: Progress,
   filingCount: number | undefined,
+  interrupt: AbortSignal,
 ): Promise<void> {
+  const isSingle = filingCount === 1;
   const rule = new StopRule('filing');
   // `permanent` failures would come again in the next run.
   let [finished, failed, permanent] = [0, 0, 0];
@@ -94,13 +94,13 @@ async function printAll(
     for await (const result of flatten(groups)) {
       // Only for the type: `ReadAhead` yields a listing in place of each entry.
       if ('kind' in result && result.kind === 'entry') continue;
-      const missed = 'files' in result ? await output.print(result.accession, result.files) : undefined;
-      if (missed && filingCount !== 1) progress.note(messageOf(missed));
-      const error = 'error' in result ? result.error : filingCount === 1 ? missed : undefined;
+      const noMatch = 'files' in result ? await output.print(result.accession, result.files) : undefined;
+      if (noMatch && !isSingle) progress.note(messageOf(noMatch));
+      const error = 'error' in result ? result.error : isSingle ? noMatch : undefined;
       // After SIGINT or the like, or at the deadline, every request fails, which is not a failure of its filing.
-      signal.throwIfAborted();
+      interrupt.throwIfAborted();
       // `1 of 1 filings failed` would say less.
-      if (error && filingCount === 1) throw error;
+      if (error && isSingle) throw error;
       finished += 1;
       if (error) failed += 1;
       if (error && !isTemporary(error)) permanent += 1;
@@ -113,8 +113,8 @@ async function printAll(
     await output.end();
   } catch (error) {
     // On abort, `error` may only say that the destroyed input cannot be read.
-    if (!signal.aborted) throw error;
-    stoppedBy = signal.reason;
+    if (!interrupt.aborted) throw error;
+    stoppedBy = interrupt.reason;
   }
   const notStarted = filingCount === undefined ? undefined : { files: 0, filings: filingCount - finished };
   const error = batchError({ ended: finished, failed, permanent, stoppedBy, notStarted }, 'filing');
@@ -127,21 +127,15 @@ async function* flatten<T>(groups: AsyncIterable<readonly T[]>): AsyncGenerator<
 
 /**
  * The input may have one line per file, but `list` always lists the whole filing. So of consecutive lines with the same
- * accession number only the first is yielded.
+ * accession number only the first is yielded. An argument, which has no line number, is always yielded.
  */
-async function* readAllLines(
-  accessions: readonly AccessionNumber[],
-  input: Readable | undefined,
-  warn: (message: string) => void,
-): AsyncGenerator<readonly Line[]> {
-  yield accessions.map((accession) => ({ kind: 'entry', accession }));
-  if (input === undefined) return;
+async function* dropRepeated(lines: AsyncIterable<readonly Line[]>): AsyncGenerator<readonly Line[]> {
   let last: string | undefined;
-  for await (const batch of readLines(input, warn)) {
+  for await (const batch of lines) {
     yield batch.filter((line) => {
       const previous = last;
       // Each invalid line has its own error.
-      last = line.kind === 'entry' ? line.accession : undefined;
+      last = line.kind === 'entry' && line.number !== undefined ? line.accession : undefined;
       return last === undefined || last !== previous;
     });
   }

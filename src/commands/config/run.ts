@@ -1,9 +1,17 @@
-// `config list` and `config get` print effective values, whatever their source.
+// `config list` and `config get` print effective values, whatever their source. The others are about the config file.
 import { FilingsError } from '../../errors.ts';
 import { isJsonObject } from '../../json.ts';
 import { REDACTED, redactJson, type Secrets } from '../../secrets.ts';
-import { writeRecords } from '../../session/presentation.ts';
-import { describeOtherSources, findEditTarget, findSetting } from '../../settings/config-edit.ts';
+import { printMessage, writeRecords } from '../../session/presentation.ts';
+import {
+  describeOtherSources,
+  editConfigFile,
+  findPlaceInFile,
+  findSettingPlace,
+  toFileValue,
+} from '../../settings/config-edit.ts';
+import { locateConfig, noConfigPathError } from '../../settings/config-file.ts';
+import { readSecretFromStdin, removeLineBreak } from '../../settings/read-secret.ts';
 import { resolveSettings } from '../../settings/resolve.ts';
 import { type NamedSetting, SETTINGS } from '../../settings/table.ts';
 import type { Invocation } from '../../spec/command.ts';
@@ -26,7 +34,7 @@ export async function showAll({ flags }: Invocation, world: World): Promise<numb
  * Hides a secret, and the arguments of `apiKeyCommand`, the only array, because one of them may be a secret. Any other
  * value may contain a secret by mistake, so known secrets in it are redacted.
  */
-export function displayValue({ secret, kind }: NamedSetting, value: unknown, secrets: Secrets): string {
+function displayValue({ secret, kind }: NamedSetting, value: unknown, secrets: Secrets): string {
   if (secret && value !== '') return REDACTED;
   if (Array.isArray(value)) return value.length > 1 ? `${value[0]} …` : `${value[0]}`;
   return toText(kind.choices ? value : redactJson(value, secrets));
@@ -41,8 +49,7 @@ function toText(value: unknown): string {
  * `apiKeyCommand`, because scripts need the exact value.
  */
 export async function showOne({ args: [name = ''], flags }: Invocation, world: World): Promise<number> {
-  // Only settings of the config file have members.
-  const { spec, member } = name.includes('.') ? findEditTarget(name) : { spec: findSetting(name), member: undefined };
+  const { spec, member } = findSettingPlace(name);
   const setting = (await resolveSettings(flags, world)).rawSettings.get(spec.name)?.value;
   const value = member === undefined ? setting : isJsonObject(setting) ? setting[member] : undefined;
   if (value === undefined) {
@@ -52,5 +59,41 @@ export async function showOne({ args: [name = ''], flags }: Invocation, world: W
   }
   const text = spec.secret ? REDACTED : toText(value);
   await write(world.stdout, `${printable(text)}\n`, world.interrupt);
+  return 0;
+}
+
+export async function set({ args, flags }: Invocation, world: World): Promise<number> {
+  const [name = '', value] = args;
+  const place = findPlaceInFile(name);
+  const { spec, kind, fullName } = place;
+  if (value === undefined && !spec.secret) {
+    const details = { subject: { name: `config set ${spec.name}` }, hint: 'see filings config set --help' };
+    throw new FilingsError('usage', 'VALUE is missing', details);
+  }
+  // The API key is the only secret that the config file can hold.
+  const given = value ?? (await readSecretFromStdin('API key', world));
+  // A pipe often delivers a line break after the secret, as `echo` does.
+  const text = spec.secret ? removeLineBreak(given) : given;
+  // Registered, because a message may quote it.
+  if (spec.secret) world.secrets.add(text);
+  const stored = toFileValue(place, text, world.cwd);
+  const location = locateConfig(flags, world);
+  await editConfigFile(location, place, stored, world);
+  const prefix = location.profile === undefined ? '' : `profiles.${location.profile}.`;
+  const shown = displayValue({ ...spec, kind }, stored, world.secrets);
+  await printMessage('note', `set ${prefix}${fullName} to ${shown} in ${location.path}`, flags, world);
+  return 0;
+}
+
+export async function unset({ args, flags }: Invocation, world: World): Promise<number> {
+  // It is no error if the file does not have the member.
+  await editConfigFile(locateConfig(flags, world), findPlaceInFile(args[0] ?? ''), undefined, world);
+  return 0;
+}
+
+export async function printPath({ flags }: Invocation, world: World): Promise<number> {
+  const { path: file } = locateConfig(flags, world);
+  if (file === undefined) throw noConfigPathError();
+  await write(world.stdout, `${printable(file)}\n`, world.interrupt);
   return 0;
 }
