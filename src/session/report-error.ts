@@ -27,16 +27,10 @@ export async function reportError(thrown: unknown, flags: Flags, world: World): 
 }
 
 async function render(error: FilingsError, flags: Flags, world: World): Promise<string> {
-  const { renderError, usesColor } = await import('../terminal/messages.ts');
+  const { renderError } = await import('../terminal/messages.ts');
   const { readPresentation, repeatFlags } = await import('./presentation.ts');
   const presentation = await readPresentation(flags, world);
-  const color = usesColor(presentation.color, world.stderr, world.env.TERM);
-  return renderError(repeatFlags(error, flags, presentation.profile), {
-    ...presentation,
-    color,
-    secrets: world.secrets,
-    printedHints: world.printedHints,
-  });
+  return renderError(repeatFlags(error, flags, presentation.profile), presentation, world);
 }
 
 function asFilingsError(thrown: unknown, interrupt: AbortSignal): FilingsError {

@@ -1,3 +1,4 @@
+import { PassThrough } from 'node:stream';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { FilingsError } from '../../src/errors.ts';
@@ -22,7 +23,11 @@ function from(status: number, body: unknown, more: Partial<ErrorResponse> = {}):
 /** Shows an error as text and as JSON. */
 const shown = (error: FilingsError) =>
   (['text', 'json'] as const).map((errorFormat) =>
-    renderError(error, { errorFormat, color: false, verbose: true, secrets, printedHints: new Set() }),
+    renderError(
+      error,
+      { errorFormat, color: 'never', verbose: true },
+      { stderr: new PassThrough(), env: {}, secrets, printedHints: new Set() },
+    ),
   );
 
 describe('the error code', () => {
