@@ -5,7 +5,7 @@ import { FINAL_OUTPUT_GRACE_MS, withTimeLimit } from '../abort.ts';
 import { AppendFile } from '../disk/append.ts';
 import { SharedFlush } from '../disk/shared-flush.ts';
 import { resolveUserPath } from '../paths.ts';
-import { type ByteWriter, createStandardWriter, openPathWriter } from '../stdio/byte-writer.ts';
+import { type ByteWriter, createStandardWriter, openPathWriter } from '../stdio/output.ts';
 import { isStreamPath } from '../stdio/output-path.ts';
 import type { World } from '../world.ts';
 import { blameOption } from './option-errors.ts';

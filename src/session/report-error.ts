@@ -2,7 +2,7 @@
 import { FINAL_OUTPUT_GRACE_MS, withTimeLimit } from '../abort.ts';
 import { defectError, errnoOf, FilingsError, messageOf } from '../errors.ts';
 import type { Flags } from '../spec/command.ts';
-import { guardStream, isClosedPipe, write } from '../stdio/output.ts';
+import { isClosedPipe, write } from '../stdio/output.ts';
 import type { World } from '../world.ts';
 
 /** Never throws. `flags` decide how the error is shown. */
@@ -10,8 +10,6 @@ export async function reportError(thrown: unknown, flags: Flags, world: World): 
   const error = asFilingsError(thrown, world.interrupt);
   // A C program that SIGPIPE ends prints nothing either.
   if (isClosedPipe(error)) return error.exitStatus;
-  // Without a listener, an `error` event of stderr would end the program with another status.
-  guardStream(world.stderr);
   try {
     // `render` imports modules, which may fail, for example because no file descriptor is free.
     const text = await render(error, flags, world).catch(

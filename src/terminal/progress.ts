@@ -1,7 +1,6 @@
 // Messages and the progress of a run, on stderr.
 import { createAbortController, onAbort } from '../abort.ts';
 import { FilingsError } from '../errors.ts';
-import { guardStream } from '../stdio/output.ts';
 import type { World } from '../world.ts';
 import { createLogger, type Presentation, renderError } from './messages.ts';
 import { printable } from './printable.ts';
@@ -30,7 +29,6 @@ export async function createProgress(settings: ProgressSettings, deps: ProgressD
   const startedAt = monotonic();
   const run: RunState = { runningFiles: new Set(), bytesThisRun: 0, startedAt, readBatch: () => undefined };
   const ended = createAbortController();
-  guardStream(stderr);
 
   const readPrintableLine = () => {
     const line = describeProgress(run, monotonic());
