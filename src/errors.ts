@@ -192,11 +192,6 @@ export function withResource(resource: Resource, error: unknown): unknown {
   return error.with({ subject: { resource } });
 }
 
-/** For output that already shows the resource. */
-export function withoutResource(error: FilingsError): FilingsError {
-  return error.with({ subject: { resource: undefined } });
-}
-
 /** Returns the code of an error of Node or the system, such as `ENOSPC`, or undefined. */
 export function errnoOf(error: unknown): string | undefined {
   const code = (error as { code?: unknown } | null | undefined)?.code;

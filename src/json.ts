@@ -1,5 +1,5 @@
-// `parseStrictly` also finds what JSON.parse accepts without a word: duplicate members and any depth. Where leniency does
-// no harm, `parseJson` is used.
+// `parseStrictly` also finds what JSON.parse silently accepts: duplicate members and any depth. Where leniency does no
+// harm, `parseJson` is used.
 
 export type JsonObject = Readonly<Record<string, unknown>>;
 

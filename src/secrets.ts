@@ -33,9 +33,9 @@ const PERCENT = '%(?:25)*';
 const URL_END = '\\0-\\x20"<>';
 
 /**
- * The query parameter `apikey`, what follows `/APIKEY-` in the path (docs/service.md, section 5), and user and password before
- * the `@`. Each has two patterns. The second is for a percent-encoded URL, because a redirect's URL may carry the
- * requested URL in a parameter. In HTML, `apikey=` follows the `;` of `&amp;`.
+ * The query parameter `apikey`, what follows `/APIKEY-` in the path (docs/service.md, section 5), and user and password
+ * before the `@`. Each has two patterns. The second is for a percent-encoded URL, because a redirect's URL may carry
+ * the requested URL in a parameter. In HTML, `apikey=` follows the `;` of `&amp;`.
  */
 const KEY_IN_URL = [
   `(?<=[?&;/]apikey=)[^&#${URL_END}]+`,
@@ -89,9 +89,8 @@ export class Secrets {
     this.#needles.delete(toByteString(secret));
   }
 
-  /** The header field in which the key is sent. It is empty if the key is not sent in one. */
+  /** The header field in which `--key-in header` sends the key. */
   addCredentialName(name: string): void {
-    if (name === '') return;
     this.#credentialNames.add(name.toLowerCase());
     this.#positionPattern = createPositionPattern(this.#credentialNames);
   }
@@ -156,9 +155,9 @@ export class Secrets {
 }
 
 /**
- * Matches what is in a {@link KEY_IN_URL}, or after one of the names in a header line (`Authorization: Basic KEY`) or in
- * JSON (`"apikey": "KEY"`). The quotes of JSON are escaped when the JSON is in a string of other JSON. The value must
- * not begin with a bracket, because an array or an object is not a key. Nor may it begin with a scheme: the scheme
+ * Matches what is in a {@link KEY_IN_URL}, or after one of the names in a header line (`Authorization: Basic KEY`) or
+ * in JSON (`"apikey": "KEY"`). The quotes of JSON are escaped when the JSON is in a string of other JSON. The value
+ * must not begin with a bracket, because an array or an object is not a key. Nor may it begin with a scheme: the scheme
  * before the value is optional, so without this check `Basic` would be redacted as the value.
  */
 function createPositionPattern(credentialNames: ReadonlySet<string>): RegExp {

@@ -44,7 +44,7 @@ export class Batch {
   /** Why no more downloads start, although those in progress end normally. */
   #drainReason: FilingsError | undefined;
   #isWaitingForItems = false;
-  /** Called when a job is free or the batch stops. One callback is enough: `#processAll` waits for one thing at a time. */
+  /** Called when a job is free or the batch stops. One is enough: `#processAll` waits for one thing at a time. */
   #wake: () => void = () => {};
 
   constructor(options: BatchOptions) {

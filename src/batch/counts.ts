@@ -32,7 +32,7 @@ export class Counts implements Meter {
   readonly byResult = { downloaded: 0, resumed: 0, skipped: 0, planned: 0, failed: 0, unfinished: 0 };
   /** In a dry run, the listed sizes of the planned files. */
   fileBytes = 0;
-  /** Sum of the listed sizes of all ended files, or of the real size if there is none, to compare with `listedBytes`. */
+  /** Listed sizes of all ended files, or real ones where none is listed, to compare with `listedBytes`. */
   endedBytes = 0;
   keptBytes = 0;
   /** The latest time before which the service does not want to be asked again, in milliseconds since the epoch. */

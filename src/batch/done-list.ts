@@ -16,7 +16,7 @@ export function hashSelection(...values: readonly (string | readonly unknown[])[
   return createHash('sha256').update(JSON.stringify(values)).digest('hex').slice(0, 16);
 }
 
-/** Does not match a line that a crash cut off, unless only digits of FILES are missing: they only matter if all are 0. */
+/** Does not match a line that a crash cut off, unless only digits of FILES are missing: they matter only if 0. */
 const LINE = /^([0-9]{10}-[0-9]{2}-[0-9]{6})\t([0-9a-f]{16})\t[0-9T:.Z+-]+\t([0-9]+)$/;
 /** A line that this program wrote has up to 66 bytes. Of a longer line, the rest is not kept in memory. */
 const MAX_LINE_BYTES = 200;

@@ -39,14 +39,14 @@ export interface SumsLine {
 }
 
 /**
- * The offsets of the entries of each name, in their order. The last one counts, and nearly all names have only one. Keys
- * are `digestOf(name)`, because no more than 250 bytes of memory are promised for an entry.
+ * The offsets of the entries of each name, in their order. The last one counts, and nearly all names have only one.
+ * Keys are `digestOf(name)`, because no more than 250 bytes of memory are promised for an entry.
  */
 export type SumsIndex = Map<string, number | number[]>;
 
 /**
- * Parses a line without its line break. The name may be anything: check it with `isDirectoryEntryName` before it is used
- * as a path.
+ * Parses a line without its line break. The name may be anything: check it with `isDirectoryEntryName` before it is
+ * used as a path.
  */
 export function parseSumsLine(line: string): SumsEntry | undefined {
   // Without a backslash at the start of the line, `backslash` is ''. It is undefined only if the line does not match.

@@ -1,6 +1,6 @@
-// Keeps the SHA256SUMS of each directory of a run true. An entry is on the disk before its file gets its final name, and
-// older entries become comments only after that. So an entry may be ahead of its file, but never behind it. Nothing is
-// ever removed or moved, because other runs may be using the same SHA256SUMS.
+// Keeps the SHA256SUMS of each directory of a run true. An entry is on the disk before its file gets its final name,
+// and older entries become comments only after that. So an entry may be ahead of its file, but never behind it. Nothing
+// is ever removed or moved, because other runs may be using the same SHA256SUMS.
 import { closeSync, constants, fstatSync, readSync, writeSync } from 'node:fs';
 import { setImmediate } from 'node:timers/promises';
 import { flushFile, OPEN_TO_FLUSH, undefinedIfMissing } from '../disk/calls.ts';
@@ -187,10 +187,10 @@ export class SumsFile {
   }
 
   /**
-   * Appends a line by one write, and returns its offset. If the file does not end with a line feed, the line begins with
-   * one, and what is in front of it is looked at again: a line that another process was just writing is whole by then,
-   * and otherwise it is torn and becomes a comment. So does the rest of a partial write. On a full disk, the write
-   * throws.
+   * Appends a line by one write, and returns its offset. If the file does not end with a line feed, the line begins
+   * with one, and what is in front of it is looked at again: a line that another process was just writing is whole by
+   * then, and otherwise it is torn and becomes a comment. So does the rest of a partial write. On a full disk, the
+   * write throws.
    */
   #appendLine(fd: number, line: string): number {
     for (;;) {

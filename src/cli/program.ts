@@ -21,8 +21,8 @@ interface CommandLine {
   /** For usage errors that have no hint of their own. */
   readonly hint: string;
   /**
-   * Throws `usage`. The error quotes the wrong value of a flag only if the flag has a fixed list of choices, because any
-   * other value may be a key in the wrong place.
+   * Throws `usage`. The error quotes the wrong value of a flag only if the flag has a fixed list of choices, because
+   * any other value may be a key in the wrong place.
    */
   readonly readAction: () => Action;
 }

@@ -173,7 +173,7 @@ export class Directories {
     return this.#rememberFailure(dirname(path), toWriteError(error, dirname(path)));
   }
 
-  /** Returns the error for a file that could not get its name, `path`. It is about the directory only if that is gone. */
+  /** The error for a file that could not get its name, `path`. It is about the directory only if that is gone. */
   toRenameError(error: unknown, path: string): unknown {
     if (isRefusedName(error)) return refusedNameError(path, error);
     return (isSystemError(error) && this.#findLoss(dirname(path))) || toWriteError(error, path);

@@ -6,8 +6,8 @@ import type { World } from '../world.ts';
 import { MAX_HEAD_BYTES } from './head.ts';
 
 /**
- * The connection was closed before undici wrote the request to it, so nothing was sent. It must not be one of undici's own
- * codes, such as `UND_ERR_SOCKET`: undici would then try to connect again instead of failing the request.
+ * The connection was closed before undici wrote the request to it, so nothing was sent. It must not be one of undici's
+ * own codes, such as `UND_ERR_SOCKET`: undici would then try to connect again instead of failing the request.
  */
 export const CLOSED_BEFORE_REQUEST = 'CLOSED_BEFORE_REQUEST';
 
@@ -24,7 +24,7 @@ const FINAL_ALERT = /alert.(protocol.version|handshake.failure|certificate.requi
 type Peer = 'server' | 'proxy';
 
 /**
- * The patterns are compared with the error's code, a space and its message, in lower case. The first match counts, so a
+ * The patterns are compared with the error's code, a space and its message, in lower case. The first match wins, so a
  * row for one alert precedes the row with `FINAL_ALERT`, which matches all of them.
  */
 const connectFailures = (peer: Peer): readonly (readonly [pattern: RegExp, reason: string, hint: string])[] => [

@@ -1,5 +1,5 @@
-// An https URL gets a tunnel through its proxy; for plain HTTP, request.ts sends the request to the proxy itself. undici's
-// own proxy agents hide the socket, which pausable-socket.ts needs, and do not cover all forms of NO_PROXY.
+// An https URL gets a tunnel through its proxy; for plain HTTP, request.ts sends the request to the proxy itself.
+// undici's own proxy agents hide the socket, which pausable-socket.ts needs, and do not cover all forms of NO_PROXY.
 import { on } from 'node:events';
 import { BlockList, isIP, type Socket } from 'node:net';
 import { FilingsError } from '../errors.ts';
@@ -139,8 +139,8 @@ function parseSchemes(challenges: string): string[] {
 }
 
 /**
- * CONNECT (RFC 9110, section 9.3.6): `socket`, connected to the proxy, then leads to the host. Not by `node:http`, which
- * takes an interim response to CONNECT for the final one.
+ * CONNECT (RFC 9110, section 9.3.6): `socket`, connected to the proxy, then leads to the host. Not by `node:http`,
+ * which takes an interim response to CONNECT for the final one.
  */
 export async function openTunnel(socket: Socket, url: URL, proxy: URL, signal: AbortSignal): Promise<void> {
   const target = `${url.hostname}:${url.port || 443}`;

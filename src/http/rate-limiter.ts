@@ -6,8 +6,8 @@
 // the pause. If all of them sent their requests, 40 would be refused again after each pause, until their retries were
 // used up.
 //
-// A request has its outcome when the head of its response has arrived, or when it has failed. Unless the service asks for
-// a pause, it is treated as accepted, even with a status of 404.
+// A request has its outcome when the head of its response has arrived, or when it has failed. Unless the service asks
+// for a pause, it is treated as accepted, even with a status of 404.
 import { onAbort, startTimer } from '../abort.ts';
 import type { World } from '../world.ts';
 

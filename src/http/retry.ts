@@ -1,4 +1,4 @@
-import { FilingsError } from '../errors.ts';
+import { FilingsError, messageOf } from '../errors.ts';
 import { exactDuration } from '../text.ts';
 import type { World } from '../world.ts';
 import { type HeaderFields, parseHttpDate } from './head.ts';
@@ -12,10 +12,11 @@ const MIN_PROGRESS_BYTES = 1 << 20;
 /** These may go away by themselves (RFC 9110, section 15; RFC 8470 for 425; RFC 6585 for 429). All others are final. */
 export const RETRIED_STATUSES: ReadonlySet<number> = new Set([408, 425, 429, 500, 502, 503, 504]);
 
+/** The settings of these names. */
 export interface RetryPolicy {
-  readonly maxRetries: number;
-  /** If the service asks for a longer wait, the run stops instead. */
-  readonly maxRetryAfterMs: number;
+  readonly retries: number;
+  /** In milliseconds. If the service asks for a longer wait, the run stops instead. */
+  readonly maxRetryAfter: number;
 }
 
 export interface RetryEvent {
@@ -33,7 +34,7 @@ export interface RetryWatcher {
   readonly onRetry?: ((event: RetryEvent) => void) | undefined;
 }
 
-/** The RetryEvent of a retry, or the error to throw. `failures` counts those since the last progress. */
+/** `failures` counts those since the last progress. */
 function decideRetry(
   error: FilingsError,
   { failures, tries, previous }: Readonly<{ failures: number; tries: number; previous: FilingsError | undefined }>,
@@ -41,20 +42,19 @@ function decideRetry(
   { now, random }: Pick<World, 'now' | 'random'>,
 ): RetryEvent | FilingsError {
   const serviceWaitMs = error.retryAt === undefined ? undefined : Math.max(0, error.retryAt - now());
-  const isTooLong = serviceWaitMs !== undefined && serviceWaitMs > policy.maxRetryAfterMs;
+  const isTooLong = serviceWaitMs !== undefined && serviceWaitMs > policy.maxRetryAfter;
   // Retried only once: the name server may have failed for a moment, but most often the name is misspelled.
   const isUnresolved = error.subcode === 'unresolved-name';
   const mayHelp = error.retryable && !(isUnresolved && previous?.subcode === error.subcode);
-  // If a retry could help but none is left, a wait that is too long must still stop the run, below.
-  if (!mayHelp || (failures > policy.maxRetries && !isTooLong)) return tries > 1 ? error.with({ tries }) : error;
-  if (isTooLong) {
+  if (mayHelp && isTooLong) {
     const fewer = error.problem?.status === 429 ? ', with fewer requests: --rate 1/s' : '';
     return error.with({
       serviceWaitMs,
-      hint: `the wait is longer than --max-retry-after (${exactDuration(policy.maxRetryAfterMs)}): run it again when the wait is over${fewer}`,
+      hint: `the wait is longer than --max-retry-after (${exactDuration(policy.maxRetryAfter)}): run it again when the wait is over${fewer}`,
       stopsRun: !error.isOtherOrigin,
     });
   }
+  if (!mayHelp || failures > policy.retries) return tries > 1 ? error.with({ tries }) : error;
   // Up to half of the wait is added at random, so that many clients do not return at the same time.
   const backoffMs = Math.min(FIRST_BACKOFF_MS * 2 ** (failures - 1), MAX_BACKOFF_MS) * (1 + random() / 2);
   return {
@@ -62,7 +62,7 @@ function decideRetry(
     waitMs: serviceWaitMs ?? Math.round(backoffMs),
     isServiceWait: serviceWaitMs !== undefined,
     retry: failures,
-    maxRetries: isUnresolved ? failures : policy.maxRetries,
+    maxRetries: isUnresolved ? failures : policy.retries,
   };
 }
 
@@ -93,6 +93,13 @@ export async function retry<T>(
       if (!decision.isServiceWait || error.isOtherOrigin) await world.sleep(decision.waitMs, signal);
     }
   }
+}
+
+/** Omits the file, because it is shown next to the file's name. */
+export function describeRetry({ error, waitMs, isServiceWait, retry, maxRetries }: RetryEvent): string {
+  const message = messageOf(error.with({ subject: { resource: undefined } }));
+  const serviceNote = isServiceWait ? ' (the service asks to wait)' : '';
+  return `${message}${serviceNote}; retry ${retry} of ${maxRetries} in ${Math.max(1, Math.ceil(waitMs / 1000))} s`;
 }
 
 /**

@@ -1,7 +1,7 @@
 // The idle timeout (--idle-timeout). undici's own is not used, because a single byte now and then keeps it from firing,
 // and because it fires while we pause the socket.
 //
-// One wait serves all exchanges. A timer of Node for each, aborted for nearly every file, needs 25 times as much CPU time.
+// One wait serves all exchanges. A timer of Node for each, aborted for nearly every file, takes 25 times as much CPU.
 import { createAbortController, yieldToEventLoop } from '../abort.ts';
 import type { World } from '../world.ts';
 
@@ -52,7 +52,7 @@ export class Watchdog {
       // A suspension that was over before `dueAt` is not noticed.
       const wasSuspended = checkedAt - dueAt >= MIN_SUSPENSION_MS;
       for (const timer of [...this.#timers]) {
-        // This counts as activity. `restart` would also end the pause of a paused timer.
+        // This is treated as activity. `restart` would also end the pause of a paused timer.
         if (wasSuspended) timer.addBytes(MIN_ACTIVE_BYTES);
         else if (checkedAt - timer.activeAt >= this.#timeoutMs) timer.onIdle();
       }

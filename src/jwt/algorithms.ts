@@ -1,7 +1,7 @@
 // The list is closed: an algorithm that is not in it, such as `none`, is refused everywhere.
 import type { Kind } from '../spec/kind.ts';
 
-/** RSASSA-PKCS1-v1_5, RSASSA-PSS, ECDSA and HMAC (service.md, section 6). */
+/** RSASSA-PKCS1-v1_5, RSASSA-PSS, ECDSA and HMAC (docs/service.md, section 6). */
 export type Family = 'RS' | 'PS' | 'ES' | 'HS';
 
 /** RFC 7518, section 3. */

@@ -1,5 +1,5 @@
-// The dates in the claims (service.md, section 6; RFC 7519, section 4.1). `token verify`, `token inspect` and `serve`
-// share these checks, so that they agree about a token.
+// The dates in the claims (docs/service.md, section 6; RFC 7519, section 4.1). `token verify`, `token inspect` and
+// `serve` share these checks, so that they agree about a token.
 import type { JsonObject } from '../json.ts';
 import { roughDuration } from '../text.ts';
 

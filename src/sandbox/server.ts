@@ -5,11 +5,16 @@ import { createServer, type IncomingMessage, type Server } from 'node:http';
 import { type AddressInfo, isIPv6 } from 'node:net';
 import { systemReason } from '../disk/failure.ts';
 import { FilingsError } from '../errors.ts';
+import type { World } from '../world.ts';
 import { answer, ErrorAnswer, type ServiceOptions, sendErrorAnswer } from './service.ts';
 
-export interface SandboxOptions extends ServiceOptions {
+/** The default key. It is public: the help and the documentation show it. */
+export const SANDBOX_KEY = 'sandbox-key';
+
+export interface SandboxOptions extends Partial<Omit<ServiceOptions, 'directory' | 'platform' | 'now'>> {
+  readonly directory: string;
   /** 0 lets the system pick a free port. */
-  readonly port: number;
+  readonly port?: number;
   /** The line quotes text from the request. */
   readonly log?: (line: string) => void;
 }
@@ -20,8 +25,18 @@ export interface SandboxOptions extends ServiceOptions {
 const KEEP_ALIVE_MS = 65_000;
 
 /** Returns when the server accepts connections. */
-export async function startSandbox({ log = () => {}, ...options }: SandboxOptions) {
-  const { host, now } = options;
+export async function startSandbox(
+  {
+    log = () => {},
+    port: wantedPort = 0,
+    host = '127.0.0.1',
+    apiKey = SANDBOX_KEY,
+    jwtKeys = [],
+    ...rest
+  }: SandboxOptions,
+  { platform, now }: Pick<World, 'platform' | 'now'>,
+) {
+  const options: ServiceOptions = { host, apiKey, jwtKeys, platform, now, ...rest };
   const stats = await stat(options.directory).catch(() => undefined);
   if (!stats?.isDirectory()) {
     const hint = 'pass a directory with files at DIRECTORY/ACCESSION/FILE, or omit it to serve the sample filings';
@@ -49,7 +64,7 @@ export async function startSandbox({ log = () => {}, ...options }: SandboxOption
       }
     });
   });
-  const port = await listen(server, host, options.port);
+  const port = await listen(server, host, wantedPort);
   return {
     url: `http://${isIPv6(host) ? `[${host}]` : host}:${port}`,
     port,

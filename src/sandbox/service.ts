@@ -22,7 +22,7 @@ export interface ServiceOptions {
   readonly host: string;
   /** The only key that is accepted. */
   readonly apiKey: string;
-  /** If there are any, each request needs a JWT and the API key (service.md, section 5). */
+  /** If there are any, each request needs a JWT and the API key (docs/service.md, section 5). */
   readonly jwtKeys: readonly JwtKey[];
   /** If set, listings are sent in pages of at most this many records. */
   readonly pageSize?: number | undefined;
@@ -48,7 +48,7 @@ export class ErrorAnswer extends Error {
 type Errors = Readonly<Record<string, readonly string[]>>;
 
 const KEY_SEGMENT = 'APIKEY-';
-/** The user of Basic authentication. Its password is the key (service.md, section 5). */
+/** The user of Basic authentication. Its password is the key (docs/service.md, section 5). */
 const BASIC_USER = 'service';
 const CHALLENGES = { key: 'Basic realm="filings", charset="UTF-8"', token: 'Bearer realm="filings"' };
 /** These system errors are treated as "there is no such file". */
@@ -76,7 +76,7 @@ export async function answer(request: IncomingMessage, response: ServerResponse,
   throw new ErrorAnswer(404, 'no such resource');
 }
 
-/** service.md, section 2. `traceId` is also in the log. */
+/** docs/service.md, section 2. `traceId` is also in the log. */
 export function sendErrorAnswer(
   response: ServerResponse,
   { status, message, headers, errors }: ErrorAnswer,
@@ -104,8 +104,8 @@ function requireHost({ headers: { host = '' } }: IncomingMessage, ownHost: strin
 }
 
 /**
- * Finds keys and tokens in all places of service.md, section 5. `resource` is the path without a key. The parameter
- * `apikey` stays in `query`.
+ * Finds keys and tokens in all places of docs/service.md, section 5. `resource` is the path without a key. The
+ * parameter `apikey` stays in `query`.
  */
 function parseRequest({ url = '', headersDistinct }: IncomingMessage) {
   // Only the first `?` begins the query.
@@ -148,7 +148,7 @@ async function requireCredentials(
     if (!timingSafeEqual(sha256(key), sha256(expected))) throw unauthorized('the API key is invalid');
   }
   if (!wantsToken) return;
-  // The JWT is sent in `Authorization`, so even a right key is refused there (service.md, section 5).
+  // The JWT is sent in `Authorization`, so even a right key is refused there (docs/service.md, section 5).
   if (keys.some(([placement]) => placement === 'authorization' || placement === 'basic')) {
     throw unauthorized('Authorization must have a JWT: send the key in X-Service-Key, in apikey or in the path');
   }

@@ -125,7 +125,7 @@ export class ServiceClient {
     });
   }
 
-  /** RedirectFollower all pages (docs/service.md, section 4), with retries. */
+  /** Requests all pages (docs/service.md, section 4), with retries. */
   async fetchListing(
     accession: AccessionNumber,
     query: readonly QueryParameter[],
@@ -188,14 +188,14 @@ export class ServiceClient {
     if (status === 200)
       return 'the service sent this instead of what was requested: check the API key and the base URL';
     if (status !== 401) return undefined;
-    const { source, sendsToken, keyIn } = credentials;
+    const { setBy, sendsToken, keyIn } = credentials;
     if (!sendsToken) {
-      return `check the API key from ${source}, how it is sent (now by --key-in ${keyIn}), and whether the service also requires a JWT`;
+      return `check the API key from ${setBy}, how it is sent (now by --key-in ${keyIn}), and whether the service also requires a JWT`;
     }
     // A wrong clock is the first suspect, because the service rejects a JWT from the future or the past.
     return (
       describeClockSkew(this.clockLeadMs, true) ??
-      `check ${source}, how the key is sent (now by --key-in ${keyIn}), and whether the service's portal has the key that verifies the JWT, imported for this API key; filings token inspect shows what the JWT says`
+      `check ${setBy}, how the key is sent (now by --key-in ${keyIn}), and whether the service's portal has the key that verifies the JWT, imported for this API key; filings token inspect shows what the JWT says`
     );
   }
 }

@@ -11,7 +11,7 @@ export interface SentSecrets {
 
 export interface Credentials {
   /** The settings of the key and the JWT, such as `FILINGS_API_KEY and FILINGS_JWT`. */
-  readonly source: string;
+  readonly setBy: string;
   readonly keyIn: KeyPlacement;
   readonly keyHeader: string;
   readonly basicUser: string;

@@ -43,7 +43,7 @@ export interface ListingDescription {
 const MAX_PAGES = 10_000;
 const HINT = 'check the description of the listing (filings config get listing) and the requests (-v)';
 
-// Without a command that removes a member: that could make the first page the whole list.
+// Suggests no command that removes a member, because the first page could then pass for the whole list.
 const PAGES_HINT = 'describe how further pages are requested: listing.page, listing.offset or listing.next';
 const TOTAL_HINT = `${PAGES_HINT}; if the total does not count the records, it must not be described as listing.total`;
 const describePlaceHint = (json: unknown, { total }: ListingDescription) =>
@@ -85,7 +85,7 @@ export async function readDescribedListing(target: Target, requestPage: RequestP
     const before = pages.pageCount;
     if (before === MAX_PAGES) throw listingError(`there are over ${grouped(MAX_PAGES)} pages`);
     url = await requestPage(url, readNext, before > 0 && !computesUrl(description)).catch((error) => {
-      // If a later page is rejected, the list is incomplete. The code `not_found` would say that there is no such filing.
+      // If a later page is rejected, the list is incomplete. `not_found` would say that there is no such filing.
       if (before === 0 || (error.code !== 'not_found' && error.code !== 'rejected')) throw error;
       const reasons = [`page ${before + 1}`, error.reason, error.quote].filter(Boolean);
       throw listingError(reasons.join(': ')).with({ cause: error });

@@ -1,6 +1,6 @@
-// Recognizes an error that a service sends with a 200 instead of the file (docs/service.md, section 8). If it were saved
-// under the name of the file, every later run would skip it. Problem details with their own media type do not get here:
-// client.ts refuses them.
+// Recognizes an error that a service sends with a 200 instead of the file (docs/service.md, section 8). If it were
+// saved under the name of the file, every later run would skip it. Problem details with their own media type do not get
+// here: client.ts refuses them.
 import type { HeaderFields } from '../http/head.ts';
 import { isJsonObject, parseJson } from '../json.ts';
 
@@ -17,7 +17,9 @@ export function mediaTypeOf(headers: HeaderFields): string {
   return `${headers['content-type'] ?? ''}`.replace(/;.*/s, '').trim().toLowerCase();
 }
 
-/** The test takes the whole body, or more than MAX_TESTED_BYTES of it. Returns undefined if none could find an error. */
+/**
+ * The test takes the whole body, or more than MAX_TESTED_BYTES of it. Returns undefined if none could find an error.
+ */
 export function getErrorTest(fileName: string, type: string): ((start: Buffer) => boolean) | undefined {
   if (type === 'text/html' && NEVER_HTML.test(fileName)) return isHtml;
   // A `.json` file may itself have such members.

@@ -1,5 +1,5 @@
-// JMESPath (https://jmespath.org/specification.html). Its library says what is wrong in its own words, such as "expected
-// Star, got: EOF", and not where. Loaded only when it is needed, because loading the library takes time.
+// JMESPath (https://jmespath.org/specification.html). Its library says what is wrong in its own words, such as
+// "expected Star, got: EOF", and not where. Loaded only when it is needed, because loading the library takes time.
 import { compile, search } from '@jmespath-community/jmespath';
 import { orList } from '../text.ts';
 

@@ -1,5 +1,5 @@
-// Reads a listing that is not described. Its form is not documented (docs/service.md, section 4), and a file that is missed
-// once would be missed in every later run. So anything but the list is refused. docs/guarantees.md has the rules.
+// Reads a listing that is not described. Its form is not documented (docs/service.md, section 4), and a file that is
+// missed once would be missed in every later run. So anything but the list is refused (docs/guarantees.md).
 import { isUtf8 } from 'node:buffer';
 import { FilingsError } from '../errors.ts';
 import type { HeaderFields } from '../http/head.ts';

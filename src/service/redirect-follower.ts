@@ -54,8 +54,8 @@ export class RedirectFollower {
   /** By how many milliseconds this machine's clock is ahead of the `Date` of the last response. */
   clockLeadMs: number | undefined;
   /**
-   * With a Retry-After. They go to the front of the queue: in a simulation (600 files, 64 jobs, one request accepted per
-   * second, 5 retries), 2 files failed instead of 63.
+   * With a Retry-After. They go to the front of the queue: in a simulation (600 files, 64 jobs, one request accepted
+   * per second, 5 retries), 2 files failed instead of 63.
    */
   readonly #refusedUrls = new Set<string>();
 
@@ -66,8 +66,8 @@ export class RedirectFollower {
   }
 
   /**
-   * After a redirect to another origin, no request of the chain has credentials, even if the chain leads back. The whole
-   * chain is repeated once after a 401 if the key or the token has been renewed.
+   * After a redirect to another origin, no request of the chain has credentials, even if the chain leads back. The
+   * whole chain is repeated once after a 401 if the key or the token has been renewed.
    *
    * @param isUrlFromService whether the service has made `firstUrl` or a part of it
    */
@@ -178,7 +178,7 @@ export class RedirectFollower {
   #pauseIfRequested({ url, isOtherOrigin }: Chain, { status, headers }: HttpResponse): number | undefined {
     const { limiter, retryPolicy, world } = this.#options;
     const waitMs = RETRIED_STATUSES.has(status) ? parseRetryAfter(headers, world.now()) : undefined;
-    if (waitMs === undefined || waitMs > retryPolicy.maxRetryAfterMs || isOtherOrigin) return waitMs;
+    if (waitMs === undefined || waitMs > retryPolicy.maxRetryAfter || isOtherOrigin) return waitMs;
     limiter.pause(waitMs);
     // A URL leaves the set when it is requested again, so one whose retries are used up would stay for ever. If the
     // limit clears the set, the other retries only lose their place at the front of the queue.

@@ -4,8 +4,7 @@ import { join } from 'node:path';
 import { FilingsError } from '../errors.ts';
 import type { Credentials } from '../service/credentials.ts';
 import { readSecret, type SecretSource } from '../settings/read-secret.ts';
-import type { ResolvedSettings } from '../settings/resolve.ts';
-import type { Settings, TokenSource } from '../settings/settings.ts';
+import type { KeySource, Settings, TokenSource } from '../settings/settings.ts';
 import { roughDuration } from '../text.ts';
 import type { World } from '../world.ts';
 
@@ -17,31 +16,41 @@ interface Access {
 }
 
 /**
- * Reading the key may prompt on a terminal. Throws `config` if no base URL is set, `auth` if no key is set, the errors
- * of `readSecret` and `createMinter`, or `local_io` if the sandbox cannot listen.
+ * Reading the key may prompt on a terminal. Expects that `resolveSettings` has found a base URL, unless the sandbox is
+ * used.
  */
-export async function openAccess(
-  settings: Settings,
-  setBaseUrl: ResolvedSettings['setBaseUrl'],
-  world: World,
-  note: (text: string) => void,
-): Promise<Access> {
-  if (settings.sandbox) return openSandbox(world);
-  const { baseUrl, keySource, tokenSource, keyIn, keyHeader, basicUser } = settings;
-  if (!baseUrl) {
-    throw new FilingsError('config', "no base URL: the service's address is not set", {
-      hint: `set it with ${setBaseUrl}, --base-url URL or FILINGS_BASE_URL; or try --sandbox`,
-    });
-  }
-  if (!keySource) {
+export async function openAccess(settings: Settings, world: World, warn: (text: string) => void): Promise<Access> {
+  if (settings.sandbox) return openSandbox(settings, world, warn);
+  if (!settings.keySource) {
     throw new FilingsError('auth', 'no API key: the service requires one', {
       hint: `set it with filings config set api-key, --api-key-file FILE or FILINGS_API_KEY; or try --sandbox`,
     });
   }
+  const credentials = await openCredentials(settings, settings.keySource, world, warn);
+  return { baseUrl: settings.baseUrl as URL, credentials, async close() {} };
+}
+
+/** The settings of a run with the sandbox have no key, no token, and the defaults of all others. */
+async function openSandbox(settings: Settings, world: World, warn: (text: string) => void): Promise<Access> {
+  const { SANDBOX_KEY, startSandbox } = await import('../sandbox/server.ts');
+  const keySource = { kind: 'value', value: SANDBOX_KEY, setBy: 'the sandbox' } as const;
+  const credentials = await openCredentials(settings, keySource, world, warn);
+  const directory = join(world.root, 'samples');
+  const sandboxFilings = (await readdir(directory)).sort();
+  const { url, close } = await startSandbox({ directory }, world);
+  return { baseUrl: new URL(url), credentials, sandboxFilings, close };
+}
+
+async function openCredentials(
+  { tokenSource, keyIn, keyHeader, basicUser }: Settings,
+  keySource: KeySource,
+  world: World,
+  warn: (text: string) => void,
+): Promise<Credentials> {
   const key = await openSecret(keySource, 'API key', world);
-  const token = tokenSource && (await openToken(tokenSource, world, note));
-  const credentials: Credentials = {
-    source: [keySource.setBy, ...(tokenSource ? [tokenSource.setBy] : [])].join(' and '),
+  const token = tokenSource && (await openToken(tokenSource, world, warn));
+  return {
+    setBy: [keySource.setBy, ...(tokenSource ? [tokenSource.setBy] : [])].join(' and '),
     keyIn,
     keyHeader,
     basicUser,
@@ -49,7 +58,6 @@ export async function openAccess(
     current: async () => ({ key: await key.current(), token: await token?.current() }),
     renew: async (sent) => (await Promise.all([key.renew(sent.key), token?.renew(sent.token)])).includes(true),
   };
-  return { baseUrl, credentials, async close() {} };
 }
 
 /** A key or a token, which may change during the run. */
@@ -82,12 +90,12 @@ async function openSecret(source: SecretSource, label: 'API key' | 'JWT', world:
 async function openToken(
   tokenSource: TokenSource,
   world: World,
-  note: (text: string) => void,
+  warn: (text: string) => void,
 ): Promise<RenewableSecret> {
   if (tokenSource.kind === 'recipe') {
     const { createMinter } = await import('../jwt/sign.ts');
     const minter = await createMinter(tokenSource.recipe, world);
-    if (minter.warning !== undefined) note(minter.warning);
+    if (minter.warning !== undefined) warn(minter.warning);
     return { current: minter.token, renew: async () => false };
   }
   const secret = await openSecret(tokenSource, 'JWT', world);
@@ -108,32 +116,4 @@ async function openToken(
     },
     renew: secret.renew,
   };
-}
-
-async function openSandbox(world: World): Promise<Access> {
-  const { startSandbox } = await import('../sandbox/server.ts');
-  const key = 'sandbox-key';
-  const directory = join(world.root, 'samples');
-  const sandboxFilings = (await readdir(directory)).sort();
-  world.secrets.add(key);
-  const { url, close } = await startSandbox({
-    directory,
-    host: '127.0.0.1',
-    port: 0,
-    apiKey: key,
-    jwtKeys: [],
-    platform: world.platform,
-    now: world.now,
-  });
-  const credentials: Credentials = {
-    source: 'the sandbox',
-    keyIn: 'authorization',
-    // These two are not used for this `keyIn`.
-    keyHeader: '',
-    basicUser: '',
-    sendsToken: false,
-    current: async () => ({ key, token: undefined }),
-    renew: async () => false,
-  };
-  return { baseUrl: new URL(url), credentials, sandboxFilings, close };
 }

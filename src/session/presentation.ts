@@ -1,5 +1,5 @@
-// How a run shows messages, hints and tables. The settings for that are found even if the command line or other settings
-// are invalid, because the errors about them must be shown as well.
+// How a run shows messages, hints and tables. The settings for that are found even if the command line or other
+// settings are invalid, because the errors about them must be shown as well.
 import { statSync } from 'node:fs';
 import type { FilingsError } from '../errors.ts';
 import { locateConfig } from '../settings/config-file.ts';

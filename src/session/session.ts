@@ -1,7 +1,7 @@
 // What every command that sends requests needs.
 import { Connections } from '../http/connections.ts';
 import { RateLimiter } from '../http/rate-limiter.ts';
-import type { RetryEvent } from '../http/retry.ts';
+import { describeRetry, type RetryEvent } from '../http/retry.ts';
 import type { AccessionNumber } from '../service/accession.ts';
 import { type Meter, ServiceClient } from '../service/client.ts';
 import type { Listing } from '../service/listing.ts';
@@ -11,7 +11,6 @@ import { listStdinFlags, type Settings } from '../settings/settings.ts';
 import type { Flags } from '../spec/command.ts';
 import { refuseSharedStream } from '../stdio/input.ts';
 import { createProgress, type FileProgress, type Progress } from '../terminal/progress.ts';
-import { describeRetry } from '../transfer/outcome.ts';
 import type { World } from '../world.ts';
 import { openAccess } from './access.ts';
 import { repeatFlags } from './presentation.ts';
@@ -20,13 +19,6 @@ import { repeatFlags } from './presentation.ts';
 export interface Session {
   readonly settings: Settings;
   readonly client: ServiceClient;
-  /**
-   * Identifies the service in files that outlive the run, such as the list of --done. It is the base URL, but `sandbox`
-   * for the sandbox, which has another port in each run.
-   */
-  readonly identity: string;
-  /** Aborts on SIGINT, SIGTERM or SIGHUP, and at the deadline. */
-  readonly signal: AbortSignal;
   readonly progress: Progress;
   close(): Promise<void>;
 }
@@ -41,34 +33,29 @@ interface SessionOptions {
   readonly resolved?: ResolvedSettings;
 }
 
-/**
- * May prompt for the key or start the sandbox, but sends no request. Throws `usage`, `config`, `auth` or `local_io`, or
- * the reason of `world.interrupt`.
- */
+/** May prompt for the key or start the sandbox, but sends no request. */
 export async function openSession(
   flags: Flags,
   world: World,
   { stdinOption, writesTerminal, meter = { requests: 0, retries: 0, receivedBytes: 0 }, resolved }: SessionOptions = {},
 ): Promise<Session> {
-  const { settings, rawSettings, originError, setBaseUrl } = resolved ?? (await resolveSettings(flags, world));
-  // `resolveSettings` does not throw this error, because it is none for commands that only show settings.
-  if (originError) throw originError;
+  const { settings, rawSettings, accessError } = resolved ?? (await resolveSettings(flags, world));
+  if (accessError) throw accessError;
   refuseSharedStream('stdin', [stdinOption, ...listStdinFlags((name) => rawSettings.get(name)?.value)]);
   // On the same terminal, a progress bar would overwrite what the user types as input, or the data that is printed.
   const sharesTerminal = writesTerminal || (stdinOption !== undefined && world.stdin.isTTY === true);
   const progress = await createProgress({ ...settings, sharesTerminal }, world);
-  const access = await openAccess(settings, setBaseUrl, world, progress.note).catch((error) => {
+  const access = await openAccess(settings, world, progress.warn).catch((error) => {
     progress.stop();
     throw error;
   });
   const trace = settings.verbose ? progress.trace : undefined;
   const connections = new Connections(settings, world, trace);
-  const { retries: maxRetries, maxRetryAfter: maxRetryAfterMs } = settings;
   const client = new ServiceClient({
     ...access,
     connections,
     limiter: new RateLimiter(settings.rate, world),
-    retryPolicy: { maxRetries, maxRetryAfterMs },
+    retryPolicy: settings,
     world,
     userAgent: `filings/${world.version}`,
     meter,
@@ -78,8 +65,6 @@ export async function openSession(
   return {
     settings,
     client,
-    identity: settings.sandbox ? 'sandbox' : access.baseUrl.href,
-    signal: world.interrupt,
     // Adds flags such as --profile to the commands in hints, as report-error.ts does for the error of the run.
     progress: {
       ...progress,

@@ -47,14 +47,17 @@ export function locateConfig(flags: Flags, world: World): ConfigLocation {
  * Below APPDATA on Windows, otherwise by the XDG Base Directory Specification, which says to ignore a relative
  * XDG_CONFIG_HOME.
  */
-function findStandardPath({ env, platform }: Pick<World, 'env' | 'platform'>): string | undefined {
-  const { isAbsolute, join } = pathModule(platform);
+function findStandardPath(world: World): string | undefined {
+  const { env, platform } = world;
+  const { isAbsolute, join, resolve } = pathModule(platform);
   const home = homeDirectory(env, platform);
   const isWindows = platform === 'win32';
   const variable = isWindows ? env.APPDATA : env.XDG_CONFIG_HOME;
   const fallback = home && join(home, isWindows ? 'AppData/Roaming' : '.config');
   const base = variable && isAbsolute(variable) ? variable : fallback;
-  return base && join(base, 'filings', 'config.json');
+  const path = base && join(base, 'filings', 'config.json');
+  // HOME may be relative. `world.cwd` throws in a removed directory, so it is read only then.
+  return path && !isAbsolute(path) ? resolve(world.cwd, path) : path;
 }
 
 export function noConfigPathError(): FilingsError {
@@ -67,8 +70,8 @@ export function noConfigPathError(): FilingsError {
 export async function readConfigFile({ path, isNamed }: ConfigLocation, world: World): Promise<ConfigFile | undefined> {
   if (path === undefined) return undefined;
   const config = await readUncheckedConfig(path, world).catch(async (error: FilingsError) => {
-    // Not by the code of the error: `stat` also fails in a directory that cannot be searched, because HOME may belong to
-    // another user, as under `su -m`, but not if just the file itself cannot be read.
+    // Not by the code of the error: `stat` also fails in a directory that cannot be searched, because HOME may belong
+    // to another user, as under `su -m`, but not if just the file itself cannot be read.
     if (isNamed || (await stat(path).catch(() => undefined))) throw error;
     return undefined;
   });
@@ -117,7 +120,7 @@ export async function readProfileNames(flags: Flags, world: World): Promise<read
   return Object.keys((await readConfigFile(locateConfig(flags, world), world))?.profiles ?? {});
 }
 
-/** JSON.parse would keep only the last of duplicate members without a word. */
+/** JSON.parse would silently keep only the last of duplicate members. */
 function parseConfigJson(text: string, path: string): unknown {
   const { value, fault } = parseStrictly(text);
   if (fault === undefined) return value;

@@ -24,13 +24,8 @@ export interface ResolvedSettings {
   readonly settings: Settings;
   readonly rawSettings: RawSettings;
   readonly configPath: string | undefined;
-  /**
-   * A credential of the config file must not be sent to the base URL. Commands that send requests throw this. Commands
-   * that only show settings ignore it.
-   */
-  readonly originError: FilingsError | undefined;
-  /** The command that sets the base URL where this run will find it. */
-  readonly setBaseUrl: string;
+  /** Why this run cannot send requests. Commands that only show settings ignore it. */
+  readonly accessError: FilingsError | undefined;
 }
 
 /** Reads no file except the config file: keys and tokens are read when they are needed. */
@@ -39,17 +34,14 @@ export async function resolveSettings(flags: Flags, world: World): Promise<Resol
   const rawSettings = resolvePrecedence([...runLayers, ...configLayers]);
   const settings = parseSettings(rawSettings, world);
   world.setDeadline(settings.deadline);
-  const origin = settings.baseUrl?.origin;
-  const originError = origin && file ? findOriginError(rawSettings, origin, file, profile, world) : undefined;
-  // Profiles inherit the base URL of the top level, unless it is null in them.
-  const level = profile?.values.baseUrl === null ? profile.name : undefined;
-  const setBaseUrl = formatSetBaseUrl('URL', level, world);
-  return { settings, rawSettings, configPath: file?.path, originError, setBaseUrl };
+  const { sandbox, baseUrl } = settings;
+  const findError = () =>
+    baseUrl ? findOriginError(rawSettings, baseUrl.origin, file, profile, world) : noBaseUrlError(profile, world);
+  const accessError = sandbox ? undefined : findError();
+  return { settings, rawSettings, configPath: file?.path, accessError };
 }
 
-/**
- * The layers are ordered from the highest to the lowest. Exported for code that shows errors about invalid settings.
- */
+/** Both lists of layers begin with the highest. */
 export async function loadSources(flags: Flags, world: World) {
   const runLayers = createRunLayers(flags, world.env);
   const location = locateConfig(flags, world);
@@ -82,6 +74,14 @@ function formatSetBaseUrl(url: string, profile: string | undefined, { env }: Wor
   return env.FILINGS_PROFILE ? `FILINGS_PROFILE= ${command}` : command;
 }
 
+function noBaseUrlError(profile: Profile | undefined, world: World): FilingsError {
+  // Profiles inherit the base URL of the top level, unless it is null in them.
+  const owningProfile = profile?.values.baseUrl === null ? profile.name : undefined;
+  return new FilingsError('config', "no base URL: the service's address is not set", {
+    hint: `set it with ${formatSetBaseUrl('URL', owningProfile, world)}, --base-url URL or FILINGS_BASE_URL; or try --sandbox`,
+  });
+}
+
 /**
  * A credential of the config file is sent only to the origin of the base URL in its own section: a profile inherits the
  * base URL of the top level, but not the other way round. Without a base URL, it is not sent at all. A credential from
@@ -92,17 +92,17 @@ function formatSetBaseUrl(url: string, profile: string | undefined, { env }: Wor
 function findOriginError(
   rawSettings: RawSettings,
   origin: string,
-  { values }: ConfigFile,
+  file: ConfigFile | undefined,
   profile: Profile | undefined,
   world: World,
-) {
+): FilingsError | undefined {
   for (const { name, credential } of SETTINGS) {
     const setting = rawSettings.get(name);
     // Only a setting of the config file has a directory.
     if (!credential || !setting?.directory) continue;
     const ownProfile = setting.sourceKind === 'profile' ? profile : undefined;
     // Without a base URL, or with null in the profile, this is a string that is not a URL.
-    const baseUrl = String({ ...values, ...ownProfile?.values }.baseUrl);
+    const baseUrl = String({ ...file?.values, ...ownProfile?.values }.baseUrl);
     const ownOrigin = URL.canParse(baseUrl) ? new URL(baseUrl).origin : undefined;
     if (ownOrigin === origin) continue;
     const { label, alternatives } = CREDENTIAL_LABELS[credential];

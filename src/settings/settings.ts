@@ -17,10 +17,11 @@ type CredentialName = 'apiKey' | 'apiKeyFile' | 'apiKeyCommand' | 'jwtFile' | 'j
 export interface Settings extends Omit<SettingValues, CredentialName | 'keyIn'> {
   /** Never undefined, because its default is decided here. */
   readonly keyIn: KeyPlacement;
-  readonly keySource: (SecretSource & SetBy) | undefined;
+  readonly keySource: KeySource | undefined;
   readonly tokenSource: TokenSource | undefined;
 }
 
+export type KeySource = SecretSource & SetBy;
 export type TokenSource = (SecretSource | { readonly kind: 'recipe'; readonly recipe: TokenRecipe }) & SetBy;
 
 type SetBy = { readonly setBy: string };
@@ -81,7 +82,7 @@ function requireEncryption(url: URL, allowHttp: boolean): void {
 }
 
 /** `resolvePrecedence` leaves at most one of the settings for the key, and for the JWT. */
-function findKeySource(rawSettings: RawSettings, deps: PathDeps): Settings['keySource'] {
+function findKeySource(rawSettings: RawSettings, deps: PathDeps): KeySource | undefined {
   const command = rawSettings.get('apiKeyCommand');
   if (!command) return toSecretSource(rawSettings.get('apiKey'), rawSettings.get('apiKeyFile'), deps);
   const [program = '', ...args] = command.value as readonly string[];

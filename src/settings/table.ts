@@ -34,8 +34,8 @@ interface SettingSpec<T = unknown> extends OptionSpec<T> {
 }
 
 /**
- * Users may end it with `/v1` (docs/service.md, section 7), slashes, or both. The parsed URL ends with exactly one slash and
- * never with `/v1`, so that `new URL('v1/download', baseUrl)` is an endpoint.
+ * Users may end it with `/v1` (docs/service.md, section 7), slashes, or both. The parsed URL ends with exactly one
+ * slash and never with `/v1`, so that `new URL('v1/download', baseUrl)` is an endpoint.
  */
 export const BASE_URL: Kind<URL> = {
   parse(text) {

@@ -28,8 +28,8 @@ export function findUrl(text: string): string | undefined {
 }
 
 /**
- * Allows one edit for every three letters of the longer word, and never more than `MAX_EDITS`. The dashes of options are
- * no letters to misspell: `version` was probably meant to be `--version`.
+ * Allows one edit for every three letters of the longer word, and never more than `MAX_EDITS`. The dashes of options
+ * are no letters to misspell: `version` was probably meant to be `--version`.
  */
 export function didYouMean(word: string, candidates: readonly string[]): string | undefined {
   const [best] = candidates

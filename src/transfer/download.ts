@@ -79,8 +79,8 @@ export class Download {
   }
 
   /**
-   * `onArrived` is called with the size of the file when all bytes have arrived, before they are flushed. Throws only if
-   * this program has a bug.
+   * `onArrived` is called with the size of the file when all bytes have arrived, before they are flushed. Throws only
+   * if this program has a bug.
    */
   async run(onArrived?: (bytes: number) => void): Promise<Outcome> {
     const { progress, world, signal } = this.#context;

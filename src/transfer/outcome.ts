@@ -1,7 +1,5 @@
-// How one file of a run ended, as data from which messages, counts and report lines are made. Also the message that is
-// shown during the wait before a retry.
-import { type FilingsError, messageOf, withoutResource } from '../errors.ts';
-import type { RetryEvent } from '../http/retry.ts';
+// How one file of a run ended, as data from which messages, counts and report lines are made.
+import type { FilingsError } from '../errors.ts';
 
 export interface Outcome {
   /** `planned`: in a dry run. `unfinished`: cancelled because the run stopped. */
@@ -37,11 +35,4 @@ export function makeOutcome(ending: Ending, path: string | null, attempts = 0, m
   const { result, bytes, resumedBytes = 0, sha256, etag, isSame, error } = ending;
   const { verifiedLength = result === 'skipped' } = ending;
   return { result, path, bytes, resumedBytes, sha256, etag, verifiedLength, attempts, ms, keptBytes, isSame, error };
-}
-
-/** Omits the file, because it is shown next to the file's name. */
-export function describeRetry({ error, waitMs, isServiceWait, retry, maxRetries }: RetryEvent): string {
-  const message = messageOf(withoutResource(error));
-  const serviceNote = isServiceWait ? ' (the service asks to wait)' : '';
-  return `${message}${serviceNote}; retry ${retry} of ${maxRetries} in ${Math.max(1, Math.ceil(waitMs / 1000))} s`;
 }

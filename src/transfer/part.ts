@@ -37,8 +37,8 @@ const MAX_FLUSH_MS = 2000;
 const MAX_LINK_TRIES = 3;
 
 /**
- * Call `claimKept` first, and in the end `commit`. If that leaves the final name to another file, call `discard`; after any
- * error, `abandon`. Errors of the disk show the final path, because the user does not know the name of the part.
+ * Call `claimKept` first, and in the end `commit`. If that leaves the final name to another file, call `discard`; after
+ * any error, `abandon`. Errors of the disk show the final path, because the user does not know the name of the part.
  */
 export class Part implements Sink {
   readonly isRestartable = true;

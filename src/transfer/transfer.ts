@@ -3,12 +3,13 @@
 // the length of the bytes has been checked, and their hash, if one is expected.
 import { createHash, type Hash } from 'node:crypto';
 import { FilingsError, withResource } from '../errors.ts';
+import { describeRetry } from '../http/retry.ts';
 import type { AccessionNumber } from '../service/accession.ts';
 import { type Hosts, type ServiceResponse, withHosts } from '../service/redirect-follower.ts';
 import type { FileProgress } from '../terminal/progress.ts';
 import { humanBytes, humanSizes } from '../text.ts';
 import type { DownloadContext } from './download.ts';
-import { describeRetry, type Ending } from './outcome.ts';
+import type { Ending } from './outcome.ts';
 import {
   decideResume,
   findKnownTotal,

@@ -38,6 +38,15 @@ test('a config file with jwt lets list and download authenticate', async ({ mint
   }
 });
 
+test('a secret that ends in a line break causes a warning', async () => {
+  const { config, filings, write } = await workplace();
+  await write('../.config/filings/secret', `${'0'.repeat(32)}\n`);
+  const { url } = await scripted(whole(Buffer.from('["a.htm"]')));
+  await config({ baseUrl: url, jwt: { secretFile: 'secret' } });
+  const { stderr } = await filings(['list', ACCESSION, '--error-format', 'json'], KEY);
+  expect(JSON.parse(stderr)).toEqual({ warning: { message: expect.stringContaining('ends in a line break') } });
+});
+
 test('a token is minted after the wait for the request rate, not before it', async ({ minting }) => {
   const start = Date.now();
   const { monotonic, pass, ...clock } = heldClock();

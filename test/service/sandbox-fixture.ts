@@ -15,16 +15,14 @@ export type Running = Awaited<ReturnType<typeof sandbox>>;
 /** Serves files, given by their paths below the served directory, until the test has ended. */
 export async function sandbox(
   files: Readonly<Record<string, string | Buffer>> = {},
-  options: Partial<SandboxOptions> = {},
+  { now = Date.now, ...options }: Partial<SandboxOptions> & { readonly now?: () => number } = {},
 ) {
   const directory = await temporaryDirectory();
   for (const [path, content] of Object.entries(files)) await put(directory, path, content);
   const lines: string[] = [];
   const log = (line: string) => lines.push(line);
   const { platform } = process;
-  const place = { directory, platform, host: '127.0.0.1', port: 0 };
-  const defaults = { ...place, apiKey: KEY, jwtKeys: [], now: Date.now, log };
-  const running = await startSandbox({ ...defaults, ...options });
+  const running = await startSandbox({ directory, apiKey: KEY, log, ...options }, { platform, now });
   onTestFinished(() => running.close());
   const { port } = running;
   type Fields = Record<string, string | string[]>;

@@ -136,10 +136,10 @@ describe('the config file', () => {
     const [, json = ''] = /^```json\n(\{[^`]*"profiles"[^`]*)```/m.exec(page) ?? [];
     const example = JSON.parse(json);
     for (const profile of Object.keys(example.profiles)) {
-      const { settings, originError } = await place.resolve(example, { profile });
-      expect([settings.keySource?.kind, originError]).toEqual(['file', undefined]);
+      const { settings, accessError } = await place.resolve(example, { profile });
+      expect([settings.keySource?.kind, accessError]).toEqual(['file', undefined]);
     }
-    expect((await place.resolve(example)).originError).toBeUndefined();
+    expect((await place.resolve(example)).accessError).toBeUndefined();
   });
 
   test('is found by the XDG rules, and must exist if it is named', async ({ place }) => {

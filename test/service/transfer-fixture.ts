@@ -22,7 +22,7 @@ export const ACCESSION = parseAccession('0001234567-24-000001');
 
 export interface RunOptions {
   readonly retries?: number;
-  readonly maxRetryAfterMs?: number;
+  readonly maxRetryAfter?: number;
   /** A limiter with a clock of the test. */
   readonly limiter?: RateLimiter;
   readonly ifExists?: IfExists;
@@ -50,7 +50,7 @@ export async function startRun(url: string, options: RunOptions = {}) {
   const connections = new Connections({ connectTimeout: 10_000, idleTimeout: 20_000 }, { env: {}, monotonic, sleep });
   onTestFinished(() => connections.close());
   const current = async () => ({ key: 'a-key', token: undefined });
-  const credentials = { source: 'test', keyHeader: 'X-Service-Key', basicUser: '', current };
+  const credentials = { setBy: 'test', keyHeader: 'X-Service-Key', basicUser: '', current };
   const secrets = new Secrets();
   if (options.secret !== undefined) secrets.add(options.secret);
   const meter = { requests: 0, retries: 0, receivedBytes: 0 };
@@ -61,7 +61,7 @@ export async function startRun(url: string, options: RunOptions = {}) {
     limiter: options.limiter ?? new RateLimiter(undefined, { monotonic, sleep }),
     meter,
     // By default -1 retries, so that not even progress allows one.
-    retryPolicy: { maxRetries: options.retries ?? -1, maxRetryAfterMs: options.maxRetryAfterMs ?? 300_000 },
+    retryPolicy: { retries: options.retries ?? -1, maxRetryAfter: options.maxRetryAfter ?? 300_000 },
     world: {
       now: Date.now,
       monotonic,

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { FilingsError, messageOf, withoutResource, withResource } from '../../src/errors.ts';
+import { FilingsError, messageOf, withResource } from '../../src/errors.ts';
 import { markForRedaction, removeMarks } from '../../src/secrets.ts';
 
 const file = { accession: '0001234567-24-000001', fileName: 'a.htm' };
@@ -61,7 +61,7 @@ describe('FilingsError', () => {
     const named = withResource(file, error) as FilingsError;
     expect(named.message).toBe('a.htm of 0001234567-24-000001: h: why: q');
     expect(withResource(filing, named)).toBe(named);
-    expect(withoutResource(named).message).toBe('h: why: q');
+    expect(named.with({ subject: { resource: undefined } }).message).toBe('h: why: q');
   });
 
   test('an error that is not about the network or a response gets no resource', () => {

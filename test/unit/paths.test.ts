@@ -90,6 +90,12 @@ describe('the config file', () => {
     expect(locateConfig({}, worldOf({ ...WINDOWS, env })).path).toBe(path);
   });
 
+  test('is below the working directory if HOME is relative', () => {
+    expect(locateConfig({}, worldOf({ ...UNIX, env: { HOME: 'home' } })).path).toBe(
+      `${UNIX.cwd}/home/.config/filings/config.json`,
+    );
+  });
+
   test('is none if the null device is named', () => {
     const env = { HOME: '/home/me', APPDATA };
     const none = { path: undefined, isNamed: true };

@@ -141,7 +141,7 @@ test.each`
   const { pass, ...clock } = heldClock();
   const { signal } = createAbortController();
   const limiter = new RateLimiter(undefined, clock);
-  const policy = { maxRetries: maxRefusals, maxRetryAfterMs: 9000 };
+  const policy = { retries: maxRefusals, maxRetryAfter: 9000 };
   const world = { ...clock, now: clock.monotonic, random: () => 0 };
   let acceptedTimes: number[] = [];
   async function request(wasRefused: boolean): Promise<void> {

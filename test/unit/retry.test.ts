@@ -13,31 +13,31 @@ const PLAIN = { message: 'busy' };
 const TWO_TRIES = { message: 'busy; 2 tries' };
 const THREE_TRIES = { message: 'busy; 3 tries' };
 const JITTER = { random: () => 0.999_999 };
-const ONCE = { maxRetries: 0 };
-const FIVE = { maxRetries: 5 };
+const ONCE = { retries: 0 };
+const FIVE = { retries: 5 };
 // The clock stands at 7 ms.
 test.each`
-  after                                    | settings                    | waits               | error                    | thrown
-  ${'success in the third attempt'}        | ${{}}                       | ${'1000 2000'}      | ${undefined}             | ${[BUSY, BUSY]}
-  ${'the largest jitter'}                  | ${JITTER}                   | ${'1500'}           | ${undefined}             | ${[BUSY]}
-  ${'the longest back-off'}                | ${{ maxRetries: 8 }}        | ${LONGEST}          | ${undefined}             | ${Array(8).fill(BUSY)}
-  ${'an error that is not retryable'}      | ${{}}                       | ${''}               | ${PLAIN}                 | ${[FINAL]}
-  ${'one that asks for a wait'}            | ${{}}                       | ${''}               | ${PLAIN}                 | ${[FINAL_ASKING]}
-  ${'no success'}                          | ${{}}                       | ${'1000 2000'}      | ${THREE_TRIES}           | ${[BUSY, BUSY, BUSY]}
-  ${'no retries'}                          | ${ONCE}                     | ${''}               | ${PLAIN}                 | ${[BUSY]}
-  ${'a wait of the maximum'}               | ${{}}                       | ${'9000 asked'}     | ${undefined}             | ${[asking(9007)]}
-  ${'a wait of the maximum, no retries'}   | ${ONCE}                     | ${''}               | ${PLAIN}                 | ${[asking(9007)]}
-  ${'a wait over the maximum'}             | ${{}}                       | ${''}               | ${TOO_LONG}              | ${[asking(9008)]}
-  ${'a wait over the maximum, no retries'} | ${ONCE}                     | ${''}               | ${TOO_LONG}              | ${[asking(9008)]}
-  ${'such a wait behind a redirect'}       | ${{}}                       | ${''}               | ${FOREIGN_TOO_LONG}      | ${[busy({ retryAt: 9008, isOtherOrigin: true })]}
-  ${'a wait in the past'}                  | ${{}}                       | ${'0 asked'}        | ${undefined}             | ${[asking(3)]}
-  ${'a back-off over that maximum'}        | ${{ maxRetryAfterMs: 500 }} | ${'1000'}           | ${undefined}             | ${[BUSY]}
-  ${'1 MiB with each attempt'}             | ${{ brought: 1 << 20 }}     | ${'1000 1000 1000'} | ${undefined}             | ${[BUSY, BUSY, BUSY]}
-  ${'less progress'}                       | ${{ brought: 1e6 }}         | ${'1000 2000'}      | ${THREE_TRIES}           | ${[BUSY, BUSY, BUSY]}
-  ${'a name that does not resolve'}        | ${FIVE}                     | ${'1000'}           | ${TWO_TRIES}             | ${[UNRESOLVED, UNRESOLVED]}
-  ${'a name that resolves at last'}        | ${FIVE}                     | ${'1000 2000 4000'} | ${undefined}             | ${[UNRESOLVED, BUSY, UNRESOLVED]}
-  ${'a defect in the second attempt'}      | ${{}}                       | ${'1000'}           | ${{ message: 'x' }}      | ${[BUSY, new TypeError('x')]}
-  ${'an abort in the second attempt'}      | ${{ stopAfter: 2 }}         | ${'1000'}           | ${{ message: 'signal' }} | ${[BUSY, BUSY]}
+  after                                    | settings                  | waits               | error                    | thrown
+  ${'success in the third attempt'}        | ${{}}                     | ${'1000 2000'}      | ${undefined}             | ${[BUSY, BUSY]}
+  ${'the largest jitter'}                  | ${JITTER}                 | ${'1500'}           | ${undefined}             | ${[BUSY]}
+  ${'the longest back-off'}                | ${{ retries: 8 }}         | ${LONGEST}          | ${undefined}             | ${Array(8).fill(BUSY)}
+  ${'an error that is not retryable'}      | ${{}}                     | ${''}               | ${PLAIN}                 | ${[FINAL]}
+  ${'one that asks for a wait'}            | ${{}}                     | ${''}               | ${PLAIN}                 | ${[FINAL_ASKING]}
+  ${'no success'}                          | ${{}}                     | ${'1000 2000'}      | ${THREE_TRIES}           | ${[BUSY, BUSY, BUSY]}
+  ${'no retries'}                          | ${ONCE}                   | ${''}               | ${PLAIN}                 | ${[BUSY]}
+  ${'a wait of the maximum'}               | ${{}}                     | ${'9000 asked'}     | ${undefined}             | ${[asking(9007)]}
+  ${'a wait of the maximum, no retries'}   | ${ONCE}                   | ${''}               | ${PLAIN}                 | ${[asking(9007)]}
+  ${'a wait over the maximum'}             | ${{}}                     | ${''}               | ${TOO_LONG}              | ${[asking(9008)]}
+  ${'a wait over the maximum, no retries'} | ${ONCE}                   | ${''}               | ${TOO_LONG}              | ${[asking(9008)]}
+  ${'such a wait behind a redirect'}       | ${{}}                     | ${''}               | ${FOREIGN_TOO_LONG}      | ${[busy({ retryAt: 9008, isOtherOrigin: true })]}
+  ${'a wait in the past'}                  | ${{}}                     | ${'0 asked'}        | ${undefined}             | ${[asking(3)]}
+  ${'a back-off over that maximum'}        | ${{ maxRetryAfter: 500 }} | ${'1000'}           | ${undefined}             | ${[BUSY]}
+  ${'1 MiB with each attempt'}             | ${{ brought: 1 << 20 }}   | ${'1000 1000 1000'} | ${undefined}             | ${[BUSY, BUSY, BUSY]}
+  ${'less progress'}                       | ${{ brought: 1e6 }}       | ${'1000 2000'}      | ${THREE_TRIES}           | ${[BUSY, BUSY, BUSY]}
+  ${'a name that does not resolve'}        | ${FIVE}                   | ${'1000'}           | ${TWO_TRIES}             | ${[UNRESOLVED, UNRESOLVED]}
+  ${'a name that resolves at last'}        | ${FIVE}                   | ${'1000 2000 4000'} | ${undefined}             | ${[UNRESOLVED, BUSY, UNRESOLVED]}
+  ${'a defect in the second attempt'}      | ${{}}                     | ${'1000'}           | ${{ message: 'x' }}      | ${[BUSY, new TypeError('x')]}
+  ${'an abort in the second attempt'}      | ${{ stopAfter: 2 }}       | ${'1000'}           | ${{ message: 'signal' }} | ${[BUSY, BUSY]}
 `('a temporary error is retried: $after', async ({ thrown, settings, waits: expected, error }) => {
   const { stopAfter, brought, ...more } = settings;
   const waits: string[] = [];
@@ -54,7 +54,7 @@ test.each`
   };
   const onRetry: RetryWatcher['onRetry'] = ({ waitMs, isServiceWait }) =>
     waits.push(`${waitMs}${isServiceWait ? ' asked' : ''}`);
-  const policy = { maxRetries: 2, maxRetryAfterMs: 9000, ...more };
+  const policy = { retries: 2, maxRetryAfter: 9000, ...more };
   const watcher = { onRetry, countNewBytes: brought && (() => brought) };
   const ended = await retry(attempt, policy, { ...clock, ...more }, stop.signal, watcher).catch((thrown) => thrown);
   expect([ended, waits.join(' ')]).toEqual([error && expect.objectContaining(error), expected]);

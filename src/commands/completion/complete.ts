@@ -107,7 +107,7 @@ async function requestFileNames(accession: string, flags: Flags, world: World): 
   if (resolved.settings.keySource?.kind === 'command') return [];
   const session = await openSession(flags, world, { resolved });
   try {
-    return (await listFiles(session, parseAccession(accession), [], session.signal)).files.map(
+    return (await listFiles(session, parseAccession(accession), [], world.interrupt)).files.map(
       (file) => file.file_name,
     );
   } finally {

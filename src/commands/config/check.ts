@@ -16,9 +16,9 @@ export async function run({ args: [text], flags }: Invocation, world: World): Pr
   const accession = text === undefined ? NO_FILING : parseAccession(text);
   // Somebody waits for the verdict, so only --retries makes it retry.
   const session = await openSession({ ...flags, retries: flags.retries ?? '0' }, world);
-  const { client, progress, signal } = session;
+  const { client, progress } = session;
   try {
-    const listing = await requestListing(session, accession, [], signal).catch((error) => {
+    const listing = await requestListing(session, accession, [], world.interrupt).catch((error) => {
       if (text === undefined && error.problem?.status === 404) return NO_RECORDS;
       throw error;
     });
@@ -35,7 +35,7 @@ export async function run({ args: [text], flags }: Invocation, world: World): Pr
       ['address', baseUrl.href],
       ['key', describeKeyPlacement(credentials)],
       ['token', credentials.sendsToken ? 'in Authorization: Bearer' : 'none'],
-      ['source', credentials.source],
+      ['source', credentials.setBy],
       ['clock', clock ?? 'ok'],
       ['records', `${listing.recordCount}`],
       ['files', `${listing.files.length}`],

@@ -47,9 +47,9 @@ export async function checkRunFiles(args: DownloadArgs, resolved: ResolvedSettin
     labels.set(foldName(join(await resolveLinks(dirname(path)), basename(path))), label);
   };
   const { configPath, settings } = resolved;
-  if (configPath !== undefined) await protect('the config file', resolve(world.cwd, configPath));
-  for (const path of listCredentialFiles(settings)) await protect('the key or token file', resolve(world.cwd, path));
-  // Unlike `resolve` above, `resolveUserPath` recognizes `nul` on Windows.
+  if (configPath !== undefined) await protect('the config file', configPath);
+  for (const path of listCredentialFiles(settings)) await protect('the key or token file', path);
+  // Unlike `resolve`, `resolveUserPath` recognizes `nul` on Windows.
   for (const [name, path] of Object.entries({ input, report, failed, done })) {
     if (path !== undefined && path !== '-') await protect(`--${name}`, resolveUserPath(path, world));
   }

@@ -52,7 +52,7 @@ export async function run(invocation: Invocation<typeof OPTIONS>, world: World):
   const writesTerminal = (writesStdout && world.stdout.isTTY) || outputs.some(isTerminalPath);
   const session = await openSession(flags, world, { stdinOption, writesTerminal, meter: counts, resolved });
   // Aborts for whatever stops the batch, such as an output that cannot be written.
-  const stop = createChildController(session.signal);
+  const stop = createChildController(world.interrupt);
   try {
     const error = await downloadAll(await openRun(args, session, counts, findConflict, stop, world));
     // A limit that the user set is not a failure, so with --quiet only the exit status shows it.

@@ -104,12 +104,11 @@ export async function openOutputs(
   if (failed !== undefined && !dryRun) {
     await mapWriteErrors(`--failed ${failed}`, () => access(dirname(resolve(world.cwd, failed)), constants.W_OK));
   }
-  const { signal } = session;
   // First, because it looks whether the directory has files, and the report may become one.
   const done = await openDone(args, session, world);
   try {
     const open = (option: '--report' | '--dry-run', path: string) =>
-      ReportFile.open(option, path, world, signal, onError);
+      ReportFile.open(option, path, world, world.interrupt, onError);
     const report = reportPath === undefined ? undefined : await open('--report', reportPath);
     // With --report -, stdout has the report instead of the plan. Otherwise there is no report left to close if this
     // fails, because `open` cannot fail for stdout.
@@ -123,13 +122,15 @@ export async function openOutputs(
 
 async function openDone(
   { options, layout }: DownloadArgs,
-  { identity, settings: { listing }, progress, signal }: Session,
+  { client, settings: { listing, sandbox }, progress }: Session,
   world: World,
 ): Promise<DoneList | undefined> {
   const { include, exclude, query, done, dryRun, directory } = options;
   if (done === undefined) return undefined;
   // The setting `listing` says how to read the listings of the service, so it also decides which files a filing has.
   const parameters = listing === undefined ? query : [...query, ['listing', JSON.stringify(listing)]];
+  // The sandbox has another port in each run.
+  const service = sandbox ? 'sandbox' : client.baseUrl.href;
   const absolute = resolve(world.cwd, directory);
   const sharesDirectory = !layout.hasOwnDirectories;
   const ownPaths = [done, options.report, options.failed, options.input].map((path) => resolve(world.cwd, path ?? ''));
@@ -137,7 +138,7 @@ async function openDone(
   return DoneList.open(
     {
       path: resolve(world.cwd, done),
-      selection: hashSelection(identity, include, exclude, layout.template, absolute, parameters),
+      selection: hashSelection(service, include, exclude, layout.template, absolute, parameters),
       now: world.now,
       readOnly: dryRun,
       sharesDirectory,
@@ -151,6 +152,6 @@ async function openDone(
       },
       warn: progress.warnAboutFile,
     },
-    signal,
+    world.interrupt,
   );
 }

@@ -35,10 +35,10 @@ export function createListOutput(
   isSingle: boolean,
   isChosen: (name: string) => boolean,
   { json, long, null: nul }: Values<typeof OPTIONS>,
-  { settings, signal }: Session,
+  { settings }: Session,
   world: World,
 ) {
-  const { stdout, env } = world;
+  const { stdout, env, interrupt } = world;
   const isTable = long || (stdout.isTTY && !json && !nul);
   const tableFiles: ListedFile[] = [];
 
@@ -58,7 +58,7 @@ export function createListOutput(
       const matches = files.filter((file) => isChosen(file.file_name));
       // `push(...matches)` overflows the stack for very many files.
       if (isTable) for (const file of matches) tableFiles.push(file);
-      else await write(stdout, matches.map(formatRecord).join(''), signal);
+      else await write(stdout, matches.map(formatRecord).join(''), interrupt);
       return matches.length === 0 ? noMatchError(accession, files.length) : undefined;
     },
 

@@ -24,7 +24,7 @@ export async function run({ args, options, flags }: Invocation<typeof OPTIONS>, 
   const session = await openSession(flags, world, { stdinOption, writesTerminal: world.stdout.isTTY });
   const { progress, settings } = session;
   // Ends the requests that `ReadAhead` has already started for later filings, and the input.
-  const stop = createChildController(session.signal);
+  const stop = createChildController(world.interrupt);
   try {
     const inputStream = input === undefined ? undefined : openInput(input, world, progress.note);
     onAbort(stop.signal, () => inputStream?.destroy());
@@ -46,7 +46,7 @@ export async function run({ args, options, flags }: Invocation<typeof OPTIONS>, 
     });
     const isSingle = filingCount === 1;
     const output = createListOutput(isSingle, isChosen, options, session, world);
-    await printAll(ahead.results(), output, session, filingCount);
+    await printAll(ahead.results(), output, session, filingCount, world.interrupt);
     return 0;
   } finally {
     // This is done even after a success, because an open stdin would keep the program running.
@@ -83,8 +83,9 @@ type ListingResult =
 async function printAll(
   groups: AsyncIterable<readonly (ListingResult | Line)[]>,
   output: ReturnType<typeof createListOutput>,
-  { progress, signal }: Session,
+  { progress }: Session,
   filingCount: number | undefined,
+  interrupt: AbortSignal,
 ): Promise<void> {
   const rule = new StopRule('filing');
   // `permanent` failures would come again in the next run.
@@ -98,7 +99,7 @@ async function printAll(
       if (missed && filingCount !== 1) progress.note(messageOf(missed));
       const error = 'error' in result ? result.error : filingCount === 1 ? missed : undefined;
       // After SIGINT or the like, or at the deadline, every request fails, which is not a failure of its filing.
-      signal.throwIfAborted();
+      interrupt.throwIfAborted();
       // `1 of 1 filings failed` would say less.
       if (error && filingCount === 1) throw error;
       finished += 1;
@@ -113,8 +114,8 @@ async function printAll(
     await output.end();
   } catch (error) {
     // On abort, `error` may only say that the destroyed input cannot be read.
-    if (!signal.aborted) throw error;
-    stoppedBy = signal.reason;
+    if (!interrupt.aborted) throw error;
+    stoppedBy = interrupt.reason;
   }
   const notStarted = filingCount === undefined ? undefined : { files: 0, filings: filingCount - finished };
   const error = batchError({ ended: finished, failed, permanent, stoppedBy, notStarted }, 'filing');

@@ -4,7 +4,7 @@ import { FilingsError } from '../../errors.ts';
 import { chooseAlgorithm } from '../../jwt/key-fit.ts';
 import { type JwtKey, type KeyFiles, readJwtKey } from '../../jwt/keys.ts';
 import { isLoopback } from '../../loopback.ts';
-import { startSandbox } from '../../sandbox/server.ts';
+import { SANDBOX_KEY, startSandbox } from '../../sandbox/server.ts';
 import { markForRedaction } from '../../secrets.ts';
 import { readSecret } from '../../settings/read-secret.ts';
 import { resolveSettings } from '../../settings/resolve.ts';
@@ -15,9 +15,6 @@ import { write } from '../../stdio/output.ts';
 import { createLogger } from '../../terminal/messages.ts';
 import type { World } from '../../world.ts';
 import type { OPTIONS } from './spec.ts';
-
-/** The default key is public: the help and the documentation show it. */
-const DEFAULT_KEY = 'sandbox-key';
 
 /** An interruption is the normal end. */
 export async function run({ args, options, flags }: Invocation<typeof OPTIONS>, world: World): Promise<number> {
@@ -36,7 +33,7 @@ export async function run({ args, options, flags }: Invocation<typeof OPTIONS>, 
     (setting) => setting && /^(flag|env)$/.test(setting.sourceKind),
   );
   const directory = args[0] === undefined ? join(world.root, 'samples') : resolve(world.cwd, args[0]);
-  const sandbox = await startSandbox({
+  const sandboxOptions = {
     directory,
     host,
     port: options.port,
@@ -44,14 +41,13 @@ export async function run({ args, options, flags }: Invocation<typeof OPTIONS>, 
     apiKey: await readApiKey(host, keySetting && settings.keySource, world),
     jwtKeys: await readJwtKeys(options, world),
     pageSize: options.pages,
-    platform: world.platform,
-    now: world.now,
     // A log line quotes the request, which may contain a key or a token.
-    log: (line) => log('log', markForRedaction(line)),
-  });
+    log: (line: string) => log('log', markForRedaction(line)),
+  };
+  const sandbox = await startSandbox(sandboxOptions, world);
   try {
     if (!isLoopback(host)) log('warning', `other machines can reach ${host}, and anyone in between can read the keys`);
-    log('note', `the API key ${keySetting === undefined ? `is ${DEFAULT_KEY}` : `comes from ${keySetting.setBy}`}`);
+    log('note', `the API key ${keySetting === undefined ? `is ${SANDBOX_KEY}` : `comes from ${keySetting.setBy}`}`);
     // The URL is printed last, so that a program that has read it finds the messages above already on stderr.
     await write(world.stdout, `${sandbox.url}\n`);
     // SIGINT or the like, and --deadline, are a normal end.
@@ -64,8 +60,8 @@ export async function run({ args, options, flags }: Invocation<typeof OPTIONS>, 
 
 /** Throws `usage` if the default key would protect a server that other machines can reach. */
 async function readApiKey(host: string, keySource: Settings['keySource'], world: World): Promise<string> {
-  const key = keySource ? await readSecret(keySource, 'API key', world) : DEFAULT_KEY;
-  if (isLoopback(host) || key !== DEFAULT_KEY) return key;
+  const key = keySource ? await readSecret(keySource, 'API key', world) : SANDBOX_KEY;
+  if (isLoopback(host) || key !== SANDBOX_KEY) return key;
   throw new FilingsError('usage', 'other machines can reach this address, and the default key is public', {
     subject: { name: `--host ${host}` },
     hint: 'set your own key with --api-key-file FILE or FILINGS_API_KEY',
