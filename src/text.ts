@@ -36,6 +36,14 @@ export function decodeText(bytes: Buffer): string {
   return new TextDecoder(UTF_16_MARKS[bytes.toString('hex', 0, 2)]).decode(bytes);
 }
 
+/**
+ * Also removes a byte-order mark. The line break may be a carriage return alone, which a shell leaves when it reads a
+ * Windows file, as in FILINGS_API_KEY="$(cat key)".
+ */
+export function removeLineBreak(text: string): string {
+  return text.replace(/^\ufeff/, '').replace(/(?:\r\n|\n|\r)$/, '');
+}
+
 /** Converts a stream that begins with the byte-order mark of UTF-16 to UTF-8. Yields any other stream unchanged. */
 export async function* toUtf8(stream: AsyncIterable<Uint8Array | string>): AsyncGenerator<Buffer> {
   // Holds back the first byte until there is a second, because a mark has two.

@@ -72,6 +72,7 @@ const RECIPE_LIFETIME: Kind<number> = {
   expected: 'a duration of whole seconds, at least 10s, such as 90s, 5m or 1h',
 };
 
+type RecipeMember = Exclude<keyof TokenRecipe, 'key'> | 'keyFile' | 'secretFile';
 export const RECIPE_MEMBERS = {
   keyFile: FILE,
   secretFile: FILE,
@@ -80,7 +81,7 @@ export const RECIPE_MEMBERS = {
   sub: TEXT,
   name: TEXT,
   lifetime: RECIPE_LIFETIME,
-} as const satisfies Readonly<Record<keyof TokenRecipe, Kind<unknown>>>;
+} as const satisfies Readonly<Record<RecipeMember, Kind<unknown>>>;
 
 // These kinds reject every string, because only the config file can have arrays and objects. Its schema checks them.
 function createJsonKind<T>(json: Kind<T>['json'] & string, expected: string): Kind<T> {
@@ -187,7 +188,7 @@ export const TABLE = {
   jwt: {
     from: ['file'],
     // The members are still strings: settings.ts parses the lifetime and resolves the paths.
-    kind: createObjectKind<Partial<Record<keyof TokenRecipe, string>>>(RECIPE_MEMBERS),
+    kind: createObjectKind<Partial<Record<RecipeMember, string>>>(RECIPE_MEMBERS),
     credential: 'token',
     help: 'mint JWTs with this key; replace each before it expires',
   },

@@ -2,10 +2,11 @@ import { FilingsError } from '../../errors.ts';
 import { printMessage } from '../../session/presentation.ts';
 import { editConfigFile, findEditTarget, toFileValue } from '../../settings/config-edit.ts';
 import { locateConfig, noConfigPathError } from '../../settings/config-file.ts';
-import { readSecretFromStdin, removeLineBreak } from '../../settings/read-secret.ts';
+import { readSecretFromStdin } from '../../settings/read-secret.ts';
 import type { Invocation } from '../../spec/command.ts';
 import { write } from '../../stdio/output.ts';
 import { printable } from '../../terminal/printable.ts';
+import { removeLineBreak } from '../../text.ts';
 import type { World } from '../../world.ts';
 import { displayValue } from './show.ts';
 
