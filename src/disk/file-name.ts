@@ -1,7 +1,7 @@
 // Decides which names of the service's files may become names on the disk. They may be hostile: a name must not lead to
 // another directory, to a device or to an option of another program. Also decides which names some file system would
 // treat as the same.
-import { shellWord } from '../text.ts';
+import { INVISIBLE, shellWord } from '../text.ts';
 import { MAX_FINAL_NAME_BYTES } from './part-name.ts';
 
 /** Why a name is refused. In the reason, such as `it is empty`, "it" stands for the name. */
@@ -17,11 +17,6 @@ export interface FileNameFault {
 const STYLE_SHEET_FOLDER = /^xsl[\w.-]*\/([^/\\]+)$/i;
 /** `NUL.txt` is the device NUL, too, and Windows treats superscript digits as digits. */
 const WINDOWS_DEVICE = /^(con|prn|aux|nul|clock\$|conin\$|conout\$|(com|lpt)[0-9\u00b9\u00b2\u00b3]) *(\.|$)/i;
-/**
- * Characters that hide or reorder others: controls, format characters, lone surrogates, separators and fillers. U+034F
- * stands outside of the class only because it is a combining character, which the linter refuses inside.
- */
-const INVISIBLE = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\u115f\u1160\u3164\uffa0]|\u034f/u;
 const FOLDED_SUMS_NAME = 'sha256sums';
 
 /**

@@ -1,12 +1,8 @@
 // A file name or a message of the service could move the cursor, change what is on the screen, or look like another
 // name. The program calls escaped text printable.
-import { shortened } from '../text.ts';
+import { INVISIBLE, shortened } from '../text.ts';
 
-/**
- * Characters that a terminal would obey, reorder or not show: C0, C1, DEL, format characters (bidirectional controls,
- * zero-width characters, tags), line and paragraph separators, lone surrogates, invisible fillers.
- */
-const UNSAFE_ON_TERMINAL = /[\u034f\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\u115f\u1160\u3164\uffa0]/gu;
+const EVERY_INVISIBLE = new RegExp(INVISIBLE, 'gu');
 
 const SHORT_ESCAPES: Readonly<Record<string, string>> = { '\n': '\\n', '\r': '\\r', '\t': '\\t' };
 
@@ -15,7 +11,7 @@ const SHORT_ESCAPES: Readonly<Record<string, string>> = { '\n': '\\n', '\r': '\\
  * need not be converted back.
  */
 export function printable(text: string, maxLength = Number.POSITIVE_INFINITY): string {
-  return shortened(text.replace(UNSAFE_ON_TERMINAL, escapeCharacter), maxLength);
+  return shortened(text.replace(EVERY_INVISIBLE, escapeCharacter), maxLength);
 }
 
 /** The line parses to the same value. */
@@ -30,7 +26,7 @@ export function printableJsonSource(source: string): string {
 
 /** JSON has escapes for UTF-16 units only, so a surrogate pair becomes two escapes. */
 function escapeJson(json: string): string {
-  return json.replace(UNSAFE_ON_TERMINAL, (character) => character.split('').map(escapeUnit).join(''));
+  return json.replace(EVERY_INVISIBLE, (character) => character.split('').map(escapeUnit).join(''));
 }
 
 function escapeCharacter(character: string): string {
