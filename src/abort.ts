@@ -7,6 +7,8 @@ import { setImmediate, setTimeout } from 'node:timers/promises';
 export const MAX_TIMER_MS = 2 ** 31 - 1;
 /** How long synchronous work may block the event loop, in milliseconds, before it lets others have their turn. */
 export const MAX_SLICE_MS = 10;
+/** How long the final output may take after SIGINT or the like, or after --deadline has passed, in milliseconds. */
+export const FINAL_OUTPUT_GRACE_MS = 1000;
 
 /** Calls `act` immediately if the signal has already aborted. Returns a function that removes the listener. */
 export function onAbort(signal: AbortSignal, act: (reason: unknown) => void): () => void {
@@ -46,9 +48,6 @@ export function startTimer(ms: number, sleep: Sleep, act: () => void): () => voi
   sleep(ms, timer.signal).then(act, () => {});
   return () => timer.abort();
 }
-
-/** How long the final output may take after SIGINT or the like, or after --deadline has passed, in milliseconds. */
-export const FINAL_OUTPUT_GRACE_MS = 1000;
 
 /** The signal of `work` aborts after `ms`. `work` must obey it. */
 export function withTimeLimit<T>(ms: number, sleep: Sleep, work: (signal: AbortSignal) => Promise<T>): Promise<T> {

@@ -1,5 +1,5 @@
 // --deadline: the command runs in a world whose `interrupt` aborts at the deadline, as it does on SIGINT.
-import { createAbortController, createChildController } from '../abort.ts';
+import { createChildController, startTimer } from '../abort.ts';
 import { FilingsError } from '../errors.ts';
 import { createRunLayers, findInLayers } from '../settings/layers.ts';
 import { TABLE } from '../settings/table.ts';
@@ -13,15 +13,9 @@ import { deriveWorld, type World } from '../world.ts';
  */
 export async function withinDeadline<T>(flags: Flags, world: World, work: (limited: World) => Promise<T>): Promise<T> {
   const { signal, abort, detach } = createChildController(world.interrupt);
-  const ended = createAbortController();
-  let isSet = false;
+  let stopTimer: (() => void) | undefined;
   const setDeadline = (ms: number | undefined) => {
-    if (ms === undefined || isSet) return;
-    isSet = true;
-    world.sleep(ms, ended.signal).then(
-      () => abort(deadlineError(ms)),
-      () => {},
-    );
+    if (ms !== undefined) stopTimer ??= startTimer(ms, world.sleep, () => abort(deadlineError(ms)));
   };
   // An invalid value sets no deadline here: `resolveSettings` will report it.
   const setting = findInLayers(createRunLayers(flags, world.env), 'deadline');
@@ -32,7 +26,7 @@ export async function withinDeadline<T>(flags: Flags, world: World, work: (limit
     // A Node call that is aborted throws an AbortError. The reason for the abort says more.
     throw error instanceof FilingsError || !signal.aborted ? error : signal.reason;
   } finally {
-    ended.abort();
+    stopTimer?.();
     detach();
   }
 }
