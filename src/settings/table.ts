@@ -15,7 +15,7 @@ import {
   SWITCH,
   TEXT,
   TIMEOUT,
-  WHOLE_SECONDS,
+  wholeSeconds,
 } from '../spec/kind.ts';
 import { findUrl } from '../spec/nearest.ts';
 import { type NamedOption, type OptionSpec, toKebabCase, type ValueOf } from '../spec/option.ts';
@@ -63,14 +63,7 @@ const RESERVED_HEADERS =
  * A token with a lifetime under two minutes is replaced at half of it (`RENEWAL_MARGIN` in jwt/sign.ts). So with 10 s,
  * a request has 5 s to arrive before its token expires.
  */
-const RECIPE_LIFETIME: Kind<number> = {
-  ...WHOLE_SECONDS,
-  parse(text) {
-    const seconds = WHOLE_SECONDS.parse(text) ?? 0;
-    return seconds < 10 ? undefined : seconds;
-  },
-  expected: 'a duration of whole seconds, at least 10s, such as 90s, 5m or 1h',
-};
+const RECIPE_LIFETIME = wholeSeconds(10);
 
 type RecipeMember = Exclude<keyof TokenRecipe, 'key'> | 'keyFile' | 'secretFile';
 export const RECIPE_MEMBERS = {
@@ -309,6 +302,6 @@ export const SHARED_OPTIONS = SETTINGS.filter((spec): spec is NamedSetting & Nam
  * no quotes, and `1` means true.
  */
 export function describeExpected(kind: Kind<unknown>): string {
-  if (kind.completes === 'file') return 'a path in quotes';
+  if (kind.isPath) return 'a path in quotes';
   return kind.json === 'boolean' ? 'true or false' : kind.expected;
 }
