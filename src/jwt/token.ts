@@ -2,12 +2,10 @@
 // differently. `readExpiry` is lenient.
 import { isUtf8 } from 'node:buffer';
 import { FilingsError, type TokenCheck } from '../errors.ts';
-import { isJsonObject, type JsonObject, MAX_DEPTH, parseStrictly } from '../json.ts';
+import { isJsonObject, type JsonObject, parseStrictly, TOO_DEEP } from '../json.ts';
 import { quoted } from '../text.ts';
 import { ALGORITHM, type Algorithm } from './algorithms.ts';
 import { findWrapping } from './bare-token.ts';
-
-const TOO_DEEP = `is nested more than ${MAX_DEPTH} levels deep`;
 
 /** In characters. A longer token is refused before it is decoded. */
 const MAX_TOKEN_LENGTH = 64 * 1024;
