@@ -137,7 +137,6 @@ function parsePem(text: string, name: string, passphrase: string | undefined): K
   }
 }
 
-/** EdDSA (`OKP`) is refused later, by key-fit.ts, which says why. */
 function parseJwk(bytes: Buffer, name: string): JwtKey {
   const jwk = readJsonObject(bytes, (fault) => keyError(name, `the JWK ${fault}`));
   const fault = findMemberFault(jwk);

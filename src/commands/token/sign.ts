@@ -11,7 +11,7 @@ import { write, writeText } from '../../stdio/output.ts';
 import { isStreamPath, resolveFilePath } from '../../stdio/output-path.ts';
 import type { World } from '../../world.ts';
 import { readKeyOptions } from './inputs.ts';
-import { decodeTokenParts } from './results.ts';
+import { printableParts } from './results.ts';
 import type { SIGN_OPTIONS } from './spec.ts';
 
 export async function run(invocation: Invocation<typeof SIGN_OPTIONS>, world: World): Promise<number> {
@@ -35,7 +35,7 @@ export async function run(invocation: Invocation<typeof SIGN_OPTIONS>, world: Wo
     lifetime: options.lifetime ?? recipe.lifetime,
     claims: [...options.claim, ...options.claimJson],
   });
-  const { header, claims } = decodeTokenParts(token);
+  const { header, claims } = printableParts(token);
   const text = options.json ? `{"token":"${token}","header":${header},"claims":${claims}}` : token;
   await writeOutput(outPath, `${options.header ? 'Authorization: Bearer ' : ''}${text}\n`, world);
   return 0;

@@ -6,7 +6,7 @@ import type { Invocation } from '../../spec/command.ts';
 import { write } from '../../stdio/output.ts';
 import type { World } from '../../world.ts';
 import { isStdin, readKeyOptions, readTokenInput } from './inputs.ts';
-import { decodeTokenParts, reportRefusal } from './results.ts';
+import { printableParts, reportRefusal } from './results.ts';
 import type { VERIFY_OPTIONS } from './spec.ts';
 
 export async function run(invocation: Invocation<typeof VERIFY_OPTIONS>, world: World): Promise<number> {
@@ -23,11 +23,10 @@ export async function run(invocation: Invocation<typeof VERIFY_OPTIONS>, world: 
   const token = await readTokenInput(args[0], world);
   // The time is read after the token, because a pipe may deliver that late.
   const time = { atSeconds: (at ?? world.now()) / 1000, leewaySeconds: leeway / 1000 };
-  // Without `--alg`, `algorithms` is empty, which allows all that fit the key.
   await verifyToken(token, [key], { algorithms, ...time }).catch((error) =>
     reportRefusal(error, json && { valid: false }, world),
   );
-  const { header, claims } = decodeTokenParts(token);
+  const { header, claims } = printableParts(token);
   const text = json ? `{"valid":true,"header":${header},"claims":${claims}}` : claims;
   await write(world.stdout, `${text}\n`, world.interrupt);
   return 0;
