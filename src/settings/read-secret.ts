@@ -1,7 +1,7 @@
 // Reads an API key or a JWT. Every secret is registered for redaction before its characters are checked.
 import { once } from 'node:events';
 import type { Readable } from 'node:stream';
-import { createChildController, onAbort } from '../abort.ts';
+import { createChildController, onAbort, startTimer } from '../abort.ts';
 import { systemReason } from '../disk/failure.ts';
 import { readSecretFile } from '../disk/secret-file.ts';
 import { errnoOf, FilingsError, type FilingsErrorDetails } from '../errors.ts';
@@ -78,10 +78,9 @@ async function runCommand([program = '', ...args]: readonly string[], name: stri
   const hint = 'run that command in a shell to see why';
   const commandError = (reason: string, details: FilingsErrorDetails = {}) =>
     new FilingsError('config', reason, { subject: { name }, hint, ...details });
-  // Aborts when the run is interrupted, at the time limit, and at the end.
   const { signal, abort, detach } = createChildController(world.interrupt);
   const onTimeout = () => abort(commandError(`wrote no key within ${exactDuration(COMMAND_TIMEOUT_MS)}`));
-  world.sleep(COMMAND_TIMEOUT_MS, signal).then(onTimeout, () => {});
+  const stopTimer = startTimer(COMMAND_TIMEOUT_MS, world.sleep, onTimeout);
   // A program in its own process group can be ended with all processes that it has started. But a terminal that asks
   // for a password can be read only by the foreground group, so there the program stays in ours.
   const detached = platform !== 'win32' && !stdin.isTTY && !stderr.isTTY;
@@ -115,8 +114,7 @@ async function runCommand([program = '', ...args]: readonly string[], name: stri
   } finally {
     unsubscribe?.();
     detach();
-    // Stops the timer of the sleep.
-    abort(undefined);
+    stopTimer();
   }
 }
 

@@ -27,7 +27,7 @@ export interface ByteWriter {
 
 /**
  * Throws the signal's reason even if the reader of a pipe has stopped reading. Without `signal`, waits for such a
- * reader. Throws `local_io`, or `interrupted` if the reader has closed the pipe.
+ * reader. Otherwise it throws what a `ByteWriter` throws.
  */
 export async function write(
   stream: OutputStream,

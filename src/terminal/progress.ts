@@ -47,10 +47,7 @@ export async function createProgress(settings: ProgressSettings, deps: ProgressD
       if (line) log('note', [line.label, ...line.facts].join('  '));
     }
   };
-  const print = (lines: string) => {
-    if (bar) bar.log(lines);
-    else stderr.write(lines);
-  };
+  const print = bar?.log ?? ((lines: string) => void stderr.write(lines));
   const log = createLogger(settings, secrets, print);
   if (showsLine && !bar) printEvery30Seconds().catch(() => {});
   const endProgress = () => {

@@ -25,13 +25,11 @@ export function readKeyOptions(
     tokenOnStdin,
     ...listStdinFlags((name) => flags[name]),
   ]);
-  const path = secretFile ?? key;
-  const source: JwtKeySource = {
-    kind: secretFile === undefined ? 'key' : 'secret',
-    path: path === '-' ? undefined : path && resolveUserPath(path, world),
-  };
+  const given = secretFile ?? key;
+  const kind: JwtKeySource['kind'] = secretFile === undefined ? 'key' : 'secret';
+  const path = given === '-' ? undefined : given && resolveUserPath(given, world);
   return {
-    key: path === undefined ? undefined : source,
+    key: given === undefined ? undefined : { kind, path },
     passphraseFile: passphraseFile && resolveUserPath(passphraseFile, world),
   };
 }
