@@ -147,11 +147,7 @@ export class FilingsError extends Error implements MessageParts {
     super(undefined, { cause: details.cause });
     this.code = code;
     this.reason = reason;
-    Object.assign(
-      this,
-      { hint: undefined, retryable: false, isUnreachable: false, stopsRun: code === 'config', isInterruption: false },
-      details,
-    );
+    Object.assign(this, { retryable: false, stopsRun: code === 'config' }, details);
   }
 
   /** Never print this: it may have secrets that the service has echoed. `messageOf` is for output. */
@@ -166,16 +162,10 @@ export class FilingsError extends Error implements MessageParts {
 
   /** Whatever is absent in `changes` and in its `subject` stays as it is. An undefined member is removed. */
   with(changes: FilingsErrorDetails & { readonly code?: ErrorCode; readonly reason?: string }): FilingsError {
-    const { code = this.code, reason = this.reason, subject } = changes;
-    return new FilingsError(code, reason, {
-      // The constructor assigns these details after the code. So the old code in `...this` would win over the first
-      // argument if `...changes` did not set the new one again.
-      ...this,
-      // The spread does not copy the cause, because it is not enumerable.
-      cause: this.cause,
-      ...changes,
-      subject: { ...this.subject, ...subject },
-    });
+    const { code, reason, ...details } = { ...(this as FilingsError), ...changes };
+    const subject = { ...this.subject, ...changes.subject };
+    // The spread does not copy the cause, because it is not enumerable.
+    return new FilingsError(code, reason, { cause: this.cause, ...details, subject });
   }
 }
 
@@ -186,7 +176,7 @@ export function defectError(cause: unknown): FilingsError {
 }
 
 /** Adds the resource to an error of the network or of a response, unless it has one. */
-export function withResource(resource: Resource, error: unknown): unknown {
+export function addResource(resource: Resource, error: unknown): unknown {
   if (!(error instanceof FilingsError) || error.subject?.resource) return error;
   if (error.code !== 'temporary' && error.code !== 'integrity' && !error.isOtherOrigin) return error;
   return error.with({ subject: { resource } });

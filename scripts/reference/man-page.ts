@@ -1,7 +1,7 @@
 // Writes the manual page filings(1) from the same specs as --help, with the man macros (man(7) of groff and mandoc).
 import { PROGRAM } from '../../src/cli/catalogue.ts';
 import { EXIT_STATUSES } from '../../src/errors.ts';
-import { describeExpected, SETTINGS, SHARED_OPTIONS } from '../../src/settings/table.ts';
+import { describeExpected, FLAG_SETTINGS, SETTINGS } from '../../src/settings/table.ts';
 import { describeCommand } from '../../src/spec/command.ts';
 import { describeOption, HELP_OPTION, type NamedOption, toNamedOptions } from '../../src/spec/option.ts';
 import { commandNodes } from './command-nodes.ts';
@@ -69,7 +69,7 @@ export function manPage({ version, date }: Release): string {
     ['SYNOPSIS', ['.B filings', 'COMMAND [OPTION...] [ARGUMENT...]']],
     ['DESCRIPTION', paragraphs(PROGRAM.description ?? [])],
     ['COMMANDS', commands],
-    ['OPTIONS OF EVERY COMMAND', tagged([...[...SHARED_OPTIONS, HELP_OPTION].map(optionRow), VERSION_ROW])],
+    ['OPTIONS OF EVERY COMMAND', tagged([...[...FLAG_SETTINGS, HELP_OPTION].map(optionRow), VERSION_ROW])],
     ['EXIT STATUS', tagged(EXIT_STATUSES)],
     ['ENVIRONMENT', [...paragraphs(['A flag overrides its variable.']), ...tagged([...variables, ...OTHER_VARIABLES])]],
     [

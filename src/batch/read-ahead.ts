@@ -21,13 +21,13 @@ interface ReadAheadOptions<T> {
   readonly list: (accession: AccessionNumber) => Promise<readonly T[]>;
 }
 
-interface Listing<T> {
+interface ListingSlot<T> {
   readonly accession: AccessionNumber;
   results?: Promise<readonly T[]>;
 }
 
 /** Consecutive lines that need no listing, or a listing. */
-type Slot<T> = Line[] | Listing<T>;
+type Slot<T> = Line[] | ListingSlot<T>;
 
 export class ReadAhead<T> {
   readonly #options: ReadAheadOptions<T>;
@@ -122,7 +122,7 @@ export class ReadAhead<T> {
     }
   }
 
-  #request(listing: Listing<T>): Promise<readonly T[]> {
+  #request(listing: ListingSlot<T>): Promise<readonly T[]> {
     listing.results ??= this.#options.list(listing.accession);
     return listing.results;
   }

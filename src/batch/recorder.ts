@@ -2,7 +2,7 @@
 // filing enters the done list only after the report lines of its files are written. Otherwise a crash in between would
 // lose them for good, because later runs skip the filing.
 import { type FilingsError, messageOf } from '../errors.ts';
-import { noMatchError } from '../input/glob.ts';
+import { noMatchError } from '../service/listing.ts';
 import { printable } from '../terminal/printable.ts';
 import type { Progress } from '../terminal/progress.ts';
 import type { Outcome } from '../transfer/outcome.ts';

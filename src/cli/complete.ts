@@ -4,7 +4,7 @@
 import { PassThrough } from 'node:stream';
 import { parseAccession } from '../service/accession.ts';
 import { withinDeadline } from '../session/deadline.ts';
-import { SHARED_OPTIONS } from '../settings/table.ts';
+import { FLAG_SETTINGS } from '../settings/table.ts';
 import type { ArgumentSpec, CommandSpec, Flags } from '../spec/command.ts';
 import { formatHelpLine, HELP_OPTION, type NamedOption, toNamedOptions } from '../spec/option.ts';
 import { write } from '../stdio/output.ts';
@@ -59,7 +59,7 @@ async function findCandidates(words: readonly string[], current: string, world: 
 }
 
 function listOptions({ options }: CommandSpec): readonly NamedOption[] {
-  return [...toNamedOptions(options), ...SHARED_OPTIONS, HELP_OPTION];
+  return [...toNamedOptions(options), ...FLAG_SETTINGS, HELP_OPTION];
 }
 
 function findOption(spec: CommandSpec, word: string): NamedOption | undefined {
@@ -74,7 +74,7 @@ async function suggestValues(
   world: World,
 ): Promise<readonly Candidate[]> {
   // In `config set KEY VALUE`, KEY is the setting whose value is completed. Every setting with choices is a flag, too.
-  const setting = completes === 'setting value' ? SHARED_OPTIONS.find(({ flag }) => flag === `--${first}`) : undefined;
+  const setting = completes === 'setting value' ? FLAG_SETTINGS.find(({ flag }) => flag === `--${first}`) : undefined;
   const fixed = choices ?? examples ?? setting?.kind.choices ?? [];
   const lookUp = async (limited: World) => {
     if (completes === 'profile') return (await import('../settings/config-file.ts')).readProfileNames(flags, limited);

@@ -1,7 +1,7 @@
 // Parses the command line with commander.
 import { Argument, Command, type CommanderError, Help, Option } from 'commander';
 import { expandHome } from '../paths.ts';
-import { SHARED_OPTIONS } from '../settings/table.ts';
+import { FLAG_SETTINGS } from '../settings/table.ts';
 import { type Action, type CommandSpec, describeCommand, type Flags } from '../spec/command.ts';
 import {
   describeOption,
@@ -121,7 +121,7 @@ function buildCommand(spec: CommandSpec, parents: readonly string[], parsing: Pa
 
 function addParts(command: Command, spec: CommandSpec, isProgram: boolean): void {
   const ownOptions = toNamedOptions(spec.options);
-  for (const option of [...ownOptions, ...SHARED_OPTIONS]) {
+  for (const option of [...ownOptions, ...FLAG_SETTINGS]) {
     if (option.heading) command.optionsGroup(`${option.heading}:`);
     // The flags are listed by `filings --help` only.
     command.addOption(buildOption(option).hideHelp(!isProgram && !ownOptions.includes(option)));
@@ -153,7 +153,7 @@ function buildOption(spec: NamedOption): Option {
  * `--sandbox` ignores settings that describe the service.
  */
 function requireChoices(flags: Flags): void {
-  for (const { name, flag, kind, ignoredBySandbox } of SHARED_OPTIONS)
+  for (const { name, flag, kind, ignoredBySandbox } of FLAG_SETTINGS)
     if (kind.choices && !ignoredBySandbox && flags[name] !== undefined) parseOrThrow(kind, `${flags[name]}`, flag);
 }
 
@@ -172,6 +172,6 @@ function readOptions(ownOptions: Options | undefined, command: Command, home: st
 
 /** Of the values of all options, takes those of flags. */
 function readFlags(values: Readonly<Record<string, unknown>>): Flags {
-  const given = SHARED_OPTIONS.filter(({ name }) => values[name] !== undefined);
+  const given = FLAG_SETTINGS.filter(({ name }) => values[name] !== undefined);
   return Object.fromEntries(given.map(({ name }) => [name, values[name] as string | boolean]));
 }

@@ -113,11 +113,3 @@ function matchesAll(matchers: readonly Matcher[], name: readonly string[]): bool
   }
   return matchers.slice(matcherIndex).every((rest) => rest === '*');
 }
-
-export function noMatchError(accession: string, fileCount: number): FilingsError {
-  const reason = fileCount === 1 ? 'its only file does not match' : `none of its ${fileCount} files match`;
-  return new FilingsError('not_found', `${reason} (--include and --exclude are case-sensitive)`, {
-    subject: { name: accession },
-    hint: `to see its files: filings list ${accession}`,
-  });
-}

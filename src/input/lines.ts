@@ -7,7 +7,7 @@ import { isSystemError, systemReason } from '../disk/failure.ts';
 import { openStream } from '../disk/open-stream.ts';
 import { FilingsError } from '../errors.ts';
 import { isJsonObject, parseJson } from '../json.ts';
-import { type AccessionNumber, asAccession, notAnAccession, parseAccession } from '../service/accession.ts';
+import { type AccessionNumber, accessionError, asAccession, parseAccession } from '../service/accession.ts';
 import { toUtf8 } from '../text.ts';
 import type { World } from '../world.ts';
 
@@ -167,7 +167,7 @@ function parseText(line: string, number: number, last?: AccessionNumber): Line {
   const mistake = accession ? findMistake(file, FILE_MISTAKES) : findMistake(line, LINE_MISTAKES);
   if (mistake !== undefined) throw new FilingsError('usage', mistake);
   if (accession !== undefined) return createEntry(accession, file, number);
-  const error = notAnAccession(first, file === '' ? [] : [file]);
+  const error = accessionError(first, file === '' ? [] : [file]);
   throw error.with({ hint: `${error.hint} (if 'filings list' printed the line, add --json to it)` });
 }
 

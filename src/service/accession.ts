@@ -13,10 +13,10 @@ const DIGITS = /^([0-9]{10})(-?)([0-9]{2})\2([0-9]{6})$/;
 export function parseAccession(text: string, following: readonly string[] = []): AccessionNumber {
   const accession = asAccession(text);
   if (accession !== undefined) return accession;
-  throw notAnAccession(text, following);
+  throw accessionError(text, following);
 }
 
-export function notAnAccession(text: string, following: readonly string[]): FilingsError {
+export function accessionError(text: string, following: readonly string[]): FilingsError {
   const later = following.find(asAccession);
   const others = [text, ...following.filter((word) => word !== later)].map(shellWord).join(' ');
   // Without quotes, a number with blanks is several words.

@@ -1,6 +1,6 @@
 // The two endpoints of the service. The retries of a download belong to transfer/transfer.ts, because it also decides
 // where the download continues.
-import { FilingsError, type Resource, withResource } from '../errors.ts';
+import { addResource, FilingsError, type Resource } from '../errors.ts';
 import type { Connections } from '../http/connections.ts';
 import type { RateLimiter } from '../http/rate-limiter.ts';
 import { type RetryPolicy, type RetryWatcher, retry } from '../http/retry.ts';
@@ -11,12 +11,23 @@ import type { AccessionNumber } from './accession.ts';
 import { describeClockSkew } from './clock-skew.ts';
 import type { Credentials } from './credentials.ts';
 import type { ListingDescription } from './described-listing.ts';
-import { getErrorTest, MAX_TESTED_BYTES, mediaTypeOf } from './error-page.ts';
-import { CHECK_NUMBER_AND_URL, errorFromResponse } from './error-response.ts';
-import { type Listing, type RequestPage, readListing } from './listing.ts';
-import { type QueryParameter, withParameters } from './parameters.ts';
+import {
+  CHECK_NUMBER_AND_URL,
+  chooseErrorTest,
+  errorFromResponse,
+  MAX_TESTED_BYTES,
+  mediaTypeOf,
+} from './error-response.ts';
+import {
+  type Listing,
+  type ListingResponse,
+  type QueryParameter,
+  type RequestPage,
+  readListing,
+  withParameters,
+} from './listing.ts';
 import { peek, readAtMost, readCodings, readErrorBytes } from './read-body.ts';
-import { RedirectFollower, type ServiceResponse } from './redirect-follower.ts';
+import { Requester, type ServiceResponse } from './requester.ts';
 
 /** More than a page of any listing needs. A body without an end must not fill the memory. */
 const MAX_LISTING_BYTES = 16 << 20;
@@ -52,13 +63,13 @@ export class ServiceClient {
   /** For `config check`, which shows them. */
   readonly credentials: Credentials;
   readonly #options: ClientOptions;
-  readonly #follower: RedirectFollower;
+  readonly #requester: Requester;
 
   constructor(options: ClientOptions) {
     this.baseUrl = options.baseUrl;
     this.credentials = options.credentials;
     this.#options = options;
-    this.#follower = new RedirectFollower(options);
+    this.#requester = new Requester(options);
   }
 
   /** Repeats an attempt as the user's settings say, and counts the retries. */
@@ -93,8 +104,8 @@ export class ServiceClient {
   }
 
   /** By how many milliseconds this machine's clock is ahead of the service's. */
-  get clockLeadMs(): number | undefined {
-    return this.#follower.clockLeadMs;
+  get clockAheadMs(): number | undefined {
+    return this.#requester.clockAheadMs;
   }
 
   /**
@@ -112,11 +123,12 @@ export class ServiceClient {
       ['accession_no', accession],
       ['file_name', fileName],
     ]);
-    return this.#follower.follow(url, rangeHeaders, signal, async (response) => {
+    return this.#requester.request(url, rangeHeaders, signal, async (response) => {
       const { status } = response;
       const isExpected = status === 200 || ('range' in rangeHeaders && (status === 206 || status === 416));
+      const isExpected416 = isExpected && status === 416;
       // Only the header of a 416 is used, so its media type and encoding do not matter.
-      if (!isExpected || status !== 416) await this.#check(response, isExpected, { accession, fileName }, signal);
+      if (!isExpected416) await this.#check(response, isExpected, { accession, fileName }, signal);
       // Only a 200 is searched for an error page: transfer/resume.ts accepts a 206 only if it continues the same
       // version of the file.
       if (status === 200 && (await isErrorBody(response, fileName)))
@@ -134,15 +146,10 @@ export class ServiceClient {
   ): Promise<Listing> {
     const listingUrl = this.#buildUrl('filings', [['accession_no', accession], ...query]);
     const description = this.#options.listingDescription;
+    // The page is read within the attempt, so that an error in its content names the hosts, as one of the request does.
     const requestPage: RequestPage = (url, read, isUrlFromService) => {
-      // The page is read here, so that an error in its content names the hosts, as an error of the request does.
-      const handle = async (response: ServiceResponse) => {
-        await this.#check(response, response.status === 200, { accession }, signal);
-        const body = await readAtMost(response, MAX_LISTING_BYTES, this.countBytes);
-        return read({ body, headers: response.headers });
-      };
-      const attempt = () => this.#follower.follow(url, {}, signal, handle, isUrlFromService);
-      return this.retry(attempt, signal, { onRetry });
+      const handle = async (response: ServiceResponse) => read(await this.#readPage(response, accession, signal));
+      return this.retry(() => this.#requester.request(url, {}, signal, handle, isUrlFromService), signal, { onRetry });
     };
     try {
       if (description === undefined) return await requestPage(listingUrl, (page) => readListing(page, accession));
@@ -150,8 +157,17 @@ export class ServiceClient {
       const { readDescribedListing } = await import('./described-listing.ts');
       return await readDescribedListing({ description, accession, listingUrl }, requestPage);
     } catch (error) {
-      throw withResource({ accession }, error);
+      throw addResource({ accession }, error);
     }
+  }
+
+  async #readPage(
+    response: ServiceResponse,
+    accession: AccessionNumber,
+    signal: AbortSignal,
+  ): Promise<ListingResponse> {
+    await this.#check(response, response.status === 200, { accession }, signal);
+    return { body: await readAtMost(response, MAX_LISTING_BYTES, this.countBytes), headers: response.headers };
   }
 
   #buildUrl(endpoint: 'download' | 'filings', query: readonly (readonly [string, string])[]): URL {
@@ -194,13 +210,13 @@ export class ServiceClient {
     }
     // A wrong clock is the first suspect, because the service rejects a JWT from the future or the past.
     return (
-      describeClockSkew(this.clockLeadMs, true) ??
+      describeClockSkew(this.clockAheadMs, true) ??
       `check ${setBy}, how the key is sent (now by --key-in ${keyIn}), and whether the service's portal has the key that verifies the JWT, imported for this API key; filings token inspect shows what the JWT says`
     );
   }
 }
 
 async function isErrorBody(response: ServiceResponse, fileName: string): Promise<boolean> {
-  const test = getErrorTest(fileName, mediaTypeOf(response.headers));
+  const test = chooseErrorTest(fileName, mediaTypeOf(response.headers));
   return test?.(await peek(response, MAX_TESTED_BYTES)) ?? false;
 }

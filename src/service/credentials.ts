@@ -23,7 +23,7 @@ export interface Credentials {
   renew(sent: SentSecrets): Promise<boolean>;
 }
 
-type AuthorizedRequest = Pick<GetRequest, 'url' | 'headers'>;
+export type AuthorizedRequest = Pick<GetRequest, 'url' | 'headers'>;
 
 export function addCredentials(
   url: URL,

@@ -14,8 +14,8 @@ import {
   type RequestPage,
   readNumber,
   selectFiles,
+  withParameters,
 } from './listing.ts';
-import { withParameters } from './parameters.ts';
 import { DEFAULT_NAME, suggestPlace } from './suggested-description.ts';
 
 /** The `listing` of the config file (docs/using.md). `files`, `name`, `total`, `more` and `next` are expressions. */
@@ -26,7 +26,7 @@ export interface ListingDescription {
   readonly name?: string;
   /** Selects the number of records on all pages. */
   readonly total?: string;
-  /** Selects a value that is false or empty (see `isSet`) on the last page, and only there. */
+  /** Selects a value that is false or empty (see `isTrue`) on the last page, and only there. */
   readonly more?: string;
   readonly query?: Readonly<Record<string, string>>;
   /** The parameter with the number of the page, from `firstPage` (default: 1) on. */
@@ -41,7 +41,6 @@ export interface ListingDescription {
 
 /** Ends the run if a service always has another page. */
 const MAX_PAGES = 10_000;
-const HINT = 'check the description of the listing (filings config get listing) and the requests (-v)';
 
 // Suggests no command that removes a member, because the first page could then pass for the whole list.
 const PAGES_HINT = 'describe how further pages are requested: listing.page, listing.offset or listing.next';
@@ -49,7 +48,7 @@ const TOTAL_HINT = `${PAGES_HINT}; if the total does not count the records, it m
 const describePlaceHint = (json: unknown, { total }: ListingDescription) =>
   `describe where the files and their names are: ${suggestPlace(json, total !== undefined)}`;
 
-interface Target {
+interface ListingRequest {
   readonly description: ListingDescription;
   readonly accession: AccessionNumber;
   /** With the parameters of `--query`. */
@@ -69,56 +68,52 @@ class Pages {
   hasNames = false;
 }
 
-export async function readDescribedListing(target: Target, requestPage: RequestPage): Promise<Listing> {
-  const { description } = target;
+export async function readDescribedListing(request: ListingRequest, requestPage: RequestPage): Promise<Listing> {
+  const { description } = request;
   rejectConflicts(description);
   const pages = new Pages();
   const readNext = (response: ListingResponse): URL | undefined => {
     const page = readPage(description, parseListing(response));
-    addPage(target, pages, page);
-    const url = findNextUrl(target, pages, page);
+    addPage(request, pages, page);
+    const url = findNextUrl(request, pages, page);
     if (url === undefined) requireWhole(description, pages);
     return url;
   };
-  let url: URL | undefined = makePageUrl(target, pages);
+  let url: URL | undefined = makePageUrl(request, pages);
   while (url !== undefined) {
     const before = pages.pageCount;
-    if (before === MAX_PAGES) throw listingError(`there are over ${grouped(MAX_PAGES)} pages`);
+    if (before === MAX_PAGES) throw incompleteError(`there are over ${grouped(MAX_PAGES)} pages`);
     url = await requestPage(url, readNext, before > 0 && !computesUrl(description)).catch((error) => {
       // If a later page is rejected, the list is incomplete. `not_found` would say that there is no such filing.
       if (before === 0 || (error.code !== 'not_found' && error.code !== 'rejected')) throw error;
       const reasons = [`page ${before + 1}`, error.reason, error.quote].filter(Boolean);
-      throw listingError(reasons.join(': ')).with({ cause: error });
+      throw incompleteError(reasons.join(': ')).with({ cause: error });
     });
   }
   const { files, recordCount, pageCount } = pages;
   return { files: [...files.values()], recordCount, pageCount };
 }
 
-function listingError(reason: string, hint = HINT): FilingsError {
-  return incompleteError(reason, hint);
-}
-
-function addPage({ description: { total }, accession }: Target, pages: Pages, page: Page): void {
+function addPage({ description: { total }, accession }: ListingRequest, pages: Pages, page: Page): void {
   const { files, firstRecords, totals } = pages;
   pages.pageCount += 1;
   if (page.records.length > 0) {
     pages.sample ??= page;
     const first = JSON.stringify(page.records[0]);
     if (firstRecords.has(first))
-      throw listingError(`page ${pages.pageCount} begins with the same record as an earlier page`);
+      throw incompleteError(`page ${pages.pageCount} begins with the same record as an earlier page`);
     firstRecords.add(first);
   }
   for (const file of selectFiles(page.records, accession)) {
     // If pages overlap, they do not fit together, so other files may be on none of them.
-    if (files.has(file.file_name)) throw listingError(`'${file.file_name}' is on two pages`);
+    if (files.has(file.file_name)) throw incompleteError(`'${file.file_name}' is on two pages`);
     files.set(file.file_name, file);
   }
   pages.recordCount += page.records.length;
   pages.hasNames ||= page.records.some(([, name]) => name !== undefined);
   if (page.total !== undefined) totals.add(page.total);
   // The first page must state the total. Later pages need not repeat it.
-  if (total !== undefined && totals.size === 0) throw listingError(`listing.total (${total}) selects no number`);
+  if (total !== undefined && totals.size === 0) throw incompleteError(`listing.total (${total}) selects no number`);
 }
 
 /** Called after the last page. */
@@ -126,13 +121,13 @@ function requireWhole(description: ListingDescription, { sample, hasNames, total
   if (sample && !hasNames) {
     const members = Object.keys(sample.records[0]?.[0] ?? {}).join(', ') || 'no members';
     const reason = `listing.name (${description.name ?? DEFAULT_NAME}) selects nothing in any record; the first has ${members}`;
-    throw listingError(reason, describePlaceHint(sample.json, description));
+    throw incompleteError(reason, describePlaceHint(sample.json, description));
   }
   const total = [...totals].find((each) => each !== recordCount);
   if (total === undefined) return;
   const describesPages = computesUrl(description) || description.next !== undefined;
   const reason = `it has ${counted(recordCount, 'record')} on ${counted(pageCount, 'page')}, but listing.total (${description.total}) is ${total}`;
-  throw listingError(reason, describesPages ? HINT : TOTAL_HINT);
+  throw incompleteError(reason, describesPages ? undefined : TOTAL_HINT);
 }
 
 /**
@@ -158,10 +153,10 @@ function readPage(description: ListingDescription, json: unknown) {
     try {
       return evaluate(value, expression);
     } catch (error) {
-      throw listingError(`listing.${member} (${expression}): ${(error as Error).message}`);
+      throw incompleteError(`listing.${member} (${expression}): ${(error as Error).message}`);
     }
   };
-  const placeError = (reason: string) => listingError(reason, describePlaceHint(json, description));
+  const placeError = (reason: string) => incompleteError(reason, describePlaceHint(json, description));
   const items = select('files', files, json);
   if (!Array.isArray(items)) throw placeError(`listing.files (${files}) selects no array in ${JSON.stringify(json)}`);
   const records = items.map((item, index): NamedRecord => {
@@ -187,7 +182,7 @@ function computesUrl({ page, offset }: ListingDescription): boolean {
   return page !== undefined || offset !== undefined;
 }
 
-function makePageUrl({ description, listingUrl }: Target, { pageCount, recordCount }: Pages): URL {
+function makePageUrl({ description, listingUrl }: ListingRequest, { pageCount, recordCount }: Pages): URL {
   const { query = {}, page, firstPage = 1, offset } = description;
   const parameters = { ...query };
   if (page !== undefined) parameters[page] = `${firstPage + pageCount}`;
@@ -196,37 +191,40 @@ function makePageUrl({ description, listingUrl }: Target, { pageCount, recordCou
 }
 
 /** Together with `page` or `offset`, `next` only says whether there is a next page. */
-function findNextUrl(target: Target, pages: Pages, { records, next, more }: Page): URL | undefined {
-  const { description } = target;
-  const canRequestMore = description.next === undefined ? computesUrl(description) : isSet(next);
-  if (!canRequestMore && isSet(more)) {
+function findNextUrl(request: ListingRequest, pages: Pages, { records, next, more }: Page): URL | undefined {
+  const { description } = request;
+  const canRequestMore = description.next === undefined ? computesUrl(description) : isTrue(next);
+  if (!canRequestMore && isTrue(more)) {
     const reason = `listing.more (${description.more}) says that there is more, but there is no next page`;
-    throw listingError(reason, PAGES_HINT);
+    throw incompleteError(reason, PAGES_HINT);
   }
   const seemsLast = records.length === 0 || [...pages.totals].some((total) => pages.recordCount >= total);
   const isLast =
-    description.more !== undefined ? !isSet(more) : !canRequestMore || (description.next === undefined && seemsLast);
+    description.more !== undefined ? !isTrue(more) : !canRequestMore || (description.next === undefined && seemsLast);
   if (isLast) return undefined;
-  return computesUrl(description) ? makePageUrl(target, pages) : readNextUrl(target, next);
+  return computesUrl(description) ? makePageUrl(request, pages) : readNextUrl(request, next);
 }
 
-function readNextUrl({ description: { query = {}, cursor }, accession, listingUrl }: Target, next: unknown): URL {
-  const fault = (why: string) => listingError(`listing.next is ${JSON.stringify(next)}, which ${why}`);
+function readNextUrl(
+  { description: { query = {}, cursor }, accession, listingUrl }: ListingRequest,
+  next: unknown,
+): URL {
+  const nextError = (why: string) => incompleteError(`listing.next is ${JSON.stringify(next)}, which ${why}`);
   // Half of a surrogate pair cannot be sent in a URL.
   const isText = typeof next === 'string' && !/\p{Cs}/u.test(next);
   if (cursor !== undefined) {
     if (typeof next === 'number' && !Number.isSafeInteger(next))
-      throw fault('JavaScript may have rounded: only integers below 2^53 are exact');
-    if (!isText && typeof next !== 'number') throw fault('is not a cursor');
+      throw nextError('JavaScript may have rounded: only integers below 2^53 are exact');
+    if (!isText && typeof next !== 'number') throw nextError('is not a cursor');
     return withParameters(listingUrl, Object.entries({ ...query, [cursor]: `${next}` }));
   }
-  if (!isText || !URL.canParse(next, listingUrl.href)) throw fault('is not an address');
+  if (!isText || !URL.canParse(next, listingUrl.href)) throw nextError('is not an address');
   const url = withoutKey(new URL(next, listingUrl));
   // Requesting it would send the key to that origin.
   if (url.origin !== listingUrl.origin)
-    throw listingError(`the next page is at another origin, ${url.protocol}//${url.host}`);
+    throw incompleteError(`the next page is at another origin, ${url.protocol}//${url.host}`);
   const isOther = (text: string) => asAccession(text) !== accession;
-  if (url.searchParams.getAll('accession_no').some(isOther)) throw fault('does not name this filing');
+  if (url.searchParams.getAll('accession_no').some(isOther)) throw nextError('does not name this filing');
   const number = `(?<!\\d)(?:${accession}|${accession.replaceAll('-', '')})(?!\\d)`;
   const namesFiling = new RegExp(number).test(`${url.pathname}?${url.searchParams}`);
   const missing = [...listingUrl.searchParams, ...Object.entries(query)].filter(
@@ -244,6 +242,6 @@ function withoutKey(url: URL): URL {
   return url;
 }
 
-function isSet(value: unknown): boolean {
+function isTrue(value: unknown): boolean {
   return typeof value === 'object' && value !== null ? Object.keys(value).length > 0 : Boolean(value);
 }

@@ -4,7 +4,7 @@ import { STATUS_CODES } from 'node:http';
 import { type ErrorCode, FilingsError, type Problem, type Resource } from '../errors.ts';
 import type { HeaderFields } from '../http/head.ts';
 import { RETRIED_STATUSES } from '../http/retry.ts';
-import { isJsonObject, type JsonObject, parseStrictly } from '../json.ts';
+import { isJsonObject, type JsonObject, parseJson, parseStrictly } from '../json.ts';
 import { markForRedaction, type Secrets } from '../secrets.ts';
 import { shellWord } from '../text.ts';
 
@@ -67,14 +67,15 @@ function withoutStatus(summary: string, status: number, phrase: string): string 
   return line.replace(new RegExp(`^((http|error|status|code)\\b[\\s:]*){0,3}${status}\\b[^\\p{L}\\p{N}]*`, 'iu'), '');
 }
 
-function hintFor({ status, resource }: ErrorResponse, code: ErrorCode, isJson: boolean): string {
+/** Undefined if the general hint for the code is enough. */
+function hintFor({ status, resource }: ErrorResponse, code: ErrorCode, isJson: boolean): string | undefined {
   if (status === 429) return 'wait, then run it again with fewer requests: --rate 1/s, --jobs 1';
   if (status === 407)
     return 'a proxy in between requires a password: set HTTPS_PROXY or HTTP_PROXY to http://USER:PASSWORD@HOST:PORT';
   // Some services answer too many requests with a 403 instead of a 429 (docs/service.md, section 8).
   if (code === 'auth')
     return 'the key may lack permission; if the service limits requests, wait, then run it again with --rate 1/s';
-  if (code === 'temporary') return 'run it again later';
+  if (code === 'temporary') return undefined;
   if (code === 'integrity') return 'check the base URL';
   if (code === 'not_found' && resource.fileName === undefined) return CHECK_NUMBER_AND_URL;
   if (code === 'not_found' && /[*?]/.test(resource.fileName ?? ''))
@@ -85,7 +86,7 @@ function hintFor({ status, resource }: ErrorResponse, code: ErrorCode, isJson: b
   if (isJson && (status === 400 || status === 422))
     return `check the accession number${resource.fileName === undefined ? '' : ' and the file name'}`;
   if ([400, 405, 421].includes(status)) return 'check the base URL: its scheme, host, port and path';
-  return "ask the service's operator why it rejects the request";
+  return undefined;
 }
 
 function findSummaryInJson(body: JsonObject): string | undefined {
@@ -122,4 +123,44 @@ function readProblem({ status: _, errors, ...body }: JsonObject): Omit<Problem, 
     ...members,
     ...(errors === undefined || errors === null ? [] : [['errors', messagesByProperty] as const]),
   ]);
+}
+
+// Some services send an error with a 200 instead of the file (docs/service.md, section 8). If it were saved under the
+// name of the file, every later run would skip it. Problem details with their own media type do not get here: client.ts
+// refuses them.
+
+/** A larger JSON body is the file, because only a small object can be an error message (docs/service.md, section 8). */
+export const MAX_TESTED_BYTES = 64 << 10;
+/** A name with a folder may be HTML in spite of its extension: `xslF345X05/form4.xml` is `form4.xml`, rendered. */
+const NEVER_HTML = /^[^/]*\.(?:pdf|zip|xlsx|xml|xsd|json|jpg|gif|png)$/i;
+/** A small JSON object with one of these is an error (docs/service.md, section 8). */
+const ERROR_MEMBERS = ['error', 'message'];
+/** RFC 9457, section 3.1. A file may well have one of these members, so two are required. */
+const PROBLEM_MEMBERS = ['type', 'title', 'status', 'detail'];
+
+export function mediaTypeOf(headers: HeaderFields): string {
+  return `${headers['content-type'] ?? ''}`.replace(/;.*/s, '').trim().toLowerCase();
+}
+
+/**
+ * The test takes the whole body, or more than MAX_TESTED_BYTES of it. Returns undefined if none could find an error.
+ */
+export function chooseErrorTest(fileName: string, type: string): ((start: Buffer) => boolean) | undefined {
+  if (type === 'text/html' && NEVER_HTML.test(fileName)) return isHtml;
+  // A `.json` file may itself have such members.
+  return type === 'application/json' && !/\.json$/i.test(fileName) ? isErrorMessage : undefined;
+}
+
+function isHtml(start: Buffer): boolean {
+  // `trimStart` also removes a byte-order mark.
+  return /^<(?:!doctype html|html)/i.test(start.toString().trimStart());
+}
+
+function isErrorMessage(start: Buffer): boolean {
+  const body = start.length > MAX_TESTED_BYTES ? undefined : parseJson(start.toString().replace(/^\ufeff/, ''));
+  if (!isJsonObject(body)) return false;
+  // Some services write `Error` or `Message`.
+  const members = new Set(Object.keys(body).map((name) => name.toLowerCase()));
+  const count = (names: readonly string[]) => names.filter((name) => members.has(name)).length;
+  return count(ERROR_MEMBERS) >= 1 || count(PROBLEM_MEMBERS) >= 2;
 }

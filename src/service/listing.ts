@@ -30,6 +30,8 @@ export interface ListingResponse {
 /** Requests a page, and returns what `read` returns for it. */
 export type RequestPage = <T>(url: URL, read: (page: ListingResponse) => T, isUrlFromService?: boolean) => Promise<T>;
 
+export type QueryParameter = readonly [name: string, value: string];
+
 export type Member = readonly [name: string, value: unknown];
 
 /** A record that is only a name has become `{}` and that name. */
@@ -45,6 +47,7 @@ const ACCESSION_NAMES = ['accessionno', 'accessionnumber'];
 const ACCESSION_NAMES_IN_RECORDS = [...ACCESSION_NAMES, 'accession'];
 const SIZE_NAMES = ['size', 'filesize', 'sizebytes', 'bytes', 'length', 'contentlength'];
 
+const CHECK_DESCRIPTION = 'check the description of the listing (filings config get listing) and the requests (-v)';
 const TELL_OPERATOR = "tell the service's operator";
 const COMMON_PAGE_SIZES = [10, 20, 25, 50, 100, 200, 250, 500, 1000];
 /** Whole words between hyphens, so that `X-Total-Count` matches and `X-Account-Id` does not. */
@@ -72,16 +75,27 @@ export function readListing(response: ListingResponse, accession: AccessionNumbe
   };
   if (records === undefined)
     throw listingError('the response has no list of files', JSON.stringify(json), markForRedaction(makeHint()));
-  const named = records.map(readRecord);
+  const recordsOrFaults = records.map(readRecord);
   const reason =
     (lists.length > 1 ? `it has several lists: ${quoteNames(lists)}` : undefined) ??
     findUnexpected(records.length, others, accession) ??
-    named.find((record) => typeof record === 'string') ??
+    recordsOrFaults.find((each) => typeof each === 'string') ??
     pagingReason ??
     (mayBePage(records, others) ? `${records.length} records may be the first of several pages` : undefined);
   if (reason !== undefined) throw incompleteError(reason, makeHint());
-  const valid = named.filter((record) => typeof record !== 'string');
+  const valid = recordsOrFaults.filter((each) => typeof each !== 'string');
   return { files: selectFiles(valid, accession), recordCount: records.length, pageCount: 1 };
+}
+
+/**
+ * Not by URLSearchParams, which would rewrite the existing query: `a%20b/c` would become `a+b%2Fc`. The URL of a next
+ * page comes from the service, so its query must be sent back exactly as it came.
+ */
+export function withParameters(url: URL, query: readonly QueryParameter[]): URL {
+  const parameters = query.map(([name, value]) => `${encodeURIComponent(name)}=${encodeURIComponent(value)}`).join('&');
+  const result = new URL(url);
+  result.search = [url.search.slice(1), parameters].filter(Boolean).join('&');
+  return result;
 }
 
 function isList([name, value]: Member): boolean {
@@ -137,7 +151,15 @@ export function readNumber(value: unknown): number | undefined {
   return isNumber ? Number(value) : undefined;
 }
 
-export function incompleteError(reason: string, hint: string): FilingsError {
+export function noMatchError(accession: string, fileCount: number): FilingsError {
+  const reason = fileCount === 1 ? 'its only file does not match' : `none of its ${fileCount} files match`;
+  return new FilingsError('not_found', `${reason} (--include and --exclude are case-sensitive)`, {
+    subject: { name: accession },
+    hint: `to see its files: filings list ${accession}`,
+  });
+}
+
+export function incompleteError(reason: string, hint = CHECK_DESCRIPTION): FilingsError {
   // `reason` is passed as the quote, because most reasons have text from the response in them, which must be redacted.
   return listingError('may be incomplete', reason, markForRedaction(hint));
 }

@@ -34,7 +34,7 @@ const ASK_ABOUT_PAGES =
   'first find out whether the service sends pages (listing.page, listing.next, listing.more and listing.total describe them)';
 /** Strings in other lists, and every `name`, may be those of people or columns. So they must look like file names. */
 const LIST_OF_FILES = /(?:^|\.|")(?:files|file_?names|names|documents)"?(?:\[\])?$/i;
-const FILE_NAME =
+const LOOKS_LIKE_FILE =
   /\.(?:html?|xht(?:ml)?|xml|xsd|xbrl|xls[bmx]?|txt|pdf|jpe?g|gif|png|svg|tiff?|zip|gz|tgz|tar|csv|tsv|jsonl?|doc[mx]?|ppt[mx]?|rtf|md|css|js|sgml?|fil|paper)$/i;
 
 /** @param mayBePage whether the only one of `lists` may be one page of several */
@@ -94,7 +94,7 @@ function asFileList(list: List): FileList | undefined {
   const hasFileName = objects.length > 0 && /^file/i.test(namePath.at(-1) ?? '');
   const isForFiles = objects.length === 0 && (path === '' || LIST_OF_FILES.test(path));
   const name = toExpression(namePath);
-  if (!hasFileName && !isForFiles && !names.some((each) => FILE_NAME.test(String(each)))) return undefined;
+  if (!hasFileName && !isForFiles && !names.some((each) => LOOKS_LIKE_FILE.test(String(each)))) return undefined;
   if (!names.includes('')) return { ...list, name };
   // A filter drops empty strings, which are false.
   const filter = `[?${objects.length > 0 ? name : '@'}]`;

@@ -1,7 +1,7 @@
 // --deadline: the command runs in a world whose `interrupt` aborts at the deadline, as it does on SIGINT.
 import { createChildController, startTimer } from '../abort.ts';
 import { FilingsError } from '../errors.ts';
-import { createRunLayers, findInLayers } from '../settings/layers.ts';
+import { findRunSetting } from '../settings/layers.ts';
 import { TABLE } from '../settings/table.ts';
 import type { Flags } from '../spec/command.ts';
 import { exactDuration } from '../text.ts';
@@ -18,7 +18,7 @@ export async function withinDeadline<T>(flags: Flags, world: World, work: (limit
     if (ms !== undefined) stopTimer ??= startTimer(ms, world.sleep, () => abort(deadlineError(ms)));
   };
   // An invalid value sets no deadline here: `resolveSettings` will report it.
-  const setting = findInLayers(createRunLayers(flags, world.env), 'deadline');
+  const setting = findRunSetting('deadline', flags, world.env);
   setDeadline(setting && TABLE.deadline.kind.parse(String(setting.value)));
   try {
     return await work(deriveWorld(world, { interrupt: signal, setDeadline }));

@@ -54,16 +54,16 @@ function createValueSchema(
 }
 
 /**
- * The message has the path of the member (`profiles.work.jobs`) and the reason, but never a value, which may be a
+ * The reason has the path of the member (`profiles.work.jobs`) and the reason, but never a value, which may be a
  * secret.
  */
 export function findConfigFault(config: unknown) {
   const issue = createConfigSchema().safeParse(config).error?.issues[0];
   if (issue === undefined) return undefined;
   const path = issue.path.map(String);
-  if (issue.code !== 'unrecognized_keys') return { message: `${path.join('.')}: ${issue.message}` };
+  if (issue.code !== 'unrecognized_keys') return { reason: `${path.join('.')}: ${issue.message}` };
   const [unknown = ''] = issue.keys;
-  return { message: `${[...path, unknown].join('.')}: no such setting`, hint: didYouMean(unknown, listNamesAt(path)) };
+  return { reason: `${[...path, unknown].join('.')}: no such setting`, hint: didYouMean(unknown, listNamesAt(path)) };
 }
 
 /** This is only for a suggestion, so it does not matter that a profile may itself be named `listing`. */

@@ -14,6 +14,7 @@ import type { World } from '../world.ts';
 import {
   type ConfigLocation,
   checkConfig,
+  findProfileValues,
   hasSecret,
   noConfigPathError,
   readUncheckedConfig,
@@ -24,11 +25,8 @@ import { findCredentialFault } from './read-secret.ts';
 import { parseSettings } from './settings.ts';
 import { type NamedSetting, SETTINGS } from './table.ts';
 
-/**
- * Accepts the spelling of the config file and that of a flag: `apiKey`, `api-key`. Also finds the settings that cannot
- * be in the file, because `config get` shows them as well.
- */
-export function findSetting(typedName: string): NamedSetting {
+/** Accepts the spelling of the config file and that of a flag: `apiKey`, `api-key`. */
+function findSetting(typedName: string): NamedSetting {
   const setting = SETTINGS.find(({ name }) => name === toCamelCase(typedName));
   if (setting !== undefined) return setting;
   // A user may type `api-key=KEY` by mistake. So the message quotes only what is before the equals sign.
@@ -39,31 +37,39 @@ export function findSetting(typedName: string): NamedSetting {
   throw new FilingsError('usage', 'no such setting', { subject: { name: typed || "''" }, hint });
 }
 
-interface EditTarget {
-  /** If a member was found, `kind` says how to parse the member. */
+/** A setting, or a member of one. */
+interface SettingPlace {
   readonly spec: NamedSetting;
   readonly member?: string | undefined;
+  /** That of the member, if there is one. */
+  readonly kind: Kind<unknown>;
+  /** Such as `listing.files`. */
+  readonly fullName: string;
 }
 
 /** Accepts a name such as `apiKey` or `listing.files`. */
-export function findEditTarget(typedName: string): EditTarget {
+export function findSettingPlace(typedName: string): SettingPlace {
   const [typedSetting = '', typedMember] = typedName.split(/\.(.*)/s);
   const spec = findSetting(typedSetting);
   const { name } = spec;
-  if (!spec.inFile) {
-    const hint = `use ${describeOtherSources(spec)}`;
-    throw new FilingsError('usage', `${name} cannot be set in the config file`, { hint });
-  }
-  if (typedMember === undefined) return { spec };
+  if (typedMember === undefined) return { spec, kind: spec.kind, fullName: name };
   const member = toCamelCase(typedMember);
   const kinds: Readonly<Record<string, Kind<unknown>>> = spec.kind.members ?? {};
   const kind = Object.hasOwn(kinds, member) ? kinds[member] : undefined;
-  if (kind !== undefined) return { spec: { ...spec, kind }, member };
+  if (kind !== undefined) return { spec, member, kind, fullName: `${name}.${member}` };
   const members = Object.keys(kinds);
   if (members.length === 0)
     throw new FilingsError('usage', 'has no members', { subject: { name }, hint: "see 'filings config list'" });
   const hint = didYouMean(member, members) ?? `the members are ${members.join(', ')}`;
   throw new FilingsError('usage', 'no such member', { subject: { name }, hint });
+}
+
+export function findPlaceInFile(typedName: string): SettingPlace {
+  const place = findSettingPlace(typedName);
+  const { name, inFile } = place.spec;
+  if (inFile) return place;
+  const hint = `use ${describeOtherSources(place.spec)}`;
+  throw new FilingsError('usage', `${name} cannot be set in the config file`, { hint });
 }
 
 /** `--sandbox or FILINGS_SANDBOX`. */
@@ -79,9 +85,7 @@ function toCamelCase(text: string): string {
  * Paths become absolute, because in the file they would be relative to its directory. The message never quotes a
  * secret.
  */
-export function toFileValue({ spec, member }: EditTarget, text: string, cwd: string): unknown {
-  const { kind, secret } = spec;
-  const name = member === undefined ? spec.name : `${spec.name}.${member}`;
+export function toFileValue({ spec, kind, fullName: name }: SettingPlace, text: string, cwd: string): unknown {
   // In the file, `-` still means stdin, and `~/` the home directory.
   const toPath = (typed: string) => (typed === '-' || typed.startsWith('~/') ? typed : resolve(cwd, typed));
   if (kind.json === 'string array' || kind.json === 'string map' || kind.json === 'object') {
@@ -93,22 +97,20 @@ export function toFileValue({ spec, member }: EditTarget, text: string, cwd: str
     );
   }
   const value = parseOrThrow(kind, text, name);
-  const fault = secret ? findCredentialFault(text) : undefined;
+  const fault = spec.secret ? findCredentialFault(text) : undefined;
   if (fault !== undefined) throw new FilingsError('usage', fault.reason, { subject: { name }, hint: fault.hint });
   // A number or boolean is stored as such. Any other value is stored as typed (`5m`), because a run parses it again.
   if (kind.json !== undefined) return value;
   return kind.isPath ? toPath(text) : text;
 }
 
-interface Change {
-  readonly name: string;
-  readonly member?: string | undefined;
-  /** `undefined` removes the member. */
-  readonly value: unknown;
-}
-
-/** Creates the file if it does not exist, even for a removal. */
-export async function editConfigFile({ path, profile }: ConfigLocation, change: Change, world: World) {
+/** `undefined` as a value removes the member. Creates the file if it does not exist, even for a removal. */
+export async function editConfigFile(
+  { path, profile }: ConfigLocation,
+  place: SettingPlace,
+  value: unknown,
+  world: World,
+) {
   if (path === undefined) throw noConfigPathError();
   // The change may repair a file with an invalid member.
   const before: JsonObject = await readUncheckedConfig(path, world).catch((error: FilingsError) => {
@@ -116,9 +118,9 @@ export async function editConfigFile({ path, profile }: ConfigLocation, change: 
     // Editors complete and check the file by its JSON Schema.
     return { $schema: pathToFileURL(join(world.root, 'schema/config.schema.json')).href };
   });
-  const after = applyChange(before, profile, change);
+  const after = applyChange(before, profile, place, value);
   // A removal is not checked. Otherwise, a file with two invalid members could not be repaired by removing them.
-  if (change.value !== undefined) await requireValid(after, profile, change.name, path, world);
+  if (value !== undefined) await requireValid(after, profile, place.spec.name, path, world);
   const text = `${JSON.stringify(after, undefined, 2)}\n`;
   requireSize(Buffer.byteLength(text), path);
   const protection = hasSecret(after) ? 'private' : 'trusted';
@@ -129,30 +131,26 @@ export async function editConfigFile({ path, profile }: ConfigLocation, change: 
   });
 }
 
-/** `undefined` as a value removes a member, because JSON.stringify omits it. */
-function applyChange(config: JsonObject, profile: string | undefined, change: Change): JsonObject {
+function applyChange(config: JsonObject, profile: string | undefined, place: SettingPlace, value: unknown): JsonObject {
   const section = profile === undefined ? config : findProfileValues(config, profile);
-  if (section === undefined && change.value === undefined) throw noProfileError(profile, config);
-  const after = setSetting(section, change);
+  if (section === undefined && value === undefined) throw noProfileError(profile, config);
+  const after = setSetting(section, place, value);
   return profile === undefined ? after : { ...config, profiles: { ...(config.profiles as object), [profile]: after } };
 }
 
 /**
- * A setting is removed together with its last member. An empty object would have a meaning: `"listing": {}` describes a
- * plain array.
+ * JSON.stringify omits members that are undefined. A setting is removed together with its last member. An empty object
+ * would have a meaning: `"listing": {}` describes a plain array.
+ *
+ * @param object in an unchecked file, anything, which is replaced if it is no object
  */
-function setSetting(object: unknown, { name, member, value }: Change): JsonObject {
+function setSetting(object: unknown, { spec: { name }, member }: SettingPlace, value: unknown): JsonObject {
   const settings = isJsonObject(object) ? object : {};
   if (member === undefined) return { ...settings, [name]: value };
   const before = settings[name];
   const inner = { ...(isJsonObject(before) ? before : {}), [member]: value };
   const isEmpty = Object.values(inner).every((one) => one === undefined);
   return { ...settings, [name]: isEmpty ? undefined : inner };
-}
-
-/** In an unchecked file, the profile may not be an object. Then `setSetting` replaces it. */
-function findProfileValues({ profiles }: JsonObject, profile: string): JsonObject | undefined {
-  return isJsonObject(profiles) && Object.hasOwn(profiles, profile) ? (profiles[profile] as JsonObject) : undefined;
 }
 
 function noProfileError(name: string | undefined, { profiles }: JsonObject): FilingsError {

@@ -8,7 +8,7 @@ import type { ListingDescription } from '../service/described-listing.ts';
 import type { Flags } from '../spec/command.ts';
 import { decodeText } from '../text.ts';
 import type { World } from '../world.ts';
-import { createRunLayers, findInLayers, registerSecretSettings } from './layers.ts';
+import { findRunSetting, registerSecretSettings } from './layers.ts';
 import { SETTINGS } from './table.ts';
 
 /** The limit bounds the time of the schema check. */
@@ -32,15 +32,12 @@ export interface ConfigFile {
 
 /** Does not read the file. */
 export function locateConfig(flags: Flags, world: World): ConfigLocation {
-  // `config` and `profile` are strings, but other settings may be of another type, hence `String`.
-  const layers = createRunLayers(flags, world.env);
-  const [name, profile] = [findInLayers(layers, 'config'), findInLayers(layers, 'profile')].map(
-    (setting) => setting && String(setting.value),
-  );
-  const path = name === undefined ? findStandardPath(world) : resolveUserPath(name, world);
+  const named = findRunSetting('config', flags, world.env);
+  const profile = findRunSetting('profile', flags, world.env);
+  const path = named ? resolveUserPath(String(named.value), world) : findStandardPath(world);
   // Users name the null device, as in `--config /dev/null`, to run without a config file.
   const isNone = path !== undefined && isNullDevice(path);
-  return { path: isNone ? undefined : path, isNamed: name !== undefined, profile };
+  return { path: isNone ? undefined : path, isNamed: named !== undefined, profile: profile && String(profile.value) };
 }
 
 /**
@@ -116,6 +113,11 @@ export function hasSecret(config: JsonObject): boolean {
   return SETTINGS.some(({ name, secret }) => secret && listSections(config).some((section) => isSet(section[name])));
 }
 
+/** In an unchecked file, a profile may not be an object. */
+export function findProfileValues({ profiles }: { readonly profiles?: unknown }, name: string): JsonObject | undefined {
+  return isJsonObject(profiles) && Object.hasOwn(profiles, name) ? (profiles[name] as JsonObject) : undefined;
+}
+
 export async function readProfileNames(flags: Flags, world: World): Promise<readonly string[]> {
   return Object.keys((await readConfigFile(locateConfig(flags, world), world))?.profiles ?? {});
 }
@@ -135,7 +137,7 @@ export async function checkConfig(config: JsonObject, path: string): Promise<voi
   // Loading zod takes time.
   const { findConfigFault } = await import('./config-check.ts');
   const fault = findConfigFault(config);
-  if (fault) throw configFileError(path, fault.message, fault.hint);
+  if (fault) throw configFileError(path, fault.reason, fault.hint);
   // The casts are safe after the check. In a profile, `listing` may be null, which unsets it.
   const { profiles = {} } = config as { profiles?: Record<string, JsonObject> };
   const prefixed = Object.entries(profiles).map(([name, profile]) => [`profiles.${name}.`, profile] as const);

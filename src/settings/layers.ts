@@ -6,7 +6,7 @@ import type { JsonObject } from '../json.ts';
 import type { ValueSource } from '../spec/option.ts';
 import { splitProxyUrl } from '../text.ts';
 import type { World } from '../world.ts';
-import { type NamedSetting, SETTINGS, type SettingName } from './table.ts';
+import { CREDENTIALS, type NamedSetting, SETTINGS, type SettingName } from './table.ts';
 
 export interface RawSetting {
   /** A string, `true` for a switch that was given as a flag, or JSON from the config file. */
@@ -19,7 +19,6 @@ export interface RawSetting {
 }
 
 export type Layer = ReadonlyMap<string, RawSetting>;
-/** All layers merged. */
 export type RawSettings = Layer;
 
 /** The flags and the environment. An empty variable is treated as unset. */
@@ -86,31 +85,40 @@ export function findInLayers(layers: readonly Layer[], name: SettingName): RawSe
   return layers.find((layer) => layer.has(name))?.get(name);
 }
 
+/** Of a setting that decides how the others are read. It cannot come from the config file yet. */
+export function findRunSetting(name: SettingName, flags: JsonObject, env: World['env']): RawSetting | undefined {
+  return findInLayers(createRunLayers(flags, env), name);
+}
+
 /**
- * Adds the defaults as the lowest layer. Settings with the same `credential` are alternatives, such as `apiKey` and
- * `apiKeyFile`. All of them come from the highest layer that has any: a key from a flag also overrides a key file from
- * the environment.
+ * Merges all layers, with the defaults as the lowest. Settings with the same `credential` are alternatives, such as
+ * `apiKey` and `apiKeyFile`. All of them come from the highest layer that has any: a key from a flag also overrides a
+ * key file from the environment.
  */
 export function resolvePrecedence(higherLayers: readonly Layer[]): RawSettings {
   const layers = [...higherLayers, createDefaultLayer()];
   const rawSettings = new Map<string, RawSetting>();
   for (const { name, credential } of SETTINGS) {
-    const alternatives = SETTINGS.filter((other) =>
-      credential ? other.credential === credential : other.name === name,
-    );
-    const highest = layers.find((layer) => alternatives.some((spec) => layer.has(spec.name)));
-    const [first, second] = alternatives.flatMap((spec) => highest?.get(spec.name) ?? []);
-    if (first && second) {
-      const { code } = toValueSource(first);
-      const subject = { name: `${first.setBy} and ${second.setBy}` };
-      const hint = code === 'config' ? 'remove one of them from the config file' : 'use only one of them';
-      const label = credential === 'key' ? 'API key' : 'JWT';
-      throw new FilingsError(code, `two sources of the ${label}`, { subject, hint });
-    }
-    const setting = highest?.get(name);
+    const setting = credential ? undefined : findInLayers(layers, name);
     if (setting) rawSettings.set(name, setting);
   }
+  for (const [credential, { label }] of Object.entries(CREDENTIALS)) {
+    const alternatives = SETTINGS.filter((spec) => spec.credential === credential);
+    const highest = layers.find((layer) => alternatives.some(({ name }) => layer.has(name)));
+    const [chosen, other] = alternatives.filter(({ name }) => highest?.has(name));
+    const setting = chosen && highest?.get(chosen.name);
+    const otherSetting = other && highest?.get(other.name);
+    if (setting && otherSetting) throw twoSourcesError(label, setting, otherSetting);
+    if (setting) rawSettings.set(chosen.name, setting);
+  }
   return rawSettings;
+}
+
+function twoSourcesError(label: string, one: RawSetting, other: RawSetting): FilingsError {
+  const { code } = toValueSource(one);
+  const subject = { name: `${one.setBy} and ${other.setBy}` };
+  const hint = code === 'config' ? 'remove one of them from the config file' : 'use only one of them';
+  return new FilingsError(code, `two sources of the ${label}`, { subject, hint });
 }
 
 /** `usage` for flags and environment, otherwise `config`. */

@@ -7,7 +7,13 @@ import { didYouMean } from '../spec/nearest.ts';
 import { parseOrThrow } from '../spec/option.ts';
 import { shellWord } from '../text.ts';
 import type { World } from '../world.ts';
-import { type ConfigFile, type ConfigLocation, locateConfig, readConfigFile } from './config-file.ts';
+import {
+  type ConfigFile,
+  type ConfigLocation,
+  findProfileValues,
+  locateConfig,
+  readConfigFile,
+} from './config-file.ts';
 import {
   createFileLayers,
   createRunLayers,
@@ -18,7 +24,7 @@ import {
   resolvePrecedence,
 } from './layers.ts';
 import { parseSettings, type Settings } from './settings.ts';
-import { SETTINGS } from './table.ts';
+import { CREDENTIALS, SETTINGS } from './table.ts';
 
 export interface ResolvedSettings {
   readonly settings: Settings;
@@ -46,10 +52,10 @@ export async function loadSources(flags: Flags, world: World) {
   const runLayers = createRunLayers(flags, world.env);
   const location = locateConfig(flags, world);
   const usesSandbox = readSandboxSwitch(runLayers);
-  const isUnread = usesSandbox && !location.isNamed;
-  const file = isUnread ? undefined : await readConfigFile(location, world);
-  // A profile from the environment is for runs that read a config file.
-  const profile = isUnread && flags.profile === undefined ? undefined : findProfile(location, file);
+  // A profile from the environment is for runs that read a config file, and the sandbox reads none unless it is named.
+  const readsFile = !usesSandbox || location.isNamed;
+  const file = readsFile ? await readConfigFile(location, world) : undefined;
+  const profile = readsFile || flags.profile !== undefined ? findProfile(location, file, world) : undefined;
   const configLayers = file ? createFileLayers(file.path, file.values, profile) : [];
   const removeIgnored = (layer: Layer) => (usesSandbox ? removeServiceSettings(layer) : layer);
   return { runLayers: runLayers.map(removeIgnored), configLayers: configLayers.map(removeIgnored), file, profile };
@@ -60,11 +66,6 @@ function removeServiceSettings(layer: Layer): Layer {
   const names: ReadonlySet<string> = new Set(removed.map(({ name }) => name));
   return new Map([...layer].filter(([name]) => !names.has(name)));
 }
-
-const CREDENTIAL_LABELS = {
-  key: { label: 'API key', alternatives: '--api-key-file FILE or FILINGS_API_KEY' },
-  token: { label: 'JWT', alternatives: '--jwt-file FILE or FILINGS_JWT' },
-} as const;
 
 /** The command works when it is pasted: `repeatFlags` in session/presentation.ts adds --config to it. */
 function formatSetBaseUrl(url: string, profile: string | undefined, { env }: World): string {
@@ -105,7 +106,7 @@ function findOriginError(
     const baseUrl = String({ ...file?.values, ...ownProfile?.values }.baseUrl);
     const ownOrigin = URL.canParse(baseUrl) ? new URL(baseUrl).origin : undefined;
     if (ownOrigin === origin) continue;
-    const { label, alternatives } = CREDENTIAL_LABELS[credential];
+    const { label, alternatives } = CREDENTIALS[credential];
     const command = formatSetBaseUrl(origin, ownProfile?.name, world);
     const [reason, hint] =
       ownOrigin === undefined
@@ -131,21 +132,18 @@ function readSandboxSwitch(layers: readonly Layer[]): boolean {
   return isOn;
 }
 
-function findProfile(location: ConfigLocation, file: ConfigFile | undefined) {
-  const profile = location.profile ?? file?.values.profile;
-  if (profile === undefined) return undefined;
-  const name = String(profile);
-  const profiles = file?.profiles ?? {};
-  const values = Object.hasOwn(profiles, name) ? profiles[name] : undefined;
+function findProfile({ profile }: ConfigLocation, file: ConfigFile | undefined, world: World): Profile | undefined {
+  const selected = profile ?? file?.values.profile;
+  if (selected === undefined) return undefined;
+  const name = String(selected);
+  const values = file && findProfileValues(file, name);
   if (values) return { name, values };
-  const known = Object.keys(profiles);
+  const known = Object.keys(file?.profiles ?? {});
   const reason =
     file === undefined ? 'there is no config file' : `${file.path} has ${known.join(', ') || 'no profiles'}`;
   // If nothing else selects the profile, the config file does.
   const mend =
-    location.profile === undefined
-      ? 'filings config unset profile'
-      : `to create it: filings config set base-url URL --profile ${shellWord(name)}`;
+    profile === undefined ? 'filings config unset profile' : `to create it: ${formatSetBaseUrl('URL', name, world)}`;
   throw new FilingsError('config', `no such profile: ${reason}`, {
     subject: { name: `profile ${name}` },
     hint: didYouMean(name, known) ?? mend,

@@ -130,7 +130,7 @@ function toAbsolute(path: string, { directory }: RawSetting, deps: PathDeps): st
   return resolveUserPath(path, { env: deps.env, platform: deps.platform, cwd: directory ?? deps.cwd });
 }
 
-/** Returns flags, for an error if more than one reads stdin. */
+/** For `refuseSharedStream`. */
 export function listStdinFlags(getValue: (name: string) => unknown): readonly string[] {
   const flags = { apiKeyFile: '--api-key-file -', jwtFile: '--jwt-file -' };
   return Object.entries(flags).flatMap(([name, flag]) => (getValue(name) === '-' ? [flag] : []));

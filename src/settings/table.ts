@@ -20,6 +20,12 @@ import {
 import { findUrl } from '../spec/nearest.ts';
 import { type NamedOption, type OptionSpec, toKebabCase, type ValueOf } from '../spec/option.ts';
 
+/** What messages say about each credential. */
+export const CREDENTIALS = {
+  key: { label: 'API key', alternatives: '--api-key-file FILE or FILINGS_API_KEY' },
+  token: { label: 'JWT', alternatives: '--jwt-file FILE or FILINGS_JWT' },
+} as const;
+
 interface SettingSpec<T = unknown> extends OptionSpec<T> {
   /** Where it can be set. Default: everywhere, as `--base-url`, `FILINGS_BASE_URL` and `baseUrl`, for example. */
   readonly from?: readonly ('flag' | 'env' | 'file')[];
@@ -28,7 +34,7 @@ interface SettingSpec<T = unknown> extends OptionSpec<T> {
   /** The value is never shown. */
   readonly secret?: true;
   /** What comes from this setting. The settings with the same credential are alternatives. */
-  readonly credential?: 'key' | 'token';
+  readonly credential?: keyof typeof CREDENTIALS;
   /** `--sandbox` ignores this setting, as it does all credentials. */
   readonly ignoredBySandbox?: true;
 }
@@ -273,9 +279,9 @@ export type SettingName = keyof typeof TABLE;
 
 export type SettingValues = { readonly [Name in SettingName]: ValueOf<(typeof TABLE)[Name]> };
 
-/** A name is undefined where the setting cannot be given. */
 export interface NamedSetting extends Omit<SettingSpec, 'env'> {
   readonly name: SettingName;
+  /** This and `env` are undefined where the setting cannot be given. */
   readonly flag: string | undefined;
   readonly env: string | undefined;
   readonly inFile: boolean;
@@ -295,7 +301,7 @@ export const SETTINGS: readonly NamedSetting[] = Object.entries<SettingSpec>(TAB
 }));
 
 /** Every command accepts these flags. */
-export const SHARED_OPTIONS = SETTINGS.filter((spec): spec is NamedSetting & NamedOption => spec.flag !== undefined);
+export const FLAG_SETTINGS = SETTINGS.filter((spec): spec is NamedSetting & NamedOption => spec.flag !== undefined);
 
 /**
  * The end of a sentence about a value in the config file. `kind.expected` is for flags and variables, where a path has

@@ -2,7 +2,7 @@
 // damaged file as a complete one. RFC 9110: If-Range (section 13.1.5), Content-Range (14.4), combining ranges
 // (15.3.7.3).
 import { parseHttpDate } from '../http/head.ts';
-import type { ServiceResponse } from '../service/redirect-follower.ts';
+import type { ServiceResponse } from '../service/requester.ts';
 import { humanSizes } from '../text.ts';
 
 /** A strong validator. Two responses with the same one have the same bytes (RFC 9110, section 8.8). */

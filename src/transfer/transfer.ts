@@ -2,10 +2,10 @@
 // that both responses are of the same version of the file, and otherwise starts again at byte 0. When `run` returns,
 // the length of the bytes has been checked, and their hash, if one is expected.
 import { createHash, type Hash } from 'node:crypto';
-import { FilingsError, withResource } from '../errors.ts';
+import { addResource, FilingsError } from '../errors.ts';
 import { describeRetry } from '../http/retry.ts';
 import type { AccessionNumber } from '../service/accession.ts';
-import { type Hosts, type ServiceResponse, withHosts } from '../service/redirect-follower.ts';
+import { addHosts, type Hosts, type ServiceResponse } from '../service/requester.ts';
 import type { FileProgress } from '../terminal/progress.ts';
 import { humanBytes, humanSizes } from '../text.ts';
 import type { DownloadContext } from './download.ts';
@@ -95,7 +95,7 @@ export class Transfer {
     } catch (error) {
       // The reason for an abort is not about this file, so it does not get the file's name.
       if (signal.aborted) throw error;
-      const failure = withResource(file, error);
+      const failure = addResource(file, error);
       // A sink that is not restartable is a pipe that has already had its first byte.
       throw sink.isRestartable ? failure : toTruncationError(failure);
     }
@@ -136,7 +136,7 @@ export class Transfer {
       requireHash(this.#sha256, expected);
       return response;
     } catch (thrown) {
-      const error = this.#hosts ? withHosts(this.#hosts, thrown) : thrown;
+      const error = this.#hosts ? addHosts(this.#hosts, thrown) : thrown;
       // A pipe cannot start again, and nothing can be resumed without a validator. So a retry would be useless.
       const isStuck = !sink.isRestartable && sink.version.validator === undefined;
       throw isStuck && error instanceof FilingsError ? error.with({ retryable: false }) : error;

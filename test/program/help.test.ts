@@ -2,7 +2,7 @@ import { expect } from 'vitest';
 import { commandNodes } from '../../scripts/reference/command-nodes.ts';
 import { COMMANDS, PROGRAM } from '../../src/cli/catalogue.ts';
 import { EXIT_STATUSES } from '../../src/errors.ts';
-import { SHARED_OPTIONS } from '../../src/settings/table.ts';
+import { FLAG_SETTINGS } from '../../src/settings/table.ts';
 import { toNamedOptions } from '../../src/spec/option.ts';
 import { filings, test } from './run.ts';
 
@@ -20,7 +20,7 @@ test('--help prints every command, shared option and exit status without a confi
   expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
   const text = unwrapped(stdout);
   for (const { name, summary } of COMMANDS) expect(text).toContain(` ${name} ${summary}`);
-  for (const { flag, env } of SHARED_OPTIONS) {
+  for (const { flag, env } of FLAG_SETTINGS) {
     expect(stdout).toMatch(lineWith(flag));
     if (env) expect(text).toContain(`(env: ${env})`);
   }

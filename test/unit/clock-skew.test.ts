@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { describeClockSkew, measureClockLead } from '../../src/service/clock-skew.ts';
+import { describeClockSkew, measureClockAhead } from '../../src/service/clock-skew.ts';
 
 const NOW = Date.parse('2026-01-02T03:04:05Z');
 const at = (offsetMs: number) => new Date(NOW + offsetMs).toUTCString();
@@ -19,7 +19,7 @@ test.each<{ date: string | string[]; age?: string; withToken: boolean; skew: str
   { date: at(-3_600_000), age: '-3600', withToken: true, skew: '60 min ahead of' },
 ])('the date $date with the age $age gives the clock skew $skew (with a token: $withToken)', (row) => {
   const { date, age, withToken, skew } = row;
-  const words = describeClockSkew(measureClockLead({ date, age }, NOW, NOW), withToken);
+  const words = describeClockSkew(measureClockAhead({ date, age }, NOW, NOW), withToken);
   if (skew === undefined) expect(words).toBeUndefined();
   else expect(words).toContain(`this machine's clock is ${skew} the service's`);
 });
@@ -30,5 +30,5 @@ test.each<{ what: string; sent: number; date: number; received: number; ahead: n
   { what: 'a fast clock and a slow response', sent: NOW + 5000, date: 0, received: NOW + 14_000, ahead: 6000 },
   { what: 'a slow clock and a slow response', sent: NOW, date: 65_000, received: NOW + 5000, ahead: -60_000 },
 ])('the travelling time of a response is no clock skew: $what', ({ sent, date, received, ahead }) => {
-  expect(measureClockLead({ date: at(date) }, sent, received)).toBe(ahead);
+  expect(measureClockAhead({ date: at(date) }, sent, received)).toBe(ahead);
 });

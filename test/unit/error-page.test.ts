@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { getErrorTest, mediaTypeOf } from '../../src/service/error-page.ts';
+import { chooseErrorTest, mediaTypeOf } from '../../src/service/error-response.ts';
 
 const isError = (fileName: string, type: string, body: string) =>
-  getErrorTest(fileName, mediaTypeOf({ 'content-type': type }))?.(Buffer.from(body)) ?? false;
+  chooseErrorTest(fileName, mediaTypeOf({ 'content-type': type }))?.(Buffer.from(body)) ?? false;
 
 const LONG = `{"error":"${'x'.repeat(65_000)}"}`;
 const TOO_LONG = `{"error":"${'x'.repeat(65_536)}"}`;

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { FilingsError, messageOf, withResource } from '../../src/errors.ts';
+import { addResource, FilingsError, messageOf } from '../../src/errors.ts';
 import { markForRedaction, removeMarks } from '../../src/secrets.ts';
 
 const file = { accession: '0001234567-24-000001', fileName: 'a.htm' };
@@ -58,16 +58,16 @@ describe('FilingsError', () => {
   });
 
   test('an error of the network gets the resource of the request in addition to its other subjects', () => {
-    const named = withResource(file, error) as FilingsError;
+    const named = addResource(file, error) as FilingsError;
     expect(named.message).toBe('a.htm of 0001234567-24-000001: h: why: q');
-    expect(withResource(filing, named)).toBe(named);
+    expect(addResource(filing, named)).toBe(named);
     expect(named.with({ subject: { resource: undefined } }).message).toBe('h: why: q');
   });
 
   test('an error that is not about the network or a response gets no resource', () => {
     for (const code of ['local_io', 'usage', 'auth', 'internal'] as const) {
       const other = new FilingsError(code, 'why');
-      expect(withResource(file, other)).toBe(other);
+      expect(addResource(file, other)).toBe(other);
     }
   });
 });

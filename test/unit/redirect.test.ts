@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { FilingsError } from '../../src/errors.ts';
-import { resolveRedirect, withHosts } from '../../src/service/redirect-follower.ts';
+import { addHosts, resolveRedirect } from '../../src/service/requester.ts';
 
 const FROM = new URL('https://a.example:8443/v1/download?accession_no=1');
 const PLAIN = new URL('http://127.0.0.1:80/');
@@ -47,6 +47,6 @@ test('an error behind a redirect is unchanged within one host, for a local error
     new FilingsError('temporary', 'the deadline', { isInterruption: true }),
     new Error('b.example'),
   ];
-  expect(withHosts(['a.example', 'a.example'], all[0])).toBe(all[0]);
-  for (const error of all.slice(1)) expect(withHosts(hosts, error)).toBe(error);
+  expect(addHosts(['a.example', 'a.example'], all[0])).toBe(all[0]);
+  for (const error of all.slice(1)) expect(addHosts(hosts, error)).toBe(error);
 });

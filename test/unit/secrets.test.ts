@@ -93,15 +93,12 @@ describe('redact', () => {
     expect(secrets.redact('first-one second-one')).toBe('first-one [redacted]');
   });
 
-  test('redacts what follows the name of the header of the key, if there is one', () => {
+  test('redacts what follows the name of the header of the key', () => {
     const secrets = new Secrets();
-    for (const [name, shown] of [
-      ['', '"X-Key": "abc"'],
-      ['x-key', '"X-Key": "[redacted]"'],
-    ] as const) {
-      secrets.addCredentialName(name);
-      expect(secrets.redact('{"title": "Bad thing", "X-Key": "abc"}')).toBe(`{"title": "Bad thing", ${shown}}`);
-    }
+    secrets.addCredentialName('x-key');
+    expect(secrets.redact('{"title": "Bad thing", "X-Key": "abc"}')).toBe(
+      '{"title": "Bad thing", "X-Key": "[redacted]"}',
+    );
   });
 
   test('leaves secrets of fewer than 8 characters in ordinary text', () => {

@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest';
 import { commandNodes } from '../../scripts/reference/command-nodes.ts';
 import { COMMANDS } from '../../src/cli/catalogue.ts';
-import { SHARED_OPTIONS } from '../../src/settings/table.ts';
+import { FLAG_SETTINGS } from '../../src/settings/table.ts';
 import { toNamedOptions } from '../../src/spec/option.ts';
 
 test.each(commandNodes(COMMANDS).map(({ path, spec }) => ({ name: path.join(' '), spec })))(
   '$name has unique options, complete help texts and valid defaults',
   ({ spec }) => {
-    const options = [...toNamedOptions(spec.options), ...SHARED_OPTIONS];
+    const options = [...toNamedOptions(spec.options), ...FLAG_SETTINGS];
     const flags = [
       ...options.flatMap(({ flag, short }) => [flag, short ?? []].flat()),
       '--help',

@@ -28,9 +28,9 @@ export async function run({ args: [text], flags }: Invocation, world: World): Pr
     if (listing.files.length === 0 && !provesLittle) throw client.noFilesError(accession, listing);
     const { baseUrl, credentials } = client;
     // If a token is sent, `describeClockSkew` tolerates less.
-    const leadMs = client.clockLeadMs;
+    const aheadMs = client.clockAheadMs;
     const clock =
-      leadMs === undefined ? 'unknown: the service sends no date' : describeClockSkew(leadMs, credentials.sendsToken);
+      aheadMs === undefined ? 'unknown: the service sends no date' : describeClockSkew(aheadMs, credentials.sendsToken);
     const rows = [
       ['address', baseUrl.href],
       ['key', describeKeyPlacement(credentials)],

@@ -1,6 +1,6 @@
 import { FilingsError } from '../../errors.ts';
 import { printMessage } from '../../session/presentation.ts';
-import { editConfigFile, findEditTarget, toFileValue } from '../../settings/config-edit.ts';
+import { editConfigFile, findPlaceInFile, toFileValue } from '../../settings/config-edit.ts';
 import { locateConfig, noConfigPathError } from '../../settings/config-file.ts';
 import { readSecretFromStdin } from '../../settings/read-secret.ts';
 import type { Invocation } from '../../spec/command.ts';
@@ -12,8 +12,8 @@ import { displayValue } from './show.ts';
 
 export async function set({ args, flags }: Invocation, world: World): Promise<number> {
   const [name = '', value] = args;
-  const target = findEditTarget(name);
-  const { spec } = target;
+  const place = findPlaceInFile(name);
+  const { spec, kind, fullName } = place;
   if (value === undefined && !spec.secret) {
     const details = { subject: { name: `config set ${spec.name}` }, hint: 'see filings config set --help' };
     throw new FilingsError('usage', 'VALUE is missing', details);
@@ -24,20 +24,18 @@ export async function set({ args, flags }: Invocation, world: World): Promise<nu
   const text = spec.secret ? removeLineBreak(given) : given;
   // Registered, because a message may quote it.
   if (spec.secret) world.secrets.add(text);
-  const change = { name: spec.name, member: target.member, value: toFileValue(target, text, world.cwd) };
+  const stored = toFileValue(place, text, world.cwd);
   const location = locateConfig(flags, world);
-  await editConfigFile(location, change, world);
-  const level = location.profile === undefined ? '' : `profiles.${location.profile}.`;
-  const fullName = `${level}${spec.name}${target.member === undefined ? '' : `.${target.member}`}`;
-  const shown = displayValue(spec, change.value, world.secrets);
-  await printMessage('note', `set ${fullName} to ${shown} in ${location.path}`, flags, world);
+  await editConfigFile(location, place, stored, world);
+  const prefix = location.profile === undefined ? '' : `profiles.${location.profile}.`;
+  const shown = displayValue({ ...spec, kind }, stored, world.secrets);
+  await printMessage('note', `set ${prefix}${fullName} to ${shown} in ${location.path}`, flags, world);
   return 0;
 }
 
 export async function unset({ args, flags }: Invocation, world: World): Promise<number> {
-  const { spec, member } = findEditTarget(args[0] ?? '');
   // It is no error if the file does not have the member.
-  await editConfigFile(locateConfig(flags, world), { name: spec.name, member, value: undefined }, world);
+  await editConfigFile(locateConfig(flags, world), findPlaceInFile(args[0] ?? ''), undefined, world);
   return 0;
 }
 

@@ -3,7 +3,7 @@ import { FilingsError } from '../../errors.ts';
 import { isJsonObject } from '../../json.ts';
 import { REDACTED, redactJson, type Secrets } from '../../secrets.ts';
 import { writeRecords } from '../../session/presentation.ts';
-import { describeOtherSources, findEditTarget, findSetting } from '../../settings/config-edit.ts';
+import { describeOtherSources, findSettingPlace } from '../../settings/config-edit.ts';
 import { resolveSettings } from '../../settings/resolve.ts';
 import { type NamedSetting, SETTINGS } from '../../settings/table.ts';
 import type { Invocation } from '../../spec/command.ts';
@@ -41,8 +41,7 @@ function toText(value: unknown): string {
  * `apiKeyCommand`, because scripts need the exact value.
  */
 export async function showOne({ args: [name = ''], flags }: Invocation, world: World): Promise<number> {
-  // Only settings of the config file have members.
-  const { spec, member } = name.includes('.') ? findEditTarget(name) : { spec: findSetting(name), member: undefined };
+  const { spec, member } = findSettingPlace(name);
   const setting = (await resolveSettings(flags, world)).rawSettings.get(spec.name)?.value;
   const value = member === undefined ? setting : isJsonObject(setting) ? setting[member] : undefined;
   if (value === undefined) {

@@ -1,4 +1,4 @@
-// A module such as show.ts has a function for each of several subcommands, and `load` returns one as `run`.
+// One module runs several subcommands, so `load` picks the function.
 import { SETTINGS } from '../../settings/table.ts';
 import { type ArgumentSpec, defineCommand } from '../../spec/command.ts';
 import { toKebabCase } from '../../spec/option.ts';

@@ -1,8 +1,7 @@
 // A table is printed at the end, because the widths of its columns depend on all rows. What the service lists is data,
 // so it is never redacted.
 import type { FilingsError } from '../../errors.ts';
-import { noMatchError } from '../../input/glob.ts';
-import { findMembers, type ListedFile, listedSize } from '../../service/listing.ts';
+import { findMembers, type ListedFile, listedSize, noMatchError } from '../../service/listing.ts';
 import type { Session } from '../../session/session.ts';
 import type { Values } from '../../spec/option.ts';
 import { terminalColumns, write } from '../../stdio/output.ts';

@@ -6,8 +6,8 @@ import { type GetRequest, get, type HttpResponse } from '../http/request.ts';
 import { parseRetryAfter, RETRIED_STATUSES } from '../http/retry.ts';
 import { markForRedaction, REDACTED, redactKeyInUrl } from '../secrets.ts';
 import type { ClientOptions } from './client.ts';
-import { measureClockLead } from './clock-skew.ts';
-import { addCredentials, type SentSecrets } from './credentials.ts';
+import { measureClockAhead } from './clock-skew.ts';
+import { type AuthorizedRequest, addCredentials, type SentSecrets } from './credentials.ts';
 
 const REDIRECT_STATUSES = new Set([301, 302, 303, 307, 308]);
 const MAX_REDIRECTS = 5;
@@ -49,13 +49,13 @@ interface Chain {
   sent?: SentSecrets;
 }
 
-export class RedirectFollower {
+export class Requester {
   readonly #options: ClientOptions;
   /** By how many milliseconds this machine's clock is ahead of the `Date` of the last response. */
-  clockLeadMs: number | undefined;
+  clockAheadMs: number | undefined;
   /**
-   * With a Retry-After. They go to the front of the queue: in a simulation (600 files, 64 jobs, one request accepted
-   * per second, 5 retries), 2 files failed instead of 63.
+   * URLs that were refused with a Retry-After. Their next requests go first: in a simulation (600 files, 64 jobs, one
+   * request accepted per second, 5 retries), 2 files failed instead of 63.
    */
   readonly #refusedUrls = new Set<string>();
 
@@ -71,7 +71,7 @@ export class RedirectFollower {
    *
    * @param isUrlFromService whether the service has made `firstUrl` or a part of it
    */
-  async follow<T>(
+  async request<T>(
     firstUrl: URL,
     headers: Chain['headers'],
     signal: AbortSignal,
@@ -79,15 +79,15 @@ export class RedirectFollower {
     isUrlFromService = false,
   ): Promise<T> {
     const { credentials, trace } = this.#options;
-    const request = { firstUrl, isUrlFromService, headers, signal };
-    let chain: Chain = { ...request, url: firstUrl, isOtherOrigin: false };
+    const begin = (): Chain => ({ firstUrl, isUrlFromService, headers, signal, url: firstUrl, isOtherOrigin: false });
+    let chain = begin();
     try {
       let response = await this.#followRedirects(chain);
       const rejected = response.status === 401 && !chain.isOtherOrigin ? chain.sent : undefined;
       if (rejected && (await credentials.renew(rejected))) {
         response.discard();
         trace?.('* the file of the key or the token has changed: repeating the request');
-        chain = { ...request, url: firstUrl, isOtherOrigin: false };
+        chain = begin();
         response = await this.#followRedirects(chain);
       }
       const { url, isOtherOrigin } = chain;
@@ -96,11 +96,11 @@ export class RedirectFollower {
       const safeHeaders = this.#withSafeValidators(response.headers);
       return await handle({ ...response, headers: safeHeaders, address, hosts, isOtherOrigin });
     } catch (error) {
-      throw withHosts([firstUrl.host, chain.url.host], chain.isOtherOrigin ? markOtherOrigin(error) : error);
+      // `#followRedirects` keeps `chain` up to date, so it describes the last request here, too.
+      throw addHosts([firstUrl.host, chain.url.host], chain.isOtherOrigin ? markOtherOrigin(error) : error);
     }
   }
 
-  /** `chain` always describes the last request, even if this throws. */
   async #followRedirects(chain: Chain): Promise<TimedResponse> {
     for (let hop = 1; ; hop += 1) {
       const response = await this.#send(chain);
@@ -129,7 +129,7 @@ export class RedirectFollower {
         const receivedAt = world.now();
         // On the monotonic clock, because this machine's clock may have been set in the meantime.
         const elapsedMs = world.monotonic() - sentAt;
-        this.clockLeadMs = measureClockLead(response.headers, receivedAt - elapsedMs, receivedAt);
+        this.clockAheadMs = measureClockAhead(response.headers, receivedAt - elapsedMs, receivedAt);
         this.#trace('<', `${response.status}`, response.headers);
         return { ...response, retryAfterMs: this.#pauseIfRequested(chain, response) };
       } finally {
@@ -142,7 +142,7 @@ export class RedirectFollower {
   /** The credentials are added after the wait for the limiter, because a token might expire during it. */
   async #makeRequest(chain: Chain): Promise<GetRequest> {
     const { credentials, userAgent } = this.#options;
-    let authorized: Pick<GetRequest, 'url' | 'headers'> = { url: chain.url, headers: {} };
+    let authorized: AuthorizedRequest = { url: chain.url, headers: {} };
     if (!chain.isOtherOrigin) {
       const current = await credentials.current();
       // The URL of a redirect may contain the key, so all requests of a chain send the same one.
@@ -249,7 +249,7 @@ function markOtherOrigin(error: unknown): unknown {
 }
 
 /** Changes only errors of a request or its response, and only if redirects led to another host. */
-export function withHosts([first, last]: Hosts, error: unknown): unknown {
+export function addHosts([first, last]: Hosts, error: unknown): unknown {
   if (first === last || !isAboutResponse(error)) return error;
   return error.with({ subject: { host: last, redirectedFrom: first } });
 }
