@@ -140,7 +140,7 @@ async function asCommonJs(file) {
   return { name, code: `${code}//# sourceMappingURL=${name}.map\n`, map };
 }
 
-/** Renames the file into place, so that a program that starts meanwhile finds the old or the new file, never a half. */
+/** Renames the file into place, so that a program that starts at that moment finds the old or the new file, never a half. */
 async function place({ name, code }) {
   const path = join(dist, name);
   await writeFile(`${path}.${process.pid}`, code);

@@ -18,7 +18,7 @@ function* tests() {
   const page = read('docs/guarantees.md');
   for (const [, path, titles] of page.matchAll(/`(test\/[\w./-]+)`((?:[:,] "[^"]+")*)/g)) {
     if (!existsSync(join(root, path))) {
-      yield `docs/guarantees.md: ${path} is not there`;
+      yield `docs/guarantees.md: ${path} does not exist`;
       continue;
     }
     const source = read(path);
@@ -40,7 +40,7 @@ function* named() {
     const inWalks = [...text.matchAll(/^([a-z]+(?:\/[a-z-]+)+\.ts) {2}/gm)].map(([, name]) => name);
     for (const name of [...inLines, ...inWalks]) {
       const isPlaceholder = /[A-Z]/.test(name);
-      if (!isPlaceholder && !paths.some((path) => path.endsWith(`/${name}`))) yield `${page}: ${name} is not there`;
+      if (!isPlaceholder && !paths.some((path) => path.endsWith(`/${name}`))) yield `${page}: ${name} does not exist`;
     }
   }
 }
@@ -48,7 +48,7 @@ function* named() {
 function* links() {
   for (const page of pages()) {
     for (const target of targets(page)) {
-      if (!isUrl(target) && !existsSync(join(root, dirname(page), target))) yield `${page}: ${target} is not there`;
+      if (!isUrl(target) && !existsSync(join(root, dirname(page), target))) yield `${page}: ${target} does not exist`;
     }
   }
 }
@@ -72,7 +72,7 @@ function* packaged() {
     for (const target of targets(page)) {
       const path = join(dirname(page), target);
       const away = target.startsWith(inRepository) ? target.slice(inRepository.length) : '';
-      if (!existsSync(join(root, away))) yield `${page}: ${target} is not there`;
+      if (!existsSync(join(root, away))) yield `${page}: ${target} does not exist`;
       if (isUrl(target) || isShipped(path)) continue;
       yield `${page}: ${target} is not in the package: link to ${inRepository}${path}`;
     }

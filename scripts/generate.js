@@ -3,7 +3,7 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { build } from 'esbuild';
-import { thirdPartyLicences } from './licenses.js';
+import { thirdPartyLicenses } from './licenses.js';
 
 const root = join(import.meta.dirname, '..');
 
@@ -12,8 +12,10 @@ const outfile = join(root, 'node_modules/.cache/filings-reference.mjs');
 await build({
   absWorkingDir: root,
   stdin: {
-    contents: `export { generatedFiles } from './scripts/reference/files.ts';`,
-    resolveDir: root,
+    contents: `
+      export { configJsonSchema } from './json-schema.ts';
+      export { manPage } from './man-page.ts';`,
+    resolveDir: join(root, 'scripts/reference'),
   },
   bundle: true,
   packages: 'external',
@@ -22,13 +24,14 @@ await build({
   outfile,
   logLevel: 'warning',
 });
-const { generatedFiles } = await import(outfile);
+const { configJsonSchema, manPage } = await import(outfile);
 
 const { version } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'));
 const checking = process.argv.includes('--check');
 const wantedFiles = {
-  ...generatedFiles({ version, date: await releaseDay(version) }),
-  'THIRD-PARTY-LICENSES': await thirdPartyLicences(root),
+  'man/filings.1': manPage({ version, date: await releaseDay(version) }),
+  'schema/config.schema.json': configJsonSchema(),
+  'THIRD-PARTY-LICENSES': await thirdPartyLicenses(root),
 };
 for (const [name, wanted] of Object.entries(wantedFiles)) {
   const path = join(root, name);

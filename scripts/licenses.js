@@ -14,7 +14,7 @@ const WITHIN = {
 };
 
 /** Returns the text. Throws if a bundled package has no license file. */
-export async function thirdPartyLicences(root) {
+export async function thirdPartyLicenses(root) {
   const sections = [];
   for (const folder of await bundledPackages(root)) sections.push(await section(join(root, folder)));
   return ['dist/ holds code of these packages, each under its own license.\n', ...sections.sort()].join(

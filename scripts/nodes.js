@@ -1,5 +1,5 @@
 // Provides other versions of Node, from the npm packages that hold Node's binaries. scripts/nodes/ pins them. They are
-// installed when they are first used, beside the packages that `npm ci` installs and removes.
+// installed when they are first used, next to the packages that `npm ci` installs and removes.
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync } from 'node:fs';
@@ -9,8 +9,8 @@ import { join } from 'node:path';
 export const MAJORS = [20, 22, 24, 26];
 
 const platform = `${process.platform}-${process.arch}`;
-/** True if such packages exist for this machine. */
-export const areThere = ['linux-x64', 'linux-arm64'].includes(platform);
+/** Whether npm has binaries of Node for this machine. */
+export const hasPackages = ['linux-x64', 'linux-arm64'].includes(platform);
 
 const PINNED = join(import.meta.dirname, 'nodes');
 const FILES = ['package.json', 'package-lock.json'];

@@ -67,7 +67,7 @@ async function startPaced() {
   return { env, sendUpTo };
 }
 
-/** Beside the working directory: the program as `filings`, and a clock that moves only by the test. */
+/** Next to the working directory: the program as `filings`, and a clock that moves only by the test. */
 const ENV = { PATH: `../bin:${process.env.PATH}`, NODE_OPTIONS: '--require ../hook.cjs' };
 async function prepare(path: string): Promise<void> {
   await writeFile(join(path, '../hook.cjs'), HELD_CLOCK);

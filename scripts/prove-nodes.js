@@ -2,16 +2,16 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { areThere, MAJORS, nodeOf } from './nodes.js';
+import { hasPackages, MAJORS, nodeOf } from './nodes.js';
 
 const root = join(import.meta.dirname, '..');
 const TESTS = ['commands', 'pipes', 'pooled-memory', 'signals', 'standard-streams', 'tls'];
 const files = TESTS.map((name) => `test/cli/${name}.test.ts`);
 
-// Vitest ignores the name of a file that is not there, if another one is.
+// Vitest ignores the name of a missing file if another one exists.
 const missing = files.filter((file) => !existsSync(join(root, file)));
-if (missing.length > 0) fail(`not there: ${missing.join(', ')}`);
-else if (areThere) {
+if (missing.length > 0) fail(`not found: ${missing.join(', ')}`);
+else if (hasPackages) {
   const others = MAJORS.filter((major) => nodeOf(major) !== process.execPath);
   const failed = others.filter((major) => !isFine(nodeOf(major)));
   if (failed.length > 0) fail(`failed on Node ${failed.join(', ')}`);

@@ -14,7 +14,7 @@ const read = (name) => readFileSync(join(root, name), 'utf8');
 
 if (!/^\d+\.\d+\.\d+(-[\w.]+)?$/.test(version)) fail('usage: node scripts/release.js VERSION [--dry-run]');
 if (run('git', 'status', '--porcelain') !== '') fail('there are changes that are not committed');
-if (run('git', 'tag', '--list', `v${version}`) !== '') fail(`v${version} is there already`);
+if (run('git', 'tag', '--list', `v${version}`) !== '') fail(`v${version} already exists`);
 
 const changelog = dated(read('CHANGELOG.md'), new Date().toISOString().slice(0, 10));
 try {

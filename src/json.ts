@@ -13,6 +13,8 @@ export interface JsonFault {
 
 /** A value with more levels of nesting is refused, because recursion over it could overflow the stack. */
 export const MAX_DEPTH = 100;
+/** Follows what a fault `too deep` is about. */
+export const TOO_DEEP = `has more than ${MAX_DEPTH} levels of JSON`;
 
 /** Returns undefined if the text is not JSON. If two members have the same name, the last one wins. */
 export function parseJson(text: string): unknown {

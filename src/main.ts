@@ -1,5 +1,4 @@
 // Runs the program in a `World`, and returns an exit status. Every error is caught and reported here.
-import { COMMANDS } from './cli/catalogue.ts';
 import { readCommandLine } from './cli/program.ts';
 import { FilingsError } from './errors.ts';
 import { homeDirectory } from './paths.ts';
@@ -12,14 +11,12 @@ import type { World } from './world.ts';
 
 export { systemWorld } from './world.ts';
 
-/** Returns the exit status. */
 export async function main(world: World): Promise<number> {
   // This comes first, so that every error that is printed later is redacted.
   registerEnvironmentSecrets(world);
   const [firstWord, ...words] = world.argv;
   // Completion scripts call `filings __complete` with an unfinished command line, which the parser would reject.
-  if (firstWord === '__complete')
-    return (await import('./commands/completion/complete.ts')).complete(words, COMMANDS, world);
+  if (firstWord === '__complete') return (await import('./cli/complete.ts')).complete(words, world);
   const { flags, hint, readAction } = parseCommandLine(world);
   let action: Action | undefined;
   try {

@@ -42,6 +42,14 @@ export function decodeText(bytes: Buffer): string {
   return new TextDecoder(UTF_16_MARKS[bytes.toString('hex', 0, 2)]).decode(bytes);
 }
 
+/**
+ * Also removes a byte-order mark. The line break may be a carriage return alone, which a shell leaves when it reads a
+ * Windows file, as in FILINGS_API_KEY="$(cat key)".
+ */
+export function removeLineBreak(text: string): string {
+  return text.replace(/^\ufeff/, '').replace(/(?:\r\n|\n|\r)$/, '');
+}
+
 /** Converts a stream that begins with the byte-order mark of UTF-16 to UTF-8. Yields any other stream unchanged. */
 export async function* toUtf8(stream: AsyncIterable<Uint8Array | string>): AsyncGenerator<Buffer> {
   // Holds back the first byte until there is a second, because a mark has two.
@@ -73,17 +81,17 @@ export function quoted(text: string, length = 40): string {
   return JSON.stringify(shortened(text, length));
 }
 
-/** Formats a whole number: `12,000`. Not with `toLocaleString`, because its first call takes 20 ms. */
+/** `12,000`. Not with `toLocaleString`, because its first call takes 20 ms. */
 export function grouped(count: number): string {
   return String(count).replace(/\B(?=(?:\d{3})+$)/g, ',');
 }
 
-/** Formats a number with its noun: `1 file`, `3 files`. */
+/** `1 file`, `3 files`. */
 export function counted(count: number, one: string, many = `${one}s`): string {
   return `${grouped(count)} ${count === 1 ? one : many}`;
 }
 
-/** Formats milliseconds exactly, in seconds if there is at least one: `500 ms`, `1.5 s`, `60 s`. */
+/** Exactly, in seconds if there is at least one: `500 ms`, `1.5 s`, `60 s`. */
 export function exactDuration(milliseconds: number): string {
   return milliseconds < 1000 ? `${milliseconds} ms` : `${milliseconds / 1000} s`;
 }
@@ -94,28 +102,28 @@ const TIME_UNITS = [
   { name: 'min', seconds: 60 },
 ] as const;
 
-/** Formats seconds, without their sign, in the largest unit of which there are at least two: `94 s`, `3 h`. */
+/** Without the sign, in the largest unit of which there are at least two: `94 s`, `3 h`. */
 export function roughDuration(seconds: number, round: (amount: number) => number = Math.round): string {
   const length = Math.abs(seconds);
   const unit = TIME_UNITS.find((each) => length >= 2 * each.seconds) ?? { name: 's', seconds: 1 };
   return `${round(length / unit.seconds)} ${unit.name}`;
 }
 
-/** Formats milliseconds: `0.4 s`, `94 s`, `3 h`. */
+/** `0.4 s`, `94 s`, `3 h`. */
 export function humanDuration(milliseconds: number): string {
   // From 9.95 s on, one decimal would round to 10.0.
   if (milliseconds < 9950) return `${(Math.max(0, milliseconds) / 1000).toFixed(1)} s`;
   return roughDuration(milliseconds / 1000);
 }
 
-/** Formats a list: `a, b or c`. */
+/** `a, b or c`. */
 export function orList(words: readonly string[]): string {
   return words.length < 2 ? words.join() : `${words.slice(0, -1).join(', ')} or ${words.at(-1)}`;
 }
 
 const BYTE_UNITS = ['B', 'kB', 'MB', 'GB', 'TB', 'PB'];
 
-/** Formats a number of bytes in decimal units: `999 B`, `1.2 kB`, `143 MB`. */
+/** In decimal units: `999 B`, `1.2 kB`, `143 MB`. */
 export function humanBytes(bytes: number): string {
   let size = bytes;
   let unit = 0;
@@ -127,7 +135,7 @@ export function humanBytes(bytes: number): string {
   return `${unit > 0 && size < 9.95 ? size.toFixed(1) : Math.round(size)} ${BYTE_UNITS[unit]}`;
 }
 
-/** Formats two sizes. If they differ but would look the same, they are exact: `2,999,999 B` and `3,000,000 B`. */
+/** If the sizes differ but would look the same, they are exact: `2,999,999 B` and `3,000,000 B`. */
 export function humanSizes(one: number, other: number): readonly [string, string] {
   const sizes = [humanBytes(one), humanBytes(other)] as const;
   return one !== other && sizes[0] === sizes[1] ? [`${grouped(one)} B`, `${grouped(other)} B`] : sizes;

@@ -39,10 +39,7 @@ export interface World {
    * reason. In the world of a command (session/deadline.ts) it also aborts at --deadline.
    */
   readonly interrupt: AbortSignal;
-  /**
-   * Makes `interrupt` also abort after `ms` milliseconds. Called when the settings are read, because the deadline may
-   * be in the config file. Only the first `ms` of a run has an effect, and only in the world from `withinDeadline`.
-   */
+  /** Makes `interrupt` also abort after `ms` milliseconds (session/deadline.ts). Only the first call has an effect. */
   readonly setDeadline: (ms: number | undefined) => void;
   /** Kills a child process and all processes that it has started. Expects it to be the leader of its own group. */
   readonly killProcessGroup: (leader: number) => void;

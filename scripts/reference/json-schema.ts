@@ -6,11 +6,11 @@ import { describeExpected, type NamedSetting, SETTINGS } from '../../src/setting
 export function configJsonSchema(): string {
   const schema = z.toJSONSchema(createConfigSchema(), {
     override({ jsonSchema, path, zodSchema }) {
-      // Only the member itself gets a description, not its type beside `null`.
+      // Only the member itself gets a description, not its type next to `null`.
       if (zodSchema._zod.def.type !== 'optional') return;
       const spec = SETTINGS.find(({ name, inFile }) => inFile && name === path.at(-1) && path.at(-2) === 'properties');
       if (spec === undefined || isRecipeMember(path)) return;
-      jsonSchema.description = describeCommand(spec);
+      jsonSchema.description = describeSetting(spec);
       if (spec.default !== undefined) jsonSchema.default = defaultOf(spec);
     },
   });
@@ -21,7 +21,7 @@ function isRecipeMember(path: readonly (string | number)[]): boolean {
   return path.at(-3) === 'jwt';
 }
 
-function describeCommand(spec: NamedSetting): string {
+function describeSetting(spec: NamedSetting): string {
   return `${spec.help}: ${describeExpected(spec.kind)}`;
 }
 

@@ -3,7 +3,7 @@ import { PROGRAM } from '../../src/cli/catalogue.ts';
 import { EXIT_STATUSES } from '../../src/errors.ts';
 import { describeExpected, FLAG_SETTINGS, SETTINGS } from '../../src/settings/table.ts';
 import { describeCommand } from '../../src/spec/command.ts';
-import { describeOption, type NamedOption, toNamedOptions } from '../../src/spec/option.ts';
+import { describeOption, HELP_OPTION, type NamedOption, toNamedOptions } from '../../src/spec/option.ts';
 import { commandNodes } from './command-nodes.ts';
 
 /** Data of a release. The date is in the format of RFC 3339. */
@@ -22,11 +22,8 @@ const OTHER_VARIABLES: readonly Row[] = [
   ['NODE_EXTRA_CA_CERTS', 'A PEM file of additional certificate authorities.'],
 ];
 
-/** Those of commander. */
-const BUILT_IN_OPTIONS: readonly Row[] = [
-  ['-h, --help', 'Show help for the command.'],
-  ['-V, --version', 'Print the version. Only before a command.'],
-];
+/** Commander has it before a command only. */
+const VERSION_ROW: Row = ['-V, --version', 'Print the version. Only before a command.'];
 
 const CONFIG_FILE = [
   'The config file is a JSON object. profiles holds named sets of the same members, which --profile chooses; null in a profile unsets what the top level sets. The file must belong to you or to root, and nobody else may write to it, or read it if it holds a secret. Its members:',
@@ -72,7 +69,7 @@ export function manPage({ version, date }: Release): string {
     ['SYNOPSIS', ['.B filings', 'COMMAND [OPTION...] [ARGUMENT...]']],
     ['DESCRIPTION', paragraphs(PROGRAM.description ?? [])],
     ['COMMANDS', commands],
-    ['OPTIONS OF EVERY COMMAND', tagged([...FLAG_SETTINGS.map(optionRow), ...BUILT_IN_OPTIONS])],
+    ['OPTIONS OF EVERY COMMAND', tagged([...[...FLAG_SETTINGS, HELP_OPTION].map(optionRow), VERSION_ROW])],
     ['EXIT STATUS', tagged(EXIT_STATUSES)],
     ['ENVIRONMENT', [...paragraphs(['A flag overrides its variable.']), ...tagged([...variables, ...OTHER_VARIABLES])]],
     [

@@ -4,7 +4,7 @@
 import { FINAL_OUTPUT_GRACE_MS, withTimeLimit } from '../abort.ts';
 import { blameOption, openAppendFile } from '../disk/append.ts';
 import { createSharedFlush } from '../disk/shared-flush.ts';
-import { type ByteWriter, createStandardWriter, openPathWriter } from '../stdio/byte-writer.ts';
+import { type ByteWriter, createStandardWriter, openPathWriter } from '../stdio/output.ts';
 import { isStreamPath } from '../stdio/output-path.ts';
 import type { World } from '../world.ts';
 

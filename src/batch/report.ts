@@ -30,7 +30,7 @@ export function formatReportLine(
     ...{ result, bytes, verified_length: verifiedLength, attempts, ms: Math.round(ms), line, sha256 },
     etag: etag && secrets.redact(etag),
     retry_at: error?.retryAt && new Date(error.retryAt).toISOString(),
-    error: error && toErrorObject(error, { secrets }),
+    error: error && toErrorObject(error, secrets),
   });
 }
 

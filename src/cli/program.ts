@@ -38,10 +38,9 @@ interface Parsing {
   error?: CommanderError;
 }
 
-/** After `help`, these are still errors: commander could not tell which command is meant. */
-const UNCLEAR = /unknown|excess|optionMissing/;
+/** After `help`, these are still errors. */
+const NAMES_NO_COMMAND = /unknown|excess|optionMissing/;
 
-/** `home` is for paths that begin with `~/`. */
 export function readCommandLine(
   argv: readonly string[],
   { columns, home }: { readonly columns?: number; readonly home?: string | undefined } = {},
@@ -64,11 +63,8 @@ export function readCommandLine(
   const readAction = (): Action => {
     const code = error?.code ?? '';
     if (code === 'commander.version') return { kind: 'version' };
-    if (code === 'commander.helpDisplayed' || (isHelpLine && !UNCLEAR.test(code))) {
-      // For `help token`, commander has chosen the default child of `token`.
-      const shown = argv.includes(spec.name) ? command : (command.parent ?? command);
-      return { kind: 'help', text: shown.helpInformation() };
-    }
+    if (code === 'commander.helpDisplayed' || (isHelpLine && !NAMES_NO_COMMAND.test(code)))
+      return { kind: 'help', text: command.helpInformation() };
     const { load } = spec;
     if (error || !load) throw usageError(error as CommanderError, command, argv);
     requireChoices(flags);
@@ -83,6 +79,7 @@ function buildCommand(spec: CommandSpec, parents: readonly string[], parsing: Pa
   const { name, summary, usages, load } = spec;
   const { argv, columns } = parsing;
   const path = [...parents, name];
+  const isNamed = [parents.at(-1), name].some((word) => word !== undefined && argv.includes(word));
   const command = new Command(name)
     .summary(summary)
     .description(describeCommand(spec).join('\n\n'))
@@ -111,10 +108,13 @@ function buildCommand(spec: CommandSpec, parents: readonly string[], parsing: Pa
   // Creating options takes most of the start-up time, so only commands that the line names get theirs. The children
   // of these commands get theirs as well, because one may be the default, which runs without being named.
   const isProgram = parents.length === 0;
-  if (isProgram || path.slice(-2).some((each) => argv.includes(each))) {
+  if (isProgram || isNamed) {
     addParts(command, spec, isProgram);
-    for (const child of spec.children ?? [])
-      command.addCommand(buildCommand(child, path, parsing), { isDefault: child.name === spec.defaultChild });
+    for (const child of spec.children ?? []) {
+      // `help token` shows the help of `token` itself.
+      const isDefault = child.name === spec.defaultChild && argv[0] !== 'help';
+      command.addCommand(buildCommand(child, path, parsing), { isDefault });
+    }
   }
   return command;
 }
@@ -160,8 +160,7 @@ function requireChoices(flags: Flags): void {
 function readOptions(ownOptions: Options | undefined, command: Command, home: string | undefined) {
   const given: Readonly<Record<string, unknown>> = command.opts();
   const readOption = ({ kind, name, flag, value, repeatable, default: defaultText }: NamedOption) => {
-    const isPath = kind.completes === 'file' || kind.completes === 'directory';
-    const read = (text: string) => parseOrThrow(kind, isPath ? expandHome(text, home) : text, flag);
+    const read = (text: string) => parseOrThrow(kind, kind.isPath ? expandHome(text, home) : text, flag);
     // Only a switch has no placeholder for a value.
     if (value === undefined) return given[name] === true;
     if (repeatable) return ((given[name] ?? []) as readonly string[]).map(read);

@@ -11,8 +11,8 @@ import { counted, orList } from '../text.ts';
  */
 const HARMLESS_START = /^(--[a-z][\w-]*|-\w|[a-z-]{1,24}$)/i;
 
+/** Errors without a hint get that of the command line. */
 export function usageError({ code, message }: CommanderError, command: Command, argv: readonly string[]): FilingsError {
-  const hint = helpHint(command);
   // `config get: KEY is missing`.
   const subject = { name: pathOf(command).replace(/^filings ?/, '') };
   // An error of commander has no fields for the words that it is about, so they are taken from the message.
@@ -22,18 +22,18 @@ export function usageError({ code, message }: CommanderError, command: Command, 
     // Commander shows the help as an error.
     case 'commander.help': {
       const choose = `choose ${orList(listCommands(command))}`;
-      return new FilingsError('usage', 'a command is missing', { subject, hint: `${choose}, or ${hint}` });
+      return new FilingsError('usage', 'a command is missing', { subject, hint: `${choose}, or ${helpHint(command)}` });
     }
     case 'commander.unknownCommand':
       return unknownCommand(word, command);
     case 'commander.unknownOption':
       return unknownOption(word, command, argv);
     case 'commander.conflictingOption':
-      return new FilingsError('usage', `${first} cannot be used with ${second}`, { hint });
+      return new FilingsError('usage', `${first} cannot be used with ${second}`);
     case 'commander.optionMissingArgument':
-      return new FilingsError('usage', `${first} needs a value`, { hint });
+      return new FilingsError('usage', `${first} needs a value`);
     case 'commander.missingArgument':
-      return new FilingsError('usage', `${word} is missing`, { subject, hint });
+      return new FilingsError('usage', `${word} is missing`, { subject });
     case 'commander.invalidArgument': {
       // Only SHELL of `completion` has choices. Those of options are checked later.
       const { argChoices: choices = [] } = command.registeredArguments[0] ?? {};
@@ -46,11 +46,11 @@ export function usageError({ code, message }: CommanderError, command: Command, 
         return unknownCommand(command.args[0] ?? '', command.parent);
       const most = command.registeredArguments.length;
       const reason = most === 0 ? 'takes no arguments' : `takes at most ${counted(most, 'argument')}`;
-      return new FilingsError('usage', reason, { subject, hint });
+      return new FilingsError('usage', reason, { subject });
     }
     // Errors about features of commander that this program does not use.
     default:
-      return new FilingsError('usage', message.replace(/^error: /, ''), { hint });
+      return new FilingsError('usage', message.replace(/^error: /, ''));
   }
 }
 

@@ -1,4 +1,5 @@
-// The list is closed: an algorithm that is not in it, such as `none`, is refused everywhere.
+// The list is closed, because a program that accepts whatever algorithm a token names would accept `none` (RFC 8725,
+// section 2.1).
 import type { Kind } from '../spec/kind.ts';
 
 /** RSASSA-PKCS1-v1_5, RSASSA-PSS, ECDSA and HMAC (docs/service.md, section 6). */

@@ -4,7 +4,7 @@ import { FilingsError } from '../errors.ts';
 import type { JsonObject } from '../json.ts';
 import { roughDuration } from '../text.ts';
 import { type CheckTime, findClaimFaults, LATEST_SECOND } from './claims.ts';
-import { NOT_CANONICAL, readJsonObject, readToken, splitToken, tokenError } from './token.ts';
+import { NOT_CANONICAL, readJsonObject, readPayload, readToken, splitToken, tokenError } from './token.ts';
 
 /** The words for a date in the future and in the past. `#` stands for the time span. */
 const RELATIVE: Readonly<Record<string, readonly [future: string, past: string]>> = {
@@ -26,16 +26,13 @@ export function inspectToken(token: string, time: CheckTime): Inspection {
   const parts = splitToken(token);
   decodeLeniently(parts[0], 'header');
   const claims = decodeLeniently(parts[1], 'claims');
-  // The strict readers find the faults that were tolerated above. `readToken` alone does not parse the payload, and
-  // accepts an empty signature.
-  const readClaims = () =>
-    readJsonObject(Buffer.from(parts[1], 'base64url'), (fault) => tokenError('claims', `the payload ${fault}`));
   return {
     // Whole seconds, because less than half a second ahead would be "0 s in the future".
     times: describeTimes(claims, Math.floor(time.atSeconds)),
     objections: [
+      // The strict readers find the faults that were tolerated above. `readToken` accepts an empty signature.
       ...findObjection(() => readToken(token)),
-      ...findObjection(readClaims),
+      ...findObjection(() => readPayload(Buffer.from(parts[1], 'base64url'))),
       ...findClaimFaults(claims, time),
       ...(parts[2] === '' ? ['the signature is empty'] : []),
     ],

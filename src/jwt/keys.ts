@@ -13,7 +13,7 @@ import { checkAccess, readSecretFile, readSmallFile } from '../disk/secret-file.
 import { FilingsError, type FilingsErrorDetails } from '../errors.ts';
 import type { JsonObject } from '../json.ts';
 import { readStdin } from '../stdio/input.ts';
-import { decodeText } from '../text.ts';
+import { decodeText, removeLineBreak } from '../text.ts';
 import type { World } from '../world.ts';
 import { ARMOR, findKeyForm, type KeyForm, loadPem } from './key-forms.ts';
 import { findNonString, readJsonObject } from './token.ts';
@@ -46,44 +46,47 @@ const PROBE = Buffer.from('probe');
 /** The identifier of RSA-PSS in DER. That of ordinary RSA differs only in the last byte: 1 (RFC 8017, appendix C). */
 const PSS_ID = Buffer.from('06092a864886f70d01010a', 'hex');
 
-/** Absolute paths, or `-` for stdin. Either `keyFile` or `secretFile` is set. */
-export interface KeyFiles {
-  readonly keyFile?: string | undefined;
-  readonly secretFile?: string | undefined;
-  readonly passphraseFile?: string | undefined;
+/** Where a PEM or JWK key, or an HMAC secret, is read. The path is absolute. Without one, it is stdin. */
+export interface JwtKeySource {
+  readonly kind: 'key' | 'secret';
+  readonly path?: string | undefined;
 }
 
+/** @param warn tells the user about a line break at the end of a secret */
 export async function readJwtKey(
-  { keyFile = '', secretFile, passphraseFile }: KeyFiles,
+  { kind, path }: JwtKeySource,
   purpose: Purpose,
   world: World,
+  warn: (text: string) => unknown,
+  passphraseFile?: string,
 ): Promise<JwtKey> {
-  const isSecret = secretFile !== undefined;
-  const word = isSecret ? 'secret' : 'key';
-  const label = `${word} file`;
-  const givenPath = secretFile ?? keyFile;
-  const path = givenPath === '-' ? undefined : givenPath;
+  const label = `${kind} file`;
   // The access to a key file is checked below, when it is known whether the key is private.
   const { bytes, stats } =
     path === undefined
-      ? { bytes: await readStdin(word, world, 'Ctrl-D') }
-      : await readSmallFile(path, label, world, isSecret ? 'private' : undefined);
+      ? { bytes: await readStdin(kind, world, 'Ctrl-D') }
+      : await readSmallFile(path, label, world, kind === 'secret' ? 'private' : undefined);
   const passphrase = passphraseFile === undefined ? undefined : await readPassphrase(passphraseFile, world);
   const name = `${label} ${path ?? '(stdin)'}`;
-  const key = isSecret ? loadSecret(bytes, name, path) : loadKey(bytes, name, path, passphrase);
+  const key = kind === 'secret' ? loadSecret(bytes, name, path) : loadKey(bytes, name, path, passphrase);
   const { keyObject } = key;
   if (stats && path && keyObject.type !== 'public') checkAccess(stats, 'private', label, path, world);
-  // Registered without a line break at its end, because a message could quote it without one.
-  if (keyObject.type === 'secret')
-    world.secrets.add(Buffer.from(keyObject.export().toString('latin1').trimEnd(), 'latin1'));
-  return prepareKey(purpose, key);
+  if (keyObject.type === 'secret') {
+    const secret = keyObject.export().toString('latin1');
+    // Registered without a line break at its end, because a message could quote it without one.
+    world.secrets.add(Buffer.from(secret.trimEnd(), 'latin1'));
+    // An editor adds a line break only to text. Random bytes can end in one by chance.
+    if (/^[\t\x20-\x7e\r\n]*\n$/.test(secret))
+      await warn(`${name}: the secret ends in a line break, which is used as part of the secret`);
+  }
+  return restrictTo(purpose, key);
 }
 
 async function readPassphrase(path: string, world: World): Promise<string> {
   const text = decodeText(await readSecretFile(path, 'passphrase file', world));
   world.secrets.add(text.trimEnd());
   // Editors end a file with a line break, which is not part of the passphrase.
-  return text.replace(/\r?\n$/, '');
+  return removeLineBreak(text);
 }
 
 /** The message never quotes the key. */
@@ -112,17 +115,11 @@ function requireSize({ length }: Buffer, name: string): void {
 }
 
 /** To verify, takes the public half of a private key. */
-export function prepareKey(purpose: Purpose, key: JwtKey): JwtKey {
+export function restrictTo(purpose: Purpose, key: JwtKey): JwtKey {
   const { type } = key.keyObject;
   if (purpose === 'verify' && type === 'private') return { ...key, keyObject: createPublicKey(key.keyObject) };
   if (purpose === 'sign' && type === 'public') throw keyError(key.name, 'it is a public key, which can only verify');
   return key;
-}
-
-/** An editor adds a line break only to text. Random bytes can end in one by chance. */
-export function findLineBreakWarning({ name, keyObject }: JwtKey): string | undefined {
-  if (keyObject.type !== 'secret' || !/^[\t\x20-\x7e\r\n]*\n$/.test(keyObject.export().toString('latin1'))) return;
-  return `${name}: the secret ends in a line break, which is used as part of the secret`;
 }
 
 function keyError(name: string, reason: string, details: FilingsErrorDetails = {}): FilingsError {
@@ -140,7 +137,6 @@ function parsePem(text: string, name: string, passphrase: string | undefined): K
   }
 }
 
-/** EdDSA (`OKP`) is refused later, by key-fit.ts, which says why. */
 function parseJwk(bytes: Buffer, name: string): JwtKey {
   const jwk = readJsonObject(bytes, (fault) => keyError(name, `the JWK ${fault}`));
   const fault = findMemberFault(jwk);

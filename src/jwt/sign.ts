@@ -4,20 +4,21 @@ import type { World } from '../world.ts';
 import type { Algorithm } from './algorithms.ts';
 import { LATEST_SECOND } from './claims.ts';
 import { chooseAlgorithm } from './key-fit.ts';
-import { findLineBreakWarning, type JwtKey, type KeyFiles, readJwtKey } from './keys.ts';
+import { type JwtKey, type JwtKeySource, readJwtKey } from './keys.ts';
 
 /** The setting `jwt`. */
-export interface TokenRecipe extends Pick<KeyFiles, 'keyFile' | 'secretFile'> {
+export interface TokenRecipe {
+  readonly key: JwtKeySource;
   readonly alg?: Algorithm | undefined;
   readonly kid?: string | undefined;
   readonly sub?: string | undefined;
   readonly name?: string | undefined;
-  /** In seconds. */
+  /** In seconds from `nbf` to `exp`. */
   readonly lifetime?: number | undefined;
 }
 
 /** In seconds. */
-export const DEFAULT_LIFETIME = 300;
+const DEFAULT_LIFETIME = 300;
 /**
  * A token is replaced this many seconds before it expires, because a request takes time to arrive. A token with a short
  * lifetime is used for half of it.
@@ -32,21 +33,20 @@ const MAX_REDACTED_TOKENS = 8;
 /** The value goes into the token exactly as it is written. */
 export type Claim = readonly [name: string, json: string];
 
-interface TokenPlan extends Pick<TokenRecipe, 'kid' | 'sub' | 'name'> {
-  readonly key: JwtKey;
-  readonly algorithm: Algorithm;
+interface TokenContent extends Pick<TokenRecipe, 'sub' | 'name' | 'lifetime'> {
   /** This and `notBefore` (default: `issuedAt`) are in seconds since the epoch. */
   readonly issuedAt: number;
   readonly notBefore?: number | undefined;
-  /** In seconds from `notBefore` on. */
-  readonly lifetime: number;
   readonly claims?: readonly Claim[];
 }
 
 /** Throws `usage` if the token would expire after the year 9999 or has a claim twice, and `config` for a bad key. */
-export async function mintToken(plan: TokenPlan): Promise<string> {
-  const { key, algorithm, kid = key.kid } = plan;
-  const payload = buildPayload(plan);
+export async function mintToken(
+  key: JwtKey,
+  { alg, kid = key.kid, ...content }: Pick<TokenRecipe, 'alg' | 'kid'> & TokenContent,
+): Promise<string> {
+  const algorithm = chooseAlgorithm(key, 'sign', alg);
+  const payload = buildPayload(content);
   // A run loads jose only when it really mints a token.
   const { CompactSign } = await import('jose');
   const header = { alg: algorithm.name, typ: 'JWT', ...(kid !== undefined && { kid }) };
@@ -61,7 +61,8 @@ export async function mintToken(plan: TokenPlan): Promise<string> {
 }
 
 /** Put together from strings, so that the JSON of a claim is not changed. */
-function buildPayload({ sub, name, issuedAt, notBefore = issuedAt, lifetime, claims = [] }: TokenPlan): string {
+function buildPayload(content: TokenContent): string {
+  const { sub, name, lifetime = DEFAULT_LIFETIME, issuedAt, notBefore = issuedAt, claims = [] } = content;
   const exp = notBefore + lifetime;
   if (exp > LATEST_SECOND)
     throw new FilingsError('usage', 'the token would expire after the year 9999', {
@@ -82,16 +83,19 @@ function buildPayload({ sub, name, issuedAt, notBefore = issuedAt, lifetime, cla
   return `{${[...members].map(([claim, json]) => `${JSON.stringify(claim)}:${json}`).join(',')}}`;
 }
 
-/** `warning` is about the key. `token` throws the errors of `mintToken`. */
-export async function createMinter(recipe: TokenRecipe, world: World) {
-  const { alg, kid, sub, name, lifetime = DEFAULT_LIFETIME } = recipe;
-  const key = await readJwtKey(recipe, 'sign', world);
-  const algorithm = chooseAlgorithm(key, 'sign', alg);
+/** Returns a function that is called for each request. It throws the errors of `mintToken`. */
+export async function createMinter(
+  recipe: TokenRecipe,
+  world: World,
+  warn: (text: string) => void,
+): Promise<() => Promise<string>> {
+  const { lifetime = DEFAULT_LIFETIME } = recipe;
+  const key = await readJwtKey(recipe.key, 'sign', world, warn);
+  // An unsuitable key is reported before the first request.
+  const alg = chooseAlgorithm(key, 'sign', recipe.alg);
   const minted: string[] = [];
-  /** In seconds since the epoch. At first there is no token, as if it had expired. */
-  let issuedAt = Number.NEGATIVE_INFINITY;
-  const mint = async (): Promise<string> => {
-    const token = await mintToken({ key, algorithm, kid, sub, name, issuedAt, lifetime });
+  const mint = async (issuedAt: number): Promise<string> => {
+    const token = await mintToken(key, { ...recipe, alg, issuedAt });
     world.secrets.add(token);
     minted.push(token);
     const oldest = minted.length > MAX_REDACTED_TOKENS ? minted.shift() : undefined;
@@ -100,19 +104,15 @@ export async function createMinter(recipe: TokenRecipe, world: World) {
     return token;
   };
   const margin = Math.min(RENEWAL_MARGIN, lifetime / 2);
-  /** A promise, so that requests at the same time share the token that is being minted. */
-  let current: Promise<string>;
-  return {
-    warning: findLineBreakWarning(key),
-    /** Called for each request. */
-    async token() {
-      const now = world.now() / 1000;
-      // If the clock was set back, the current token is not valid yet.
-      if (issuedAt <= now && now < issuedAt + lifetime - margin) return current;
-      issuedAt = Math.floor(now);
-      // If this fails, further calls fail with the same error. No retry is needed: a `config` error ends the run.
-      current = mint();
-      return current;
-    },
+  /** `issuedAt` is in seconds since the epoch. A promise, so that simultaneous requests share one token. */
+  let current: { readonly issuedAt: number; readonly token: Promise<string> } | undefined;
+  return () => {
+    const now = world.now() / 1000;
+    // If the clock was set back, the current token is not valid yet.
+    if (current && current.issuedAt <= now && now < current.issuedAt + lifetime - margin) return current.token;
+    const issuedAt = Math.floor(now);
+    // If this fails, further calls fail with the same error. No retry is needed: a `config` error ends the run.
+    current = { issuedAt, token: mint(issuedAt) };
+    return current.token;
   };
 }

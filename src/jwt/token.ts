@@ -2,12 +2,10 @@
 // differently. `readExpiry` is lenient.
 import { isUtf8 } from 'node:buffer';
 import { FilingsError, type TokenCheck } from '../errors.ts';
-import { isJsonObject, type JsonObject, MAX_DEPTH, parseStrictly } from '../json.ts';
+import { isJsonObject, type JsonObject, parseStrictly, TOO_DEEP } from '../json.ts';
 import { quoted } from '../text.ts';
 import { ALGORITHM, type Algorithm } from './algorithms.ts';
 import { findWrapping } from './bare-token.ts';
-
-const TOO_DEEP = `is nested more than ${MAX_DEPTH} levels deep`;
 
 /** In characters. A longer token is refused before it is decoded. */
 const MAX_TOKEN_LENGTH = 64 * 1024;
@@ -36,7 +34,7 @@ export function decodeBase64url(text: string): Buffer | undefined {
  * A JWS in compact serialization (RFC 7515, section 7.1). The payload is not parsed, because the claims are checked
  * last.
  */
-export function readToken(token: string): { header: JsonObject; algorithm: Algorithm; payload: Buffer } {
+export function readToken(token: string): { algorithm: Algorithm; payload: Buffer } {
   const decoded = splitToken(token).map(decodeBase64url);
   const malformed = decoded.indexOf(undefined);
   if (malformed >= 0) throw tokenError('format', `the ${PART_NAMES[malformed]} part ${NOT_CANONICAL}`);
@@ -44,7 +42,11 @@ export function readToken(token: string): { header: JsonObject; algorithm: Algor
   const header = readJsonObject(head, (fault) => tokenError('header', `the header ${fault}`));
   const fault = findHeaderFault(header);
   if (fault !== undefined) throw tokenError('header', fault);
-  return { header, algorithm: ALGORITHM.parse(String(header.alg)) as Algorithm, payload };
+  return { algorithm: ALGORITHM.parse(String(header.alg)) as Algorithm, payload };
+}
+
+export function readPayload(payload: Buffer): JsonObject {
+  return readJsonObject(payload, (fault) => tokenError('claims', `the payload ${fault}`));
 }
 
 /** Does not decode the parts. */

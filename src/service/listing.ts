@@ -3,7 +3,7 @@
 import { isUtf8 } from 'node:buffer';
 import { FilingsError } from '../errors.ts';
 import type { HeaderFields } from '../http/head.ts';
-import { isJsonObject, type JsonObject, MAX_DEPTH, parseStrictly } from '../json.ts';
+import { isJsonObject, type JsonObject, parseStrictly, TOO_DEEP } from '../json.ts';
 import { markForRedaction } from '../secrets.ts';
 import { counted } from '../text.ts';
 import { type AccessionNumber, asAccession } from './accession.ts';
@@ -111,8 +111,7 @@ export function parseListing({ body }: ListingResponse): unknown {
   if (fault === undefined && isUtf8(body)) return value;
   if (fault?.kind === 'duplicate') throw listingError('the response has a duplicate member', fault.path?.join('.'));
   const hint = 'check the base URL and the API key';
-  if (fault?.kind === 'too deep')
-    throw listingError(`the response has more than ${MAX_DEPTH} levels of JSON`, undefined, hint);
+  if (fault?.kind === 'too deep') throw listingError(`the response ${TOO_DEEP}`, undefined, hint);
   const quote = text.trim().replace(/\s+/g, ' ') || 'the body is empty';
   throw listingError('the response is not JSON', quote, hint);
 }

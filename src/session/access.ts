@@ -94,9 +94,7 @@ async function openToken(
 ): Promise<RenewableSecret> {
   if (tokenSource.kind === 'recipe') {
     const { createMinter } = await import('../jwt/sign.ts');
-    const minter = await createMinter(tokenSource.recipe, world);
-    if (minter.warning !== undefined) warn(minter.warning);
-    return { current: minter.token, renew: async () => false };
+    return { current: await createMinter(tokenSource.recipe, world, warn), renew: async () => false };
   }
   const secret = await openSecret(tokenSource, 'JWT', world);
   const { readExpiry } = await import('../jwt/token.ts');

@@ -8,7 +8,7 @@ import { loadSources } from '../settings/resolve.ts';
 import { type SettingName, type SettingValues, TABLE } from '../settings/table.ts';
 import type { Flags } from '../spec/command.ts';
 import { write } from '../stdio/output.ts';
-import { createLogger, createPalette, usesColor } from '../terminal/messages.ts';
+import { createLogger } from '../terminal/messages.ts';
 import { shellWord } from '../text.ts';
 import type { World } from '../world.ts';
 
@@ -87,14 +87,11 @@ export async function writeRecords(
   flags: Flags,
   world: World,
 ): Promise<void> {
-  const { stdout, env, interrupt } = world;
-  // Empty cells at the end of a row get no tabs.
-  let lines = rows.map((cells) => cells.join('\t').trimEnd());
-  if (stdout.isTTY) {
-    const { formatTable } = await import('../terminal/table.ts');
-    const { faint } = createPalette(usesColor((await readPresentation(flags, world)).color, stdout, env.TERM));
-    const [head = '', ...records] = formatTable([headings, ...rows]);
-    lines = [faint(head), ...records];
+  if (world.stdout.isTTY) {
+    const { printTable } = await import('../terminal/table.ts');
+    return printTable([headings, ...rows], await readPresentation(flags, world), world);
   }
-  await write(stdout, lines.map((line) => `${line}\n`).join(''), interrupt);
+  // Empty cells at the end of a row get no tabs.
+  const lines = rows.map((cells) => `${cells.join('\t').trimEnd()}\n`);
+  await write(world.stdout, lines.join(''), world.interrupt);
 }

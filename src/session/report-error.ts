@@ -2,7 +2,7 @@
 import { FINAL_OUTPUT_GRACE_MS, withTimeLimit } from '../abort.ts';
 import { defectError, errnoOf, FilingsError, messageOf } from '../errors.ts';
 import type { Flags } from '../spec/command.ts';
-import { guardStream, isClosedPipe, write } from '../stdio/output.ts';
+import { isClosedPipe, write } from '../stdio/output.ts';
 import type { World } from '../world.ts';
 
 /** Never throws. `flags` decide how the error is shown. */
@@ -10,8 +10,6 @@ export async function reportError(thrown: unknown, flags: Flags, world: World): 
   const error = asFilingsError(thrown, world.interrupt);
   // A C program that SIGPIPE ends prints nothing either.
   if (isClosedPipe(error)) return error.exitStatus;
-  // Without a listener, an `error` event of stderr would end the program with another status.
-  guardStream(world.stderr);
   try {
     // `render` imports modules, which may fail, for example because no file descriptor is free.
     const text = await render(error, flags, world).catch(
@@ -27,16 +25,10 @@ export async function reportError(thrown: unknown, flags: Flags, world: World): 
 }
 
 async function render(error: FilingsError, flags: Flags, world: World): Promise<string> {
-  const { renderError, usesColor } = await import('../terminal/messages.ts');
+  const { renderError } = await import('../terminal/messages.ts');
   const { readPresentation, repeatFlags } = await import('./presentation.ts');
   const presentation = await readPresentation(flags, world);
-  const color = usesColor(presentation.color, world.stderr, world.env.TERM);
-  return renderError(repeatFlags(error, flags, presentation.profile), {
-    ...presentation,
-    color,
-    secrets: world.secrets,
-    printedHints: world.printedHints,
-  });
+  return renderError(repeatFlags(error, flags, presentation.profile), presentation, world);
 }
 
 function asFilingsError(thrown: unknown, interrupt: AbortSignal): FilingsError {

@@ -101,7 +101,7 @@ export function toFileValue({ spec, kind, fullName: name }: SettingPlace, text: 
   if (fault !== undefined) throw new FilingsError('usage', fault.reason, { subject: { name }, hint: fault.hint });
   // A number or boolean is stored as such. Any other value is stored as typed (`5m`), because a run parses it again.
   if (kind.json !== undefined) return value;
-  return kind.completes === 'file' ? toPath(text) : text;
+  return kind.isPath ? toPath(text) : text;
 }
 
 /** `undefined` as a value removes the member. Creates the file if it does not exist, even for a removal. */

@@ -2,7 +2,7 @@
 import { stat } from 'node:fs/promises';
 import { checkAccess, readSmallFile } from '../disk/secret-file.ts';
 import { FilingsError } from '../errors.ts';
-import { isJsonObject, type JsonObject, MAX_DEPTH, parseStrictly } from '../json.ts';
+import { isJsonObject, type JsonObject, parseStrictly, TOO_DEEP } from '../json.ts';
 import { homeDirectory, isNullDevice, pathModule, resolveUserPath } from '../paths.ts';
 import type { ListingDescription } from '../service/described-listing.ts';
 import type { Flags } from '../spec/command.ts';
@@ -127,7 +127,7 @@ function parseConfigJson(text: string, path: string): unknown {
   const { value, fault } = parseStrictly(text);
   if (fault === undefined) return value;
   if (fault.kind === 'duplicate') throw configFileError(path, `${fault.path?.join('.')}: set twice`);
-  if (fault.kind === 'too deep') throw configFileError(path, `has more than ${MAX_DEPTH} levels of JSON`);
+  if (fault.kind === 'too deep') throw configFileError(path, TOO_DEEP);
   const lines = text.slice(0, fault.at).split('\n');
   const position = ` at line ${lines.length}, column ${(lines.at(-1) ?? '').length + 1}`;
   throw configFileError(path, `not valid JSON${fault.at === undefined ? '' : position}`);

@@ -6,7 +6,15 @@ import { systemReason } from '../disk/failure.ts';
 import { readSecretFile } from '../disk/secret-file.ts';
 import { errnoOf, FilingsError, type FilingsErrorDetails } from '../errors.ts';
 import { readStdin } from '../stdio/input.ts';
-import { decodeText, exactDuration, intoNewFile, isInQuotes, QUOTES_HINT, shellWord } from '../text.ts';
+import {
+  decodeText,
+  exactDuration,
+  intoNewFile,
+  isInQuotes,
+  QUOTES_HINT,
+  removeLineBreak,
+  shellWord,
+} from '../text.ts';
 import type { World } from '../world.ts';
 
 /** A `value` was given directly. A path is absolute. Only an API key can come from a `command`. */
@@ -32,14 +40,6 @@ export async function readSecret(source: SecretSource, label: 'API key' | 'JWT',
   if (fault === undefined) return secret;
   const hint = source.kind === 'command' ? 'it must print the key in its first line' : fault.hint;
   throw new FilingsError('config', fault.reason, { subject, hint });
-}
-
-/**
- * The line break may be a carriage return alone, which a shell leaves when it reads a Windows file, as in
- * FILINGS_API_KEY="$(cat key)".
- */
-export function removeLineBreak(text: string): string {
-  return text.replace(/^\ufeff/, '').replace(/(?:\r\n|\n|\r)$/, '');
 }
 
 async function requireBareToken(text: string, source: SecretSource, subject: { readonly name: string }): Promise<void> {
@@ -78,7 +78,6 @@ async function runCommand([program = '', ...args]: readonly string[], name: stri
   const hint = 'run that command in a shell to see why';
   const commandError = (reason: string, details: FilingsErrorDetails = {}) =>
     new FilingsError('config', reason, { subject: { name }, hint, ...details });
-  // Aborts when the run is interrupted, and at the time limit.
   const { signal, abort, detach } = createChildController(world.interrupt);
   const onTimeout = () => abort(commandError(`wrote no key within ${exactDuration(COMMAND_TIMEOUT_MS)}`));
   const stopTimer = startTimer(COMMAND_TIMEOUT_MS, world.sleep, onTimeout);

@@ -116,8 +116,10 @@ function parseRecipe(setting: RawSetting, deps: PathDeps): TokenRecipe {
     text === undefined ? undefined : parseOrThrow(kind, text, { ...valueSource, name: `${valueSource.name}.${name}` });
   return {
     ...rest,
-    keyFile: keyFile && toAbsolute(keyFile, setting, deps),
-    secretFile: secretFile && toAbsolute(secretFile, setting, deps),
+    key: {
+      kind: secretFile === undefined ? 'key' : 'secret',
+      path: toAbsolute(secretFile ?? keyFile ?? '', setting, deps),
+    },
     alg: parseMember('alg', RECIPE_MEMBERS.alg, alg),
     lifetime: parseMember('lifetime', RECIPE_MEMBERS.lifetime, lifetime),
   };
@@ -138,5 +140,5 @@ export function listStdinFlags(getValue: (name: string) => unknown): readonly st
 export function listCredentialFiles({ keySource, tokenSource }: Settings): readonly string[] {
   const recipe = tokenSource?.kind === 'recipe' ? tokenSource.recipe : undefined;
   const files = [keySource, tokenSource].map((secret) => (secret?.kind === 'file' ? secret.path : undefined));
-  return [...files, recipe?.keyFile, recipe?.secretFile].filter((path) => path !== undefined);
+  return [...files, recipe?.key.path].filter((path) => path !== undefined);
 }

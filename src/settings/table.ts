@@ -15,7 +15,7 @@ import {
   SWITCH,
   TEXT,
   TIMEOUT,
-  WHOLE_SECONDS,
+  wholeSeconds,
 } from '../spec/kind.ts';
 import { findUrl } from '../spec/nearest.ts';
 import { type NamedOption, type OptionSpec, toKebabCase, type ValueOf } from '../spec/option.ts';
@@ -69,15 +69,9 @@ const RESERVED_HEADERS =
  * A token with a lifetime under two minutes is replaced at half of it (`RENEWAL_MARGIN` in jwt/sign.ts). So with 10 s,
  * a request has 5 s to arrive before its token expires.
  */
-const RECIPE_LIFETIME: Kind<number> = {
-  ...WHOLE_SECONDS,
-  parse(text) {
-    const seconds = WHOLE_SECONDS.parse(text) ?? 0;
-    return seconds < 10 ? undefined : seconds;
-  },
-  expected: 'a duration of whole seconds, at least 10s, such as 90s, 5m or 1h',
-};
+const RECIPE_LIFETIME = wholeSeconds(10);
 
+type RecipeMember = Exclude<keyof TokenRecipe, 'key'> | 'keyFile' | 'secretFile';
 export const RECIPE_MEMBERS = {
   keyFile: FILE,
   secretFile: FILE,
@@ -86,7 +80,7 @@ export const RECIPE_MEMBERS = {
   sub: TEXT,
   name: TEXT,
   lifetime: RECIPE_LIFETIME,
-} as const satisfies Readonly<Record<keyof TokenRecipe, Kind<unknown>>>;
+} as const satisfies Readonly<Record<RecipeMember, Kind<unknown>>>;
 
 // These kinds reject every string, because only the config file can have arrays and objects. Its schema checks them.
 function createJsonKind<T>(json: Kind<T>['json'] & string, expected: string): Kind<T> {
@@ -193,7 +187,7 @@ export const TABLE = {
   jwt: {
     from: ['file'],
     // The members are still strings: settings.ts parses the lifetime and resolves the paths.
-    kind: createObjectKind<Partial<Record<keyof TokenRecipe, string>>>(RECIPE_MEMBERS),
+    kind: createObjectKind<Partial<Record<RecipeMember, string>>>(RECIPE_MEMBERS),
     credential: 'token',
     help: 'mint JWTs with this key; replace each before it expires',
   },
@@ -314,6 +308,6 @@ export const FLAG_SETTINGS = SETTINGS.filter((spec): spec is NamedSetting & Name
  * no quotes, and `1` means true.
  */
 export function describeExpected(kind: Kind<unknown>): string {
-  if (kind.completes === 'file') return 'a path in quotes';
+  if (kind.isPath) return 'a path in quotes';
   return kind.json === 'boolean' ? 'true or false' : kind.expected;
 }

@@ -1,4 +1,4 @@
-// Commands as data. The parser, the help, the manual and the completions are made from it, so that they never differ.
+// Commands as data: the parser, the help, the manual and the completions are made from it, so they never differ.
 import type { World } from '../world.ts';
 import type { Kind } from './kind.ts';
 import type { Options, Values } from './option.ts';

@@ -4,10 +4,10 @@ import { MAX_TIMER_MS } from '../abort.ts';
 import { grouped, orList } from '../text.ts';
 
 /**
- * `file` and `directory` are local paths. A `listed file` belongs to the filing whose accession number is the first
- * argument. A `setting value` is a value of the setting whose name is the first argument.
+ * A `listed file` belongs to the filing whose accession number is the first argument. A `setting value` is a value of
+ * the setting whose name is the first argument.
  */
-export type CompletionSource = 'file' | 'directory' | 'listed file' | 'profile' | 'setting value';
+export type CompletionSource = 'listed file' | 'profile' | 'setting value';
 
 export interface Kind<T> {
   /** Returns undefined if the text is invalid. */
@@ -18,6 +18,8 @@ export interface Kind<T> {
   readonly repair?: (text: string) => string | undefined;
   readonly choices?: readonly string[];
   readonly completes?: CompletionSource;
+  /** The value is a local path. It may begin with `~/`, and in the config file it is made absolute. */
+  readonly isPath?: true;
   /** Offered by the completions. Others are valid as well. */
   readonly examples?: readonly string[];
   /** The type in the config file, if it is not a string. A `string map` is an object whose members are strings. */
@@ -37,9 +39,8 @@ export const TEXT: Kind<string> = { parse: (text) => text, expected: 'a string i
 export const PROFILE: Kind<string> = { ...TEXT, completes: 'profile' };
 
 /** Node would resolve an empty path to the working directory. */
-const parsePath = (text: string) => text || undefined;
-export const FILE: Kind<string> = { parse: parsePath, expected: 'a file', completes: 'file' };
-export const DIRECTORY: Kind<string> = { parse: parsePath, expected: 'a directory', completes: 'directory' };
+export const FILE: Kind<string> = { parse: (text) => text || undefined, expected: 'a file', isPath: true };
+export const DIRECTORY: Kind<string> = { ...FILE, expected: 'a directory' };
 
 const MILLISECONDS = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
 /** The latest time that a Date can hold, in milliseconds since the epoch. */
@@ -66,15 +67,17 @@ export const TIMEOUT: Kind<number> = {
   expected: 'a duration above zero, such as 500ms, 30s, 5m, 2h or 1d',
 };
 
-/** In seconds, unlike the two above. */
-export const WHOLE_SECONDS: Kind<number> = {
-  ...DURATION,
-  parse: (text) => {
-    const seconds = (DURATION.parse(text) ?? 0) / 1_000;
-    return seconds >= 1 && Number.isInteger(seconds) ? seconds : undefined;
-  },
-  expected: 'a duration of whole seconds, such as 90s, 5m or 1h',
-};
+/** The value and `min` are in seconds, unlike those of the two above. */
+export function wholeSeconds(min: number): Kind<number> {
+  return {
+    ...DURATION,
+    parse(text) {
+      const seconds = (DURATION.parse(text) ?? 0) / 1_000;
+      return seconds >= min && Number.isInteger(seconds) ? seconds : undefined;
+    },
+    expected: `a duration of whole seconds, at least ${min}s, such as 90s, 5m or 1h`,
+  };
+}
 
 const RATE_PATTERN = /^(\d{1,15}(?:\.\d{1,9})?)\/([sm])$/;
 

@@ -1,5 +1,4 @@
-// Options as data, from which the parser, the help, the manual, the completions and the TypeScript types of the values
-// are made, so that they never differ.
+// Options as data, like commands. The TypeScript types of their values are made from it, too.
 import { FilingsError } from '../errors.ts';
 import { markForRedaction } from '../secrets.ts';
 import { isInQuotes, orList, QUOTES_HINT } from '../text.ts';

@@ -6,7 +6,6 @@ import { write } from './output.ts';
 
 /** What is longer is cut off. It is refused anyway, because every key, secret and token has a lower limit. */
 const MAX_BYTES = 1024 * 1024;
-const LINE_BREAK = 0x0a;
 
 /**
  * @param what is read, such as `key`
@@ -28,7 +27,7 @@ export async function readStdin(
       const bytes = Buffer.from(chunk);
       chunks.push(bytes);
       length += bytes.length;
-      if (length > MAX_BYTES || (endKey === 'Enter' && stdin.isTTY && bytes.includes(LINE_BREAK))) break;
+      if (length > MAX_BYTES || (endKey === 'Enter' && stdin.isTTY && bytes.includes('\n'))) break;
     }
   } catch (error) {
     // After Ctrl-C, the message about the error must not follow the ^C that the terminal has printed.

@@ -32,19 +32,20 @@ export function isTerminalPath(path: string): boolean {
 }
 
 /**
- * Throws `usage` if a path is a directory, or can only be one because it ends in a separator, which `resolve` removes.
+ * Returns the absolute path of a file. Throws `usage` if it is a directory, or can only be one because it ends in a
+ * separator, which `resolve` removes.
  * `hint` says how to name a directory instead, if that is possible. Throws `local_io` if the path is not UTF-8.
  */
-export async function requireFilePath(
+export async function resolveFilePath(
   option: string,
   path: string,
   world: Pick<World, 'cwd' | 'platform' | 'env'>,
   hint = 'add the name of a file to the path',
-): Promise<void> {
+): Promise<string> {
   const absolute = resolveUserPath(path, world);
   requireUtf8Path(absolute);
   const canBeFile = !/(^|\/)\.{0,2}$/.test(withSlashes(path, world.platform));
-  if (canBeFile && !(await statsOf(absolute))?.isDirectory()) return;
+  if (canBeFile && !(await statsOf(absolute))?.isDirectory()) return absolute;
   throw new FilingsError('usage', `${option} must be a file, not a directory: ${path}`, { hint });
 }
 

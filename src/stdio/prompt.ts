@@ -1,6 +1,6 @@
 // readline does the editing, in raw mode, and what it would show is discarded.
 import { createInterface } from 'node:readline/promises';
-import { Writable } from 'node:stream';
+import { PassThrough } from 'node:stream';
 import { createChildController } from '../abort.ts';
 import { FilingsError } from '../errors.ts';
 import { interruptionError, type World } from '../world.ts';
@@ -12,7 +12,7 @@ export async function askHidden(
   { stdin, stderr, interrupt }: Pick<World, 'stdin' | 'stderr' | 'interrupt'>,
 ): Promise<string> {
   const { signal, abort, detach } = createChildController(interrupt);
-  const discard = new Writable({ write: (_chunk, _encoding, done) => done() });
+  const discard = new PassThrough().resume();
   const terminal = createInterface({ input: stdin, output: discard, terminal: true, historySize: 0 });
   // In raw mode, Ctrl-C causes no SIGINT: readline reads it, and Ctrl-D, as input and emits these events.
   terminal.on('SIGINT', () => abort(interruptionError('SIGINT')));

@@ -3,6 +3,7 @@
 import { Chalk } from 'chalk';
 import { type ErrorCode, errnoOf, type FilingsError, messageOf, type Problem } from '../errors.ts';
 import { markForRedaction, redactJson, type Secrets } from '../secrets.ts';
+import type { OutputStream, World } from '../world.ts';
 import { printable, printableJson } from './printable.ts';
 
 /** The limit of each foreign text, in UTF-16 units. */
@@ -35,25 +36,11 @@ export interface Presentation {
   readonly quiet: boolean;
 }
 
-export interface MessageOptions extends Pick<Presentation, 'errorFormat' | 'verbose'> {
-  readonly color: boolean;
-  readonly secrets: Secrets;
-  /** The hints that the run has printed as text. It prints none of them again. */
-  readonly printedHints: Set<string>;
-}
-
-/** `term` is TERM, which is `dumb` if a terminal understands no escape sequences. */
-export function usesColor(
-  setting: Presentation['color'],
-  stream: { readonly isTTY?: boolean },
-  term?: string,
-): boolean {
-  return setting === 'auto' ? stream.isTTY === true && term !== 'dumb' : setting === 'always';
-}
-
-export function createPalette(isEnabled: boolean) {
+/** TERM is `dumb` if a terminal understands no escape sequences. */
+export function createPalette(setting: Presentation['color'], stream: OutputStream, { TERM }: World['env']) {
+  const usesColor = setting === 'auto' ? stream.isTTY === true && TERM !== 'dumb' : setting === 'always';
   // The 16 basic colors, which every terminal with colors has.
-  const chalk = new Chalk({ level: isEnabled ? 1 : 0 });
+  const chalk = new Chalk({ level: usesColor ? 1 : 0 });
   return { faint: chalk.dim, bad: chalk.red.bold, hint: chalk.cyan };
 }
 
@@ -78,7 +65,7 @@ export function createLogger(
 }
 
 /** `--report` and `--error-format json` use this, and add `retry_at` themselves. */
-export function toErrorObject(error: FilingsError, { secrets }: Pick<MessageOptions, 'secrets'>) {
+export function toErrorObject(error: FilingsError, secrets: Secrets) {
   const { code, hint = DEFAULT_HINTS[code] } = error;
   return {
     code,
@@ -90,13 +77,16 @@ export function toErrorObject(error: FilingsError, { secrets }: Pick<MessageOpti
 }
 
 /** Each line has its line break. */
-export function renderError(error: FilingsError, options: MessageOptions): string {
-  const { errorFormat, color, verbose, secrets, printedHints } = options;
+export function renderError(
+  error: FilingsError,
+  { errorFormat, color, verbose }: Omit<Presentation, 'quiet'>,
+  { stderr, env, secrets, printedHints }: Pick<World, 'stderr' | 'env' | 'secrets' | 'printedHints'>,
+): string {
   const retryAt = error.retryAt === undefined ? undefined : new Date(error.retryAt).toISOString();
   if (errorFormat === 'json') {
-    return `${printableJson({ error: { ...toErrorObject(error, options), retry_at: retryAt } })}\n`;
+    return `${printableJson({ error: { ...toErrorObject(error, secrets), retry_at: retryAt } })}\n`;
   }
-  const palette = createPalette(color);
+  const palette = createPalette(color, stderr, env);
   const { hint = DEFAULT_HINTS[error.code] } = error;
   const display = (text: string) => printable(secrets.redactMarked(text, MAX_FOREIGN));
   const details = error.problem === undefined ? [] : describeProblem(error.problem, error);

@@ -1,9 +1,8 @@
 // Messages and the progress of a run, on stderr.
 import { createAbortController, onAbort } from '../abort.ts';
 import { FilingsError } from '../errors.ts';
-import { guardStream } from '../stdio/output.ts';
 import type { World } from '../world.ts';
-import { createLogger, type Presentation, renderError, usesColor } from './messages.ts';
+import { createLogger, type Presentation, renderError } from './messages.ts';
 import { printable } from './printable.ts';
 import { type BatchProgress, describeProgress, type RunningFile, type RunState } from './progress-line.ts';
 
@@ -22,9 +21,7 @@ export type FileProgress = ReturnType<Progress['addFile']>;
 
 /** Errors of writing to stderr are ignored. `reportError` prints the error that ends the run, after `stop`. */
 export async function createProgress(settings: ProgressSettings, deps: ProgressDeps) {
-  const { stderr, env, secrets, printedHints, monotonic, sleep, interrupt } = deps;
-  const color = usesColor(settings.color, stderr, env.TERM);
-  const messageSettings = { ...settings, secrets, printedHints, color };
+  const { stderr, env, secrets, monotonic, sleep, interrupt } = deps;
   const isSilent = settings.quiet || settings.progress === 'none' || settings.errorFormat === 'json';
   const showsLine = !isSilent && !settings.sharesTerminal;
   // Without a cursor that can move, even `bar` gives plain lines.
@@ -32,7 +29,6 @@ export async function createProgress(settings: ProgressSettings, deps: ProgressD
   const startedAt = monotonic();
   const run: RunState = { runningFiles: new Set(), bytesThisRun: 0, startedAt, readBatch: () => undefined };
   const ended = createAbortController();
-  guardStream(stderr);
 
   const readPrintableLine = () => {
     const line = describeProgress(run, monotonic());
@@ -51,11 +47,8 @@ export async function createProgress(settings: ProgressSettings, deps: ProgressD
       if (line) log('note', [line.label, ...line.facts].join('  '));
     }
   };
-  const print = (lines: string) => {
-    if (bar) bar.log(lines);
-    else stderr.write(lines);
-  };
-  const log = createLogger(messageSettings, secrets, print);
+  const print = bar?.log ?? ((lines: string) => void stderr.write(lines));
+  const log = createLogger(settings, secrets, print);
   if (showsLine && !bar) printEvery30Seconds().catch(() => {});
   const endProgress = () => {
     ended.abort();
@@ -70,11 +63,10 @@ export async function createProgress(settings: ProgressSettings, deps: ProgressD
     note: (text: string) => log('note', text),
     warn: (text: string) => log('warning', text),
     /** Prints the warning even with `--quiet`. */
-    warnAboutFile: (text: string) =>
-      createLogger({ ...messageSettings, quiet: false }, secrets, print)('warning', text),
+    warnAboutFile: (text: string) => createLogger({ ...settings, quiet: false }, secrets, print)('warning', text),
     trace: (text: string) => log('trace', text),
     /** Prints an error that does not end the run, such as the failure of one file among many. */
-    reportFailure: (error: FilingsError) => print(renderError(error, messageSettings)),
+    reportFailure: (error: FilingsError) => print(renderError(error, settings, deps)),
     /** Call this before a write to the same terminal. `advance`, `addFile` or `showBatch` shows the bar again. */
     clearForOutput: () => bar?.hide(),
     /** `readBatch` is called for each frame. While it returns undefined, a single file is shown. */

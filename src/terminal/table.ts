@@ -1,3 +1,6 @@
+import { write } from '../stdio/output.ts';
+import type { World } from '../world.ts';
+import { createPalette, type Presentation } from './messages.ts';
 import { clipToColumns, displayWidth } from './width.ts';
 
 const GAP = '  ';
@@ -7,6 +10,17 @@ interface TableOptions {
   readonly width?: number | undefined;
   /** -1 for none. The last cell of a row is never aligned or padded. */
   readonly rightAlignedIndex?: number;
+}
+
+/** Writes a table with headings to stdout. */
+export async function printTable(
+  rows: readonly (readonly string[])[],
+  { color, ...options }: TableOptions & Pick<Presentation, 'color'>,
+  { stdout, env, interrupt }: Pick<World, 'stdout' | 'env' | 'interrupt'>,
+): Promise<void> {
+  const [head = '', ...lines] = formatTable(rows, options);
+  const { faint } = createPalette(color, stdout, env);
+  await write(stdout, [faint(head), ...lines, ''].join('\n'), interrupt);
 }
 
 /** Only the last cell of a row is cut. The others may hold the names of files, which could not be copied and pasted. */

@@ -1,5 +1,5 @@
 // The sink for a pipe, a device or standard output.
-import type { ByteWriter } from '../stdio/byte-writer.ts';
+import type { ByteWriter } from '../stdio/output.ts';
 import type { Sink } from './transfer.ts';
 
 /**

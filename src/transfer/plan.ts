@@ -3,7 +3,7 @@
 import { lstatSync, type Stats } from 'node:fs';
 import { isNameRefusal, nameRefusalError } from '../disk/part-name.ts';
 import { FilingsError } from '../errors.ts';
-import type { ByteWriter } from '../stdio/byte-writer.ts';
+import type { ByteWriter } from '../stdio/output.ts';
 import { humanSizes } from '../text.ts';
 
 /** The values of `--if-exists`. */

@@ -49,6 +49,12 @@ describe('filings serve', () => {
     expect(await status(withKey('sandbox-key'))).toBe(401);
   });
 
+  test('warns if the secret of --jwt-secret ends in a line break', async ({ place: { write } }) => {
+    const { log, stop } = await served(['--jwt-secret', await write('secret', `${'s'.repeat(32)}\n`)]);
+    await stop();
+    expect(log()).toMatch(/^filings: warning: secret file .*: the secret ends in a line break, /);
+  });
+
   test('writes its log as JSON lines with --error-format json, and nothing with --quiet', async () => {
     const loud = await served(['--error-format', 'json', '--host', '0.0.0.0', '--api-key', 'a-key-of-my-own']);
     const quiet = await served(['--quiet']);

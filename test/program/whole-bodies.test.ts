@@ -4,7 +4,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { sleep } from '../../src/abort.ts';
 import { Connections } from '../../src/http/connections.ts';
 import { get } from '../../src/http/request.ts';
-import type { ByteWriter } from '../../src/stdio/byte-writer.ts';
+import type { ByteWriter } from '../../src/stdio/output.ts';
 import { head } from '../servers/answers.ts';
 import { tlsWith } from '../servers/certificates.ts';
 import { type Pump, pump } from '../servers/pump.ts';

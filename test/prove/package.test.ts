@@ -9,13 +9,13 @@ import { emptyPlace } from '../program/place.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 /** The versions of Node that exist for this machine. */
-const { MAJORS, areThere, nodeOf } = (await import(join(ROOT, 'scripts/nodes.js'))) as {
+const { MAJORS, hasPackages, nodeOf } = (await import(join(ROOT, 'scripts/nodes.js'))) as {
   readonly MAJORS: readonly number[];
-  readonly areThere: boolean;
+  readonly hasPackages: boolean;
   nodeOf(major: number): string;
 };
 /** Whether there is a Node of a major version for this machine. */
-const isThere = (major: number) => areThere || major === Number(process.versions.node.split('.')[0]);
+const isThere = (major: number) => hasPackages || major === Number(process.versions.node.split('.')[0]);
 
 // Tests the package as a user gets it: packed as it is built, and installed offline with an empty npm cache.
 const below = await mkdtemp(join(tmpdir(), 'filings-package-'));

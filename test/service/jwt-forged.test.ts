@@ -88,8 +88,8 @@ test.each`
   ${'crit, empty'}                | ${rs({ alg: 'RS256', crit: [] })}                          | ${/crit asks for extensions/}
   ${'b64 false without crit'}     | ${rs({ alg: 'RS256', b64: false })}                        | ${/b64/}
   ${'kid a number'}               | ${rs({ alg: 'RS256', kid: 1 })}                            | ${/kid is not a string/}
-  ${'a deep member that is lost'} | ${rs(`{"x":${DEEP},"x":1,"alg":"RS256"}`)}                 | ${/levels deep/}
-  ${'nested too deep'}            | ${rs(`{"alg":"RS256","x":${DEEP}}`)}                       | ${/levels deep/}
+  ${'a deep member that is lost'} | ${rs(`{"x":${DEEP},"x":1,"alg":"RS256"}`)}                 | ${/levels of JSON/}
+  ${'nested too deep'}            | ${rs(`{"alg":"RS256","x":${DEEP}}`)}                       | ${/levels of JSON/}
 `('the check header refuses $what', refusedBy('header'));
 
 test('the check header refuses an algorithm that is not allowed', () =>

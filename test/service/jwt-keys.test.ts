@@ -6,7 +6,7 @@ import { describe, expect, test } from 'vitest';
 import { FilingsError } from '../../src/errors.ts';
 import { ALGORITHMS, type Algorithm } from '../../src/jwt/algorithms.ts';
 import { chooseAlgorithm, findKeyFault } from '../../src/jwt/key-fit.ts';
-import { loadKey, loadSecret, prepareKey, readJwtKey } from '../../src/jwt/keys.ts';
+import { loadKey, loadSecret, readJwtKey, restrictTo } from '../../src/jwt/keys.ts';
 import { mintToken } from '../../src/jwt/sign.ts';
 import { ecPair, keyPair, rsaPair } from '../key-pairs.ts';
 import { proving } from '../proving.ts';
@@ -28,8 +28,7 @@ const json = (value: object) => Buffer.from(JSON.stringify(value));
 /** Mints a token with one form of a key, by default with its own algorithm, and verifies it with another form. */
 async function roundTrip(signing: Buffer, verifying: Buffer, wanted?: Algorithm, passphrase?: string) {
   const key = loadSigningKey(signing, 'key', passphrase);
-  const algorithm = chooseAlgorithm(key, 'sign', wanted);
-  const token = await mintToken({ key, algorithm, issuedAt: NOW, lifetime: 60, sub: 'alice' });
+  const token = await mintToken(key, { alg: wanted, issuedAt: NOW, lifetime: 60, sub: 'alice' });
   return verifyToken(token, [loadVerificationKey(verifying, 'key', passphrase)], { atSeconds: NOW });
 }
 
@@ -44,7 +43,8 @@ describe('minting and verifying works for', () => {
   });
 
   test.each(ALGORITHMS.filter(({ family }) => family === 'HS'))('$name with a secret and a JWK', async (algorithm) => {
-    const token = await mintToken({ key: loadSecret(secret, 'secret'), algorithm, issuedAt: NOW, lifetime: 60 });
+    const key = loadSecret(secret, 'secret');
+    const token = await mintToken(key, { alg: algorithm, issuedAt: NOW, lifetime: 60 });
     const asJwk = jwk(createSecretKey(secret));
     const verdict = await verifyToken(token, [loadVerificationKey(asJwk, 'jwk')], { atSeconds: NOW });
     expect([verdict, await roundTrip(asJwk, asJwk, algorithm)]).toMatchObject([{ valid: true }, { valid: true }]);
@@ -91,7 +91,7 @@ test('the passphrase of a key is registered for redaction, without the line brea
   await writeFile(keyFile, p256.privateKey.export(encrypted), { mode: 0o600 });
   await writeFile(passphraseFile, 'open sesame\n', { mode: 0o600 });
   const world = worldOf();
-  await readJwtKey({ keyFile, passphraseFile }, 'sign', world);
+  await readJwtKey({ kind: 'key', path: keyFile }, 'sign', world, expect.fail, passphraseFile);
   expect(world.secrets.redact('it is open sesame.')).toBe('it is [redacted].');
 });
 
@@ -103,8 +103,10 @@ test.each`
   ${'a public key'} | ${pem(p256.publicKey)}          | ${false}
 `('a key file that others can read is refused if it holds a secret: $what', async ({ content, isRefused }) => {
   const folder = await temporaryFolder();
-  const keyFile = await folder.ownFile('key', content, 0o644);
-  const refusal = await readJwtKey({ keyFile }, 'verify', worldOf({ uid: OWNER })).catch((error) => error.reason);
+  const source = { kind: 'key', path: await folder.ownFile('key', content, 0o644) } as const;
+  const refusal = await readJwtKey(source, 'verify', worldOf({ uid: OWNER }), expect.fail).catch(
+    (error) => error.reason,
+  );
   await folder.remove();
   expect(refusal === 'other users can read it').toBe(isRefused);
 });
@@ -203,7 +205,7 @@ test.each`
   const { privateKey, publicKey } = keyPair('rsa-pss', { modulusLength: bits, ...options });
   expect(() => chooseAlgorithm(loadVerificationKey(pem(publicKey), 'key'), 'verify')).toThrow(reason);
   for (const purpose of ['sign', 'verify'] as const)
-    expect(() => chooseAlgorithm(prepareKey(purpose, loadKey(pem(privateKey), 'key')), purpose)).toThrow(reason);
+    expect(() => chooseAlgorithm(restrictTo(purpose, loadKey(pem(privateKey), 'key')), purpose)).toThrow(reason);
 });
 
 test('an SM2 key, whose type Node does not name, is not mistaken for a secret', () => {
@@ -246,7 +248,7 @@ async function useKey(bytes: Buffer): Promise<void> {
   }
   const signing = loadSigningKey(bytes, 'key');
   for (const algorithm of ALGORITHMS.filter((each) => findKeyFault(signing, each, 'sign') === undefined)) {
-    const token = await mintToken({ key: signing, algorithm, issuedAt: NOW, lifetime: 60 });
+    const token = await mintToken(signing, { alg: algorithm, issuedAt: NOW, lifetime: 60 });
     // `key_ops` may allow only one of signing and verifying.
     const valid = findKeyFault(verifying, algorithm, 'verify') === undefined;
     expect(await verifyToken(token, [verifying], { atSeconds: NOW })).toMatchObject({ valid });

@@ -13,7 +13,7 @@ import { RateLimiter } from '../../src/http/rate-limiter.ts';
 import { Secrets } from '../../src/secrets.ts';
 import { parseAccession } from '../../src/service/accession.ts';
 import { ServiceClient } from '../../src/service/client.ts';
-import type { ByteWriter } from '../../src/stdio/byte-writer.ts';
+import type { ByteWriter } from '../../src/stdio/output.ts';
 import { Download } from '../../src/transfer/download.ts';
 import type { IfExists, Target } from '../../src/transfer/plan.ts';
 import { type Script, scripted } from '../servers/scripted.ts';

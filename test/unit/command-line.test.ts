@@ -101,10 +101,12 @@ test.each`
   ${'completion zhs'}          | ${'did you mean zsh?'}                    | ${"unknown SHELL 'zhs'"}
   ${'completion S.canary'}     | ${'choose bash, zsh, fish or powershell'} | ${"unknown SHELL '…'"}
   ${'list -l --json X'}        | ${'see filings list --help'}              | ${'--long cannot be used with --json'}
-  ${'serve --port 65536'}      | ${undefined}                              | ${"--port: must be a whole number from 0 to 65,535, such as 8787, not '65536'"}
-  ${'--color=canary list X'}   | ${undefined}                              | ${"--color: must be auto, always or never, not 'canary'"}
+  ${'serve --port 65536'}      | ${'see filings serve --help'}             | ${"--port: must be a whole number from 0 to 65,535, such as 8787, not '65536'"}
+  ${'--color=canary list X'}   | ${'see filings list --help'}              | ${"--color: must be auto, always or never, not 'canary'"}
 `('$line is refused: $message', ({ line, message, hint }) => {
-  expect(() => parse(line)).toThrow(expect.objectContaining({ code: 'usage', exitStatus: 2, message, hint }));
+  const { readAction, hint: defaultHint } = readCommandLine(line.split(' ').filter(Boolean));
+  expect(readAction).toThrow(expect.objectContaining({ code: 'usage', exitStatus: 2, message }));
+  expect(readAction).toThrow(expect.toSatisfy((error) => (error.hint ?? defaultHint) === hint));
 });
 
 describe('the settings of a command line that is wrong', () => {

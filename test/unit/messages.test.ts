@@ -1,12 +1,16 @@
+import { PassThrough } from 'node:stream';
 import { describe, expect, test } from 'vitest';
 import { type ErrorCode, EXIT_STATUSES, FilingsError } from '../../src/errors.ts';
 import { markForRedaction, Secrets } from '../../src/secrets.ts';
 import { repeatFlags } from '../../src/session/presentation.ts';
-import { type MessageOptions, renderError, toErrorObject } from '../../src/terminal/messages.ts';
+import { type Presentation, renderError, toErrorObject } from '../../src/terminal/messages.ts';
 
-const plain = { errorFormat: 'text', color: false, verbose: false, secrets: new Secrets() } as const;
-const text = (error: FilingsError, options: Partial<MessageOptions> = {}) =>
-  renderError(error, { ...plain, printedHints: new Set(), ...options });
+const plain = { errorFormat: 'text', color: 'never', verbose: false } as const;
+const text = (
+  error: FilingsError,
+  options: Partial<Presentation> = {},
+  { secrets = new Secrets(), printedHints = new Set<string>() } = {},
+) => renderError(error, { ...plain, ...options }, { stderr: new PassThrough(), env: {}, secrets, printedHints });
 
 function json(error: FilingsError): { error: Record<string, unknown> } {
   const line = text(error, { errorFormat: 'json' });
@@ -86,7 +90,7 @@ describe('renderError as text', () => {
 
   test('shows a hint once, even if another error has it', () => {
     const printedHints = new Set<string>();
-    const show = (hint: string) => text(new FilingsError('temporary', 'a', { hint }), { printedHints });
+    const show = (hint: string) => text(new FilingsError('temporary', 'a', { hint }), {}, { printedHints });
     expect([show('wait'), show('wait'), show('look')]).toEqual([
       'filings: a\n  hint: wait\n',
       'filings: a\n',
@@ -153,7 +157,7 @@ describe('secrets', () => {
         // The detail is truncated within the secret.
         problem: { status: 401, detail: 'd'.repeat(990) + form, errors: { [form]: [form] }, echoed: { [form]: form } },
       });
-      const output = text(error, { errorFormat, secrets, verbose: true });
+      const output = text(error, { errorFormat, verbose: true }, { secrets });
       expect(output).toContain('[redacted]');
       expect(output).not.toContain(form.slice(0, 6));
       expect(output).not.toContain(JSON.stringify(form).slice(1, -1));
@@ -164,7 +168,7 @@ describe('secrets', () => {
     const problem = { status: 400, headers: { 'X-Service-Key': 'ab', Host: 'h' }, authorization: 'ab', x: 'ab' };
     const error = new FilingsError('rejected', 'a', { problem, hint: 'h' });
     const redacted = { headers: { 'X-Service-Key': '[redacted]', Host: 'h' }, authorization: '[redacted]' };
-    expect(toErrorObject(error, { secrets }).problem).toEqual({ ...problem, ...redacted });
+    expect(toErrorObject(error, secrets).problem).toEqual({ ...problem, ...redacted });
     expect(text(error)).toBe(
       'filings: a\n  headers: {"X-Service-Key":"[redacted]","Host":"h"}\n  authorization: [redacted]\n  x: ab\n  hint: h\n',
     );
@@ -175,7 +179,7 @@ describe('secrets', () => {
     secrets.add('code');
     const error = new FilingsError('auth', 'a', { hint: 'h', problem: { status: 401, key: 12345678, n: 5 } });
     const problem = { status: 401, key: '[redacted]', n: 5 };
-    expect(toErrorObject(error, { secrets })).toEqual({ code: 'auth', exit_code: 4, message: 'a', hint: 'h', problem });
+    expect(toErrorObject(error, secrets)).toEqual({ code: 'auth', exit_code: 4, message: 'a', hint: 'h', problem });
   });
 });
 

@@ -5,7 +5,7 @@ import { createTargetFinder } from '../../src/commands/download/targets.ts';
 import { resolveUserPath, splitPath } from '../../src/paths.ts';
 import { parseAccession } from '../../src/service/accession.ts';
 import { locateConfig } from '../../src/settings/config-file.ts';
-import { requireFilePath } from '../../src/stdio/output-path.ts';
+import { resolveFilePath } from '../../src/stdio/output-path.ts';
 import { worldOf } from '../settings-world.ts';
 
 const WINDOWS = { platform: 'win32', cwd: 'C:\\work' };
@@ -74,7 +74,7 @@ describe('--output', () => {
   });
 
   test('is a directory on Windows if it ends in a backslash', async () => {
-    const refuse = (place: typeof WINDOWS) => requireFilePath('--output', 'x\\', { ...place, env: {} });
+    const refuse = (place: typeof WINDOWS) => resolveFilePath('--output', 'x\\', { ...place, env: {} });
     await expect(refuse(WINDOWS)).rejects.toThrow('--output must be a file');
     await refuse(UNIX);
   });

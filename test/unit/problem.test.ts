@@ -1,3 +1,4 @@
+import { PassThrough } from 'node:stream';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { FilingsError } from '../../src/errors.ts';
@@ -20,12 +21,16 @@ function from(status: number, body: unknown, more: Partial<ErrorResponse> = {}):
 }
 
 /** With the general hint of a code. */
-const hintOf = (error: FilingsError) => toErrorObject(error, { secrets }).hint;
+const hintOf = (error: FilingsError) => toErrorObject(error, secrets).hint;
 
 /** Shows an error as text and as JSON. */
 const shown = (error: FilingsError) =>
   (['text', 'json'] as const).map((errorFormat) =>
-    renderError(error, { errorFormat, color: false, verbose: true, secrets, printedHints: new Set() }),
+    renderError(
+      error,
+      { errorFormat, color: 'never', verbose: true },
+      { stderr: new PassThrough(), env: {}, secrets, printedHints: new Set() },
+    ),
   );
 
 describe('the error code', () => {

@@ -1,5 +1,4 @@
-// Prints one of the scripts in completions/. A script makes the shell call `filings __complete` at each TAB. The parser
-// does not know `__complete`: main.ts calls complete.ts instead.
+// Prints one of the scripts in completions/, which call `filings __complete` (cli/complete.ts) at each TAB.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { defineCommand, type Invocation } from '../../spec/command.ts';

@@ -11,13 +11,14 @@ import {
   toFileValue,
 } from '../../settings/config-edit.ts';
 import { locateConfig, noConfigPathError } from '../../settings/config-file.ts';
-import { readSecretFromStdin, removeLineBreak } from '../../settings/read-secret.ts';
+import { readSecretFromStdin } from '../../settings/read-secret.ts';
 import { resolveSettings } from '../../settings/resolve.ts';
 import { type NamedSetting, SETTINGS } from '../../settings/table.ts';
 import type { Invocation } from '../../spec/command.ts';
 import { toKebabCase } from '../../spec/option.ts';
 import { write } from '../../stdio/output.ts';
 import { printable } from '../../terminal/printable.ts';
+import { removeLineBreak } from '../../text.ts';
 import type { World } from '../../world.ts';
 
 export async function showAll({ flags }: Invocation, world: World): Promise<number> {

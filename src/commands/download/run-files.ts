@@ -11,7 +11,7 @@ import { FilingsError } from '../../errors.ts';
 import { requireUtf8Path } from '../../paths.ts';
 import type { ResolvedSettings } from '../../settings/resolve.ts';
 import { listCredentialFiles } from '../../settings/settings.ts';
-import { isStreamPath, requireFilePath } from '../../stdio/output-path.ts';
+import { isStreamPath, resolveFilePath } from '../../stdio/output-path.ts';
 import { shellWord } from '../../text.ts';
 import type { World } from '../../world.ts';
 import type { DownloadArgs } from './arguments.ts';
@@ -83,7 +83,7 @@ async function refuseWrongFileTypes({ options, paths }: DownloadArgs, world: Wor
   const { output, report, failed, done } = options;
   for (const [name, path] of Object.entries({ output, report, failed, done })) {
     const hint = name === 'output' ? `to write into this directory: --directory ${shellWord(`${path}`)}` : undefined;
-    if (path !== undefined && path !== '-') await requireFilePath(`--${name}`, path, world, hint);
+    if (path !== undefined && path !== '-') await resolveFilePath(`--${name}`, path, world, hint);
   }
   if (failed === '-' || (paths.failed !== undefined && (await isStreamPath(paths.failed))))
     throw new FilingsError('usage', '--failed must be a file');

@@ -12,7 +12,7 @@ import type { FilingsError } from '../../errors.ts';
 import { nativePath, pathModule, splitPath } from '../../paths.ts';
 import { findLastAccession } from '../../service/accession.ts';
 import type { Session } from '../../session/session.ts';
-import { createStandardWriter, openPathWriter } from '../../stdio/byte-writer.ts';
+import { createStandardWriter, openPathWriter } from '../../stdio/output.ts';
 import { isStreamPath } from '../../stdio/output-path.ts';
 import type { DiskTarget, StreamTarget, Target } from '../../transfer/plan.ts';
 import type { World } from '../../world.ts';

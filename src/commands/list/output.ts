@@ -5,7 +5,6 @@ import { findMembers, type ListedFile, listedSize, noMatchError } from '../../se
 import type { Session } from '../../session/session.ts';
 import type { Values } from '../../spec/option.ts';
 import { terminalColumns, write } from '../../stdio/output.ts';
-import { createPalette, usesColor } from '../../terminal/messages.ts';
 import { printable, printableJson } from '../../terminal/printable.ts';
 import { humanBytes } from '../../text.ts';
 import type { World } from '../../world.ts';
@@ -36,8 +35,9 @@ export function createListOutput(
   isChosen: (name: string) => boolean,
   { json, long, null: nul }: Values<typeof OPTIONS>,
   { settings }: Session,
-  { stdout, env, interrupt }: World,
+  world: World,
 ) {
+  const { stdout, env, interrupt } = world;
   const isTable = long || (stdout.isTTY && !json && !nul);
   const tableFiles: ListedFile[] = [];
 
@@ -72,13 +72,9 @@ export function createListOutput(
       // A name that is cut could not be copied and pasted, so there is no width if the last column is NAME.
       const canCut = stdout.isTTY && headings.at(-1) !== 'NAME';
       const width = canCut ? terminalColumns(stdout, env) : undefined;
-      const { formatTable } = await import('../../terminal/table.ts');
-      const [head = '', ...lines] = formatTable([headings, ...rows], {
-        width,
-        rightAlignedIndex: headings.indexOf('SIZE'),
-      });
-      const { faint } = createPalette(usesColor(settings.color, stdout, env.TERM));
-      await write(stdout, `${[faint(head), ...lines].join('\n')}\n`, interrupt);
+      const { printTable } = await import('../../terminal/table.ts');
+      const options = { color: settings.color, width, rightAlignedIndex: headings.indexOf('SIZE') };
+      await printTable([headings, ...rows], options, world);
     },
   };
 }

@@ -2,7 +2,7 @@ import { join, resolve } from 'node:path';
 import { onAbort } from '../../abort.ts';
 import { FilingsError } from '../../errors.ts';
 import { chooseAlgorithm } from '../../jwt/key-fit.ts';
-import { type JwtKey, type KeyFiles, readJwtKey } from '../../jwt/keys.ts';
+import { type JwtKey, type JwtKeySource, readJwtKey } from '../../jwt/keys.ts';
 import { isLoopback } from '../../loopback.ts';
 import { SANDBOX_KEY, startSandbox } from '../../sandbox/server.ts';
 import { markForRedaction } from '../../secrets.ts';
@@ -39,7 +39,7 @@ export async function run({ args, options, flags }: Invocation<typeof OPTIONS>, 
     port: options.port,
     // Without a `keySetting`, `keySource` can only be the key of the config file.
     apiKey: await readApiKey(host, keySetting && settings.keySource, world),
-    jwtKeys: await readJwtKeys(options, world),
+    jwtKeys: await readJwtKeys(options, world, (text) => log('warning', text)),
     pageSize: options.pages,
     // A log line quotes the request, which may contain a key or a token.
     log: (line: string) => log('log', markForRedaction(line)),
@@ -69,12 +69,16 @@ async function readApiKey(host: string, keySource: Settings['keySource'], world:
 }
 
 /** Without such keys, the sandbox requires no JWT. */
-async function readJwtKeys({ jwtKey, jwtSecret }: Values<typeof OPTIONS>, world: World): Promise<JwtKey[]> {
-  const files: KeyFiles[] = jwtKey.map((path) => ({ keyFile: resolve(world.cwd, path) }));
-  if (jwtSecret !== undefined) files.push({ secretFile: resolve(world.cwd, jwtSecret) });
+async function readJwtKeys(
+  { jwtKey, jwtSecret }: Values<typeof OPTIONS>,
+  world: World,
+  warn: (text: string) => void,
+): Promise<JwtKey[]> {
+  const sources: JwtKeySource[] = jwtKey.map((path) => ({ kind: 'key', path: resolve(world.cwd, path) }));
+  if (jwtSecret !== undefined) sources.push({ kind: 'secret', path: resolve(world.cwd, jwtSecret) });
   return Promise.all(
-    files.map(async (file) => {
-      const key = await readJwtKey(file, 'verify', world);
+    sources.map(async (source) => {
+      const key = await readJwtKey(source, 'verify', world, warn);
       // Throws if the key fits no algorithm.
       chooseAlgorithm(key, 'verify');
       return key;

@@ -1,9 +1,9 @@
-import type { KeyFiles } from '../../jwt/keys.ts';
+import type { JwtKeySource } from '../../jwt/keys.ts';
 import { resolveUserPath } from '../../paths.ts';
 import { listStdinFlags } from '../../settings/settings.ts';
 import type { Invocation } from '../../spec/command.ts';
 import { readStdin, refuseSharedStream } from '../../stdio/input.ts';
-import { decodeText } from '../../text.ts';
+import { decodeText, removeLineBreak } from '../../text.ts';
 import type { World } from '../../world.ts';
 import type { KEY_OPTIONS } from './spec.ts';
 
@@ -13,11 +13,11 @@ import type { KEY_OPTIONS } from './spec.ts';
  *
  * @param tokenOnStdin how an error calls the token, such as `TOKEN`, if the token is read from stdin
  */
-export function resolveKeyFiles(
+export function readKeyOptions(
   { options, flags }: Pick<Invocation<typeof KEY_OPTIONS>, 'options' | 'flags'>,
   world: World,
   tokenOnStdin?: string | false,
-): KeyFiles {
+) {
   const { key, secretFile, passphraseFile } = options;
   refuseSharedStream('stdin', [
     key === '-' && '--key -',
@@ -25,12 +25,12 @@ export function resolveKeyFiles(
     tokenOnStdin,
     ...listStdinFlags((name) => flags[name]),
   ]);
-  const absolute = (path: string | undefined) => path && resolveUserPath(path, world);
-  const absoluteOrStdin = (path: string | undefined) => (path === '-' ? path : absolute(path));
+  const given = secretFile ?? key;
+  const kind: JwtKeySource['kind'] = secretFile === undefined ? 'key' : 'secret';
+  const path = given === '-' ? undefined : given && resolveUserPath(given, world);
   return {
-    keyFile: absoluteOrStdin(key),
-    secretFile: absoluteOrStdin(secretFile),
-    passphraseFile: absolute(passphraseFile),
+    key: given === undefined ? undefined : { kind, path },
+    passphraseFile: passphraseFile && resolveUserPath(passphraseFile, world),
   };
 }
 
@@ -41,5 +41,5 @@ export function isStdin(argument: string | undefined): argument is '-' | undefin
 /** Removes one line break at the end of stdin, but leaves an argument unchanged. */
 export async function readTokenInput(argument: string | undefined, world: World): Promise<string> {
   if (!isStdin(argument)) return argument;
-  return decodeText(await readStdin('token', world, 'Enter')).replace(/\r?\n$/, '');
+  return removeLineBreak(decodeText(await readStdin('token', world, 'Enter')));
 }

@@ -8,20 +8,22 @@ import { write } from '../../stdio/output.ts';
 import { printable, printableJson } from '../../terminal/printable.ts';
 import type { World } from '../../world.ts';
 import { readTokenInput } from './inputs.ts';
-import { decodeTokenParts, reportRefusal } from './results.ts';
+import { printableParts, reportRefusal } from './results.ts';
 import type { INSPECT_OPTIONS } from './spec.ts';
 
 const HEADINGS = ['PART', 'NAME', 'VALUE', 'MEANING'];
 
 export async function run({ args, options, flags }: Invocation<typeof INSPECT_OPTIONS>, world: World): Promise<number> {
   const token = await readTokenInput(args[0], world);
-  const inspect = async () => inspectToken(token, { atSeconds: world.now() / 1000 });
-  const inspection = await inspect().catch((error) => {
+  let inspection: Inspection;
+  try {
+    inspection = inspectToken(token, { atSeconds: world.now() / 1000 });
+  } catch (error) {
     const subject = { name: 'the token cannot be read (format)' };
     const unreadable = error instanceof FilingsError ? error.with({ subject }) : error;
     return reportRefusal(unreadable, options.json && { verified: false }, world);
-  });
-  const parts = decodeTokenParts(token);
+  }
+  const parts = printableParts(token);
   const json = `{"verified":false,"header":${parts.header},"claims":${parts.claims},${printableJson(inspection).slice(1)}`;
   if (options.json) await write(world.stdout, `${json}\n`, world.interrupt);
   else await writeRecords(HEADINGS, createRows(parts, inspection), flags, world);
@@ -29,7 +31,7 @@ export async function run({ args, options, flags }: Invocation<typeof INSPECT_OP
 }
 
 function createRows(
-  { header, claims }: ReturnType<typeof decodeTokenParts>,
+  { header, claims }: ReturnType<typeof printableParts>,
   { times, objections }: Inspection,
 ): string[][] {
   const problems = objections.length > 0 ? objections.map((reason) => printable(reason)) : ['none found'];

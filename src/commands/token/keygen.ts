@@ -4,24 +4,22 @@ import { generateKey } from '../../jwt/keygen.ts';
 import { resolveUserPath } from '../../paths.ts';
 import { printMessage } from '../../session/presentation.ts';
 import type { Invocation } from '../../spec/command.ts';
-import { writeText } from '../../stdio/byte-writer.ts';
-import { write } from '../../stdio/output.ts';
-import { isStreamPath, requireFilePath } from '../../stdio/output-path.ts';
+import { write, writeText } from '../../stdio/output.ts';
+import { isStreamPath, resolveFilePath } from '../../stdio/output-path.ts';
 import type { World } from '../../world.ts';
 import type { KEYGEN_OPTIONS } from './spec.ts';
 
 /** What the portal needs goes to stdout: the public key, unless `--public` names a file for it, or the secret. */
 export async function run({ options, flags }: Invocation<typeof KEYGEN_OPTIONS>, world: World): Promise<number> {
   const { alg, out, public: publicFile, format, kid } = options;
-  // The parser has no required options.
+  // A spec cannot say that an option is required.
   if (alg === undefined || out === undefined)
     throw new FilingsError('usage', 'give both --alg ALG and --out FILE', { subject: { name: 'token keygen' } });
   if (kid !== undefined && format !== 'jwk')
     throw new FilingsError('usage', 'has no effect without --format jwk', { subject: { name: '--kid' } });
-  await requireFilePath('--out', out, world);
+  const outPath = await resolveFilePath('--out', out, world);
   // `signingKey` is the private key, or an HMAC secret, which has no `publicKey`.
   const { signingKey, publicKey, shownSecret } = await generateKey(alg, format, kid);
-  const outPath = resolveUserPath(out, world);
   const files: NewFile[] = [{ path: outPath, bytes: signingKey, mode: 0o600, protection: 'private' }];
   if (publicFile !== undefined) {
     const subject = { name: '--public' };

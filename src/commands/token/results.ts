@@ -16,7 +16,7 @@ export async function reportRefusal(error: unknown, json: object | false, world:
  * Returns the JSON text that is in the token: parsing it and printing it again would change numbers that JavaScript
  * cannot represent. Use it only for a token that has been signed, verified or inspected.
  */
-export function decodeTokenParts(token: string): { readonly header: string; readonly claims: string } {
+export function printableParts(token: string): { readonly header: string; readonly claims: string } {
   const [header = '', claims = ''] = token.split('.').map((part) => Buffer.from(part, 'base64url').toString());
   return { header: printableJsonSource(header), claims: printableJsonSource(claims) };
 }

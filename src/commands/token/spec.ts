@@ -1,10 +1,8 @@
-// If one option excludes another, that applies in both directions. A `default` is parsed and becomes the value of the
-// option, whereas a `defaultText` is only shown in the help.
 import { parseStrictly } from '../../json.ts';
 import { ALGORITHM } from '../../jwt/algorithms.ts';
 import type { Claim } from '../../jwt/sign.ts';
 import { type ArgumentSpec, defineCommand } from '../../spec/command.ts';
-import { choice, DURATION, FILE, type Kind, SWITCH, TEXT, TIME, WHOLE_SECONDS } from '../../spec/kind.ts';
+import { choice, DURATION, FILE, type Kind, SWITCH, TEXT, TIME, wholeSeconds } from '../../spec/kind.ts';
 import { defineOptions } from '../../spec/option.ts';
 
 /** `-` would create a file with this name. */
@@ -18,7 +16,7 @@ const OUTPUT_FILE: Kind<string> = {
  * The value is a function from the time at which the token is issued to the resulting time, in seconds since the epoch,
  * because a duration begins when the token is issued.
  */
-const WHEN: Kind<(issuedAt: number) => number> = {
+const START_TIME: Kind<(issuedAt: number) => number> = {
   parse(text) {
     // In milliseconds. No string is valid as both.
     const [duration, time] = [DURATION.parse(text), TIME.parse(text)];
@@ -68,9 +66,9 @@ export const SIGN_OPTIONS = defineOptions({
   sub: { kind: TEXT, value: 'TEXT', help: 'set the subject claim' },
   name: { kind: TEXT, value: 'TEXT', help: 'set the name claim' },
   // A `default` would override the lifetime of the recipe.
-  lifetime: { kind: WHOLE_SECONDS, value: 'DURATION', defaultText: '5m', help: 'make the token valid for this time' },
+  lifetime: { kind: wholeSeconds(1), value: 'DURATION', defaultText: '5m', help: 'make the token valid for this time' },
   notBefore: {
-    kind: WHEN,
+    kind: START_TIME,
     value: 'WHEN',
     defaultText: 'now',
     help: 'make the token valid from this time, or after this duration',

@@ -1,46 +1,39 @@
 // Runs `__complete`, which the completion scripts call at each TAB with the words up to the cursor. Prints a line for
 // each word that can stand there: the word, a tab and a description. If it prints nothing, for example because the word
 // is a path, the shell completes paths itself.
-import { PassThrough, Writable } from 'node:stream';
-import { parseAccession } from '../../service/accession.ts';
-import { withinDeadline } from '../../session/deadline.ts';
-import { FLAG_SETTINGS } from '../../settings/table.ts';
-import type { ArgumentSpec, CommandSpec, Flags } from '../../spec/command.ts';
-import { formatHelpLine, HELP_OPTION, type NamedOption, toNamedOptions } from '../../spec/option.ts';
-import { write } from '../../stdio/output.ts';
-import { printable } from '../../terminal/printable.ts';
-import { deriveWorld, type World } from '../../world.ts';
+import { PassThrough } from 'node:stream';
+import { parseAccession } from '../service/accession.ts';
+import { withinDeadline } from '../session/deadline.ts';
+import { FLAG_SETTINGS } from '../settings/table.ts';
+import type { ArgumentSpec, CommandSpec, Flags } from '../spec/command.ts';
+import { formatHelpLine, HELP_OPTION, type NamedOption, toNamedOptions } from '../spec/option.ts';
+import { write } from '../stdio/output.ts';
+import { printable } from '../terminal/printable.ts';
+import { deriveWorld, type World } from '../world.ts';
+import { COMMANDS, PROGRAM } from './catalogue.ts';
 
-const HELP_COMMAND: CommandSpec = { name: 'help', summary: 'show help for a command' };
+const HELP_COMMAND: CommandSpec = { name: 'help', summary: 'show help for a command', children: COMMANDS };
 
 type Candidate = readonly [word: string, help: string];
 
 /** Completes the last of the words. Ignores all errors, because a message would appear in the middle of the line. */
-export async function complete(words: readonly string[], commands: readonly CommandSpec[], world: World) {
+export async function complete(words: readonly string[], world: World) {
   const current = words.at(-1) ?? '';
-  const candidates = await findCandidates(words.slice(0, -1), current, commands, world).catch(() => []);
+  const candidates = await findCandidates(words.slice(0, -1), current, world).catch(() => []);
   const lines = candidates.filter(([word]) => word.startsWith(current)).map(([word, help]) => `${word}\t${help}\n`);
   await write(world.stdout, lines.join('')).catch(() => {});
   return 0;
 }
 
 /** They need not begin with `current`, which only shows what is being typed: an option, `--option=value`, or else. */
-async function findCandidates(
-  words: readonly string[],
-  current: string,
-  commands: readonly CommandSpec[],
-  world: World,
-): Promise<readonly Candidate[]> {
-  const isHelpCommand = words[0] === 'help';
-  // `help` has no `help`.
-  const children = isHelpCommand ? commands : [...commands, HELP_COMMAND];
-  let spec: CommandSpec = { name: 'filings', summary: '', children };
+async function findCandidates(words: readonly string[], current: string, world: World): Promise<readonly Candidate[]> {
+  let spec: CommandSpec = { ...PROGRAM, children: [...COMMANDS, HELP_COMMAND] };
   /** The word after an option such as `--profile` is its value. */
   let pending: NamedOption | undefined;
   // Unknown options are left out, because the line is still being typed.
   const args: string[] = [];
   const flags: Record<string, string | true> = {};
-  for (const word of isHelpCommand ? words.slice(1) : words) {
+  for (const word of words) {
     const [, flag = word, value] = /^(--[^=]+)=(.*)$/s.exec(word) ?? [];
     const option = findOption(spec, flag);
     const child: CommandSpec | undefined = spec.children?.find(({ name }) => name === word);
@@ -59,7 +52,7 @@ async function findCandidates(
   if (current.startsWith('-')) return listOptions(spec).map((option) => [option.flag, formatHelpLine(option)]);
   if (spec.children) return spec.children.map(({ name, summary }) => [name, summary]);
   // `filings help list` takes no argument of `list`.
-  if (isHelpCommand) return [];
+  if (words[0] === 'help') return [];
   const last = spec.arguments?.at(-1);
   const argument = spec.arguments?.[args.length] ?? (last?.variadic ? last : undefined);
   return argument ? suggestValues(argument, args, flags, world) : [];
@@ -84,13 +77,12 @@ async function suggestValues(
   const setting = completes === 'setting value' ? FLAG_SETTINGS.find(({ flag }) => flag === `--${first}`) : undefined;
   const fixed = choices ?? examples ?? setting?.kind.choices ?? [];
   const lookUp = async (limited: World) => {
-    if (completes === 'profile')
-      return (await import('../../settings/config-file.ts')).readProfileNames(flags, limited);
+    if (completes === 'profile') return (await import('../settings/config-file.ts')).readProfileNames(flags, limited);
     return completes === 'listed file' && first ? requestFileNames(first, { ...flags, retries: '0' }, limited) : [];
   };
   // A TAB must neither ask for a key nor print a message.
   const stdin = new PassThrough().end();
-  const stderr = new Writable({ write: (_chunk, _encoding, done) => done() });
+  const stderr = new PassThrough().resume();
   // As if the user had typed --deadline 2s. If it passes, this throws, and nothing is offered.
   const names = await withinDeadline({ deadline: '2s' }, deriveWorld(world, { stdin, stderr }), lookUp);
   // Control characters would reach the terminal, and a name such as `-f` would be read as an option. Nobody wants to
@@ -101,8 +93,8 @@ async function suggestValues(
 
 /** Sends no request if the key comes from a program, which a TAB must not run. */
 async function requestFileNames(accession: string, flags: Flags, world: World): Promise<readonly string[]> {
-  const { listFiles, openSession } = await import('../../session/session.ts');
-  const { resolveSettings } = await import('../../settings/resolve.ts');
+  const { listFiles, openSession } = await import('../session/session.ts');
+  const { resolveSettings } = await import('../settings/resolve.ts');
   const resolved = await resolveSettings(flags, world);
   if (resolved.settings.keySource?.kind === 'command') return [];
   const session = await openSession(flags, world, { resolved });
