@@ -32,7 +32,7 @@ export function makeDirectory(path: string, mode?: number): boolean {
   }
 }
 
-/** Flushes the entries of a directory, if the file system can do that. */
+/** Flushes the entries of a directory, if the file system and its permissions allow that. */
 export async function flushDirectory(path: string): Promise<void> {
   // O_DIRECTORY is undefined on Windows, and `|` treats that as 0.
   const handle = await open(path, OPEN_TO_FLUSH | constants.O_DIRECTORY).catch(undefinedIfUnsupported);
@@ -42,8 +42,10 @@ export async function flushDirectory(path: string): Promise<void> {
     .finally(() => handle.close());
 }
 
-/** On Windows, where OPEN_TO_FLUSH is O_RDWR, users who may not write to a directory cannot flush it either. */
+/**
+ * A user who may not read a directory cannot flush it, and on Windows, where OPEN_TO_FLUSH is O_RDWR, one who may not
+ * write to it.
+ */
 function undefinedIfUnsupported(error: unknown): undefined {
-  const refusals = ['EINVAL', 'ENOTSUP', 'EBADF', ...(OPEN_TO_FLUSH === constants.O_RDWR ? ['EPERM', 'EACCES'] : [])];
-  if (!refusals.includes(errnoOf(error) ?? '')) throw error;
+  if (!['EINVAL', 'ENOTSUP', 'EBADF', 'EPERM', 'EACCES'].includes(errnoOf(error) ?? '')) throw error;
 }
