@@ -8,7 +8,6 @@ const { ESTALE, EDQUOT } = constants.errno;
 const CHOOSE_PATH = 'choose another path';
 const FREE_SPACE = 'free some space, then run it again';
 const CHECK_DISK = `check the disk and the path, or ${CHOOSE_PATH}`;
-const CHOOSE_NAME = 'choose its name on the disk: -o PATH';
 /** Errors of the disk or of the process, not of one file: every other file would fail as well. */
 const STOPS_RUN = new Set(['ENOSPC', 'EDQUOT', 'EROFS', 'EIO', 'EMFILE', 'ENFILE']);
 
@@ -25,9 +24,9 @@ const REASONS: Readonly<Record<string, readonly [reason: string, hint: string]>>
   EACCES: ['permission denied', `${CHOOSE_PATH}, or change its permissions`],
   EMFILE: ['too many open files', 'lower --jobs, or raise the limit (ulimit -n)'],
   EIO: ['the disk reported an error', CHECK_DISK],
-  ENAMETOOLONG: ['the file system refuses the name: it is too long', CHOOSE_NAME],
-  EILSEQ: ['the file system refuses the name', CHOOSE_NAME],
-  EINVAL: ['the file system refuses the name or the operation', CHOOSE_NAME],
+  ENAMETOOLONG: ['the file system refuses the name: it is too long', CHOOSE_PATH],
+  EILSEQ: ['the file system refuses the name', CHOOSE_PATH],
+  EINVAL: ['the file system refuses the name or the operation', CHOOSE_PATH],
   ENOENT: ['no such directory', `create it first (mkdir -p), or ${CHOOSE_PATH}`],
   EFTYPE: ['it is not a regular file', CHOOSE_PATH],
   EISDIR: ['it is a directory', `move it away, or ${CHOOSE_PATH}`],

@@ -18,6 +18,11 @@ test.each`
   for (const code of codes) expect(toWriteError(named(code), 'a'), code).toMatchObject({ stopsRun: stops });
 });
 
+// `-o` exists only for `download`, and does not help with a path such as that of `--failed` or `--directory`.
+test.each(['ENAMETOOLONG', 'EINVAL', 'EILSEQ'])('the hint about a refused path is not about one option: %s', (code) => {
+  expect(toWriteError(named(code), 'a')).toMatchObject({ hint: 'choose another path' });
+});
+
 test.each`
   what                                              | error                              | words
   ${'a full disk'}                                  | ${system('ENOSPC', -28)}           | ${'the disk is full'}
