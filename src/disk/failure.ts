@@ -11,6 +11,9 @@ const CHECK_DISK = `check the disk and the path, or ${CHOOSE_PATH}`;
 /** Errors of the disk or of the process, not of one file: every other file would fail as well. */
 const STOPS_RUN = new Set(['ENOSPC', 'EDQUOT', 'EROFS', 'EIO', 'EMFILE', 'ENFILE']);
 
+/** What has the name is not a regular file, whether it was to be read or written. */
+const NOT_A_FILE = new Set(['EFTYPE', 'EISDIR', 'ELOOP']);
+
 /**
  * Frequent reasons, in plainer words than those of the system, and what to do after a failed write. `toReadError` uses
  * the reasons, too, so all except that of ENOENT must also be true of a failed read. EFTYPE and EINUSE do not come from
@@ -65,8 +68,9 @@ export async function mapWriteErrors<T>(path: string, work: () => Promise<T>): P
 export function toReadError(error: unknown, path: string): unknown {
   if (!isSystemError(error)) return error;
   // Unlike a failed write, a failed read may well mean that the file itself is missing.
-  const reason = errnoOf(error) === 'ENOENT' ? 'no such file or directory' : describe(error)[0];
-  const hint = 'check its permissions, and the disk';
+  const [words, writeHint] = describe(error);
+  const reason = errnoOf(error) === 'ENOENT' ? 'no such file or directory' : words;
+  const hint = NOT_A_FILE.has(errnoOf(error) ?? '') ? writeHint : 'check its permissions, and the disk';
   return new FilingsError('local_io', `cannot read: ${reason}`, { subject: { path }, hint, cause: error });
 }
 

@@ -24,6 +24,16 @@ test.each(['ENAMETOOLONG', 'EINVAL', 'EILSEQ'])('the hint about a refused path i
 });
 
 test.each`
+  code        | hint
+  ${'EACCES'} | ${'check its permissions, and the disk'}
+  ${'EFTYPE'} | ${'choose another path'}
+  ${'EISDIR'} | ${'move it away, or choose another path'}
+  ${'ELOOP'}  | ${'remove it, or choose another path'}
+`('the hint about what cannot be read because of $code fits', ({ code, hint }) => {
+  expect(toReadError(named(code), 'SHA256SUMS')).toMatchObject({ hint });
+});
+
+test.each`
   what                                              | error                              | words
   ${'a full disk'}                                  | ${system('ENOSPC', -28)}           | ${'the disk is full'}
   ${'a read-only disk'}                             | ${system('EROFS', -30)}            | ${'read-only file system (EROFS)'}
