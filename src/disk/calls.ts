@@ -140,7 +140,7 @@ export function makeDirectory(path: string, mode?: number): boolean {
   }
 }
 
-/** Flushes the entries of a directory, if the file system can do that. */
+/** Flushes the entries of a directory, if the file system and its permissions allow that. */
 export async function flushDirectory(path: string): Promise<void> {
   // O_DIRECTORY is undefined on Windows, and `|` treats that as 0.
   const fd = await openFile(path, OPEN_TO_FLUSH | O_DIRECTORY).catch(undefinedIfUnsupported);
@@ -150,10 +150,12 @@ export async function flushDirectory(path: string): Promise<void> {
     .finally(() => closeFile(fd));
 }
 
-/** On Windows, where OPEN_TO_FLUSH is O_RDWR, users who may not write to a directory cannot flush it either. */
+/**
+ * A user who may not read a directory cannot flush it, and on Windows, where OPEN_TO_FLUSH is O_RDWR, one who may not
+ * write to it.
+ */
 function undefinedIfUnsupported(error: unknown): undefined {
-  const refusals = ['EINVAL', 'ENOTSUP', 'EBADF', ...(OPEN_TO_FLUSH === O_RDWR ? ['EPERM', 'EACCES'] : [])];
-  if (!refusals.includes(errnoOf(error) ?? '')) throw error;
+  if (!['EINVAL', 'ENOTSUP', 'EBADF', 'EPERM', 'EACCES'].includes(errnoOf(error) ?? '')) throw error;
 }
 
 /** Not `readdir`, which would hold all entries of a large directory in memory. By default, `opendir` reads only 32 at a time. */

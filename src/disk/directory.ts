@@ -208,6 +208,10 @@ export class Directories {
   #openRoot(): Directory {
     const path = this.#root;
     const made = this.#mayCreateRoot ? makeDirectories(path) : [];
+    if (!existsSync(path) && lstatSync(path).isSymbolicLink()) {
+      const hint = 'mount the disk to which it leads, or choose another directory';
+      throw new FilingsError('local_io', 'cannot write: the symbolic link leads nowhere', { subject: { path }, hint });
+    }
     requireDirectory(path, statSync(path));
     if (made.length > 0) return new Directory(path, true, flushParentsOf(made));
     // Another run may have created the directory a moment ago and not flushed its entry. The working directory, and one

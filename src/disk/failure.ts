@@ -8,9 +8,11 @@ const { ESTALE, EDQUOT } = constants.errno;
 const CHOOSE_PATH = 'choose another path';
 const FREE_SPACE = 'free some space, then run it again';
 const CHECK_DISK = `check the disk and the path, or ${CHOOSE_PATH}`;
-const CHOOSE_NAME = 'choose its name on the disk: -o PATH';
 /** Errors of the disk or of the process, not of one file: every other file would fail as well. */
 const STOPS_RUN = new Set(['ENOSPC', 'EDQUOT', 'EROFS', 'EIO', 'EMFILE', 'ENFILE']);
+
+/** What has the name is not a regular file, whether it was to be read or written. */
+const NOT_A_FILE = new Set(['EFTYPE', 'EISDIR', 'ELOOP']);
 
 /**
  * Frequent reasons, in plainer words than those of the system, and what to do after a failed write. `toReadError` uses
@@ -25,9 +27,9 @@ const REASONS: Readonly<Record<string, readonly [reason: string, hint: string]>>
   EACCES: ['permission denied', `${CHOOSE_PATH}, or change its permissions`],
   EMFILE: ['too many open files', 'lower --jobs, or raise the limit (ulimit -n)'],
   EIO: ['the disk reported an error', CHECK_DISK],
-  ENAMETOOLONG: ['the file system refuses the name: it is too long', CHOOSE_NAME],
-  EILSEQ: ['the file system refuses the name', CHOOSE_NAME],
-  EINVAL: ['the file system refuses the name or the operation', CHOOSE_NAME],
+  ENAMETOOLONG: ['the file system refuses the name: it is too long', CHOOSE_PATH],
+  EILSEQ: ['the file system refuses the name', CHOOSE_PATH],
+  EINVAL: ['the file system refuses the name or the operation', CHOOSE_PATH],
   ENOENT: ['no such directory', `create it first (mkdir -p), or ${CHOOSE_PATH}`],
   EFTYPE: ['it is not a regular file', CHOOSE_PATH],
   EISDIR: ['it is a directory', `move it away, or ${CHOOSE_PATH}`],
@@ -66,8 +68,9 @@ export async function mapWriteErrors<T>(path: string, work: () => Promise<T>): P
 export function toReadError(error: unknown, path: string): unknown {
   if (!isSystemError(error)) return error;
   // Unlike a failed write, a failed read may well mean that the file itself is missing.
-  const reason = errnoOf(error) === 'ENOENT' ? 'no such file or directory' : describe(error)[0];
-  const hint = 'check its permissions, and the disk';
+  const [words, writeHint] = describe(error);
+  const reason = errnoOf(error) === 'ENOENT' ? 'no such file or directory' : words;
+  const hint = NOT_A_FILE.has(errnoOf(error) ?? '') ? writeHint : 'check its permissions, and the disk';
   return new FilingsError('local_io', `cannot read: ${reason}`, { subject: { path }, hint, cause: error });
 }
 

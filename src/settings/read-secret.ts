@@ -88,23 +88,24 @@ async function runCommand([program = '', ...args]: readonly string[], name: stri
   try {
     signal.throwIfAborted();
     const child = spawn(program, args, { cwd, env: { ...env }, detached, stdio: ['ignore', 'pipe', 'pipe'] });
+    const [firstLine, firstMessage] = [readFirstLine(child.stdout), readFirstLine(child.stderr)];
     unsubscribe = onAbort(signal, () => {
       if (detached && child.pid !== undefined) world.killProcessGroup(child.pid);
       else child.kill();
-      // Processes that the program has started may keep the pipes open, and the reads below must not wait for them.
+    });
+    // `once` rejects with the child's `error` event. It does not wait for `close`, because a process that the program
+    // leaves behind, such as an agent, may keep the pipes open. libuv reads the pipes before it reports the exit.
+    const [status, endedBy] = await once(child, 'exit', { signal }).finally(() => {
       for (const stream of [child.stdout, child.stderr]) stream.destroy();
     });
-    const output = [readFirstLine(child.stdout), readFirstLine(child.stderr)] as const;
-    // `once` rejects with the child's `error` event.
-    const [line, message, [status, endedBy]] = await Promise.all([...output, once(child, 'close')]);
-    if (status === 0) return line;
+    if (status === 0) return firstLine();
     // The error quotes a line of stderr, in which a program that fails may repeat the key.
-    world.secrets.add(line.trim());
+    world.secrets.add(firstLine().trim());
     throw commandError(endedBy ? `was ended by ${endedBy}` : `exited with status ${status}`, {
-      quote: message || undefined,
+      quote: firstMessage() || undefined,
     });
   } catch (error) {
-    // After an abort, the error is only that of the destroyed streams.
+    // After an abort, the error is only that of `once`.
     signal.throwIfAborted();
     if (error instanceof FilingsError || errnoOf(error) === undefined) throw error;
     // Node starts no `.cmd` or `.bat` file without a shell.
@@ -120,12 +121,14 @@ async function runCommand([program = '', ...args]: readonly string[], name: stri
 
 /**
  * Reads the stream to its end, because the program would otherwise block. Of a very long line, keeps so much that
- * `readSecret` still refuses it.
+ * `readSecret` still refuses it. Returns a function that returns the first line of what has been read.
  */
-async function readFirstLine(stream: Readable): Promise<string> {
+function readFirstLine(stream: Readable): () => string {
   let text = '';
-  for await (const chunk of stream.setEncoding('utf8')) if (text.length <= MAX_LENGTH) text += chunk;
-  return text.split(/\r?\n/, 1)[0] ?? '';
+  stream.setEncoding('utf8').on('data', (chunk) => {
+    if (text.length <= MAX_LENGTH) text += chunk;
+  });
+  return () => text.split(/\r?\n/, 1)[0] ?? '';
 }
 
 /**

@@ -1,6 +1,7 @@
-import { chmod } from 'node:fs/promises';
+import { chmod, mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'vitest';
+import { accession, startArchive } from '../servers/archive.ts';
 import { test as base, copyForOthers, type Workplace } from './program.ts';
 
 /** Root can read any file, so the program runs as another user. */
@@ -31,4 +32,21 @@ test.for`
   ${'that is named, in a closed directory'} | ${'.config'}         | ${`config get jobs --config ~/${CONFIG}`} | ${DENIED}
 `('a config file $config is absent or an error: $ended', async ({ closed, line, ended }, { runAround }) => {
   expect((await runAround(closed, line)).join(' ')).toMatch(ended);
+});
+
+base('files go to a directory below one that this user may enter but not read', async ({ place }) => {
+  const FILINGS = await copyForOthers(place);
+  const { env } = await startArchive({ [accession(1)]: { 'a.htm': 'a' } });
+  const [work, mirror] = [join(place.home, 'work'), join(place.home, 'work/m')];
+  await mkdir(join(mirror, accession(1)), { recursive: true });
+  for (const [path, mode] of [
+    [work, 0o755],
+    [join(mirror, accession(1)), 0o777],
+    [mirror, 0o311],
+  ] as const)
+    await chmod(path, mode);
+  const line = `exec ${AS_OTHERS} $FILINGS download ${accession(1)} --all -d m`;
+  const { exitCode, stderr } = await place.shell(line, { ...env, FILINGS });
+  await chmod(mirror, 0o755);
+  expect([exitCode, stderr]).toEqual([0, expect.stringMatching(/^1 downloaded/)]);
 });

@@ -125,6 +125,16 @@ describe('--failed', () => {
     const direct = await batch(input, [...args, '--failed', 'f3', '-d', 'out', '--if-exists', 'skip']);
     expect(direct.report.summaries.at(-1)).toMatchObject({ skipped: 2 });
   });
+
+  test.each`
+    of             | args               | hint
+    ${'one file'}  | ${[A, 'f000.htm']} | ${'check the file name'}
+    ${'a listing'} | ${[A, '--all']}    | ${'check the accession number'}
+  `('of $of is in the last hint next to what its error says', async ({ args, hint }) => {
+    const { batch } = await setUp(1, answering(404));
+    const { stderr } = await batch(undefined, [...args, '--failed', 'f']);
+    expect(stderr).toMatch(new RegExp(`hint: ${hint}.*; to retry the failed files, replace ACCESSION .* with -i f`));
+  });
 });
 
 test('a signal ends a run among thousands of files that exist and need no request', async () => {

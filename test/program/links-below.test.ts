@@ -37,7 +37,12 @@ test('a link that the user names is followed, but not one that the layout leads 
 test('a file or a dangling link in the place of the directory is an error before any request', async ({ place }) => {
   await place.write('file', '');
   await symlink('nowhere', place.at('dangling'));
-  for (const name of ['file', 'dangling'])
-    expect((await place.batch([A, B], ['--all', '-d', name])).exitCode, name).toBe(8);
+  for (const [name, reason] of [
+    ['file', 'it is not a directory'],
+    ['dangling', 'the symbolic link leads nowhere'],
+  ] as const) {
+    const { exitCode, stderr } = await place.batch([A, B], ['--all', '-d', name]);
+    expect([exitCode, stderr]).toEqual([8, expect.stringContaining(`${name}: cannot write: ${reason}\n`)]);
+  }
   expect(place.archive.requests).toEqual([]);
 });

@@ -18,6 +18,21 @@ test.each`
   for (const code of codes) expect(toWriteError(named(code), 'a'), code).toMatchObject({ stopsRun: stops });
 });
 
+// `-o` exists only for `download`, and does not help with a path such as that of `--failed` or `--directory`.
+test.each(['ENAMETOOLONG', 'EINVAL', 'EILSEQ'])('the hint about a refused path is not about one option: %s', (code) => {
+  expect(toWriteError(named(code), 'a')).toMatchObject({ hint: 'choose another path' });
+});
+
+test.each`
+  code        | hint
+  ${'EACCES'} | ${'check its permissions, and the disk'}
+  ${'EFTYPE'} | ${'choose another path'}
+  ${'EISDIR'} | ${'move it away, or choose another path'}
+  ${'ELOOP'}  | ${'remove it, or choose another path'}
+`('the hint about what cannot be read because of $code fits', ({ code, hint }) => {
+  expect(toReadError(named(code), 'SHA256SUMS')).toMatchObject({ hint });
+});
+
 test.each`
   what                                              | error                              | words
   ${'a full disk'}                                  | ${system('ENOSPC', -28)}           | ${'the disk is full'}

@@ -147,20 +147,21 @@ async function downloadAll(run: Run): Promise<FilingsError | undefined> {
   const { failedLines } = recorder;
   // Suggests a retry only if the list has something to retry. An invalid line of the input is in it as a comment,
   // which begins with `#`.
-  const withHint = () => (error && /^[^#\n]/m.test(failedLines) ? withRetryHint(error, args) : error);
+  const withHint = () => (error && /^[^#\n]/m.test(failedLines) ? withRetryHint(error, run) : error);
   // The list is written only now, because this run may be reading the old list through a pipe.
   return replaceFile(paths.failed, failedLines, world, { mode: 0o666 }).then(withHint, addFailure);
 }
 
-function withRetryHint(error: FilingsError, { fileNames, layout, options }: DownloadArgs): FilingsError {
+function withRetryHint(error: FilingsError, { args: { fileNames, layout, options }, recorder }: Run): FilingsError {
   // --output is for a single file, and cannot be used with -i. The same command, run again, retries the file.
   if (options.output !== undefined) return error;
   // The default layout is {file_name} with FILE arguments, but {accession_no}/{file_name} with --input.
   const layoutOption = fileNames.length > 0 ? ` --layout ${shellWord(layout.template)}` : '';
   const source = fileNames.length > 0 ? 'ACCESSION and FILE' : 'ACCESSION or --input';
   const retry = `to retry the failed files, replace ${source} with -i ${shellWord(options.failed ?? '')}${layoutOption}, and choose another file for --failed`;
-  // The hint of an error that stopped the run names a cause that must be removed first.
-  return error.with({ hint: error.stopsRun && error.hint !== undefined ? `${error.hint}; ${retry}` : retry });
+  // Unlike the hint of a batch with failed files, the hint of such an error names a cause that must be removed first.
+  const namesCause = error.stopsRun || error === recorder.singleError;
+  return error.with({ hint: namesCause && error.hint !== undefined ? `${error.hint}; ${retry}` : retry });
 }
 
 /** Returns the error of the run. */
