@@ -31,20 +31,20 @@ async function findCandidates(
   commands: readonly CommandSpec[],
   world: World,
 ): Promise<readonly Candidate[]> {
-  const isHelpCommand = words[0] === 'help';
-  // `help` has no `help`.
-  const children = isHelpCommand ? commands : [...commands, HELP_COMMAND];
-  let spec: CommandSpec = { name: 'filings', summary: '', children };
+  let isHelpCommand = false;
+  let spec: CommandSpec = { name: 'filings', summary: '', children: [...commands, HELP_COMMAND] };
   /** The word after an option such as `--profile` is its value. */
   let pending: NamedOption | undefined;
   // Unknown options are left out, because the line is still being typed.
   const args: string[] = [];
   const flags: Record<string, string | true> = {};
-  for (const word of isHelpCommand ? words.slice(1) : words) {
+  for (const word of words) {
     const [, flag = word, value] = /^(--[^=]+)=(.*)$/s.exec(word) ?? [];
     const option = findOption(spec, flag);
     const child: CommandSpec | undefined = spec.children?.find(({ name }) => name === word);
     if (pending) flags[pending.name] = word;
+    // `help` has no `help`.
+    else if (child === HELP_COMMAND) [isHelpCommand, spec] = [true, { ...spec, children: commands }];
     else if (child) spec = child;
     else if (!word.startsWith('-')) args.push(word);
     else if (option) flags[option.name] = value ?? true;
