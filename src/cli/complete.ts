@@ -28,6 +28,7 @@ export async function complete(words: readonly string[], world: World) {
 /** They need not begin with `current`, which only shows what is being typed: an option, `--option=value`, or else. */
 async function findCandidates(words: readonly string[], current: string, world: World): Promise<readonly Candidate[]> {
   let spec: CommandSpec = { ...PROGRAM, children: [...COMMANDS, HELP_COMMAND] };
+  let isHelpCommand = false;
   /** The word after an option such as `--profile` is its value. */
   let pending: NamedOption | undefined;
   // Unknown options are left out, because the line is still being typed.
@@ -38,7 +39,7 @@ async function findCandidates(words: readonly string[], current: string, world: 
     const option = findOption(spec, flag);
     const child: CommandSpec | undefined = spec.children?.find(({ name }) => name === word);
     if (pending) flags[pending.name] = word;
-    else if (child) spec = child;
+    else if (child) [spec, isHelpCommand] = [child, isHelpCommand || child === HELP_COMMAND];
     else if (!word.startsWith('-')) args.push(word);
     else if (option) flags[option.name] = value ?? true;
     pending = !pending && value === undefined && option?.value !== undefined ? option : undefined;
@@ -52,7 +53,7 @@ async function findCandidates(words: readonly string[], current: string, world: 
   if (current.startsWith('-')) return listOptions(spec).map((option) => [option.flag, formatHelpLine(option)]);
   if (spec.children) return spec.children.map(({ name, summary }) => [name, summary]);
   // `filings help list` takes no argument of `list`.
-  if (words[0] === 'help') return [];
+  if (isHelpCommand) return [];
   const last = spec.arguments?.at(-1);
   const argument = spec.arguments?.[args.length] ?? (last?.variadic ? last : undefined);
   return argument ? suggestValues(argument, args, flags, world) : [];

@@ -45,17 +45,11 @@ export function readCommandLine(
   argv: readonly string[],
   { columns, home }: { readonly columns?: number; readonly home?: string | undefined } = {},
 ): CommandLine {
-  const isHelpLine = argv[0] === 'help';
-  const parsing: Parsing = { argv, columns };
-  // The version is empty, because `main` prints it. The help command is only for the list of commands in the help.
-  const program = buildCommand(PROGRAM, [], parsing)
-    .version('', '-V, --version', 'print the version')
-    .helpCommand('help [COMMAND]', 'show help for a command');
-  try {
-    program.parse(argv.slice(isHelpLine ? 1 : 0), { from: 'user' });
-  } catch (error) {
-    if (error !== parsing.error) throw error;
-  }
+  const asTyped = parseWords(argv, columns);
+  const { args } = asTyped.program;
+  const isHelpLine = args[0] === 'help';
+  // Commander would ignore what follows the command in `help list --bogus`, so the line is parsed without its `help`.
+  const { program, parsing } = isHelpLine ? parseWords(argv.toSpliced(-args.length, 1), columns) : asTyped;
   const { spec = PROGRAM, command = program, error } = parsing;
   // In `optsWithGlobals` a flag before the command overrides the same flag after it. Here the command's own flags win,
   // because they come last.
@@ -72,6 +66,21 @@ export function readCommandLine(
     return { kind: 'run', spec: { ...spec, load }, invocation };
   };
   return { flags, hint: helpHint(command), readAction };
+}
+
+/** The `args` of the returned program are the words from the first one on that is no flag. */
+function parseWords(argv: readonly string[], columns: number | undefined) {
+  const parsing: Parsing = { argv, columns };
+  // The version is empty, because `main` prints it.
+  const program = buildCommand(PROGRAM, [], parsing)
+    .version('', '-V, --version', 'print the version')
+    .helpCommand('help [COMMAND]', 'show help for a command');
+  try {
+    program.parse(argv, { from: 'user' });
+  } catch (error) {
+    if (error !== parsing.error) throw error;
+  }
+  return { program, parsing };
 }
 
 /** `parents` are the names from `filings` on, and empty for the program itself. */

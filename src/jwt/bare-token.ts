@@ -3,6 +3,8 @@
 import { isJsonObject, parseJson } from '../json.ts';
 
 const BARE_TOKEN = /^[\w-]+\.[\w-]+\.[\w-]+$/;
+/** The middle of a token. */
+const TOKEN = /[\w-]\.[\w-]+\.[\w-]/;
 /** RFC 6749, section 5.1, and what else token endpoints use. The most likely name comes first. */
 const TOKEN_MEMBERS = ['access_token', 'token', 'id_token', 'jwt', 'accessToken'];
 const EXTRACT = `grep -oE '[A-Za-z0-9_-]+(\\.[A-Za-z0-9_-]+){2}'`;
@@ -16,7 +18,7 @@ const WRAPPINGS: readonly (readonly [pattern: RegExp, reason: string])[] = [
 interface TokenFault {
   /** The end of a sentence whose subject is the text. */
   readonly reason: string;
-  /** A shell command that reads the text from stdin and prints the bare token. */
+  /** A shell command that reads the text from stdin and prints the bare token. Empty if the text has none. */
   readonly filter: string;
 }
 
@@ -24,7 +26,8 @@ interface TokenFault {
 export function findTokenFault(text: string): TokenFault | undefined {
   if (BARE_TOKEN.test(text)) return undefined;
   const reason = 'is not a JWT, which has three base64url parts separated by dots';
-  return findWrapping(text) ?? { reason, filter: EXTRACT };
+  const fault = findWrapping(text) ?? { reason, filter: EXTRACT };
+  return TOKEN.test(text) ? fault : { ...fault, filter: '' };
 }
 
 /** token.ts calls this and not `findTokenFault`, because its own errors about a malformed token are more precise. */

@@ -155,10 +155,11 @@ function toExpression(path: readonly string[]): string {
   return path.reduce(joinPath, '');
 }
 
+/** A path that is too long for a command is cut, because each of 50,000 lists inside a long name would have a copy. */
 function joinPath(path: string, member: string): string {
   // In ASCII, because some other characters are printed in a way that JMESPath does not read.
   const toEscape = (unit: string) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
   const quoted = () => JSON.stringify(member).replace(/[\u007f-\uffff]/g, toEscape);
   const identifier = /^[A-Za-z_]\w*$/.test(member) ? member : quoted();
-  return path === '' ? identifier : `${path}.${identifier}`;
+  return (path === '' ? identifier : `${path}.${identifier}`).slice(0, MAX_COMMAND_LENGTH + 1);
 }

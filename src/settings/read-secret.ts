@@ -35,7 +35,7 @@ export async function readSecret(source: SecretSource, label: 'API key' | 'JWT',
   const secret = removeLineBreak(text);
   const subject = { name };
   if (secret.length <= MAX_LENGTH) world.secrets.add(secret);
-  if (label === 'JWT') await requireBareToken(secret, source, subject);
+  if (label === 'JWT' && secret !== '') await requireBareToken(secret, source, subject);
   const fault = findCredentialFault(secret);
   if (fault === undefined) return secret;
   const hint = source.kind === 'command' ? 'it must print the key in its first line' : fault.hint;
@@ -47,10 +47,11 @@ async function requireBareToken(text: string, source: SecretSource, subject: { r
   const fault = findTokenFault(text);
   if (fault === undefined) return;
   const { reason, filter } = fault;
-  const hint =
+  const extract =
     source.kind === 'file'
       ? `to keep only the token: ${intoNewFile(`${filter} < ${shellWord(source.path)}`, 'bare.jwt')}`
       : `to keep only the token, pipe it through: ${filter}`;
+  const hint = filter === '' ? 'make one with filings token sign' : extract;
   throw new FilingsError('config', reason, { subject, hint });
 }
 

@@ -24,7 +24,9 @@ export function findAccessionDigits(text: string): string {
 export function findUrl(text: string): string | undefined {
   const [, typed, address = ''] = /^(?:(https?)(?::\/*|\/\/)|\/\/)?(.*)$/i.exec(text.trim()) ?? [];
   const scheme = typed?.toLowerCase() ?? (/^(?:localhost|127\.|\[::1\])/i.test(address) ? 'http' : 'https');
-  return ADDRESS.test(address) ? `${scheme}://${address}` : undefined;
+  const url = `${scheme}://${address}`;
+  // A port such as 99999 is no part of a valid URL.
+  return ADDRESS.test(address) && URL.canParse(url) ? url : undefined;
 }
 
 /**

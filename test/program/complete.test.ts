@@ -29,6 +29,7 @@ base.for<{ line: string; offers: readonly string[] }>([
   { line: 'config set key-in h', offers: ['header'] },
   { line: 'help tok', offers: ['token'] },
   { line: 'help token v', offers: ['verify'] },
+  { line: '-q help token v', offers: ['verify'] },
   { line: 'help list ', offers: [] },
   { line: 'download -i ', offers: [] },
   { line: 'download -q --jobs 3 --layout ', offers: [] },

@@ -102,6 +102,20 @@ describe('a JWT', () => {
     for (const value of ['a.b', 'a.b.c.d', 'a.b.', 'a.b=.c', 'opaque'])
       await expect(readToken({ kind: 'value', value }), value).rejects.toThrow('JWT: is not a JWT, which has three');
   });
+
+  test.each(['opaque', 'Bearer opaque', '{"access_token":"opaque"}'])(
+    'is refused without a command that would find nothing in %s',
+    async (value) => {
+      await expect(readToken({ kind: 'value', value })).rejects.toMatchObject({
+        hint: 'make one with filings token sign',
+      });
+    },
+  );
+
+  test('from an empty file is refused as empty', async ({ folder }) => {
+    const reading = readToken({ kind: 'file', path: await folder.file('empty', '\n') });
+    await expect(reading).rejects.toMatchObject({ reason: 'is empty' });
+  });
 });
 
 describe('a key file', () => {

@@ -55,6 +55,9 @@ test.each`
   ${'help token'}                 | ${'filings token'}
   ${'help verify'}                | ${'filings verify'}
   ${'help config'}                | ${'filings config'}
+  ${'-q help'}                    | ${'filings'}
+  ${'--color never help list'}    | ${'filings list'}
+  ${'-j 2 help token sign'}       | ${'filings token sign'}
 `('the line $line shows the help of $command', ({ line, command }) => {
   expect(parse(line)).toEqual({ kind: 'help', text: expect.stringContaining(`Usage: ${command} `) });
 });
@@ -88,6 +91,7 @@ test.each`
   ${'help -x'}                 | ${'see filings --help'}                   | ${"unknown option '-x'"}
   ${'help --bogus list'}       | ${'see filings --help'}                   | ${"unknown option '--bogus'"}
   ${'help download --bogus'}   | ${'see filings download --help'}          | ${"unknown option '--bogus'"}
+  ${'-q help list --bogus'}    | ${'see filings list --help'}              | ${"unknown option '--bogus'"}
   ${'version'}                 | ${'did you mean --version?'}              | ${"unknown command 'version'"}
   ${'hlep'}                    | ${'did you mean help?'}                   | ${"unknown command 'hlep'"}
   ${'--hlep'}                  | ${'did you mean --help?'}                 | ${"unknown option '--hlep'"}

@@ -183,6 +183,12 @@ test('a hint visits each of 30,000 members once', () => {
   expect(performance.now() - start).toBeLessThan(20_000);
 });
 
+test('a hint does not repeat a name of 100,000 letters for each list inside it', () => {
+  const inside = Object.fromEntries(Array.from({ length: 100 }, (_, n) => [`m${n}`, records(1)]));
+  const { hint } = refusal({ ['x'.repeat(100_000)]: inside });
+  expect(hint?.length).toBeLessThan(3000);
+});
+
 test('a string of millions of escapes is read, and quoted in an error', () => {
   const name = '\n'.repeat(3_000_000);
   expect(read([name]).files[0]?.file_name).toBe(name);

@@ -36,4 +36,6 @@ test.each`
   ${'a-key-without-dots'}            | ${undefined}
   ${`eyJh.eyJz.${'x'.repeat(43)}`}   | ${undefined}
   ${'ftp://api.example.com'}         | ${undefined}
+  ${'https://api.example.com:99999'} | ${undefined}
+  ${'256.1.1.1:80'}                  | ${undefined}
 `('the address $text was probably meant to be $url', ({ text, url }) => expect(findUrl(text)).toBe(url));
