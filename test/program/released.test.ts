@@ -7,7 +7,7 @@ import { FINAL_OUTPUT_GRACE_MS, sleep } from '../../src/abort.ts';
 import { interruptionError } from '../../src/world.ts';
 import { head, sendFile } from '../servers/answers.ts';
 import { accession, type Filings, type Instead, startArchive } from '../servers/archive.ts';
-import { openFifo } from './place.ts';
+import { openFifo, untilFull } from './place.ts';
 import { ACCESSION, type RunOptions, workplace } from './run.ts';
 
 // A run releases all descriptors, timers, listeners and temporary files when it ends, however it ends. The whole
@@ -148,11 +148,15 @@ const stalling =
     return true;
   };
 const failing = answeringAll(404);
-const signalled: Answers = (ends) => (socket) => {
-  socket.write(beginning());
-  setImmediate(() => ends.interrupt.abort(interruptionError('SIGTERM')));
-  return true;
-};
+/** Ends the run when bytes wait for the reader of its FIFO. */
+const signalled =
+  (fifo: string): Answers =>
+  (ends) =>
+  (socket) => {
+    socket.write(beginning());
+    void untilFull(fifo).then(() => ends.interrupt.abort(interruptionError('SIGTERM')));
+    return true;
+  };
 const signal = stalling(({ interrupt }) => interrupt.abort(interruptionError('SIGTERM')));
 const deadline = stalling(({ deadline }) => deadline.emit('pass'));
 
@@ -194,13 +198,13 @@ test.each(['download --all', 'list'])('a run of %s that stops before its input e
 });
 
 test.for`
-  end              | answers      | exit
-  ${'the service'} | ${failing}   | ${5}
-  ${'a signal'}    | ${signalled} | ${143}
+  end              | answers          | exit
+  ${'the service'} | ${() => failing} | ${5}
+  ${'a signal'}    | ${signalled}     | ${143}
 `('a download into a FIFO that $end ends closes it', async ({ answers, exit }) => {
   const fifo = join((await workplace()).path, 'fifo');
   await openFifo(fifo);
-  const left = await leftBy([['download', accession(1), 'large.htm', '-o', fifo]], answers as Answers);
+  const left = await leftBy([['download', accession(1), 'large.htm', '-o', fifo]], answers(fifo));
   expect(left).toEqual({ ...NOTHING, statuses: [exit], files: [] });
 });
 
