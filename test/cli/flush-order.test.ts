@@ -179,8 +179,9 @@ describe('the mirror of the README', () => {
       const isPart = (call: Call) => call.path.startsWith(`${folder}/.${name}.`) && call.began < named.began;
       const part = log.calls.findLast(isPart);
       expect(part).toMatchObject({ name: 'flush' });
-      expect(part?.ended).toBeLessThan(named.began);
-      log.expectFlushed(`${folder}/SHA256SUMS`, log.writeOf(`${folder}/SHA256SUMS`, `  ${name}`), named);
+      const entry = log.writeOf(`${folder}/SHA256SUMS`, `  ${name}`);
+      expect(part?.ended).toBeLessThan(entry.began);
+      log.expectFlushed(`${folder}/SHA256SUMS`, entry, named);
       log.expectFlushed(folder, named, line);
       log.expectFlushed(at('mirror'), log.on('mkdir', folder)[0], line);
       log.expectFlushed(path, log.on('mkdir', at('mirror'))[0], line);
