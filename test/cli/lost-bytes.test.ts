@@ -2,6 +2,7 @@ import type { Socket } from 'node:net';
 import { describe, expect } from 'vitest';
 import { filings } from '../program/run.ts';
 import { head, sendFile } from '../servers/answers.ts';
+import { pump } from '../servers/pump.ts';
 import { type SeenRequest, scripted } from '../servers/scripted.ts';
 import { content } from '../service/transfer-fixture.ts';
 import { allow, HELD_FLUSHES } from './held-flushes.ts';
@@ -125,6 +126,23 @@ test.for`
 });
 
 type Row = { fault: string; act: Act; status: number; kept: string };
+
+/** The flush in the background fails late, and any other one would succeed. */
+const LATE_FAILURE = `const fs = require('node:fs');
+const failure = Object.assign(new Error('EIO'), { code: 'EIO', errno: -5, syscall: 'fdatasync' });
+fs.fdatasync = (_, done) => setTimeout(done, 1000, failure);
+fs.fsync = (_, done) => setImmediate(done);`;
+
+test('the last flush of a large file waits for one in the background, and fails with it', async ({ place }) => {
+  const bytes = 129 << 20;
+  const server = await scripted((socket) => {
+    socket.write(head(200, { 'Content-Length': bytes }));
+    pump(socket, bytes);
+  });
+  const env = { ...serviceAt(server.url), ...(await place.hook(LATE_FAILURE)) };
+  const { exitCode, stderr } = await place.filings(['download', ACCESSION, 'a.htm'], env);
+  expect([exitCode, await place.names()], stderr).toEqual([8, []]);
+});
 
 describe('while flushes hang after a signal', () => {
   async function stopped(place: Workplace, service: Service): Promise<Running> {

@@ -6,9 +6,9 @@ import { ACCESSION, test as base, type Workplace } from './run.ts';
 
 const COMMANDS = ['list', 'download', 'verify', 'token', 'serve', 'config', 'completion'];
 
-/** The words that TAB offers in place of the last word. */
+/** The words that TAB offers in place of the last word. No time passes. */
 async function completed({ filings }: Workplace, words: readonly string[], env = {}) {
-  const { exitCode, stdout, stderr } = await filings(['__complete', ...words], env, { input: 'key\n' });
+  const { exitCode, stdout, stderr } = await filings(['__complete', ...words], env, { input: 'key\n', ...heldClock() });
   expect([exitCode, stderr]).toEqual([0, '']);
   return `${stdout}`.split('\n').flatMap((one) => one.split('\t')[0] || []);
 }
@@ -54,10 +54,15 @@ describe('the names of files', () => {
     expect(await names('b ')).toEqual(['b c.htm']);
   });
 
-  test('are not offered if the key would come from a program, and an error is silent', async ({ place, service }) => {
+  test('are not offered if the key would come from a program or stdin, and an error is silent', async ({
+    place,
+    service,
+  }) => {
     const path = await place.write('c.json', JSON.stringify({ baseUrl: service.url, apiKeyCommand: ['touch', 'ran'] }));
     expect(await completed(place, ['--config', path, 'download', ACCESSION, ''])).toEqual([]);
     expect(await completed(place, ['download', ACCESSION, ''])).toEqual([]);
+    // Stdin has a key, but a TAB reads nothing from it.
+    expect(await completed(place, ['--api-key-file', '-', 'download', ACCESSION, ''], service.env)).toEqual([]);
     expect([service.requests, await place.names()]).toEqual([[], ['c.json']]);
   });
 

@@ -8,7 +8,7 @@ import { type Asked, accession, type Instead } from '../servers/archive.ts';
 import { closedPort } from '../servers/scripted.ts';
 import { answering, batchPlace, lines, names, numbered, quick } from './batch.ts';
 import { openFifo } from './place.ts';
-import { linesOf, serviceAt } from './run.ts';
+import { linesOf, type RunOptions, serviceAt } from './run.ts';
 
 const A = accession(1);
 const QUICK = ['--retries', '0', '-j', '1'];
@@ -137,10 +137,19 @@ describe('--failed', () => {
   });
 });
 
-test('a signal ends a run among thousands of files that exist and need no request', async () => {
+async function thousandsOfFiles() {
   const { archive, at, filings } = await setUp(1);
   mkdirSync(at(A));
   for (const name of names(3000)) writeFileSync(at(`${A}/${name}`), '');
+  return {
+    at,
+    download: (args: readonly string[], own: RunOptions) =>
+      filings(['download', '-i', '-', ...args], archive.env, { input: lines(3000).join('\n'), ...own }),
+  };
+}
+
+test('a signal ends a run among thousands of files that exist and need no request', async () => {
+  const { download } = await thousandsOfFiles();
   const stop = new AbortController();
   let ms = 0;
   // Time passes with each file, and the signal comes in the next turn of the event loop.
@@ -149,9 +158,19 @@ test('a signal ends a run among thousands of files that exist and need no reques
     if (ms === 1000) setImmediate(() => stop.abort(interruptionError('SIGTERM')));
     return ms;
   };
-  const own = { input: lines(3000).join('\n'), monotonic, interrupt: stop.signal };
-  const { exitCode, stderr } = await filings(['download', '-i', '-'], archive.env, own);
+  const { exitCode, stderr } = await download([], { monotonic, interrupt: stop.signal });
   expect([exitCode, stderr]).toEqual([143, expect.stringMatching(/^\d{3,4} skipped, [\d,]+ files not started;/m)]);
+});
+
+test('a run whose report nobody reads does not go on with files that exist', async () => {
+  const { at, download } = await thousandsOfFiles();
+  await (await openFifo(at('fifo'))).write(Buffer.alloc(65_536));
+  const stop = new AbortController();
+  const ended = download(['--report', at('fifo')], { interrupt: stop.signal });
+  // Without a bound, the first run would be over its files before these two.
+  for (const name of ['a', 'b']) await download(['--report', name], {});
+  stop.abort(interruptionError('SIGTERM'));
+  expect((await ended).stderr).toMatch(/^\d+ skipped, [\d,]+ files not started;/m);
 });
 
 describe('a batch stops', () => {

@@ -55,15 +55,20 @@ describe('an error body', () => {
     expect(process.memoryUsage().rss - before).toBeLessThan(200e6);
   });
 
-  test('that arrives slowly is given up after 5 s', async () => {
+  test('that arrives slowly is given up after 5 s, and does not delay the time of a retry', async () => {
     const waits: number[] = [];
+    let ahead = 0;
     const passing: Sleep = (ms, signal) => {
       waits.push(ms);
+      if (ms === 5000) ahead = 3_600_000;
       return sleep(ms === 5000 ? 50 : ms, signal);
     };
-    const begun = answer('{"title":', { 'Content-Length': 100_000 });
-    const { exitCode } = await failed((socket) => void socket.write(begun), [], { sleep: passing });
-    expect([exitCode, waits]).toEqual([5, expect.arrayContaining([5000])]);
+    const begun = answer('{"title":', { 'Content-Length': 100_000, 'Retry-After': 9000 }, 503);
+    const own = { sleep: passing, ahead: () => ahead };
+    const { exitCode, stderr } = await failed((socket) => void socket.write(begun), [], own);
+    expect([exitCode, waits]).toEqual([7, expect.arrayContaining([5000])]);
+    const [, at = ''] = /retry at: (\S+)/.exec(stderr) ?? [];
+    expect(Date.parse(at)).toBeLessThanOrEqual(Date.now() + 9_000_000);
   });
 });
 

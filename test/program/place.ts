@@ -1,8 +1,9 @@
 import { execFileSync } from 'node:child_process';
+import { closeSync, constants, openSync, writeSync } from 'node:fs';
 import { chmod, mkdir, mkdtemp, open, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
-import { onTestFinished } from 'vitest';
+import { expect, onTestFinished, vi } from 'vitest';
 
 /** A filing of the samples. */
 export const ACCESSION = '0001234567-24-000001';
@@ -19,6 +20,13 @@ export async function openFifo(path: string) {
   const handle = await open(path, 'r+');
   onTestFinished(() => handle.close());
   return handle;
+}
+
+/** Waits until a FIFO takes no more bytes, so that its writer waits for a reader. */
+export async function untilFull(path: string) {
+  const probe = openSync(path, constants.O_WRONLY | constants.O_NONBLOCK);
+  await vi.waitFor(() => expect(() => writeSync(probe, '\n')).toThrow('EAGAIN'), { timeout: 60_000 });
+  closeSync(probe);
 }
 
 /** A user's environment: an empty home and an empty working directory. Both are deleted at the end of the test. */

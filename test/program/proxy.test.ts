@@ -62,6 +62,7 @@ describe('https through a proxy', () => {
   // Without a limit, this would take as long as the connect timeout.
   const endless = async () =>
     (await scripted((socket) => void socket.write(`HTTP/1.1 200 OK\r\n${'X: y\r\n'.repeat(5000)}`))).port;
+  const resetting = async () => (await scripted((socket) => void socket.resetAndDestroy())).port;
   test.for`
     fault                            | port                                             | why
     ${'answers with 503'}            | ${status('503 No', 'Content-Length: 0\r\n')}     | ${'refused with 503'}
@@ -72,10 +73,12 @@ describe('https through a proxy', () => {
     ${'answers only with 103'}       | ${answering(HINTS)}                              | ${'no valid response from the proxy'}
     ${'never ends its head'}         | ${endless}                                       | ${'no valid response from the proxy'}
     ${'closes the connection'}       | ${answering('')}                                 | ${'no valid response from the proxy'}
+    ${'resets the connection'}       | ${resetting}                                     | ${'caused by: Error: read ECONNRESET'}
     ${'does not listen'}             | ${closedPort}                                    | ${'connection refused'}
   `('exits with 7 and names a proxy that $fault', async ({ port, why }, { filings }) => {
     const proxy = `127.0.0.1:${await port()}`;
-    const { exitCode, stderr } = await filings(DOWNLOAD, HTTPS, { HTTPS_PROXY: `user:s3cret-word@${proxy}` });
+    const env = { HTTPS_PROXY: `user:s3cret-word@${proxy}` };
+    const { exitCode, stderr } = await filings([...DOWNLOAD, '-v'], HTTPS, env);
     expect([exitCode, stderr]).toEqual([7, expect.stringContaining(`the proxy ${proxy}`)]);
     expect(stderr).toContain(why);
     expect(stderr).not.toContain('s3cret-word');

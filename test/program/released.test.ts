@@ -1,13 +1,13 @@
 import { EventEmitter, getEventListeners, once } from 'node:events';
 import { readdirSync, readlinkSync, statSync, writeFileSync } from 'node:fs';
-import { mkdir, readdir } from 'node:fs/promises';
+import { type FileHandle, mkdir, readdir } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { FINAL_OUTPUT_GRACE_MS, sleep } from '../../src/abort.ts';
 import { interruptionError } from '../../src/world.ts';
 import { head, sendFile } from '../servers/answers.ts';
 import { accession, type Filings, type Instead, startArchive } from '../servers/archive.ts';
-import { openFifo } from './place.ts';
+import { openFifo, untilFull } from './place.ts';
 import { ACCESSION, type RunOptions, workplace } from './run.ts';
 
 // A run releases all descriptors, timers, listeners and temporary files when it ends, however it ends. The whole
@@ -41,9 +41,10 @@ function watch() {
   return { signals, warnings };
 }
 
-/** Returns what the descriptors of this process lead to. */
-function descriptors(): string[] {
+/** Returns what the descriptors of this process lead to. That of a test is left out. */
+function descriptors(own: number | undefined): string[] {
   const targets = readdirSync('/dev/fd').flatMap((fd) => {
+    if (fd === `${own}`) return [];
     try {
       // The numbers of sockets and pipes differ from run to run.
       return [readlinkSync(`/dev/fd/${fd}`).replace(/\d+(?=\]$)/, '')];
@@ -68,8 +69,8 @@ type Answers = (ends: Ends) => Instead;
 
 const DEADLINE_MS = 3_600_000;
 
-/** Runs command lines one after the other. Returns the resources that are left after the archive has stopped. */
-async function leftBy(lines: readonly (readonly string[])[], answers: Answers) {
+/** Runs command lines one after the other. Returns the resources that are left. */
+async function leftBy(lines: readonly (readonly string[])[], answers: Answers, own?: number) {
   const place = await workplace();
   await place.write('../in', `${NUMBERS.join('\n')}\n`);
   await place.write('../kept/.a.htm.filings-resume', 'not a part of this file');
@@ -77,8 +78,8 @@ async function leftBy(lines: readonly (readonly string[])[], answers: Answers) {
   await mkdir(place.at('../tmp'));
   const { signals, warnings } = watch();
   const ends: Ends = { interrupt: new AbortController(), deadline: new EventEmitter(), directory: place.path };
-  const before = descriptors();
   const archive = await startArchive(FILINGS, { instead: answers(ends) });
+  const before = descriptors(own);
   let timers = 0;
   const given: RunOptions = {
     interrupt: ends.interrupt.signal,
@@ -101,9 +102,9 @@ async function leftBy(lines: readonly (readonly string[])[], answers: Answers) {
   await new Promise((resolve) => setImmediate(resolve));
   const listeners = signals.flatMap((signal) => getEventListeners(signal, 'abort').map(String));
   const temporary = await readdir(place.at('../tmp'));
-  await archive.close();
   // Sockets, and the file of an input, are closed in a later turn, too.
-  await vi.waitFor(() => expect(descriptors()).toEqual(before), { timeout: 10_000 });
+  await vi.waitFor(() => expect(descriptors(own)).toEqual(before), { timeout: 10_000 });
+  await archive.close();
   const entries = await readdir(place.path, { recursive: true, withFileTypes: true });
   const paths = entries.filter((entry) => !entry.isDirectory()).map(({ parentPath, name }) => join(parentPath, name));
   const files = paths.map((path) => path.slice(place.path.length + 1)).sort();
@@ -148,11 +149,18 @@ const stalling =
     return true;
   };
 const failing = answeringAll(404);
-const signalled: Answers = (ends) => (socket) => {
-  socket.write(beginning());
-  setImmediate(() => ends.interrupt.abort(interruptionError('SIGTERM')));
-  return true;
-};
+/** Ends the run when bytes wait for the reader of its FIFO. */
+const whenFull =
+  (end: (ends: Ends, reader: FileHandle) => unknown) =>
+  (fifo: string, reader: FileHandle): Answers =>
+  (ends) =>
+  (socket) => {
+    socket.write(beginning());
+    void untilFull(fifo).then(() => end(ends, reader));
+    return true;
+  };
+const signalled = whenFull(({ interrupt }) => interrupt.abort(interruptionError('SIGTERM')));
+const closed = whenFull((_, reader) => reader.close());
 const signal = stalling(({ interrupt }) => interrupt.abort(interruptionError('SIGTERM')));
 const deadline = stalling(({ deadline }) => deadline.emit('pass'));
 
@@ -168,7 +176,16 @@ test('a mirror whose requests all fail once, and every command over it, releases
   expect(left).toEqual({ ...NOTHING, statuses: Array(7).fill(0), files: [...MIRRORED, 'b', 'c'].sort() });
 });
 
-const WITHOUT_DONE = ['download', '-i', '../in', '--all', '--report', '../report', '--done', 'missing/done'];
+const withBooks = (report: string, done: string) => [
+  'download',
+  '-i',
+  '../in',
+  '--all',
+  '--report',
+  report,
+  '--done',
+  done,
+];
 test.each`
   command                              | line                                                                                | exit
   ${'the sandbox'}                     | ${['--sandbox', 'download', ACCESSION, '--all', '-d', '../sandboxed']}              | ${0}
@@ -181,7 +198,8 @@ test.each`
   ${'a limit of the rate'}             | ${['download', accession(1), 'a.htm', '-o', '../limited', '--limit-rate', '1MB/s']} | ${0}
   ${'a limit of the time'}             | ${['download', accession(1), 'a.htm', '-o', '../limited', '--stop-after', '1h']}    | ${0}
   ${'a key file that is missing'}      | ${['list', accession(1), '--api-key-file', 'missing']}                              | ${2}
-  ${'a done list that cannot be made'} | ${WITHOUT_DONE}                                                                     | ${8}
+  ${'a done list that cannot be made'} | ${withBooks('../report', 'missing/done')}                                           | ${8}
+  ${'a report that cannot be made'}    | ${withBooks('missing/report', '../done')}                                           | ${8}
 `('$command releases all that it opens', async ({ line, exit }) => {
   expect(await leftBy([line], () => () => false)).toEqual({ ...NOTHING, statuses: [exit], files: [] });
 });
@@ -194,13 +212,14 @@ test.each(['download --all', 'list'])('a run of %s that stops before its input e
 });
 
 test.for`
-  end              | answers      | exit
-  ${'the service'} | ${failing}   | ${5}
-  ${'a signal'}    | ${signalled} | ${143}
+  end              | answers          | exit
+  ${'the service'} | ${() => failing} | ${5}
+  ${'a signal'}    | ${signalled}     | ${143}
+  ${'its reader'}  | ${closed}        | ${141}
 `('a download into a FIFO that $end ends closes it', async ({ answers, exit }) => {
   const fifo = join((await workplace()).path, 'fifo');
-  await openFifo(fifo);
-  const left = await leftBy([['download', accession(1), 'large.htm', '-o', fifo]], answers as Answers);
+  const reader = await openFifo(fifo);
+  const left = await leftBy([['download', accession(1), 'large.htm', '-o', fifo]], answers(fifo, reader), reader.fd);
   expect(left).toEqual({ ...NOTHING, statuses: [exit], files: [] });
 });
 

@@ -189,3 +189,23 @@ test('many entries of one file become comments', async () => {
   const old = `${asComment(`${A}  x.htm`)}\n`;
   expect(await read()).toBe(`${old.repeat(50_000)}${B}  x.htm\n`);
 });
+
+test.each([true, false])(
+  'an entry whose file another run names first stays if the bytes are the same (%s)',
+  async (isSame) => {
+    const own = content(9);
+    const other = isSame ? own : content(9);
+    const { run } = await runAgainst(whole(own), { writesChecksums: true });
+    const { nameOperations } = run.directories;
+    const link = async (from: string, to: string) => {
+      await writeFile(to, other);
+      return nameOperations.link(from, to);
+    };
+    Object.assign(run.directories, { nameOperations: { ...nameOperations, link } });
+    expect(await run.save()).toMatchObject({ result: 'skipped' });
+    const [ownLine = '', otherLine] = [own, other].map(
+      (bytes) => `${createHash('sha256').update(bytes).digest('hex')}  primary.htm\n`,
+    );
+    expect(`${await run.read('SHA256SUMS')}`).toBe(isSame ? ownLine : asComment(ownLine) + otherLine);
+  },
+);

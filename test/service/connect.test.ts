@@ -62,16 +62,14 @@ describe('a kept connection', () => {
     expect(onIdle).not.toHaveBeenCalled();
   });
 
-  test('is closed with all others by close()', async () => {
-    const sockets: Socket[] = [];
-    const { ask, connections } = await talk((socket) => {
-      sockets.push(socket);
-      socket.write(OK);
-    });
+  test('is closed with all others by close(), at once and not after four seconds without a use', async () => {
+    const { ask, connections, server } = await talk((socket) => void socket.write(OK));
     await Promise.all([ask(), ask()].map(async (answer) => read(await answer)));
-    expect(sockets.map(({ destroyed }) => destroyed)).toEqual([false, false]);
+    const url = new URL(server.url);
+    const kept = await Promise.all([1, 2].map(() => connections.acquire(url, new AbortController().signal)));
+    for (const connection of kept) connections.release(url, connection);
     connections.close();
-    await expect.poll(() => sockets.map(({ destroyed }) => destroyed)).toEqual([true, true]);
+    expect([server.connections(), ...kept.map(({ socket }) => socket.destroyed)]).toEqual([2, true, true]);
   });
 
   test('is not reused after a body that the end of the connection ends', async () => {

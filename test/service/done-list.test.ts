@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { existsSync, fstatSync, readdirSync, statSync } from 'node:fs';
 import { mkdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'vitest';
@@ -52,6 +53,15 @@ test('entries of other selections, garbage and torn lines are ignored, but no un
     ...Array.from({ length: whole.length - 1 }, (_, length) => whole.slice(0, length)),
   ];
   for (const line of broken) expect(await knownFilings(path, `${line}\n`, 1), line).toEqual([]);
+});
+
+test('a run that is stopped while it reads its list closes it', async ({ path }) => {
+  await writeFile(path, entry(1));
+  await expect(openList(path, {}, AbortSignal.abort(new Error('stopped')))).rejects.toThrow('stopped');
+  // The stream that has read the list is closed in a later turn. The descriptor of /dev/fd itself is closed by now.
+  const { ino } = statSync(path);
+  const isList = (fd: string) => existsSync(`/dev/fd/${fd}`) && fstatSync(Number(fd)).ino === ino;
+  await expect.poll(() => readdirSync('/dev/fd').filter(isList)).toEqual([]);
 });
 
 test('added filings are in the list, even after torn lines, and a read-only one is unchanged', async ({ path }) => {

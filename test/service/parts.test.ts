@@ -144,6 +144,15 @@ describe('a kept part', () => {
   });
 });
 
+test('a part that another run keeps during the download is removed with the own one', async () => {
+  const server = await scripted(async (socket, request) => {
+    await writeFile(join(run.directory, KEPT), 'of another run');
+    sendFile(socket, request, FILE, '"v1"');
+  });
+  const run = await startRun(server.url);
+  expect([(await run.save()).result, await run.names()]).toEqual(['downloaded', [NAME]]);
+});
+
 test('nothing is kept beside a file that has the final name by then', async () => {
   const stop = new AbortController();
   const server = await scripted(async (socket) => {

@@ -21,7 +21,7 @@ test('a 503 is retried until the request succeeds', async () => {
   expect(server.requests[0]?.headers).toMatchObject({ 'accept-encoding': 'identity', 'user-agent': 'test' });
 });
 
-test('a request that goes alone after Retry-After is sent again if its connection was closed before', async () => {
+test('a request that goes alone after each Retry-After is sent again if its connection was closed before', async () => {
   const { pass, ...clock } = heldClock();
   const requests: { readonly socket: Socket; readonly answer: () => void }[] = [];
   const retry = vi.fn();
@@ -38,11 +38,17 @@ test('a request that goes alone after Retry-After is sent again if its connectio
   expect(requests).toHaveLength(1);
   await pass(1);
   await expect.poll(() => requests.length).toBe(2);
+  requests[1]?.socket.write(emptyResponse(429, { 'Retry-After': 1 }));
+  await expect.poll(() => retry.mock.calls.length).toBe(2);
   // A further request would have reached the server before this connection does.
   await listens(server.port);
   expect(requests).toHaveLength(2);
-  requests[1]?.socket.resetAndDestroy();
-  for (let answered = 2; answered < 6; answered += 1) {
+  await pass(1000);
+  await expect.poll(() => requests.length).toBe(3);
+  await listens(server.port);
+  expect(requests).toHaveLength(3);
+  requests[2]?.socket.resetAndDestroy();
+  for (let answered = 3; answered < 7; answered += 1) {
     await expect.poll(() => requests.length).toBeGreaterThan(answered);
     requests[answered]?.answer();
   }

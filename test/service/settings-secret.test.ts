@@ -127,6 +127,13 @@ describe('a key file', () => {
     await expect.poll(() => readdirSync('/dev/fd').length).toBe(descriptors);
   });
 
+  test('that is a pipe to which others can write is refused before a byte of it', async ({ folder }) => {
+    const path = join(folder.path, 'pipe');
+    await execute('mkfifo', ['-m', '622', path]);
+    const refused = { message: expect.stringContaining('other users can write it') };
+    await expect(readKey({ kind: 'file', path })).rejects.toMatchObject(refused);
+  });
+
   // Kubernetes, Swarm and systemd mount secrets as files of root, which the user of the service can read.
   const asOwner = 'run as the user who owns it (uid 500)';
   const [read, write, foreign] = ['other users can read it', 'other users can write it', 'another user owns it'];
