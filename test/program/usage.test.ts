@@ -70,14 +70,6 @@ test('a hint repeats the flags without which it would be about another service',
   expect(batch.stderr).toContain(`: filings --sandbox list ${ACCESSION}\n`);
 });
 
-test('~/ in the path of a flag means the home directory, and is an error without one', async ({ place }) => {
-  await place.config({ jobs: 7 });
-  const get = ['config', 'get', 'jobs', '--config=~/.config/filings/config.json'];
-  expect((await place.filings(get)).stdout.toString()).toBe('7\n');
-  const { exitCode, stderr } = await place.filings(get, { HOME: '' });
-  expect([exitCode, stderr]).toEqual([2, expect.stringContaining('the home directory is unknown')]);
-});
-
 test('18 digits are an accession number, several may follow, and --limit-rate needs no /s', async ({ place }) => {
   const other = '0001234567-24-000002';
   const line = `download 000123456724000001 ${other} ${ACCESSION} --include primary.* --limit-rate 100MB --sandbox`;
