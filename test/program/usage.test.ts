@@ -36,9 +36,7 @@ describe('an invalid command line', () => {
   test.each`
     command           | rest
     ${'serve'}        | ${'--pages x'}
-    ${'token verify'} | ${'a'}
     ${'token keygen'} | ${'--alg ES256 --out k --kid K'}
-    ${'config set'}   | ${'jobs x'}
   `('without a better hint names the help of its command: $command $rest', async ({ command, rest }) => {
     const { stderr, exitCode } = await filings(`${command} ${rest}`.split(' '));
     expect([exitCode, stderr]).toEqual([2, expect.stringContaining(`\n  hint: see filings ${command} --help\n`)]);

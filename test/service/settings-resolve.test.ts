@@ -42,7 +42,6 @@ describe('settings', () => {
     ${{ keyHeader: 'host' }}               | ${{}}                           | ${'--key-header: must be the name of a header'}
     ${{ basicUser: 'a:b' }}                | ${{}}                           | ${'--basic-user: must be a user name'}
     ${{ quiet: true, verbose: true }}      | ${{}}                           | ${'--quiet cannot be used with --verbose'}
-    ${{ apiKeyFile: '' }}                  | ${{}}                           | ${'--api-key-file: must be a file'}
     ${{ baseUrl: 'http://far.example' }}   | ${{ FILINGS_SANDBOX: '0' }}     | ${'http://far.example: plain http'}
     ${{ keyHeader: 'X-Key' }}              | ${{}}                           | ${'--key-header: has no effect'}
     ${{ basicUser: 'me', keyIn: 'query' }} | ${{}}                           | ${'has no effect with --key-in query'}
