@@ -247,13 +247,11 @@ describe('token verify', () => {
 
   test('explains the failed check with numbers', async () => {
     const token = await filings('sign --key ec.pem --not-before 1800000094');
-    const early = 'nbf is 94 s in the future: is a clock wrong?';
     for (const [args, check, reason] of [
-      ['--key ec.pub --at 1800000000', 'claims', early],
-      ['--key ec.pub --at 2027-01-15T08:00:00Z --leeway 93s', 'claims', early],
-      ['--key ec.pub --alg RS256 --alg ES384', 'header', 'alg is ES256, and only RS256, ES384 may be used'],
+      ['--at 2027-01-15T08:00:00Z --leeway 93s', 'claims', 'nbf is 94 s in the future: is a clock wrong?'],
+      ['--alg RS256 --alg ES384', 'header', 'alg is ES256, and only RS256, ES384 may be used'],
     ] as const) {
-      const { exitCode, stdout, stderr } = await run(`verify ${token} ${args} --json`);
+      const { exitCode, stdout, stderr } = await run(`verify ${token} --key ec.pub ${args} --json`);
       const verdict = JSON.parse(stdout);
       expect({ exitCode, ...verdict }).toEqual({ exitCode: 4, valid: false, failed_check: check, reason });
       expect(stderr).toContain(`(${check}): ${verdict.reason}`);
