@@ -102,9 +102,10 @@ describe('a line', () => {
     expect(lines[0]).toMatchObject({ error: { code: 'usage', message: expect.stringContaining(why) } });
   });
 
-  test('is read if it has 65,536 characters, and invalid if it is longer', async () => {
+  test('is read if it has 65,536 characters, and invalid if it is longer, unless it is an object', async () => {
     const longest = `${filing} ${'x'.repeat(65_536 - filing.length - 1)}`;
-    const lines = await read([longest.slice(0, 70), longest.slice(70), `\n${longest}x\n`, `${longest}\n`]);
+    const record = json({ file_name: 'a', description: 'y"'.repeat(100_000) });
+    const lines = await read([longest.slice(0, 70), longest.slice(70), `\n${longest}x\n`, `${record}\n`]);
     expect(lines.map(({ kind }) => kind)).toEqual(['entry', 'invalid', 'entry']);
     expect(lines[1]).toMatchObject({ error: { message: expect.stringContaining('longer than 65536 characters') } });
   });
