@@ -139,11 +139,6 @@ describe('the commands of the hints, pasted one after the other, lead to success
   });
 });
 
-test('the sandbox reads no credential of the config file', async () => {
-  for (const config of [FOREIGN, { apiKey: 'own-key', apiKeyFile: 'missing' }])
-    expect(await (await setUp(config)).run(LIST, '--sandbox')).toMatchObject({ exitCode: 0, stderr: '' });
-});
-
 const BOTH = 'FILINGS_BASE_URL=URL FILINGS_API_KEY=bad-key FILINGS_JWT=';
 const TOKEN_HINT =
   /check FILINGS_API_KEY and FILINGS_JWT, .*\(now by --key-in header\).*; filings token inspect shows what/;

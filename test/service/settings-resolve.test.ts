@@ -160,7 +160,7 @@ describe('with --sandbox', () => {
     const config = { ...service, jobs: 2, profiles: { p: { jwt: { keyFile: 'f' }, retries: 9 } } };
     const keys = { FILINGS_API_KEY: 'k', FILINGS_API_KEY_FILE: 'f', FILINGS_KEY_IN: 'cookie' };
     const env = { FILINGS_SANDBOX: '1', FILINGS_BASE_URL: '::', ...keys };
-    const { settings } = await place.resolve(config, { profile: 'p', keyHeader: 'host' }, env);
+    const { settings, originError } = await place.resolve(config, { profile: 'p', keyHeader: 'host' }, env);
     const unused = {
       baseUrl: undefined,
       keySource: undefined,
@@ -169,6 +169,7 @@ describe('with --sandbox', () => {
       listing: undefined,
     };
     expect(settings).toMatchObject({ sandbox: true, ...unused, jobs: 2, retries: 9 });
+    expect(originError).toBeUndefined();
   });
 
   test('only a config file that is named is read', async ({ place }) => {
