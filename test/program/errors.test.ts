@@ -6,7 +6,7 @@ import { describe, expect, test } from 'vitest';
 import { type Sleep, sleep } from '../../src/abort.ts';
 import { head } from '../servers/answers.ts';
 import type { Script } from '../servers/scripted.ts';
-import { ACCESSION, asking, jsonOf, type RunOptions } from './run.ts';
+import { ACCESSION, asking, type RunOptions } from './run.ts';
 
 /** Downloads a file in vain. */
 async function failed(script: Script, args: string[] = [], { env, ...runOptions }: RunOptions = {}) {
@@ -117,13 +117,4 @@ test('two lengths, and a length next to chunks, are named', async () => {
       expect([exitCode, stderr]).toEqual([9, expect.stringContaining(`stated more than once (${named})\n`)]);
     }
   }
-});
-
-test('--error-format json prints only JSON lines to stderr, the error last', async () => {
-  const body = { title: 'bad', detail: 'worse', errors: { a: ['b'] }, traceId: 't' };
-  const bytes = answer(JSON.stringify(body), { 'Content-Type': 'application/problem+json' }, 400);
-  const { exitCode, stderr } = await failed((socket) => void socket.write(bytes), ['--error-format', 'json', '-v']);
-  const texts = { message: expect.stringContaining('400'), hint: expect.any(String) };
-  const error = { code: 'rejected', exit_code: 6, ...texts, problem: { ...body, status: 400 } };
-  expect([exitCode, jsonOf(stderr).at(-1)]).toMatchObject([6, { error }]);
 });
