@@ -22,7 +22,6 @@ export const ACCESSION = parseAccession('0001234567-24-000001');
 
 export interface RunOptions {
   readonly retries?: number;
-  readonly maxRetryAfterMs?: number;
   /** A limiter with a clock of the test. */
   readonly limiter?: RateLimiter;
   readonly ifExists?: IfExists;
@@ -59,7 +58,7 @@ export async function startRun(url: string, options: RunOptions = {}) {
     limiter: options.limiter ?? new RateLimiter(undefined, { monotonic, sleep }),
     meter,
     // By default -1 retries, so that not even progress allows one.
-    retryPolicy: { maxRetries: options.retries ?? -1, maxRetryAfterMs: options.maxRetryAfterMs ?? 300_000 },
+    retryPolicy: { maxRetries: options.retries ?? -1, maxRetryAfterMs: 300_000 },
     world: {
       now: Date.now,
       monotonic,
