@@ -135,7 +135,6 @@ export function started([file = '', ...args]: readonly string[], options: SpawnO
     stderr: stderr(),
   }));
   return {
-    pid: child.pid ?? 0,
     stdin: child.stdin,
     /** Its output so far. */
     stdout,

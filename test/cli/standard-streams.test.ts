@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { createWriteStream, openSync } from 'node:fs';
-import { mkdir, open, symlink } from 'node:fs/promises';
+import { mkdir, symlink } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { expect } from 'vitest';
 import { filings } from '../program/run.ts';
@@ -87,18 +87,6 @@ test.for`
   const running = fifo.start([...line.split(' '), '--deadline', '1s'], await fifo.hook(HELD_CLOCK, TELLS_OPEN));
   await running.says('opened the FIFO');
   expect(await fifo.passUntilEnd(running)).toMatchObject({ exitCode: 7, stderr: expect.stringContaining('deadline') });
-});
-
-test('a FIFO with a slow writer is read completely', async ({ fifo }) => {
-  const opened = open(fifo.at('fifo'), 'w');
-  const ended = filings(['--sandbox', 'list', '--input', 'fifo'], { cwd: fifo.path });
-  const writer = await opened;
-  for (const number of [1, 2, 3]) {
-    await writer.write(`0001234567-24-00000${number}\n`);
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
-  await writer.close();
-  expect(new Set((await ended).stdout.match(/^[\d-]+/gm)).size).toBe(3);
 });
 
 test('a usage error is reported without waiting for a config file that is a FIFO', async ({ fifo }) => {

@@ -73,15 +73,6 @@ test('a 401 reports a clock that is ahead of the service only if a token was sen
   expect(without).toMatchObject({ exitCode: 4, stderr: expect.not.stringContaining('clock') });
 });
 
-base('the hint of a 401 says how the key is sent, and how to see the token', async () => {
-  const { url } = await scripted((socket) => void socket.write(head(401, { 'Content-Length': 0 })));
-  const token = `${part({ alg: 'HS256' })}.${part({ nbf: 0 })}.c2lnbmF0dXJl`;
-  const env = { ...KEY, FILINGS_BASE_URL: url, FILINGS_JWT: token };
-  const { exitCode, stderr } = await (await workplace()).filings(['list', ACCESSION], env);
-  const hint = /hint: .*\(now by --key-in header\).*; filings token inspect shows what the JWT says$/m;
-  expect([exitCode, stderr]).toEqual([4, expect.stringMatching(hint)]);
-});
-
 describe('a token of the user that has expired', () => {
   /** Runs a command with a token that expires `seconds` from now. Each response takes 20 s. */
   async function expiring(seconds: number, args: string[]) {

@@ -20,8 +20,6 @@ base.for<{ line: string; offers: readonly string[] }>([
   { line: '--profile download se', offers: ['serve'] },
   { line: 'token ', offers: ['sign', 'inspect', 'verify', 'keygen'] },
   { line: 'token keygen --format ', offers: ['pem', 'jwk'] },
-  { line: 'list --colo', offers: ['--color'] },
-  { line: 'list --color ', offers: ['auto', 'always', 'never'] },
   { line: 'list --color=a', offers: ['--color=auto', '--color=always'] },
   { line: 'list --color=auto --progress ', offers: ['auto', 'bar', 'plain', 'none'] },
   { line: 'completion ', offers: ['bash', 'zsh', 'fish', 'powershell'] },

@@ -69,7 +69,6 @@ test.each([
   { status: 200, body: '{"listing":"no"}', exit: 9 },
   { status: 200, body: '[]', exit: 5 },
   { status: 401, body: '', exit: 4 },
-  { status: 404, body: '{"title":"Item not found"}', exit: 5 },
 ])('config check fails exactly as list does: $exit for a $status $body', async ({ status, body, exit }) => {
   const { check, run } = await answering(status, body);
   const checked = await check([ACCESSION]);

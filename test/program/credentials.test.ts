@@ -26,17 +26,13 @@ async function downloaded(way: string, token: string) {
 }
 
 test.each`
-  way                | token    | sent
-  ${''}              | ${''}    | ${{ authorization: KEY }}
-  ${''}              | ${TOKEN} | ${{ authorization: `Bearer ${TOKEN}`, header: KEY }}
-  ${'authorization'} | ${''}    | ${{ authorization: KEY }}
-  ${'basic'}         | ${''}    | ${{ authorization: `Basic ${base64(BASIC)}` }}
-  ${'header'}        | ${''}    | ${{ header: KEY }}
-  ${'header'}        | ${TOKEN} | ${{ authorization: `Bearer ${TOKEN}`, header: KEY }}
-  ${'query'}         | ${''}    | ${{ query: KEY }}
-  ${'query'}         | ${TOKEN} | ${{ authorization: `Bearer ${TOKEN}`, query: KEY }}
-  ${'path'}          | ${''}    | ${{ path: `/v1/download/APIKEY-${KEY}` }}
-  ${'path'}          | ${TOKEN} | ${{ authorization: `Bearer ${TOKEN}`, path: `/v1/download/APIKEY-${KEY}` }}
+  way         | token    | sent
+  ${''}       | ${''}    | ${{ authorization: KEY }}
+  ${''}       | ${TOKEN} | ${{ authorization: `Bearer ${TOKEN}`, header: KEY }}
+  ${'basic'}  | ${''}    | ${{ authorization: `Basic ${base64(BASIC)}` }}
+  ${'header'} | ${TOKEN} | ${{ authorization: `Bearer ${TOKEN}`, header: KEY }}
+  ${'query'}  | ${TOKEN} | ${{ authorization: `Bearer ${TOKEN}`, query: KEY }}
+  ${'path'}   | ${TOKEN} | ${{ authorization: `Bearer ${TOKEN}`, path: `/v1/download/APIKEY-${KEY}` }}
 `(
   'with --key-in $way and the token $token each request has the credentials, and no message or file has them',
   async ({ way, token, sent }) => {

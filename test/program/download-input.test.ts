@@ -1,7 +1,6 @@
 // Runs of an input. What a line may be is in service/input.
 import { test as base, expect } from 'vitest';
-import { head } from '../servers/answers.ts';
-import { accession, type Instead } from '../servers/archive.ts';
+import { accession } from '../servers/archive.ts';
 import { archivePlace, lines, numbered, type readReport } from './batch.ts';
 import { linesOf } from './run.ts';
 
@@ -40,17 +39,6 @@ test('the files of lines in all three forms are downloaded, and --failed repeats
   expect(report.summaries).toMatchObject([{ downloaded: 5, failed: 2, not_started: 0, exit_code: 3 }]);
   expect(linesOf(await place.read('failed'))).toEqual([expect.stringMatching(/^# line 7: /), odd]);
   expect(`${await place.read(`out/${B}/b c.htm`)}`).toBe('b');
-});
-
-test('--input accepts the output of list --json, whose records may be longer than a line of text', async () => {
-  const record = { file_name: 'a.htm', description: 'x'.repeat(200_000), note: 'y"'.repeat(50_000) };
-  const listing = JSON.stringify([record]);
-  const instead: Instead = (socket, { name }) =>
-    name === undefined && socket.write(head(200, { 'Content-Length': listing.length }) + listing);
-  const { archive, batch, filings } = await archivePlace({ [A]: { 'a.htm': 'a' } }, { instead });
-  const { stdout } = await filings(['list', '--json', A], archive.env);
-  const { exitCode, report } = await batch(`${stdout}`);
-  expect([exitCode, outcomes(report)]).toEqual([0, [`${A}/a.htm downloaded`]]);
 });
 
 test.for(['download --all -i in', 'list -i in'])('%s without lines warns and exits with 0', async (line, { place }) => {

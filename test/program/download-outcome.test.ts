@@ -5,10 +5,9 @@ import { describe, expect, test } from 'vitest';
 import { interruptionError } from '../../src/world.ts';
 import { head } from '../servers/answers.ts';
 import { type Asked, accession, type Instead } from '../servers/archive.ts';
-import { closedPort } from '../servers/scripted.ts';
-import { answering, batchPlace, lines, names, numbered, quick } from './batch.ts';
+import { answering, lines, names, numbered, quick } from './batch.ts';
 import { openFifo } from './place.ts';
-import { linesOf, type RunOptions, serviceAt } from './run.ts';
+import { linesOf, type RunOptions } from './run.ts';
 
 const A = accession(1);
 const QUICK = ['--retries', '0', '-j', '1'];
@@ -175,7 +174,6 @@ test('a run whose report nobody reads does not go on with files that exist', asy
 
 describe('a batch stops', () => {
   const busy = answering(429, named(/f0(0[2-9]|[1-9])/), { 'Retry-After': 9000 });
-  const rare = answering(403, named(/f0[0-4]5/));
   const unlisted = answering(403, isListing);
   const filings = Array.from({ length: 50 }, (_, at) => accession(at));
   test.each`
@@ -184,7 +182,6 @@ describe('a batch stops', () => {
     ${'after 20 of 403'}         | ${answering(403)} | ${lines(50)} | ${4} | ${20} | ${20}  | ${30} | ${'auth'}
     ${'after a 401 of listings'} | ${answering(401)} | ${filings}   | ${4} | ${1}  | ${1}   | ${49} | ${'auth'}
     ${'after 20 listings'}       | ${unlisted}       | ${filings}   | ${4} | ${20} | ${20}  | ${30} | ${'auth'}
-    ${'not for a few 403'}       | ${rare}           | ${lines(50)} | ${3} | ${50} | ${5}   | ${0}  | ${undefined}
     ${'for a long wait'}         | ${busy}           | ${lines(50)} | ${7} | ${3}  | ${1}   | ${47} | ${'temporary'}
   `('$when, with exit status $exit', async ({ service, input, exit, ends, failed, left, stopped }) => {
     const { archive, batch } = await setUp(50, service);
@@ -196,13 +193,6 @@ describe('a batch stops', () => {
     expect(summary?.stopped_by).toBe(stopped);
     // A few listings are requested ahead.
     expect(archive.asked().length - ends).toBeLessThanOrEqual(input === filings ? 3 : 0);
-  });
-
-  test('after ten files in a row without a connection, with exit status 7', async () => {
-    const { batch } = await batchPlace(serviceAt(`http://127.0.0.1:${await closedPort()}`));
-    const { exitCode, report } = await batch(lines(50), QUICK);
-    expect([exitCode, report.files.length]).toEqual([7, 10]);
-    expect(report.summaries).toMatchObject([{ failed: 10, exit_code: 7, stopped_by: 'temporary', not_started: 40 }]);
   });
 
   test('after a 401 that is printed once, and files in progress are unfinished and in --failed', async () => {

@@ -36,6 +36,8 @@ test.each`
   expect(asked().pathname).toBe('/api/v1/download');
   expect(Object.fromEntries(asked().searchParams)).toEqual({ accession_no: ACCESSION, file_name: name });
   expect(requests[0]?.line).toMatch(/^GET \S+ HTTP\/1\.1$/);
+  const headers = { 'accept-encoding': 'identity', 'user-agent': expect.stringMatching(/^filings\/\d/) };
+  expect(requests[0]?.headers).toMatchObject(headers);
 });
 
 test('a download prints nothing to stdout, each file to stderr with -v, and the summary unless -q', async () => {

@@ -46,11 +46,3 @@ test.each(EVERY)('filings $name --help fits its terminal, and has examples that 
   expect(long.filter((line) => !/^ +\(default: \S+$/.test(line))).toEqual([]);
   for (const [line, effect] of node.spec.examples ?? []) expect(examples).toContain(`  ${line}\n      ${effect}\n`);
 });
-
-test('a line without a command is an error with the exit status 2', async () => {
-  const { stdout, stderr, exitCode } = await filings([]);
-  expect([stdout, exitCode]).toEqual(['', 2]);
-  expect(stderr).toMatch(/^filings: a command is missing\n {2}hint: choose list, download.* filings --help\n$/);
-  const json = await filings(['--error-format', 'json', 'config']);
-  expect(JSON.parse(json.stderr)).toMatchObject({ error: { code: 'usage', exit_code: 2 } });
-});

@@ -1,5 +1,5 @@
-import { existsSync, rmSync } from 'node:fs';
-import { chown, mkdir, readdir, readFile, rm, stat } from 'node:fs/promises';
+import { rmSync } from 'node:fs';
+import { chown, mkdir, readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'vitest';
 import { interruptionError } from '../../src/world.ts';
@@ -43,22 +43,6 @@ test.for`
   const { exitCode, stderr } = await filings([...DOWNLOAD, ...(where as string[])]);
   expect([exitCode, stderr]).toEqual([8, expect.stringMatching(message)]);
   expect(await names()).toEqual([]);
-});
-
-test('a download exits with 8 if the directory is removed in the middle', async () => {
-  const file = Buffer.alloc(3_000_000);
-  const { at, filings } = await asking(async (socket) => {
-    socket.write(head(200, { 'Content-Length': file.length, ETag: '"v1"' }));
-    socket.write(file.subarray(0, -1));
-    const hasPart = () => readdir(gone).then(({ length }) => length > 0);
-    while (existsSync(gone) && !(await hasPart())) await new Promise((resolve) => setTimeout(resolve, 5));
-    await rm(gone, { recursive: true, force: true });
-    socket.write(file.subarray(-1));
-  });
-  const gone = at('gone');
-  await mkdir(gone);
-  const { exitCode, stderr } = await filings(['download', ACCESSION, 'a', '-o', 'gone/a']);
-  expect([exitCode, stderr]).toEqual([8, expect.stringContaining('the directory no longer exists')]);
 });
 
 test.for([

@@ -7,6 +7,7 @@ import { FINAL_OUTPUT_GRACE_MS, sleep } from '../../src/abort.ts';
 import { interruptionError } from '../../src/world.ts';
 import { head, sendFile } from '../servers/answers.ts';
 import { accession, type Filings, type Instead, startArchive } from '../servers/archive.ts';
+import { answering } from './batch.ts';
 import { openFifo, untilFull } from './place.ts';
 import { ACCESSION, type RunOptions, workplace } from './run.ts';
 
@@ -127,11 +128,7 @@ const failingOnce: Answers =
 const answeringAll =
   (status: number, only?: string): Answers =>
   () =>
-  (socket, { name }) => {
-    if (only && name !== only) return false;
-    socket.write(head(status, { 'Content-Length': 0 }));
-    return true;
-  };
+    answering(status, ({ name }) => only === undefined || name === only);
 /** Returns whether a download in progress is large enough on the disk to be kept: over 1 MiB. */
 const hasLargePart = (directory: string) =>
   readdirSync(directory, { recursive: true })

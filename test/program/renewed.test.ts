@@ -6,14 +6,13 @@ import { head } from '../servers/answers.ts';
 import { accession, startArchive } from '../servers/archive.ts';
 import { type Script, type SeenRequest, scripted } from '../servers/scripted.ts';
 import { expectClear } from './clear.ts';
-import { ACCESSION, jsonOf, serviceAt, type Workplace, workplace } from './run.ts';
+import { ACCESSION, asking, jsonOf, serviceAt, type Workplace, workplace } from './run.ts';
 
 const OLD = 'old-key-1234';
 const NEW = 'new-key-5678';
 const tokenOf = (claims: object) =>
   `eyJhbGciOiJIUzI1NiJ9.${Buffer.from(JSON.stringify(claims)).toString('base64url')}.c2lnbmF0dXJl`;
-const NO_KEY = { FILINGS_API_KEY: '' };
-const LIST = ['list', ACCESSION, '--api-key-file', 'key', '-v'];
+const KEY_FILE = ['--api-key-file', 'key', '-v'];
 const answer = (status: number, body = '', fields = {}) =>
   head(status, { 'Content-Length': body.length, ...fields }) + body;
 
@@ -22,6 +21,15 @@ const sentIn = ({ path, headers }: SeenRequest) => {
   const key = headers['x-service-key'] ?? new URL(path, 'http://h').searchParams.get('apikey');
   return [key ?? headers.authorization, headers.authorization?.replace(/^Bearer /, '')];
 };
+
+/** A workplace whose file `key` has the old key. `ask` runs a command with that key. */
+async function holding(script: Script) {
+  const { filings, ...place } = await asking(script);
+  await place.write('key', OLD);
+  const ask = (...args: string[]) => filings([...args, ...KEY_FILE], { FILINGS_API_KEY: '' });
+  return { ...place, ask, list: () => ask('list', ACCESSION) };
+}
+type Holding = Awaited<ReturnType<typeof holding>>;
 
 /** As Kubernetes replaces the files of a mounted secret: `NAME` is a link to `..data/NAME`, and `..data` another link. */
 async function mountSecret({ at, write }: Workplace, version: string, files: Record<string, string>) {
@@ -86,10 +94,8 @@ describe('a batch goes on with the new key and token, and repeats what was rejec
 });
 
 test('a request whose redirect repeats the old key begins again with the new one', async () => {
-  const place = await workplace();
-  await place.write('key', OLD);
   let redirect = () => {};
-  const { url, requests } = await scripted(async (socket, request) => {
+  const place: Holding = await holding(async (socket, request) => {
     const { searchParams } = new URL(request.path, 'http://h');
     const isNew = searchParams.get('apikey') === NEW;
     if (isNew) socket.write(answer(200, 'x'));
@@ -103,17 +109,13 @@ test('a request whose redirect repeats the old key begins again with the new one
     // The other file was rejected, and has renewed the key.
     if (isNew) redirect();
   });
-  const args = ['download', ACCESSION, 'a.htm', 'b.htm', '--key-in', 'query', '--api-key-file', 'key'];
-  const { exitCode, stderr } = await place.filings(args, { ...serviceAt(url), ...NO_KEY });
-  expect(exitCode, stderr).toBe(0);
-  expect(requests).toHaveLength(5);
-  for (const { path } of requests) expect(new URL(path, url).searchParams.getAll('apikey')).toHaveLength(1);
+  const { exitCode, stderr } = await place.ask('download', ACCESSION, 'a.htm', 'b.htm', '--key-in', 'query');
+  expect([exitCode, place.requests.length], stderr).toEqual([0, 5]);
+  for (const { path } of place.requests) expect(new URL(path, place.url).searchParams.getAll('apikey')).toHaveLength(1);
 });
 
 test('a request that begins again may be redirected as often as before', async () => {
-  const place = await workplace();
-  await place.write('key', OLD);
-  const { url, requests } = await scripted(async (socket, request) => {
+  const place: Holding = await holding(async (socket, request) => {
     const isNew = sentIn(request)[0] === NEW;
     if (request.path.split('&hop').length <= 5) socket.write(answer(302, '', { Location: `${request.path}&hop` }));
     else if (isNew) socket.write(answer(200, '["a.htm"]'));
@@ -122,55 +124,47 @@ test('a request that begins again may be redirected as often as before', async (
       socket.write(answer(401));
     }
   });
-  const { exitCode, stderr } = await place.filings(LIST, { ...serviceAt(url), ...NO_KEY });
-  expect([exitCode, requests.length], stderr).toEqual([0, 12]);
+  const { exitCode, stderr } = await place.list();
+  expect([exitCode, place.requests.length], stderr).toEqual([0, 12]);
 });
 
 describe('the 401 stands', () => {
-  const write = (text: string, mode?: number) => (place: Workplace) => place.write('key', text, mode);
+  const write = (text: string, mode?: number) => (place: Holding) => place.write('key', text, mode);
   test.each`
-    what                                         | change                                                                                         | requests
-    ${'if the file has the same key'}            | ${write(`${OLD}\n`)}                                                                           | ${1}
-    ${'if the file is missing'}                  | ${({ at }: Workplace) => rm(at('key'))}                                                        | ${1}
-    ${'if the file is empty'}                    | ${write('')}                                                                                   | ${1}
-    ${'if others can write the file'}            | ${write(NEW, 0o666)}                                                                           | ${1}
-    ${'if the new key cannot be sent'}           | ${write('new\tkey')}                                                                           | ${1}
-    ${'if the file is a FIFO'}                   | ${({ at }: Workplace) => execFileSync('sh', ['-c', 'rm "$0"; mkfifo -m 600 "$0"', at('key')])} | ${1}
-    ${'if the service rejects the new key, too'} | ${write(NEW)}                                                                                  | ${2}
+    what                                         | change                                                                                       | requests
+    ${'if the file has the same key'}            | ${write(`${OLD}\n`)}                                                                         | ${1}
+    ${'if the file is missing'}                  | ${({ at }: Holding) => rm(at('key'))}                                                        | ${1}
+    ${'if the file is empty'}                    | ${write('')}                                                                                 | ${1}
+    ${'if others can write the file'}            | ${write(NEW, 0o666)}                                                                         | ${1}
+    ${'if the new key cannot be sent'}           | ${write('new\tkey')}                                                                         | ${1}
+    ${'if the file is a FIFO'}                   | ${({ at }: Holding) => execFileSync('sh', ['-c', 'rm "$0"; mkfifo -m 600 "$0"', at('key')])} | ${1}
+    ${'if the service rejects the new key, too'} | ${write(NEW)}                                                                                | ${2}
   `('$what', async ({ change, requests }) => {
-    const place = await workplace();
-    await place.write('key', OLD);
-    const server = await scripted(async (socket) => {
+    const place: Holding = await holding(async (socket) => {
       await change(place);
       socket.write(answer(401));
     });
-    const { exitCode, stderr } = await place.filings(LIST, { ...serviceAt(server.url), ...NO_KEY });
-    expect([exitCode, server.requests.length], stderr).toEqual([4, requests]);
+    const { exitCode, stderr } = await place.list();
+    expect([exitCode, place.requests.length], stderr).toEqual([4, requests]);
     expect(stderr).toMatch(/401 Unauthorized\n {2}hint: check the API key from --api-key-file, how it is sent/);
     expectClear([OLD, NEW, 'new\tkey'], stderr);
   });
 
   test('even if the key is renewed again before the request was repeated', async () => {
-    const place = await workplace();
-    await place.write('key', OLD);
-    const server = await scripted(async (socket, { index }) => {
+    const place: Holding = await holding(async (socket, { index }) => {
       await place.write('key', `${NEW}-${index}`);
       socket.write(answer(401));
     });
-    expect((await place.filings(LIST, { ...serviceAt(server.url), ...NO_KEY })).exitCode).toBe(4);
-    expect(server.requests).toHaveLength(2);
+    expect([(await place.list()).exitCode, place.requests.length]).toEqual([4, 2]);
   });
 
   test('if it is that of another host, which got no key', async () => {
-    const place = await workplace();
-    await place.write('key', OLD);
     const other = await scripted(async (socket) => {
       await place.write('key', NEW);
       socket.write(answer(401));
     });
-    const { url } = await scripted((socket) => void socket.write(answer(302, '', { Location: other.url })));
-    expect((await place.filings(LIST, { ...serviceAt(url), ...NO_KEY })).exitCode).toBe(4);
-    expect(other.requests).toHaveLength(1);
+    const place = await holding((socket) => void socket.write(answer(302, '', { Location: other.url })));
+    expect([(await place.list()).exitCode, other.requests.length]).toEqual([4, 1]);
   });
 });
 

@@ -17,13 +17,6 @@ export { ACCESSION, serviceAt } from './place.ts';
 
 type Environment = Readonly<Record<string, string>>;
 
-/** Result of a run. */
-export interface Ended {
-  readonly exitCode: number;
-  readonly stdout: Buffer;
-  readonly stderr: string;
-}
-
 export interface RunOptions {
   readonly env?: Environment;
   readonly cwd?: string;
@@ -49,7 +42,7 @@ const { version } = JSON.parse(readFileSync(join(import.meta.dirname, '../../pac
  * Runs the program in this process, from a command line and a World to an exit status, as `bin` does. Sockets, files
  * and child processes are real. The standard streams are buffers, and the environment has only the given variables.
  */
-async function run(args: readonly string[], runOptions: RunOptions = {}): Promise<Ended> {
+async function run(args: readonly string[], runOptions: RunOptions = {}) {
   const [stdout, stderr] = [memory(), memory()];
   if (runOptions.columns !== undefined) Object.assign(stdout.stream, { isTTY: true, columns: runOptions.columns });
   const streams = { stdout: runOptions.stdout ?? stdout.stream, stderr: stderr.stream };

@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import type { Sleep } from '../../src/abort.ts';
 import { interruptionError } from '../../src/world.ts';
@@ -55,10 +55,12 @@ test.each`
   ${'a back-off'}                    | ${head(503, { 'Content-Length': 0 })}
 `('a signal leaves no part of a file that cannot be resumed: after $moment', async ({ sent }) => {
   const interrupt = new AbortController();
-  const { filings, names } = await asking(async (socket) => {
-    socket.write(sent);
-    await sleep(50);
-    interrupt.abort(interruptionError('SIGTERM'));
+  const { filings, names } = await asking((socket) => {
+    // The service and the program share this process, so that a few turns later the program has read this.
+    socket.write(sent, async () => {
+      for (let turns = 0; turns < 50; turns += 1) await setImmediate();
+      interrupt.abort(interruptionError('SIGTERM'));
+    });
   });
   const runOptions = { interrupt: interrupt.signal };
   const { exitCode, stderr } = await filings(['download', ACCESSION, 'a.htm'], {}, runOptions);

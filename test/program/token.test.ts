@@ -151,7 +151,6 @@ describe('a token command is refused', () => {
     ${'sign --key ec.pem --claim a=1 --claim a=2'}     | ${2} | ${/claim a: set twice/}
     ${'sign --key ec.pem --claim-json a=x'}            | ${2} | ${/--claim-json: must be NAME=JSON/}
     ${'sign --key open.pem'}                           | ${2} | ${/other users can write it\n.*chmod 600 \S+\/open.pem/}
-    ${'sign --key open.jwk'}                           | ${2} | ${/other users can write it\n.*chmod 600 \S+\/open.jwk/}
     ${'sign --key ec.pem --out -'}                     | ${2} | ${/--out: must be a file/}
     ${'sign --key ec.pem --out .'}                     | ${2} | ${/--out must be a file, not a directory/}
     ${'keygen --alg ES256 --out new/'}                 | ${2} | ${/--out must be a file, not a directory/}
@@ -165,7 +164,6 @@ describe('a token command is refused', () => {
     ${'keygen --alg ES256 --out fresh --public fresh'} | ${2} | ${/--public: is the same file as --out/}
   `('with exit status $exit: $line', async ({ line, exit, reason }) => {
     await file('open.pem', PEM, 0o620);
-    await file('open.jwk', { kty: 'oct', k: 'c'.repeat(60) }, 0o620);
     const { exitCode, stdout, stderr } = await run(line);
     expect({ exitCode, stdout }).toEqual({ exitCode: exit, stdout: '' });
     expect(stderr).toMatch(reason);
@@ -249,13 +247,11 @@ describe('token verify', () => {
 
   test('explains the failed check with numbers', async () => {
     const token = await filings('sign --key ec.pem --not-before 1800000094');
-    const early = 'nbf is 94 s in the future: is a clock wrong?';
     for (const [args, check, reason] of [
-      ['--key ec.pub --at 1800000000', 'claims', early],
-      ['--key ec.pub --at 2027-01-15T08:00:00Z --leeway 93s', 'claims', early],
-      ['--key ec.pub --alg RS256 --alg ES384', 'header', 'alg is ES256, and only RS256, ES384 may be used'],
+      ['--at 2027-01-15T08:00:00Z --leeway 93s', 'claims', 'nbf is 94 s in the future: is a clock wrong?'],
+      ['--alg RS256 --alg ES384', 'header', 'alg is ES256, and only RS256, ES384 may be used'],
     ] as const) {
-      const { exitCode, stdout, stderr } = await run(`verify ${token} ${args} --json`);
+      const { exitCode, stdout, stderr } = await run(`verify ${token} --key ec.pub ${args} --json`);
       const verdict = JSON.parse(stdout);
       expect({ exitCode, ...verdict }).toEqual({ exitCode: 4, valid: false, failed_check: check, reason });
       expect(stderr).toContain(`(${check}): ${verdict.reason}`);

@@ -36,9 +36,7 @@ describe('an invalid command line', () => {
   test.each`
     command           | rest
     ${'serve'}        | ${'--pages x'}
-    ${'token verify'} | ${'a'}
     ${'token keygen'} | ${'--alg ES256 --out k --kid K'}
-    ${'config set'}   | ${'jobs x'}
   `('without a better hint names the help of its command: $command $rest', async ({ command, rest }) => {
     const { stderr, exitCode } = await filings(`${command} ${rest}`.split(' '));
     expect([exitCode, stderr]).toEqual([2, expect.stringContaining(`\n  hint: see filings ${command} --help\n`)]);
@@ -68,14 +66,6 @@ test('a hint repeats the flags without which it would be about another service',
   expect(foreign.stderr).toContain("run: filings --config 'my file.json' config set base-url http://127.0.0.1:9\n");
   const batch = await place.filings(['--sandbox', 'download', ACCESSION, 'primary.htm', 'none.htm']);
   expect(batch.stderr).toContain(`: filings --sandbox list ${ACCESSION}\n`);
-});
-
-test('~/ in the path of a flag means the home directory, and is an error without one', async ({ place }) => {
-  await place.config({ jobs: 7 });
-  const get = ['config', 'get', 'jobs', '--config=~/.config/filings/config.json'];
-  expect((await place.filings(get)).stdout.toString()).toBe('7\n');
-  const { exitCode, stderr } = await place.filings(get, { HOME: '' });
-  expect([exitCode, stderr]).toEqual([2, expect.stringContaining('the home directory is unknown')]);
 });
 
 test('18 digits are an accession number, several may follow, and --limit-rate needs no /s', async ({ place }) => {

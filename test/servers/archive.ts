@@ -1,7 +1,6 @@
 // A service with the filings of a test. It answers correctly unless `instead` handles the request.
 import { createHash } from 'node:crypto';
 import type { Socket } from 'node:net';
-import type { TlsOptions } from 'node:tls';
 import { type Fields, head } from './answers.ts';
 import { type SeenRequest, scripted } from './scripted.ts';
 
@@ -24,14 +23,12 @@ export interface ArchiveOptions {
   readonly instead?: Instead;
   /** True if listings contain sizes. */
   readonly sizes?: boolean;
-  /** Key and certificate, if the service uses TLS. */
-  readonly tls?: TlsOptions;
 }
 
 export type Archive = Awaited<ReturnType<typeof startArchive>>;
 
 /** Starts a service with these filings. It stops at the end of the test. */
-export async function startArchive(filings: Filings, { instead, sizes = true, tls }: ArchiveOptions = {}) {
+export async function startArchive(filings: Filings, { instead, sizes = true }: ArchiveOptions = {}) {
   const asked: string[] = [];
   const times = new Map<string, number>();
   let sent = 0;
@@ -54,7 +51,7 @@ export async function startArchive(filings: Filings, { instead, sizes = true, tl
     const body = files[name];
     if (body === undefined) return reply(socket, 404, '{"title":"Not Found"}');
     reply(socket, 200, body, { ETag: `"${digest(body)}"` });
-  }, tls);
+  });
   const env = { FILINGS_BASE_URL: server.url, FILINGS_API_KEY: 'a-key' };
   return {
     ...server,

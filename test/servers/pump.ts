@@ -11,15 +11,10 @@ const QUIET_WAITS = 4;
 const WAIT_MS = 100;
 
 /** Counts the bytes that have left a server. */
-export interface Pump {
-  /** Waits until the peer takes no more. Returns how many bytes the kernel has taken until then. */
-  stopped(): Promise<number>;
-  /** The SHA-256 of all bytes, once they are sent. */
-  digest(): string;
-}
+export type Pump = ReturnType<typeof pump>;
 
 /** Sends `total` random bytes piece by piece, each only when the kernel has taken the one before it. */
-export function pump(socket: Socket, total: number): Pump {
+export function pump(socket: Socket, total: number) {
   const hash = createHash('sha256');
   const piece = randomBytes(PIECE_BYTES);
   let sent = 0;
@@ -34,6 +29,7 @@ export function pump(socket: Socket, total: number): Pump {
   };
   next();
   return {
+    /** Waits until the peer takes no more. Returns how many bytes the kernel has taken until then. */
     async stopped() {
       for (let [before, quiet] = [sent, 0]; quiet < QUIET_WAITS; before = sent) {
         await sleep(WAIT_MS);
@@ -41,6 +37,7 @@ export function pump(socket: Socket, total: number): Pump {
       }
       return sent;
     },
+    /** The SHA-256 of all bytes, once they are sent. */
     digest: () => hash.digest('hex'),
   };
 }

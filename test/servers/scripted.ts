@@ -16,15 +16,7 @@ export interface SeenRequest {
 
 export type Script = (socket: Socket, request: SeenRequest) => void | Promise<void>;
 
-export interface ScriptedServer {
-  readonly url: string;
-  readonly port: number;
-  readonly requests: readonly SeenRequest[];
-  readonly connections: () => number;
-  /** The TCP socket below a TLS socket, or the socket itself without TLS. */
-  readonly below: (socket: Socket) => Socket;
-  close(): Promise<void>;
-}
+export type ScriptedServer = Awaited<ReturnType<typeof startScripted>>;
 
 /** Runs {@link startScripted} until the end of the test. */
 export async function scripted(script: Script, tls?: TlsOptions): Promise<ScriptedServer> {
@@ -34,7 +26,7 @@ export async function scripted(script: Script, tls?: TlsOptions): Promise<Script
 }
 
 /** A server on raw sockets. A script writes the bytes of each response. With a key, the server uses TLS. */
-export async function startScripted(script: Script, tls?: TlsOptions): Promise<ScriptedServer> {
+export async function startScripted(script: Script, tls?: TlsOptions) {
   const requests: SeenRequest[] = [];
   const sockets = new Set<Socket>();
   let connections = 0;
@@ -68,9 +60,10 @@ export async function startScripted(script: Script, tls?: TlsOptions): Promise<S
     port,
     requests,
     connections: () => connections,
-    below: (socket) => below.get(socket) ?? socket,
+    /** The TCP socket below a TLS socket, or the socket itself without TLS. */
+    below: (socket: Socket) => below.get(socket) ?? socket,
     close: () =>
-      new Promise((resolve) => {
+      new Promise<void>((resolve) => {
         for (const socket of sockets) socket.destroy();
         server.close(() => resolve());
       }),

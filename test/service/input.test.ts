@@ -1,8 +1,9 @@
 import { execFileSync } from 'node:child_process';
 import { closeSync, openSync } from 'node:fs';
-import { writeFile } from 'node:fs/promises';
+import { open as openFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
+import { setImmediate } from 'node:timers/promises';
 import fc from 'fast-check';
 import { describe, expect, onTestFinished } from 'vitest';
 import { FilingsError } from '../../src/errors.ts';
@@ -101,9 +102,10 @@ describe('a line', () => {
     expect(lines[0]).toMatchObject({ error: { code: 'usage', message: expect.stringContaining(why) } });
   });
 
-  test('is read if it has 65,536 characters, and invalid if it is longer', async () => {
+  test('is read if it has 65,536 characters, and invalid if it is longer, unless it is an object', async () => {
     const longest = `${filing} ${'x'.repeat(65_536 - filing.length - 1)}`;
-    const lines = await read([longest.slice(0, 70), longest.slice(70), `\n${longest}x\n`, `${longest}\n`]);
+    const record = json({ file_name: 'a', description: 'y"'.repeat(100_000) });
+    const lines = await read([longest.slice(0, 70), longest.slice(70), `\n${longest}x\n`, `${record}\n`]);
     expect(lines.map(({ kind }) => kind)).toEqual(['entry', 'invalid', 'entry']);
     expect(lines[1]).toMatchObject({ error: { message: expect.stringContaining('longer than 65536 characters') } });
   });
@@ -207,13 +209,18 @@ describe('an input', () => {
 describe('--input', () => {
   const open = (path: string, cwd: string) => openInput(path, { stdin: new PassThrough(), cwd }, () => {});
 
-  test('may name a file or a FIFO', async ({ directory }) => {
+  test('may name a file or a FIFO, whose writer may be slow', async ({ directory }) => {
     await writeFile(join(directory, 'input'), filing);
     expect(await read(open('input', directory))).toHaveLength(1);
     execFileSync('mkfifo', [join(directory, 'fifo')]);
-    const lines = open('fifo', directory);
-    await writeFile(join(directory, 'fifo'), `${filing}\n`);
-    expect(await read(lines)).toHaveLength(1);
+    const lines = read(open('fifo', directory));
+    const writer = await openFile(join(directory, 'fifo'), 'w');
+    for (const _ of [1, 2]) {
+      await writer.write(`${filing}\n`);
+      for (let turns = 0; turns < 20; turns += 1) await setImmediate();
+    }
+    await writer.close();
+    expect(await lines).toHaveLength(2);
   });
 
   test('refuses what cannot be read with a usage error', async ({ directory }) => {
@@ -232,7 +239,7 @@ describe('--input', () => {
     execFileSync('mkfifo', [join(directory, 'fifo')]);
     const idle = open('fifo', directory);
     const reading = read(idle);
-    setImmediate(() => idle.destroy());
+    setTimeout(() => idle.destroy());
     await expect(reading).rejects.toThrow();
   });
 });

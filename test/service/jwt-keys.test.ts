@@ -197,7 +197,6 @@ test.each`
 test.each`
   bits    | options                                              | reason
   ${512}  | ${{}}                                                | ${/RSA-PSS key of 512 bits, and fewer than 2048/}
-  ${1024} | ${{}}                                                | ${/RSA-PSS key of 1024 bits, and fewer than 2048/}
   ${1536} | ${{ hashAlgorithm: 'sha256', saltLength: 32 }}       | ${/RSA-PSS key of 1536 bits, and fewer than 2048/}
   ${1031} | ${{ hashAlgorithm: 'sha1', saltLength: 0 }}          | ${/RSA-PSS key of 1031 bits, and fewer than 2048/}
   ${2048} | ${{ hashAlgorithm: 'sha256', saltLength: SEQUENCE }} | ${/restricted to sha256, MGF1 with sha256 and a salt of 12418 bytes or more/}

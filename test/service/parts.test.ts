@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs';
 import { chown, link, lstat, mkdir, readdir, readFile, rename, rm, symlink, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
@@ -238,13 +237,4 @@ describe('a part of a killed run', () => {
       expect([ranges(server), (await readdir(directory)).sort()]).toEqual([[undefined], left]);
     }
   });
-});
-
-test('a directory of the layout exists after a response for its file, and not after an error', async () => {
-  for (const status of [200, 404]) {
-    const server = await scripted((socket) => void socket.write(head(status, { 'Content-Length': 0 })));
-    const run = await startRun(server.url, { below: 'a/b' });
-    await run.save();
-    expect(existsSync(join(run.directory, 'a'))).toBe(status === 200);
-  }
 });

@@ -56,15 +56,21 @@ describe.each(['http', 'https'])('over %s', (scheme) => {
 
   test('tells a reset from an end, also when it was held as the connection ended', async () => {
     for (const ending of ['FIN', 'RST']) {
+      let hasEnded = false;
+      const onEnd = () => {
+        hasEnded = true;
+      };
       const { server, socket } = await connected((peer) => {
-        const end = () => (ending === 'FIN' ? peer.end() : server.below(peer).resetAndDestroy());
-        peer.write(content(1000), () => setTimeout(end, 5));
+        peer.write(content(1000), () => {
+          if (ending === 'FIN') peer.end(onEnd);
+          else server.below(peer).once('close', onEnd).resetAndDestroy();
+        });
       });
       const closed = new Promise((resolve) => socket.once('close', resolve));
       reading(socket);
       socket.pauseReading();
-      await until(() => server.requests.length === 1);
-      setTimeout(() => socket.resumeReading(), 50);
+      await until(() => hasEnded);
+      socket.resumeReading();
       await closed;
       expect(socket.wasReset, ending).toBe(ending === 'RST');
     }

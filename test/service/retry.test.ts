@@ -12,15 +12,6 @@ const emptyResponse = (status: number, fields: Fields = {}) => head(status, { 'C
 
 const against = (script: Script, options: RunOptions = {}) => runAgainst(script, { retries: 5, ...options });
 
-test('a 503 is retried until the request succeeds', async () => {
-  const { server, run } = await against((socket, request) => {
-    if (request.index < 5) socket.write(emptyResponse(503, { 'Retry-After': 0 }));
-    else sendFile(socket, request, FILE, '"v1"');
-  });
-  expect(await run.save()).toMatchObject({ result: 'downloaded', attempts: 6 });
-  expect(server.requests[0]?.headers).toMatchObject({ 'accept-encoding': 'identity', 'user-agent': 'test' });
-});
-
 test('a request that goes alone after each Retry-After is sent again if its connection was closed before', async () => {
   const { pass, ...clock } = heldClock();
   const requests: { readonly socket: Socket; readonly answer: () => void }[] = [];

@@ -42,7 +42,6 @@ describe('settings', () => {
     ${{ keyHeader: 'host' }}               | ${{}}                           | ${'--key-header: must be the name of a header'}
     ${{ basicUser: 'a:b' }}                | ${{}}                           | ${'--basic-user: must be a user name'}
     ${{ quiet: true, verbose: true }}      | ${{}}                           | ${'--quiet cannot be used with --verbose'}
-    ${{ apiKeyFile: '' }}                  | ${{}}                           | ${'--api-key-file: must be a file'}
     ${{ baseUrl: 'http://far.example' }}   | ${{ FILINGS_SANDBOX: '0' }}     | ${'http://far.example: plain http'}
     ${{ keyHeader: 'X-Key' }}              | ${{}}                           | ${'--key-header: has no effect'}
     ${{ basicUser: 'me', keyIn: 'query' }} | ${{}}                           | ${'has no effect with --key-in query'}
@@ -161,7 +160,7 @@ describe('with --sandbox', () => {
     const config = { ...service, jobs: 2, profiles: { p: { jwt: { keyFile: 'f' }, retries: 9 } } };
     const keys = { FILINGS_API_KEY: 'k', FILINGS_API_KEY_FILE: 'f', FILINGS_KEY_IN: 'cookie' };
     const env = { FILINGS_SANDBOX: '1', FILINGS_BASE_URL: '::', ...keys };
-    const { settings } = await place.resolve(config, { profile: 'p', keyHeader: 'host' }, env);
+    const { settings, accessError } = await place.resolve(config, { profile: 'p', keyHeader: 'host' }, env);
     const unused = {
       baseUrl: undefined,
       keySource: undefined,
@@ -170,6 +169,7 @@ describe('with --sandbox', () => {
       listing: undefined,
     };
     expect(settings).toMatchObject({ sandbox: true, ...unused, jobs: 2, retries: 9 });
+    expect(accessError).toBeUndefined();
   });
 
   test('only a config file that is named is read', async ({ place }) => {

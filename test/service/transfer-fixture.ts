@@ -22,7 +22,6 @@ export const ACCESSION = parseAccession('0001234567-24-000001');
 
 export interface RunOptions {
   readonly retries?: number;
-  readonly maxRetryAfter?: number;
   /** A limiter with a clock of the test. */
   readonly limiter?: RateLimiter;
   readonly ifExists?: IfExists;
@@ -32,8 +31,6 @@ export interface RunOptions {
   readonly world?: Partial<ReturnType<typeof directoryWorld>>;
   /** A credential of the run. */
   readonly secret?: string;
-  /** A path below that directory, in which no link is followed. */
-  readonly below?: string;
   /** Called before each retry. */
   readonly retry?: () => void;
   readonly signal?: AbortSignal;
@@ -45,7 +42,7 @@ export type Run = Awaited<ReturnType<typeof startRun>>;
  * Starts a run inside this process: everything between the command line and the exit status. It ends with the test.
  */
 export async function startRun(url: string, options: RunOptions = {}) {
-  const { directory = await temporaryDirectory(), ifExists = 'skip', below = '.', writesChecksums = false } = options;
+  const { directory = await temporaryDirectory(), ifExists = 'skip', writesChecksums = false } = options;
   const monotonic = () => performance.now();
   const connections = new Connections({ connectTimeout: 10_000, idleTimeout: 20_000 }, { env: {}, monotonic, sleep });
   onTestFinished(() => connections.close());
@@ -61,7 +58,7 @@ export async function startRun(url: string, options: RunOptions = {}) {
     limiter: options.limiter ?? new RateLimiter(undefined, { monotonic, sleep }),
     meter,
     // By default -1 retries, so that not even progress allows one.
-    retryPolicy: { retries: options.retries ?? -1, maxRetryAfter: options.maxRetryAfter ?? 300_000 },
+    retryPolicy: { retries: options.retries ?? -1, maxRetryAfter: 300_000 },
     world: {
       now: Date.now,
       monotonic,
@@ -96,7 +93,7 @@ export async function startRun(url: string, options: RunOptions = {}) {
     directory,
     meter,
     save(name = 'primary.htm', sha256?: string) {
-      const path = join(directory, below, name);
+      const path = join(directory, name);
       return run(name, { path, displayPath: path, ifExists, sha256 });
     },
     pipe(writer: ByteWriter) {
@@ -109,7 +106,7 @@ export async function startRun(url: string, options: RunOptions = {}) {
       const [name] = await readdir(directory);
       return name === undefined ? 0 : (await stat(join(directory, name))).size;
     },
-    read: (name = 'primary.htm') => readFile(join(directory, below, name)),
+    read: (name = 'primary.htm') => readFile(join(directory, name)),
   };
 }
 

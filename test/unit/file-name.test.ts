@@ -85,9 +85,6 @@ test('accepts no name that could leave its directory', () => {
 describe('the key of a name', () => {
   test.each`
     one          | two
-    ${'A.HTM'}   | ${'a.htm'}
-    ${'é.htm'}   | ${'e\u0301.htm'}
-    ${'straße'}  | ${'STRASSE'}
     ${'straße'}  | ${'STRA\u1e9eE'}
     ${'İ'}       | ${'i'}
     ${'a\ufe0f'} | ${'a'}

@@ -12,7 +12,6 @@ test.each`
   ${'baesUlr'}     | ${'baseUrl'}
   ${'job'}         | ${'jobs'}
   ${'jot'}         | ${'jwt'}
-  ${'jat'}         | ${'jwt'}
   ${'jo'}          | ${undefined}
   ${'xyz'}         | ${undefined}
   ${''}            | ${undefined}

@@ -8,19 +8,22 @@ import { locateConfig } from '../../src/settings/config-file.ts';
 import { resolveFilePath } from '../../src/stdio/output-path.ts';
 import { worldOf } from '../settings-world.ts';
 
-const WINDOWS = { platform: 'win32', cwd: 'C:\\work' };
-const UNIX = { platform: 'linux', cwd: '/work' };
+const HOMES = { USERPROFILE: 'C:\\Users\\me', HOME: '/home/me' };
+const WINDOWS = { platform: 'win32', cwd: 'C:\\work', env: HOMES };
+const UNIX = { platform: 'linux', cwd: '/work', env: HOMES };
 
 test.each`
-  path            | onWindows               | onUnix
-  ${'a.htm'}      | ${'C:\\work\\a.htm'}    | ${'/work/a.htm'}
-  ${'b/a.htm'}    | ${'C:\\work\\b\\a.htm'} | ${'/work/b/a.htm'}
-  ${'D:\\a.htm'}  | ${'D:\\a.htm'}          | ${'/work/D:\\a.htm'}
-  ${'NUL'}        | ${'\\\\.\\NUL'}         | ${'/work/NUL'}
-  ${'nul'}        | ${'\\\\.\\NUL'}         | ${'/work/nul'}
-  ${'nul:'}       | ${'\\\\.\\NUL'}         | ${'/work/nul:'}
-  ${'\\\\.\\NUL'} | ${'\\\\.\\NUL'}         | ${'/work/\\\\.\\NUL'}
-  ${'null'}       | ${'C:\\work\\null'}     | ${'/work/null'}
+  path            | onWindows                 | onUnix
+  ${'a.htm'}      | ${'C:\\work\\a.htm'}      | ${'/work/a.htm'}
+  ${'~/a.htm'}    | ${'C:\\Users\\me\\a.htm'} | ${'/home/me/a.htm'}
+  ${'~other/a'}   | ${'C:\\work\\~other\\a'}  | ${'/work/~other/a'}
+  ${'b/a.htm'}    | ${'C:\\work\\b\\a.htm'}   | ${'/work/b/a.htm'}
+  ${'D:\\a.htm'}  | ${'D:\\a.htm'}            | ${'/work/D:\\a.htm'}
+  ${'NUL'}        | ${'\\\\.\\NUL'}           | ${'/work/NUL'}
+  ${'nul'}        | ${'\\\\.\\NUL'}           | ${'/work/nul'}
+  ${'nul:'}       | ${'\\\\.\\NUL'}           | ${'/work/nul:'}
+  ${'\\\\.\\NUL'} | ${'\\\\.\\NUL'}           | ${'/work/\\\\.\\NUL'}
+  ${'null'}       | ${'C:\\work\\null'}       | ${'/work/null'}
 `('the path $path is $onWindows on Windows and $onUnix elsewhere', ({ path, onWindows, onUnix }) => {
   expect([resolveUserPath(path, WINDOWS), resolveUserPath(path, UNIX)]).toEqual([onWindows, onUnix]);
 });
@@ -97,23 +100,11 @@ describe('the config file', () => {
     );
   });
 
-  test('is none if the null device is named', () => {
-    const env = { HOME: '/home/me', APPDATA };
-    const none = { path: undefined, isNamed: true };
-    expect(locateConfig({ config: '/dev/null' }, worldOf({ ...UNIX, env }))).toMatchObject(none);
-    expect(locateConfig({ config: 'NUL' }, worldOf({ ...WINDOWS, env }))).toMatchObject(none);
-  });
-
-  test.each`
-    platform   | cwd             | path           | file
-    ${'win32'} | ${'C:\\config'} | ${'~/keys/a'}  | ${'C:\\Users\\me\\keys\\a'}
-    ${'win32'} | ${'C:\\config'} | ${'keys/a'}    | ${'C:\\config\\keys\\a'}
-    ${'win32'} | ${'C:\\config'} | ${'D:/keys/a'} | ${'D:\\keys\\a'}
-    ${'linux'} | ${'/config'}    | ${'~/keys/a'}  | ${'/home/me/keys/a'}
-    ${'linux'} | ${'/config'}    | ${'~other/a'}  | ${'/config/~other/a'}
-  `('names on $platform by $path the file $file', ({ platform, cwd, path, file }) => {
-    const env = { USERPROFILE: 'C:\\Users\\me', HOME: '/home/me' };
-    expect(resolveUserPath(path, { env, platform, cwd })).toBe(file);
+  test('is the one that is named, and none if that is the null device', () => {
+    const named = (place: typeof UNIX, config: string) => locateConfig({ config }, worldOf(place));
+    expect(named(UNIX, '~/c.json')).toMatchObject({ path: '/home/me/c.json', isNamed: true });
+    expect(named(UNIX, '/dev/null')).toMatchObject({ path: undefined, isNamed: true });
+    expect(named(WINDOWS, 'NUL')).toMatchObject({ path: undefined, isNamed: true });
   });
 
   test('does not begin with ~ if the home directory is not known', () => {

@@ -22,35 +22,26 @@ function secretsOf(...all: (string | Buffer)[]) {
   return secrets;
 }
 
-describe.each`
-  what                                                      | key
-  ${'with every character that encoders treat differently'} | ${`c'an/ary+%?&="k~1 (ä)*!`}
-  ${'of twelve characters'}                                 | ${'kP3/x+9"q&Z<'}
-  ${'of eight characters'}                                  | ${'aB3-_x+/'}
-  ${'that looks like escapes'}                              | ${'a%41b\\u0042&amp;c\\"d'}
-  ${'with backslashes at quotes'}                           | ${'back\\"slash\\\\"'}
-  ${'that is a token'}                                      | ${TOKEN}
-`('a secret $what', ({ key }: { key: string }) => {
-  const secrets = secretsOf(key);
-  test('is redacted in each of its forms', () => {
-    const inBase64 = [base64(key).replace(/=+$/, ''), base64url(key), encodeURIComponent(base64(key))];
-    const encoded = [small(key), percent(percent(key))];
-    for (const form of [JSON.stringify(key).slice(1, -1), ...encoded, ...inBase64])
-      expect(secrets.redact(`before ${form} after ${form}!`)).toBe('before [redacted] after [redacted]!');
-  });
+const KEYS = {
+  'with every character that encoders treat differently': `c'an/ary+%?&="k~1 (ä)*!`,
+  'of twelve characters': 'kP3/x+9"q&Z<',
+  'of eight characters': 'aB3-_x+/',
+  'that looks like escapes': 'a%41b\\u0042&amp;c\\"d',
+  'with backslashes at quotes': 'back\\"slash\\\\"',
+  'that is a token': TOKEN,
+};
 
-  test('is redacted in base64 at any position in a longer text', () => {
-    for (let before = 0; before <= 6; before += 1) {
-      for (const behind of ['', 'y', 'yy', 'yyy', 'y'.repeat(20)]) {
-        const text = 'x'.repeat(before) + key + behind;
-        const left = secrets.redact(base64(text).replaceAll('=', '')).split('[redacted]');
-        expect(left).toHaveLength(2);
-        // The remaining characters on either side contain no bit of the secret.
-        expect(Math.floor(((left[0] ?? '').length * 6) / 8)).toBeLessThanOrEqual(before);
-        expect(Math.floor(((left[1] ?? '').length * 6) / 8)).toBeLessThanOrEqual(behind.length);
-      }
+test.each(Object.entries(KEYS))('a secret %s is redacted in base64 at any position in a longer text', (_, key) => {
+  for (let before = 0; before <= 6; before += 1) {
+    for (const behind of ['', 'y', 'yy', 'yyy', 'y'.repeat(20)]) {
+      const text = 'x'.repeat(before) + key + behind;
+      const left = secretsOf(key).redact(base64(text).replaceAll('=', '')).split('[redacted]');
+      expect(left).toHaveLength(2);
+      // The remaining characters on either side contain no bit of the secret.
+      expect(Math.floor(((left[0] ?? '').length * 6) / 8)).toBeLessThanOrEqual(before);
+      expect(Math.floor(((left[1] ?? '').length * 6) / 8)).toBeLessThanOrEqual(behind.length);
     }
-  });
+  }
 });
 
 describe('redact', () => {
@@ -123,17 +114,19 @@ describe('redact', () => {
   });
 
   test('redacts every form of any secret', () => {
-    // A backslash at the edge may stay, because backslashes are not compared.
-    const anySecret = fc.string({ minLength: 8, maxLength: 40 }).filter((text) => !/^\\|\\$/.test(text));
+    // A backslash at the edge may stay, because backslashes are not compared. JSON puts one before a quote.
+    const anySecret = fc.string({ minLength: 8, maxLength: 40 }).filter((text) => !/^[\\"]|\\$/.test(text));
     fc.assert(
       fc.property(anySecret, fc.string(), (secret, around) => {
         const secrets = secretsOf(secret);
-        for (const form of [secret, encodeURIComponent(secret), base64(secret), inQuery(secret)]) {
+        const encoded = [small(secret), percent(percent(secret)), inQuery(secret), JSON.stringify(secret).slice(1, -1)];
+        const inBase64 = [base64(secret), base64url(secret), encodeURIComponent(base64(secret))];
+        for (const form of [secret, encodeURIComponent(secret), ...encoded, ...inBase64]) {
           expect(secrets.redact(`<${form}>`)).toBe('<[redacted]>');
           expect(secrets.redact(`${around} ${form}`)).not.toContain(form);
         }
       }),
-      { seed: 1, numRuns: proving ? 1000 : 100 },
+      { seed: 1, numRuns: proving ? 1000 : 100, examples: Object.values(KEYS).map((key) => [key, 'around']) },
     );
   });
 

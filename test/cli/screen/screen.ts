@@ -58,7 +58,6 @@ export async function screen(args: readonly string[], { env = {}, size, script, 
   });
   const lines = () => linesOf(display);
   return {
-    pid: child.pid,
     /** The working directory of the program. */
     path,
     /** All lines, including those that scrolled away, without trailing blanks and without empty lines at the end. */
