@@ -17,8 +17,6 @@ export interface DiskTarget {
   readonly ifExists: IfExists;
   /** `--sha256`, in lower case. */
   readonly sha256: string | undefined;
-  /** Why nothing may be written there: the run itself uses the file, for example as its report. */
-  readonly conflict?: FilingsError | undefined;
 }
 
 /** A pipe, a device or standard output. */
@@ -61,9 +59,8 @@ export function planFile(target: Target): Plan {
 /** `existing` is what `lstat` returns for the final name, or undefined if nothing is there. */
 export function choosePlan(
   existing: Stats | undefined,
-  { displayPath, ifExists, sha256, conflict }: Omit<DiskTarget, 'path'>,
+  { displayPath, ifExists, sha256 }: Omit<DiskTarget, 'path'>,
 ): Plan {
-  if (conflict) return { kind: 'fail', error: conflict };
   if (!existing) return { kind: 'fetch' };
   if (ifExists === 'error')
     return toFailPlan(displayPath, 'it already exists', '--if-exists skip keeps it, --if-exists overwrite replaces it');

@@ -3,6 +3,7 @@ import type { Readable } from 'node:stream';
 import { createChildController } from '../../abort.ts';
 import { Batch } from '../../batch/batch.ts';
 import { Counts } from '../../batch/counts.ts';
+import { createNameCheck } from '../../batch/name-check.ts';
 import { Recorder } from '../../batch/recorder.ts';
 import { describeBatch, describeResumable, formatSummaryLine } from '../../batch/report.ts';
 import { Selection } from '../../batch/selection.ts';
@@ -20,8 +21,8 @@ import { isTerminalPath } from '../../stdio/output-path.ts';
 import { shellWord } from '../../text.ts';
 import { createThrottle } from '../../transfer/throttle.ts';
 import type { World } from '../../world.ts';
-import { type DownloadArgs, parseArguments } from './arguments.ts';
-import { checkRunFiles } from './run-files.ts';
+import { type DownloadArgs, parseArguments, requireSafeNames } from './arguments.ts';
+import { protectRunFiles } from './run-files.ts';
 import type { OPTIONS } from './spec.ts';
 import { createTargetFinder, findCommonDirectory, findStream, openOutputs } from './targets.ts';
 
@@ -41,7 +42,8 @@ export async function run(invocation: Invocation<typeof OPTIONS>, world: World):
   const args = parseArguments(invocation.args, options, world);
   const { dryRun } = options;
   const resolved = await resolveSettings(flags, world);
-  const findConflict = await checkRunFiles(args, resolved, world);
+  const protectedPaths = await protectRunFiles(args, resolved, world);
+  requireSafeNames(args, protectedPaths);
   // A dry run shows all files, and not only those that one limited run would reach. So it ignores the limits, even
   // --max-requests, although it may request listings.
   const counts = new Counts(dryRun ? {} : options, world.monotonic);
@@ -56,7 +58,7 @@ export async function run(invocation: Invocation<typeof OPTIONS>, world: World):
   try {
     if (options.input !== undefined) input = openInput(options.input, world, session.progress.note);
     const lines = input ? readLines(input, session.progress.warn) : argumentLines(args);
-    const error = await downloadAll(await openRun(args, session, counts, findConflict, lines, canceller, world));
+    const error = await downloadAll(await openRun(args, session, counts, protectedPaths, lines, canceller, world));
     // A limit that the user set is not a failure, so with --quiet only the exit status shows it.
     if (error?.code === 'limit' && session.settings.quiet) return error.exitStatus;
     if (error) throw error;
@@ -76,7 +78,7 @@ async function openRun(
   args: DownloadArgs,
   session: Session,
   counts: Counts,
-  findConflict: Awaited<ReturnType<typeof checkRunFiles>>,
+  protectedPaths: ReadonlyMap<string, string>,
   lines: AsyncIterable<readonly Line[]>,
   canceller: ReturnType<typeof createChildController>,
   world: World,
@@ -89,7 +91,7 @@ async function openRun(
   // Before anything is requested.
   if (output === undefined && !dryRun) directories.open(root);
   const stream = await findStream(args, world);
-  const findTarget = createTargetFinder(args, world.platform, findConflict, stream);
+  const findTarget = createTargetFinder(args, world.platform, stream);
   const outputs = await openOutputs(args, session, world, cancel);
   const { done } = outputs;
   const checksums = options.checksums && !dryRun ? new ChecksumFiles(directories) : undefined;
@@ -108,7 +110,7 @@ async function openRun(
   const selection = new Selection({
     lines,
     nameFilter,
-    layout,
+    checkName: createNameCheck(layout, protectedPaths),
     counts,
     jobs: settings.jobs,
     signal,

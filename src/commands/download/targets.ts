@@ -8,7 +8,6 @@ import type { FileItem } from '../../batch/item.ts';
 import { openReportFile } from '../../batch/report-file.ts';
 import { SUMS_NAME } from '../../checksums/format.ts';
 import { isSystemError, mapWriteErrors } from '../../disk/failure.ts';
-import type { FilingsError } from '../../errors.ts';
 import { nativePath, pathModule, splitPath } from '../../paths.ts';
 import { findLastAccession } from '../../service/accession.ts';
 import type { Session } from '../../session/session.ts';
@@ -22,7 +21,6 @@ import type { DownloadArgs } from './arguments.ts';
 export function createTargetFinder(
   { options, root, paths: { output: outputPath } }: DownloadArgs,
   platform: string,
-  findConflict: (path: string, displayPath: string) => FilingsError | undefined,
   stream?: StreamTarget,
 ): (file: Pick<FileItem, 'path' | 'accession'>) => Target {
   if (stream) return () => stream;
@@ -49,7 +47,6 @@ export function createTargetFinder(
       displayPath,
       ifExists: ifExists ?? (isOwnDirectory ? 'skip' : 'compare'),
       sha256,
-      conflict: findConflict(path, displayPath),
     };
   };
 }
