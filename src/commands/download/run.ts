@@ -8,7 +8,7 @@ import { Recorder } from '../../batch/recorder.ts';
 import { describeBatch, describeResumable, formatSummaryLine } from '../../batch/report.ts';
 import { Selection } from '../../batch/selection.ts';
 import { type BatchEnd, batchError } from '../../batch/verdict.ts';
-import { ChecksumFiles } from '../../checksums/sums-files.ts';
+import { createChecksumFiles } from '../../checksums/sums-files.ts';
 import { replaceFile } from '../../disk/atomic-write.ts';
 import { Directories } from '../../disk/directory.ts';
 import { FilingsError } from '../../errors.ts';
@@ -30,10 +30,10 @@ interface Run {
   readonly args: DownloadArgs;
   readonly session: Session;
   readonly counts: Counts;
+  readonly world: World;
   readonly batch: Batch;
   readonly recorder: Recorder;
   readonly isStream: boolean;
-  readonly world: World;
 }
 
 /** Returns the exit status, or throws the error of the run. */
@@ -58,7 +58,7 @@ export async function run(invocation: Invocation<typeof OPTIONS>, world: World):
   try {
     if (options.input !== undefined) input = openInput(options.input, world, session.progress.note);
     const lines = input ? readLines(input, session.progress.warn) : argumentLines(args);
-    const error = await downloadAll(await openRun(args, session, counts, protectedPaths, lines, canceller, world));
+    const error = await downloadAll(await openRun({ args, session, counts, world }, protectedPaths, lines, canceller));
     // A limit that the user set is not a failure, so with --quiet only the exit status shows it.
     if (error?.code === 'limit' && session.settings.quiet) return error.exitStatus;
     if (error) throw error;
@@ -75,14 +75,12 @@ export async function run(invocation: Invocation<typeof OPTIONS>, world: World):
 }
 
 async function openRun(
-  args: DownloadArgs,
-  session: Session,
-  counts: Counts,
+  shared: Omit<Run, 'batch' | 'recorder' | 'isStream'>,
   protectedPaths: ReadonlyMap<string, string>,
   lines: AsyncIterable<readonly Line[]>,
   canceller: ReturnType<typeof createChildController>,
-  world: World,
 ): Promise<Run> {
+  const { args, session, counts, world } = shared;
   const { isSingleFile, nameFilter, layout, options, root } = args;
   const { dryRun, failed, limitRate, output, query } = options;
   const { client, progress, settings } = session;
@@ -94,7 +92,7 @@ async function openRun(
   const findTarget = createTargetFinder(args, world.platform, stream);
   const outputs = await openOutputs(args, session, world, cancel);
   const { done } = outputs;
-  const checksums = options.checksums && !dryRun ? new ChecksumFiles(directories) : undefined;
+  const checksums = options.checksums && !dryRun ? createChecksumFiles(directories) : undefined;
   const throttle = limitRate === undefined ? undefined : createThrottle(limitRate, world);
   const context = { client, directories, checksums, throttle, progress, isDryRun: dryRun, world, signal };
   const recorder = new Recorder({
@@ -123,7 +121,7 @@ async function openRun(
     isDone: (accession) => done?.has(accession) === true,
   });
   const batch = new Batch({ context, selection, counts, jobs: settings.jobs, findTarget, recorder, cancel });
-  return { args, session, counts, batch, recorder, isStream: stream !== undefined, world };
+  return { ...shared, batch, recorder, isStream: stream !== undefined };
 }
 
 /** A reader such as `head` may close the pipe early. That ends the list of a dry run, but it is not a failure. */
