@@ -86,10 +86,10 @@ export async function openOutputs(
   cancel: (error: unknown) => void,
 ) {
   const { options, paths } = args;
-  const { failed, report: reportOption, dryRun } = options;
-  const failedDirectory = dirname(paths.failed ?? '');
+  const { report: reportOption, dryRun } = options;
+  const { failed } = paths;
   if (failed !== undefined && !dryRun)
-    await mapWriteErrors(`--failed ${failed}`, () => access(failedDirectory, constants.W_OK));
+    await mapWriteErrors(`--failed ${options.failed}`, () => access(dirname(failed), constants.W_OK));
   const { signal } = session;
   // First, because it looks whether the directory has files, and the report may become one.
   const done = await openDone(args, session, world);
@@ -127,11 +127,10 @@ async function openDone(
       sharesDirectory,
       findLoss(accession) {
         const below = layout.directoryFor(accession);
+        const shown = join(directory, below);
+        if (sharesDirectory) return hasFiles ? undefined : `${shown} has no files`;
         // `/.` exists only in a directory.
-        const mayExist = sharesDirectory ? hasFiles : existsSync(`${join(root, below)}/.`);
-        return mayExist
-          ? undefined
-          : `${join(directory, below)} ${sharesDirectory ? 'has no files' : 'does not exist'}`;
+        return existsSync(`${join(root, below)}/.`) ? undefined : `${shown} does not exist`;
       },
       warn: progress.warnAboutFile,
     },
